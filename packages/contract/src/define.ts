@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import type { Access } from './roles.ts'
+
+/**
+ * One call of the API, declared once: the server binds a handler to it, the console gets its
+ * client from it, OpenAPI, the permission matrix and the fuzz test are printed from it.
+ */
+export interface Call<
+  Params extends z.ZodType = z.ZodType,
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType = z.ZodType,
+  Response extends z.ZodType = z.ZodType,
+> {
+  /** `family.resource.verb`; also the policy action, the audit verb and the root of its messages. */
+  readonly id: string
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** As the specification writes it: `/api/cmp/v1/clouds/{id}`. */
+  readonly path: string
+  /** One English line for OpenAPI. */
+  readonly summary: string
+  readonly access: Access
+  /** Whether the call is written to the audit log under its id. */
+  readonly audit: boolean
+  readonly params: Params
+  readonly query: Query
+  readonly body: Body
+  readonly response: Response
+  /** Success status; 202 answers with the resource in its transitional status. */
+  readonly status: 200 | 201 | 202 | 204
+  /** Callable before an initial password was changed, and while the licence has expired. */
+  readonly always: boolean
+  /** Requests in a minute from one address (and account), for calls that people could abuse. */
+  readonly perMinute: number | undefined
+}
+
+const nothing = z.object({})
+type Nothing = typeof nothing
+
+/** The body of a 204. */
+export const empty = z.undefined()
+
+type Definition<P, Q, B, R> = Pick<Call, 'id' | 'method' | 'path' | 'summary' | 'access'> &
+  Partial<Pick<Call, 'audit' | 'status' | 'always' | 'perMinute'>> & {
+    params?: P
+    query?: Q
+    body?: B
+    response: R
+  }
+
+/**
+ * Declares a call. What is left out: no params, query or body; status 200 (204 where the response
+ * is {@link empty}); changes are audited, reads are not.
+ */
+export const defineCall = <
+  R extends z.ZodType,
+  P extends z.ZodType = Nothing,
+  Q extends z.ZodType = Nothing,
+  B extends z.ZodType = Nothing,
+>(
+  definition: Definition<P, Q, B, R>,
+): Call<P, Q, B, R> => ({
+  id: definition.id,
+  method: definition.method,
+  path: definition.path,
+  summary: definition.summary,
+  access: definition.access,
+  response: definition.response,
+  audit: definition.audit ?? definition.method !== 'GET',
+  status: definition.status ?? ((definition.response as z.ZodType) === empty ? 204 : 200),
+  always: definition.always ?? false,
+  perMinute: definition.perMinute,
+  // The defaults stand in exactly where the type parameter fell back to its own default.
+  params: definition.params ?? (nothing as unknown as P),
+  query: definition.query ?? (nothing as unknown as Q),
+  body: definition.body ?? (nothing as unknown as B),
+})
+
+export type ParamsOf<C extends Call> = z.output<C['params']>
+export type QueryOf<C extends Call> = z.output<C['query']>
+export type BodyOf<C extends Call> = z.output<C['body']>
+export type ResponseOf<C extends Call> = z.output<C['response']>
+/** What a client has to give: before defaults are filled in. */
+export type QueryInput<C extends Call> = z.input<C['query']>
+export type BodyInput<C extends Call> = z.input<C['body']>
+
+/** `{id}` in a path: our objects have UUIDs. Anything else does not exist, so it answers 404. */
+export const byId = z.object({ id: z.uuid() })
+
+/**
+ * The query of a list: 1-based `page_num`, `page_size` (10), `sort` as a column name, descending
+ * with a leading minus, and the list's own filters.
+ */
+export const listQuery = <const S extends readonly [string, ...string[]], F extends z.ZodRawShape>(
+  sortable: S,
+  filters: F,
+  options: { maxPageSize?: number } = {},
+) =>
+  z.object({
+    page_num: z.coerce.number().int().min(1).max(10_000_000).default(1),
+    page_size: z.coerce.number().int().min(1).max(options.maxPageSize ?? 1000).default(10),
+    sort: z.enum(sortable.flatMap((name) => [name, `-${name}`]) as [S[number] | `-${S[number]}`]).optional(),
+    ...filters,
+  })
+
+/** A page of a list: how many there are in all, and the ones of this page. */
+export const listOf = <T extends z.ZodType>(item: T) => z.object({ total: z.int(), items: z.array(item) })
+
+/** A moment, ISO 8601 with zone, as JSON carries it. */
+export const moment = z.iso.datetime({ offset: true })
+
+/** Booleans in a query string. */
+export const flag = z.enum(['true', 'false']).transform((text) => text === 'true')

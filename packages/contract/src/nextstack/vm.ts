@@ -1,0 +1,361 @@
+import { z } from 'zod'
+import { can } from '../can.ts'
+import { byId, defineCall, listOf, listQuery, moment } from '../define.ts'
+import { tenants } from '../roles.ts'
+import { fieldTexts } from '../texts.ts'
+import { description, keyword, name, passwordNew } from '../validation.ts'
+
+/** `vm`: own kernel. `container`: system container, shown as 轻量实例. */
+export const vmTypes = ['vm', 'container'] as const
+export type VmType = (typeof vmTypes)[number]
+
+/**
+ * At rest: running, stopped, paused, error (the engine says so, or creation failed), lost (the
+ * engine no longer has it). The others pass: an operation is running.
+ */
+export const vmStatuses = [
+  'creating',
+  'running',
+  'stopped',
+  'paused',
+  'starting',
+  'stopping',
+  'restarting',
+  'resizing',
+  'rebuilding',
+  'deleting',
+  'error',
+  'lost',
+] as const
+export type VmStatus = (typeof vmStatuses)[number]
+
+export const vmTransitional: readonly VmStatus[] = [
+  'creating',
+  'starting',
+  'stopping',
+  'restarting',
+  'resizing',
+  'rebuilding',
+  'deleting',
+]
+
+/** What may be done to an instance in which status. */
+export const vmCan = can<VmStatus>()({
+  start: ['stopped'],
+  stop: ['running'],
+  forceStop: ['running', 'paused', 'error'],
+  restart: ['running'],
+  rename: ['running', 'stopped', 'paused', 'error', 'lost'],
+  resize: ['running', 'stopped'],
+  rebuild: ['running', 'stopped', 'error'],
+  delete: ['running', 'stopped', 'paused', 'error', 'lost'],
+  terminal: ['running'],
+  consoleLog: ['running', 'stopped', 'paused', 'error'],
+})
+export type VmAction = keyof typeof vmCan
+
+export const vm = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  description: z.string(),
+  cloud_id: z.uuid(),
+  type: z.enum(vmTypes),
+  status: z.enum(vmStatuses),
+  /** Chinese text of what went wrong, with status error; null otherwise. */
+  error: z.string().nullable(),
+  /** The operation that is running, or null. */
+  operation_id: z.uuid().nullable(),
+  image: z.object({ fingerprint: z.string(), name: z.string() }),
+  flavor: z.object({ id: z.uuid().nullable(), name: z.string() }),
+  cpu_cores: z.int(),
+  memory_bytes: z.int(),
+  disk_bytes: z.int(),
+  network: z.string(),
+  addresses: z.array(z.object({ family: z.union([z.literal(4), z.literal(6)]), address: z.string() })),
+  /** Host or cluster member. */
+  node: z.string().nullable(),
+  bp_id: z.uuid().nullable(),
+  bp_name: z.string().nullable(),
+  created_by: z.string(),
+  created_at: moment,
+  updated_at: moment,
+})
+export type Vm = z.output<typeof vm>
+
+/** One line of an instance's history. */
+export const vmOperation = z.object({
+  id: z.uuid(),
+  /** The call that asked for it, such as `nextstack.vm.start`. */
+  kind: z.string(),
+  status: z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']),
+  /** Name of the step that is running or failed. */
+  step: z.string().nullable(),
+  steps_done: z.int(),
+  steps_total: z.int(),
+  error: z.string().nullable(),
+  actor_name: z.string(),
+  created_at: moment,
+  started_at: moment.nullable(),
+  finished_at: moment.nullable(),
+})
+export type VmOperation = z.output<typeof vmOperation>
+
+/** Rates between two samples; null where the engine cannot tell, or there is one sample only. */
+export const vmSample = z.object({
+  at: moment,
+  /** 0 to 1 over all cores of the instance. */
+  cpu: z.number().nullable(),
+  memory_bytes: z.number(),
+  disk_bytes: z.number().nullable(),
+  received_bytes_per_second: z.number().nullable(),
+  sent_bytes_per_second: z.number().nullable(),
+})
+
+const fingerprint = z.string().regex(/^[0-9a-f]{12,64}$/)
+
+/** `ssh-ed25519 AAAA… comment`, one line. */
+const sshPublicKey = z
+  .string()
+  .trim()
+  .max(8192)
+  .regex(
+    /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)|sk-ssh-ed25519@openssh\.com|sk-ecdsa-sha2-nistp256@openssh\.com) [A-Za-z0-9+/]+={0,3}( [^\r\n]*)?$/,
+    fieldTexts.sshPublicKey,
+  )
+const userData = z
+  .string()
+  .max(65_536, fieldTexts.userDataTooLong)
+  .regex(/^(#cloud-config|#!)/, fieldTexts.userData)
+
+/** How a person gets in: each is optional. */
+const access = {
+  password: passwordNew.optional(),
+  ssh_public_key: sshPublicKey.optional(),
+  user_data: userData.optional(),
+}
+
+export const createVmBody = z
+  .object({
+    cloud_id: z.uuid(),
+    name,
+    description: description.default(''),
+    type: z.enum(vmTypes),
+    image_fingerprint: fingerprint,
+    flavor_id: z.uuid(),
+    /** Root disk, at least the flavor's. */
+    disk_bytes: z.int().min(1).max(2 ** 50).optional(),
+    network: z.string().min(1).max(63),
+    /** More than one are named name-1, name-2, … */
+    count: z.int().min(1, fieldTexts.vmCount).max(50, fieldTexts.vmCount).default(1),
+    ...access,
+  })
+  .refine((body) => body.password !== undefined || body.ssh_public_key !== undefined || body.user_data !== undefined, {
+    path: ['password'],
+    message: fieldTexts.loginChoice,
+  })
+
+const operationStarted = vm
+
+const base = '/api/nextstack/v1/vms'
+const one = { access: tenants, params: byId, status: 202, response: operationStarted } as const
+
+export const vms = {
+  list: defineCall({
+    id: 'nextstack.vm.list',
+    method: 'GET',
+    path: base,
+    summary: 'Instances of one cloud, or of all',
+    access: tenants,
+    query: listQuery(['name', 'status', 'created_at', 'cpu_cores', 'memory_bytes'], {
+      cloud_id: z.uuid().optional(),
+      /** Part of the name, an address, or the id. */
+      keyword,
+      status: z.enum(vmStatuses).optional(),
+      type: z.enum(vmTypes).optional(),
+      bp_id: z.uuid().optional(),
+    }),
+    response: listOf(vm),
+  }),
+  get: defineCall({ id: 'nextstack.vm.get', method: 'GET', path: `${base}/{id}`, summary: 'One instance', access: tenants, params: byId, response: vm }),
+  create: defineCall({
+    id: 'nextstack.vm.create',
+    method: 'POST',
+    path: base,
+    summary: 'Create one or more instances; all are recorded or none',
+    access: tenants,
+    status: 202,
+    body: createVmBody,
+    response: z.object({ items: z.array(vm) }),
+  }),
+  start: defineCall({ ...one, id: 'nextstack.vm.start', method: 'POST', path: `${base}/{id}/start`, summary: 'Start' }),
+  stop: defineCall({
+    ...one,
+    id: 'nextstack.vm.stop',
+    method: 'POST',
+    path: `${base}/{id}/stop`,
+    summary: 'Shut down, or with force cut the power',
+    body: z.object({ force: z.boolean().default(false) }),
+  }),
+  restart: defineCall({
+    ...one,
+    id: 'nextstack.vm.restart',
+    method: 'POST',
+    path: `${base}/{id}/restart`,
+    summary: 'Restart, or with force reset',
+    body: z.object({ force: z.boolean().default(false) }),
+  }),
+  rename: defineCall({
+    id: 'nextstack.vm.rename',
+    method: 'PUT',
+    path: `${base}/{id}`,
+    summary: 'Change name and description; the engine’s own name stays',
+    access: tenants,
+    params: byId,
+    body: z.object({ name, description: description.default('') }),
+    response: vm,
+  }),
+  resize: defineCall({
+    ...one,
+    id: 'nextstack.vm.resize',
+    method: 'POST',
+    path: `${base}/{id}/resize`,
+    summary: 'Change flavor, and grow the disk',
+    body: z.object({ flavor_id: z.uuid(), disk_bytes: z.int().min(1).max(2 ** 50).optional() }),
+  }),
+  rebuild: defineCall({
+    ...one,
+    id: 'nextstack.vm.rebuild',
+    method: 'POST',
+    path: `${base}/{id}/rebuild`,
+    summary: 'Replace the root disk by a fresh copy of an image; everything on it is lost',
+    body: z.object({ image_fingerprint: fingerprint, ...access }),
+  }),
+  delete: defineCall({ ...one, id: 'nextstack.vm.delete', method: 'DELETE', path: `${base}/{id}`, summary: 'Delete with its root disk' }),
+  operations: defineCall({
+    id: 'nextstack.vm.operations',
+    method: 'GET',
+    path: `${base}/{id}/operations`,
+    summary: 'What was done to the instance, newest first',
+    access: tenants,
+    params: byId,
+    query: listQuery(['created_at'], {}),
+    response: listOf(vmOperation),
+  }),
+  metrics: defineCall({
+    id: 'nextstack.vm.metrics',
+    method: 'GET',
+    path: `${base}/{id}/metrics`,
+    summary: 'Samples of the last minutes (at most an hour is kept), oldest first',
+    access: tenants,
+    params: byId,
+    query: z.object({ minutes: z.coerce.number().int().min(1).max(60).default(15) }),
+    response: z.object({ interval_seconds: z.int(), items: z.array(vmSample) }),
+  }),
+  consoleLog: defineCall({
+    id: 'nextstack.vm.consoleLog',
+    method: 'GET',
+    path: `${base}/{id}/console-log`,
+    summary: 'What the instance printed on its console since it started, at most 1 MiB',
+    access: tenants,
+    params: byId,
+    response: z.object({ text: z.string() }),
+  }),
+} as const
+
+/** A terminal outlives its connection for a minute: who comes back with the same id goes on where he was. */
+export const terminals = {
+  open: defineCall({
+    id: 'nextstack.terminal.open',
+    method: 'POST',
+    path: `${base}/{id}/terminals`,
+    summary: 'Open a terminal in a running instance, or with `terminal_id` come back to one. 409 (94009) while another is open',
+    access: tenants,
+    params: byId,
+    status: 201,
+    body: z.object({
+      columns: z.int().min(10).max(500).default(80),
+      rows: z.int().min(4).max(300).default(24),
+      terminal_id: z.uuid().optional(),
+      /** Closes the user's other terminal in this instance, instead of 409. */
+      take_over: z.boolean().default(false),
+    }),
+    response: z.object({
+      terminal_id: z.uuid(),
+      /** Path of the websocket, with a ticket that works once and for 30 seconds. */
+      socket_path: z.string(),
+    }),
+  }),
+} as const
+
+/**
+ * Frames on the terminal's websocket. Binary frames are terminal bytes in both directions; text
+ * frames are these, as JSON.
+ */
+export const terminalFromClient = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('resize'), columns: z.int().min(1).max(500), rows: z.int().min(1).max(300) }),
+])
+export const terminalFromServer = z.discriminatedUnion('type', [
+  /** First frame. What follows, up to `replay_bytes`, was printed before. */
+  z.object({ type: z.literal('ready'), replay_bytes: z.int() }),
+  z.object({ type: z.literal('exit'), exit_code: z.int().nullable() }),
+])
+
+export const flavor = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  cpu_cores: z.int(),
+  memory_bytes: z.int(),
+  disk_bytes: z.int(),
+})
+export type Flavor = z.output<typeof flavor>
+
+export const flavors = {
+  list: defineCall({
+    id: 'nextstack.flavor.list',
+    method: 'GET',
+    path: '/api/nextstack/v1/flavors',
+    summary: 'Sizes that instances come in',
+    access: tenants,
+    query: listQuery(['name', 'cpu_cores', 'memory_bytes'], { keyword }),
+    response: listOf(flavor),
+  }),
+} as const
+
+const onCloud = z.object({ cloud_id: z.uuid() })
+
+export const images = {
+  list: defineCall({
+    id: 'nextstack.image.list',
+    method: 'GET',
+    path: '/api/nextstack/v1/images',
+    summary: 'Images that the cloud can make instances from',
+    access: tenants,
+    query: onCloud.extend({ type: z.enum(vmTypes).optional() }),
+    response: listOf(
+      z.object({
+        fingerprint: z.string(),
+        name: z.string(),
+        description: z.string(),
+        os: z.string().nullable(),
+        release: z.string().nullable(),
+        architecture: z.string(),
+        size_bytes: z.int(),
+        type: z.enum(vmTypes),
+        cloud_init: z.boolean(),
+        created_at: moment.nullable(),
+      }),
+    ),
+  }),
+} as const
+
+export const networks = {
+  list: defineCall({
+    id: 'nextstack.network.list',
+    method: 'GET',
+    path: '/api/nextstack/v1/networks',
+    summary: 'Networks that the cloud can connect instances to',
+    access: tenants,
+    query: onCloud,
+    response: listOf(z.object({ name: z.string(), description: z.string(), ipv4: z.string().nullable(), ipv6: z.string().nullable() })),
+  }),
+} as const

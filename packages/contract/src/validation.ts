@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { constants } from './constants.ts'
+import { fieldTexts } from './texts.ts'
+
+/**
+ * The rules of section 5, used by the server for payloads and by the console for forms, so that
+ * both say the same. Import this module and zod's own messages are Chinese too.
+ */
+z.config(z.locales.zhCN())
+
+const required = (text: string) => z.string(text).trim().min(1, text)
+
+/** Required, at most 64 characters, only Chinese characters, letters, digits, `_`, `-`, `.` and `@`. */
+export const name = required(fieldTexts.contentRequired)
+  .max(constants.nameMaxLength, fieldTexts.contentTooLong)
+  .regex(/^[\p{Script=Han}A-Za-z0-9_\-.@]+$/u, fieldTexts.nameCharacters)
+
+/** Starts with a letter, then letters, digits, hyphen or underscore, at most 64 characters. */
+export const clusterName = required(fieldTexts.nameRequired).regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, fieldTexts.clusterName)
+
+/** Mainland mobile number, 11 digits. */
+export const phone = required(fieldTexts.phoneRequired).regex(/^1[3-9]\d{9}$/, fieldTexts.phone)
+
+export const email = required(fieldTexts.emailRequired).pipe(z.email(fieldTexts.email).max(254, fieldTexts.email).toLowerCase())
+
+/** Six digits that were sent to a phone or mailbox. */
+export const verificationCode = required(fieldTexts.verificationCodeRequired).regex(/^\d{6}$/, fieldTexts.verificationCode)
+
+/** A password as typed to sign in: whatever it is, it is compared, not judged. */
+export const passwordTyped = z.string(fieldTexts.passwordRequired).min(1, fieldTexts.passwordRequired).max(256, fieldTexts.passwordTooLong)
+
+/** A password to be set: 8 to 64 characters from at least three of: lower, upper, digit, other. */
+export const passwordNew = z
+  .string(fieldTexts.passwordRequired)
+  .min(1, fieldTexts.passwordRequired)
+  .min(8, fieldTexts.passwordRule)
+  .max(64, fieldTexts.passwordRule)
+  .refine(
+    (text) => [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(text)).length >= 3,
+    fieldTexts.passwordRule,
+  )
+
+/** The name that a person signs in with: trimmed, 2 to 64 characters of the name rule. */
+export const username = required(fieldTexts.usernameRequired)
+  .min(2, fieldTexts.usernameLength)
+  .max(constants.nameMaxLength, fieldTexts.contentTooLong)
+  .regex(/^[\p{Script=Han}A-Za-z0-9_\-.@]+$/u, fieldTexts.nameCharacters)
+
+export const description = z.string().trim().max(255, fieldTexts.descriptionTooLong)
+
+/** Text that people search lists by. */
+export const keyword = z.string().trim().max(128).optional()
+
+/** For forms that ask for a new password twice. */
+export const samePasswords = <T extends z.ZodObject<{ password: z.ZodType; password_again: z.ZodType }>>(form: T) =>
+  form.refine((value) => value['password'] === value['password_again'], {
+    path: ['password_again'],
+    message: fieldTexts.passwordsDiffer,
+  })
