@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { z } from 'zod'
+
+/** Texts of the environment are trimmed, and an empty one counts as not set. */
+const optional = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((value) => (typeof value === 'string' && value.trim() === '' ? undefined : value), schema.optional())
+const withDefault = <T extends z.ZodType>(schema: T, fallback: string) =>
+  z.preprocess((value) => (typeof value === 'string' && value.trim() !== '' ? value.trim() : fallback), schema)
+
+const environment = z.object({
+  /** Address to listen on. The default is reachable from this machine only. */
+  HOST: withDefault(z.string(), '127.0.0.1'),
+  PORT: withDefault(z.coerce.number().int().min(0).max(65_535), '8080'),
+  /** Address under which people reach the console; decides whether cookies are marked Secure. */
+  PUBLIC_URL: optional(z.url({ protocol: /^https?$/ })),
+  /** Database, keys, images, sandbox state. */
+  DATA_DIR: withDefault(z.string().transform((path) => resolve(path)), 'data'),
+  /** PostgreSQL to use instead of the embedded one. */
+  DATABASE_URL: optional(z.url({ protocol: /^postgres(ql)?$/ })),
+  DATABASE_POOL_SIZE: withDefault(z.coerce.number().int().min(2).max(200), '12'),
+  /** 32 bytes, base64. Encrypts secrets at rest; by default made at the first start and kept in DATA_DIR/secret.key. */
+  SECRET_KEY: optional(
+    z.string().refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64 (openssl rand -base64 32)'),
+  ),
+  /** Development shows undelivered codes on a page: never on a server that others reach. */
+  ZHISUAN_ENV: withDefault(z.enum(['production', 'development', 'test']), 'production'),
+  LOG_LEVEL: withDefault(z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info'),
+  /** Reverse proxies in front whose X-Forwarded-For counts. */
+  TRUST_PROXY: withDefault(z.coerce.number().int().min(0).max(10), '0'),
+  /** smtp:// or smtps:// with user and password in it. */
+  SMTP_URL: optional(z.url({ protocol: /^smtps?$/ })),
+  SMTP_FROM: optional(z.email()),
+  /** Gets POST {phone, text, purpose} as JSON with the token as bearer. */
+  SMS_GATEWAY_URL: optional(z.url({ protocol: /^https?$/ })),
+  SMS_GATEWAY_TOKEN: optional(z.string()),
+  /** PEM file of the Ed25519 key that licences are checked with. */
+  LICENCE_PUBLIC_KEY_FILE: optional(z.string().transform((path) => resolve(path))),
+  /** Where the built console lies. */
+  WEB_DIR: withDefault(z.string().transform((path) => resolve(path)), new URL('../../../web/dist', import.meta.url).pathname),
+  /** `auto` registers this host's LXD or Incus, or the sandbox, as the first cloud. */
+  LOCAL_CLOUD: withDefault(z.enum(['auto', 'sandbox', 'none']), 'auto'),
+  /** Tests only: kills the server at a named point, see platform/operations.ts. */
+  FAULT_POINT: optional(z.string()),
+})
+
+export type Config = z.output<typeof environment> & { version: string }
+
+/** All that is wrong with the environment, as one readable text. */
+export class ConfigError extends Error {}
+
+const version = z
+  .object({ version: z.string() })
+  .parse(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))).version
+
+/** @throws ConfigError that lists every wrong key at once */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const parsed = environment.safeParse(env)
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`)
+    throw new ConfigError(`The configuration is wrong:\n${lines.join('\n')}\nSee README, "Configuration".`)
+  }
+  const config = parsed.data
+  if (config.SMTP_URL !== undefined && config.SMTP_FROM === undefined) {
+    throw new ConfigError('The configuration is wrong:\n  SMTP_FROM: required with SMTP_URL\nSee README, "Configuration".')
+  }
+  if (config.FAULT_POINT !== undefined && config.ZHISUAN_ENV !== 'test') {
+    throw new ConfigError('The configuration is wrong:\n  FAULT_POINT: only with ZHISUAN_ENV=test')
+  }
+  return { ...config, version }
+}

@@ -1,0 +1,92 @@
+import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
+import pg from 'pg'
+import type { Logger } from 'pino'
+
+/**
+ * The tables. Each module adds its own beside its SQL:
+ * `declare module '…/platform/db/database.ts' { interface Tables { vms: VmTable } }`.
+ */
+// oxlint-disable-next-line typescript/no-empty-interface -- filled by the modules, see above
+export interface Tables {}
+
+export type Db = Kysely<Tables>
+export type Tx = Transaction<Tables>
+/** Whatever SQL can be run on: a store's function takes this, and so works inside and outside a transaction. */
+export type Sql = Db | Tx
+
+// Our bigints are sizes and counts below 2^53, so numbers are exact. Money never is bigint-as-number: it is numeric, which stays text.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+
+export interface Database {
+  db: Db
+  pool: pg.Pool
+  close(): Promise<void>
+}
+
+export function openDatabase(url: string, options: { poolSize: number; log: Logger }): Database {
+  const pool = new pg.Pool({ connectionString: url, max: options.poolSize, application_name: 'zhisuan' })
+  // An idle connection that breaks must not end the server: the pool opens another.
+  pool.on('error', (error) => options.log.warn({ err: error }, 'idle database connection lost'))
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  return { db, pool, close: () => db.destroy() }
+}
+
+/** Creates the database if the server does not have it; for the embedded PostgreSQL. */
+export async function ensureDatabase(adminUrl: string, name: string): Promise<void> {
+  const client = new pg.Client({ connectionString: adminUrl })
+  await client.connect()
+  try {
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [name])
+    if (rowCount === 0) await client.query(`create database ${client.escapeIdentifier(name)}`)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Migrations by name; names begin with a date and number (`20261121_01_users`), which orders them over all modules. */
+export type Migrations = Readonly<Record<string, (tx: Tx) => Promise<void>>>
+
+/** Migration from one SQL text of several statements. There is no way back but a backup. */
+export const migration =
+  (text: string) =>
+  async (tx: Tx): Promise<void> => {
+    await sql.raw(text).execute(tx)
+  }
+
+/**
+ * Brings the schema to this version, in one transaction. Several servers may start at once: one
+ * migrates, the others wait and find it done.
+ */
+export async function migrate(db: Db, migrations: Migrations): Promise<string[]> {
+  return db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(7140801)`.execute(tx)
+    await sql`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`.execute(tx)
+    const done = new Set((await sql<{ name: string }>`select name from migrations`.execute(tx)).rows.map((row) => row.name))
+    const unknown = [...done].filter((name) => !(name in migrations))
+    if (unknown.length > 0) throw new Error(`The database is newer than this program: it has ${unknown.join(', ')}`)
+    const todo = Object.keys(migrations).filter((name) => !done.has(name)).sort()
+    for (const name of todo) {
+      await migrations[name]?.(tx)
+      await sql`insert into migrations (name) values (${name})`.execute(tx)
+    }
+    return todo
+  })
+}
+
+/** Whether an error of the driver is a broken unique rule, of that constraint or index. */
+export const isUniqueViolation = (error: unknown, constraint: string): boolean =>
+  error instanceof pg.DatabaseError && error.code === '23505' && error.constraint === constraint
+
+/** Whether the database could not be reached, rather than refused something. */
+export function isConnectionError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { code } = error as NodeJS.ErrnoException
+  return (
+    (code !== undefined && (/^(ECONN|EPIPE|ENOENT|ETIMEDOUT)/.test(code) || /^(08|57P)/.test(code))) ||
+    /Connection terminated|timeout exceeded when trying to connect/.test(error.message)
+  )
+}
+
+/** ISO text of a database moment, as payloads carry it. */
+export const iso = (moment: Date): string => moment.toISOString()
+export const isoOrNull = (moment: Date | null): string | null => (moment === null ? null : moment.toISOString())

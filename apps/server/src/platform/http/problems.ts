@@ -1,0 +1,62 @@
+import { errors, fillText, type ErrorName } from '@zhisuan/contract/errors'
+import type { Problem } from '@zhisuan/contract/problem'
+import { isEngineError } from '@zhisuan/engines/errors'
+import type { FastifyError, FastifyInstance } from 'fastify'
+import { isConnectionError } from '../db/database.ts'
+import { Refusal } from '../errors.ts'
+import { auditEntry, type BindOptions } from './bind.ts'
+
+/** What each way of failing on an engine is to the person who asked. */
+const engineRefusals = {
+  unreachable: 'cloudUnreachable',
+  unauthorized: 'cloudUnauthorised',
+  not_found: 'notFound',
+  conflict: 'changedMeanwhile',
+  busy: 'operationRunning',
+  invalid: 'engineFailed',
+  unsupported: 'engineUnsupported',
+  exhausted: 'nodeResourcesInsufficient',
+  failed: 'engineFailed',
+  bad_answer: 'engineAnswerInvalid',
+  cancelled: 'cloudUnreachable',
+} as const satisfies Record<string, ErrorName>
+
+/** Whatever was thrown, as a refusal of the catalogue. */
+export function toRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error
+  if (isEngineError(error)) {
+    return new Refusal(engineRefusals[error.kind], { cause: error, values: { reason: error.kind } })
+  }
+  if (isConnectionError(error)) return new Refusal('databaseUnavailable', { cause: error })
+  const { code, statusCode } = error as FastifyError
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Refusal('bodyTooLarge', { cause: error })
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new Refusal('mediaTypeUnsupported', { cause: error })
+  if (statusCode === 400 && (error instanceof SyntaxError || code?.startsWith('FST_ERR_CTP') === true)) {
+    return new Refusal('bodyMalformed', { cause: error })
+  }
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) return new Refusal('requestInvalid', { cause: error })
+  return new Refusal('unknown', { cause: error })
+}
+
+/** Every answer that is not a success is a {@link Problem}; causes go to the log, never to the caller. */
+export function answerProblems(app: FastifyInstance, audit: BindOptions['audit']): void {
+  app.setErrorHandler(async (error, request, reply) => {
+    const refusal = toRefusal(error)
+    const entry = errors[refusal.refusal]
+    if (entry.status >= 500) request.log.error({ err: refusal.cause ?? refusal }, 'request failed')
+    else request.log.debug({ err: refusal }, 'request refused')
+    const { call } = request.routeOptions.config
+    // Attempts are part of the record too, except what is not even a request of somebody.
+    if (call?.audit === true && (request.actor !== null || call.access === 'public')) {
+      await audit(auditEntry(request, call, entry.code)).catch((cause: unknown) => request.log.error({ err: cause }, 'audit failed'))
+    }
+    const problem: Problem = {
+      code: entry.code,
+      message: fillText(entry.text, refusal.values),
+      request_id: request.id,
+      ...(refusal.fields !== undefined && { fields: [...refusal.fields] }),
+    }
+    if (refusal.refusal === 'tooManyRequests') reply.header('retry-after', String(refusal.values['seconds'] ?? 60))
+    return reply.code(entry.status).type('application/json; charset=utf-8').send(problem)
+  })
+}

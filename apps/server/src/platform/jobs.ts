@@ -1,0 +1,95 @@
+import { fromKysely, PgBoss } from 'pg-boss'
+import type { Logger } from 'pino'
+import type { z } from 'zod'
+import type { Tx } from './db/database.ts'
+
+/** Work that outlives the request that asked for it. Delivered at least once: handlers are idempotent. */
+export interface JobDefinition<Input extends z.ZodType = z.ZodType> {
+  /** `family.resource.verb` */
+  readonly name: string
+  readonly input: Input
+  /** How many run at once on one server. */
+  readonly concurrency: number
+  /** Further tries after a failure, with exponential back-off from two seconds. */
+  readonly retries: number
+  /** Cron (UTC), for jobs that run by themselves with an empty input. */
+  readonly schedule: string | undefined
+}
+
+export const defineJob = <Input extends z.ZodType>(definition: {
+  name: string
+  input: Input
+  concurrency?: number
+  retries?: number
+  schedule?: string
+}): JobDefinition<Input> => ({
+  name: definition.name,
+  input: definition.input,
+  concurrency: definition.concurrency ?? 2,
+  retries: definition.retries ?? 5,
+  schedule: definition.schedule,
+})
+
+export interface JobHandler {
+  readonly job: JobDefinition
+  readonly run: (input: unknown, context: { signal: AbortSignal }) => Promise<void>
+}
+
+export const handleJob = <Input extends z.ZodType>(
+  job: JobDefinition<Input>,
+  run: (input: z.output<Input>, context: { signal: AbortSignal }) => Promise<void>,
+): JobHandler => ({
+  job,
+  // The queue parses with this very job's schema first.
+  run: run as JobHandler['run'],
+})
+
+export interface Jobs {
+  /** Enqueues in the caller's transaction: the job exists if and only if the change does. */
+  send<Input extends z.ZodType>(tx: Tx, job: JobDefinition<Input>, input: z.input<Input>): Promise<void>
+  /** Starts the workers. @throws where a job has no handler, or two. */
+  start(defined: readonly JobDefinition[], handlers: readonly JobHandler[]): Promise<void>
+  /** Lets running jobs finish for a while, then gives them back to the queue. */
+  stop(): Promise<void>
+}
+
+/** Jobs on pg-boss, in the schema `pgboss` of our database. */
+export async function createJobs(url: string, log: Logger): Promise<Jobs> {
+  const boss = new PgBoss({ connectionString: url, max: 4, application_name: 'zhisuan-jobs', useListenNotify: true })
+  boss.on('error', (error) => log.error({ err: error }, 'job queue'))
+  await boss.start()
+
+  return {
+    async send(tx, job, input) {
+      await boss.send(job.name, job.input.parse(input) as object, { db: fromKysely(tx) })
+    },
+    async start(defined, handlers) {
+      const byName = new Map<string, JobHandler>()
+      for (const handler of handlers) {
+        if (byName.has(handler.job.name)) throw new Error(`job ${handler.job.name} has two handlers`)
+        byName.set(handler.job.name, handler)
+      }
+      for (const job of defined) {
+        const handler = byName.get(job.name)
+        if (handler === undefined) throw new Error(`job ${job.name} has no handler`)
+        byName.delete(job.name)
+        await boss.createQueue(job.name, { notify: true, retryLimit: job.retries, retryBackoff: true, retryDelay: 2, expireInSeconds: 3600 })
+        await boss.work(job.name, { localConcurrency: job.concurrency, pollingIntervalSeconds: 2 }, async (batch) => {
+          for (const entry of batch) {
+            try {
+              await handler.run(job.input.parse(entry.data ?? {}), { signal: entry.signal })
+            } catch (error) {
+              log.error({ err: error, job: job.name, job_id: entry.id }, 'job failed')
+              throw error
+            }
+          }
+        })
+        if (job.schedule !== undefined) await boss.schedule(job.name, job.schedule, {})
+      }
+      if (byName.size > 0) throw new Error(`handlers of unknown jobs: ${[...byName.keys()].join(', ')}`)
+    },
+    async stop() {
+      await boss.stop({ graceful: true, timeout: 5_000 })
+    },
+  }
+}

@@ -1,0 +1,33 @@
+import { pino, type Logger, type LoggerOptions } from 'pino'
+import type { Config } from './config.ts'
+
+/** Keys whose values never reach a log, at any depth that a request or an error can put them. */
+const secretKeys = [
+  'password',
+  'old_password',
+  'code',
+  'token',
+  'authorization',
+  'cookie',
+  'client_key',
+  'user_data',
+  'ssh_public_key',
+  'licence',
+  'set-cookie',
+]
+
+/** The structured log, one JSON line an event. */
+export const createLog = (config: Pick<Config, 'LOG_LEVEL'>): Logger => pino(logOptions(config))
+
+export const logOptions = (config: Pick<Config, 'LOG_LEVEL'>): LoggerOptions => ({
+  level: config.LOG_LEVEL,
+  base: null,
+  timestamp: pino.stdTimeFunctions.isoTime,
+  redact: {
+    paths: secretKeys.flatMap((key) => {
+      const quoted = key.includes('-') ? `["${key}"]` : `.${key}`
+      return [quoted.replace(/^\./, ''), `*${quoted}`, `*.*${quoted}`]
+    }),
+    censor: '[redacted]',
+  },
+})

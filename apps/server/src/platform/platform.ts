@@ -1,0 +1,104 @@
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { openBus, type Bus } from './bus.ts'
+import type { Config } from './config.ts'
+import { ensureDatabase, migrate, openDatabase, type Database, type Db, type Migrations } from './db/database.ts'
+import { lockDataDirectory, startEmbeddedPostgres } from './db/embedded.ts'
+import { createJobs, type JobDefinition, type JobHandler, type Jobs } from './jobs.ts'
+import { createOperations, type AnyOperation, type Operations } from './operations.ts'
+import type { Handler } from './http/handler.ts'
+import { createSecrets, readSecretKey, type Secrets } from './secrets.ts'
+
+/** What every module stands on. */
+export interface Platform {
+  readonly config: Config
+  readonly log: Logger
+  readonly db: Db
+  readonly jobs: Jobs
+  readonly operations: Operations
+  readonly bus: Bus
+  readonly secrets: Secrets
+  /** The time, so that tests can move it. */
+  readonly now: () => Date
+}
+
+/** What a module gives to the app: made by its `index.ts`. */
+export interface ModuleParts {
+  readonly handlers: readonly Handler[]
+  readonly jobs?: readonly JobDefinition[]
+  readonly jobHandlers?: readonly JobHandler[]
+  readonly operations?: readonly AnyOperation[]
+  /** After the schema is in place and before requests: seeds, watchers. */
+  readonly start?: () => Promise<void>
+  /** Before the database closes. */
+  readonly stop?: () => Promise<void>
+}
+
+export interface OpenedPlatform extends Platform {
+  readonly database: Database
+  /** Registers the operations of all modules; before anything is begun. */
+  setOperations(definitions: readonly AnyOperation[]): void
+  close(): Promise<void>
+}
+
+/**
+ * Opens database, queue and bus. The embedded PostgreSQL is started where no DATABASE_URL is
+ * configured, under an exclusive lock on the data directory.
+ */
+export async function openPlatform(config: Config, log: Logger, migrations: Migrations, now: () => Date = () => new Date()): Promise<OpenedPlatform> {
+  const closing: (() => Promise<unknown>)[] = []
+  try {
+    const secrets = createSecrets(readSecretKey(config))
+    let url = config.DATABASE_URL
+    if (url === undefined) {
+      const lock = await lockDataDirectory(config.DATA_DIR)
+      closing.unshift(() => new Promise((resolve) => lock.close(resolve)))
+      const postgres = await startEmbeddedPostgres(join(config.DATA_DIR, 'database'))
+      closing.unshift(() => postgres.stop())
+      await ensureDatabase(postgres.url('postgres'), 'zhisuan')
+      url = postgres.url('zhisuan')
+    }
+    const database = openDatabase(url, { poolSize: config.DATABASE_POOL_SIZE, log })
+    closing.unshift(() => database.close())
+    const done = await migrate(database.db, migrations)
+    if (done.length > 0) log.info({ migrations: done }, 'schema brought up to date')
+    const bus = await openBus(url, log)
+    closing.unshift(() => bus.close())
+    const jobs = await createJobs(url, log)
+    closing.unshift(() => jobs.stop())
+    let definitions: readonly AnyOperation[] = []
+    const operations = createOperations({
+      database,
+      databaseUrl: url,
+      jobs,
+      secrets,
+      log,
+      definitions: () => definitions,
+      faultPoint: config.FAULT_POINT,
+    })
+    closing.unshift(() => operations.stop())
+    return {
+      config,
+      log,
+      db: database.db,
+      database,
+      jobs,
+      operations,
+      bus,
+      secrets,
+      now,
+      setOperations: (all) => {
+        definitions = all
+      },
+      close: () => closeAll(closing),
+    }
+  } catch (error) {
+    await closeAll(closing)
+    throw error
+  }
+}
+
+/** Newest first; one that fails does not keep the others open. */
+async function closeAll(closing: readonly (() => Promise<unknown>)[]): Promise<void> {
+  for (const close of closing) await close().catch(() => undefined)
+}
