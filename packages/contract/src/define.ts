@@ -37,7 +37,7 @@ const nothing = z.object({})
 type Nothing = typeof nothing
 
 /** The body of a 204. */
-export const empty = z.undefined()
+export const empty = z.void()
 
 type Definition<P, Q, B, R> = Pick<Call, 'id' | 'method' | 'path' | 'summary' | 'access'> &
   Partial<Pick<Call, 'audit' | 'status' | 'always' | 'perMinute'>> & {

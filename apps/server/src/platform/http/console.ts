@@ -22,7 +22,7 @@ export async function serveConsole(app: FastifyInstance, config: Pick<Config, 'W
     wildcard: false,
     preCompressed: true,
     setHeaders: (response, path) => {
-      response.setHeader('cache-control', path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache')
+      response.header('cache-control', path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache')
     },
   })
   app.setNotFoundHandler((request, reply) => {

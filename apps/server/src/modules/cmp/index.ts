@@ -1,0 +1,24 @@
+import type { ModuleParts, Platform } from '../../platform/platform.ts'
+import type { Sql } from '../../platform/db/database.ts'
+import { cloudMigrations } from './cloud/cloud.store.ts'
+import { cloudRoutes } from './cloud/cloud.routes.ts'
+import { createCloudService, type LicenceLimits, type CloudService } from './cloud/cloud.service.ts'
+import { licenceUsage } from './cloud/cloud.store.ts'
+
+export const cmpMigrations = cloudMigrations
+
+/** Clouds: what they are, how they are reached, how full they are. */
+export function createCmp(platform: Platform, others: { licence: LicenceLimits }): ModuleParts & {
+  clouds: CloudService
+  /** Hosts and cores of all clouds, which the licence limits. */
+  usageOfLicence: (on: Sql) => Promise<{ nodes: number; cores: number }>
+} {
+  const clouds = createCloudService(platform, others.licence)
+  return {
+    clouds,
+    usageOfLicence: licenceUsage,
+    handlers: cloudRoutes(clouds),
+    start: () => clouds.start(),
+    stop: () => clouds.stop(),
+  }
+}

@@ -1,0 +1,19 @@
+import { vms as calls } from '@zhisuan/contract/nextstack/vm'
+import { handle, type Handler } from '../../../platform/http/handler.ts'
+import type { VmService } from './vm.service.ts'
+
+export const vmRoutes = (vms: VmService): Handler[] => [
+  handle(calls.list, ({ actor, query }) => vms.list(actor, query)),
+  handle(calls.get, ({ actor, params }) => vms.get(actor, params.id)),
+  handle(calls.create, ({ actor, body }) => vms.create(actor, body)),
+  handle(calls.start, ({ actor, params }) => vms.start(actor, params.id)),
+  handle(calls.stop, ({ actor, params, body }) => vms.stop(actor, params.id, body.force)),
+  handle(calls.restart, ({ actor, params, body }) => vms.restart(actor, params.id, body.force)),
+  handle(calls.rename, ({ actor, params, body }) => vms.rename(actor, params.id, body)),
+  handle(calls.resize, ({ actor, params, body }) => vms.resize(actor, params.id, body)),
+  handle(calls.rebuild, ({ actor, params, body }) => vms.rebuild(actor, params.id, body)),
+  handle(calls.delete, ({ actor, params }) => vms.delete(actor, params.id)),
+  handle(calls.operations, ({ actor, params, query }) => vms.operations(actor, params.id, query)),
+  handle(calls.metrics, ({ actor, params, query }) => vms.metrics(actor, params.id, query.minutes)),
+  handle(calls.consoleLog, ({ actor, params }) => vms.consoleLog(actor, params.id)),
+]

@@ -1,0 +1,244 @@
+import type { QueryOf } from '@zhisuan/contract/define'
+import { vmTransitional, type VmStatus, type VmType, type vms } from '@zhisuan/contract/nextstack/vm'
+import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import type { Scope } from '../../../platform/auth/actor.ts'
+import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
+import { containing, paged, type PageQuery } from '../../../platform/db/page.ts'
+
+export interface Address {
+  family: 4 | 6
+  address: string
+}
+
+interface VmTable {
+  id: string
+  cloud_id: string
+  bp_id: string | null
+  name: string
+  description: string
+  type: VmType
+  /** What people see: the running operation's status, else what was last observed. */
+  status: VmStatus
+  error_text: string | null
+  /** Name on the engine; never changes and never is taken from people. */
+  engine_name: string
+  image_fingerprint: string
+  image_name: string
+  flavor_id: string | null
+  flavor_name: string
+  cpu_cores: number
+  memory_bytes: number
+  disk_bytes: number
+  network: string
+  /** What the engine said last, also while an operation runs. Null until first seen there. */
+  observed: VmStatus | null
+  addresses: Address[]
+  node: string | null
+  /** Counts changes by operations, so that an older observation cannot overwrite a newer state. */
+  revision: Generated<number>
+  created_by: string | null
+  created_by_name: string
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+}
+declare module '../../../platform/db/database.ts' {
+  interface Tables {
+    vms: VmTable
+  }
+}
+export type VmRow = Selectable<VmTable>
+export type ShownVm = VmRow & { bp_name: string | null; operation_id: string | null }
+
+export const vmMigrations: Migrations = {
+  '20261121_31_vms': migration(`
+    create extension if not exists pg_trgm;
+    create table vms (
+      id uuid primary key,
+      cloud_id uuid not null references clouds,
+      bp_id uuid,
+      name text not null,
+      description text not null,
+      type text not null check (type in ('vm', 'container')),
+      status text not null,
+      error_text text,
+      engine_name text not null,
+      image_fingerprint text not null,
+      image_name text not null,
+      flavor_id uuid,
+      flavor_name text not null,
+      cpu_cores integer not null,
+      memory_bytes bigint not null,
+      disk_bytes bigint not null,
+      network text not null,
+      observed text,
+      addresses jsonb not null default '[]',
+      -- What the keyword filter looks through: name, addresses, id.
+      search text generated always as (name || ' ' || coalesce(jsonb_path_query_array(addresses, '$[*].address')::text, '') || ' ' || id::text) stored,
+      node text,
+      revision integer not null default 0,
+      created_by uuid,
+      created_by_name text not null,
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now()
+    );
+    create unique index vms_name on vms (cloud_id, coalesce(bp_id, '00000000-0000-0000-0000-000000000000'), name);
+    create unique index vms_engine_name on vms (cloud_id, engine_name);
+    create index vms_newest on vms (cloud_id, created_at desc, id desc);
+    create index vms_newest_bp on vms (bp_id, cloud_id, created_at desc, id desc);
+    create index vms_status on vms (cloud_id, status, created_at desc, id desc);
+    create index vms_status_bp on vms (bp_id, cloud_id, status, created_at desc, id desc);
+    create index vms_search on vms using gin (search gin_trgm_ops);
+  `),
+}
+
+/** The only way to tenant rows: through a scope. */
+const visible = (on: Sql, scope: Scope) =>
+  on.selectFrom('vms').$if(!('everything' in scope), (q) => ('bp_id' in scope ? q.where('vms.bp_id', '=', scope.bp_id) : q.where(sql<boolean>`false`)))
+
+const shown = <T>(query: SelectQueryBuilder<Tables, 'vms', T>) =>
+  query
+    .leftJoin('organisations', 'organisations.id', 'vms.bp_id')
+    .leftJoin('operations', (join) =>
+      join.onRef('operations.resource_id', '=', 'vms.id').on('operations.status', 'in', ['queued', 'running', 'undoing']),
+    )
+    .selectAll('vms')
+    .select(['organisations.name as bp_name', 'operations.id as operation_id'])
+
+export async function listVms(on: Sql, scope: Scope, query: QueryOf<typeof vms.list>): Promise<{ total: number; rows: ShownVm[] }> {
+  const filtered = visible(on, scope)
+    .$if(query.cloud_id !== undefined, (q) => q.where('vms.cloud_id', '=', query.cloud_id ?? ''))
+    .$if(query.status !== undefined, (q) => q.where('vms.status', '=', query.status ?? 'running'))
+    .$if(query.type !== undefined, (q) => q.where('vms.type', '=', query.type ?? 'vm'))
+    .$if(query.bp_id !== undefined, (q) => q.where('vms.bp_id', '=', query.bp_id ?? ''))
+    .$if(query.keyword !== undefined && query.keyword !== '', (q) =>
+      q.where(sql<boolean>`vms.search ilike ${containing(query.keyword ?? '')}`),
+    )
+  // The page is cut out before the joins, which then touch its rows only.
+  const cut = paged(filtered.select('vms.id'), query, order)
+  const [count, rows] = await Promise.all([
+    filtered.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow(),
+    paged(
+      shown(on.selectFrom('vms').where('vms.id', 'in', cut)),
+      { ...query, page_num: 1 },
+      order,
+    ).execute(),
+  ])
+  return { total: count.total, rows }
+}
+
+const order = {
+  by: {
+    name: 'vms.name',
+    status: 'vms.status',
+    created_at: 'vms.created_at',
+    cpu_cores: 'vms.cpu_cores',
+    memory_bytes: 'vms.memory_bytes',
+  },
+  fallback: '-created_at',
+  id: 'vms.id',
+}
+
+export const getVm = (on: Sql, scope: Scope, id: string): Promise<ShownVm | undefined> =>
+  shown(visible(on, scope).where('vms.id', '=', id)).executeTakeFirst()
+
+/** Held against other changes until the transaction ends. */
+export const lockVm = (tx: Tx, scope: Scope, id: string): Promise<VmRow | undefined> =>
+  visible(tx, scope).selectAll('vms').where('vms.id', '=', id).forUpdate().executeTakeFirst()
+
+export const insertVms = async (tx: Tx, rows: Insertable<VmTable>[]): Promise<void> => {
+  await tx.insertInto('vms').values(rows).execute()
+}
+
+/** A change by a request or an operation: counts as a revision. */
+export const updateVm = async (on: Sql, id: string, changes: Updateable<VmTable>): Promise<void> => {
+  await on
+    .updateTable('vms')
+    .set({ ...changes, revision: sql`revision + 1`, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .execute()
+}
+
+export const deleteVm = async (tx: Tx, id: string): Promise<void> => {
+  await tx.deleteFrom('vms').where('id', '=', id).execute()
+}
+
+/** Names that are taken in an organisation on a cloud, of those asked for. */
+export const takenNames = async (on: Sql, cloudId: string, bpId: string | null, names: readonly string[]): Promise<string[]> =>
+  (
+    await on
+      .selectFrom('vms')
+      .select('name')
+      .where('cloud_id', '=', cloudId)
+      .where('bp_id', bpId === null ? 'is' : '=', bpId)
+      .where('name', 'in', names)
+      .execute()
+  ).map((row) => row.name)
+
+export async function countByCloud(on: Sql, cloudIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  if (cloudIds.length === 0) return new Map()
+  const rows = await on
+    .selectFrom('vms')
+    .select(['cloud_id', sql<number>`count(*)`.as('count')])
+    .where('cloud_id', 'in', cloudIds)
+    .groupBy('cloud_id')
+    .execute()
+  return new Map(rows.map((row) => [row.cloud_id, row.count]))
+}
+
+/** Removes the records of a cloud's instances, and ends their open operations. */
+export async function forgetCloud(tx: Tx, cloudId: string): Promise<void> {
+  await tx
+    .updateTable('operations')
+    .set({ status: 'failed', error: 'vmGone', finished_at: sql`now()`, input: '' })
+    .where('status', 'in', ['queued', 'running', 'undoing'])
+    .where('resource_id', 'in', tx.selectFrom('vms').select('id').where('cloud_id', '=', cloudId))
+    .execute()
+  await tx.deleteFrom('vms').where('cloud_id', '=', cloudId).execute()
+}
+
+/** What the reconciler compares with the engine. */
+export const rowsOfCloud = (on: Sql, cloudId: string, engineNames: readonly string[] | null) =>
+  on
+    .selectFrom('vms')
+    .select(['id', 'engine_name', 'status', 'observed', 'addresses', 'node', 'revision', 'created_at'])
+    .where('cloud_id', '=', cloudId)
+    .$if(engineNames !== null, (q) => q.where('engine_name', 'in', engineNames ?? []))
+    .execute()
+
+export interface Observation {
+  id: string
+  revision: number
+  observed: VmStatus
+  addresses: readonly Address[]
+  node: string | null
+}
+
+/**
+ * Records what was seen on the engine. Rows that an operation changed since they were read are
+ * left alone; the status that people see follows only where no operation is running.
+ */
+export async function recordObservations(on: Sql, observations: readonly Observation[]): Promise<void> {
+  for (let from = 0; from < observations.length; from += 2_000) {
+    const part = JSON.stringify(observations.slice(from, from + 2_000))
+    await sql`
+      update vms set
+        observed = seen.observed,
+        addresses = seen.addresses,
+        node = seen.node,
+        status = case when vms.status = any(${[...vmTransitional]}::text[]) then vms.status else seen.observed end,
+        error_text = case when seen.observed = 'error' then vms.error_text else null end,
+        updated_at = now()
+      from jsonb_to_recordset(${part}::jsonb) as seen (id uuid, revision integer, observed text, addresses jsonb, node text)
+      where vms.id = seen.id and vms.revision = seen.revision
+    `.execute(on)
+  }
+}
+
+export async function listOperations(on: Sql, vmId: string, query: PageQuery) {
+  const filtered = on.selectFrom('operations').where('resource_id', '=', vmId)
+  const [count, rows] = await Promise.all([
+    filtered.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow(),
+    paged(filtered.selectAll(), query, { by: { created_at: 'created_at' }, fallback: '-created_at', id: 'id' }).execute(),
+  ])
+  return { total: count.total, rows }
+}
