@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import type { CallOptions } from '../compute.ts'
+import { EngineError } from '../errors.ts'
+import { answerError, type Ask, type Transport } from './transport.ts'
+
+/** LXD REST API: /1.0/operations/{id}. Status codes: 103 running, 200 success, 400 failure, 401 cancelled. */
+const operation = z.object({
+  id: z.string(),
+  status_code: z.number(),
+  err: z.string().optional().default(''),
+  metadata: z.record(z.string(), z.unknown()).nullish(),
+  resources: z.record(z.string(), z.array(z.string())).nullish(),
+})
+export type LxdOperation = z.output<typeof operation>
+
+/** One wait; longer ones are asked for again, so that a cut connection is noticed. */
+const waitSeconds = 60
+
+/** Waits for an operation. Aborting cancels it on the engine, where the engine can. */
+export async function waitFor(transport: Transport, path: string, options: CallOptions = {}): Promise<LxdOperation> {
+  const id = path.split('?', 1)[0] ?? path
+  options.onOperation?.(id.split('/').at(-1) ?? id)
+  try {
+    for (;;) {
+      const { metadata } = await transport.ask(`${id}/wait`, {
+        query: { timeout: String(waitSeconds) },
+        signal: options.signal,
+        timeoutMs: (waitSeconds + 15) * 1000,
+      })
+      const state = parseOperation(metadata)
+      if (state.status_code === 200) return state
+      if (state.status_code === 401) throw new EngineError('cancelled', 'the operation was cancelled on the engine')
+      if (state.status_code >= 400) throw answerError(state.err, 500)
+    }
+  } catch (error) {
+    if (options.signal?.aborted === true) {
+      // Most cannot be cancelled; then they run on, and whoever asks again waits for them.
+      await transport.ask(id, { method: 'DELETE', timeoutMs: 2_000 }).catch(() => undefined)
+    }
+    throw error
+  }
+}
+
+/** Sends a change and waits for the operation that it began. */
+export async function change(transport: Transport, path: string, ask: Ask, options: CallOptions = {}): Promise<LxdOperation | null> {
+  const answer = await transport.ask(path, { ...ask, signal: options.signal })
+  return answer.operation === null ? null : waitFor(transport, answer.operation, options)
+}
+
+/** Waits for whatever is running on an instance already; what became of it is for the caller to look at. */
+export async function settle(transport: Transport, name: string, options: CallOptions = {}): Promise<void> {
+  const { metadata } = await transport.ask('/1.0/operations', { query: { recursion: '1' }, signal: options.signal })
+  const running = z.object({ running: z.array(z.unknown()).nullish() }).safeParse(metadata)
+  for (const entry of running.data?.running ?? []) {
+    const state = operation.safeParse(entry)
+    const touched = [...(state.data?.resources?.['instances'] ?? []), ...(state.data?.resources?.['containers'] ?? [])]
+    if (state.data === undefined || !touched.some((path) => path.split('?', 1)[0]?.split('/').at(-1) === name)) continue
+    await transport
+      .ask(`/1.0/operations/${state.data.id}/wait`, { query: { timeout: '30' }, signal: options.signal, timeoutMs: 45_000 })
+      .catch((error: unknown) => {
+        if (options.signal?.aborted === true) throw error
+      })
+  }
+}
+
+export function parseOperation(metadata: unknown): LxdOperation {
+  const parsed = operation.safeParse(metadata)
+  if (!parsed.success) throw new EngineError('bad_answer', 'not an operation', { cause: parsed.error })
+  return parsed.data
+}

@@ -1,0 +1,116 @@
+import type { ExecResult, TerminalSession } from '../compute.ts'
+
+/** The little that the sandbox's shell understands, on the files that were written to the instance. */
+export function runSandboxCommand(command: readonly string[], context: { hostname: string; files: Readonly<Record<string, string>>; input: string }): ExecResult {
+  const answer = (stdout: string, exitCode = 0, stderr = ''): ExecResult => ({ exitCode, stdout: Buffer.from(stdout), stderr: Buffer.from(stderr) })
+  const [name, ...args] = command
+  if ((name === 'sh' || name === '/bin/sh') && args[0] === '-c' && args[1] !== undefined) {
+    return runSandboxCommand(args[1].trim().split(/\s+/), context)
+  }
+  switch (name) {
+    case 'echo':
+      return answer(`${args.join(' ')}\n`)
+    case 'hostname':
+      return answer(`${context.hostname}\n`)
+    case 'uname':
+      return answer('Sandbox\n')
+    case 'cat': {
+      if (args[0] === undefined) return answer(context.input)
+      const file = context.files[args[0]]
+      return file === undefined ? answer('', 1, `cat: ${args[0]}: No such file\n`) : answer(Buffer.from(file, 'base64').toString('utf8'))
+    }
+    case 'ls':
+      return answer(Object.keys(context.files).map((path) => `${path}\n`).join(''))
+    case 'chpasswd':
+    case 'true':
+    case '':
+    case undefined:
+      return answer('')
+    case 'false':
+      return answer('', 1)
+    case 'exit':
+      return answer('', Number(args[0] ?? 0))
+    case 'help':
+      return answer('sandbox: echo hostname uname cat ls true false exit help\n')
+    default:
+      return answer('', 127, `sh: ${name}: not found\n`)
+  }
+}
+
+/** A line-wise terminal on that shell: echoes, takes backspace, Ctrl+C and Ctrl+D. */
+export function openSandboxTerminal(hostname: string, size: { columns: number; rows: number }, files: Readonly<Record<string, string>>): TerminalSession {
+  const queue: Buffer[] = []
+  let wake: () => void = () => undefined
+  let over = false
+  let line = ''
+  let { columns, rows } = size
+  let exited: (code: number | null) => void = () => undefined
+  const exit = new Promise<number | null>((resolve) => {
+    exited = resolve
+  })
+  const print = (text: string) => {
+    queue.push(Buffer.from(text))
+    wake()
+  }
+  const prompt = () => print(`root@${hostname}:~# `)
+  const end = (code: number | null) => {
+    over = true
+    exited(code)
+    wake()
+  }
+  print('Zhisuan sandbox: no machine runs here.\r\n')
+  prompt()
+
+  const enter = () => {
+    const words = line.trim().split(/\s+/)
+    line = ''
+    print('\r\n')
+    if (words[0] === 'exit') return end(Number(words[1] ?? 0))
+    if (words[0] === 'stty' && words[1] === 'size') print(`${rows} ${columns}\r\n`)
+    else {
+      const { stdout, stderr } = runSandboxCommand(words, { hostname, files, input: '' })
+      print(`${stdout.toString()}${stderr.toString()}`.replaceAll('\n', '\r\n'))
+    }
+    prompt()
+  }
+  async function* output(): AsyncGenerator<Buffer> {
+    for (;;) {
+      const next = queue.shift()
+      if (next !== undefined) yield next
+      else if (over) return
+      else {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    }
+  }
+  return {
+    output: output(),
+    write(data) {
+      if (over) return
+      for (const character of data.toString('utf8')) {
+        if (character === '\r' || character === '\n') enter()
+        else if (character === '\u007F') {
+          if (line !== '') print('\b \b')
+          line = line.slice(0, -1)
+        } else if (character === '\u0003') {
+          line = ''
+          print('^C\r\n')
+          prompt()
+        } else if (character === '\u0004' && line === '') end(0)
+        else {
+          line += character
+          print(character)
+        }
+        if (over) return
+      }
+    },
+    resize(newColumns, newRows) {
+      columns = newColumns
+      rows = newRows
+    },
+    exit,
+    close: () => end(null),
+  }
+}

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Installs and starts the real engines from Debian's packages, for tests and for a first look.
+#   scripts/engines.sh [up|down|status]
+# Idempotent; assumes no systemd. What already runs is used and left as it is.
+set -euo pipefail
+
+state=${ZHISUAN_ENGINES_DIR:-/var/lib/zhisuan-engines}
+export LXD_DIR=${LXD_DIR:-/var/lib/lxd}
+
+need_packages() {
+  local missing=()
+  for package in "$@"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return
+  if [ "$(id -u)" != 0 ]; then
+    echo "Missing packages: ${missing[*]}. Install them as root: apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+lxd_answers() { [ -S "$LXD_DIR/unix.socket" ] && timeout 10 lxc query /1.0 >/dev/null 2>&1; }
+
+# Unprivileged containers map their users into ranges that belong to root.
+map_users() {
+  for file in /etc/subuid /etc/subgid; do
+    touch "$file"
+    grep -q '^root:' "$file" || echo 'root:1000000:1000000000' >>"$file"
+  done
+}
+
+# Without systemd nobody may have mounted the cgroup hierarchies that LXC wants.
+mount_cgroups() {
+  [ -e /sys/fs/cgroup/cgroup.controllers ] && return
+  mountpoint -q /sys/fs/cgroup || mount -t tmpfs cgroup /sys/fs/cgroup
+  local name
+  for name in $(awk '!/^#/ && $4 == 1 { print $1 }' /proc/cgroups); do
+    grep -qE "^[^ ]+ [^ ]+ cgroup [^ ]*\b$name\b" /proc/mounts && continue
+    mkdir -p "/sys/fs/cgroup/$name"
+    mount -t cgroup -o "$name" cgroup "/sys/fs/cgroup/$name" 2>/dev/null || rmdir "/sys/fs/cgroup/$name" 2>/dev/null || true
+  done
+}
+
+lxd_up() {
+  need_packages lxd lxd-client dnsmasq-base nftables attr acl uidmap squashfs-tools busybox-static
+  if ! lxd_answers; then
+    map_users
+    mount_cgroups
+    mkdir -p "$state" "$LXD_DIR"
+    setsid lxd --group root --logfile "$state/lxd.log" </dev/null >"$state/lxd.out" 2>&1 &
+    echo $! >"$state/lxd.pid"
+    lxd waitready --timeout=60
+    lxc storage list --format csv | grep -q . || lxc storage create default dir >/dev/null
+    lxc network show lxdbr0 >/dev/null 2>&1 ||
+      lxc network create lxdbr0 ipv4.address=10.88.0.1/24 ipv4.nat=true ipv6.address=none >/dev/null
+    lxc profile device get default root path >/dev/null 2>&1 ||
+      lxc profile device add default root disk path=/ pool=default >/dev/null
+  fi
+  echo "lxd $(lxc query /1.0 | sed -n 's/.*"server_version": "\([^"]*\)".*/\1/p') $LXD_DIR/unix.socket"
+}
+
+lxd_down() {
+  [ -f "$state/lxd.pid" ] || return 0
+  local pid
+  pid=$(cat "$state/lxd.pid")
+  if kill -0 "$pid" 2>/dev/null; then
+    lxc stop --all --force 2>/dev/null || true
+    lxd shutdown --timeout 60 2>/dev/null || kill "$pid"
+  fi
+  rm -f "$state/lxd.pid"
+}
+
+lxd_status() { lxd_answers && echo "lxd: running" || echo "lxd: not running"; }
+
+action=${1:-up}
+case $action in
+  up | down | status) for engine in lxd; do "${engine}_$action"; done ;;
+  *) echo "usage: scripts/engines.sh [up|down|status]" >&2; exit 2 ;;
+esac
