@@ -78,6 +78,7 @@ export async function buildApp(config: Config, options: { now?: () => Date } = {
     sys.licence.countsUsage(cmp.usageOfLicence)
     const nextstack = createNextstack(platform, { clouds: cmp.clouds, licence: sys.licence })
     cmp.clouds.holds(nextstack.contents)
+    ums.onSessionEnded(nextstack.sessionEnded)
     const modules: ModuleParts[] = [sys, bill, ums, cmp, nextstack, createIssue(platform), createRoot()]
 
     const audit = createAudit(platform.db)

@@ -96,6 +96,7 @@ export const errors = catalogue({
   verificationUndelivered: { code: 91009, status: 502, text: '验证码发送失败，请稍后再试' },
   registrationPending: { code: 91010, status: 401, text: '注册申请待审核' },
   refreshInvalid: { code: 91011, status: 401, text: '登录已过期，请重新登录' },
+  organisationNameTaken: { code: 91013, status: 400, text: '组织名称已存在' },
   organisationFrozen: { code: 91012, status: 401, text: '所属组织已被冻结' },
 
   // 92xxx: licence and configuration

@@ -22,7 +22,12 @@ export const nextstackMigrations: Migrations = { ...flavorMigrations, ...vmMigra
 export function createNextstack(
   platform: Platform,
   others: { clouds: CloudService; licence: { assertValid(): Promise<void> | void } },
-): ModuleParts & { contents: CloudContents; serveTerminals(app: FastifyInstance): void } {
+): ModuleParts & {
+  contents: CloudContents
+  serveTerminals: (app: FastifyInstance) => void
+  /** Terminals end with the session that opened them. */
+  sessionEnded: (gone: { session_id?: string; user_id?: string }) => void
+} {
   const { clouds } = others
   const metrics = createMetrics(platform.now)
   const catalogue = createCatalogue(clouds)
@@ -33,6 +38,7 @@ export function createNextstack(
 
   return {
     contents: { count: countByCloud, forget: forgetCloud },
+    sessionEnded: (gone) => terminals.closeWhere((one) => one.session_id === gone.session_id || one.user_id === gone.user_id),
     serveTerminals: (app) => serveTerminalSockets(app, terminals),
     handlers: [...vmRoutes(vms), ...terminalRoutes(terminals), ...flavorRoutes(platform.db), ...catalogueRoutes(catalogue)],
     operations: Object.values(operations),

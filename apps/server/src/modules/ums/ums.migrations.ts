@@ -1,0 +1,193 @@
+import type { Role } from '@zhisuan/contract/roles'
+import type { Generated } from 'kysely'
+import { migration, type Migrations } from '../../platform/db/database.ts'
+
+export interface OrganisationTable {
+  id: string
+  name: string
+  kind: 'company' | 'personal'
+  status: 'active' | 'frozen'
+  created_at: Generated<Date>
+}
+export interface UserTable {
+  id: string
+  /** What he signs in with; null once deleted, so that it is free again. Like phone and email. */
+  name: string | null
+  /** Kept for what he did. */
+  former_name: string | null
+  nickname: string
+  description: string
+  kind: number
+  status: 'active' | 'pending' | 'disabled'
+  bp_id: string | null
+  phone: string | null
+  email: string | null
+  password_hash: string
+  must_change_password: boolean
+  wrong_passwords: number
+  frozen_until: Date | null
+  last_login_at: Date | null
+  created_at: Generated<Date>
+  deleted_at: Date | null
+}
+interface UserRoleTable {
+  user_id: string
+  role: Role
+}
+interface ProjectTable {
+  id: string
+  key: string
+  name: string
+  bp_id: string | null
+  created_at: Generated<Date>
+}
+export interface SessionTable {
+  id: string
+  user_id: string
+  /** SHA-256 of the tokens; the tokens themselves are nowhere. */
+  access_hash: Buffer
+  access_expires_at: Date
+  refresh_hash: Buffer
+  refresh_expires_at: Date
+  /** The one before, good for a few seconds more: two tabs may refresh at once. */
+  previous_refresh_hash: Buffer | null
+  rotated_at: Date
+  /** However often it is renewed. */
+  ends_at: Date
+  ip: string
+  user_agent: string
+  created_at: Generated<Date>
+}
+export interface VerificationCodeTable {
+  id: string
+  purpose: string
+  address: string
+  /** Keyed hash: a leaked table must not be a list of codes. */
+  code_hash: Buffer
+  ip: string
+  tries: Generated<number>
+  expires_at: Date
+  used_at: Date | null
+  created_at: Date
+}
+interface ConsultationTable {
+  id: string
+  name: string
+  phone: string
+  content: string
+  created_at: Generated<Date>
+}
+interface InboxTable {
+  id: string
+  channel: string
+  address: string
+  purpose: string
+  text: string
+  created_at: Generated<Date>
+}
+declare module '../../platform/db/database.ts' {
+  interface Tables {
+    organisations: OrganisationTable
+    users: UserTable
+    user_roles: UserRoleTable
+    projects: ProjectTable
+    sessions: SessionTable
+    verification_codes: VerificationCodeTable
+    consultations: ConsultationTable
+    development_inbox: InboxTable
+  }
+}
+
+export const umsMigrations: Migrations = {
+  '20261121_13_identity': migration(`
+    create table organisations (
+      id uuid primary key,
+      name text not null unique,
+      kind text not null check (kind in ('company', 'personal')),
+      status text not null default 'active' check (status in ('active', 'frozen')),
+      created_at timestamptz not null default now()
+    );
+    create table users (
+      id uuid primary key,
+      name text,
+      former_name text,
+      nickname text not null default '',
+      description text not null default '',
+      kind integer not null check (kind between 0 and 4),
+      status text not null check (status in ('active', 'pending', 'disabled')),
+      bp_id uuid references organisations,
+      phone text,
+      email text,
+      password_hash text not null,
+      must_change_password boolean not null default false,
+      wrong_passwords integer not null default 0,
+      frozen_until timestamptz,
+      last_login_at timestamptz,
+      created_at timestamptz not null default now(),
+      deleted_at timestamptz
+    );
+    create unique index users_name on users (lower(name));
+    create unique index users_phone on users (phone);
+    create unique index users_email on users (lower(email));
+    create index users_bp on users (bp_id);
+    create table user_roles (
+      user_id uuid not null references users on delete cascade,
+      role text not null,
+      primary key (user_id, role)
+    );
+    create table projects (
+      id uuid primary key,
+      key text not null,
+      name text not null,
+      bp_id uuid references organisations,
+      created_at timestamptz not null default now(),
+      unique (bp_id, name),
+      unique (bp_id, key)
+    );
+    create table sessions (
+      id uuid primary key,
+      user_id uuid not null references users on delete cascade,
+      access_hash bytea not null unique,
+      access_expires_at timestamptz not null,
+      refresh_hash bytea not null unique,
+      refresh_expires_at timestamptz not null,
+      previous_refresh_hash bytea,
+      rotated_at timestamptz not null,
+      ends_at timestamptz not null,
+      ip text not null,
+      user_agent text not null,
+      created_at timestamptz not null default now()
+    );
+    create index sessions_user on sessions (user_id);
+    create index sessions_previous on sessions (previous_refresh_hash);
+    create index sessions_ends on sessions (refresh_expires_at);
+    create table verification_codes (
+      id uuid primary key,
+      purpose text not null,
+      address text not null,
+      code_hash bytea not null,
+      ip text not null,
+      tries integer not null default 0,
+      expires_at timestamptz not null,
+      used_at timestamptz,
+      created_at timestamptz not null
+    );
+    create index verification_codes_address on verification_codes (address, created_at desc);
+    create index verification_codes_ip on verification_codes (ip, created_at desc);
+    create table consultations (
+      id uuid primary key,
+      name text not null,
+      phone text not null,
+      content text not null,
+      created_at timestamptz not null default now()
+    );
+    create table development_inbox (
+      id uuid primary key,
+      channel text not null,
+      address text not null,
+      purpose text not null,
+      text text not null,
+      created_at timestamptz not null default now()
+    );
+  `),
+}

@@ -1,0 +1,117 @@
+import type { Role } from '@zhisuan/contract/roles'
+import type { User } from '@zhisuan/contract/ums/user'
+import { sql, type Insertable, type Selectable, type Updateable } from 'kysely'
+import type { Scope } from '../../../platform/auth/actor.ts'
+import { iso, isoOrNull, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { containing, paged, type PageQuery } from '../../../platform/db/page.ts'
+import type { UserTable } from '../ums.migrations.ts'
+
+export type UserRow = Selectable<UserTable>
+
+const present = (on: Sql) => on.selectFrom('users').where('users.deleted_at', 'is', null)
+
+/** By whatever he signs in with: name, phone or email. */
+export const findByLogin = (on: Sql, login: string): Promise<UserRow | undefined> =>
+  present(on)
+    .selectAll('users')
+    .where((where) =>
+      where.or([where(sql`lower(name)`, '=', login.toLowerCase()), where('phone', '=', login), where(sql`lower(email)`, '=', login.toLowerCase())]),
+    )
+    // A name that is somebody else's phone must not open his account.
+    .orderBy(sql`(lower(name) = ${login.toLowerCase()})`, 'desc')
+    .limit(1)
+    .executeTakeFirst()
+
+export const findByPhone = (on: Sql, phone: string): Promise<UserRow | undefined> =>
+  present(on).selectAll('users').where('phone', '=', phone).executeTakeFirst()
+
+export const findById = (on: Sql, id: string): Promise<UserRow | undefined> =>
+  present(on).selectAll('users').where('users.id', '=', id).executeTakeFirst()
+
+export const insertUser = async (tx: Tx, row: Insertable<UserTable>, roles: readonly Role[]): Promise<void> => {
+  await tx.insertInto('users').values(row).execute()
+  await tx.insertInto('user_roles').values(roles.map((role) => ({ user_id: row.id, role }))).execute()
+}
+
+export const updateUser = async (on: Sql, id: string, changes: Updateable<UserTable>): Promise<void> => {
+  await on.updateTable('users').set(changes).where('id', '=', id).execute()
+}
+
+/** Counts a wrong password, all at once: of fifty guesses at the same time none is missed. */
+export async function countWrongPassword(on: Sql, id: string, limit: number, now: Date, frozenUntil: Date): Promise<void> {
+  await sql`
+    update users set
+      wrong_passwords = case when wrong_passwords + 1 >= ${limit} then 0 else wrong_passwords + 1 end,
+      frozen_until = case when wrong_passwords + 1 >= ${limit} then ${frozenUntil}::timestamptz else frozen_until end
+    where id = ${id} and (frozen_until is null or frozen_until <= ${now}::timestamptz)
+  `.execute(on)
+}
+
+export const rolesOf = async (on: Sql, id: string): Promise<Role[]> =>
+  (await on.selectFrom('user_roles').select('role').where('user_id', '=', id).orderBy('role').execute()).map(({ role }) => role)
+
+const withShown = (on: Sql) =>
+  present(on)
+    .leftJoin('organisations', 'organisations.id', 'users.bp_id')
+    .selectAll('users')
+    .select((select) => [
+      'organisations.name as bp_name',
+      select
+        .selectFrom('user_roles')
+        .select(sql<Role[]>`coalesce(array_agg(role order by role), '{}')`.as('roles'))
+        .whereRef('user_roles.user_id', '=', 'users.id')
+        .as('roles'),
+    ])
+
+export const getUser = async (on: Sql, id: string): Promise<User | undefined> => {
+  const row = await withShown(on).where('users.id', '=', id).executeTakeFirst()
+  return row === undefined ? undefined : shape(row)
+}
+
+export async function listUsers(
+  on: Sql,
+  scope: Scope,
+  query: PageQuery & { keyword?: string | undefined; kind?: number | undefined; status?: UserRow['status'] | undefined; bp_id?: string | undefined },
+): Promise<{ total: number; items: User[] }> {
+  const filters = (q: ReturnType<typeof withShown>) => {
+    let filtered = q
+    if ('bp_id' in scope) filtered = filtered.where('users.bp_id', '=', scope.bp_id)
+    if ('nothing' in scope) filtered = filtered.where(sql<boolean>`false`)
+    if (query.kind !== undefined) filtered = filtered.where('users.kind', '=', query.kind)
+    if (query.status !== undefined) filtered = filtered.where('users.status', '=', query.status)
+    if (query.bp_id !== undefined) filtered = filtered.where('users.bp_id', '=', query.bp_id)
+    const { keyword } = query
+    if (keyword !== undefined && keyword !== '') {
+      filtered = filtered.where((where) =>
+        where.or((['users.name', 'users.nickname', 'users.phone', 'users.email'] as const).map((column) => where(column, 'ilike', containing(keyword)))),
+      )
+    }
+    return filtered
+  }
+  const all = filters(withShown(on))
+  const [count, rows] = await Promise.all([
+    all.clearSelect().select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow(),
+    paged(all, query, {
+      by: { name: 'users.name', created_at: 'users.created_at', last_login_at: 'users.last_login_at' },
+      fallback: '-created_at',
+      id: 'users.id',
+    }).execute(),
+  ])
+  return { total: count.total, items: rows.map(shape) }
+}
+
+const shape = (row: UserRow & { bp_name: string | null; roles: Role[] | null }): User => ({
+  id: row.id,
+  name: row.name ?? '',
+  nickname: row.nickname === '' ? (row.name ?? '') : row.nickname,
+  kind: row.kind,
+  status: row.status,
+  phone: row.phone,
+  email: row.email,
+  bp_id: row.bp_id,
+  bp_name: row.bp_name,
+  permissions: (row.roles ?? []).map((role) => ({ role })),
+  description: row.description,
+  created_at: iso(row.created_at),
+  last_login_at: isoOrNull(row.last_login_at),
+})
