@@ -9,6 +9,10 @@ export default defineConfig({
           name: 'unit',
           include: ['apps/*/src/**/*.test.{ts,tsx}', 'packages/*/src/**/*.test.ts'],
           exclude: ['**/*.engine.test.ts', '**/node_modules/**'],
+          // One PostgreSQL for all; each file that builds the server gets a database of its own.
+          globalSetup: ['apps/server/src/testing/database.ts'],
+          testTimeout: 20_000,
+          hookTimeout: 60_000,
         },
       },
       {
