@@ -1,0 +1,47 @@
+import { keepPreviousData, useMutation, useQuery, useQueryClient, type UseMutationResult, type UseQueryResult } from '@tanstack/react-query'
+import type { Call, ResponseOf } from '@zhisuan/contract/define'
+import { request, type ApiError, type RequestInput } from './client.ts'
+
+export interface CallOptions<C extends Call> {
+  /** Reads again after so many milliseconds; a function may decide by what was read last. */
+  readonly refreshMs?: number | ((data: ResponseOf<C> | undefined) => number | false)
+  readonly enabled?: boolean
+  /** No toast: the page says itself what failed. */
+  readonly silent?: boolean
+}
+
+/** Reads a call; what was shown stays while the next page of it arrives. */
+export function useCall<C extends Call>(call: C, input: RequestInput<C>, options: CallOptions<C> = {}): UseQueryResult<ResponseOf<C>, ApiError> {
+  const { refreshMs } = options
+  return useQuery<ResponseOf<C>, ApiError, ResponseOf<C>>({
+    queryKey: [call.id, input],
+    queryFn: ({ signal }) => request(call, { ...input, signal }),
+    enabled: options.enabled ?? true,
+    // Its overloads cannot see that ResponseOf<C> is never a function.
+    placeholderData: keepPreviousData as never,
+    refetchInterval: typeof refreshMs === 'function' ? (query) => refreshMs(query.state.data) : (refreshMs ?? false),
+    meta: { silent: options.silent ?? false },
+  })
+}
+
+export interface ChangeOptions<C extends Call> {
+  readonly onDone?: (response: ResponseOf<C>, input: RequestInput<C>) => void
+  /** Calls whose answers are no longer true. */
+  readonly invalidates?: readonly Call[]
+  readonly silent?: boolean
+}
+
+/** Makes a call that changes something. Errors are toasted, except refused fields, which forms show. */
+export function useChange<C extends Call>(call: C, options: ChangeOptions<C> = {}): UseMutationResult<ResponseOf<C>, ApiError, RequestInput<C>> {
+  const client = useQueryClient()
+  return useMutation<ResponseOf<C>, ApiError, RequestInput<C>>({
+    mutationKey: [call.id],
+    mutationFn: (input) => request(call, input),
+    meta: { silent: options.silent ?? false },
+    onSuccess: (response, input) => options.onDone?.(response, input),
+    // After a failure too: a 409 means that what is shown was old.
+    onSettled: () => {
+      for (const stale of options.invalidates ?? []) void client.invalidateQueries({ queryKey: [stale.id] })
+    },
+  })
+}

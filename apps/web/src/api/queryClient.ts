@@ -1,0 +1,46 @@
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
+import { errors } from '@zhisuan/contract/errors'
+import { toApiError } from './client.ts'
+import { toastError } from './notify.ts'
+
+declare module '@tanstack/react-query' {
+  interface Register {
+    queryMeta: { readonly silent?: boolean }
+    mutationMeta: { readonly silent?: boolean }
+  }
+}
+
+/** Lists refresh every five seconds: what keeps failing is said once, until it has worked again. */
+const failing = new Set<string>()
+
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (thrown, query) => {
+      const error = toApiError(thrown)
+      // A session's end counts wherever it shows.
+      if (query.meta?.silent === true && error.status !== 401) return
+      if (failing.has(query.queryHash)) return
+      failing.add(query.queryHash)
+      toastError(error)
+    },
+    onSuccess: (_data, query) => void failing.delete(query.queryHash),
+  }),
+  mutationCache: new MutationCache({
+    onError: (thrown, _input, _context, mutation) => {
+      const error = toApiError(thrown)
+      if (mutation.meta?.silent === true && error.status !== 401) return
+      // Forms show refused fields beside the fields.
+      if (error.code === errors.fieldsInvalid.code && error.fields.length > 0) return
+      toastError(error)
+    },
+  }),
+  defaultOptions: {
+    queries: {
+      // The client has refreshed the session and waited 60 s already: trying again is the person's choice.
+      retry: false,
+      refetchOnWindowFocus: false,
+      staleTime: 2_000,
+    },
+    mutations: { retry: false },
+  },
+})

@@ -1,0 +1,114 @@
+import Button from 'antd/es/button'
+import Modal from 'antd/es/modal'
+import Progress from 'antd/es/progress'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { toApiError } from '../api/client.ts'
+import { errorText } from '../api/toasts.ts'
+import { runBatch, type BatchOutcome } from './batch.ts'
+import { ConfirmDialog, type Confirmation } from './ConfirmDialog.tsx'
+
+export interface BatchAction<Row> {
+  readonly key: string
+  readonly label: string
+  readonly danger?: boolean
+  /** For one row. Make its call with `useChange(…, { silent: true })`: the summary says what failed. */
+  readonly run: (row: Row) => Promise<unknown>
+  /** Rows that it cannot be done to are left out, and the summary says why. */
+  readonly disabledReason?: (row: Row) => string | null
+  readonly confirm?: (rows: readonly Row[]) => Confirmation
+}
+
+/** What can be done to the selected rows, how far it is, and how each went. */
+export function BatchBar<Row>({ rows, nameOf, actions, onClear }: {
+  readonly rows: readonly Row[]
+  readonly nameOf: (row: Row) => ReactNode
+  readonly actions: readonly BatchAction<Row>[]
+  readonly onClear: () => void
+}) {
+  const { t } = useTranslation('kit')
+  const [asking, setAsking] = useState<BatchAction<Row> | null>(null)
+  const [work, setWork] = useState<{ action: BatchAction<Row>; total: number; outcomes: readonly (BatchOutcome<Row> & { skipped?: string })[] } | null>(null)
+
+  const begin = async (action: BatchAction<Row>): Promise<void> => {
+    const skipped = rows.flatMap((row) => {
+      const reason = action.disabledReason?.(row) ?? null
+      return reason === null ? [] : [{ row, error: null, skipped: reason }]
+    })
+    const doable = rows.filter((row) => (action.disabledReason?.(row) ?? null) === null)
+    setWork({ action, total: rows.length, outcomes: skipped })
+    await runBatch(doable, action.run, (outcome) => setWork((now) => now && { ...now, outcomes: [...now.outcomes, outcome] }))
+  }
+
+  const done = work?.outcomes.length ?? 0
+  const finished = work !== null && done === work.total
+  const failed = work?.outcomes.filter((one) => one.error !== null).length ?? 0
+  const left = work?.outcomes.filter((one) => one.skipped !== undefined).length ?? 0
+  return (
+    <div className="zs-batch" role="region" aria-label={t('batch.region')}>
+      <span>{t('batch.selected', { count: rows.length })}</span>
+      {actions.map((action) => {
+        const none = rows.every((row) => (action.disabledReason?.(row) ?? null) !== null)
+        return (
+          <Button
+            key={action.key}
+            danger={action.danger === true}
+            disabled={none}
+            onClick={() => (action.confirm === undefined ? void begin(action) : setAsking(action))}
+          >
+            {action.label}
+          </Button>
+        )
+      })}
+      <Button type="link" onClick={onClear}>
+        {t('batch.clear')}
+      </Button>
+      {asking?.confirm !== undefined && (
+        <ConfirmDialog
+          confirmation={asking.confirm(rows)}
+          danger={asking.danger ?? false}
+          okText={asking.label}
+          onCancel={() => setAsking(null)}
+          onConfirm={async () => {
+            setAsking(null)
+            await begin(asking)
+          }}
+        />
+      )}
+      <Modal
+        open={work !== null}
+        title={work?.action.label}
+        closable={finished}
+        mask={{ closable: false }}
+        footer={
+          <Button
+            type="primary"
+            disabled={!finished}
+            onClick={() => {
+              setWork(null)
+              if (failed === 0) onClear()
+            }}
+          >
+            {t('batch.close')}
+          </Button>
+        }
+        onCancel={() => setWork(null)}
+      >
+        <Progress percent={work === null ? 0 : Math.round((done / work.total) * 100)} status={!finished ? 'active' : failed > 0 ? 'exception' : 'success'} />
+        <p aria-live="polite">
+          {finished ? t('batch.summary', { done: done - failed - left, failed, skipped: left }) : t('batch.running', { done, total: work?.total ?? 0 })}
+        </p>
+        <ul className="zs-batch-list">
+          {work?.outcomes.map((outcome, index) => (
+            <li key={index}>
+              <span className="zs-cut">{nameOf(outcome.row)}</span>
+              <span className={outcome.error === null ? 'zs-soft' : 'zs-bad'}>
+                {outcome.skipped ?? (outcome.error === null ? t('batch.ok') : errorText(toApiError(outcome.error)))}
+              </span>
+            </li>
+          ))}
+        </ul>
+      </Modal>
+    </div>
+  )
+}

@@ -1,0 +1,106 @@
+import Alert from 'antd/es/alert'
+import Button from 'antd/es/button'
+import Form, { type FormInstance } from 'antd/es/form'
+import Modal from 'antd/es/modal'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useBlocker } from 'react-router'
+import { errors } from '@zhisuan/contract/errors'
+import { toApiError, type FieldError } from '../api/client.ts'
+import { showFieldErrors } from './rules.ts'
+
+export interface FormPageProps<Values extends object> {
+  readonly form?: FormInstance<Values>
+  readonly initialValues?: Partial<Values>
+  /** Makes the call, usually `change.mutateAsync`; what it rejects with is shown and nothing typed is lost. */
+  readonly onSubmit: (values: Values) => Promise<unknown>
+  readonly submitText: string
+  readonly onCancel?: () => void
+  /** Form.Items, with rules from `field(schema)`. */
+  readonly children: ReactNode
+  /** Beside the form: a summary, a price. */
+  readonly aside?: ReactNode
+}
+
+/** A page that is a form: server's refusals beside their fields, and a question before typed text is left behind. */
+export function FormPage<Values extends object>(props: FormPageProps<Values>) {
+  const { t } = useTranslation('kit')
+  const [form] = Form.useForm<Values>(props.form)
+  const [submitting, setSubmitting] = useState(false)
+  const [unplaced, setUnplaced] = useState<readonly FieldError[]>([])
+  const dirty = useRef(false)
+
+  const blocker = useBlocker(({ currentLocation, nextLocation }) => dirty.current && currentLocation.pathname !== nextLocation.pathname)
+  useEffect(() => {
+    const ask = (event: BeforeUnloadEvent): void => {
+      if (dirty.current) event.preventDefault()
+    }
+    addEventListener('beforeunload', ask)
+    return () => removeEventListener('beforeunload', ask)
+  }, [])
+
+  const submit = async (values: Values): Promise<void> => {
+    setSubmitting(true)
+    setUnplaced([])
+    const was = dirty.current
+    // What onSubmit does once it has succeeded is to leave: that needs no question.
+    dirty.current = false
+    try {
+      await props.onSubmit(values)
+    } catch (thrown) {
+      dirty.current = was
+      const error = toApiError(thrown)
+      if (error.code === errors.fieldsInvalid.code) setUnplaced(showFieldErrors(form as FormInstance, error.fields))
+    } finally {
+      setSubmitting(false)
+    }
+  }
+
+  return (
+    <div className="zs-form-page">
+      <Form<Values>
+        form={form}
+        layout="vertical"
+        className="zs-form"
+        // A partial record of the values: antd's own type wants each key's presence.
+        {...(props.initialValues !== undefined && { initialValues: props.initialValues })}
+        onValuesChange={() => {
+          dirty.current = true
+        }}
+        onFinish={submit}
+        scrollToFirstError={{ block: 'center', focus: true }}
+      >
+        {props.children}
+        {unplaced.length > 0 && (
+          <Alert
+            type="error"
+            className="zs-form-alert"
+            title={t('form.refused')}
+            description={unplaced.map((one) => (
+              <div key={one.field}>
+                {one.field}: {one.message}
+              </div>
+            ))}
+          />
+        )}
+        <div className="zs-form-foot">
+          <Button type="primary" htmlType="submit" loading={submitting}>
+            {props.submitText}
+          </Button>
+          {props.onCancel !== undefined && <Button onClick={props.onCancel}>{t('form.cancel')}</Button>}
+        </div>
+      </Form>
+      {props.aside !== undefined && <aside className="zs-form-aside">{props.aside}</aside>}
+      <Modal
+        open={blocker.state === 'blocked'}
+        title={t('form.leaveTitle')}
+        okText={t('form.leave')}
+        cancelText={t('form.stay')}
+        onOk={() => blocker.proceed?.()}
+        onCancel={() => blocker.reset?.()}
+      >
+        {t('form.leaveBody')}
+      </Modal>
+    </div>
+  )
+}

@@ -1,0 +1,153 @@
+import MoreOutlined from '@ant-design/icons/MoreOutlined'
+import Button from 'antd/es/button'
+import Dropdown from 'antd/es/dropdown'
+import Tooltip from 'antd/es/tooltip'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useNavigate } from 'react-router'
+import { errors } from '@zhisuan/contract/errors'
+import { toApiError } from '../api/client.ts'
+import { notify, toastError } from '../api/notify.ts'
+import { ConfirmDialog, type Confirmation } from './ConfirmDialog.tsx'
+
+export interface Action {
+  readonly key: string
+  readonly label: string
+  /** What it does. Calls made with useChange toast their own failures. */
+  readonly run?: () => Promise<unknown> | undefined
+  /** Where it leads, instead of doing something. */
+  readonly href?: string
+  readonly danger?: boolean
+  /** Why it cannot be done now; null or absent where it can. */
+  readonly disabledReason?: string | null
+  /** Asked first; names what will be lost. */
+  readonly confirm?: Confirmation
+  /** Said when it has succeeded. */
+  readonly doneText?: string
+}
+
+/** Runs an action: asks first where it has to, says when it is done. */
+function useActionRunner() {
+  const navigate = useNavigate()
+  const [asking, setAsking] = useState<Action | null>(null)
+  const [busy, setBusy] = useState<string | null>(null)
+
+  const perform = async (action: Action): Promise<boolean> => {
+    setBusy(action.key)
+    try {
+      await action.run?.()
+      if (action.doneText !== undefined) notify('success', action.doneText)
+      return true
+    } catch (thrown) {
+      const error = toApiError(thrown)
+      // Nobody else says this one: there is no form whose fields could show it.
+      if (error.code === errors.fieldsInvalid.code) {
+        for (const field of error.fields) notify('error', field.message, 5_000)
+        if (error.fields.length === 0) toastError(error)
+      }
+      return false
+    } finally {
+      setBusy(null)
+    }
+  }
+
+  const start = (action: Action): void => {
+    if (action.disabledReason !== null && action.disabledReason !== undefined) return
+    if (action.confirm !== undefined) setAsking(action)
+    else if (action.href !== undefined) void navigate(action.href)
+    else void perform(action)
+  }
+
+  const dialog = asking?.confirm === undefined ? null : (
+    <ConfirmDialog
+      confirmation={asking.confirm}
+      danger={asking.danger ?? false}
+      okText={asking.label}
+      onCancel={() => setAsking(null)}
+      onConfirm={async () => {
+        if (await perform(asking)) setAsking(null)
+      }}
+    />
+  )
+  return { start, busy, dialog }
+}
+
+const isOff = (action: Action): boolean => action.disabledReason !== null && action.disabledReason !== undefined
+
+/** Stays reachable by keyboard while it is off, so that the reason can be read. */
+function OneAction({ action, look, loading, onStart }: {
+  readonly action: Action
+  readonly look: 'link' | 'default' | 'primary'
+  readonly loading: boolean
+  readonly onStart: () => void
+}) {
+  const off = isOff(action)
+  const button = (
+    <Button
+      type={look}
+      size={look === 'link' ? 'small' : 'middle'}
+      danger={action.danger === true && !off}
+      loading={loading}
+      aria-disabled={off}
+      className={off ? 'zs-off' : ''}
+      onClick={onStart}
+    >
+      {action.label}
+    </Button>
+  )
+  return off ? <Tooltip title={action.disabledReason}>{button}</Tooltip> : button
+}
+
+/** The first actions beside each other, the rest behind 更多. */
+export function ActionMenu({ actions, shown = 2, look = 'link', label }: {
+  readonly actions: readonly Action[]
+  readonly shown?: number
+  readonly look?: 'link' | 'default'
+  /** What the actions are for, said to screen readers. */
+  readonly label?: string
+}) {
+  const { t } = useTranslation('kit')
+  const { start, busy, dialog } = useActionRunner()
+  const first = actions.length <= shown + 1 ? actions : actions.slice(0, shown)
+  const rest = actions.slice(first.length)
+  return (
+    <span className={`zs-actions zs-actions-${look}`} role="group" aria-label={label ?? t('action.group')}>
+      {first.map((action) => (
+        <OneAction key={action.key} action={action} look={look} loading={busy === action.key} onStart={() => start(action)} />
+      ))}
+      {rest.length > 0 && (
+        <Dropdown
+          trigger={['click']}
+          menu={{
+            items: rest.map((action) => ({
+              key: action.key,
+              label: <MenuLabel action={action} />,
+              danger: action.danger === true && !isOff(action),
+              className: isOff(action) ? 'zs-off' : '',
+            })),
+            onClick: ({ key }) => {
+              const action = rest.find((one) => one.key === key)
+              if (action !== undefined) start(action)
+            },
+          }}
+        >
+          <Button type={look} size={look === 'link' ? 'small' : 'middle'} loading={rest.some((action) => action.key === busy)} aria-haspopup="menu">
+            {look === 'link' ? t('action.more') : <>{t('action.more')} <MoreOutlined /></>}
+          </Button>
+        </Dropdown>
+      )}
+      {dialog}
+    </span>
+  )
+}
+
+/** In a menu the reason stands below the label: a tooltip on a menu entry is not reached by keyboard. */
+function MenuLabel({ action }: { readonly action: Action }): ReactNode {
+  if (!isOff(action)) return action.label
+  return (
+    <span aria-disabled="true">
+      {action.label}
+      <span className="zs-off-reason">{action.disabledReason}</span>
+    </span>
+  )
+}

@@ -1,0 +1,122 @@
+import type { ColumnType } from 'antd/es/table'
+import Tag from 'antd/es/tag'
+import type { ReactNode } from 'react'
+import { Link } from 'react-router'
+import * as format from './format.ts'
+import { StatusTag, type StatusTone } from './StatusTag.tsx'
+
+/** An antd column that the column settings can name and hide. */
+export interface Column<Row> extends ColumnType<Row> {
+  readonly key: string
+  readonly title: string
+  /** Hidden until the person turns it on. */
+  readonly off?: boolean
+  /** Cannot be turned off. */
+  readonly fixedShown?: boolean
+}
+
+export interface ColumnOptions {
+  readonly width?: number
+  /** The server sorts by the key, or by the column named here. */
+  readonly sort?: boolean | string
+  readonly off?: boolean
+}
+
+const base = <Row,>(key: string, title: string, options: ColumnOptions, render: (row: Row) => ReactNode): Column<Row> => ({
+  key: typeof options.sort === 'string' ? options.sort : key,
+  title,
+  render: (_, row) => render(row),
+  ...(options.sort !== undefined && options.sort !== false && { sorter: true }),
+  ...(options.width !== undefined && { width: options.width }),
+  ...(options.off !== undefined && { off: options.off }),
+})
+
+const right = { align: 'right', className: 'zs-number' } as const
+
+const shown = (text: string | null | undefined): string => (text === null || text === undefined || text === '' ? format.nothing : text)
+
+/** Cuts what is too long; the whole is in the title and in the accessible text. */
+const cut = (text: string) => (
+  <span className="zs-cut" title={text}>
+    {text}
+  </span>
+)
+
+type Text = string | null | undefined
+
+/** Plain functions that answer antd columns: `columns={[col.name('name', t('name'), (vm) => vm.name, …)]}`. */
+export const col = {
+  /** What the row is called; leads to its page, with a second line below where there is one. */
+  name: <Row,>(
+    key: string,
+    title: string,
+    value: (row: Row) => string,
+    options: ColumnOptions & { readonly to?: (row: Row) => string; readonly note?: (row: Row) => ReactNode } = {},
+  ): Column<Row> => ({
+    ...base<Row>(key, title, { width: 220, ...options }, (row) => (
+      <div className="zs-name">
+        {options.to === undefined ? (
+          cut(value(row))
+        ) : (
+          <Link to={options.to(row)} className="zs-cut" title={value(row)}>
+            {value(row)}
+          </Link>
+        )}
+        {options.note !== undefined && <div className="zs-name-note">{options.note(row)}</div>}
+      </div>
+    )),
+    fixedShown: true,
+  }),
+  text: <Row,>(key: string, title: string, value: (row: Row) => Text, options: ColumnOptions = {}): Column<Row> =>
+    base<Row>(key, title, options, (row) => cut(shown(value(row)))),
+  link: <Row,>(key: string, title: string, value: (row: Row) => Text, to: (row: Row) => string | null, options: ColumnOptions = {}): Column<Row> =>
+    base<Row>(key, title, options, (row) => {
+      const target = to(row)
+      return target === null ? cut(shown(value(row))) : <Link to={target}>{cut(shown(value(row)))}</Link>
+    }),
+  /** Identifiers, addresses, fingerprints. */
+  code: <Row,>(key: string, title: string, value: (row: Row) => Text, options: ColumnOptions = {}): Column<Row> =>
+    base<Row>(key, title, options, (row) => <span className="zs-code">{cut(shown(value(row)))}</span>),
+  status: <Row,>(
+    key: string,
+    title: string,
+    value: (row: Row) => { readonly tone: StatusTone; readonly text: string; readonly note?: string | null },
+    options: ColumnOptions = {},
+  ): Column<Row> =>
+    base<Row>(key, title, { width: 120, ...options }, (row) => {
+      const { tone, text, note } = value(row)
+      return (
+        <>
+          <StatusTag tone={tone}>{text}</StatusTag>
+          {note !== null && note !== undefined && note !== '' && <div className="zs-name-note">{cut(note)}</div>}
+        </>
+      )
+    }),
+  number: <Row,>(key: string, title: string, value: (row: Row) => number | null | undefined, options: ColumnOptions = {}): Column<Row> => ({
+    ...base<Row>(key, title, options, (row) => format.number(value(row))),
+    ...right,
+  }),
+  bytes: <Row,>(key: string, title: string, value: (row: Row) => number | null | undefined, options: ColumnOptions = {}): Column<Row> => ({
+    ...base<Row>(key, title, options, (row) => format.bytes(value(row))),
+    ...right,
+  }),
+  percent: <Row,>(key: string, title: string, value: (row: Row) => number | null | undefined, options: ColumnOptions = {}): Column<Row> => ({
+    ...base<Row>(key, title, options, (row) => format.percent(value(row))),
+    ...right,
+  }),
+  /** Decimal strings in yuan. */
+  money: <Row,>(key: string, title: string, value: (row: Row) => Text, options: ColumnOptions = {}): Column<Row> => ({
+    ...base<Row>(key, title, options, (row) => format.money(value(row))),
+    ...right,
+  }),
+  date: <Row,>(key: string, title: string, value: (row: Row) => string | number | null | undefined, options: ColumnOptions = {}): Column<Row> =>
+    base<Row>(key, title, { width: 176, ...options }, (row) => <span className="zs-number">{format.dateTime(value(row))}</span>),
+  tags: <Row,>(key: string, title: string, value: (row: Row) => readonly string[], options: ColumnOptions = {}): Column<Row> =>
+    base<Row>(key, title, options, (row) => {
+      const tags = value(row)
+      return tags.length === 0 ? format.nothing : tags.map((tag) => <Tag key={tag}>{tag}</Tag>)
+    }),
+  /** Anything else. */
+  custom: <Row,>(key: string, title: string, render: (row: Row) => ReactNode, options: ColumnOptions = {}): Column<Row> =>
+    base<Row>(key, title, options, render),
+}

@@ -1,0 +1,60 @@
+import type { FormInstance } from 'antd/es/form'
+import type { Rule } from 'antd/es/form'
+import type { z } from 'zod'
+import type { FieldError } from '../api/client.ts'
+
+/** A cleared input holds '', which an optional schema means by undefined. */
+const given = (schema: z.ZodType, value: unknown): unknown => (value === '' && schema.safeParse(undefined).success ? undefined : value)
+
+/**
+ * Props of an antd Form.Item from the contract's schema of the field, so that form and server say
+ * the same: `<Form.Item name="name" label={…} {...field(body.shape.name)}>`.
+ */
+export const field = (schema: z.ZodType): { rules: Rule[]; required: boolean } => ({
+  required: !schema.safeParse(undefined).success,
+  rules: rulesOf(schema),
+})
+
+/** A zod schema as antd rules; the first thing wrong is what the person reads. */
+export const rulesOf = (schema: z.ZodType): Rule[] => [
+  {
+    validator: async (_rule, value: unknown) => {
+      const result = schema.safeParse(given(schema, value))
+      if (!result.success) throw new Error(result.error.issues[0]?.message ?? '')
+    },
+  },
+]
+
+/** The second of two password entries. */
+export const samePassword = (other: string, message: string): Rule =>
+  ({ getFieldValue }) => ({
+    validator: async (_rule, value: unknown) => {
+      if (value !== undefined && value !== '' && value !== getFieldValue(other)) throw new Error(message)
+    },
+  })
+
+/** `labels.0.label` as antd names fields. */
+export const fieldName = (path: string): (string | number)[] => path.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part))
+
+/**
+ * Puts the server's field errors on their fields and shows the first; answers those that no field
+ * of the form stands for.
+ */
+export function showFieldErrors(form: FormInstance, fields: readonly FieldError[]): readonly FieldError[] {
+  const left: FieldError[] = []
+  let first: (string | number)[] | null = null
+  for (const { field: path, message } of fields) {
+    const full = fieldName(path)
+    // Refused inside of a value that one field holds as a whole: say it there.
+    let name: (string | number)[] | null = full
+    while (name.length > 0 && form.getFieldInstance(name) == null) name = name.slice(0, -1)
+    if (name.length === 0) {
+      left.push({ field: path, message })
+      continue
+    }
+    form.setFields([{ name, errors: [message] }])
+    first ??= name
+  }
+  if (first !== null) form.scrollToField(first, { block: 'center', focus: true })
+  return left
+}
