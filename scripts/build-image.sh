@@ -50,7 +50,19 @@ case $1 in
   deconfig) ip addr flush dev "$interface" ;;
 esac
 END
-chmod 755 "$root/etc/init.d/boot" "$root/etc/udhcpc/apply"
+# Debian's busybox has no chpasswd. This one reads name:password lines, as the real one does.
+cat >"$root/usr/sbin/chpasswd" <<'END'
+#!/bin/sh
+export PATH=/bin:/sbin
+umask 077
+while IFS=: read -r name password; do
+  grep -q "^$name:" /etc/passwd || { echo "chpasswd: unknown user $name" >&2; exit 1; }
+  hash=$(printf '%s' "$password" | mkpasswd -m sha512 -P 0) || exit 1
+  awk -F: -v OFS=: -v name="$name" -v hash="$hash" '$1 == name { $2 = hash } { print }' /etc/shadow >/etc/shadow.new || exit 1
+  mv /etc/shadow.new /etc/shadow
+done
+END
+chmod 755 "$root/etc/init.d/boot" "$root/etc/udhcpc/apply" "$root/usr/sbin/chpasswd"
 echo 'root::0:0:root:/root:/bin/sh' >"$root/etc/passwd"
 echo 'root:*:19000:0:99999:7:::' >"$root/etc/shadow"
 sed -i 's/^root::/root:x:/' "$root/etc/passwd"

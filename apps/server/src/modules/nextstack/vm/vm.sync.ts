@@ -138,7 +138,7 @@ type Row = Awaited<ReturnType<typeof store.rowsOfCloud>>[number]
 export function look(row: Pick<Row, 'id' | 'status' | 'observed' | 'addresses' | 'node' | 'revision'>, instance: Instance | undefined): Observation | null {
   if (instance === undefined) {
     // Not there yet, or being removed: its operation tells. Nor does one that failed to be made come to be lost.
-    if (row.observed === null || row.status === 'creating' || row.status === 'deleting') return null
+    if (row.observed === null || row.status === 'creating' || row.status === 'deleting' || row.status === 'error') return null
     if (row.observed === 'lost' && row.status === 'lost') return null
     return { id: row.id, revision: row.revision, observed: 'lost', addresses: [], node: null }
   }
