@@ -1,0 +1,50 @@
+import { vmTypes } from '@zhisuan/contract/nextstack/vm'
+import { z } from 'zod'
+
+/**
+ * What was typed on the page that creates instances, as it stands in the form. Each field that is
+ * not what it should be counts as not typed.
+ */
+const draft = z.object({
+  cloud_id: z.uuid().optional().catch(undefined),
+  type: z.enum(vmTypes).optional().catch(undefined),
+  image_fingerprint: z.string().optional().catch(undefined),
+  flavor_id: z.uuid().optional().catch(undefined),
+  disk_bytes: z.number().optional().catch(undefined),
+  network: z.string().optional().catch(undefined),
+  name: z.string().optional().catch(undefined),
+  description: z.string().optional().catch(undefined),
+  count: z.number().optional().catch(undefined),
+  ssh_public_key: z.string().optional().catch(undefined),
+  user_data: z.string().optional().catch(undefined),
+})
+export type VmDraft = z.output<typeof draft>
+
+/** Somebody else who signs in to the same tab must not find it. */
+const stored = z.object({ user_id: z.string(), draft })
+
+const key = 'draft:nextstack.vm.create'
+
+/** Whether anything of it was typed, rather than chosen for the person. */
+export const isWorthKeeping = ({ name, description, ssh_public_key, user_data, image_fingerprint }: VmDraft): boolean =>
+  [name, description, ssh_public_key, user_data, image_fingerprint].some((text) => text !== undefined && text !== '')
+
+export function readDraft(storage: Pick<Storage, 'getItem'>, userId: string): VmDraft | null {
+  try {
+    const found = stored.parse(JSON.parse(storage.getItem(key) ?? 'null'))
+    return found.user_id === userId && isWorthKeeping(found.draft) ? found.draft : null
+  } catch {
+    return null
+  }
+}
+
+/** Keeps what the schema knows: a password is not in it, so none is ever stored. */
+export function writeDraft(storage: Pick<Storage, 'setItem'>, userId: string, values: Readonly<Record<string, unknown>>): void {
+  try {
+    storage.setItem(key, JSON.stringify({ user_id: userId, draft: draft.parse(values) }))
+  } catch {
+    // A full or forbidden storage costs the draft, not the form.
+  }
+}
+
+export const clearDraft = (storage: Pick<Storage, 'removeItem'>): void => storage.removeItem(key)

@@ -1,0 +1,56 @@
+import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { errors } from '@zhisuan/contract/errors'
+import { vmCan, vmTransitional, type Vm, type VmAction, type VmStatus } from '@zhisuan/contract/nextstack/vm'
+import type { TFunction } from 'i18next'
+import { allowed } from '../../../kit/allowed.ts'
+import type { StatusTone } from '../../../kit/StatusTag.tsx'
+
+/** How each status looks; what it is called stands under `status` in the messages. */
+export const vmTones: Readonly<Record<VmStatus, StatusTone>> = {
+  running: 'good',
+  stopped: 'rest',
+  paused: 'warning',
+  error: 'bad',
+  lost: 'bad',
+  creating: 'busy',
+  starting: 'busy',
+  stopping: 'busy',
+  restarting: 'busy',
+  resizing: 'busy',
+  rebuilding: 'busy',
+  deleting: 'busy',
+}
+
+/** What people may do to an instance: the contract's rule behind it, and whether it asks the cloud to change something. */
+export const vmActions = {
+  start: { rule: 'start', changes: true },
+  stop: { rule: 'stop', changes: true },
+  restart: { rule: 'restart', changes: true },
+  forceStop: { rule: 'forceStop', changes: true },
+  forceRestart: { rule: 'restart', changes: true },
+  terminal: { rule: 'terminal', changes: false },
+  rename: { rule: 'rename', changes: false },
+  resize: { rule: 'resize', changes: true },
+  rebuild: { rule: 'rebuild', changes: true },
+  delete: { rule: 'delete', changes: true },
+} as const satisfies Record<string, { rule: VmAction; changes: boolean }>
+export type VmActionName = keyof typeof vmActions
+
+/** An operation is running: it will look different soon. */
+export const isPassing = (vm: Pick<Vm, 'status'>): boolean => vmTransitional.includes(vm.status)
+
+/** Lists and pages look once a second while something passes, else as always. */
+export const refreshMsOf = (vms: readonly Pick<Vm, 'status'>[]): number => (vms.some(isPassing) ? 1_000 : 5_000)
+
+/**
+ * Why something cannot be done to an instance now, or null where it can. The server refuses by the
+ * same rules.
+ * @param cloud null where it is not known; then it is not judged
+ */
+export function whyNot(t: TFunction<'nextstack'>, action: VmActionName, vm: Pick<Vm, 'status'>, cloud: Pick<CloudBasic, 'status'> | null): string | null {
+  const { rule, changes } = vmActions[action]
+  if (isPassing(vm)) return t('busy', { state: t(`status.${vm.status}`) })
+  if (cloud?.status === 'maintenance' && changes) return errors.cloudMaintenance.text
+  if (cloud?.status === 'offline' && (changes || action === 'terminal')) return errors.cloudOffline.text
+  return allowed(vmCan, rule, vm.status, t(`status.${vm.status}`))
+}
