@@ -1,0 +1,55 @@
+import { allCalls } from '@zhisuan/contract/calls'
+import { errorByCode } from '@zhisuan/contract/errors'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { someIp, testApp, type TestApp } from './testing/app.ts'
+import { makeUser, signIn, type Person } from './testing/people.ts'
+
+/** Everything that is not what a call expects. */
+const nonsense = fc.oneof(
+  fc.jsonValue({ maxDepth: 3 }),
+  fc.constantFrom(null, [], {}, '', 0, -1, 1e308, '\u0000', '𝒳', 'undefined', "'; drop table vms; --", '../../etc/passwd', '<script>'),
+)
+
+describe('malformed input', () => {
+  let app: TestApp
+  let person: Person
+  beforeAll(async () => {
+    app = await testApp()
+    person = await makeUser(app, { kind: 0 })
+  })
+  afterAll(() => app.close())
+
+  it.each(allCalls.map((call) => [call.id, call] as const))('%s answers with a refusal of the catalogue, never a failure', async (_, call) => {
+    const { token } = await signIn(app, person)
+    const field = fc.constantFrom('id', 'name', 'page_num', 'page_size', 'sort', 'keyword', 'password', 'cloud_id', 'connection', 'labels', 'phone', 'code', 'count', 'x')
+    const request = fc.record({
+      part: fc.string({ maxLength: 40 }),
+      query: fc.dictionary(field, fc.string({ maxLength: 40 }), { maxKeys: 4 }),
+      body: fc.oneof(nonsense.map((value) => JSON.stringify(value) ?? ''), fc.dictionary(field, nonsense, { maxKeys: 6 }).map((value) => JSON.stringify(value)), fc.constant('{"a":'), fc.string()),
+      type: fc.constantFrom('application/json', 'application/json', 'application/json', 'text/plain', 'multipart/form-data', ''),
+    })
+    await fc.assert(
+      fc.asyncProperty(request, async ({ part, query, body, type }) => {
+        const path = call.path.replace(/\{\w+\}/g, () => encodeURIComponent(part))
+        const hasBody = call.method !== 'GET'
+        const response = await app.http.inject({
+          method: call.method,
+          url: `${path}?${new URLSearchParams(query)}`,
+          remoteAddress: someIp(),
+          headers: { authorization: `Bearer ${token}`, ...(hasBody && type !== '' && { 'content-type': type }) },
+          ...(hasBody && { payload: body }),
+        })
+        expect(response.statusCode, `${response.body} for ${body}`).toBeLessThan(500)
+        expect(response.body).not.toMatch(/\bat .+\(.+:\d+:\d+\)|node_modules|\.ts:\d+/)
+        if (response.statusCode >= 400) {
+          const problem = response.json<{ code: number; message: string; request_id: string }>()
+          expect(errorByCode.has(problem.code)).toBe(true)
+          expect(problem.message).not.toBe('')
+          expect(problem.request_id).not.toBe('')
+        }
+      }),
+      { numRuns: 25 },
+    )
+  })
+})

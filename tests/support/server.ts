@@ -1,0 +1,116 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Call, ResponseOf } from '@zhisuan/contract/define'
+
+/** A whole server as people run it: its own process, its own data directory, a free port. */
+export interface RunningServer {
+  readonly url: string
+  readonly process: ChildProcess
+  /** Printed by the very first start on a data directory. */
+  readonly firstPassword: string | null
+  /** Resolves when the process is gone, with the signal that ended it. */
+  readonly ended: Promise<string | null>
+  stop(): Promise<void>
+}
+
+const main = fileURLToPath(new URL('../../apps/server/src/main.ts', import.meta.url))
+
+export async function startServer(dataDir: string, env: Readonly<Record<string, string>> = {}): Promise<RunningServer> {
+  const child = spawn(process.execPath, [main], {
+    env: { ...process.env, ZHISUAN_ENV: 'test', DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = once(child, 'exit').then(([, signal]) => signal as string | null)
+  let output = ''
+  const ready = new Promise<{ url: string; firstPassword: string | null }>((resolve, reject) => {
+    const look = (chunk: Buffer) => {
+      output += chunk.toString('utf8')
+      const port = /localhost:(\d+)/.exec(output)?.[1]
+      // The address comes first, the password with it; the empty line ends both.
+      if (port !== undefined && /localhost:\d+[\s\S]*\n\n$/.test(output)) {
+        resolve({ url: `http://127.0.0.1:${port}`, firstPassword: /一次性密码 (\S+)/.exec(output)?.[1] ?? null })
+      }
+    }
+    child.stdout.on('data', look)
+    child.stderr.on('data', look)
+    void ended.then(() => reject(new Error(`the server ended before it listened:\n${output}`)))
+    setTimeout(() => reject(new Error(`the server did not start in time:\n${output}`)), 60_000).unref()
+  })
+  const { url, firstPassword } = await ready
+  return {
+    url,
+    process: child,
+    firstPassword,
+    ended,
+    async stop() {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+/** A person at the API of a running server. */
+export class Client {
+  readonly #url: string
+  #token: string | null = null
+
+  constructor(url: string) {
+    this.#url = url
+  }
+
+  async signIn(username: string, password: string): Promise<{ must_change_password: boolean }> {
+    const response = await fetch(`${this.#url}/api/ums/v1/auth/password/tokens`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ username, password }),
+    })
+    if (!response.ok) throw new Error(`signing in: ${response.status} ${await response.text()}`)
+    const answer = (await response.json()) as { token: string; must_change_password: boolean }
+    this.#token = answer.token
+    return answer
+  }
+
+  async call<C extends Call>(call: C, input: { params?: Record<string, string>; query?: Record<string, string>; body?: unknown } = {}): Promise<ResponseOf<C>> {
+    const path = call.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(input.params?.[name] ?? ''))
+    const query = input.query === undefined ? '' : `?${new URLSearchParams(input.query)}`
+    const response = await fetch(`${this.#url}${path}${query}`, {
+      method: call.method,
+      headers: {
+        ...(this.#token !== null && { authorization: `Bearer ${this.#token}` }),
+        ...(input.body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(input.body !== undefined && { body: JSON.stringify(input.body) }),
+    })
+    const text = await response.text()
+    if (response.status !== call.status) throw new Error(`${call.id}: ${response.status} ${text}`)
+    return (text === '' ? undefined : JSON.parse(text)) as ResponseOf<C>
+  }
+}
+
+/** The password that tests give the first administrator. */
+export const administratorPassword = 'Admin-of-tests-1'
+
+/** Signs in as the first administrator, replacing his one-time password at the first time. */
+export async function asAdministrator(server: RunningServer): Promise<Client> {
+  const { users } = await import('@zhisuan/contract/ums/user')
+  const client = new Client(server.url)
+  if (server.firstPassword === null) {
+    await client.signIn('admin', administratorPassword)
+    return client
+  }
+  await client.signIn('admin', server.firstPassword)
+  await client.call(users.changePassword, { body: { old_password: server.firstPassword, password: administratorPassword } })
+  return client
+}
+
+/** Looks again and again until it is so. */
+export async function until<T>(look: () => Promise<T | null | undefined | false>, what: string, timeoutMs = 30_000): Promise<T> {
+  const end = Date.now() + timeoutMs
+  for (;;) {
+    const seen = await look()
+    if (seen !== null && seen !== undefined && seen !== false) return seen
+    if (Date.now() > end) throw new Error(`waited in vain: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
