@@ -45,8 +45,8 @@ export interface ResourceTableProps<C extends ListCall> {
   readonly toolbar?: ReactNode
   /** What stands here while there is nothing at all (not: while nothing matches the filters). */
   readonly empty?: ReactNode
-  /** 5,000 ms; false for what does not change by itself. */
-  readonly refreshMs?: number | false
+  /** 5,000 ms; false for what does not change by itself; a function decides by what was read last. */
+  readonly refreshMs?: number | false | ((response: ResponseOf<C> | undefined) => number | false)
   /** Sets the lists of one page apart in the address. */
   readonly name?: string
   /** Until something else is there, such as the chosen cloud. */
