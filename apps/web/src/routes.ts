@@ -111,8 +111,8 @@ export const routes: readonly Route[] = [
 
   // general
   { path: '/userMsg', group: 'general', access: 'all', title: 'userMsg', kind: 'page' },
-  { path: '/help', group: 'general', access: 'all', title: 'help', kind: 'page' },
-  { path: '/help/helpCenter/{id}', group: 'general', access: 'all', title: 'helpHelpCenter', kind: 'hidden', parent: '/help', back: 'parent' },
+  { path: '/help', group: 'general', access: 'all', title: 'help', kind: 'page', page: () => import('./features/help/HelpPage.tsx'), messages: ['help'] },
+  { path: '/help/helpCenter/{id}', group: 'general', access: 'all', title: 'helpHelpCenter', kind: 'hidden', parent: '/help', back: 'parent', page: () => import('./features/help/HelpArticlePage.tsx'), messages: ['help'] },
 
   // nextStack
   { path: '/nextStack/vm', group: 'nextStack', access: tenants, title: 'nextStackVm', kind: 'menu', section: 'compute', sort: 990 },

@@ -1,0 +1,117 @@
+import SearchOutlined from '@ant-design/icons/SearchOutlined'
+import Button from 'antd/es/button'
+import Input from 'antd/es/input'
+import { useDeferredValue, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Link, useSearchParams } from 'react-router'
+import { EmptyState } from '../../kit/EmptyState.tsx'
+import { paths } from '../../paths.ts'
+import { articleGroups } from './articles.ts'
+import './help.css'
+import { marked, searchArticles, type Finding } from './search.ts'
+import { useSearchable } from './useArticle.ts'
+
+/** The help centre: search over everything, and all articles by group. */
+export default function HelpPage() {
+  const { t } = useTranslation('help')
+  const [address, setAddress] = useSearchParams()
+  const [typed, setTyped] = useState(address.get('keyword') ?? '')
+  const query = useDeferredValue(typed.trim())
+
+  const type = (text: string): void => {
+    setTyped(text)
+    setAddress(text.trim() === '' ? {} : { keyword: text.trim() }, { replace: true })
+  }
+
+  return (
+    <div className="zs-help">
+      <section className="zs-help-search">
+        <p>{t('lead')}</p>
+        <Input
+          size="large"
+          type="search"
+          allowClear
+          prefix={<SearchOutlined />}
+          aria-label={t('search')}
+          placeholder={t('searchHint')}
+          maxLength={64}
+          value={typed}
+          onChange={(event) => type(event.target.value)}
+        />
+      </section>
+      {query === '' ? <Groups /> : <Findings query={query} />}
+      <p className="zs-help-ask">
+        {t('askTitle')} <Link to={paths.messageBoard()}>{t('ask')}</Link>
+      </p>
+    </div>
+  )
+}
+
+function Groups() {
+  const { t } = useTranslation('help')
+  return (
+    <div className="zs-help-groups">
+      {articleGroups.map((group) => (
+        <section key={group.key} className="zs-card" aria-labelledby={`help-${group.key}`}>
+          <h2 id={`help-${group.key}`}>{t(`groups.${group.key}.title`)}</h2>
+          <p className="zs-help-note">{t(`groups.${group.key}.text`)}</p>
+          <ul className="zs-help-list">
+            {group.articles.map((id) => (
+              <li key={id}>
+                <Link to={paths.help.detail(id)}>{t(`articles.${id}.title`)}</Link>
+                <p className="zs-help-note">{t(`articles.${id}.summary`)}</p>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+    </div>
+  )
+}
+
+function Findings({ query }: { readonly query: string }) {
+  const { t } = useTranslation('help')
+  const { data, isError, refetch } = useSearchable(true)
+  const findings = data === undefined ? null : searchArticles(data, query)
+  if (isError) return <EmptyState title={t('searchFailed')} action={<Button onClick={() => void refetch()}>{t('retry')}</Button>} />
+  return (
+    <section className="zs-card">
+      <p role="status" className="zs-help-note">
+        {findings === null ? t('searching') : findings.length === 0 ? t('notFound') : t('found', { count: findings.length })}
+      </p>
+      {findings !== null && findings.length > 0 && (
+        <ul className="zs-help-list">
+          {findings.map((finding) => (
+            <li key={finding.id}>
+              <Link to={addressOf(finding)}>
+                <Marked text={finding.title} query={query} />
+                {finding.heading !== null && (
+                  <>
+                    {' › '}
+                    <Marked text={finding.heading.text} query={query} />
+                  </>
+                )}
+              </Link>
+              <p className="zs-help-note">
+                <Marked text={finding.excerpt} query={query} />
+              </p>
+            </li>
+          ))}
+        </ul>
+      )}
+      {findings?.length === 0 && (
+        <>
+          <p className="zs-help-note">{t('notFoundHint')}</p>
+          <Link to={paths.help.list()}>{t('allArticles')}</Link>
+        </>
+      )}
+    </section>
+  )
+}
+
+const addressOf = (finding: Finding): string =>
+  paths.help.detail(finding.id) + (finding.heading === null ? '' : `#${encodeURIComponent(finding.heading.id)}`)
+
+function Marked({ text, query }: { readonly text: string; readonly query: string }) {
+  return marked(text, query).map((part, index) => (part.hit ? <mark key={index}>{part.text}</mark> : part.text))
+}

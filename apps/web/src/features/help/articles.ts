@@ -1,0 +1,33 @@
+/** What the help centre holds, in reading order. Titles and summaries are in locales/zh/help.ts. */
+export const articleGroups = [
+  { key: 'account', articles: ['sign-in', 'retrieve-password', 'personal-information'] },
+  { key: 'instance', articles: ['create-instance', 'instance-types', 'instance-status', 'terminal', 'monitoring', 'rebuild-delete'] },
+  { key: 'platform', articles: ['initial-password', 'licence', 'register-cloud', 'cloud-maintenance'] },
+  { key: 'reference', articles: ['quota-price', 'error-codes', 'api'] },
+] as const
+
+export type ArticleGroup = (typeof articleGroups)[number]['key']
+export type ArticleId = (typeof articleGroups)[number]['articles'][number]
+
+export const articleIds: readonly ArticleId[] = articleGroups.flatMap((group) => group.articles)
+
+export const isArticleId = (id: string): id is ArticleId => (articleIds as readonly string[]).includes(id)
+
+// One chunk each: who reads one article loads one.
+const files = import.meta.glob<string>('./articles/*.md', { query: '?raw', import: 'default' })
+
+/** Ids of the files that are there, for the test that says none is missing or left over. */
+export const articleFiles: readonly string[] = Object.keys(files).map((path) => path.replace(/^.*\/|\.md$/g, ''))
+
+/** The Markdown of an article. @throws where its chunk cannot be loaded */
+export async function loadArticle(id: ArticleId): Promise<string> {
+  const load = files[`./articles/${id}.md`]
+  if (load === undefined) throw new Error(`no article ${id}`)
+  return load()
+}
+
+/** The ones before and after, over the borders of groups. */
+export function neighbours(id: ArticleId): { readonly previous: ArticleId | null; readonly next: ArticleId | null } {
+  const at = articleIds.indexOf(id)
+  return { previous: articleIds[at - 1] ?? null, next: articleIds[at + 1] ?? null }
+}
