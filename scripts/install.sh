@@ -5,6 +5,8 @@ cd "$(dirname "$0")/.."
 stamp=node_modules/.zhisuan-installed
 if ! cmp -s package-lock.json "$stamp"; then
   echo "Installing packages …"
-  npm ci --no-fund --no-audit --loglevel=error
+  # Not `npm ci`: it refuses a lock file without other platforms' optional binaries, which a registry
+  # mirror may not carry. This installs what the lock file says all the same, and does not rewrite it.
+  npm install --no-save --no-fund --no-audit --loglevel=error
   cp package-lock.json "$stamp"
 fi
