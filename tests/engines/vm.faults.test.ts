@@ -16,13 +16,14 @@ const socketPath = join(process.env['LXD_DIR'] ?? '/var/lib/lxd', 'unix.socket')
 describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('operations on instances, with the server killed at every step', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'zhisuan-faults-'))
   const engine = createLxdEngine({ socketPath })
-  let server: RunningServer
+  let server: RunningServer | undefined
   let client: Client
   let cloud_id: string
 
   const restart = async (env: Record<string, string> = {}): Promise<void> => {
-    server = await startServer(dataDir, env)
-    client = await asAdministrator(server)
+    const started = await startServer(dataDir, env)
+    server = started
+    client = await asAdministrator(started)
   }
   const ours = async (id: string) => (await engine.instances.list()).filter((one) => one.tags['vm_id'] === id)
   const create = async (name: string): Promise<string> => {
@@ -50,10 +51,10 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ope
     cloud_id = (await client.call(clouds.list)).clouds[0]?.cloud_id ?? ''
     // Built on this host at the first start.
     await until(async () => (await client.call(images.list, { query: { cloud_id } })).total > 0, 'the first image')
-    await server.stop()
+    await server?.stop()
   })
   afterAll(async () => {
-    await server.stop()
+    await server?.stop()
     await engine.close()
     rmSync(dataDir, { recursive: true, force: true })
   })
@@ -61,7 +62,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ope
   it.each(['create:before', 'create:after', 'start:before', 'start:after', 'access:before', 'access:after'])('create, killed at %s', async (point) => {
     await restart({ FAULT_POINT: `nextstack.vm.create:${point}` })
     const id = await create(`killed-${point.replace(':', '-')}`)
-    expect(await server.ended).toBe('SIGKILL')
+    expect(await server?.ended).toBe('SIGKILL')
 
     await restart()
     const vm = await until(async () => {
@@ -78,7 +79,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ope
     await client.call(vms.delete, { params: { id } })
     await until(async () => (await status(id)) === undefined, 'the instance to be gone')
     expect(await ours(id)).toEqual([])
-    await server.stop()
+    await server?.stop()
   })
 
   it.each(['delete:before', 'delete:after'])('delete, killed at %s', async (point) => {
@@ -86,11 +87,11 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ope
     const id = await create(`doomed-${point.replace(':', '-')}`)
     await until(async () => (await status(id))?.status === 'running', 'the instance to run')
     await client.call(vms.delete, { params: { id } })
-    expect(await server.ended).toBe('SIGKILL')
+    expect(await server?.ended).toBe('SIGKILL')
 
     await restart()
     await until(async () => (await status(id)) === undefined, 'the instance to be gone')
     expect(await ours(id)).toEqual([])
-    await server.stop()
+    await server?.stop()
   })
 })

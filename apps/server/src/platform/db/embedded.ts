@@ -150,6 +150,8 @@ function reachableFolder(path: string, owner: Owner | null): string {
     // So that whoever looks into the data directory sees where the database is.
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) symlinkSync(folder, path)
   }
+  // Apart, because a mode given with `recursive` would close the folders above as well.
+  mkdirSync(dirname(folder), { recursive: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (owner !== null) chownSync(folder, owner.uid, owner.gid)
   return folder
