@@ -34,6 +34,3 @@ elif [ -n "${CI:-}" ]; then
 else
   echo "Engine tests left out: no LXD at $lxd (scripts/engines.sh starts one)."
 fi
-step 'console' && vite build apps/web --logLevel warn
-need chromium fonts-noto-cjk
-step 'browser tests' && npm run -s test:browser
