@@ -110,7 +110,7 @@ export const routes: readonly Route[] = [
   { path: '/license', group: 'license', access: admins, title: 'license', kind: 'menu', sort: 990 },
 
   // general
-  { path: '/userMsg', group: 'general', access: 'all', title: 'userMsg', kind: 'page' },
+  { path: '/userMsg', group: 'general', access: 'all', title: 'userMsg', kind: 'page', page: () => import('./features/account/AccountPage.tsx'), messages: ['account'] },
   { path: '/help', group: 'general', access: 'all', title: 'help', kind: 'page', page: () => import('./features/help/HelpPage.tsx'), messages: ['help'] },
   { path: '/help/helpCenter/{id}', group: 'general', access: 'all', title: 'helpHelpCenter', kind: 'hidden', parent: '/help', back: 'parent', page: () => import('./features/help/HelpArticlePage.tsx'), messages: ['help'] },
 
@@ -336,5 +336,8 @@ export const routes: readonly Route[] = [
   { path: '/workOrderlist', group: 'workOrder', access: ['COPOTE_NORMAL', 'COPOTE_REVIEWER', 'COPOTE_ADMIN', 'ADMIN'], title: 'workOrderlist', kind: 'page' },
   { path: '/workOrderCenter', group: 'workOrder', access: ['COPOTE_REVIEWER', 'COPOTE_ADMIN', 'ADMIN'], title: 'workOrderCenter', kind: 'page' },]
 
-/** `/vm/detail/{id}` as the router writes it: `/vm/detail/:id`. */
-export const routerPath = (path: string): string => path.replace(/\{(\w+)(\??)\}/g, ':$1$2')
+/**
+ * `/vm/detail/{id}` as the router writes it: `/vm/detail/:id`. Its parameters are whole segments,
+ * so that of `/iam/policie/version{id}` keeps the word in its value.
+ */
+export const routerPath = (path: string): string => path.replace(/[^/{]*\{(\w+)(\??)\}/g, ':$1$2')

@@ -2,7 +2,7 @@ import Button from 'antd/es/button'
 import Skeleton from 'antd/es/skeleton'
 import { useEffect, useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Link, useLocation, useParams } from 'react-router'
+import { Link, useParams } from 'react-router'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { usePageTitle } from '../../kit/PageHead.tsx'
 import { TableOfContents } from './TableOfContents.tsx'
@@ -12,6 +12,7 @@ import { articleGroups, isArticleId, neighbours, type ArticleId } from './articl
 import './help.css'
 import { tableOfContents } from './markdown.ts'
 import { useArticle } from './useArticle.ts'
+import { useScrollToHash } from './useScrollToHash.ts'
 
 /** One article, with all others on the left and its own contents on the right. */
 export default function HelpArticlePage() {
@@ -30,21 +31,14 @@ export default function HelpArticlePage() {
 function KnownArticle({ id }: { readonly id: ArticleId }) {
   const { t } = useTranslation('help')
   const { data: markdown, isError, refetch } = useArticle(id)
-  const { hash } = useLocation()
   const headings = useMemo(() => tableOfContents(markdown ?? ''), [markdown])
   usePageTitle(t(`articles.${id}.title`))
 
+  useScrollToHash(markdown !== undefined)
+  // Another article begins at its beginning.
   useEffect(() => {
-    if (markdown === undefined) return
-    if (hash === '') {
-      scrollTo({ top: 0 })
-      return
-    }
-    // The browser looked for it before the article was there.
-    const heading = document.getElementById(decodeURIComponent(hash.slice(1)))
-    heading?.scrollIntoView()
-    heading?.focus({ preventScroll: true })
-  }, [markdown, hash])
+    if (location.hash === '') scrollTo({ top: 0 })
+  }, [])
 
   return (
     <div className="zs-help-page">

@@ -1,0 +1,75 @@
+import Button from 'antd/es/button'
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import { useTranslation } from 'react-i18next'
+import { fieldTexts } from '@zhisuan/contract/texts'
+import { users } from '@zhisuan/contract/ums/user'
+import { passwordNew } from '@zhisuan/contract/validation'
+import { z } from 'zod'
+import { useChange } from '../../api/hooks.ts'
+import { notify } from '../../api/notify.ts'
+import { field, samePassword } from '../../kit/rules.ts'
+import { showRefusal } from './refusals.ts'
+
+interface Values {
+  readonly old_password: string
+  readonly password: string
+  readonly password_again: string
+}
+
+const oldPassword = z.string(fieldTexts.oldPasswordRequired).min(1, fieldTexts.oldPasswordRequired).max(256, fieldTexts.passwordTooLong)
+const again = z.string(fieldTexts.newPasswordRequired).min(1, fieldTexts.newPasswordRequired)
+
+/** One's own password: the old one, and the new one twice. */
+export function PasswordForm({ name, onDirty }: { readonly name: string; readonly onDirty: (dirty: boolean) => void }) {
+  const { t } = useTranslation('account')
+  const [form] = Form.useForm<Values>()
+  const change = useChange(users.changePassword, { silent: true })
+
+  const submit = async ({ old_password, password }: Values): Promise<void> => {
+    try {
+      await change.mutateAsync({ body: { old_password, password } })
+      form.resetFields()
+      onDirty(false)
+      notify('success', t('passwordChanged'))
+    } catch (error) {
+      showRefusal(form, error)
+    }
+  }
+
+  const repeated = field(again)
+  return (
+    <Form<Values>
+      form={form}
+      name="accountPassword"
+      layout="vertical"
+      className="zs-account-form"
+      requiredMark={false}
+      onValuesChange={(_, values) => onDirty(Object.values(values).some((value) => value !== undefined && value !== ''))}
+      onFinish={submit}
+      scrollToFirstError={{ block: 'center', focus: true }}
+    >
+      {/* For password managers, which file a password under a name. */}
+      <input type="text" name="username" autoComplete="username" value={name} readOnly hidden />
+      <Form.Item name="old_password" label={t('oldPassword')} {...field(oldPassword)} validateTrigger="onSubmit">
+        <Input.Password autoComplete="current-password" />
+      </Form.Item>
+      <Form.Item name="password" label={t('newPassword')} extra={t('passwordHint')} {...field(passwordNew)} validateTrigger="onBlur">
+        <Input.Password autoComplete="new-password" />
+      </Form.Item>
+      <Form.Item
+        name="password_again"
+        label={t('passwordAgain')}
+        dependencies={['password']}
+        required={repeated.required}
+        rules={[...repeated.rules, samePassword('password', fieldTexts.passwordsDiffer)]}
+        validateTrigger="onBlur"
+      >
+        <Input.Password autoComplete="new-password" />
+      </Form.Item>
+      <Button type="primary" htmlType="submit" loading={change.isPending}>
+        {t('changePassword')}
+      </Button>
+    </Form>
+  )
+}
