@@ -50,12 +50,14 @@ export const auth = {
     response: accessToken,
     always: true,
   }),
+  /** Public, because whoever leaves after his access token has run out shall leave no refresh cookie that still works. */
   logout: defineCall({
     id: 'ums.auth.logout',
     method: 'DELETE',
     path: '/api/ums/v1/auth/tokens',
-    summary: 'End this session: its access and refresh tokens stop working',
-    access: 'all',
+    summary: 'End this session, known by its access token or refresh cookie: its tokens stop working',
+    access: 'public',
+    perMinute: 60,
     response: empty,
     always: true,
   }),

@@ -1,9 +1,13 @@
-import { configs, licences, system } from '@zhisuan/contract/sys/sys'
-import { handle } from '../../platform/http/handler.ts'
+import { system } from '@zhisuan/contract/sys/sys'
 import type { Migrations } from '../../platform/db/database.ts'
+import { handle } from '../../platform/http/handler.ts'
 import type { ModuleParts, Platform } from '../../platform/platform.ts'
-import { createLicence, licenceMigrations, type LicenceService } from './licence.ts'
-import { createSettings, settingsMigrations, type Settings } from './settings.ts'
+import { licenceRoutes } from './licence/licence.routes.ts'
+import { createLicence, type LicenceService } from './licence/licence.service.ts'
+import { licenceMigrations } from './licence/licence.store.ts'
+import { settingsRoutes } from './settings/settings.routes.ts'
+import { createSettings, type Settings } from './settings/settings.service.ts'
+import { settingsMigrations } from './settings/settings.store.ts'
 
 export const sysMigrations: Migrations = { ...settingsMigrations, ...licenceMigrations }
 
@@ -12,6 +16,7 @@ export function createSys(platform: Platform): ModuleParts & { settings: Setting
   const { config } = platform
   const settings = createSettings(platform)
   const licence = createLicence(platform)
+  // Where nobody is sent anything, the inbox of development stands in: see ums/delivery.
   const development = config.ZHISUAN_ENV !== 'production'
   return {
     settings,
@@ -25,12 +30,8 @@ export function createSys(platform: Platform): ModuleParts & { settings: Setting
         email_available: development || config.SMTP_URL !== undefined,
         development,
       })),
-      handle(configs.list, ({ query }) => settings.list(query.key)),
-      handle(configs.set, ({ body }) => settings.set(body.key, body.value)),
-      handle(configs.reset, ({ query }) => settings.reset(query.key)),
-      handle(licences.publicKey, () => licence.publicKey()),
-      handle(licences.get, () => licence.get()),
-      handle(licences.import, ({ body }) => licence.import(body.licence)),
+      ...settingsRoutes(settings),
+      ...licenceRoutes(licence),
     ],
     start: () => licence.start(),
   }

@@ -41,12 +41,16 @@ interface ProjectTable {
   bp_id: string | null
   created_at: Generated<Date>
 }
+interface ProjectMemberTable {
+  project_id: string
+  user_id: string
+}
 export interface SessionTable {
   id: string
   user_id: string
-  /** SHA-256 of the tokens; the tokens themselves are nowhere. */
-  access_hash: Buffer
-  access_expires_at: Date
+  /** SHA-256 of the part that all refresh tokens of this session share; the tokens themselves are nowhere. */
+  family_hash: Buffer
+  /** SHA-256 of the refresh token in force. */
   refresh_hash: Buffer
   refresh_expires_at: Date
   /** The one before, good for a few seconds more: two tabs may refresh at once. */
@@ -58,26 +62,35 @@ export interface SessionTable {
   user_agent: string
   created_at: Generated<Date>
 }
+interface AccessTokenTable {
+  /** SHA-256 of the token. */
+  hash: Buffer
+  session_id: string
+  expires_at: Date
+}
 export interface VerificationCodeTable {
   id: string
   purpose: string
   address: string
+  /** Who asked, where somebody has to be signed in to ask; nobody else can use it. */
+  user_id: string | null
   /** Keyed hash: a leaked table must not be a list of codes. */
   code_hash: Buffer
-  ip: string
+  /** Where it was asked from: an IPv4 address or an IPv6 /64, which is what one customer of a provider has. */
+  origin: string
   tries: Generated<number>
   expires_at: Date
   used_at: Date | null
   created_at: Date
 }
-interface ConsultationTable {
+export interface ConsultationTable {
   id: string
   name: string
   phone: string
   content: string
   created_at: Generated<Date>
 }
-interface InboxTable {
+export interface InboxTable {
   id: string
   channel: string
   address: string
@@ -91,7 +104,9 @@ declare module '../../platform/db/database.ts' {
     users: UserTable
     user_roles: UserRoleTable
     projects: ProjectTable
+    project_members: ProjectMemberTable
     sessions: SessionTable
+    access_tokens: AccessTokenTable
     verification_codes: VerificationCodeTable
     consultations: ConsultationTable
     development_inbox: InboxTable
@@ -102,11 +117,13 @@ export const umsMigrations: Migrations = {
   '20261121_13_identity': migration(`
     create table organisations (
       id uuid primary key,
-      name text not null unique,
+      name text not null,
       kind text not null check (kind in ('company', 'personal')),
       status text not null default 'active' check (status in ('active', 'frozen')),
       created_at timestamptz not null default now()
     );
+    -- A personal one is named after its user, whose name is free again when he is deleted.
+    create unique index organisations_company_name on organisations (lower(name)) where kind = 'company';
     create table users (
       id uuid primary key,
       name text,
@@ -144,12 +161,17 @@ export const umsMigrations: Migrations = {
       unique (bp_id, name),
       unique (bp_id, key)
     );
+    create table project_members (
+      project_id uuid not null references projects on delete cascade,
+      user_id uuid not null references users on delete cascade,
+      primary key (project_id, user_id)
+    );
+    create index project_members_user on project_members (user_id);
     create table sessions (
       id uuid primary key,
       user_id uuid not null references users on delete cascade,
-      access_hash bytea not null unique,
-      access_expires_at timestamptz not null,
-      refresh_hash bytea not null unique,
+      family_hash bytea not null unique,
+      refresh_hash bytea not null,
       refresh_expires_at timestamptz not null,
       previous_refresh_hash bytea,
       rotated_at timestamptz not null,
@@ -159,21 +181,28 @@ export const umsMigrations: Migrations = {
       created_at timestamptz not null default now()
     );
     create index sessions_user on sessions (user_id);
-    create index sessions_previous on sessions (previous_refresh_hash);
-    create index sessions_ends on sessions (refresh_expires_at);
+    create index sessions_expiry on sessions (refresh_expires_at);
+    create table access_tokens (
+      hash bytea primary key,
+      session_id uuid not null references sessions on delete cascade,
+      expires_at timestamptz not null
+    );
+    create index access_tokens_session on access_tokens (session_id);
+    create index access_tokens_expiry on access_tokens (expires_at);
     create table verification_codes (
       id uuid primary key,
       purpose text not null,
       address text not null,
+      user_id uuid references users on delete cascade,
       code_hash bytea not null,
-      ip text not null,
+      origin inet not null,
       tries integer not null default 0,
       expires_at timestamptz not null,
       used_at timestamptz,
       created_at timestamptz not null
     );
     create index verification_codes_address on verification_codes (address, created_at desc);
-    create index verification_codes_ip on verification_codes (ip, created_at desc);
+    create index verification_codes_origin on verification_codes (origin, created_at desc);
     create table consultations (
       id uuid primary key,
       name text not null,
@@ -189,5 +218,6 @@ export const umsMigrations: Migrations = {
       text text not null,
       created_at timestamptz not null default now()
     );
+    create index development_inbox_created on development_inbox (created_at desc);
   `),
 }

@@ -26,7 +26,7 @@ export function paged<DB, T extends keyof DB, Row>(
   const descending = sort.startsWith('-')
   const column = order.by[descending ? sort.slice(1) : sort]
   if (column === undefined) throw new Error(`no sort column for ${sort}`)
-  const direction = descending ? sql`desc` : sql`asc`
+  const direction = descending ? 'desc' : 'asc'
   return query
     .orderBy(sql.ref(column), direction)
     .orderBy(sql.ref(order.id), direction)

@@ -6,13 +6,13 @@ const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 export const hashPassword = (password: string): Promise<string> => hash(password, parameters)
 
-/** Somebody's, so that an unknown user costs as much time as a known one. */
-let nobody: Promise<string> | null = null
+/** Nobody's, so that an unknown user costs as much time as a known one. */
+let nobodys: Promise<string> | null = null
 
 /** @param stored null for an unknown user: takes as long, and is false */
 export async function verifyPassword(stored: string | null, password: string): Promise<boolean> {
-  nobody ??= hashPassword('nobody has this password')
-  const right = await verify(stored ?? (await nobody), password)
+  nobodys ??= hashPassword('nobody has this password')
+  const right = await verify(stored ?? (await nobodys), password)
   return right && stored !== null
 }
 

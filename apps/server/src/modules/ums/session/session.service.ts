@@ -1,15 +1,13 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { constants } from '@zhisuan/contract/constants'
-import { LRUCache } from 'lru-cache'
-import type { Actor } from '../../../platform/auth/actor.ts'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import * as users from '../user/user.store.ts'
-import type { UserRow } from '../user/user.store.ts'
-import { verifyPassword } from './password.ts'
+import { organisationStatus } from '../organisation/organisation.store.ts'
+import { findByLogin, findById, recordSignIn, type UserRow } from '../user/user.store.ts'
+import type { Actors } from './actors.ts'
+import type { Guesses } from './guesses.ts'
 import * as store from './session.store.ts'
+import { familyOf, hashOf, looksLikeToken, newAccessToken, newRefreshToken } from './tokens.ts'
 
 const accessMs = 15 * 60_000
 /** A session nobody uses ends after this; each refresh begins it anew. */
@@ -18,9 +16,6 @@ const refreshMs = 7 * 24 * 60 * 60_000
 const sessionMs = 30 * 24 * 60 * 60_000
 /** Two tabs that refresh at once: the later one comes with the token that the earlier just replaced. */
 const reuseGraceMs = 10_000
-const wrongPasswordsMax = 5
-/** How long a token is believed without asking the database; revocations are told at once, by the bus. */
-const rememberedMs = 20_000
 
 export interface Tokens {
   token: string
@@ -30,53 +25,50 @@ export interface Tokens {
   refresh: { token: string; expires_at: Date } | null
 }
 
-const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest()
-const newToken = (): string => randomBytes(32).toString('base64url')
+/** Where somebody signs in from. */
+export interface Client {
+  ip: string
+  userAgent: string
+}
 
 export type SessionService = ReturnType<typeof createSessionService>
 
-export function createSessionService(platform: Pick<Platform, 'db' | 'bus' | 'now'>) {
-  const { db, bus, now } = platform
-  const remembered = new LRUCache<string, { actor: Actor; expiresAt: number }>({ max: 50_000, ttl: rememberedMs })
-  const ended = new Set<(gone: { session_id?: string; user_id?: string }) => void>()
+/**
+ * Sessions: begun by proving who one is, renewed with a refresh token that changes each time,
+ * ended here or by a change of password. Access tokens are many for each session, as each tab
+ * may hold its own; all of them end with it.
+ */
+export function createSessionService({ db, now }: Pick<Platform, 'db' | 'now'>, parts: { actors: Actors; guesses: Guesses }) {
+  const { actors, guesses } = parts
 
-  const forgetTokens = (gone: { session_id?: string; user_id?: string }): void => {
-    for (const [token, { actor }] of remembered) {
-      if (actor.session_id === gone.session_id || actor.user_id === gone.user_id) remembered.delete(token)
-    }
+  const giveAccess = async (tx: Tx, sessionId: string): Promise<Pick<Tokens, 'token' | 'expires_at'>> => {
+    const token = newAccessToken()
+    const expiresAt = new Date(now().getTime() + accessMs)
+    await store.insertAccessToken(tx, { hash: hashOf(token), session_id: sessionId, expires_at: expiresAt })
+    return { token, expires_at: expiresAt.toISOString() }
   }
-  const forget = (gone: { session_id?: string; user_id?: string }): void => {
-    forgetTokens(gone)
-    for (const told of ended) told(gone)
-  }
-  bus.subscribe('token', (id) => forgetTokens({ session_id: id }))
-  bus.subscribe('session', (id) => forget({ session_id: id }), () => remembered.clear())
-  bus.subscribe('user', (id) => forget({ user_id: id }), () => remembered.clear())
 
-  const begin = async (tx: Tx, user: UserRow, client: { ip: string; userAgent: string }): Promise<Tokens> => {
+  const begin = async (tx: Tx, user: UserRow, client: Client): Promise<Tokens> => {
     const at = now()
-    const [access, refresh] = [newToken(), newToken()]
-    const refreshExpires = new Date(at.getTime() + refreshMs)
-    const accessExpires = new Date(at.getTime() + accessMs)
+    const [id, refresh] = [uuidv7(), newRefreshToken()]
+    const refreshExpiresAt = new Date(at.getTime() + refreshMs)
     await store.insertSession(tx, {
-      id: uuidv7(),
+      id,
       user_id: user.id,
-      access_hash: hashOf(access),
-      access_expires_at: accessExpires,
+      family_hash: hashOf(familyOf(refresh)),
       refresh_hash: hashOf(refresh),
-      refresh_expires_at: refreshExpires,
+      refresh_expires_at: refreshExpiresAt,
       previous_refresh_hash: null,
       rotated_at: at,
       ends_at: new Date(at.getTime() + sessionMs),
       ip: client.ip,
       user_agent: client.userAgent.slice(0, 256),
     })
-    await users.updateUser(tx, user.id, { last_login_at: at, wrong_passwords: 0, frozen_until: null })
+    await recordSignIn(tx, user.id, at)
     return {
-      token: access,
-      expires_at: accessExpires.toISOString(),
+      ...(await giveAccess(tx, id)),
       must_change_password: user.must_change_password,
-      refresh: { token: refresh, expires_at: refreshExpires },
+      refresh: { token: refresh, expires_at: refreshExpiresAt },
     }
   }
 
@@ -84,131 +76,100 @@ export function createSessionService(platform: Pick<Platform, 'db' | 'bus' | 'no
   const refuseUnlessMaySignIn = async (on: Sql, user: UserRow): Promise<void> => {
     if (user.status === 'disabled') throw new Refusal('userDisabled')
     if (user.status === 'pending') throw new Refusal('registrationPending')
-    if (user.bp_id === null) return
-    const organisation = await on.selectFrom('organisations').select('status').where('id', '=', user.bp_id).executeTakeFirst()
-    if (organisation?.status === 'frozen') throw new Refusal('organisationFrozen')
-  }
-
-  const isFrozen = (user: UserRow): boolean => user.frozen_until !== null && user.frozen_until > now()
-
-  /** @throws Refusal 1101 or 1136; counts wrong ones */
-  const checkPassword = async (user: UserRow | undefined, password: string, refusal: 'passwordMismatch' | 'oldPasswordInvalid'): Promise<UserRow> => {
-    if (user !== undefined && isFrozen(user)) throw new Refusal('userFrozen')
-    const right = await verifyPassword(user?.password_hash ?? null, password)
-    if (user === undefined) throw new Refusal(refusal)
-    if (!right) {
-      await users.countWrongPassword(db, user.id, wrongPasswordsMax, now(), new Date(now().getTime() + constants.freezeMs))
-      const after = await users.findById(db, user.id)
-      throw new Refusal(after !== undefined && isFrozen(after) ? 'userFrozen' : refusal, refusal === 'oldPasswordInvalid' ? { field: 'old_password' } : {})
-    }
-    // Guesses that ran at the same time may have frozen it meanwhile.
-    const after = await users.findById(db, user.id)
-    if (after === undefined || isFrozen(after)) throw new Refusal('userFrozen')
-    return after
+    if (user.bp_id !== null && (await organisationStatus(on, user.bp_id)) === 'frozen') throw new Refusal('organisationFrozen')
   }
 
   return {
-    checkPassword,
-
-    async signIn(login: string, password: string, client: { ip: string; userAgent: string }): Promise<Tokens> {
-      const user = await checkPassword(await users.findByLogin(db, login), password, 'passwordMismatch')
+    /** @throws Refusal 1101, 1134, 1135, 1136, 91010, 91012 */
+    async signIn(login: string, password: string, client: Client): Promise<Tokens> {
+      const wrong = new Refusal('passwordMismatch')
+      const found = await findByLogin(db, login)
+      if (found === undefined) return guesses.checkUnknown(login, password, wrong)
+      const user = await guesses.check(found.id, password, wrong)
       await refuseUnlessMaySignIn(db, user)
       return db.transaction().execute((tx) => begin(tx, user, client))
     },
 
     /** After a code that was sent to his phone was right. */
-    async signInAs(tx: Tx, user: UserRow, client: { ip: string; userAgent: string }): Promise<Tokens> {
+    async signInAs(tx: Tx, user: UserRow, client: Client): Promise<Tokens> {
       await refuseUnlessMaySignIn(tx, user)
       return begin(tx, user, client)
     },
 
-    /** @throws Refusal refreshInvalid */
+    /** @throws Refusal 91011; 1135, 91010, 91012 where the user may not sign in any more */
     async refresh(token: string | undefined): Promise<Tokens> {
-      if (token === undefined || token === '') throw new Refusal('refreshInvalid')
+      if (token === undefined || !looksLikeToken(token)) throw new Refusal('refreshInvalid')
       const hash = hashOf(token)
-      const outcome = await db.transaction().execute(async (tx): Promise<Tokens | null> => {
-        const session = await store.lockByRefresh(tx, hash)
+      const outcome = await db.transaction().execute(async (tx): Promise<Tokens | { ended: string } | null> => {
+        const session = await store.lockByFamily(tx, hashOf(familyOf(token)))
         const at = now()
-        if (session === undefined || session.refresh_expires_at <= at || session.ends_at <= at) return null
-        const user = await users.findById(tx, session.user_id)
-        if (user === undefined) return null
-        const access = newToken()
-        const accessExpires = new Date(at.getTime() + accessMs)
-        const replaced = !session.refresh_hash.equals(hash)
-        if (replaced && at.getTime() - session.rotated_at.getTime() > reuseGraceMs) {
+        if (session === undefined || session.refresh_expires_at <= at) return null
+        const current = session.refresh_hash.equals(hash)
+        const justReplaced = session.previous_refresh_hash?.equals(hash) === true && at.getTime() - session.rotated_at.getTime() <= reuseGraceMs
+        if (!current && !justReplaced) {
           // An old token: somebody copied it. Neither of the two shall go on.
           await store.deleteSession(tx, session.id)
-          await bus.publish(tx, 'session', session.id)
-          return null
+          await actors.tell(tx, { session: session.id })
+          return { ended: session.id }
         }
+        const user = await findById(tx, session.user_id)
+        if (user === undefined) return null
         await refuseUnlessMaySignIn(tx, user)
-        const refresh = replaced ? null : newToken()
-        const refreshExpires = new Date(Math.min(at.getTime() + refreshMs, session.ends_at.getTime()))
-        await store.rotate(tx, session.id, {
-          access_hash: hashOf(access),
-          access_expires_at: accessExpires,
-          ...(refresh !== null && {
-            refresh_hash: hashOf(refresh),
-            refresh_expires_at: refreshExpires,
-            previous_refresh_hash: session.refresh_hash,
-            rotated_at: at,
-          }),
+        const answer = { ...(await giveAccess(tx, session.id)), must_change_password: user.must_change_password }
+        if (!current) return { ...answer, refresh: null }
+        const refresh = newRefreshToken(token)
+        const refreshExpiresAt = new Date(Math.min(at.getTime() + refreshMs, session.ends_at.getTime()))
+        await store.rotateRefresh(tx, session.id, {
+          refresh_hash: hashOf(refresh),
+          refresh_expires_at: refreshExpiresAt,
+          previous_refresh_hash: hash,
+          rotated_at: at,
         })
-        await bus.publish(tx, 'token', session.id)
-        return {
-          token: access,
-          expires_at: accessExpires.toISOString(),
-          must_change_password: user.must_change_password,
-          refresh: refresh === null ? null : { token: refresh, expires_at: refreshExpires },
-        }
+        return { ...answer, refresh: { token: refresh, expires_at: refreshExpiresAt } }
       })
-      if (outcome === null) throw new Refusal('refreshInvalid')
+      if (outcome !== null && 'ended' in outcome) actors.forget({ session: outcome.ended })
+      if (outcome === null || 'ended' in outcome) throw new Refusal('refreshInvalid')
       return outcome
     },
 
+    /** Ends one session, on every server. */
     async end(sessionId: string): Promise<void> {
       await db.transaction().execute(async (tx) => {
         await store.deleteSession(tx, sessionId)
-        await bus.publish(tx, 'session', sessionId)
+        await actors.tell(tx, { session: sessionId })
       })
-      forget({ session_id: sessionId })
+      actors.forget({ session: sessionId })
     },
 
-    /** All of a user's, or all but the one that asks. Tells every server. */
-    async endAll(tx: Tx, userId: string, except: string | null): Promise<void> {
-      await store.deleteSessionsOf(tx, userId, except)
-      await bus.publish(tx, 'user', userId)
-    },
-
-    /** What is remembered of a user is no longer so. */
-    forgetUser: (userId: string): void => forget({ user_id: userId }),
-
-    /** Told when sessions ended, so that what they opened ends too. */
-    onEnded(told: (gone: { session_id?: string; user_id?: string }) => void): void {
-      ended.add(told)
-    },
-
-    /** Whom a token stands for. At once, without a promise, where it is remembered. */
-    authenticate(token: string): Actor | null | Promise<Actor | null> {
-      const known = remembered.get(token)
-      if (known !== undefined) return known.expiresAt > now().getTime() ? known.actor : null
-      if (!/^[\w-]{43}$/.test(token)) return null
-      return store.findActor(db, hashOf(token), now()).then((row) => {
-        if (row === undefined) return null
-        const actor: Actor = {
-          user_id: row.user_id,
-          name: row.name ?? '',
-          kind: row.kind,
-          roles: row.roles ?? [],
-          bp_id: row.bp_id,
-          session_id: row.session_id,
-          must_change_password: row.must_change_password,
-        }
-        remembered.set(token, { actor, expiresAt: row.access_expires_at.getTime() })
-        return actor
+    /** Ends the session of a refresh token, for one whose access token has run out. */
+    async endByRefresh(token: string | undefined): Promise<void> {
+      if (token === undefined || !looksLikeToken(token)) return
+      const ended = await db.transaction().execute(async (tx) => {
+        const session = await store.lockByFamily(tx, hashOf(familyOf(token)))
+        if (session === undefined) return null
+        await store.deleteSession(tx, session.id)
+        await actors.tell(tx, { session: session.id })
+        return session.id
       })
+      if (ended !== null) actors.forget({ session: ended })
     },
 
-    clean: (): Promise<void> => store.deleteEnded(db, now()),
+    /**
+     * Ends all of a user's sessions, or all but the one that asks, on every server; and has every
+     * server read anew who he is. Call `forgotten` with the answer once the transaction is through.
+     */
+    async endAll(tx: Tx, userId: string, except: string | null): Promise<string[]> {
+      const ended = await store.deleteSessionsOf(tx, userId, except)
+      for (const session of ended) await actors.tell(tx, { session })
+      await actors.tell(tx, { user: userId })
+      return ended
+    },
+
+    forgotten(userId: string, ended: readonly string[]): void {
+      for (const session of ended) actors.forget({ session })
+      actors.forget({ user: userId })
+    },
+
+    clean: (): Promise<void> => store.deleteExpired(db, now()),
   }
 }

@@ -1,37 +1,80 @@
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import type { auth } from '@zhisuan/contract/ums/auth'
 import type { User, users as calls } from '@zhisuan/contract/ums/user'
-import { sql } from 'kysely'
+import { email as emailRule, phone as phoneRule } from '@zhisuan/contract/validation'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { isUniqueViolation, type Tx } from '../../../platform/db/database.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { Settings } from '../../sys/settings.ts'
+import type { Settings } from '../../sys/settings/settings.service.ts'
+import { companyNameIndex, insertOrganisation, insertProjectMember } from '../organisation/organisation.store.ts'
+import type { Guesses } from '../session/guesses.ts'
 import { hashPassword, makeOneTimePassword, verifyPassword } from '../session/password.ts'
-import type { SessionService, Tokens } from '../session/session.service.ts'
+import type { Client, SessionService, Tokens } from '../session/session.service.ts'
 import type { VerificationService } from '../verification/verification.service.ts'
 import * as store from './user.store.ts'
 
 type Calls = typeof calls
-type Client = { ip: string; userAgent: string }
+
+/** Everything of a new user that nobody says. */
+const blank = {
+  former_name: null,
+  nickname: '',
+  description: '',
+  email: null,
+  must_change_password: false,
+  wrong_passwords: 0,
+  frozen_until: null,
+  last_login_at: null,
+  deleted_at: null,
+}
+
+/**
+ * People sign in with name, phone or email in one field: a name that reads as a phone or mailbox
+ * could be another's, and keep him out.
+ */
+const readsAsAddress = (name: string): boolean => phoneRule.safeParse(name).success || emailRule.safeParse(name).success
+
+/** A broken unique rule, as what it is to the person who filled in the form. */
+function explainUnique(error: unknown): unknown {
+  if (isUniqueViolation(error, store.userIndexes.name)) return new Refusal('usernameTaken', { field: 'username', cause: error })
+  if (isUniqueViolation(error, store.userIndexes.phone)) return new Refusal('phoneTaken', { field: 'phone', cause: error })
+  if (isUniqueViolation(error, store.userIndexes.email)) return new Refusal('emailTaken', { field: 'email', cause: error })
+  if (isUniqueViolation(error, companyNameIndex)) return new Refusal('organisationNameTaken', { field: 'organisation', cause: error })
+  return error
+}
+
+/** Unknown phones are sent no codes, so nobody means one who was deleted or changed his phone meanwhile. */
+function codeHolder(user: store.UserRow | undefined): store.UserRow {
+  if (user === undefined) throw new Refusal('verificationCodeInvalid', { field: 'code' })
+  return user
+}
 
 export type UserService = ReturnType<typeof createUserService>
 
 export function createUserService(
   platform: Platform,
-  parts: { sessions: SessionService; verification: VerificationService; settings: Settings; openAccount: (tx: Tx, ownerId: string) => Promise<void> },
+  parts: {
+    sessions: SessionService
+    guesses: Guesses
+    verification: VerificationService
+    settings: Settings
+    openAccount: (tx: Tx, ownerId: string) => Promise<void>
+  },
 ) {
-  const { db } = platform
-  const { sessions, verification, settings } = parts
+  const { db, now } = platform
+  const { sessions, guesses, verification, settings } = parts
 
-  const explainUnique = (error: unknown): unknown => {
-    if (isUniqueViolation(error, 'users_name')) return new Refusal('usernameTaken', { field: 'username', cause: error })
-    if (isUniqueViolation(error, 'users_phone')) return new Refusal('phoneTaken', { field: 'phone', cause: error })
-    if (isUniqueViolation(error, 'users_email')) return new Refusal('emailTaken', { field: 'email', cause: error })
-    return error
+  /** Whoever changes how he signs in proves once more who he is. @throws Refusal 1120, 1136 */
+  const provePassword = (actor: Actor, password: string, field: string) =>
+    guesses.check(actor.user_id, password, new Refusal('oldPasswordInvalid', { field }))
+
+  const registerMode = async (): Promise<'open' | 'approval'> => {
+    const mode = await settings.get('register_mode')
+    if (mode === 'closed') throw new Refusal('registrationClosed')
+    return mode
   }
-  const own = async (actor: Actor) => found(await store.findById(db, actor.user_id))
 
   return {
     list: (actor: Actor, query: QueryOf<Calls['list']>) => store.listUsers(db, scopeOf(actor), query),
@@ -46,140 +89,115 @@ export function createUserService(
     },
 
     async changePassword(actor: Actor, body: BodyOf<Calls['changePassword']>): Promise<void> {
-      const user = await sessions.checkPassword(await own(actor), body.old_password, 'oldPasswordInvalid')
+      const user = await provePassword(actor, body.old_password, 'old_password')
       if (await verifyPassword(user.password_hash, body.password)) throw new Refusal('passwordUnchanged', { field: 'password' })
       const password_hash = await hashPassword(body.password)
-      await db.transaction().execute(async (tx) => {
-        await store.updateUser(tx, actor.user_id, { password_hash, must_change_password: false })
-        await sessions.endAll(tx, actor.user_id, actor.session_id)
+      const ended = await db.transaction().execute(async (tx) => {
+        await store.updateUser(tx, actor.user_id, { password_hash, must_change_password: false, wrong_passwords: 0 })
+        return sessions.endAll(tx, actor.user_id, actor.session_id)
       })
-      sessions.forgetUser(actor.user_id)
+      sessions.forgotten(actor.user_id, ended)
     },
 
     async changePhone(actor: Actor, body: BodyOf<Calls['changePhone']>): Promise<void> {
-      await sessions.checkPassword(await own(actor), body.password, 'oldPasswordInvalid')
-      try {
-        await db.transaction().execute(async (tx) => {
-          await verification.use(tx, 'patch-phone', body.phone, body.code)
-          await store.updateUser(tx, actor.user_id, { phone: body.phone })
-        })
-      } catch (error) {
-        throw explainUnique(error)
-      }
+      await provePassword(actor, body.password, 'password')
+      const code = await verification.check('patch-phone', body.phone, body.code, actor.user_id)
+      await changeAddress(actor, code, { phone: body.phone })
     },
 
     async changeEmail(actor: Actor, body: BodyOf<Calls['changeEmail']>): Promise<void> {
-      await sessions.checkPassword(await own(actor), body.password, 'oldPasswordInvalid')
-      try {
-        await db.transaction().execute(async (tx) => {
-          await verification.use(tx, 'patch-email', body.email, body.code)
-          await store.updateUser(tx, actor.user_id, { email: body.email })
-        })
-      } catch (error) {
-        throw explainUnique(error)
-      }
+      await provePassword(actor, body.password, 'password')
+      const code = await verification.check('patch-email', body.email, body.code, actor.user_id)
+      await changeAddress(actor, code, { email: body.email })
     },
 
+    /** @throws Refusal 1121, and what sign-in throws */
     async signInBySms(body: BodyOf<(typeof auth)['sms']>, client: Client): Promise<Tokens> {
+      const code = await verification.check('auth', body.phone, body.code)
       return db.transaction().execute(async (tx) => {
-        await verification.use(tx, 'auth', body.phone, body.code)
-        const user = await store.findByPhone(tx, body.phone)
-        // Codes are silently not sent to unknown phones, so this is one deleted meanwhile.
-        if (user === undefined) throw new Refusal('verificationCodeInvalid', { field: 'code' })
+        await verification.spend(tx, code)
+        const user = codeHolder(await store.findByPhone(tx, body.phone))
         return sessions.signInAs(tx, user, client)
       })
     },
 
+    /** Ends a freeze too: whoever has the phone is not guessing. */
     async retrievePassword(body: BodyOf<(typeof auth)['retrievePassword']>): Promise<void> {
+      const code = await verification.check('auth', body.phone, body.code)
       const password_hash = await hashPassword(body.password)
-      const id = await db.transaction().execute(async (tx) => {
-        await verification.use(tx, 'auth', body.phone, body.code)
-        const user = await store.findByPhone(tx, body.phone)
-        if (user === undefined) throw new Refusal('verificationCodeInvalid', { field: 'code' })
+      const { id, ended } = await db.transaction().execute(async (tx) => {
+        await verification.spend(tx, code)
+        const user = codeHolder(await store.findByPhone(tx, body.phone))
         await store.updateUser(tx, user.id, { password_hash, must_change_password: false, wrong_passwords: 0, frozen_until: null })
-        await sessions.endAll(tx, user.id, null)
-        return user.id
+        return { id: user.id, ended: await sessions.endAll(tx, user.id, null) }
       })
-      sessions.forgetUser(id)
+      sessions.forgotten(id, ended)
     },
 
-    /** With a company's name: its first administrator. Without: a person with an organisation of his own. */
+    /** Before a code is sent for it. @throws Refusal 1184, 91003 */
+    async refuseUnlessRegistrable(phone: string): Promise<void> {
+      await registerMode()
+      if ((await store.findByPhone(db, phone)) !== undefined) throw new Refusal('phoneTaken', { field: 'phone' })
+    },
+
+    /**
+     * With a company's name: its first administrator. Without: a person with an organisation of his own.
+     * @throws Refusal 1111, 1121, 1184, 91002, 91003, 91013
+     */
     async register(body: BodyOf<(typeof auth)['register']>): Promise<{ id: string; status: 'active' | 'pending' }> {
-      const mode = await settings.get('register_mode')
-      if (mode === 'closed') throw new Refusal('registrationClosed')
-      const status = mode === 'approval' ? 'pending' : 'active'
+      const status = (await registerMode()) === 'approval' ? 'pending' : 'active'
+      if (readsAsAddress(body.username)) throw new Refusal('usernameInvalid', { field: 'username' })
+      const code = await verification.check('registration', body.phone, body.code)
       const password_hash = await hashPassword(body.password)
-      const [id, organisationId] = [uuidv7(), uuidv7()]
+      const [id, bp_id] = [uuidv7(), uuidv7()]
       const company = body.organisation !== undefined
       try {
         await db.transaction().execute(async (tx) => {
-          await verification.use(tx, 'registration', body.phone, body.code)
-          await tx
-            .insertInto('organisations')
-            .values({ id: organisationId, name: body.organisation ?? body.username, kind: company ? 'company' : 'personal', status: 'active' })
-            .execute()
-          await tx.insertInto('projects').values({ id: uuidv7(), key: 'default', name: 'default', bp_id: organisationId }).execute()
-          await parts.openAccount(tx, organisationId)
+          await verification.spend(tx, code)
+          const { projectId } = await insertOrganisation(tx, { id: bp_id, name: body.organisation ?? body.username, kind: company ? 'company' : 'personal', status: 'active' })
+          await parts.openAccount(tx, bp_id)
           await store.insertUser(
             tx,
-            {
-              ...blank,
-              id,
-              name: body.username,
-              kind: company ? 2 : 3,
-              status,
-              bp_id: organisationId,
-              phone: body.phone,
-              password_hash,
-            },
+            { ...blank, id, name: body.username, kind: company ? 2 : 3, status, bp_id, phone: body.phone, password_hash },
             [company ? 'TENANT_ADMIN' : 'TENANT'],
           )
+          await insertProjectMember(tx, projectId, id)
         })
       } catch (error) {
-        if (isUniqueViolation(error, 'organisations_name_key')) {
-          throw company
-            ? new Refusal('organisationNameTaken', { field: 'organisation', cause: error })
-            : new Refusal('usernameTaken', { field: 'username', cause: error })
-        }
         throw explainUnique(error)
       }
       return { id, status }
     },
 
-    /** What he made stays with his organisation; name, phone and email are free again. */
+    /**
+     * What he made stays with his organisation, and his entries in the audit log stay his.
+     * @throws Refusal 91007, 91008
+     */
     async remove(actor: Actor, id: string): Promise<void> {
       if (id === actor.user_id) throw new Refusal('userSelfDelete')
-      await db.transaction().execute(async (tx) => {
+      const ended = await db.transaction().execute(async (tx) => {
         // One at a time, so that two administrators cannot delete each other.
-        await sql`select pg_advisory_xact_lock(7140803)`.execute(tx)
+        await store.lockAdministrators(tx)
         const user = found(await store.findById(tx, id))
-        if (user.kind <= 1) {
-          const { others } = await tx
-            .selectFrom('users')
-            .select(sql<number>`count(*)`.as('others'))
-            .where('kind', '<=', 1)
-            .where('status', '=', 'active')
-            .where('deleted_at', 'is', null)
-            .where('id', '<>', id)
-            .executeTakeFirstOrThrow()
-          if (others === 0) throw new Refusal('lastAdministrator')
-        }
-        await store.updateUser(tx, id, { deleted_at: platform.now(), former_name: user.name, name: null, phone: null, email: null, password_hash: '' })
-        await sessions.endAll(tx, id, null)
+        if (user.kind <= 1 && (await store.countOtherAdministrators(tx, id)) === 0) throw new Refusal('lastAdministrator')
+        await store.markDeleted(tx, user, now())
+        return sessions.endAll(tx, id, null)
       })
-      sessions.forgetUser(id)
+      sessions.forgotten(id, ended)
     },
 
     isKnownPhone: async (phone: string): Promise<boolean> => (await store.findByPhone(db, phone)) !== undefined,
+    isKnownEmail: async (email: string): Promise<boolean> => (await store.findByEmail(db, email)) !== undefined,
 
     /** The first administrator, at the first start; his one-time password, or null if there was one already. */
     async seed(): Promise<string | null> {
+      if (await store.anyUserEver(db)) return null
       const password = makeOneTimePassword()
       const password_hash = await hashPassword(password)
       return db.transaction().execute(async (tx) => {
-        await sql`select pg_advisory_xact_lock(7140803)`.execute(tx)
-        const anybody = await tx.selectFrom('users').select('id').limit(1).executeTakeFirst()
-        if (anybody !== undefined) return null
+        // Of servers that start at once, one makes him.
+        await store.lockAdministrators(tx)
+        if (await store.anyUserEver(tx)) return null
         await store.insertUser(
           tx,
           { ...blank, id: uuidv7(), name: 'admin', kind: 0, status: 'active', bp_id: null, phone: null, password_hash, must_change_password: true },
@@ -189,16 +207,15 @@ export function createUserService(
       })
     },
   }
-}
 
-const blank = {
-  former_name: null,
-  nickname: '',
-  description: '',
-  email: null,
-  must_change_password: false,
-  wrong_passwords: 0,
-  frozen_until: null,
-  last_login_at: null,
-  deleted_at: null,
+  async function changeAddress(actor: Actor, code: Parameters<VerificationService['spend']>[1], changes: { phone: string } | { email: string }): Promise<void> {
+    try {
+      await db.transaction().execute(async (tx) => {
+        await verification.spend(tx, code)
+        await store.updateUser(tx, actor.user_id, changes)
+      })
+    } catch (error) {
+      throw explainUnique(error)
+    }
+  }
 }

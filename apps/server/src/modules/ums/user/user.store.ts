@@ -6,24 +6,27 @@ import { iso, isoOrNull, type Sql, type Tx } from '../../../platform/db/database
 import { containing, paged, type PageQuery } from '../../../platform/db/page.ts'
 import type { UserTable } from '../ums.migrations.ts'
 
+/** Unique indexes, see migrations. */
+export const userIndexes = { name: 'users_name', phone: 'users_phone', email: 'users_email' } as const
+
 export type UserRow = Selectable<UserTable>
 
 const present = (on: Sql) => on.selectFrom('users').where('users.deleted_at', 'is', null)
 
-/** By whatever he signs in with: name, phone or email. */
+/** By whatever he signs in with: name, phone or email. Which of them it is shows in its form, see readsAsAddress. */
 export const findByLogin = (on: Sql, login: string): Promise<UserRow | undefined> =>
   present(on)
     .selectAll('users')
     .where((where) =>
       where.or([where(sql`lower(name)`, '=', login.toLowerCase()), where('phone', '=', login), where(sql`lower(email)`, '=', login.toLowerCase())]),
     )
-    // A name that is somebody else's phone must not open his account.
-    .orderBy(sql`(lower(name) = ${login.toLowerCase()})`, 'desc')
-    .limit(1)
     .executeTakeFirst()
 
 export const findByPhone = (on: Sql, phone: string): Promise<UserRow | undefined> =>
   present(on).selectAll('users').where('phone', '=', phone).executeTakeFirst()
+
+export const findByEmail = (on: Sql, email: string): Promise<UserRow | undefined> =>
+  present(on).selectAll('users').where(sql`lower(email)`, '=', email.toLowerCase()).executeTakeFirst()
 
 export const findById = (on: Sql, id: string): Promise<UserRow | undefined> =>
   present(on).selectAll('users').where('users.id', '=', id).executeTakeFirst()
@@ -36,6 +39,32 @@ export const insertUser = async (tx: Tx, row: Insertable<UserTable>, roles: read
 export const updateUser = async (on: Sql, id: string, changes: Updateable<UserTable>): Promise<void> => {
   await on.updateTable('users').set(changes).where('id', '=', id).execute()
 }
+
+/** Whether there is or ever was anybody. */
+export const anyUserEver = async (on: Sql): Promise<boolean> => (await on.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined
+
+/** Holds others who make or delete the platform's own people until the transaction ends. */
+export const lockAdministrators = async (tx: Tx): Promise<void> => {
+  await sql`select pg_advisory_xact_lock(7140803)`.execute(tx)
+}
+
+/** How many others may sign in and run the platform. */
+export const countOtherAdministrators = async (tx: Tx, id: string): Promise<number> => {
+  const { others } = await present(tx)
+    .select(sql<number>`count(*)`.as('others'))
+    .where('kind', '<=', 1)
+    .where('status', '=', 'active')
+    .where('id', '<>', id)
+    .executeTakeFirstOrThrow()
+  return others
+}
+
+/** The row stays for what he did; what he signed in with is free again. */
+export const markDeleted = (tx: Tx, user: UserRow, now: Date): Promise<void> =>
+  updateUser(tx, user.id, { deleted_at: now, former_name: user.name, name: null, phone: null, email: null, password_hash: '' })
+
+export const recordSignIn = (tx: Tx, id: string, now: Date): Promise<void> =>
+  updateUser(tx, id, { last_login_at: now, wrong_passwords: 0, frozen_until: null })
 
 /** Counts a wrong password, all at once: of fifty guesses at the same time none is missed. */
 export async function countWrongPassword(on: Sql, id: string, limit: number, now: Date, frozenUntil: Date): Promise<void> {

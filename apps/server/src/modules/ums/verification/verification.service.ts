@@ -1,144 +1,138 @@
 import { createHmac, randomInt, timingSafeEqual } from 'node:crypto'
-import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
-import { defineJob, handleJob, type JobHandler } from '../../../platform/jobs.ts'
+import { defineJob, handleJob } from '../../../platform/jobs.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { readSecretKey } from '../../../platform/secrets.ts'
-import { createDelivery, type Message } from './delivery.ts'
-import { messageTexts } from './texts.ts'
+import { createDelivery, message, type Message } from '../delivery/delivery.service.ts'
+import { messageTexts } from '../texts.ts'
+import * as store from './verification.store.ts'
 
 /** What a code is for. A code for one thing is no good for another. */
 export type Purpose = 'registration' | 'auth' | 'consultation' | 'patch-phone' | 'auth-email' | 'patch-email'
 
-const lifetimeMs = 5 * 60_000
-const pauseMs = 60_000
+/** Who asks for a code, and from where. */
+export interface Asker {
+  ip: string
+  /** For codes that only he can use who asked; null where nobody is signed in. */
+  userId: string | null
+}
+
+/** A code that was right, to be spent in the transaction of what it allows. */
+export interface CheckedCode {
+  readonly id: string
+}
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+const lifetimeMs = 5 * minuteMs
+const pauseMs = minuteMs
 const perDayMax = 10
-const perHourFromOneIp = 30
+const perHourFromOnePlaceMax = 30
 const triesMax = 5
 
-/** The text is sealed: a queue must not be a place to read codes. */
+/** The message is sealed: a queue must not be a place to read codes. */
 const sendJob = defineJob({
   name: 'ums.verification.send',
-  input: z.object({ message: z.string() }),
+  input: z.object({ id: z.uuid(), message: z.string(), expires_at: z.iso.datetime() }),
   concurrency: 4,
   retries: 3,
 })
+/** Null where nobody has that address: the same work is done up to here, so that its time tells nothing. */
+const sealedMessage = message.nullable()
 
 export type VerificationService = ReturnType<typeof createVerificationService>
 
 export function createVerificationService(platform: Platform) {
-  const { db, secrets, jobs, now, config, log } = platform
-  const delivery = createDelivery({ config, db, log })
+  const { db, secrets, jobs, now, config } = platform
+  const delivery = createDelivery(platform)
+  // A key of its own from the one of this installation: six digits alone are found in a moment.
   const key = createHmac('sha256', readSecretKey(config)).update('verification codes').digest()
-  const hashOf = (purpose: string, address: string, code: string): Buffer =>
+  const hashOf = (purpose: Purpose, address: string, code: string): Buffer =>
     createHmac('sha256', key).update(`${purpose}\0${address}\0${code}`).digest()
+  const place = (id: string) => `ums.verification.send:${id}`
+
+  /** @throws Refusal 90009 with the seconds to wait; only under the locks is the answer true */
+  const refuseUnlessAllowed = async (tx: Tx, address: string, ip: string): Promise<void> => {
+    const at = now().getTime()
+    const waitMs = (last: Date | null, windowMs: number) => (last === null ? 0 : last.getTime() + windowMs - at)
+    const longest = Math.max(
+      waitMs(await store.nthNewest(tx, { address }, 1), pauseMs),
+      waitMs(await store.nthNewest(tx, { address }, perDayMax), dayMs),
+      waitMs(await store.nthNewest(tx, { ip }, perHourFromOnePlaceMax), hourMs),
+    )
+    if (longest > 0) throw new Refusal('tooManyRequests', { values: { seconds: Math.ceil(longest / 1000) } })
+  }
 
   return {
-    job: sendJob,
-    jobHandler: handleJob(sendJob, async ({ message }) => {
-      const opened = JSON.parse(secrets.open(message, 'ums.verification.send')) as Message
-      const deliver = delivery[opened.channel]
-      if (deliver === null) throw new Error(`no way to deliver by ${opened.channel}`)
-      await deliver(opened)
-    }) satisfies JobHandler,
+    jobs: [sendJob],
+    jobHandlers: [
+      handleJob(sendJob, async (job) => {
+        // The gateway was away for so long that nobody could use the code any more.
+        if (Date.parse(job.expires_at) <= now().getTime()) return
+        const opened = sealedMessage.parse(JSON.parse(secrets.open(job.message, place(job.id))))
+        if (opened === null) return
+        const deliver = delivery[opened.channel]
+        if (deliver === null) throw new Error(`no way to deliver by ${opened.channel}`)
+        await deliver(opened)
+      }),
+    ],
 
     /**
-     * Makes a code and sends it. Limits are counted under a lock on the address, so that requests
-     * at the same time are not all let through.
-     * @param silent counts and answers alike, but sends nothing: for an address that may not know it is unknown
+     * Makes a code and has a job send it, so that nobody waits for a gateway.
+     * @param known false: counts, works and answers alike but sends nothing, for an address that may not know it is unknown
+     * @throws Refusal 90009; 91009 where nothing is configured to send with
      */
-    async send(purpose: Purpose, channel: Message['channel'], address: string, ip: string, silent = false) {
-      if (delivery[channel] === null) throw new Refusal('verificationUndelivered')
+    async send(purpose: Purpose, to: Pick<Message, 'channel' | 'address'>, asker: Asker, known = true) {
+      if (delivery[to.channel] === null) throw new Refusal('verificationUndelivered')
       await db.transaction().execute(async (tx) => {
-        await sql`select pg_advisory_xact_lock(hashtextextended(${address}, 11))`.execute(tx)
-        await refuseUnlessAllowed(tx, address, ip)
+        await store.lockLimits(tx, to.address, asker.ip)
+        await refuseUnlessAllowed(tx, to.address, asker.ip)
+        const id = uuidv7()
         const code = String(randomInt(1_000_000)).padStart(6, '0')
-        await tx
-          .insertInto('verification_codes')
-          .values({
-            id: uuidv7(),
-            purpose,
-            address,
-            code_hash: hashOf(purpose, address, code),
-            ip,
-            expires_at: new Date(now().getTime() + lifetimeMs),
-            used_at: silent ? now() : null,
-            created_at: now(),
-          })
-          .execute()
-        if (silent) return
-        const message: Message = { channel, address, purpose, text: messageTexts.code(code, lifetimeMs / 60_000) }
-        await jobs.send(tx, sendJob, { message: secrets.seal(JSON.stringify(message), 'ums.verification.send') })
+        const expiresAt = new Date(now().getTime() + lifetimeMs)
+        await store.insertCode(tx, {
+          id,
+          purpose,
+          address: to.address,
+          user_id: asker.userId,
+          code_hash: hashOf(purpose, to.address, code),
+          ip: asker.ip,
+          expires_at: expiresAt,
+          used_at: known ? null : now(),
+          created_at: now(),
+        })
+        const text = messageTexts.code(purpose, code, lifetimeMs / minuteMs)
+        const sent: z.input<typeof sealedMessage> = known ? { ...to, purpose, text } : null
+        await jobs.send(tx, sendJob, { id, message: secrets.seal(JSON.stringify(sent), place(id)), expires_at: expiresAt.toISOString() })
       })
       return { expires_in_seconds: lifetimeMs / 1000, retry_after_seconds: pauseMs / 1000 }
     },
 
     /**
-     * Uses up a code, in the transaction of what it allows: if that is refused, it can be used again.
-     * A wrong one counts even so.
+     * Whether a code is right. Every try counts, at once and for good: so never call it inside a
+     * transaction, which could take the count back (and would wait for a second connection).
      * @throws Refusal 1121
      */
-    async use(tx: Tx, purpose: Purpose, address: string, code: string): Promise<void> {
-      const wrong = new Refusal('verificationCodeInvalid', { field: 'code' })
-      // Outside the transaction, or the count of wrong tries would be rolled back with it.
-      const row = await db
-        .updateTable('verification_codes')
-        .set({ tries: sql`tries + 1` })
-        .where(
-          'id',
-          '=',
-          db
-            .selectFrom('verification_codes')
-            .select('id')
-            .where('purpose', '=', purpose)
-            .where('address', '=', address)
-            .where('used_at', 'is', null)
-            .where('expires_at', '>', now())
-            .orderBy('created_at', 'desc')
-            .limit(1),
-        )
-        .returning(['id', 'code_hash', 'tries'])
-        .executeTakeFirst()
-      if (row === undefined || row.tries > triesMax) throw wrong
-      if (!timingSafeEqual(row.code_hash, hashOf(purpose, address, code))) throw wrong
-      // Of two who come with the same code, one gets it.
-      const used = await tx
-        .updateTable('verification_codes')
-        .set({ used_at: now() })
-        .where('id', '=', row.id)
-        .where('used_at', 'is', null)
-        .returning('id')
-        .executeTakeFirst()
-      if (used === undefined) throw wrong
+    async check(purpose: Purpose, address: string, code: string, userId: string | null = null): Promise<CheckedCode> {
+      const row = await store.countTry(db, { purpose, address, userId }, now())
+      const right = row !== undefined && row.tries <= triesMax && timingSafeEqual(row.code_hash, hashOf(purpose, address, code))
+      if (!right) throw new Refusal('verificationCodeInvalid', { field: 'code' })
+      return { id: row.id }
     },
 
-    async clean(): Promise<void> {
-      await db.deleteFrom('verification_codes').where('created_at', '<', new Date(now().getTime() - 2 * 24 * 60 * 60_000)).execute()
+    /**
+     * Uses a code up together with what it allows: where that is refused, the code stays good.
+     * @throws Refusal 1121 where another request was faster
+     */
+    async spend(tx: Tx, code: CheckedCode): Promise<void> {
+      if (!(await store.markUsed(tx, code.id, now()))) throw new Refusal('verificationCodeInvalid', { field: 'code' })
     },
-  }
 
-  async function refuseUnlessAllowed(tx: Tx, address: string, ip: string): Promise<void> {
-    const at = now().getTime()
-    const since = (ms: number) => new Date(at - ms)
-    const { last, day } = await tx
-      .selectFrom('verification_codes')
-      .select([sql<Date | null>`max(created_at)`.as('last'), sql<number>`count(*)`.as('day')])
-      .where('address', '=', address)
-      .where('created_at', '>', since(24 * 60 * 60_000))
-      .executeTakeFirstOrThrow()
-    if (last !== null && at - last.getTime() < pauseMs) {
-      throw new Refusal('tooManyRequests', { values: { seconds: Math.max(1, Math.ceil((pauseMs - (at - last.getTime())) / 1000)) } })
-    }
-    if (day >= perDayMax) throw new Refusal('tooManyRequests', { values: { seconds: 24 * 60 * 60 } })
-    const { hour } = await tx
-      .selectFrom('verification_codes')
-      .select(sql<number>`count(*)`.as('hour'))
-      .where('ip', '=', ip)
-      .where('created_at', '>', since(60 * 60_000))
-      .executeTakeFirstOrThrow()
-    if (hour >= perHourFromOneIp) throw new Refusal('tooManyRequests', { values: { seconds: 60 * 60 } })
+    /** Limits look back a day. */
+    clean: (): Promise<void> => store.deleteCodesBefore(db, new Date(now().getTime() - 2 * dayMs)),
   }
 }

@@ -1,0 +1,38 @@
+import type { Project } from '@zhisuan/contract/issue/project'
+import { sql } from 'kysely'
+import type { Scope } from '../../../platform/auth/actor.ts'
+import { iso, type Sql } from '../../../platform/db/database.ts'
+import { containing, paged, type PageQuery } from '../../../platform/db/page.ts'
+
+/**
+ * Projects of the scope.
+ * @param memberId only those that this user is a member of; null for all
+ */
+export async function listProjects(
+  on: Sql,
+  scope: Scope,
+  memberId: string | null,
+  query: PageQuery & { keyword?: string | undefined },
+): Promise<{ total: number; items: Project[] }> {
+  let filtered = on.selectFrom('projects').leftJoin('organisations', 'organisations.id', 'projects.bp_id')
+  if ('bp_id' in scope) filtered = filtered.where('projects.bp_id', '=', scope.bp_id)
+  if ('nothing' in scope) filtered = filtered.where(sql<boolean>`false`)
+  if (memberId !== null) {
+    filtered = filtered.where((where) =>
+      where.exists(where.selectFrom('project_members').whereRef('project_members.project_id', '=', 'projects.id').where('project_members.user_id', '=', memberId)),
+    )
+  }
+  const { keyword } = query
+  if (keyword !== undefined && keyword !== '') {
+    filtered = filtered.where((where) => where.or((['projects.name', 'projects.key'] as const).map((column) => where(column, 'ilike', containing(keyword)))))
+  }
+  const [count, rows] = await Promise.all([
+    filtered.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow(),
+    paged(filtered.selectAll('projects').select('organisations.name as bp_name'), query, {
+      by: { name: 'projects.name', key: 'projects.key', created_at: 'projects.created_at' },
+      fallback: 'created_at',
+      id: 'projects.id',
+    }).execute(),
+  ])
+  return { total: count.total, items: rows.map((row) => ({ ...row, created_at: iso(row.created_at) })) }
+}

@@ -1,0 +1,48 @@
+import type { Organisation } from '@zhisuan/contract/ums/user'
+import { sql, type Insertable } from 'kysely'
+import type { Scope } from '../../../platform/auth/actor.ts'
+import { iso, type Sql } from '../../../platform/db/database.ts'
+import { containing, paged, type PageQuery } from '../../../platform/db/page.ts'
+import { uuidv7 } from '../../../platform/ids.ts'
+import type { OrganisationTable } from '../ums.migrations.ts'
+
+/** Unique among companies, see migrations. */
+export const companyNameIndex = 'organisations_company_name'
+
+/** An organisation with the project that everybody begins in. */
+export async function insertOrganisation(on: Sql, row: Insertable<OrganisationTable>): Promise<{ projectId: string }> {
+  await on.insertInto('organisations').values(row).execute()
+  const projectId = uuidv7()
+  await on.insertInto('projects').values({ id: projectId, key: 'default', name: 'default', bp_id: row.id }).execute()
+  return { projectId }
+}
+
+export const insertProjectMember = async (on: Sql, projectId: string, userId: string): Promise<void> => {
+  await on.insertInto('project_members').values({ project_id: projectId, user_id: userId }).execute()
+}
+
+export const organisationStatus = async (on: Sql, id: string): Promise<OrganisationTable['status'] | undefined> =>
+  (await on.selectFrom('organisations').select('status').where('id', '=', id).executeTakeFirst())?.status
+
+export async function listOrganisations(
+  on: Sql,
+  scope: Scope,
+  query: PageQuery & { keyword?: string | undefined; status?: OrganisationTable['status'] | undefined },
+): Promise<{ total: number; items: Organisation[] }> {
+  let filtered = on.selectFrom('organisations')
+  if ('bp_id' in scope) filtered = filtered.where('organisations.id', '=', scope.bp_id)
+  if ('nothing' in scope) filtered = filtered.where(sql<boolean>`false`)
+  if (query.status !== undefined) filtered = filtered.where('organisations.status', '=', query.status)
+  if (query.keyword !== undefined && query.keyword !== '') filtered = filtered.where('organisations.name', 'ilike', containing(query.keyword))
+  const [count, rows] = await Promise.all([
+    filtered.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow(),
+    paged(
+      filtered
+        .selectAll('organisations')
+        .select(sql<number>`(select count(*) from users where users.bp_id = organisations.id and users.deleted_at is null)`.as('user_count')),
+      query,
+      { by: { name: 'organisations.name', created_at: 'organisations.created_at' }, fallback: '-created_at', id: 'organisations.id' },
+    ).execute(),
+  ])
+  return { total: count.total, items: rows.map((row) => ({ ...row, created_at: iso(row.created_at) })) }
+}
