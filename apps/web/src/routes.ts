@@ -107,7 +107,7 @@ export const routes: readonly Route[] = [
   { path: '/index', group: 'index', access: ['TENANT_ADMIN', 'ADMIN'], title: 'index', kind: 'menu', sort: 990 },
 
   // license
-  { path: '/license', group: 'license', access: admins, title: 'license', kind: 'menu', sort: 990 },
+  { path: '/license', group: 'license', access: admins, title: 'license', kind: 'menu', sort: 990, page: () => import('./features/licence/LicencePage.tsx'), messages: ['licence'] },
 
   // general
   { path: '/userMsg', group: 'general', access: 'all', title: 'userMsg', kind: 'page', page: () => import('./features/account/AccountPage.tsx'), messages: ['account'] },

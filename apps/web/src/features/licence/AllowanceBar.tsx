@@ -1,0 +1,25 @@
+import Progress from 'antd/es/progress'
+import { useTranslation } from 'react-i18next'
+import type { Allowance } from './licenceState.ts'
+
+const colours = { fine: '#1456d8', near: '#ad6800', full: '#ad6800', over: '#cf1322' } as const
+
+/** What is used of what is allowed, as a bar and in words. */
+export function AllowanceBar({ label, allowance }: { readonly label: string; readonly allowance: Allowance }) {
+  const { t } = useTranslation('licence')
+  const { used, allowed, share, level } = allowance
+  const note = level === 'fine' ? null : t(`level.${level}`, { count: used - (allowed ?? used) })
+  const words = allowed === null ? t('usedUnlimited', { used }) : t('used', { used, allowed })
+  return (
+    <div className="zs-allowance">
+      <div className="zs-allowance-head">
+        <span>{label}</span>
+        <span className="zs-number">
+          {note !== null && <span className={`zs-allowance-note zs-allowance-${level}`}>{note}</span>}
+          <strong>{words}</strong>
+        </span>
+      </div>
+      <Progress percent={share === null ? 0 : share * 100} showInfo={false} strokeColor={colours[level]} aria-label={`${label} ${words}`} />
+    </div>
+  )
+}

@@ -1,0 +1,145 @@
+import CopyOutlined from '@ant-design/icons/CopyOutlined'
+import Alert from 'antd/es/alert'
+import Button from 'antd/es/button'
+import Descriptions from 'antd/es/descriptions'
+import Progress from 'antd/es/progress'
+import Skeleton from 'antd/es/skeleton'
+import Tag from 'antd/es/tag'
+import { useTranslation } from 'react-i18next'
+import { Link } from 'react-router'
+import { licences, type Licence } from '@zhisuan/contract/sys/sys'
+import { useCall } from '../../api/hooks.ts'
+import { copyText } from '../../kit/copy.ts'
+import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
+import * as format from '../../kit/format.ts'
+import { PageStatus } from '../../kit/PageHead.tsx'
+import { StatusTag } from '../../kit/StatusTag.tsx'
+import { paths } from '../../paths.ts'
+import { AllowanceBar } from './AllowanceBar.tsx'
+import './licence.css'
+import { LicenceImport } from './LicenceImport.tsx'
+import { allowanceOf, licenceState, type LicenceState } from './licenceState.ts'
+
+const refreshMs = 30_000
+
+/** The licence in force, what is used of it, and the next one. */
+export default function LicencePage() {
+  const query = useCall(licences.get, {}, { refreshMs, silent: true })
+  const { data: licence, error, refetch } = query
+  if (licence === undefined) {
+    return <div className="zs-card">{error === null ? <Skeleton active paragraph={{ rows: 8 }} /> : <ErrorPanel error={error} onRetry={() => void refetch()} />}</div>
+  }
+  // As of the last reading, which is seconds ago: what counts here is days.
+  const now = query.dataUpdatedAt
+  return <LicenceInForce licence={licence} state={licenceState(licence, now)} now={now} />
+}
+
+export const licenceTone = { valid: 'good', ending: 'warning', expired: 'bad' } as const
+
+function LicenceInForce({ licence, state, now }: { readonly licence: Licence; readonly state: LicenceState; readonly now: number }) {
+  const { t } = useTranslation('licence')
+  return (
+    <div className="zs-licence">
+      <PageStatus>
+        <StatusTag tone={licenceTone[state.kind]}>{t(`state.${state.kind}`)}</StatusTag>
+        {licence.kind === 'evaluation' && <Tag>{t('kind.evaluation')}</Tag>}
+      </PageStatus>
+      {state.kind !== 'valid' && (
+        <Alert type={state.kind === 'expired' ? 'error' : 'warning'} showIcon title={t(`${state.kind}Note`)} className="zs-licence-notice" />
+      )}
+      <div className="zs-licence-top">
+        <section className="zs-card" aria-labelledby="licence-title">
+          <h2 id="licence-title">{t('title')}</h2>
+          <Descriptions
+            size="small"
+            column={1}
+            items={[
+              { key: 'kind', label: t('kindLabel'), children: t(`kind.${licence.kind}`) },
+              { key: 'customer', label: t('customer'), children: licence.customer === '' ? t('noCustomer') : licence.customer },
+              { key: 'id', label: t('id'), children: licence.kind === 'evaluation' ? t('noId') : licence.id },
+              { key: 'start', label: t('start'), children: format.dateTime(licence.start_timestamp) },
+              { key: 'end', label: t('end'), children: format.dateTime(licence.end_timestamp) },
+            ]}
+          />
+          <Link to={paths.help.detail('licence')}>{t('help')}</Link>
+        </section>
+        <section className="zs-card" aria-labelledby="licence-usage">
+          <h2 id="licence-usage">{t('usage')}</h2>
+          <TimeBar state={state} />
+          <AllowanceBar label={t('nodes')} allowance={allowanceOf(licence.nodes_used, licence.nodes)} />
+          <AllowanceBar label={t('cores')} allowance={allowanceOf(licence.cores_used, licence.cores)} />
+          <p className="zs-licence-note">{t('usageNote')}</p>
+        </section>
+      </div>
+      <section className="zs-card" aria-labelledby="licence-import">
+        <h2 id="licence-import">{t('import')}</h2>
+        <p className="zs-licence-note">{t('importNote')}</p>
+        <LicenceImport licence={licence} now={now} />
+      </section>
+      <Identity installationId={licence.installation_id} />
+    </div>
+  )
+}
+
+const timeColours = { valid: '#1456d8', ending: '#ad6800', expired: '#cf1322' } as const
+
+function TimeBar({ state }: { readonly state: LicenceState }) {
+  const { t } = useTranslation('licence')
+  const left =
+    state.kind === 'expired'
+      ? state.days === 0
+        ? t('expiredToday')
+        : t('expiredDays', { count: state.days })
+      : state.days <= 1
+        ? t('lastDay')
+        : t('days', { count: state.days })
+  return (
+    <div className="zs-allowance">
+      <div className="zs-allowance-head">
+        <span>{t('daysLeft')}</span>
+        <strong className="zs-number">{left}</strong>
+      </div>
+      <Progress
+        percent={state.elapsed * 100}
+        showInfo={false}
+        strokeColor={timeColours[state.kind]}
+        aria-label={t('elapsed', { percent: format.percent(state.elapsed) })}
+      />
+    </div>
+  )
+}
+
+function Identity({ installationId }: { readonly installationId: string }) {
+  const { t } = useTranslation('licence')
+  const { data, error, refetch } = useCall(licences.publicKey, {}, { silent: true })
+  return (
+    <section className="zs-card" aria-labelledby="licence-identity">
+      <h2 id="licence-identity">{t('identity')}</h2>
+      <p className="zs-licence-note">{t('identityNote')}</p>
+      <Copyable label={t('installation')} text={installationId} copyLabel={t('copyInstallation')} />
+      {error !== null && data === undefined ? (
+        <ErrorPanel error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Copyable label={t('publicKey')} text={data?.pubkey.trim() ?? null} copyLabel={t('copyKey')} />
+      )}
+    </section>
+  )
+}
+
+/** @param text null while it loads */
+function Copyable({ label, text, copyLabel }: { readonly label: string; readonly text: string | null; readonly copyLabel: string }) {
+  const { t } = useTranslation('licence')
+  return (
+    <div className="zs-licence-copyable">
+      <div className="zs-licence-label">{label}</div>
+      <div className="zs-licence-copy">
+        <pre tabIndex={0} aria-label={label}>
+          {text ?? '…'}
+        </pre>
+        <Button icon={<CopyOutlined />} aria-label={copyLabel} disabled={text === null} onClick={() => void copyText(text ?? '')}>
+          {t('copy')}
+        </Button>
+      </div>
+    </div>
+  )
+}
