@@ -1,11 +1,32 @@
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
-import { defineConfig } from 'vite'
+import { defineConfig, type Plugin } from 'vite'
 
 const server = process.env['ZHISUAN_SERVER'] ?? 'http://127.0.0.1:8080'
+const proxy = { '/api': { target: server, ws: true }, '/terms': { target: server } }
+
+/** The server sends `.br` and `.gz` beside a file as they are: compressed once, here, and better than on the fly. */
+const compress: Plugin = {
+  name: 'zhisuan-compress',
+  apply: 'build',
+  writeBundle({ dir = '' }) {
+    for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile() || !/\.(js|css|svg|json)$/.test(entry.name)) continue
+      const path = join(entry.parentPath, entry.name)
+      const content = readFileSync(path)
+      if (content.length < 1_000) continue
+      writeFileSync(`${path}.gz`, gzipSync(content, { level: 9 }))
+      writeFileSync(`${path}.br`, brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 10 } }))
+    }
+  },
+}
 
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react(), compress],
   root: import.meta.dirname,
   build: { manifest: true, target: 'es2023', sourcemap: false, chunkSizeWarningLimit: 800 },
-  server: { port: 5173, proxy: { '/api': { target: server, ws: true }, '/terms': server } },
+  server: { port: 5173, proxy },
+  preview: { port: 4173, proxy },
 })

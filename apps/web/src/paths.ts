@@ -38,6 +38,8 @@ export const paths = {
   market: path('/market'),
   warehouse: { list: path('/warehouse'), detail: path('/warehouse/{id}') },
   notFound: path('/404'),
+  /** Of development servers; no page of the product, so no row of routes.ts. */
+  developmentInbox: '/dev/inbox',
   overview: path('/index'),
   licence: path('/license'),
   account: path('/userMsg'),

@@ -101,7 +101,7 @@ export const routes: readonly Route[] = [
   { path: '/market', group: 'public', access: 'public', title: 'market', kind: 'page' },
   { path: '/warehouse', group: 'public', access: 'public', title: 'warehouse', kind: 'page' },
   { path: '/warehouse/{id}', group: 'public', access: 'public', title: 'warehouseDetail', kind: 'hidden', parent: '/warehouse', back: 'parent' },
-  { path: '/404', group: 'public', access: 'public', title: 'notFound', kind: 'page', page: () => import('./features/public/NotFoundPage.tsx') },
+  { path: '/404', group: 'public', access: 'public', title: 'notFound', kind: 'page', page: () => import('./features/public/NotFoundPage.tsx'), messages: ['public'] },
 
   // index
   { path: '/index', group: 'index', access: ['TENANT_ADMIN', 'ADMIN'], title: 'index', kind: 'menu', sort: 990 },

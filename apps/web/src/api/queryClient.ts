@@ -1,6 +1,6 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { errors } from '@zhisuan/contract/errors'
-import { toApiError } from './client.ts'
+import { toApiError, type ApiError } from './client.ts'
 import { toastError } from './notify.ts'
 
 declare module '@tanstack/react-query' {
@@ -10,6 +10,13 @@ declare module '@tanstack/react-query' {
   }
 }
 
+/**
+ * A page that says itself what failed is left to it, except that a session's end counts wherever it
+ * shows. To the calls that make sessions a 401 only says that what was typed is wrong.
+ */
+const leftToPage = (silent: boolean | undefined, error: ApiError): boolean =>
+  silent === true && (error.status !== 401 || error.path.startsWith('/api/ums/v1/auth/'))
+
 /** Lists refresh every five seconds: what keeps failing is said once, until it has worked again. */
 const failing = new Set<string>()
 
@@ -17,8 +24,7 @@ export const queryClient = new QueryClient({
   queryCache: new QueryCache({
     onError: (thrown, query) => {
       const error = toApiError(thrown)
-      // A session's end counts wherever it shows.
-      if (query.meta?.silent === true && error.status !== 401) return
+      if (leftToPage(query.meta?.silent, error)) return
       if (failing.has(query.queryHash)) return
       failing.add(query.queryHash)
       toastError(error)
@@ -28,7 +34,7 @@ export const queryClient = new QueryClient({
   mutationCache: new MutationCache({
     onError: (thrown, _input, _context, mutation) => {
       const error = toApiError(thrown)
-      if (mutation.meta?.silent === true && error.status !== 401) return
+      if (leftToPage(mutation.meta?.silent, error)) return
       // Forms show refused fields beside the fields.
       if (error.code === errors.fieldsInvalid.code && error.fields.length > 0) return
       toastError(error)

@@ -1,5 +1,5 @@
-import ReloadOutlined from '@ant-design/icons/ReloadOutlined'
-import SettingOutlined from '@ant-design/icons/SettingOutlined'
+import ReloadOutlined from '@ant-design/icons/es/icons/ReloadOutlined'
+import SettingOutlined from '@ant-design/icons/es/icons/SettingOutlined'
 import AutoComplete from 'antd/es/auto-complete'
 import Button from 'antd/es/button'
 import Checkbox from 'antd/es/checkbox'

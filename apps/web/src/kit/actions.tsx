@@ -1,4 +1,4 @@
-import MoreOutlined from '@ant-design/icons/MoreOutlined'
+import MoreOutlined from '@ant-design/icons/es/icons/MoreOutlined'
 import Button from 'antd/es/button'
 import Dropdown from 'antd/es/dropdown'
 import Tooltip from 'antd/es/tooltip'

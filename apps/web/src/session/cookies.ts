@@ -24,16 +24,20 @@ function write(name: Name, value: string | null, maxAgeSeconds?: number): void {
   document.cookie = `${names[name]}=${encodeURIComponent(value ?? '')}; Path=/; SameSite=Strict${age}${secure}`
 }
 
+const tokenListeners = new Set<() => void>()
+
 export const readToken = (): string | null => read('token')
-export const writeToken = (token: string | null): void => write('token', token)
-
-export const readKind = (): number | null => {
-  const kind = Number.parseInt(read('kind') ?? '', 10)
-  return Number.isNaN(kind) ? null : kind
+export function writeToken(token: string | null): void {
+  write('token', token)
+  for (const tell of tokenListeners) tell()
 }
-export const writeKind = (kind: number | null): void => write('kind', kind === null ? null : String(kind))
+/** Told whenever this tab writes the token, for whoever shows something that depends on it. */
+export function onTokenChange(tell: () => void): () => void {
+  tokenListeners.add(tell)
+  return () => tokenListeners.delete(tell)
+}
 
-export const readProjectKey = (): string | null => read('project')
+export const writeKind = (kind: number | null): void => write('kind', kind === null ? null : String(kind))
 export const writeProjectKey = (key: string | null): void => write('project', key)
 
 const yearSeconds = 365 * 24 * 3600

@@ -1,25 +1,44 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, type UseQueryResult } from '@tanstack/react-query'
+import { useSyncExternalStore } from 'react'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { isPlatformKind, mayAccess, type Access } from '@zhisuan/contract/roles'
 import { users } from '@zhisuan/contract/ums/user'
-import { request } from '../api/client.ts'
+import { ApiError, noAnswer, request } from '../api/client.ts'
+import type { Person } from './guard.ts'
+import { onTokenChange, readToken } from './cookies.ts'
 
 export type CurrentUser = ResponseOf<typeof users.current>
 
-export const currentUserQuery = {
-  queryKey: [users.current.id, {}],
-  queryFn: ({ signal }: { signal: AbortSignal }) => request(users.current, { signal }),
-  staleTime: Infinity,
-  // The guard says itself what failed.
-  meta: { silent: true },
-} as const
+const hasToken = (): boolean => readToken() !== null
 
-/** Who is signed in. Null only on public pages: the guard lets nobody else further without. */
-export function useCurrentUser(): CurrentUser | null {
-  return useQuery({ ...currentUserQuery, enabled: false }).data ?? null
+/** Whether there is a token; says nothing of whether the server still takes it. */
+export const useSignedIn = (): boolean => useSyncExternalStore(onTokenChange, hasToken)
+
+/** Loads who the token belongs to, once for a session; `invalidates: [users.current]` loads it anew. */
+export function useCurrentUserQuery(): UseQueryResult<CurrentUser, ApiError> {
+  return useQuery<CurrentUser, ApiError>({
+    queryKey: [users.current.id, {}],
+    queryFn: async ({ signal }) => {
+      const user: CurrentUser | undefined = await request(users.current, { signal })
+      // Answered, and nobody is named: the guard has its own words for it.
+      if (user === undefined) throw new ApiError({ status: 200, code: noAnswer.foreign, message: '' })
+      return user
+    },
+    enabled: useSignedIn(),
+    staleTime: Infinity,
+    gcTime: Infinity,
+    // The guard says itself what failed.
+    meta: { silent: true },
+  })
 }
 
-export const whoIs = (user: CurrentUser): { kind: number; roles: readonly string[] } => ({
+/** Who is signed in. Null while that loads, and for visitors; behind the guard it is always somebody. */
+export function useCurrentUser(): CurrentUser | null {
+  const { data } = useCurrentUserQuery()
+  return useSignedIn() ? (data ?? null) : null
+}
+
+export const personOf = (user: CurrentUser): Person => ({
   kind: user.kind,
   roles: user.permissions.map((permission) => permission.role),
 })
@@ -27,10 +46,11 @@ export const whoIs = (user: CurrentUser): { kind: number; roles: readonly string
 /** Whether the person may make a call: to leave out what he would only be refused. */
 export function useMayCall(call: { readonly access: Access }): boolean {
   const user = useCurrentUser()
-  return mayAccess(call.access, user === null ? null : whoIs(user))
+  return mayAccess(call.access, user === null ? null : personOf(user))
 }
 
-export const useIsPlatform = (): boolean => {
+/** Kinds 0 and 1, who run the platform. */
+export function useIsPlatform(): boolean {
   const user = useCurrentUser()
   return user !== null && isPlatformKind(user.kind)
 }

@@ -1,0 +1,23 @@
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Abacus } from './Abacus.tsx'
+import './public.css'
+
+/** Login and register: what the platform is on the left, the form on the right. */
+export function AuthFrame({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  const { t } = useTranslation('public')
+  return (
+    <div className="zs-auth">
+      <div className="zs-auth-story" aria-hidden="true">
+        <Abacus />
+        <p className="zs-auth-words">{t('slogan')}</p>
+      </div>
+      <section className="zs-auth-form" aria-labelledby="page-title">
+        <h1 id="page-title" tabIndex={-1}>
+          {title}
+        </h1>
+        {children}
+      </section>
+    </div>
+  )
+}

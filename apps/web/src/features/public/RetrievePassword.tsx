@@ -1,0 +1,56 @@
+import Alert from 'antd/es/alert'
+import Button from 'antd/es/button'
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { errors } from '@zhisuan/contract/errors'
+import { auth, verification } from '@zhisuan/contract/ums/auth'
+import { useChange } from '../../api/hooks.ts'
+import { CodeInput } from '../../kit/CodeInput.tsx'
+import { rulesOf } from '../../kit/rules.ts'
+import { placeFailure } from './formFailure.ts'
+import { NewPassword } from './NewPassword.tsx'
+import { useSendCode } from './useSendCode.ts'
+
+interface Values {
+  phone: string
+  code: string
+  password: string
+  password_again: string
+}
+
+const body = auth.retrievePassword.body.shape
+const places = { [errors.verificationCodeInvalid.code]: 'code', [errors.phoneUnknown.code]: 'phone', [errors.passwordUnchanged.code]: 'password' }
+
+/** A new password by a code to the phone. */
+export function RetrievePassword({ onBack, onDone }: { readonly onBack: () => void; readonly onDone: () => void }) {
+  const { t } = useTranslation('public')
+  const [form] = Form.useForm<Values>()
+  const [failure, setFailure] = useState<string | null>(null)
+  const send = useSendCode(form, verification.authSms, setFailure)
+  const retrieve = useChange(auth.retrievePassword, { silent: true, onDone })
+  const submit = ({ phone, code, password }: Values): void => {
+    setFailure(null)
+    retrieve.mutate({ body: { phone, code, password } }, { onError: (error) => setFailure(placeFailure(form, error, places)) })
+  }
+  return (
+    <Form form={form} layout="vertical" size="large" requiredMark={false} validateTrigger="onBlur" onFinish={submit}>
+      <p className="zs-soft">{t('retrieve.text')}</p>
+      {failure !== null && <Alert type="error" showIcon title={failure} className="zs-auth-alert" role="alert" />}
+      <Form.Item name="phone" label={t('login.phone')} rules={rulesOf(body.phone)}>
+        <Input type="tel" autoComplete="tel-national" maxLength={11} autoFocus />
+      </Form.Item>
+      <Form.Item name="code" label={t('login.code')} rules={rulesOf(body.code)}>
+        <CodeInput send={send} />
+      </Form.Item>
+      <NewPassword />
+      <Button type="primary" htmlType="submit" block loading={retrieve.isPending}>
+        {t('retrieve.submit')}
+      </Button>
+      <Button type="link" block onClick={onBack}>
+        {t('retrieve.back')}
+      </Button>
+    </Form>
+  )
+}

@@ -1,0 +1,48 @@
+import Alert from 'antd/es/alert'
+import Button from 'antd/es/button'
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { errors } from '@zhisuan/contract/errors'
+import { auth, verification } from '@zhisuan/contract/ums/auth'
+import { useChange } from '../../api/hooks.ts'
+import { CodeInput } from '../../kit/CodeInput.tsx'
+import { rulesOf } from '../../kit/rules.ts'
+import { beginSession } from '../../session/session.ts'
+import { placeFailure } from './formFailure.ts'
+import { useSendCode } from './useSendCode.ts'
+
+interface Values {
+  phone: string
+  code: string
+}
+
+const body = auth.sms.body.shape
+const places = { [errors.verificationCodeInvalid.code]: 'code' }
+
+export function SmsLogin() {
+  const { t } = useTranslation('public')
+  const [form] = Form.useForm<Values>()
+  const [failure, setFailure] = useState<string | null>(null)
+  const send = useSendCode(form, verification.authSms, setFailure)
+  const login = useChange(auth.sms, { silent: true, onDone: beginSession })
+  const submit = (values: Values): void => {
+    setFailure(null)
+    login.mutate({ body: values }, { onError: (error) => setFailure(placeFailure(form, error, places)) })
+  }
+  return (
+    <Form form={form} layout="vertical" size="large" requiredMark={false} validateTrigger="onSubmit" onFinish={submit}>
+      {failure !== null && <Alert type="error" showIcon title={failure} className="zs-auth-alert" role="alert" />}
+      <Form.Item name="phone" label={t('login.phone')} rules={rulesOf(body.phone)}>
+        <Input type="tel" autoComplete="tel-national" maxLength={11} autoFocus />
+      </Form.Item>
+      <Form.Item name="code" label={t('login.code')} rules={rulesOf(body.code)}>
+        <CodeInput send={send} />
+      </Form.Item>
+      <Button type="primary" htmlType="submit" block loading={login.isPending}>
+        {t('login.submit')}
+      </Button>
+    </Form>
+  )
+}

@@ -1,0 +1,51 @@
+import CloudOutlined from '@ant-design/icons/es/icons/CloudOutlined'
+import DownOutlined from '@ant-design/icons/es/icons/DownOutlined'
+import Button from 'antd/es/button'
+import Dropdown from 'antd/es/dropdown'
+import { useTranslation } from 'react-i18next'
+import { useNavigate } from 'react-router'
+import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { queryClient } from '../api/queryClient.ts'
+import type { Route } from '../routes.ts'
+import { useClouds } from '../session/cloud.ts'
+import { writeCloudChoice } from '../session/cloudChoice.ts'
+import { CloudLine } from './CloudLabels.tsx'
+import { pathAfterCloudChange } from './cloudChange.ts'
+
+/** Chooses the cloud that the pages of the two cloud families are about. */
+export function CloudSwitcher({ route, narrow }: { readonly route: Route; readonly narrow: boolean }) {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const { list, selected, loading } = useClouds()
+
+  const choose = async (cloud: CloudBasic): Promise<void> => {
+    const to = pathAfterCloudChange(route, cloud)
+    // Section 4: first the page of the other family, then the choice.
+    if (to !== null) await navigate(to)
+    writeCloudChoice(cloud.cloud_id)
+    // The whole view is read anew; what belonged to the former cloud must not be seen under the new one's name.
+    await queryClient.resetQueries({ predicate: (query) => String(query.queryKey[0]).startsWith('nextstack.') })
+  }
+
+  if (selected === null) return <span className="zs-soft">{loading ? '' : t('cloud.none')}</span>
+  return (
+    <Dropdown
+      trigger={['click']}
+      menu={{
+        selectable: true,
+        className: 'zs-cloud-menu',
+        selectedKeys: [selected.cloud_id],
+        items: list.map((cloud) => ({ key: cloud.cloud_id, label: <CloudLine cloud={cloud} /> })),
+        onClick: ({ key }) => {
+          const cloud = list.find((one) => one.cloud_id === key)
+          if (cloud !== undefined && cloud.cloud_id !== selected.cloud_id) void choose(cloud)
+        },
+      }}
+    >
+      <Button className="zs-cloud-button" icon={<CloudOutlined />} aria-label={t('cloud.choose', { name: selected.name })} aria-haspopup="menu">
+        <CloudLine cloud={selected} labels={!narrow} />
+        <DownOutlined className="zs-caret" />
+      </Button>
+    </Dropdown>
+  )
+}

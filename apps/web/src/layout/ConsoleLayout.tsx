@@ -1,0 +1,144 @@
+import AppstoreOutlined from '@ant-design/icons/es/icons/AppstoreOutlined'
+import MenuFoldOutlined from '@ant-design/icons/es/icons/MenuFoldOutlined'
+import MenuOutlined from '@ant-design/icons/es/icons/MenuOutlined'
+import MenuUnfoldOutlined from '@ant-design/icons/es/icons/MenuUnfoldOutlined'
+import App from 'antd/es/app'
+import Button from 'antd/es/button'
+import Drawer from 'antd/es/drawer'
+import { lazy, Suspense, useEffect, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { NavLink } from 'react-router'
+import { mayAccess } from '@zhisuan/contract/roles'
+import { PageHeadContext } from '../kit/PageHead.tsx'
+import { paths } from '../paths.ts'
+import type { Route } from '../routes.ts'
+import { readSidebarOpen, writeSidebarOpen } from '../session/cookies.ts'
+import { personOf, type CurrentUser } from '../session/user.ts'
+import { Brand } from './Brand.tsx'
+import { CloudSwitcher } from './CloudSwitcher.tsx'
+import { isCloudGroup, menuOf } from './menu.ts'
+import { PageHeader } from './PageHeader.tsx'
+import { PageOutlet } from './PageOutlet.tsx'
+import { routeOf } from './routeAt.ts'
+import { Sidebar } from './Sidebar.tsx'
+import { SkipLink } from './SkipLink.tsx'
+import { useNarrow } from './useNarrow.ts'
+import UserMenu from './UserMenu.tsx'
+
+const ProductDrawer = lazy(() => import('./ProductDrawer.tsx'))
+
+/** The console: top bar, the menu of the current group, the page. */
+export default function ConsoleLayout({ route, user, title, onTitle }: {
+  readonly route: Route
+  readonly user: CurrentUser
+  readonly title: string | null
+  readonly onTitle: (title: string | null) => void
+}) {
+  const { t } = useTranslation()
+  const person = personOf(user)
+  const narrow = useNarrow()
+  const [products, setProducts] = useState(false)
+  const [menuOpen, setMenuOpen] = useState(false)
+  const [sidebar, setSidebar] = useState(readSidebarOpen)
+  const [status, setStatus] = useState<HTMLElement | null>(null)
+  const [actions, setActions] = useState<HTMLElement | null>(null)
+  const menu = menuOf(person).find(({ group }) => group === route.group)
+  const hasMenu = menu !== undefined && menu.sections.some((section) => section.entries.length > 1 || section.entries[0]?.path !== route.path)
+  const overview = routeOf(paths.overview())
+  const withSwitcher = isCloudGroup(route.group) && route.path !== paths.nextstack.vm.add.template
+
+  useEffect(() => setMenuOpen(false), [route, narrow])
+
+  const links = (
+    <>
+      {overview !== null && mayAccess(overview.access, person) && <NavLink to={paths.overview()}>{t('nav.overview')}</NavLink>}
+    </>
+  )
+  const siteLinks = (
+    <>
+      <NavLink to={paths.market()}>{t('nav.market')}</NavLink>
+      <NavLink to={paths.warehouse.list()}>{t('nav.warehouse')}</NavLink>
+      <NavLink to={paths.help.list()}>{t('nav.help')}</NavLink>
+    </>
+  )
+
+  return (
+    <App component={false}>
+      <div className="zs-console">
+        <SkipLink />
+        <header className="zs-top">
+          {narrow ? (
+            <Button type="text" icon={<MenuOutlined />} aria-label={t('nav.menu')} aria-expanded={menuOpen} onClick={() => setMenuOpen(true)} />
+          ) : (
+            <Button type="text" icon={<AppstoreOutlined />} aria-expanded={products} onClick={() => setProducts(true)}>
+              {t('products.open')}
+            </Button>
+          )}
+          <Brand />
+          {!narrow && (
+            <nav className="zs-top-links" aria-label={t('nav.main')}>
+              {links}
+            </nav>
+          )}
+          {withSwitcher && <CloudSwitcher route={route} narrow={narrow} />}
+          {!narrow && (
+            <nav className="zs-top-links zs-top-site" aria-label={t('nav.site')}>
+              {siteLinks}
+            </nav>
+          )}
+          <div className="zs-top-end">
+            <UserMenu user={user} />
+          </div>
+        </header>
+        <div className="zs-body">
+          {!narrow && hasMenu && (
+            <aside className={sidebar ? 'zs-side' : 'zs-side zs-side-closed'}>
+              {sidebar && <Sidebar menu={menu} current={route} />}
+              <Button
+                type="text"
+                className="zs-side-toggle"
+                icon={sidebar ? <MenuFoldOutlined /> : <MenuUnfoldOutlined />}
+                aria-label={sidebar ? t('nav.fold') : t('nav.unfold')}
+                aria-expanded={sidebar}
+                onClick={() => {
+                  writeSidebarOpen(!sidebar)
+                  setSidebar(!sidebar)
+                }}
+              />
+            </aside>
+          )}
+          <main id="main" tabIndex={-1} className="zs-main">
+            <PageHeadContext value={{ setTitle: onTitle, status, actions }}>
+              <PageHeader route={route} title={title} onStatus={setStatus} onActions={setActions} />
+              <PageOutlet route={route} />
+            </PageHeadContext>
+          </main>
+        </div>
+        {narrow && (
+          <Drawer open={menuOpen} placement="left" size={300} title={t('nav.menu')} onClose={() => setMenuOpen(false)} classNames={{ body: 'zs-mobile-menu' }}>
+            {menu !== undefined && <Sidebar menu={menu} current={route} onOpen={() => setMenuOpen(false)} />}
+            <nav className="zs-mobile-links" aria-label={t('nav.site')}>
+              {links}
+              {siteLinks}
+              <Button
+                block
+                icon={<AppstoreOutlined />}
+                onClick={() => {
+                  setMenuOpen(false)
+                  setProducts(true)
+                }}
+              >
+                {t('products.title')}
+              </Button>
+            </nav>
+          </Drawer>
+        )}
+        {products && (
+          <Suspense>
+            <ProductDrawer person={person} current={route} onClose={() => setProducts(false)} />
+          </Suspense>
+        )}
+      </div>
+    </App>
+  )
+}

@@ -1,0 +1,70 @@
+import Button from 'antd/es/button'
+import { Component, type ReactNode } from 'react'
+import { i18n } from '../i18n.ts'
+
+interface State {
+  readonly error: Error | null
+}
+
+const reloadedKey = 'zhisuan.reloaded'
+
+/** A script that is gone: the platform was updated since this page was opened, or the network failed. */
+const isMissingScript = (error: Error): boolean => /dynamically imported module|importing a module script|preload CSS|module script failed/i.test(error.message)
+
+/** Reloads once by itself, not again within a minute: a script that stays missing must not reload for ever. */
+function reloadOnce(): boolean {
+  try {
+    const last = Number(sessionStorage.getItem(reloadedKey) ?? 0)
+    if (Date.now() - last < 60_000) return false
+    sessionStorage.setItem(reloadedKey, String(Date.now()))
+  } catch {
+    return false
+  }
+  location.reload()
+  return true
+}
+
+/** Keeps what fails on a page within it: says what, and offers to try again. */
+export class PageBoundary extends Component<{ readonly children: ReactNode; readonly onRetry?: () => void }, State> {
+  override state: State = { error: null }
+
+  static getDerivedStateFromError(error: unknown): State {
+    return { error: error instanceof Error ? error : new Error(String(error)) }
+  }
+
+  override componentDidCatch(error: unknown): void {
+    if (error instanceof Error && isMissingScript(error) && navigator.onLine) reloadOnce()
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state
+    if (error === null) return this.props.children
+    const missing = isMissingScript(error)
+    return (
+      <div className="zs-card">
+        <div className="zs-panel" role="alert">
+          <p className="zs-panel-title">{i18n.t(missing ? 'boundary.missingTitle' : 'boundary.title')}</p>
+          <p>{i18n.t(missing ? 'boundary.missingText' : 'boundary.text')}</p>
+          <p className="zs-panel-note">
+            <code>{error.message}</code>
+          </p>
+          <span className="zs-panel-buttons">
+            <Button
+              type="primary"
+              onClick={() => {
+                if (missing) location.reload()
+                else {
+                  this.setState({ error: null })
+                  this.props.onRetry?.()
+                }
+              }}
+            >
+              {i18n.t(missing ? 'boundary.reload' : 'boundary.retry')}
+            </Button>
+            <Button onClick={() => location.assign('/')}>{i18n.t('boundary.home')}</Button>
+          </span>
+        </div>
+      </div>
+    )
+  }
+}

@@ -1,0 +1,58 @@
+import ArrowLeftOutlined from '@ant-design/icons/es/icons/ArrowLeftOutlined'
+import Button from 'antd/es/button'
+import type { Ref } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Link, useLocation, useNavigate } from 'react-router'
+import { paths } from '../paths.ts'
+import type { Route } from '../routes.ts'
+import { routeOf } from './routeAt.ts'
+
+/** Where one is, the way back, the page's title, and the places for what the page adds to them. */
+export function PageHeader({ route, title, onStatus, onActions }: {
+  readonly route: Route
+  /** The name of the thing that the page is about, instead of the route's title. */
+  readonly title: string | null
+  readonly onStatus: Ref<HTMLDivElement>
+  readonly onActions: Ref<HTMLDivElement>
+}) {
+  const { t } = useTranslation(['shell', 'routes'])
+  const navigate = useNavigate()
+  const { key } = useLocation()
+  const parent = route.parent === undefined ? null : routeOf(route.parent)
+  const own = t(`routes:${route.title}`)
+
+  const goBack = (): void => {
+    if (route.back === 'parent' && parent !== null) void navigate(parent.path)
+    // The first page of a visit has this key: there is no history to go back in.
+    else if (key === 'default') void navigate(paths.overview())
+    else void navigate(-1)
+  }
+
+  return (
+    <div className="zs-head">
+      {(parent !== null || route.kind === 'menu') && (
+        <nav className="zs-crumbs" aria-label={t('nav.crumbs')}>
+          <ol>
+            {route.group !== 'index' && route.group !== 'license' && route.group !== 'general' && <li>{t(`group.${route.group}`)}</li>}
+            {parent !== null && (
+              <li>
+                <Link to={parent.path}>{t(`routes:${parent.title}`)}</Link>
+              </li>
+            )}
+            <li aria-current="page">{own}</li>
+          </ol>
+        </nav>
+      )}
+      <div className="zs-head-line">
+        {route.back !== undefined && (
+          <Button type="text" className="zs-back" icon={<ArrowLeftOutlined />} aria-label={parent === null ? t('nav.back') : t('nav.backTo', { page: t(`routes:${parent.title}`) })} onClick={goBack} />
+        )}
+        <h1 id="page-title" tabIndex={-1}>
+          {title ?? own}
+        </h1>
+        <div className="zs-head-status" ref={onStatus} />
+        <div className="zs-head-actions" ref={onActions} />
+      </div>
+    </div>
+  )
+}

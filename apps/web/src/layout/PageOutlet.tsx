@@ -1,0 +1,29 @@
+import Skeleton from 'antd/es/skeleton'
+import { Suspense, use } from 'react'
+import { useLocation } from 'react-router'
+import type { Route } from '../routes.ts'
+import { loadPage } from './pages.ts'
+import { PageBoundary } from './PageBoundary.tsx'
+
+function LoadedPage({ route }: { readonly route: Route }) {
+  const Page = use(loadPage(route))
+  return <Page />
+}
+
+/** The page of a route. Each address is a page of its own: nothing of the one before stays in it. */
+export function PageOutlet({ route }: { readonly route: Route }) {
+  const { pathname } = useLocation()
+  return (
+    <PageBoundary key={pathname}>
+      <Suspense
+        fallback={
+          <div className="zs-card zs-late" aria-busy="true">
+            <Skeleton active paragraph={{ rows: 8 }} />
+          </div>
+        }
+      >
+        <LoadedPage route={route} />
+      </Suspense>
+    </PageBoundary>
+  )
+}

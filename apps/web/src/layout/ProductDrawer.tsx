@@ -1,0 +1,100 @@
+import SearchOutlined from '@ant-design/icons/es/icons/SearchOutlined'
+import Button from 'antd/es/button'
+import Drawer from 'antd/es/drawer'
+import Input from 'antd/es/input'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Link, useNavigate } from 'react-router'
+import { forgetSearches, readSearches, rememberSearch } from '../kit/recentSearches.ts'
+import type { Route } from '../routes.ts'
+import type { Person } from '../session/guard.ts'
+import { groupIcons } from './groupIcons.tsx'
+import { menuOf } from './menu.ts'
+import { prefetchPage } from './pages.ts'
+
+const searchList = 'products'
+
+/** All products by group, and a search over them. */
+export default function ProductDrawer({ person, current, onClose }: {
+  readonly person: Person
+  readonly current: Route
+  readonly onClose: () => void
+}) {
+  const { t } = useTranslation(['shell', 'routes'])
+  const navigate = useNavigate()
+  const [text, setText] = useState('')
+  const [recent, setRecent] = useState(() => readSearches(searchList))
+  const wanted = text.trim().toLowerCase()
+  const matches = (route: Route): boolean =>
+    wanted === '' || `${t(`routes:${route.title}`)} ${t(`group.${route.group}`)} ${route.path}`.toLowerCase().includes(wanted)
+  const groups = menuOf(person)
+    .map(({ group, sections }) => ({ group, entries: sections.flatMap((section) => section.entries).filter(matches) }))
+    .filter(({ entries }) => entries.length > 0)
+
+  const open = (): void => {
+    if (wanted !== '') rememberSearch(searchList, text)
+    onClose()
+  }
+
+  return (
+    <Drawer open placement="left" size={880} title={t('products.title')} onClose={onClose} classNames={{ body: 'zs-products' }}>
+      <Input
+        autoFocus
+        allowClear
+        prefix={<SearchOutlined />}
+        aria-label={t('products.search')}
+        placeholder={t('products.search')}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onPressEnter={() => {
+          const first = groups[0]?.entries[0]
+          if (wanted === '' || first === undefined) return
+          open()
+          void navigate(first.path)
+        }}
+      />
+      {recent.length > 0 && wanted === '' && (
+        <div className="zs-recent">
+          <span className="zs-soft">{t('products.recent')}</span>
+          {recent.map((one) => (
+            <Button key={one} size="small" onClick={() => setText(one)}>
+              {one}
+            </Button>
+          ))}
+          <Button
+            size="small"
+            type="link"
+            onClick={() => {
+              forgetSearches(searchList)
+              setRecent([])
+            }}
+          >
+            {t('products.forget')}
+          </Button>
+        </div>
+      )}
+      <div className="zs-products-groups">
+        {groups.map(({ group, entries }) => {
+          const Icon = groupIcons[group]
+          return (
+            <section key={group}>
+              <h3>
+                <Icon /> {t(`group.${group}`)}
+              </h3>
+              <ul>
+                {entries.map((route) => (
+                  <li key={route.path}>
+                    <Link to={route.path} onClick={open} onMouseEnter={() => prefetchPage(route)} aria-current={route.path === current.path ? 'page' : undefined}>
+                      {t(`routes:${route.title}`)}
+                    </Link>
+                  </li>
+                ))}
+              </ul>
+            </section>
+          )
+        })}
+      </div>
+      {groups.length === 0 && <p className="zs-soft">{t('products.none')}</p>}
+    </Drawer>
+  )
+}

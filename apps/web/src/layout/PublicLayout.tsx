@@ -1,0 +1,65 @@
+import { lazy, Suspense } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Link, NavLink } from 'react-router'
+import { paths } from '../paths.ts'
+import { landing } from '../session/guard.ts'
+import { personOf, useCurrentUser } from '../session/user.ts'
+import type { Route } from '../routes.ts'
+import { Brand } from './Brand.tsx'
+import { PageOutlet } from './PageOutlet.tsx'
+import { SkipLink } from './SkipLink.tsx'
+
+// Visitors never see it: it stays out of what the login page loads.
+const UserMenu = lazy(() => import('./UserMenu.tsx'))
+
+/** The public site: full width, open to everybody. */
+export function PublicLayout({ route }: { readonly route: Route }) {
+  const { t } = useTranslation()
+  const user = useCurrentUser()
+  return (
+    <div className="zs-public">
+      <SkipLink />
+      <header className="zs-top">
+        <Brand />
+        <nav className="zs-top-links" aria-label={t('nav.site')}>
+          <NavLink to={paths.market()}>{t('nav.market')}</NavLink>
+          <NavLink to={paths.warehouse.list()}>{t('nav.warehouse')}</NavLink>
+          {user !== null && (
+            <NavLink to={paths.help.list()} className="zs-wide">
+              {t('nav.help')}
+            </NavLink>
+          )}
+        </nav>
+        <div className="zs-top-end">
+          {user === null ? (
+            <>
+              <Link to={paths.login()} className="zs-top-link">
+                {t('nav.login')}
+              </Link>
+              <Link to={paths.register()} className="zs-button">
+                {t('nav.register')}
+              </Link>
+            </>
+          ) : (
+            <>
+              <Link to={landing(personOf(user))} className="zs-button">
+                {t('nav.console')}
+              </Link>
+              <Suspense>
+                <UserMenu user={user} />
+              </Suspense>
+            </>
+          )}
+        </div>
+      </header>
+      <main id="main" tabIndex={-1} className="zs-public-main">
+        <PageOutlet route={route} />
+      </main>
+      <footer className="zs-footer">
+        <span>{t('brand')}</span>
+        <Link to={paths.termsOfService()}>{t('nav.terms')}</Link>
+        <Link to={paths.messageBoard()}>{t('nav.messageBoard')}</Link>
+      </footer>
+    </div>
+  )
+}

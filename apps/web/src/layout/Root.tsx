@@ -1,0 +1,136 @@
+import message from 'antd/es/message'
+import Spin from 'antd/es/spin'
+import { lazy, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Navigate, ScrollRestoration, useLocation, useNavigate } from 'react-router'
+import { connectNotify, notify } from '../api/notify.ts'
+import { ErrorPanel } from '../kit/ErrorPanel.tsx'
+import { paths } from '../paths.ts'
+import { writeKind } from '../session/cookies.ts'
+import { decide, loginFrom } from '../session/guard.ts'
+import { clearSession } from '../session/session.ts'
+import { personOf, useCurrentUserQuery, useSignedIn } from '../session/user.ts'
+import { useProjectKey } from '../session/project.ts'
+import { useLicenceCheck } from '../session/useLicenceCheck.ts'
+import { isUnanswered } from '../session/failure.ts'
+import { PublicLayout } from './PublicLayout.tsx'
+import { PageBoundary } from './PageBoundary.tsx'
+import { routeAt } from './routeAt.ts'
+
+const ConsoleLayout = lazy(() => import('./ConsoleLayout.tsx'))
+const InitialPasswordPage = lazy(() => import('./InitialPasswordPage.tsx'))
+const DevelopmentInboxPage = lazy(() => import('../features/public/DevelopmentInboxPage.tsx'))
+
+/** Goes there once drawn, after forgetting an earlier session where the guard says so. */
+function Go({ to, clear }: { readonly to: string; readonly clear: boolean }) {
+  const [cleared, setCleared] = useState(!clear)
+  useLayoutEffect(() => {
+    if (cleared) return
+    clearSession()
+    setCleared(true)
+  }, [cleared])
+  return cleared ? <Navigate to={to} replace /> : null
+}
+
+const Waiting = () => (
+  <div className="zs-alone zs-late" aria-busy="true">
+    <Spin size="large" />
+  </div>
+)
+
+/** Around every page: the guard of section 4, the window's title, and where the focus goes. */
+export function Root() {
+  const { t } = useTranslation(['shell', 'routes'])
+  const { pathname, search } = useLocation()
+  const navigate = useNavigate()
+  const [messages, messageHolder] = message.useMessage({ top: 64 })
+  const signedIn = useSignedIn()
+  const { data: user, error, refetch } = useCurrentUserQuery()
+  const [pageTitle, setPageTitle] = useState<string | null>(null)
+  const development = pathname === paths.developmentInbox
+  const route = routeAt(pathname)
+
+  // Before the effects of any page, so that what fails on entry is said too.
+  useLayoutEffect(() => {
+    connectNotify(messages, (text) => {
+      const here = location.pathname
+      const isPublic = routeAt(here)?.access === 'public'
+      clearSession()
+      // Who reads a public page loses nothing by no longer being signed in.
+      if (isPublic) return
+      void navigate(loginFrom(here, location.search), { replace: true })
+      notify('error', text, 5_000)
+    })
+  }, [messages, navigate])
+
+  const failed = useLicenceCheck(user ?? null)
+  const entryError = signedIn ? (error ?? failed) : null
+  const isPublic = development || route?.access === 'public'
+  useEffect(() => {
+    if (user !== undefined) writeKind(user.kind)
+  }, [user])
+  useProjectKey(user ?? null)
+  useEffect(() => {
+    // 401 has its own rule in toasts.ts, except on the login page, where it says nothing.
+    if (entryError === null || isUnanswered(entryError)) return
+    if (entryError.status === 401 && !isPublic) return
+    clearSession()
+    if (isPublic) return
+    notify('error', entryError.status === 200 ? t('session.verificationFailed') : entryError.message, 5_000)
+    void navigate(paths.overview(), { replace: true })
+  }, [entryError, isPublic, navigate, t])
+
+  const title = route === null ? '' : (pageTitle ?? t(`routes:${route.title}`))
+  useEffect(() => {
+    document.title = title === '' || pathname === '/' ? t('brandTitle') : `${title} · ${t('brand')}`
+  }, [title, pathname, t])
+
+  // A reader's place follows him to the new page; the first page of a visit begins where the browser begins.
+  const former = useRef(pathname)
+  useEffect(() => {
+    if (former.current === pathname) return
+    former.current = pathname
+    const heading = document.querySelector<HTMLElement>('#page-title') ?? document.querySelector<HTMLElement>('#main')
+    heading?.focus({ preventScroll: true })
+  }, [pathname])
+
+  const decision = decide({
+    path: pathname,
+    search,
+    access: development ? 'public' : (route?.access ?? null),
+    signedIn,
+    person: user === undefined ? null : personOf(user),
+  })
+
+  return (
+    <>
+      {messageHolder}
+      <ScrollRestoration />
+      <PageBoundary>
+        <Suspense fallback={<Waiting />}>
+          {decision.kind === 'go' ? (
+            <Go key={decision.to} to={decision.to} clear={decision.clear} />
+          ) : decision.kind === 'wait' ? (
+            entryError !== null && isUnanswered(entryError) ? (
+              <main className="zs-alone">
+                <div className="zs-card zs-alone-card">
+                  <ErrorPanel error={entryError} title={t('session.unreachable')} onRetry={() => void refetch()} />
+                </div>
+              </main>
+            ) : (
+              <Waiting />
+            )
+          ) : development ? (
+            <DevelopmentInboxPage />
+          ) : route === null ? null : route.access === 'public' ? (
+            <PublicLayout route={route} />
+          ) : user === undefined ? null : user.must_change_password ? (
+            <InitialPasswordPage />
+          ) : (
+            <ConsoleLayout route={route} user={user} title={pageTitle} onTitle={setPageTitle} />
+          )}
+        </Suspense>
+      </PageBoundary>
+    </>
+  )
+}

@@ -1,0 +1,41 @@
+import { useTranslation } from 'react-i18next'
+import { Link } from 'react-router'
+import type { Route } from '../routes.ts'
+import { groupIcons } from './groupIcons.tsx'
+import type { MenuGroup } from './menu.ts'
+import { prefetchPage } from './pages.ts'
+
+/** The menu of the current group. Highlights the parent on its detail and add pages. */
+export function Sidebar({ menu, current, onOpen }: { readonly menu: MenuGroup; readonly current: Route; readonly onOpen?: () => void }) {
+  const { t } = useTranslation(['shell', 'routes'])
+  const Icon = groupIcons[menu.group]
+  const active = current.parent ?? current.path
+  return (
+    <nav className="zs-side-nav" aria-label={t(`group.${menu.group}`)}>
+      <p className="zs-side-title">
+        <Icon /> {t(`group.${menu.group}`)}
+      </p>
+      {menu.sections.map(({ section, entries }) => (
+        <div key={section ?? ''}>
+          {section !== null && menu.sections.length > 1 && <p className="zs-side-section">{t(`section.${section}`)}</p>}
+          <ul>
+            {entries.map((route) => (
+              <li key={route.path}>
+                <Link
+                  to={route.path}
+                  className={route.path === active ? 'zs-active' : ''}
+                  aria-current={route.path === current.path ? 'page' : route.path === active ? 'true' : undefined}
+                  onMouseEnter={() => prefetchPage(route)}
+                  onFocus={() => prefetchPage(route)}
+                  onClick={onOpen}
+                >
+                  {t(`routes:${route.title}`)}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </nav>
+  )
+}

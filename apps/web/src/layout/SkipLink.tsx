@@ -1,0 +1,18 @@
+import { useTranslation } from 'react-i18next'
+
+/** For the keyboard: past everything that is on every page. */
+export function SkipLink() {
+  const { t } = useTranslation()
+  return (
+    <a
+      className="zs-skip"
+      href="#main"
+      onClick={(event) => {
+        event.preventDefault()
+        document.querySelector<HTMLElement>('#main')?.focus()
+      }}
+    >
+      {t('nav.skip')}
+    </a>
+  )
+}

@@ -1,0 +1,100 @@
+import DownOutlined from '@ant-design/icons/es/icons/DownOutlined'
+import Button from 'antd/es/button'
+import Dropdown from 'antd/es/dropdown'
+import { useTranslation } from 'react-i18next'
+import { Link, useNavigate } from 'react-router'
+import { accounts } from '@zhisuan/contract/bill/account'
+import { isPlatformKind, mayAccess } from '@zhisuan/contract/roles'
+import { useCall } from '../api/hooks.ts'
+import * as format from '../kit/format.ts'
+import { paths } from '../paths.ts'
+import { signOut } from '../session/session.ts'
+import { personOf, type CurrentUser } from '../session/user.ts'
+import { routeOf } from './routeAt.ts'
+
+/** Balance changes with every hour that is billed. */
+const balanceRefreshMs = 60_000
+
+/** Whose balance counts: the user's own for kinds 0 and 1, the organisation's for others. */
+export const balanceOwner = (user: Pick<CurrentUser, 'kind' | 'id' | 'bp_id'>): string | null => (isPlatformKind(user.kind) ? user.id : user.bp_id)
+
+export default function UserMenu({ user }: { readonly user: CurrentUser }) {
+  const { t } = useTranslation()
+  const navigate = useNavigate()
+  const owner = balanceOwner(user)
+  const { data } = useCall(
+    accounts.get,
+    { params: { id: owner ?? user.id } },
+    { enabled: owner !== null && !user.must_change_password, silent: true, refreshMs: balanceRefreshMs },
+  )
+  const balance = data === undefined ? format.nothing : `¥ ${format.money(data.balance)}`
+  const wallet = routeOf(paths.billing.wallet())
+  const mayCharge = wallet !== null && mayAccess(wallet.access, personOf(user))
+  const displayName = user.nickname === '' ? user.name : user.nickname
+
+  const leave = async (): Promise<void> => {
+    await signOut()
+    await navigate(paths.login())
+  }
+
+  return (
+    <>
+      <span className="zs-balance zs-wide">
+        {t('user.balance')} <span className="zs-number">{balance}</span>
+      </span>
+      <Dropdown
+        trigger={['click']}
+        placement="bottomRight"
+        menu={{
+          className: 'zs-user-menu',
+          items: [
+            {
+              key: 'who',
+              type: 'group',
+              label: (
+                <span className="zs-user-who">
+                  <strong>{displayName}</strong>
+                  {user.bp_name !== null && <span>{user.bp_name}</span>}
+                </span>
+              ),
+              children: [],
+            },
+            { type: 'divider' },
+            {
+              key: 'balance',
+              label: (
+                <span className="zs-user-balance">
+                  <span>
+                    {t('user.balance')} <span className="zs-number">{balance}</span>
+                  </span>
+                  {mayCharge && <Link to={paths.billing.wallet()}>{t('user.charge')}</Link>}
+                </span>
+              ),
+            },
+            { key: 'account', label: <Link to={paths.account()}>{t('user.account')}</Link> },
+            ...(isPlatformKind(user.kind) ? [{ key: 'licence', label: <Link to={paths.licence()}>{t('user.licence')}</Link> }] : []),
+            { type: 'divider' },
+            { key: 'signOut', label: t('user.signOut') },
+          ],
+          onClick: ({ key, domEvent }) => {
+            if (key === 'signOut') void leave()
+            // The keyboard chooses the entry, not the link in it.
+            if (domEvent.type === 'keydown') {
+              if (key === 'balance' && mayCharge) void navigate(paths.billing.wallet())
+              if (key === 'account') void navigate(paths.account())
+              if (key === 'licence') void navigate(paths.licence())
+            }
+          },
+        }}
+      >
+        <Button type="text" className="zs-user" aria-label={t('user.menu', { name: displayName })} aria-haspopup="menu">
+          <span className="zs-avatar" aria-hidden="true">
+            {[...displayName][0]?.toUpperCase()}
+          </span>
+          <span className="zs-cut zs-wide">{displayName}</span>
+          <DownOutlined className="zs-caret" />
+        </Button>
+      </Dropdown>
+    </>
+  )
+}
