@@ -115,10 +115,10 @@ export const routes: readonly Route[] = [
   { path: '/help/helpCenter/{id}', group: 'general', access: 'all', title: 'helpHelpCenter', kind: 'hidden', parent: '/help', back: 'parent', page: () => import('./features/help/HelpArticlePage.tsx'), messages: ['help'] },
 
   // nextStack
-  { path: '/nextStack/vm', group: 'nextStack', access: tenants, title: 'nextStackVm', kind: 'menu', section: 'compute', sort: 990 },
-  { path: '/nextStack/vm/add', group: 'nextStack', access: tenants, title: 'nextStackVmAdd', kind: 'hidden', parent: '/nextStack/vm', back: 'parent' },
-  { path: '/nextStack/vm/detail/{id}', group: 'nextStack', access: tenants, title: 'nextStackVmDetail', kind: 'hidden', parent: '/nextStack/vm', back: 'parent' },
-  { path: '/nextStack/vmCommand', group: 'nextStack', access: tenants, title: 'nextStackVmCommand', kind: 'hidden', parent: '/nextStack/vm', back: 'history' },
+  { path: '/nextStack/vm', group: 'nextStack', access: tenants, title: 'nextStackVm', kind: 'menu', section: 'compute', sort: 990, page: () => import('./features/nextstack/vm/VmList.tsx'), messages: ['nextstack'] },
+  { path: '/nextStack/vm/add', group: 'nextStack', access: tenants, title: 'nextStackVmAdd', kind: 'hidden', parent: '/nextStack/vm', back: 'parent', page: () => import('./features/nextstack/vm/VmAdd.tsx'), messages: ['nextstack'] },
+  { path: '/nextStack/vm/detail/{id}', group: 'nextStack', access: tenants, title: 'nextStackVmDetail', kind: 'hidden', parent: '/nextStack/vm', back: 'parent', page: () => import('./features/nextstack/vm/VmDetail.tsx'), messages: ['nextstack'] },
+  { path: '/nextStack/vmCommand', group: 'nextStack', access: tenants, title: 'nextStackVmCommand', kind: 'hidden', parent: '/nextStack/vm', back: 'history', page: () => import('./features/nextstack/vm/VmCommand.tsx'), messages: ['nextstack'] },
   { path: '/nextStack/flavors', group: 'nextStack', access: admins, title: 'nextStackFlavors', kind: 'menu', section: 'compute', sort: 980 },
   { path: '/nextStack/flavor/detail/{id}', group: 'nextStack', access: admins, title: 'nextStackFlavorDetail', kind: 'hidden', parent: '/nextStack/flavors', back: 'parent' },
   { path: '/nextStack/snaps', group: 'nextStack', access: tenants, title: 'nextStackSnaps', kind: 'menu', section: 'compute', sort: 970 },

@@ -13,7 +13,7 @@ use([LineChart, GridComponent, TooltipComponent, AriaComponent, SVGRenderer])
 type Option = ComposeOption<LineSeriesOption | GridComponentOption | TooltipComponentOption | AriaComponentOption>
 
 /** The keys in chart.css have the same, in the same order. */
-const colours = ['#1668dc', '#d46b08', '#389e0d', '#9254de']
+const colours = ['#1d4fb8', '#c2570c', '#0f7a52', '#7c3fb8']
 
 export default function ChartView({ series, format, from, until, max, base = 1000, group, label }: MetricChartProps & { readonly label: string }) {
   const place = useRef<HTMLDivElement>(null)
@@ -55,7 +55,7 @@ export default function ChartView({ series, format, from, until, max, base = 100
         trigger: 'axis',
         confine: true,
         transitionDuration: 0,
-        axisPointer: { type: 'line', lineStyle: { color: '#8a94a3' } },
+        axisPointer: { type: 'line', lineStyle: { color: '#5b6782' } },
         // Names come from the locale and values from the formatter: nothing here is a person's text.
         valueFormatter: (value) => (typeof value === 'number' ? format(value) : '—'),
       },
@@ -63,9 +63,9 @@ export default function ChartView({ series, format, from, until, max, base = 100
         type: 'time',
         min: from,
         max: until,
-        axisLabel: { color: '#6b7480', hideOverlap: true, formatter: (at: number) => dayjs(at).format('HH:mm') },
-        axisLine: { lineStyle: { color: '#d0d5dc' } },
-        axisTick: { lineStyle: { color: '#d0d5dc' } },
+        axisLabel: { color: '#5b6782', hideOverlap: true, formatter: (at: number) => dayjs(at).format('HH:mm') },
+        axisLine: { lineStyle: { color: '#c9d1e0' } },
+        axisTick: { lineStyle: { color: '#c9d1e0' } },
         axisPointer: { label: { formatter: ({ value }) => dayjs(Number(value)).format('MM-DD HH:mm:ss') } },
         minInterval: 60_000,
       },
@@ -74,8 +74,8 @@ export default function ChartView({ series, format, from, until, max, base = 100
         min: 0,
         max: scale.max,
         interval: scale.step,
-        axisLabel: { color: '#6b7480', formatter: (value: number) => format(value) },
-        splitLine: { lineStyle: { color: '#eceff3' } },
+        axisLabel: { color: '#5b6782', formatter: (value: number) => format(value) },
+        splitLine: { lineStyle: { color: '#e4e8f1' } },
       },
       series: series.map(({ name, points }) => ({
         type: 'line',

@@ -1,6 +1,7 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import type { Call } from '@zhisuan/contract/define'
 import { errors } from '@zhisuan/contract/errors'
-import { vmCan, vmTransitional, type Vm, type VmAction, type VmStatus } from '@zhisuan/contract/nextstack/vm'
+import { vmCan, vms, vmTransitional, type Vm, type VmAction, type VmStatus } from '@zhisuan/contract/nextstack/vm'
 import type { TFunction } from 'i18next'
 import { allowed } from '../../../kit/allowed.ts'
 import type { StatusTone } from '../../../kit/StatusTag.tsx'
@@ -35,6 +36,9 @@ export const vmActions = {
   delete: { rule: 'delete', changes: true },
 } as const satisfies Record<string, { rule: VmAction; changes: boolean }>
 export type VmActionName = keyof typeof vmActions
+
+/** What is no longer true after anything was done to an instance. */
+export const touchedByVm: readonly Call[] = [vms.list, vms.get, vms.operations]
 
 /** An operation is running: it will look different soon. */
 export const isPassing = (vm: Pick<Vm, 'status'>): boolean => vmTransitional.includes(vm.status)

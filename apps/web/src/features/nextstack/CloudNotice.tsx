@@ -1,0 +1,68 @@
+import Alert from 'antd/es/alert'
+import Tag from 'antd/es/tag'
+import Tooltip from 'antd/es/tooltip'
+import { clouds, type CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { useTranslation } from 'react-i18next'
+import { Link } from 'react-router'
+import { EmptyState } from '../../kit/EmptyState.tsx'
+import { paths } from '../../paths.ts'
+import { useMayCall } from '../../session/user.ts'
+
+/** What is in the way of working on a cloud; null where nothing is. An administrator's word comes before what was observed. */
+export function troubleOf(cloud: Pick<CloudBasic, 'status' | 'health'>): 'maintenance' | 'offline' | 'unreachable' | 'unauthorised' | null {
+  if (cloud.status !== 'active') return cloud.status
+  return cloud.health === 'unreachable' || cloud.health === 'unauthorised' ? cloud.health : null
+}
+
+/** Says what a person has to know of the cloud first: what is the matter, and what still works. */
+export function CloudNotice({ cloud }: { readonly cloud: CloudBasic }) {
+  const { t } = useTranslation('nextstack')
+  const mayManage = useMayCall(clouds.action)
+  const trouble = troubleOf(cloud)
+  if (trouble === null) return null
+  return (
+    <Alert
+      className="ns-notice"
+      showIcon
+      type={trouble === 'maintenance' ? 'info' : 'warning'}
+      title={t(`notice.${trouble}`, { name: cloud.name })}
+      description={t(`notice.${trouble}Note`)}
+      action={mayManage && <Link to={paths.platform.clouds()}>{t('notice.toClouds')}</Link>}
+    />
+  )
+}
+
+/** Stands beside everything that runs in the sandbox. */
+export function SandboxTag() {
+  const { t } = useTranslation('nextstack')
+  return (
+    <Tooltip title={t('sandboxNote')}>
+      <Tag color="purple" className="ns-sandbox" tabIndex={0}>
+        {t('sandbox')}
+      </Tag>
+    </Tooltip>
+  )
+}
+
+/** In the place of a page, where the person has no cloud of this family. */
+export function NoCloud({ other }: { readonly other: CloudBasic | null }) {
+  const { t } = useTranslation('nextstack')
+  const mayRegister = useMayCall(clouds.create)
+  if (other !== null) {
+    return (
+      <div className="zs-card">
+        <EmptyState title={t('otherFamily', { name: other.name })}>{t('otherFamilyNote')}</EmptyState>
+      </div>
+    )
+  }
+  return (
+    <div className="zs-card">
+      <EmptyState
+        title={t('noCloud')}
+        action={mayRegister && <Link to={paths.platform.clouds()}>{t('registerCloud')}</Link>}
+      >
+        {mayRegister ? t('noCloudAdmin') : t('noCloudTenant')}
+      </EmptyState>
+    </div>
+  )
+}

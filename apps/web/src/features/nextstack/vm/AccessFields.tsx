@@ -1,0 +1,34 @@
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import { createVmBody } from '@zhisuan/contract/nextstack/vm'
+import { useTranslation } from 'react-i18next'
+import * as format from '../../../kit/format.ts'
+import { field } from '../../../kit/rules.ts'
+
+const shape = createVmBody.shape
+
+/** @param cloudInit whether the image reads user data; null while no image is chosen */
+export function AccessFields({ cloudInit }: { readonly cloudInit: boolean | null }) {
+  const { t } = useTranslation('nextstack')
+  const data: string = Form.useWatch('user_data') ?? ''
+  return (
+    <>
+      <Form.Item name="password" label={t('field.password')} extra={t('add.passwordNote')} validateTrigger="onBlur" {...field(shape.password)}>
+        <Input.Password autoComplete="new-password" maxLength={64} />
+      </Form.Item>
+      <Form.Item name="ssh_public_key" label={t('field.sshKey')} extra={t('add.sshKeyNote')} validateTrigger="onBlur" {...field(shape.ssh_public_key)}>
+        <Input.TextArea rows={3} spellCheck={false} placeholder="ssh-ed25519 AAAA…" className="zs-code" />
+      </Form.Item>
+      {/* Kept while another image is tried: what was typed must not be lost. */}
+      <Form.Item
+        name="user_data"
+        label={t('field.userData')}
+        extra={cloudInit === false ? t('add.userDataOff') : `${t('add.userDataNote')} ${t('add.userDataUsed', { used: format.bytes(new Blob([data]).size) })}`}
+        validateTrigger="onBlur"
+        {...(cloudInit === false ? { required: false } : field(shape.user_data))}
+      >
+        <Input.TextArea rows={6} spellCheck={false} disabled={cloudInit === false} placeholder={'#cloud-config\npackages:\n  - nginx'} className="zs-code" />
+      </Form.Item>
+    </>
+  )
+}

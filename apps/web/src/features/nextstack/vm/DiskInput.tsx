@@ -1,0 +1,37 @@
+import InputNumber from 'antd/es/input-number'
+import Slider from 'antd/es/slider'
+import { useTranslation } from 'react-i18next'
+
+export const gib = 1024 ** 3
+
+/** Where the slider ends; more can be typed. */
+const sliderMaxGib = 500
+
+/** A disk's size: dragged for the usual, typed for the exact. Its value is bytes, whole GB. */
+export function DiskInput({ id, value, onChange, minBytes, disabled = false }: {
+  readonly id?: string
+  readonly value?: number | null
+  readonly onChange?: (bytes: number | null) => void
+  readonly minBytes: number
+  readonly disabled?: boolean
+}) {
+  const { t } = useTranslation('nextstack')
+  const min = Math.ceil(minBytes / gib)
+  const size = value === undefined || value === null ? null : value / gib
+  const max = Math.max(sliderMaxGib, min * 2)
+  return (
+    <div className="ns-disk">
+      <Slider min={min} max={max} value={Math.min(max, size ?? min)} disabled={disabled} onChange={(next: number) => onChange?.(next * gib)} tooltip={{ formatter: (next) => `${next} ${t('add.diskUnit')}` }} ariaLabelForHandle={t('field.disk')} />
+      <InputNumber<number>
+        {...(id !== undefined && { id })}
+        value={size}
+        disabled={disabled}
+        min={1}
+        precision={0}
+        suffix={t('add.diskUnit')}
+        onChange={(next) => onChange?.(next === null ? null : next * gib)}
+        className="ns-disk-number"
+      />
+    </div>
+  )
+}

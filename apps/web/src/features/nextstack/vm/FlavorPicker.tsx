@@ -1,0 +1,49 @@
+import Table from 'antd/es/table'
+import { flavors, type Flavor } from '@zhisuan/contract/nextstack/vm'
+import { useTranslation } from 'react-i18next'
+import { useCall } from '../../../api/hooks.ts'
+import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
+import * as format from '../../../kit/format.ts'
+
+/** All sizes at once: nobody has so many that people would page through them. */
+export const useFlavors = () => useCall(flavors.list, { query: { page_size: 1000, sort: 'cpu_cores' } }, { silent: true })
+
+/** One of the sizes that instances come in; small ones first. */
+export function FlavorPicker({ id, value, onChange, off }: {
+  readonly id?: string
+  readonly value?: string
+  readonly onChange?: (id: string) => void
+  /** Why one cannot be chosen. */
+  readonly off?: (flavor: Flavor) => string | null
+}) {
+  const { t } = useTranslation('nextstack')
+  const { data, error, isPending, refetch } = useFlavors()
+  if (data === undefined && error !== null) return <ErrorPanel error={error} onRetry={() => void refetch()} />
+  const isOff = (flavor: Flavor): boolean => (off?.(flavor) ?? null) !== null
+  return (
+    <div id={id} tabIndex={-1} className="ns-picker">
+      <Table<Flavor>
+        size="small"
+        rowKey="id"
+        loading={isPending}
+        pagination={false}
+        scroll={{ y: 260 }}
+        dataSource={(data?.items ?? []).toSorted((one, other) => one.cpu_cores - other.cpu_cores || one.memory_bytes - other.memory_bytes)}
+        locale={{ emptyText: isPending ? ' ' : t('add.flavorNone') }}
+        columns={[
+          { key: 'name', title: t('add.flavorColumn.name'), render: (_, flavor) => <>{flavor.name} <span className="ns-soft">{off?.(flavor)}</span></> },
+          { key: 'cpu', title: t('add.flavorColumn.cpu'), render: (_, flavor) => t('cores', { count: flavor.cpu_cores }) },
+          { key: 'memory', title: t('add.flavorColumn.memory'), render: (_, flavor) => format.bytes(flavor.memory_bytes) },
+          { key: 'disk', title: t('add.flavorColumn.disk'), render: (_, flavor) => format.bytes(flavor.disk_bytes) },
+        ]}
+        rowSelection={{
+          type: 'radio',
+          selectedRowKeys: value === undefined ? [] : [value],
+          getCheckboxProps: (flavor) => ({ disabled: isOff(flavor), 'aria-label': flavor.name }),
+          onChange: ([chosen]) => chosen !== undefined && onChange?.(String(chosen)),
+        }}
+        onRow={(flavor) => ({ onClick: () => !isOff(flavor) && onChange?.(flavor.id), className: isOff(flavor) ? 'ns-row-off' : 'ns-row' })}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,67 @@
+import Alert from 'antd/es/alert'
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import Modal from 'antd/es/modal'
+import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import { notify } from '../../../api/notify.ts'
+import { showFieldErrors } from '../../../kit/rules.ts'
+import { AccessFields } from './AccessFields.tsx'
+import { ImagePicker, useImages } from './ImagePicker.tsx'
+import { accessOf, type AccessValues } from './vmForm.ts'
+import { touchedByVm } from './vmRules.ts'
+
+interface Values extends AccessValues {
+  image_fingerprint: string
+  typed: string
+}
+
+/** A fresh copy of an image in the place of all that is on the root disk; so the name has to be typed. */
+export function RebuildDialog({ vm, onClose }: { readonly vm: Vm; readonly onClose: () => void }) {
+  const { t } = useTranslation('nextstack')
+  const [form] = Form.useForm<Values>()
+  const fingerprint = Form.useWatch('image_fingerprint', form)
+  const typed = Form.useWatch('typed', form)
+  const image = useImages(vm.cloud_id, vm.type).data?.items.find((one) => one.fingerprint === fingerprint)
+  const rebuild = useChange(vms.rebuild, { invalidates: touchedByVm })
+
+  const submit = (values: Values): void =>
+    rebuild.mutate(
+      { params: { id: vm.id }, body: { image_fingerprint: values.image_fingerprint, ...accessOf(values, image?.cloud_init ?? false) } },
+      {
+        onSuccess: () => {
+          notify('success', t('done.rebuild', { name: vm.name }))
+          onClose()
+        },
+        onError: (error) => void showFieldErrors(form, error.fields),
+      },
+    )
+
+  return (
+    <Modal
+      open
+      width={720}
+      title={t('rebuild.title', { name: vm.name })}
+      okText={t('rebuild.ok')}
+      okButtonProps={{ danger: true, disabled: typed?.trim() !== vm.name || image === undefined }}
+      confirmLoading={rebuild.isPending}
+      onOk={form.submit}
+      onCancel={onClose}
+      mask={{ closable: false }}
+    >
+      <Alert type="warning" showIcon title={t('rebuild.warning')} className="ns-notice" />
+      <Form<Values> form={form} layout="vertical" initialValues={{ image_fingerprint: vm.image.fingerprint }} onFinish={submit}>
+        <Form.Item name="image_fingerprint" label={t('rebuild.image')} required>
+          <ImagePicker cloudId={vm.cloud_id} type={vm.type} />
+        </Form.Item>
+        <h3 className="ns-heading">{t('rebuild.access')}</h3>
+        <p className="ns-soft">{t('rebuild.accessNote')}</p>
+        <AccessFields cloudInit={image?.cloud_init ?? null} />
+        <Form.Item name="typed" label={<>{t('rebuild.type')}<strong>{vm.name}</strong></>}>
+          <Input autoComplete="off" />
+        </Form.Item>
+      </Form>
+    </Modal>
+  )
+}

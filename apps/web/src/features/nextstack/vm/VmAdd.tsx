@@ -1,0 +1,266 @@
+import Alert from 'antd/es/alert'
+import Button from 'antd/es/button'
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import InputNumber from 'antd/es/input-number'
+import Select from 'antd/es/select'
+import { constants } from '@zhisuan/contract/constants'
+import { createVmBody, networks, vms } from '@zhisuan/contract/nextstack/vm'
+import { fieldTexts } from '@zhisuan/contract/texts'
+import { useEffect, useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useNavigate } from 'react-router'
+import type { ApiError } from '../../../api/client.ts'
+import { useCall, useChange } from '../../../api/hooks.ts'
+import { notify } from '../../../api/notify.ts'
+import { errorText } from '../../../api/toasts.ts'
+import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
+import * as format from '../../../kit/format.ts'
+import { field, fieldName } from '../../../kit/rules.ts'
+import { paths } from '../../../paths.ts'
+import { useClouds } from '../../../session/cloud.ts'
+import { writeCloudChoice } from '../../../session/cloudChoice.ts'
+import { useCurrentUser } from '../../../session/user.ts'
+import { CloudNotice, NoCloud, SandboxTag, troubleOf } from '../CloudNotice.tsx'
+import '../nextstack.css'
+import { AccessFields } from './AccessFields.tsx'
+import { DiskInput } from './DiskInput.tsx'
+import { diskRule } from './diskRule.ts'
+import { FlavorPicker, useFlavors } from './FlavorPicker.tsx'
+import { ImagePicker, useImages } from './ImagePicker.tsx'
+import { TypeCards } from './TypeCards.tsx'
+import { VmAddSummary } from './VmAddSummary.tsx'
+import { clearDraft, readDraft, writeDraft } from './vmDraft.ts'
+import { accessOf, bodyOf, corrections, diskFor, type VmTyped, type VmValues } from './vmForm.ts'
+import { expandedNames, namesAreCut } from './vmNames.ts'
+
+const shape = createVmBody.shape
+const blank: VmTyped = { count: 1, description: '' }
+
+/** Creates instances: all on one page, with what was chosen beside it. What was typed survives a refusal and a reload. */
+export default function VmAdd() {
+  const { t } = useTranslation('nextstack')
+  const navigate = useNavigate()
+  const userId = useCurrentUser()?.id ?? ''
+  const { list, selected, loading } = useClouds()
+  const clouds = list.filter(({ product }) => product === 'nextstack')
+  const [form] = Form.useForm<VmTyped>()
+  const [draft, setDraft] = useState(() => readDraft(sessionStorage, userId))
+  const [refused, setRefused] = useState<{ text: string; rest: readonly string[] } | null>(null)
+  const typed: VmTyped = Form.useWatch([], form) ?? {}
+
+  const cloud = clouds.find(({ cloud_id }) => cloud_id === typed.cloud_id)
+  const runnable = typed.type !== undefined && cloud?.instance_types[typed.type].available === true
+  const imagesOf = runnable ? cloud.cloud_id : undefined
+  const images = useImages(imagesOf, typed.type).data?.items
+  const image = images?.find(({ fingerprint }) => fingerprint === typed.image_fingerprint)
+  const flavors = useFlavors().data?.items
+  const flavor = flavors?.find(({ id }) => id === typed.flavor_id)
+  const network = useCall(networks.list, { query: { cloud_id: cloud?.cloud_id ?? '' } }, { enabled: cloud !== undefined, silent: true })
+  const nets = network.data?.items
+
+  useEffect(() => {
+    const changes = corrections(typed, {
+      clouds: loading ? undefined : clouds,
+      preferredCloud: selected?.cloud_id,
+      images: runnable ? images : undefined,
+      flavors,
+      networks: nets,
+    })
+    if (Object.keys(changes).length > 0) form.setFieldsValue(changes)
+  })
+
+  const create = useChange(vms.create, { invalidates: [vms.list], silent: true })
+  const submit = (): void => {
+    setRefused(null)
+    // The form's rules have just let them through: what is required is there.
+    const values = form.getFieldsValue() as VmValues
+    if (Object.keys(accessOf(values, image?.cloud_init ?? false)).length === 0) {
+      form.setFields([{ name: 'password', errors: [fieldTexts.loginChoice] }])
+      form.scrollToField('password', { block: 'center', focus: true })
+      return
+    }
+    create.mutate(
+      { body: bodyOf(values, image?.cloud_init ?? false) },
+      {
+        onSuccess: ({ items }) => {
+          clearDraft(sessionStorage)
+          notify('success', items.length === 1 ? t('add.done', { name: values.name }) : t('add.doneMany', { count: items.length }))
+          writeCloudChoice(values.cloud_id)
+          void navigate(paths.nextstack.vm.list())
+        },
+        onError: (error) => setRefused({ text: errorText(error), rest: showOnFields(error) }),
+      },
+    )
+  }
+  /** Puts refusals on their fields; answers those that no field stands for. */
+  const showOnFields = (error: ApiError): readonly string[] => {
+    const known = error.fields.filter(({ field: path }) => Object.hasOwn(shape, path))
+    for (const { field: path, message } of known) form.setFields([{ name: fieldName(path) as never, errors: [message] }])
+    const first = known[0]
+    if (first !== undefined) form.scrollToField(fieldName(first.field) as never, { block: 'center', focus: true })
+    return error.fields.filter((one) => !known.includes(one)).map(({ message }) => message)
+  }
+  const startAnew = (): void => {
+    clearDraft(sessionStorage)
+    setDraft(null)
+    // resetFields would bring the draft back: it was the form's beginning.
+    form.setFieldsValue({ ...Object.fromEntries(Object.keys(shape).map((key) => [key, undefined])), ...blank })
+  }
+
+  if (!loading && clouds.length === 0) return <NoCloud other={selected} />
+  const trouble = cloud === undefined ? null : troubleOf(cloud)
+  const count = typed.count ?? 1
+  const missing = [
+    ...(image === undefined ? [t('field.image')] : []),
+    ...(flavor === undefined ? [t('field.flavor')] : []),
+    ...(typed.network === undefined ? [t('field.network')] : []),
+    ...(Object.keys(accessOf(typed, image?.cloud_init ?? true)).length === 0 ? [t('add.step.access')] : []),
+    ...((typed.name ?? '').trim() === '' ? [t('field.name')] : []),
+  ]
+  const required = (what: string) => [{ required: true, message: t('add.missing', { fields: what }) }]
+  return (
+    <Form<VmTyped>
+      form={form}
+      layout="vertical"
+      className="ns-add"
+      initialValues={{ ...blank, ...draft }}
+      onValuesChange={(changed, values) => {
+        const next = flavors?.find(({ id }) => id === changed.flavor_id)
+        if (next !== undefined) form.setFieldValue('disk_bytes', diskFor(next, flavor, values.disk_bytes))
+        writeDraft(sessionStorage, userId, { ...values, disk_bytes: form.getFieldValue('disk_bytes') as unknown })
+      }}
+      onFinish={submit}
+      scrollToFirstError={{ block: 'center', focus: true }}
+    >
+      <div>
+        {draft !== null && <Alert className="ns-notice" type="info" showIcon title={t('add.restored')} action={<Button size="small" onClick={startAnew}>{t('add.discard')}</Button>} />}
+
+        <Step number={1} title={t('add.step.where')}>
+          <Form.Item name="cloud_id" label={t('field.cloud')} rules={required(t('field.cloud'))}>
+            <Select
+              loading={loading}
+              className="ns-field"
+              options={clouds.map((one) => ({
+                value: one.cloud_id,
+                label: <>{one.name} {one.sandbox && <SandboxTag />} <CloudTrouble of={troubleOf(one)} /></>,
+              }))}
+            />
+          </Form.Item>
+          {cloud !== undefined && <CloudNotice cloud={cloud} />}
+          <Form.Item name="type" label={t('field.type')} rules={required(t('field.type'))}>
+            <TypeCards types={cloud?.instance_types} />
+          </Form.Item>
+          {cloud !== undefined && !cloud.instance_types.vm.available && !cloud.instance_types.container.available && <Alert type="error" showIcon title={t('add.noType')} />}
+        </Step>
+
+        <Step number={2} title={t('add.step.image')}>
+          <Form.Item name="image_fingerprint" rules={required(t('field.image'))}>
+            <ImagePicker cloudId={imagesOf} type={typed.type ?? 'vm'} />
+          </Form.Item>
+        </Step>
+
+        <Step number={3} title={t('add.step.size')}>
+          <Form.Item name="flavor_id" rules={required(t('field.flavor'))}>
+            <FlavorPicker />
+          </Form.Item>
+          <Form.Item
+            name="disk_bytes"
+            label={t('field.disk')}
+            extra={flavor !== undefined && t('add.diskNote', { disk: format.bytes(flavor.disk_bytes) })}
+            rules={flavor === undefined ? [] : [diskRule(t, flavor.disk_bytes)]}
+          >
+            <DiskInput minBytes={flavor?.disk_bytes ?? 1} disabled={flavor === undefined} />
+          </Form.Item>
+        </Step>
+
+        <Step number={4} title={t('add.step.network')}>
+          {network.error !== null && nets === undefined ? (
+            <ErrorPanel error={network.error} onRetry={() => void network.refetch()} />
+          ) : (
+            <Form.Item name="network" rules={required(t('field.network'))}>
+              <Select
+                aria-label={t('field.network')}
+                loading={cloud !== undefined && network.isPending}
+                className="ns-field"
+                notFoundContent={t('add.networkNone')}
+                options={(nets ?? []).map(({ name, description, ipv4, ipv6 }) => ({
+                  value: name,
+                  label: <>{name} <span className="ns-soft">{[ipv4, ipv6, description].filter((part) => part !== null && part !== '').join(' · ')}</span></>,
+                }))}
+              />
+            </Form.Item>
+          )}
+        </Step>
+
+        <Step number={5} title={t('add.step.access')}>
+          <p className="ns-soft">{image?.cloud_init === false ? t('add.accessNoteNoInit') : t('add.accessNote')}</p>
+          <AccessFields cloudInit={image?.cloud_init ?? null} />
+        </Step>
+
+        <Step number={6} title={t('add.step.name')}>
+          <Form.Item name="name" label={t('field.name')} extra={t('add.nameNote')} {...field(shape.name)}>
+            <Input maxLength={constants.nameMaxLength} className="ns-field" />
+          </Form.Item>
+          <Form.Item name="count" label={t('field.count')} extra={<Names name={typed.name ?? ''} count={count} />} {...field(shape.count)}>
+            <InputNumber<number> min={1} max={50} precision={0} />
+          </Form.Item>
+          <Form.Item name="description" label={t('field.description')} {...field(shape.description)}>
+            <Input.TextArea rows={2} maxLength={255} showCount className="ns-field" />
+          </Form.Item>
+        </Step>
+      </div>
+
+      <aside className="ns-add-side" aria-label={t('add.summary')}>
+        <div className="zs-card">
+          <h2 className="ns-heading">{t('add.summary')}</h2>
+          <VmAddSummary typed={typed} cloud={cloud} image={image} flavor={flavor} />
+          <div aria-live="polite">
+            {refused !== null && <Alert type="error" showIcon className="ns-notice" title={t('add.refused', { reason: refused.text })} description={refused.rest.join('；')} />}
+            {missing.length > 0 && <p className="ns-soft">{t('add.missing', { fields: missing.join('、') })}</p>}
+            {(trouble === 'maintenance' || trouble === 'offline') && <p className="ns-soft">{t('add.cloudUnavailable')}</p>}
+          </div>
+          <Button type="primary" htmlType="submit" block size="large" loading={create.isPending} disabled={cloud?.status !== 'active'}>
+            {count > 1 ? t('add.submitMany', { count }) : t('add.submit')}
+          </Button>
+          <Button type="text" block onClick={() => void navigate(paths.nextstack.vm.list())}>
+            {t('add.cancel')}
+          </Button>
+        </div>
+      </aside>
+    </Form>
+  )
+}
+
+function Step({ number, title, children }: { readonly number: number; readonly title: string; readonly children: ReactNode }) {
+  return (
+    <section className="zs-card ns-step" aria-labelledby={`step-${number}`}>
+      <h2 className="ns-heading" id={`step-${number}`}>
+        <span className="ns-step-number" aria-hidden="true">
+          {number}
+        </span>
+        {title}
+      </h2>
+      {children}
+    </section>
+  )
+}
+
+function CloudTrouble({ of }: { readonly of: ReturnType<typeof troubleOf> }) {
+  const { t } = useTranslation('nextstack')
+  return of === null ? null : <span className="ns-soft">{t(`add.cloudOff.${of}`)}</span>
+}
+
+/** The names that will come of it, so that nobody is surprised by web-1. */
+function Names({ name, count }: { readonly name: string; readonly count: number }) {
+  const { t } = useTranslation('nextstack')
+  const base = name.trim()
+  if (count <= 1 || base === '') return t('add.countNote')
+  const names = expandedNames(base, Math.min(50, count))
+  return (
+    <>
+      {names.length <= 5 ? t('add.names', { names: names.join('、') }) : t('add.namesMany', { count: names.length, first: names[0] ?? '', last: names.at(-1) ?? '' })}
+      {namesAreCut(base, count) && ` ${t('add.namesCut')}`}
+    </>
+  )
+}

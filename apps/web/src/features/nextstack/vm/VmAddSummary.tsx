@@ -1,0 +1,57 @@
+import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import type { Flavor } from '@zhisuan/contract/nextstack/vm'
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import * as format from '../../../kit/format.ts'
+import type { Image } from './ImagePicker.tsx'
+import { accessOf, type VmTyped } from './vmForm.ts'
+
+/** What was chosen so far, and what several of them come to. */
+export function VmAddSummary({ typed, cloud, image, flavor }: {
+  readonly typed: VmTyped
+  readonly cloud: CloudBasic | undefined
+  readonly image: Image | undefined
+  readonly flavor: Flavor | undefined
+}) {
+  const { t } = useTranslation('nextstack')
+  const count = typed.count ?? 1
+  const disk = typed.disk_bytes ?? flavor?.disk_bytes ?? 0
+  const access = accessOf(typed, image?.cloud_init ?? true)
+  const ways = [
+    ...(access.password === undefined ? [] : [t('add.withPassword')]),
+    ...(access.ssh_public_key === undefined ? [] : [t('add.withKey')]),
+    ...(access.user_data === undefined ? [] : [t('add.withUserData')]),
+  ]
+  return (
+    <dl className="ns-summary">
+      <Chosen label={t('field.cloud')}>{cloud?.name}</Chosen>
+      <Chosen label={t('field.type')}>{typed.type && t(`type.${typed.type}`)}</Chosen>
+      <Chosen label={t('field.image')}>{image?.name}</Chosen>
+      <Chosen label={t('field.flavor')}>{flavor && `${flavor.name}（${t('cores', { count: flavor.cpu_cores })} / ${format.bytes(flavor.memory_bytes)}）`}</Chosen>
+      <Chosen label={t('field.disk')}>{flavor && format.bytes(disk)}</Chosen>
+      <Chosen label={t('field.network')}>{typed.network}</Chosen>
+      <Chosen label={t('add.step.access')}>{ways.join('、')}</Chosen>
+      <Chosen label={t('field.name')}>{typed.name?.trim()}</Chosen>
+      <Chosen label={t('field.count')}>{String(count)}</Chosen>
+      {flavor !== undefined && count > 1 && (
+        <Chosen label={t('add.total')}>
+          {t('size', { cores: flavor.cpu_cores * count, memory: format.bytes(flavor.memory_bytes * count), disk: format.bytes(disk * count) })}
+        </Chosen>
+      )}
+      <Chosen label={t('add.price')}>
+        {t('add.priceNone')} <span className="ns-soft">{t('add.priceNote')}</span>
+      </Chosen>
+    </dl>
+  )
+}
+
+function Chosen({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+  const { t } = useTranslation('nextstack')
+  const set = children !== undefined && children !== ''
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{set ? children : <span className="ns-soft">{t('add.unset')}</span>}</dd>
+    </div>
+  )
+}

@@ -1,0 +1,37 @@
+import CopyOutlined from '@ant-design/icons/es/icons/CopyOutlined'
+import Button from 'antd/es/button'
+import Popover from 'antd/es/popover'
+import type { Vm } from '@zhisuan/contract/nextstack/vm'
+import { useTranslation } from 'react-i18next'
+import { copyText } from '../../../kit/copy.ts'
+import { usableAddresses } from './vmAddresses.ts'
+
+/** An address and the button that copies it. */
+export function Address({ address }: { readonly address: string }) {
+  const { t } = useTranslation('nextstack')
+  return (
+    <span className="ns-address">
+      <span className="zs-code">{address}</span>
+      <Button type="text" size="small" icon={<CopyOutlined />} aria-label={t('copyAddress', { address })} onClick={() => void copyText(address)} />
+    </span>
+  )
+}
+
+/** The first address, the others behind a number: a row keeps its height. */
+export function VmAddresses({ vm }: { readonly vm: Pick<Vm, 'addresses'> }) {
+  const { t } = useTranslation('nextstack')
+  const [first, ...rest] = usableAddresses(vm)
+  if (first === undefined) return <span className="ns-soft">{t('noAddress')}</span>
+  return (
+    <span className="ns-addresses">
+      <Address address={first.address} />
+      {rest.length > 0 && (
+        <Popover trigger="click" content={rest.map(({ address }) => <div key={address}><Address address={address} /></div>)}>
+          <Button type="link" size="small">
+            {t('moreAddresses', { count: rest.length })}
+          </Button>
+        </Popover>
+      )}
+    </span>
+  )
+}

@@ -1,0 +1,135 @@
+import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import type { Action } from '../../../kit/actions.tsx'
+import type { BatchAction } from '../../../kit/BatchBar.tsx'
+import type { Confirmation } from '../../../kit/ConfirmDialog.tsx'
+import { paths, withQuery } from '../../../paths.ts'
+import { RebuildDialog } from './RebuildDialog.tsx'
+import { RenameDialog } from './RenameDialog.tsx'
+import { ResizeDialog } from './ResizeDialog.tsx'
+import { touchedByVm, whyNot, type VmActionName } from './vmRules.ts'
+
+/** The calls that begin an operation and need nothing but the instance. */
+function useVmCalls(silent: boolean) {
+  const options = { invalidates: touchedByVm, silent }
+  const start = useChange(vms.start, options)
+  const stop = useChange(vms.stop, options)
+  const restart = useChange(vms.restart, options)
+  const remove = useChange(vms.delete, options)
+  const of = (vm: Pick<Vm, 'id'>) => ({ params: { id: vm.id } })
+  return {
+    start: (vm: Vm) => start.mutateAsync(of(vm)),
+    stop: (vm: Vm) => stop.mutateAsync({ ...of(vm), body: {} }),
+    restart: (vm: Vm) => restart.mutateAsync({ ...of(vm), body: {} }),
+    forceStop: (vm: Vm) => stop.mutateAsync({ ...of(vm), body: { force: true } }),
+    forceRestart: (vm: Vm) => restart.mutateAsync({ ...of(vm), body: { force: true } }),
+    delete: (vm: Vm) => remove.mutateAsync(of(vm)),
+  }
+}
+type Operation = keyof ReturnType<typeof useVmCalls>
+
+const dangerous: readonly VmActionName[] = ['forceStop', 'forceRestart', 'rebuild', 'delete']
+
+/** How many names a question about several lists. */
+const namesShown = 8
+
+/**
+ * What can be done to instances: as actions of one, as batch actions, and the dialogs that some of
+ * them open, which the page has to draw.
+ * @param cloud null where it is not known; then it is not judged
+ */
+export function useVmActions(cloud: CloudBasic | null, onDeleted?: () => void): {
+  readonly actionsOf: (vm: Vm) => readonly Action[]
+  readonly batchActions: readonly BatchAction<Vm>[]
+  readonly dialogs: ReactNode
+} {
+  const { t } = useTranslation('nextstack')
+  const calls = useVmCalls(false)
+  // The batch's summary says what failed.
+  const quiet = useVmCalls(true)
+  const [dialog, setDialog] = useState<{ kind: 'rename' | 'resize' | 'rebuild'; vm: Vm } | null>(null)
+  const close = (): void => setDialog(null)
+
+  const body = (name: Operation, of: readonly Vm[]): ReactNode => {
+    if (name === 'start') return null
+    return name === 'delete' && of.every((vm) => vm.status === 'lost') ? t('confirm.deleteLost') : t(`confirm.${name}`)
+  }
+  const confirmOne = (name: Operation, vm: Vm): Confirmation => ({
+    title: t('confirm.one', { action: t(`action.${name}`), name: vm.name }),
+    body: body(name, [vm]),
+    ...(name === 'delete' && { typeToConfirm: vm.name }),
+  })
+  const confirmMany = (name: Operation, of: readonly Vm[]): Confirmation => ({
+    title: t('confirm.many', { action: t(`action.${name}`), count: of.length }),
+    body: (
+      <>
+        <p>{body(name, of)}</p>
+        <p>
+          {t('confirm.which')}
+          {of.slice(0, namesShown).map((vm) => vm.name).join('、')}
+          {of.length > namesShown && t('confirm.more', { count: of.length })}
+        </p>
+      </>
+    ),
+  })
+
+  const basics = (name: VmActionName, vm: Vm) => ({
+    key: name,
+    label: t(`action.${name}`),
+    danger: dangerous.includes(name),
+    disabledReason: whyNot(t, name, vm, cloud),
+  })
+  const operation = (name: Operation, vm: Vm): Action => ({
+    ...basics(name, vm),
+    doneText: t(`done.${name}`, { name: vm.name }),
+    ...(name !== 'start' && { confirm: confirmOne(name, vm) }),
+    run: async () => {
+      await calls[name](vm)
+      if (name === 'delete') onDeleted?.()
+    },
+  })
+  const opening = (kind: 'rename' | 'resize' | 'rebuild', vm: Vm): Action => ({
+    ...basics(kind, vm),
+    run: () => {
+      setDialog({ kind, vm })
+      return undefined
+    },
+  })
+
+  const actionsOf = (vm: Vm): readonly Action[] => [
+    // What is wanted of it most stands first: a running one is typed into, a stopped one started.
+    ...(vm.status === 'stopped' ? [operation('start', vm)] : [{ ...basics('terminal', vm), href: withQuery(paths.nextstack.vm.command(), { id: vm.id }) }]),
+    ...(vm.status === 'stopped' ? [] : [operation('stop', vm)]),
+    operation('restart', vm),
+    opening('rename', vm),
+    opening('resize', vm),
+    operation('forceRestart', vm),
+    operation('forceStop', vm),
+    opening('rebuild', vm),
+    operation('delete', vm),
+  ]
+
+  const batch = (name: Operation): BatchAction<Vm> => ({
+    key: name,
+    label: t(`action.${name}`),
+    danger: dangerous.includes(name),
+    run: (vm) => quiet[name](vm),
+    disabledReason: (vm) => whyNot(t, name, vm, cloud),
+    ...(name !== 'start' && { confirm: (of: readonly Vm[]) => confirmMany(name, of) }),
+  })
+
+  return {
+    actionsOf,
+    batchActions: [batch('start'), batch('stop'), batch('restart'), batch('forceStop'), batch('delete')],
+    dialogs: (
+      <>
+        {dialog?.kind === 'rename' && <RenameDialog vm={dialog.vm} onClose={close} />}
+        {dialog?.kind === 'resize' && <ResizeDialog vm={dialog.vm} onClose={close} />}
+        {dialog?.kind === 'rebuild' && <RebuildDialog vm={dialog.vm} onClose={close} />}
+      </>
+    ),
+  }
+}
