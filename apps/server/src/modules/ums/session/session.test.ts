@@ -1,0 +1,396 @@
+import { accessToken, auth } from '@zhisuan/contract/ums/auth'
+import { organisations, users } from '@zhisuan/contract/ums/user'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { createClock, testApp, type TestApp } from '../../../testing/app.ts'
+import { call, refused, send, type Answer } from '../../../testing/call.ts'
+import { freshDatabase } from '../../../testing/database.ts'
+import { makeOrganisation, makeUser, password, signIn, someone } from '../../../testing/people.ts'
+import { createActors } from './actors.ts'
+
+const secondMs = 1000
+const minuteMs = 60 * secondMs
+const dayMs = 24 * 60 * minuteMs
+
+let app: TestApp
+/** A second server of the same platform. */
+let other: TestApp
+beforeAll(async () => {
+  const clock = createClock()
+  app = await testApp({}, { clock })
+  other = await testApp({ DATABASE_URL: app.databaseUrl }, { clock })
+})
+afterAll(async () => {
+  await other.close()
+  await app.close()
+})
+
+const cookieOf = (answer: Answer) => answer.cookies.find(({ name }) => name === 'zs_refresh')
+const tryPassword = (username: string, typed: string) => refused(app, auth.password, { body: { username, password: typed } })
+const refresh = (token: string, on = app) => send(on, auth.refresh, { cookies: { zs_refresh: token } })
+const isAlive = async (token: string, on = app): Promise<boolean> => (await send(on, users.current, { token })).status === 200
+const tokenOf = (answer: Answer): string => accessToken.parse(answer.body).token
+
+describe('the first start', () => {
+  it('makes an administrator with a one-time password, which has to be changed before anything else', async () => {
+    const first = await testApp()
+    try {
+      const once = first.firstPassword ?? ''
+      expect(once).toMatch(/^[A-Z]{4}-[a-z]{4}-\d{4}$/)
+      const { token } = await signIn(first, { name: 'admin', password: once })
+      const me = await call(first, users.current, { token })
+      expect(me).toMatchObject({ name: 'admin', kind: 0, bp_id: null, must_change_password: true, permissions: [{ role: 'ADMIN' }] })
+      expect(await refused(first, organisations.list, { token })).toMatchObject({ status: 403, code: 91001 })
+      await call(first, users.changePassword, { token, body: { old_password: once, password: 'Own-password-1' } })
+      expect((await call(first, organisations.list, { token })).total).toBe(0)
+      expect((await call(first, users.current, { token })).must_change_password).toBe(false)
+    } finally {
+      await first.close()
+    }
+  })
+
+  it('makes one administrator even when two servers start at once, and none at later starts', async () => {
+    const database = await freshDatabase()
+    const servers = await Promise.all([testApp({ DATABASE_URL: database.url }), testApp({ DATABASE_URL: database.url })])
+    const passwords = servers.map(({ firstPassword }) => firstPassword).filter((one) => one !== null)
+    expect(passwords).toHaveLength(1)
+    const later = await testApp({ DATABASE_URL: database.url })
+    expect(later.firstPassword).toBeNull()
+    const { token } = await signIn(later, { name: 'admin', password: passwords[0] ?? '' })
+    await call(later, users.changePassword, { token, body: { old_password: passwords[0] ?? '', password: 'Own-password-1' } })
+    expect((await call(later, users.list, { token, query: {} })).total).toBe(1)
+    for (const server of [...servers, later]) await server.close()
+    await database.drop()
+  })
+})
+
+describe('signing in with a password', () => {
+  it('takes name, phone or email, in any case and with spaces around', async () => {
+    const person = await makeUser(app)
+    for (const username of [person.name, ` ${person.name.toUpperCase()} `, person.phone, person.email, person.email.toUpperCase()]) {
+      const answer = await send(app, auth.password, { body: { username, password } })
+      expect(answer.status, username).toBe(200)
+      expect((await call(app, users.current, { token: tokenOf(answer) })).id).toBe(person.id)
+    }
+  })
+
+  it('notes when somebody was last there', async () => {
+    const person = await someone(app)
+    const me = await call(app, users.current, { token: person.token })
+    expect(Math.abs(Date.parse(me.last_login_at ?? '') - app.clock.now().getTime())).toBeLessThan(5 * secondMs)
+  })
+
+  it('answers the same for an unknown user as for a wrong password', async () => {
+    const person = await makeUser(app)
+    const [wrong, unknown] = [await tryPassword(person.name, 'Wrong-password-1'), await tryPassword('nobody-at-all', 'Wrong-password-1')]
+    expect(wrong).toMatchObject({ status: 401, code: 1101 })
+    expect({ ...unknown, request_id: '' }).toEqual({ ...wrong, request_id: '' })
+  })
+
+  it('takes as long for an unknown user', async () => {
+    const medianMs = async (username: (round: number) => string) => {
+      const times: number[] = []
+      for (let round = 0; round < 7; round++) {
+        const began = performance.now()
+        await tryPassword(username(round), 'Wrong-password-1')
+        times.push(performance.now() - began)
+      }
+      return times.sort((a, b) => a - b)[3] ?? 0
+    }
+    const people = await Promise.all(Array.from({ length: 7 }, () => makeUser(app)))
+    const known = await medianMs((round) => people[round]?.name ?? '')
+    const unknown = await medianMs((round) => `nobody-${round}`)
+    // Without the comparison with nobody's password it would be a tenth.
+    expect(unknown).toBeGreaterThan(known / 2)
+    expect(known).toBeGreaterThan(unknown / 2)
+  })
+
+  it('refuses what is not filled in, with the field', async () => {
+    const answer = await refused(app, auth.password, { body: { username: '  ' } })
+    expect(answer).toMatchObject({ status: 400, code: 90001 })
+    expect(answer.fields).toEqual([
+      { field: 'username', message: '用户名不能为空' },
+      { field: 'password', message: '密码不能为空' },
+    ])
+  })
+
+  it('tells of a state only after the right password', async () => {
+    const frozen = await makeOrganisation(app, { status: 'frozen' })
+    const cases = [
+      { who: await makeUser(app, { status: 'pending' }), code: 91010 },
+      { who: await makeUser(app, { status: 'disabled' }), code: 1135 },
+      { who: await makeUser(app, { organisation: frozen }), code: 91012 },
+    ]
+    for (const { who, code } of cases) {
+      expect((await tryPassword(who.name, 'Wrong-password-1')).code).toBe(1101)
+      expect(await tryPassword(who.name, password)).toMatchObject({ status: 401, code })
+    }
+  })
+})
+
+describe('the freeze after five wrong passwords', () => {
+  it('begins with the fifth, refuses the right one too, and ends after five minutes', async () => {
+    const person = await makeUser(app)
+    for (let n = 1; n <= 4; n++) expect((await tryPassword(person.name, 'Wrong-password-1')).code).toBe(1101)
+    expect(await tryPassword(person.name, 'Wrong-password-1')).toMatchObject({ status: 401, code: 1136 })
+    expect((await tryPassword(person.name, password)).code).toBe(1136)
+    app.clock.advance(5 * minuteMs - 10 * secondMs)
+    expect((await tryPassword(person.name, password)).code).toBe(1136)
+    app.clock.advance(11 * secondMs)
+    expect((await signIn(app, person)).token).not.toBe('')
+  })
+
+  it('counts wrong ones in a row: the right one in between begins anew', async () => {
+    const person = await makeUser(app)
+    for (let round = 0; round < 2; round++) {
+      for (let n = 1; n <= 4; n++) expect((await tryPassword(person.name, 'Wrong-password-1')).code).toBe(1101)
+      await signIn(app, person)
+    }
+  })
+
+  it('lets five through of fifty guesses that come at once, not even the right one among the rest', async () => {
+    const person = await makeUser(app)
+    const guesses = Array.from({ length: 50 }, (_, n) => (n === 30 ? password : `Wrong-password-${n}`))
+    const codes = (await Promise.all(guesses.map((guess) => tryPassword(person.name, guess)))).map(({ code }) => code)
+    expect(codes.filter((code) => code === 1101)).toHaveLength(4)
+    expect(codes.filter((code) => code === 1136)).toHaveLength(46)
+  })
+
+  it('counts in one place for two servers', async () => {
+    const person = await makeUser(app)
+    for (const server of [app, other, app, other]) {
+      expect((await refused(server, auth.password, { body: { username: person.name, password: 'Wrong-password-1' } })).code).toBe(1101)
+    }
+    expect((await refused(app, auth.password, { body: { username: person.name, password: 'Wrong-password-1' } })).code).toBe(1136)
+    expect((await refused(other, auth.password, { body: { username: person.name, password } })).code).toBe(1136)
+  })
+
+  it('lets the same person in twenty times at once', async () => {
+    const person = await makeUser(app)
+    const sessions = await Promise.all(Array.from({ length: 20 }, () => signIn(app, person)))
+    expect(new Set(sessions.map(({ token }) => token)).size).toBe(20)
+  })
+
+  it('happens to unknown names too, so that it does not tell who exists', async () => {
+    for (let n = 1; n <= 4; n++) expect((await tryPassword('no-such-name', 'Wrong-password-1')).code).toBe(1101)
+    expect((await tryPassword('No-such-name', 'Wrong-password-1')).code).toBe(1136)
+    expect((await tryPassword('no-such-name', 'Wrong-password-1')).code).toBe(1136)
+    app.clock.advance(5 * minuteMs + secondMs)
+    expect((await tryPassword('no-such-name', 'Wrong-password-1')).code).toBe(1101)
+  })
+})
+
+describe('tokens', () => {
+  it('are an access token of fifteen minutes and a refresh cookie that no script can read', async () => {
+    const person = await makeUser(app)
+    const answer = await send(app, auth.password, { body: { username: person.name, password } })
+    const body = accessToken.parse(answer.body)
+    expect(body.token).toMatch(/^[\w-]{43}$/)
+    expect(Date.parse(body.expires_at) - app.clock.now().getTime()).toBeGreaterThan(15 * minuteMs - 5 * secondMs)
+    expect(Date.parse(body.expires_at) - app.clock.now().getTime()).toBeLessThanOrEqual(15 * minuteMs)
+    expect(answer.headers['cache-control']).toBe('no-store')
+    const cookie = cookieOf(answer)
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/api/ums/v1/auth' })
+    expect(cookie?.['secure']).toBeUndefined()
+    expect(cookie?.value).toMatch(/^[\w-]{43}$/)
+    expect(cookie?.value).not.toBe(body.token)
+
+    expect(await isAlive(body.token)).toBe(true)
+    app.clock.advance(15 * minuteMs + secondMs)
+    expect(await refused(app, users.current, { token: body.token })).toMatchObject({ status: 401, code: 90008 })
+  })
+
+  it('are marked Secure where people come over TLS', async () => {
+    const secure = await testApp({ PUBLIC_URL: 'https://console.example.com' })
+    const person = await makeUser(secure)
+    const answer = await send(secure, auth.password, { body: { username: person.name, password } })
+    expect(cookieOf(answer)).toMatchObject({ secure: true })
+    await secure.close()
+  })
+
+  it('are nowhere in the database', async () => {
+    const person = await someone(app)
+    const tokens = await app.platform.db.selectFrom('access_tokens').selectAll().execute()
+    const sessions = await app.platform.db.selectFrom('sessions').selectAll().where('user_id', '=', person.id).execute()
+    const written = [...tokens, ...sessions].flatMap((row) => Object.values(row)).map((value) => (value instanceof Buffer ? value.toString('base64url') : String(value)))
+    expect(written.some((text) => text.includes(person.token) || text.includes(person.refresh))).toBe(false)
+  })
+
+  it('that are none are refused without asking anybody', async () => {
+    for (const token of ['', 'x', 'x'.repeat(43), 'x'.repeat(5000), '../../etc/passwd']) {
+      expect(await refused(app, users.current, { token }), token.slice(0, 20)).toMatchObject({ status: 401, code: 90008 })
+    }
+    expect((await refused(app, users.current)).code).toBe(90007)
+    expect(await refused(app, auth.refresh)).toMatchObject({ status: 401, code: 91011 })
+    expect((await refused(app, auth.refresh, { cookies: { zs_refresh: 'garbage' } })).code).toBe(91011)
+  })
+})
+
+describe('refreshing', () => {
+  it('hands out both tokens anew; other tabs keep theirs until it ends', async () => {
+    const person = await someone(app)
+    const answer = await refresh(person.refresh)
+    expect(answer.status).toBe(200)
+    const renewed = cookieOf(answer)?.value ?? ''
+    expect(renewed).not.toBe(person.refresh)
+    expect(await isAlive(tokenOf(answer))).toBe(true)
+    expect(await isAlive(person.token)).toBe(true)
+    expect((await refresh(renewed)).status).toBe(200)
+  })
+
+  it('forgives the token before for ten seconds, without rotating again', async () => {
+    const person = await someone(app)
+    const first = await refresh(person.refresh)
+    const second = await refresh(person.refresh)
+    expect(second.status).toBe(200)
+    expect(cookieOf(second)).toBeUndefined()
+    expect(await isAlive(tokenOf(second))).toBe(true)
+    expect(await isAlive(tokenOf(first))).toBe(true)
+    expect((await refresh(cookieOf(first)?.value ?? '')).status).toBe(200)
+  })
+
+  it('ends the whole session when an old token comes back later, on every server', async () => {
+    const person = await someone(app)
+    const first = await refresh(person.refresh)
+    expect(await isAlive(tokenOf(first), other)).toBe(true)
+    app.clock.advance(11 * secondMs)
+    const again = await refresh(person.refresh)
+    expect(again).toMatchObject({ status: 401, body: { code: 91011 } })
+    expect(cookieOf(again)?.value).toBe('')
+    expect(await isAlive(tokenOf(first))).toBe(false)
+    expect(await isAlive(person.token)).toBe(false)
+    await vi.waitFor(async () => expect(await isAlive(tokenOf(first), other)).toBe(false), 2000)
+    expect((await refresh(cookieOf(first)?.value ?? '')).status).toBe(401)
+  })
+
+  it('knows a token that was replaced several times over, too', async () => {
+    const person = await someone(app)
+    let newest = person.refresh
+    for (let n = 0; n < 3; n++) newest = cookieOf(await refresh(newest))?.value ?? ''
+    expect((await refresh(person.refresh)).status).toBe(401)
+    expect((await refresh(newest)).status).toBe(401)
+    expect(await isAlive(person.token)).toBe(false)
+  })
+
+  it('rotates once for tabs that come at the same time, on two servers', async () => {
+    const person = await someone(app)
+    const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => refresh(person.refresh, n % 2 === 0 ? app : other)))
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200))
+    expect(answers.filter((answer) => cookieOf(answer) !== undefined)).toHaveLength(1)
+    for (const answer of answers) expect(await isAlive(tokenOf(answer))).toBe(true)
+  })
+
+  it('keeps a session that is used, for thirty days; one that is not, for seven', async () => {
+    const [busy, idle] = [await someone(app), await someone(app)]
+    let newest = busy.refresh
+    for (let day = 6; day <= 24; day += 6) {
+      app.clock.advance(6 * dayMs)
+      const answer = await refresh(newest)
+      expect(answer.status, `day ${day}`).toBe(200)
+      newest = cookieOf(answer)?.value ?? ''
+      if (day === 12) expect((await refresh(idle.refresh)).status).toBe(401)
+    }
+    app.clock.advance(6 * dayMs + secondMs)
+    expect((await refresh(newest)).status).toBe(401)
+  })
+
+  it('is refused to one who may not sign in any more', async () => {
+    const person = await someone(app)
+    await app.platform.db.updateTable('users').set({ status: 'disabled' }).where('id', '=', person.id).execute()
+    expect(await refresh(person.refresh)).toMatchObject({ status: 401, body: { code: 1135 } })
+  })
+})
+
+describe('signing out', () => {
+  it('ends the session on every server at once, and takes the cookie away', async () => {
+    const person = await someone(app)
+    expect(await isAlive(person.token, other)).toBe(true)
+    const answer = await send(app, auth.logout, { token: person.token })
+    expect(answer.status).toBe(204)
+    expect(cookieOf(answer)?.value).toBe('')
+    expect(await isAlive(person.token)).toBe(false)
+    await vi.waitFor(async () => expect(await isAlive(person.token, other)).toBe(false), 2000)
+    expect((await refresh(person.refresh)).status).toBe(401)
+  })
+
+  it('works with the cookie alone, after the access token has run out', async () => {
+    const person = await someone(app)
+    app.clock.advance(16 * minuteMs)
+    expect((await send(app, auth.logout, { token: person.token, cookies: { zs_refresh: person.refresh } })).status).toBe(204)
+    expect((await refresh(person.refresh)).status).toBe(401)
+  })
+
+  it('leaves the same person’s other sessions, and does nothing for nobody', async () => {
+    const person = await someone(app)
+    const second = await signIn(app, person)
+    await send(app, auth.logout, { token: person.token })
+    expect(await isAlive(second.token)).toBe(true)
+    expect((await send(app, auth.logout)).status).toBe(204)
+  })
+})
+
+describe('whom a token stands for', () => {
+  it('is answered without a promise once it is known, and asked anew once somebody changed', async () => {
+    const person = await someone(app)
+    const actors = createActors(app.platform)
+    const asked = actors.of(person.token)
+    expect(asked).toBeInstanceOf(Promise)
+    const actor = await asked
+    expect(actor).toMatchObject({ user_id: person.id, kind: 2, roles: ['TENANT_ADMIN'], bp_id: person.bp_id })
+    expect(actors.of(person.token)).toEqual(actor)
+
+    const changes = [{ session: actor?.session_id ?? '' }, { user: person.id }, { organisation: person.bp_id ?? '' }]
+    for (const gone of changes) {
+      await app.platform.db.transaction().execute((tx) => actors.tell(tx, gone))
+      await vi.waitFor(() => expect(actors.of(person.token)).toBeInstanceOf(Promise), { timeout: 2000, interval: 5 })
+      await actors.of(person.token)
+      expect(actors.of(person.token)).toEqual(actor)
+    }
+    actors.stop()
+  })
+
+  it('is not remembered from an answer that was read before the session ended', async () => {
+    const person = await someone(app)
+    const actors = createActors(app.platform)
+    const reading = actors.of(person.token)
+    actors.forget({ session: 'of somebody else, even' })
+    expect(await reading).toMatchObject({ user_id: person.id })
+    expect(actors.of(person.token)).toBeInstanceOf(Promise)
+    actors.stop()
+  })
+
+  it('is asked anew after messages may have been lost', async () => {
+    const person = await someone(app)
+    const actors = createActors(app.platform)
+    await actors.of(person.token)
+    expect(actors.of(person.token)).not.toBeInstanceOf(Promise)
+    const { pool } = app.platform.database
+    await pool.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'zhisuan-bus' and datname = current_database()")
+    await vi.waitFor(() => expect(actors.of(person.token)).toBeInstanceOf(Promise), { timeout: 3000, interval: 5 })
+    actors.stop()
+    // Both servers listen again before the next test.
+    await vi.waitFor(async () => {
+      const { rows } = await pool.query("select 1 from pg_stat_activity where application_name = 'zhisuan-bus' and datname = current_database()")
+      expect(rows.length).toBe(2)
+    }, 5000)
+  })
+
+  it('is nobody in a frozen organisation', async () => {
+    const person = await makeUser(app)
+    const { token } = await signIn(app, person)
+    await app.platform.db.updateTable('organisations').set({ status: 'frozen' }).where('id', '=', person.bp_id ?? '').execute()
+    expect(await isAlive(token)).toBe(false)
+  })
+})
+
+describe('the audit log', () => {
+  it('has every attempt to sign in', async () => {
+    const person = await makeUser(app)
+    await tryPassword(person.name, 'Wrong-password-1')
+    await signIn(app, person)
+    const rows = await app.platform.db.selectFrom('audit_log').select(['call', 'code']).where('call', '=', 'ums.auth.password').orderBy('at', 'desc').orderBy('id', 'desc').limit(2).execute()
+    expect(rows).toEqual([
+      { call: 'ums.auth.password', code: 0 },
+      { call: 'ums.auth.password', code: 1101 },
+    ])
+  })
+})
