@@ -34,3 +34,4 @@ elif [ -n "${CI:-}" ]; then
 else
   echo "Engine tests left out: no LXD at $lxd (scripts/engines.sh starts one)."
 fi
+step 'console' && vite build apps/web --logLevel warn
