@@ -96,15 +96,15 @@ export const routes: readonly Route[] = [
   { path: '/', group: 'public', access: 'public', title: 'welcome', kind: 'page', page: () => import('./features/public/WelcomePage.tsx'), messages: ['public'] },
   { path: '/login', group: 'public', access: 'public', title: 'login', kind: 'page', page: () => import('./features/public/LoginPage.tsx'), messages: ['public'] },
   { path: '/register', group: 'public', access: 'public', title: 'register', kind: 'page', page: () => import('./features/public/RegisterPage.tsx'), messages: ['public'] },
-  { path: '/messageBoard', group: 'public', access: 'public', title: 'messageBoard', kind: 'page' },
-  { path: '/Terms-of-Service', group: 'public', access: 'public', title: 'termsOfService', kind: 'page' },
+  { path: '/messageBoard', group: 'public', access: 'public', title: 'messageBoard', kind: 'page', page: () => import('./features/public-content/MessageBoardPage.tsx'), messages: ['content'] },
+  { path: '/Terms-of-Service', group: 'public', access: 'public', title: 'termsOfService', kind: 'page', page: () => import('./features/public-content/TermsPage.tsx'), messages: ['content'] },
   { path: '/market', group: 'public', access: 'public', title: 'market', kind: 'page' },
   { path: '/warehouse', group: 'public', access: 'public', title: 'warehouse', kind: 'page' },
   { path: '/warehouse/{id}', group: 'public', access: 'public', title: 'warehouseDetail', kind: 'hidden', parent: '/warehouse', back: 'parent' },
   { path: '/404', group: 'public', access: 'public', title: 'notFound', kind: 'page', page: () => import('./features/public/NotFoundPage.tsx'), messages: ['public'] },
 
   // index
-  { path: '/index', group: 'index', access: ['TENANT_ADMIN', 'ADMIN'], title: 'index', kind: 'menu', sort: 990 },
+  { path: '/index', group: 'index', access: ['TENANT_ADMIN', 'ADMIN'], title: 'index', kind: 'menu', sort: 990, page: () => import('./features/overview/OverviewPage.tsx'), messages: ['overview', 'licence', 'nextstack'] },
 
   // license
   { path: '/license', group: 'license', access: admins, title: 'license', kind: 'menu', sort: 990, page: () => import('./features/licence/LicencePage.tsx'), messages: ['licence'] },

@@ -6,8 +6,8 @@ import { verification } from '@zhisuan/contract/ums/auth'
 import { users } from '@zhisuan/contract/ums/user'
 import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
+import { CodeInput } from '../../kit/CodeInput.tsx'
 import { field } from '../../kit/rules.ts'
-import { CodeInput } from './CodeInput.tsx'
 import { showRefusal } from './refusals.ts'
 
 interface FormProps {

@@ -1,4 +1,4 @@
-import CopyOutlined from '@ant-design/icons/CopyOutlined'
+import CopyOutlined from '@ant-design/icons/es/icons/CopyOutlined'
 import Button from 'antd/es/button'
 import { Children, isValidElement, memo, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'

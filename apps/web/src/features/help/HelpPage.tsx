@@ -1,4 +1,4 @@
-import SearchOutlined from '@ant-design/icons/SearchOutlined'
+import SearchOutlined from '@ant-design/icons/es/icons/SearchOutlined'
 import Button from 'antd/es/button'
 import Input from 'antd/es/input'
 import { useDeferredValue, useState } from 'react'

@@ -1,8 +1,9 @@
 import Progress from 'antd/es/progress'
 import { useTranslation } from 'react-i18next'
+import './allowance.css'
 import type { Allowance } from './licenceState.ts'
 
-const colours = { fine: '#1456d8', near: '#ad6800', full: '#ad6800', over: '#cf1322' } as const
+const colours = { fine: 'var(--brand)', near: 'var(--warning)', full: 'var(--warning)', over: 'var(--bad)' } as const
 
 /** What is used of what is allowed, as a bar and in words. */
 export function AllowanceBar({ label, allowance }: { readonly label: string; readonly allowance: Allowance }) {

@@ -1,4 +1,4 @@
-import UploadOutlined from '@ant-design/icons/UploadOutlined'
+import UploadOutlined from '@ant-design/icons/es/icons/UploadOutlined'
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import Input from 'antd/es/input'

@@ -1,8 +1,7 @@
-import CopyOutlined from '@ant-design/icons/CopyOutlined'
+import CopyOutlined from '@ant-design/icons/es/icons/CopyOutlined'
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import Descriptions from 'antd/es/descriptions'
-import Progress from 'antd/es/progress'
 import Skeleton from 'antd/es/skeleton'
 import Tag from 'antd/es/tag'
 import { useTranslation } from 'react-i18next'
@@ -16,9 +15,10 @@ import { PageStatus } from '../../kit/PageHead.tsx'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { paths } from '../../paths.ts'
 import { AllowanceBar } from './AllowanceBar.tsx'
+import { DaysLeft } from './DaysLeft.tsx'
 import './licence.css'
 import { LicenceImport } from './LicenceImport.tsx'
-import { allowanceOf, licenceState, type LicenceState } from './licenceState.ts'
+import { allowanceOf, licenceState, licenceTone, type LicenceState } from './licenceState.ts'
 
 const refreshMs = 30_000
 
@@ -33,8 +33,6 @@ export default function LicencePage() {
   const now = query.dataUpdatedAt
   return <LicenceInForce licence={licence} state={licenceState(licence, now)} now={now} />
 }
-
-export const licenceTone = { valid: 'good', ending: 'warning', expired: 'bad' } as const
 
 function LicenceInForce({ licence, state, now }: { readonly licence: Licence; readonly state: LicenceState; readonly now: number }) {
   const { t } = useTranslation('licence')
@@ -65,7 +63,7 @@ function LicenceInForce({ licence, state, now }: { readonly licence: Licence; re
         </section>
         <section className="zs-card" aria-labelledby="licence-usage">
           <h2 id="licence-usage">{t('usage')}</h2>
-          <TimeBar state={state} />
+          <DaysLeft state={state} />
           <AllowanceBar label={t('nodes')} allowance={allowanceOf(licence.nodes_used, licence.nodes)} />
           <AllowanceBar label={t('cores')} allowance={allowanceOf(licence.cores_used, licence.cores)} />
           <p className="zs-licence-note">{t('usageNote')}</p>
@@ -77,34 +75,6 @@ function LicenceInForce({ licence, state, now }: { readonly licence: Licence; re
         <LicenceImport licence={licence} now={now} />
       </section>
       <Identity installationId={licence.installation_id} />
-    </div>
-  )
-}
-
-const timeColours = { valid: '#1456d8', ending: '#ad6800', expired: '#cf1322' } as const
-
-function TimeBar({ state }: { readonly state: LicenceState }) {
-  const { t } = useTranslation('licence')
-  const left =
-    state.kind === 'expired'
-      ? state.days === 0
-        ? t('expiredToday')
-        : t('expiredDays', { count: state.days })
-      : state.days <= 1
-        ? t('lastDay')
-        : t('days', { count: state.days })
-  return (
-    <div className="zs-allowance">
-      <div className="zs-allowance-head">
-        <span>{t('daysLeft')}</span>
-        <strong className="zs-number">{left}</strong>
-      </div>
-      <Progress
-        percent={state.elapsed * 100}
-        showInfo={false}
-        strokeColor={timeColours[state.kind]}
-        aria-label={t('elapsed', { percent: format.percent(state.elapsed) })}
-      />
     </div>
   )
 }

@@ -9,6 +9,9 @@ export interface LicenceState {
   readonly elapsed: number
 }
 
+/** How a state is shown. */
+export const licenceTone = { valid: 'good', ending: 'warning', expired: 'bad' } as const
+
 const dayMs = 86_400_000
 
 /** @param now Unix milliseconds, like the licence's own timestamps */

@@ -1,8 +1,5 @@
-/** Personal centre (/userMsg), and the first change of an initial password. */
-export const messages = {
-  initialTitle: '请修改初始密码',
-  initialText: '初始密码只能使用一次。设置新密码后即可使用平台。',
-  initialPassword: '初始密码',
+/** Personal centre (/userMsg). */
+export default {
   newPassword: '新密码',
   oldPassword: '旧密码',
   passwordAgain: '确认新密码',
@@ -48,8 +45,6 @@ export const messages = {
   smsUnavailable: '平台还没有配置短信服务，暂时不能修改手机号。',
   emailUnavailable: '平台还没有配置邮件服务，暂时不能修改邮箱。',
   notSet: '未设置',
-  getCode: '获取验证码',
-  codeAgain: '{{seconds}}秒后可重新获取',
   codeSentTo: '验证码已发送到 {{address}}',
   help: '查看帮助',
   leaveTitle: '离开此页面？',
@@ -67,5 +62,3 @@ export const messages = {
     COPOTE_ADMIN: '工单管理员',
   },
 } as const
-
-export default messages
