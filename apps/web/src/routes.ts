@@ -59,6 +59,8 @@ export interface Route {
   readonly sort?: number
   /** Absent while the page is pending. */
   readonly page?: () => Promise<{ readonly default: ComponentType }>
+  /** Drawn without antd, so that visitors do not wait for it. */
+  readonly plain?: true
   /** Messages that have to be there before the page is drawn. */
   readonly messages?: readonly LazyNamespace[]
 }
@@ -93,15 +95,15 @@ export const groupSort: Readonly<Record<RouteGroup, number>> = {
  */
 export const routes: readonly Route[] = [
   // public
-  { path: '/', group: 'public', access: 'public', title: 'welcome', kind: 'page', page: () => import('./features/public/WelcomePage.tsx'), messages: ['public'] },
-  { path: '/login', group: 'public', access: 'public', title: 'login', kind: 'page', page: () => import('./features/public/LoginPage.tsx'), messages: ['public'] },
+  { path: '/', group: 'public', access: 'public', title: 'welcome', kind: 'page', plain: true, page: () => import('./features/public/WelcomePage.tsx'), messages: ['public'] },
+  { path: '/login', group: 'public', access: 'public', title: 'login', kind: 'page', plain: true, page: () => import('./features/public/LoginPage.tsx'), messages: ['public'] },
   { path: '/register', group: 'public', access: 'public', title: 'register', kind: 'page', page: () => import('./features/public/RegisterPage.tsx'), messages: ['public'] },
   { path: '/messageBoard', group: 'public', access: 'public', title: 'messageBoard', kind: 'page', page: () => import('./features/public-content/MessageBoardPage.tsx'), messages: ['content'] },
   { path: '/Terms-of-Service', group: 'public', access: 'public', title: 'termsOfService', kind: 'page', page: () => import('./features/public-content/TermsPage.tsx'), messages: ['content'] },
   { path: '/market', group: 'public', access: 'public', title: 'market', kind: 'page' },
   { path: '/warehouse', group: 'public', access: 'public', title: 'warehouse', kind: 'page' },
   { path: '/warehouse/{id}', group: 'public', access: 'public', title: 'warehouseDetail', kind: 'hidden', parent: '/warehouse', back: 'parent' },
-  { path: '/404', group: 'public', access: 'public', title: 'notFound', kind: 'page', page: () => import('./features/public/NotFoundPage.tsx'), messages: ['public'] },
+  { path: '/404', group: 'public', access: 'public', title: 'notFound', kind: 'page', plain: true, page: () => import('./features/public/NotFoundPage.tsx'), messages: ['public'] },
 
   // index
   { path: '/index', group: 'index', access: ['TENANT_ADMIN', 'ADMIN'], title: 'index', kind: 'menu', sort: 990, page: () => import('./features/overview/OverviewPage.tsx'), messages: ['overview', 'licence', 'nextstack'] },

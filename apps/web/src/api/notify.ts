@@ -1,28 +1,64 @@
-import type { MessageInstance } from 'antd/es/message/interface'
-import { createToaster, type ToastOutlets } from './toasts.ts'
+import { createToaster } from './toasts.ts'
 import type { ApiError } from './client.ts'
 
-/**
- * antd's messages need a React context for their theme, while calls fail outside of React: the app
- * hands its message instance over once it stands.
- */
-let outlet: MessageInstance | null = null
-let sessionEnder: ToastOutlets['endSession'] = () => undefined
+export type Tone = 'success' | 'info' | 'warning' | 'error'
 
-export function connectNotify(message: MessageInstance, endSession: ToastOutlets['endSession']): void {
-  outlet = message
-  sessionEnder = endSession
+/** A passing message at the top of the window. */
+export interface Toast {
+  readonly id: number
+  readonly tone: Tone
+  readonly text: string
+}
+
+/** More at once than anybody reads. */
+const shownMax = 5
+
+let toasts: readonly Toast[] = []
+let nextId = 1
+const timers = new Map<number, ReturnType<typeof setTimeout>>()
+const listeners = new Set<() => void>()
+
+const set = (next: readonly Toast[]): void => {
+  toasts = next
+  for (const tell of listeners) tell()
+}
+
+export const toastStore = {
+  subscribe(tell: () => void): () => void {
+    listeners.add(tell)
+    return () => listeners.delete(tell)
+  },
+  read: (): readonly Toast[] => toasts,
+  dismiss(id: number): void {
+    clearTimeout(timers.get(id))
+    timers.delete(id)
+    set(toasts.filter((toast) => toast.id !== id))
+  },
+}
+
+/** A message for three seconds, or as long as said. The same text again only stays longer. */
+export function notify(tone: Tone, text: string, ms = 3_000): void {
+  for (const same of toasts.filter((toast) => toast.text === text)) toastStore.dismiss(same.id)
+  const toast: Toast = { id: nextId++, tone, text }
+  for (const old of toasts.slice(0, Math.max(0, toasts.length + 1 - shownMax))) toastStore.dismiss(old.id)
+  timers.set(
+    toast.id,
+    setTimeout(() => toastStore.dismiss(toast.id), ms),
+  )
+  set([...toasts, toast])
+}
+
+let endSession: (text: string) => void = () => undefined
+
+/** What ends a session lives with the router, which this module must not know. */
+export function onSessionEnd(end: (text: string) => void): void {
+  endSession = end
 }
 
 /** Tells the person of a failed call, by the rules of toasts.ts. */
 export const toastError: (error: ApiError) => void = createToaster({
-  show: (text, ms) => void outlet?.error({ content: text, duration: ms / 1000 }),
-  endSession: (text) => sessionEnder(text),
+  show: (text, ms) => notify('error', text, ms),
+  endSession: (text) => endSession(text),
   isLoginPage: () => location.pathname === '/login',
   now: () => Date.now(),
 })
-
-type Tone = 'success' | 'info' | 'warning' | 'error'
-
-/** A plain message for three seconds, or as long as said. */
-export const notify = (tone: Tone, text: string, ms = 3_000): void => void outlet?.open({ type: tone, content: text, duration: ms / 1000 })

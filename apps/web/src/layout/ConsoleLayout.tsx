@@ -14,6 +14,7 @@ import { paths } from '../paths.ts'
 import type { Route } from '../routes.ts'
 import { readSidebarOpen, writeSidebarOpen } from '../session/cookies.ts'
 import { personOf, type CurrentUser } from '../session/user.ts'
+import Antd from './Antd.tsx'
 import { Brand } from './Brand.tsx'
 import { CloudSwitcher } from './CloudSwitcher.tsx'
 import { isCloudGroup, menuOf } from './menu.ts'
@@ -63,7 +64,8 @@ export default function ConsoleLayout({ route, user, title, onTitle }: {
   )
 
   return (
-    <App component={false}>
+    <Antd>
+      <App component={false}>
       <div className="zs-console">
         <SkipLink />
         <header className="zs-top">
@@ -139,6 +141,7 @@ export default function ConsoleLayout({ route, user, title, onTitle }: {
           </Suspense>
         )}
       </div>
-    </App>
+      </App>
+    </Antd>
   )
 }

@@ -13,6 +13,7 @@ import { errorText } from '../api/toasts.ts'
 import { field, samePassword, showFieldErrors } from '../kit/rules.ts'
 import { paths } from '../paths.ts'
 import { signOut } from '../session/session.ts'
+import Antd from './Antd.tsx'
 
 interface Values {
   old_password: string
@@ -20,8 +21,7 @@ interface Values {
   password_again: string
 }
 
-/** With an initial password nothing else can be done than to replace it: the server answers 91001 to all other calls. */
-export default function InitialPasswordPage() {
+function InitialPasswordForm() {
   const { t } = useTranslation()
   const navigate = useNavigate()
   const [form] = Form.useForm<Values>()
@@ -77,5 +77,14 @@ export default function InitialPasswordPage() {
         </Button>
       </section>
     </main>
+  )
+}
+
+/** With an initial password nothing else can be done than to replace it: the server answers 91001 to all other calls. */
+export default function InitialPasswordPage() {
+  return (
+    <Antd>
+      <InitialPasswordForm />
+    </Antd>
   )
 }

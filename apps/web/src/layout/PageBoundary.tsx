@@ -1,4 +1,3 @@
-import Button from 'antd/es/button'
 import { Component, type ReactNode } from 'react'
 import { i18n } from '../i18n.ts'
 
@@ -49,8 +48,9 @@ export class PageBoundary extends Component<{ readonly children: ReactNode; read
             <code>{error.message}</code>
           </p>
           <span className="zs-panel-buttons">
-            <Button
-              type="primary"
+            <button
+              type="button"
+              className="zs-button"
               onClick={() => {
                 if (missing) location.reload()
                 else {
@@ -60,8 +60,10 @@ export class PageBoundary extends Component<{ readonly children: ReactNode; read
               }}
             >
               {i18n.t(missing ? 'boundary.reload' : 'boundary.retry')}
-            </Button>
-            <Button onClick={() => location.assign('/')}>{i18n.t('boundary.home')}</Button>
+            </button>
+            <a href="/" className="zs-button zs-button-plain">
+              {i18n.t('boundary.home')}
+            </a>
           </span>
         </div>
       </div>

@@ -1,6 +1,6 @@
-import Skeleton from 'antd/es/skeleton'
 import { Suspense, use } from 'react'
 import { useLocation } from 'react-router'
+import { PagePlaceholder } from '../kit/Placeholder.tsx'
 import type { Route } from '../routes.ts'
 import { loadPage } from './pages.ts'
 import { PageBoundary } from './PageBoundary.tsx'
@@ -15,13 +15,7 @@ export function PageOutlet({ route }: { readonly route: Route }) {
   const { pathname } = useLocation()
   return (
     <PageBoundary key={pathname}>
-      <Suspense
-        fallback={
-          <div className="zs-card zs-late" aria-busy="true">
-            <Skeleton active paragraph={{ rows: 8 }} />
-          </div>
-        }
-      >
+      <Suspense fallback={<PagePlaceholder />}>
         <LoadedPage route={route} />
       </Suspense>
     </PageBoundary>

@@ -1,21 +1,26 @@
 import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, NavLink } from 'react-router'
+import { PagePlaceholder } from '../kit/Placeholder.tsx'
 import { paths } from '../paths.ts'
 import { landing } from '../session/guard.ts'
 import { personOf, useCurrentUser } from '../session/user.ts'
 import type { Route } from '../routes.ts'
 import { Brand } from './Brand.tsx'
 import { PageOutlet } from './PageOutlet.tsx'
+import { prefetchPage } from './pages.ts'
 import { SkipLink } from './SkipLink.tsx'
 
 // Visitors never see it: it stays out of what the login page loads.
-const UserMenu = lazy(() => import('./UserMenu.tsx'))
+const UserMenu = lazy(() => import('./PublicUserMenu.tsx'))
+const Antd = lazy(() => import('./Antd.tsx'))
 
 /** The public site: full width, open to everybody. */
 export function PublicLayout({ route }: { readonly route: Route }) {
   const { t } = useTranslation()
   const user = useCurrentUser()
+  // Beside antd, not after it.
+  prefetchPage(route)
   return (
     <div className="zs-public">
       <SkipLink />
@@ -53,7 +58,15 @@ export function PublicLayout({ route }: { readonly route: Route }) {
         </div>
       </header>
       <main id="main" tabIndex={-1} className="zs-public-main">
-        <PageOutlet route={route} />
+        {route.plain === true ? (
+          <PageOutlet route={route} />
+        ) : (
+          <Suspense fallback={<PagePlaceholder />}>
+            <Antd>
+              <PageOutlet route={route} />
+            </Antd>
+          </Suspense>
+        )}
       </main>
       <footer className="zs-footer">
         <span>{t('brand')}</span>

@@ -1,10 +1,9 @@
-import message from 'antd/es/message'
-import Spin from 'antd/es/spin'
 import { lazy, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Navigate, ScrollRestoration, useLocation, useNavigate } from 'react-router'
-import { connectNotify, notify } from '../api/notify.ts'
+import { notify, onSessionEnd } from '../api/notify.ts'
 import { ErrorPanel } from '../kit/ErrorPanel.tsx'
+import { Spinner } from '../kit/Placeholder.tsx'
 import { paths } from '../paths.ts'
 import { writeKind } from '../session/cookies.ts'
 import { decide, loginFrom } from '../session/guard.ts'
@@ -15,6 +14,7 @@ import { useLicenceCheck } from '../session/useLicenceCheck.ts'
 import { isUnanswered } from '../session/failure.ts'
 import { PublicLayout } from './PublicLayout.tsx'
 import { PageBoundary } from './PageBoundary.tsx'
+import { Toasts } from './Toasts.tsx'
 import { routeAt } from './routeAt.ts'
 
 const ConsoleLayout = lazy(() => import('./ConsoleLayout.tsx'))
@@ -32,18 +32,11 @@ function Go({ to, clear }: { readonly to: string; readonly clear: boolean }) {
   return cleared ? <Navigate to={to} replace /> : null
 }
 
-const Waiting = () => (
-  <div className="zs-alone zs-late" aria-busy="true">
-    <Spin size="large" />
-  </div>
-)
-
 /** Around every page: the guard of section 4, the window's title, and where the focus goes. */
 export function Root() {
   const { t } = useTranslation(['shell', 'routes'])
   const { pathname, search } = useLocation()
   const navigate = useNavigate()
-  const [messages, messageHolder] = message.useMessage({ top: 64 })
   const signedIn = useSignedIn()
   const { data: user, error, refetch } = useCurrentUserQuery()
   const [pageTitle, setPageTitle] = useState<string | null>(null)
@@ -52,7 +45,7 @@ export function Root() {
 
   // Before the effects of any page, so that what fails on entry is said too.
   useLayoutEffect(() => {
-    connectNotify(messages, (text) => {
+    onSessionEnd((text) => {
       const here = location.pathname
       const isPublic = routeAt(here)?.access === 'public'
       clearSession()
@@ -61,7 +54,7 @@ export function Root() {
       void navigate(loginFrom(here, location.search), { replace: true })
       notify('error', text, 5_000)
     })
-  }, [messages, navigate])
+  }, [navigate])
 
   const failed = useLicenceCheck(user ?? null)
   const entryError = signedIn ? (error ?? failed) : null
@@ -104,10 +97,10 @@ export function Root() {
 
   return (
     <>
-      {messageHolder}
+      <Toasts />
       <ScrollRestoration />
       <PageBoundary>
-        <Suspense fallback={<Waiting />}>
+        <Suspense fallback={<Spinner />}>
           {decision.kind === 'go' ? (
             <Go key={decision.to} to={decision.to} clear={decision.clear} />
           ) : decision.kind === 'wait' ? (
@@ -118,7 +111,7 @@ export function Root() {
                 </div>
               </main>
             ) : (
-              <Waiting />
+              <Spinner />
             )
           ) : development ? (
             <DevelopmentInboxPage />

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query'
-import Button from 'antd/es/button'
 import { Link } from 'react-router'
 import { z } from 'zod'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
@@ -37,7 +36,9 @@ export default function DevelopmentInboxPage() {
             <p key={`${item.created_at}${item.address}`}>
               <span className="zs-number">{dateTime(item.created_at)}</span> {item.channel} {item.address} {item.purpose}
               <br />
-              {item.text} {code !== undefined && <Button size="small" onClick={() => void copyText(code)}>复制 {code}</Button>}
+              {item.text} {code !== undefined && <button type="button" className="zs-linkbutton" onClick={() => void copyText(code)}>
+                  复制 {code}
+                </button>}
             </p>
           )
         })}

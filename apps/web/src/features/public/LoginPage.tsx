@@ -1,15 +1,16 @@
-import Alert from 'antd/es/alert'
-import Button from 'antd/es/button'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useLocation, useSearchParams } from 'react-router'
 import { paths, withQuery } from '../../paths.ts'
 import { AuthFrame } from './AuthFrame.tsx'
+import { Notice } from './Notice.tsx'
 import { PasswordLogin } from './PasswordLogin.tsx'
-import { RetrievePassword } from './RetrievePassword.tsx'
-import { SmsLogin } from './SmsLogin.tsx'
 import { TabSwitch } from './TabSwitch.tsx'
 import { useSystemInfo } from './useSystemInfo.ts'
+
+// Most people sign in by password: the forms for the others come when they are asked for.
+const SmsLogin = lazy(() => import('./SmsLogin.tsx'))
+const RetrievePassword = lazy(() => import('./RetrievePassword.tsx'))
 
 type Way = 'password' | 'sms'
 
@@ -36,27 +37,29 @@ export default function LoginPage() {
   if (retrieving) {
     return (
       <AuthFrame title={t('retrieve.title')}>
-        <RetrievePassword
-          onBack={() => setRetrieving(false)}
-          onDone={() => {
-            setTold(t('retrieve.done'))
-            setWay('password')
-            setRetrieving(false)
-          }}
-        />
+        <Suspense>
+          <RetrievePassword
+            onBack={() => setRetrieving(false)}
+            onDone={() => {
+              setTold(t('retrieve.done'))
+              setWay('password')
+              setRetrieving(false)
+            }}
+          />
+        </Suspense>
       </AuthFrame>
     )
   }
   return (
     <AuthFrame title={t('login.title')}>
-      {told !== null && <Alert type="success" showIcon title={told} className="zs-auth-alert" />}
+      {told !== null && <Notice tone="good">{told}</Notice>}
       <TabSwitch<Way>
         label={t('login.ways')}
         active={way}
         onChange={setWay}
         tabs={[{ key: 'password', label: t('login.byPassword') }, ...(sms ? [{ key: 'sms' as const, label: t('login.bySms') }] : [])]}
       >
-        {way === 'password' ? <PasswordLogin username={username} onUsername={setUsername} /> : <SmsLogin />}
+        {way === 'password' ? <PasswordLogin username={username} onUsername={setUsername} /> : <Suspense><SmsLogin /></Suspense>}
       </TabSwitch>
       <div className="zs-auth-more">
         {info?.register_mode === 'closed' ? (
@@ -68,9 +71,9 @@ export default function LoginPage() {
           </span>
         )}
         {sms && (
-          <Button type="link" onClick={() => setRetrieving(true)}>
+          <button type="button" className="zs-linkbutton" onClick={() => setRetrieving(true)}>
             {t('login.forgot')}
-          </Button>
+          </button>
         )}
       </div>
       {info?.development === true && (

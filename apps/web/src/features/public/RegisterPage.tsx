@@ -17,6 +17,7 @@ import { AuthFrame } from './AuthFrame.tsx'
 import { placeFailure } from './formFailure.ts'
 import type { LoginState } from './LoginPage.tsx'
 import { NewPassword } from './NewPassword.tsx'
+import { Notice } from './Notice.tsx'
 import { useSendCode } from './useSendCode.ts'
 import { useSystemInfo } from './useSystemInfo.ts'
 
@@ -94,7 +95,7 @@ function RegisterForm({ login }: { readonly login: string }) {
   }
   return (
     <Form form={form} layout="vertical" size="large" requiredMark={false} validateTrigger="onBlur" onFinish={submit} scrollToFirstError={{ block: 'center', focus: true }}>
-      {failure !== null && <Alert type="error" showIcon title={failure} className="zs-auth-alert" role="alert" />}
+      {failure !== null && <Notice tone="bad">{failure}</Notice>}
       <Form.Item name="username" label={t('register.username')} rules={rulesOf(body.username)}>
         <Input autoComplete="username" autoCapitalize="none" spellCheck={false} maxLength={64} autoFocus />
       </Form.Item>

@@ -1,4 +1,3 @@
-import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
@@ -9,8 +8,10 @@ import { auth, verification } from '@zhisuan/contract/ums/auth'
 import { useChange } from '../../api/hooks.ts'
 import { CodeInput } from '../../kit/CodeInput.tsx'
 import { rulesOf } from '../../kit/rules.ts'
+import Antd from '../../layout/Antd.tsx'
 import { placeFailure } from './formFailure.ts'
 import { NewPassword } from './NewPassword.tsx'
+import { Notice } from './Notice.tsx'
 import { useSendCode } from './useSendCode.ts'
 
 interface Values {
@@ -20,11 +21,15 @@ interface Values {
   password_again: string
 }
 
+interface RetrievePasswordProps {
+  readonly onBack: () => void
+  readonly onDone: () => void
+}
+
 const body = auth.retrievePassword.body.shape
 const places = { [errors.verificationCodeInvalid.code]: 'code', [errors.phoneUnknown.code]: 'phone', [errors.passwordUnchanged.code]: 'password' }
 
-/** A new password by a code to the phone. */
-export function RetrievePassword({ onBack, onDone }: { readonly onBack: () => void; readonly onDone: () => void }) {
+function RetrievePasswordForm({ onBack, onDone }: RetrievePasswordProps) {
   const { t } = useTranslation('public')
   const [form] = Form.useForm<Values>()
   const [failure, setFailure] = useState<string | null>(null)
@@ -37,7 +42,7 @@ export function RetrievePassword({ onBack, onDone }: { readonly onBack: () => vo
   return (
     <Form form={form} layout="vertical" size="large" requiredMark={false} validateTrigger="onBlur" onFinish={submit}>
       <p className="zs-soft">{t('retrieve.text')}</p>
-      {failure !== null && <Alert type="error" showIcon title={failure} className="zs-auth-alert" role="alert" />}
+      {failure !== null && <Notice tone="bad">{failure}</Notice>}
       <Form.Item name="phone" label={t('login.phone')} rules={rulesOf(body.phone)}>
         <Input type="tel" autoComplete="tel-national" maxLength={11} autoFocus />
       </Form.Item>
@@ -52,5 +57,14 @@ export function RetrievePassword({ onBack, onDone }: { readonly onBack: () => vo
         {t('retrieve.back')}
       </Button>
     </Form>
+  )
+}
+
+/** A new password by a code to the phone. */
+export default function RetrievePassword(props: RetrievePasswordProps) {
+  return (
+    <Antd>
+      <RetrievePasswordForm {...props} />
+    </Antd>
   )
 }

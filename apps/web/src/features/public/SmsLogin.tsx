@@ -1,4 +1,3 @@
-import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
@@ -9,8 +8,10 @@ import { auth, verification } from '@zhisuan/contract/ums/auth'
 import { useChange } from '../../api/hooks.ts'
 import { CodeInput } from '../../kit/CodeInput.tsx'
 import { rulesOf } from '../../kit/rules.ts'
+import Antd from '../../layout/Antd.tsx'
 import { beginSession } from '../../session/session.ts'
 import { placeFailure } from './formFailure.ts'
+import { Notice } from './Notice.tsx'
 import { useSendCode } from './useSendCode.ts'
 
 interface Values {
@@ -21,7 +22,7 @@ interface Values {
 const body = auth.sms.body.shape
 const places = { [errors.verificationCodeInvalid.code]: 'code' }
 
-export function SmsLogin() {
+function SmsLoginForm() {
   const { t } = useTranslation('public')
   const [form] = Form.useForm<Values>()
   const [failure, setFailure] = useState<string | null>(null)
@@ -33,7 +34,7 @@ export function SmsLogin() {
   }
   return (
     <Form form={form} layout="vertical" size="large" requiredMark={false} validateTrigger="onSubmit" onFinish={submit}>
-      {failure !== null && <Alert type="error" showIcon title={failure} className="zs-auth-alert" role="alert" />}
+      {failure !== null && <Notice tone="bad">{failure}</Notice>}
       <Form.Item name="phone" label={t('login.phone')} rules={rulesOf(body.phone)}>
         <Input type="tel" autoComplete="tel-national" maxLength={11} autoFocus />
       </Form.Item>
@@ -44,5 +45,13 @@ export function SmsLogin() {
         {t('login.submit')}
       </Button>
     </Form>
+  )
+}
+
+export default function SmsLogin() {
+  return (
+    <Antd>
+      <SmsLoginForm />
+    </Antd>
   )
 }

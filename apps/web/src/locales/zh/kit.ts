@@ -6,8 +6,9 @@ export default {
     stateForbids: '当前状态为“{{state}}”，不能执行此操作',
   },
   confirm: { type: '请输入以下内容以确认：' },
+  toast: { close: '关闭提示' },
   code: { get: '获取验证码', again: '{{seconds}} 秒后重新获取' },
-  copy: { done: '复制成功', failed: '复制失败，请手动选择并复制' },
+  copy: { action: '复制', done: '复制成功', failed: '复制失败，请手动选择并复制' },
   error: { title: '加载失败', refreshTitle: '刷新失败，显示的是之前的内容', requestId: '请求编号', retry: '重试' },
   table: {
     actions: '操作',
