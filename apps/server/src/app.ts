@@ -13,7 +13,6 @@ import { createUms, umsMigrations } from './modules/ums/index.ts'
 import { auditMigrations, createAudit } from './platform/audit.ts'
 import type { Config } from './platform/config.ts'
 import type { Migrations } from './platform/db/database.ts'
-import { Refusal } from './platform/errors.ts'
 import { bindCalls } from './platform/http/bind.ts'
 import { serveConsole } from './platform/http/console.ts'
 import { serveDocs } from './platform/http/docs.ts'
@@ -106,9 +105,6 @@ export async function buildApp(config: Config, options: { now?: () => Date } = {
     })
     await http.register(websocket, { options: { maxPayload: 1024 * 1024 } })
     answerProblems(http, audit)
-    http.setNotFoundHandler(() => {
-      throw new Refusal('callUnknown')
-    })
     serveProbes(http, platform)
     await bindCalls(http, modules.flatMap((module) => module.handlers), {
       authenticate: ums.authenticate,

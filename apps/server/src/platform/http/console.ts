@@ -13,6 +13,9 @@ export async function serveConsole(app: FastifyInstance, config: Pick<Config, 'W
   const index = join(config.WEB_DIR, 'index.html')
   if (!existsSync(index)) {
     app.log.warn({ path: index }, 'the console is not built: only the API is served')
+    app.setNotFoundHandler(() => {
+      throw new Refusal('callUnknown')
+    })
     return
   }
   const page = readFileSync(index)
