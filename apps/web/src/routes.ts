@@ -315,7 +315,7 @@ export const routes: readonly Route[] = [
   // platform
   { path: '/area', group: 'platform', access: admins, title: 'area', kind: 'menu', sort: 990 },
   { path: '/website', group: 'platform', access: admins, title: 'website', kind: 'menu', sort: 980 },
-  { path: '/infrastructure/cloudy', group: 'platform', access: admins, title: 'infrastructureCloudy', kind: 'menu', sort: 970 },
+  { path: '/infrastructure/cloudy', group: 'platform', access: admins, title: 'infrastructureCloudy', kind: 'menu', sort: 970, page: () => import('./features/clouds/CloudList.tsx'), messages: ['clouds'] },
   { path: '/websiteDetail/{id}/{name}/{regionid}', group: 'platform', access: admins, title: 'websiteDetail', kind: 'hidden', parent: '/website', back: 'parent' },
   { path: '/gateway', group: 'platform', access: admins, title: 'gateway', kind: 'menu', sort: 960 },
   { path: '/configure', group: 'platform', access: admins, title: 'configure', kind: 'menu', sort: 950 },

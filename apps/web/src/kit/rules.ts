@@ -41,13 +41,14 @@ export const fieldName = (path: string): (string | number)[] => path.split('.').
  * of the form stands for.
  */
 export function showFieldErrors(form: FormInstance, fields: readonly FieldError[]): readonly FieldError[] {
+  // Asked of the form and not of elements: controls of ours have none to give.
+  const known = new Set(form.getFieldsError().map(({ name }) => name.join('.')))
   const left: FieldError[] = []
   let first: (string | number)[] | null = null
   for (const { field: path, message } of fields) {
-    const full = fieldName(path)
     // Refused inside of a value that one field holds as a whole: say it there.
-    let name: (string | number)[] | null = full
-    while (name.length > 0 && form.getFieldInstance(name) == null) name = name.slice(0, -1)
+    let name = fieldName(path)
+    while (name.length > 0 && !known.has(name.join('.'))) name = name.slice(0, -1)
     if (name.length === 0) {
       left.push({ field: path, message })
       continue

@@ -10,13 +10,12 @@ import { fieldTexts } from '@zhisuan/contract/texts'
 import { useEffect, useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
-import type { ApiError } from '../../../api/client.ts'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
 import { errorText } from '../../../api/toasts.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import * as format from '../../../kit/format.ts'
-import { field, fieldName } from '../../../kit/rules.ts'
+import { field, showFieldErrors } from '../../../kit/rules.ts'
 import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
 import { writeCloudChoice } from '../../../session/cloudChoice.ts'
@@ -89,17 +88,9 @@ export default function VmAdd() {
           writeCloudChoice(values.cloud_id)
           void navigate(paths.nextstack.vm.list())
         },
-        onError: (error) => setRefused({ text: errorText(error), rest: showOnFields(error) }),
+        onError: (error) => setRefused({ text: errorText(error), rest: showFieldErrors(form, error.fields).map(({ message }) => message) }),
       },
     )
-  }
-  /** Puts refusals on their fields; answers those that no field stands for. */
-  const showOnFields = (error: ApiError): readonly string[] => {
-    const known = error.fields.filter(({ field: path }) => Object.hasOwn(shape, path))
-    for (const { field: path, message } of known) form.setFields([{ name: fieldName(path) as never, errors: [message] }])
-    const first = known[0]
-    if (first !== undefined) form.scrollToField(fieldName(first.field) as never, { block: 'center', focus: true })
-    return error.fields.filter((one) => !known.includes(one)).map(({ message }) => message)
   }
   const startAnew = (): void => {
     clearDraft(sessionStorage)

@@ -1,0 +1,145 @@
+import Alert from 'antd/es/alert'
+import Button from 'antd/es/button'
+import Checkbox from 'antd/es/checkbox'
+import Drawer from 'antd/es/drawer'
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import Modal from 'antd/es/modal'
+import Select from 'antd/es/select'
+import { cloudProducts, clouds, type Cloud } from '@zhisuan/contract/cmp/cloud'
+import { constants } from '@zhisuan/contract/constants'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { ApiError } from '../../api/client.ts'
+import { useChange } from '../../api/hooks.ts'
+import { notify } from '../../api/notify.ts'
+import { errorText } from '../../api/toasts.ts'
+import { field, showFieldErrors } from '../../kit/rules.ts'
+import { connectionOf, type CloudValues } from './cloudForm.ts'
+import { touchedByCloud } from './cloudRules.ts'
+import { ConnectionFields } from './ConnectionFields.tsx'
+import { ConnectionTest } from './ConnectionTest.tsx'
+import { LabelsEditor, labelsRule } from './LabelsEditor.tsx'
+
+const shape = clouds.create.body.shape
+
+/** Registers a cloud, or with one changes it. Secrets go in and are never shown again. */
+export function CloudDrawer({ cloud, onClose }: { readonly cloud: Cloud | null; readonly onClose: () => void }) {
+  const { t } = useTranslation('clouds')
+  const { t: kit } = useTranslation('kit')
+  const [form] = Form.useForm<CloudValues>()
+  const [reconnect, setReconnect] = useState(cloud === null)
+  const [dirty, setDirty] = useState(false)
+  const [leaving, setLeaving] = useState(false)
+  const [refused, setRefused] = useState<{ text: string; rest: readonly string[] } | null>(null)
+  const create = useChange(clouds.create, { invalidates: touchedByCloud, silent: true })
+  const update = useChange(clouds.update, { invalidates: touchedByCloud, silent: true })
+  const product = Form.useWatch('product', form) ?? cloud?.product ?? 'nextstack'
+  const connection: unknown = Form.useWatch('connection', form)
+
+  const submit = (values: CloudValues): void => {
+    setRefused(null)
+    const { name, description, labels } = values
+    const outcome = {
+      onSuccess: () => {
+        notify('success', t(cloud === null ? 'done.create' : 'done.edit', { name }))
+        onClose()
+      },
+      onError: (error: ApiError) => setRefused({ text: errorText(error), rest: showFieldErrors(form, error.fields).map(({ message }) => message) }),
+    }
+    if (cloud === null) create.mutate({ body: { name, description, labels, product: values.product, connection: connectionOf(values.connection) } }, outcome)
+    else update.mutate({ params: { id: cloud.cloud_id }, body: { name, description, labels, ...(reconnect && { connection: connectionOf(values.connection) }) } }, outcome)
+  }
+  const saving = create.isPending || update.isPending
+
+  return (
+    <Drawer
+      open
+      size={720}
+      title={cloud === null ? t('form.createTitle') : t('form.editTitle', { name: cloud.name })}
+      mask={{ closable: !dirty }}
+      onClose={() => (dirty ? setLeaving(true) : onClose())}
+      footer={
+        <div className="zs-form-foot">
+          <Button type="primary" loading={saving} onClick={form.submit}>
+            {cloud === null ? t('form.submitCreate') : t('form.submitEdit')}
+          </Button>
+          <Button onClick={() => (dirty ? setLeaving(true) : onClose())}>{t('form.cancel')}</Button>
+        </div>
+      }
+    >
+      <Form<CloudValues>
+        form={form}
+        layout="vertical"
+        initialValues={{
+          name: cloud?.name ?? '',
+          description: cloud?.description ?? '',
+          product: cloud?.product ?? 'nextstack',
+          labels: cloud?.labels ?? [],
+          connection: { type: cloud?.connection.type ?? 'lxd-socket', socket_path: cloud?.connection.type === 'lxd-socket' ? cloud.connection.address : '/var/snap/lxd/common/lxd/unix.socket' },
+        }}
+        onValuesChange={() => setDirty(true)}
+        onFinish={submit}
+        scrollToFirstError={{ block: 'center', focus: true }}
+      >
+        <h3 className="cl-heading">{t('form.basics')}</h3>
+        <Form.Item name="name" label={t('form.name')} extra={t('form.nameNote')} {...field(shape.name)}>
+          <Input autoFocus maxLength={constants.nameMaxLength} />
+        </Form.Item>
+        <Form.Item name="description" label={t('form.description')} {...field(shape.description)}>
+          <Input.TextArea rows={2} maxLength={255} showCount />
+        </Form.Item>
+        <Form.Item name="product" label={t('form.product')} required>
+          <Select disabled={cloud !== null} options={cloudProducts.map((value) => ({ value, label: t(`product.${value}`) }))} />
+        </Form.Item>
+
+        <h3 className="cl-heading">{t('form.connection')}</h3>
+        {cloud !== null && (
+          <>
+            <p>
+              {t('form.connectionNow', { type: connectionName(cloud) })} <span className="zs-code">{cloud.connection.address}</span>
+            </p>
+            <Form.Item>
+              <Checkbox checked={reconnect} onChange={(event) => setReconnect(event.target.checked)}>
+                {t('form.connectionChange')}
+              </Checkbox>
+            </Form.Item>
+          </>
+        )}
+        {reconnect && (
+          <>
+            <ConnectionFields />
+            <ConnectionTest form={form} product={product} current={connection} />
+          </>
+        )}
+
+        <h3 className="cl-heading">{t('form.labels')}</h3>
+        <Form.Item name="labels" extra={t('form.labelsNote')} rules={[labelsRule]}>
+          <LabelsEditor />
+        </Form.Item>
+        {refused !== null && <Alert type="error" showIcon title={t('form.refused', { reason: refused.text })} description={refused.rest.join('；')} />}
+      </Form>
+      <Modal
+        open={leaving}
+        title={kit('form.leaveTitle')}
+        okText={kit('form.leave')}
+        cancelText={kit('form.stay')}
+        onOk={onClose}
+        onCancel={() => setLeaving(false)}
+      >
+        {kit('form.leaveBody')}
+      </Modal>
+    </Drawer>
+  )
+
+  function connectionName(of: Cloud): string {
+    switch (of.connection.type) {
+      case 'lxd-socket':
+      case 'lxd-https':
+      case 'sandbox':
+        return t(`form.connectionType.${of.connection.type}`)
+      default:
+        return of.connection.type
+    }
+  }
+}

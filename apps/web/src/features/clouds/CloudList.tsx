@@ -1,0 +1,46 @@
+import Button from 'antd/es/button'
+import { cloudProducts, clouds, cloudStatuses, type Cloud } from '@zhisuan/contract/cmp/cloud'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { EmptyState } from '../../kit/EmptyState.tsx'
+import { filter } from '../../kit/filters.ts'
+import { ResourceTable } from '../../kit/ResourceTable.tsx'
+import { cloudColumns } from './cloudColumns.tsx'
+import { CloudDrawer } from './CloudDrawer.tsx'
+import './clouds.css'
+import { useCloudActions } from './useCloudActions.tsx'
+
+/** The clouds that the platform manages: how each is, how full, and what it can run. */
+export default function CloudList() {
+  const { t } = useTranslation('clouds')
+  const [drawer, setDrawer] = useState<'create' | Cloud | null>(null)
+  const actionsOf = useCloudActions(setDrawer)
+  const create = (
+    <Button type="primary" onClick={() => setDrawer('create')}>
+      {t('list.create')}
+    </Button>
+  )
+  return (
+    <>
+      <ResourceTable
+        call={clouds.list}
+        rows={(response) => response.clouds}
+        rowKey="cloud_id"
+        columns={cloudColumns(t)}
+        filters={[
+          filter.select('product', t('filter.product'), cloudProducts.map((value) => ({ value, label: t(`product.${value}`) }))),
+          filter.select('status', t('filter.status'), cloudStatuses.map((value) => ({ value, label: t(`status.${value}`) }))),
+          filter.keyword(t('filter.keyword')),
+        ]}
+        rowActions={actionsOf}
+        toolbar={create}
+        empty={
+          <EmptyState title={t('list.empty')} action={create}>
+            {t('list.emptyNote')}
+          </EmptyState>
+        }
+      />
+      {drawer !== null && <CloudDrawer cloud={drawer === 'create' ? null : drawer} onClose={() => setDrawer(null)} />}
+    </>
+  )
+}

@@ -1,0 +1,69 @@
+import Alert from 'antd/es/alert'
+import Button from 'antd/es/button'
+import Descriptions from 'antd/es/descriptions'
+import type { FormInstance } from 'antd/es/form'
+import { clouds, type CloudConnection, type CloudProduct } from '@zhisuan/contract/cmp/cloud'
+import type { ResponseOf } from '@zhisuan/contract/define'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../api/hooks.ts'
+import { errorText } from '../../api/toasts.ts'
+import * as format from '../../kit/format.ts'
+import { showFieldErrors } from '../../kit/rules.ts'
+import { connectionOf } from './cloudForm.ts'
+
+type Answer = ResponseOf<typeof clouds.test>
+
+/** Tries a connection without keeping it, and shows what answered. */
+export function ConnectionTest({ form, product, current }: {
+  readonly form: FormInstance
+  readonly product: CloudProduct
+  /** What the form holds now: an answer to something else is no longer true. */
+  readonly current: unknown
+}) {
+  const { t } = useTranslation('clouds')
+  const test = useChange(clouds.test, { silent: true })
+  const [tested, setTested] = useState<string | null>(null)
+  const now = JSON.stringify({ product, current })
+  const stale = tested !== null && tested !== now
+
+  const run = async (): Promise<void> => {
+    const valid = await form.validateFields([['connection']], { recursive: true }).catch(() => null)
+    if (valid === null) return
+    const connection: CloudConnection = connectionOf(form.getFieldValue('connection'))
+    setTested(JSON.stringify({ product, current: form.getFieldValue('connection') as unknown }))
+    test.mutate({ body: { product, connection } }, { onError: (error) => void showFieldErrors(form, error.fields) })
+  }
+
+  return (
+    <div className="cl-test" aria-live="polite">
+      <Button onClick={() => void run()} loading={test.isPending}>
+        {test.isPending ? t('form.testing') : t('form.test')}
+      </Button>
+      {stale && !test.isPending && <span className="zs-soft">{t('form.testStale')}</span>}
+      {!stale && test.error !== null && <Alert type="error" showIcon title={t('form.testFailed')} description={errorText(test.error)} />}
+      {!stale && test.data !== undefined && test.error === null && <Alert type="success" showIcon title={t('form.testOk')} description={<Answered answer={test.data} />} />}
+    </div>
+  )
+}
+
+function Answered({ answer }: { readonly answer: Answer }) {
+  const { t } = useTranslation('clouds')
+  const able = ({ available, reason }: Answer['instance_types']['vm']): string => (available ? t('test.yes') : reason === null ? t('test.no') : t('test.noBecause', { reason }))
+  return (
+    <Descriptions
+      size="small"
+      column={{ xs: 1, sm: 2 }}
+      items={[
+        { key: 'engine', label: t('test.engine'), children: `${answer.engine} ${answer.version}` },
+        { key: 'host', label: t('test.host'), children: answer.host_name },
+        { key: 'nodes', label: t('test.nodes'), children: answer.nodes },
+        { key: 'cpu', label: t('test.cpu'), children: t('cores', { count: answer.cpu_cores }) },
+        { key: 'memory', label: t('test.memory'), children: format.bytes(answer.memory_bytes) },
+        { key: 'disk', label: t('test.disk'), children: format.bytes(answer.disk_bytes) },
+        { key: 'vm', label: t('test.vm'), children: able(answer.instance_types.vm), span: 'filled' },
+        { key: 'container', label: t('test.container'), children: able(answer.instance_types.container), span: 'filled' },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,29 @@
+import { cloudCan, type Cloud, type CloudStatus } from '@zhisuan/contract/cmp/cloud'
+import { clouds } from '@zhisuan/contract/cmp/cloud'
+import type { BodyOf, Call } from '@zhisuan/contract/define'
+import type { TFunction } from 'i18next'
+import { allowed } from '../../kit/allowed.ts'
+import type { StatusTone } from '../../kit/StatusTag.tsx'
+
+/** How each status looks; what it is called stands under `status` in the messages. */
+export const cloudTones: Readonly<Record<CloudStatus, StatusTone>> = { active: 'good', maintenance: 'warning', offline: 'rest' }
+
+export const healthTones: Readonly<Record<Cloud['health'], StatusTone>> = { unknown: 'busy', reachable: 'good', unreachable: 'bad', unauthorised: 'bad' }
+
+/** The changes of status, each with the action of the call that makes it. */
+export const cloudMoves = {
+  maintain: 'maintenance',
+  takeOffline: 'offline',
+  activate: 'active',
+} as const satisfies Record<keyof typeof cloudCan, BodyOf<typeof clouds.action>['action']>
+export type CloudMove = keyof typeof cloudMoves
+
+/** Why a cloud cannot be moved to a status, or null where it can. */
+export const whyNot = (t: TFunction<'clouds'>, move: CloudMove, cloud: Pick<Cloud, 'status'>): string | null =>
+  allowed(cloudCan, move, cloud.status, t(`status.${cloud.status}`))
+
+/** What is no longer true after a cloud changed: also what the switcher in the top bar shows. */
+export const touchedByCloud: readonly Call[] = [clouds.list, clouds.basicInfo]
+
+/** How full each of a cloud's resources is, 0 to 1; null where there is none of it. */
+export const shareOf = ({ used, total }: { used: number; total: number }): number | null => (total > 0 ? Math.min(1, Math.max(0, used / total)) : null)

@@ -1,0 +1,63 @@
+import { clouds, type Cloud } from '@zhisuan/contract/cmp/cloud'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../api/hooks.ts'
+import type { Action } from '../../kit/actions.tsx'
+import { cloudMoves, touchedByCloud, whyNot, type CloudMove } from './cloudRules.ts'
+
+/** What an administrator can do to a cloud. */
+export function useCloudActions(onEdit: (cloud: Cloud) => void): (cloud: Cloud) => readonly Action[] {
+  const { t } = useTranslation('clouds')
+  const act = useChange(clouds.action, { invalidates: touchedByCloud })
+  const remove = useChange(clouds.delete, { invalidates: touchedByCloud })
+  const of = (cloud: Cloud) => ({ params: { id: cloud.cloud_id } })
+
+  const move = (name: CloudMove, cloud: Cloud): Action => ({
+    key: name,
+    label: t(`action.${name}`),
+    danger: name === 'takeOffline',
+    disabledReason: whyNot(t, name, cloud),
+    confirm: { title: t('confirm.title', { action: t(`action.${name}`), name: cloud.name }), body: t(`confirm.${name}`) },
+    doneText: t(`done.${name}`, { name: cloud.name }),
+    run: () => act.mutateAsync({ ...of(cloud), body: { action: cloudMoves[name] } }),
+  })
+
+  return (cloud) => {
+    const force = cloud.instance_count > 0
+    return [
+      {
+        key: 'edit',
+        label: t('action.edit'),
+        run: () => {
+          onEdit(cloud)
+          return undefined
+        },
+      },
+      {
+        key: 'refresh',
+        label: t('action.refresh'),
+        doneText: t('done.refresh', { name: cloud.name }),
+        run: () => act.mutateAsync({ ...of(cloud), body: { action: 'refresh' } }),
+      },
+      move('activate', cloud),
+      move('maintain', cloud),
+      move('takeOffline', cloud),
+      {
+        key: 'delete',
+        label: t('action.delete'),
+        danger: true,
+        confirm: {
+          title: t('confirm.title', { action: t('action.delete'), name: cloud.name }),
+          body: (
+            <>
+              {force && <p>{t('confirm.deleteForce', { count: cloud.instance_count })}</p>}
+              <p>{t('confirm.delete')}</p>
+            </>
+          ),
+          ...(force && { typeToConfirm: cloud.name }),
+        },
+        doneText: t('done.delete', { name: cloud.name }),
+        run: () => remove.mutateAsync({ ...of(cloud), query: { force: force ? 'true' : 'false' } }),
+      },
+    ]
+  }
+}
