@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
 import websocket from '@fastify/websocket'
-import fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import { createBill, billMigrations } from './modules/bill/index.ts'
 import { cmpMigrations, createCmp } from './modules/cmp/index.ts'
 import { createIssue } from './modules/issue/index.ts'
@@ -48,7 +48,7 @@ export async function buildApp(config: Config, options: { now?: () => Date } = {
   const http: FastifyInstance = fastify({
     loggerInstance: log as FastifyBaseLogger,
     // A line a request at info is noise and costs a fifth of the throughput; metrics count them.
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     // Fastify counts proxies from the nearest; its types know the rule only as a function.
     trustProxy: (_address: string, hop: number) => hop < config.TRUST_PROXY,

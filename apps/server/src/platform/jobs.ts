@@ -74,7 +74,9 @@ export async function createJobs(url: string, log: Logger): Promise<Jobs> {
         if (handler === undefined) throw new Error(`job ${job.name} has no handler`)
         byName.delete(job.name)
         await boss.createQueue(job.name, { notify: true, retryLimit: job.retries, retryBackoff: true, retryDelay: 2, expireInSeconds: 3600 })
-        await boss.work(job.name, { localConcurrency: job.concurrency, pollingIntervalSeconds: 2 }, async (batch) => {
+        // New jobs are told of; a retry, whose time comes silently, waits for the poll, which else is every half minute.
+        const pace = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 5 }
+        await boss.work(job.name, { localConcurrency: job.concurrency, ...pace }, async (batch) => {
           for (const entry of batch) {
             try {
               await handler.run(job.input.parse(entry.data ?? {}), { signal: entry.signal })

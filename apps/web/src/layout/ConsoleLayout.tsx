@@ -44,7 +44,8 @@ export default function ConsoleLayout({ route, user, title, onTitle }: {
   const [status, setStatus] = useState<HTMLElement | null>(null)
   const [actions, setActions] = useState<HTMLElement | null>(null)
   const menu = menuOf(person).find(({ group }) => group === route.group)
-  const hasMenu = menu !== undefined && menu.sections.some((section) => section.entries.length > 1 || section.entries[0]?.path !== route.path)
+  // Overview and licence are groups of one page: a menu would only repeat its title.
+  const hasMenu = menu !== undefined && route.group !== 'index' && route.group !== 'license'
   const overview = routeOf(paths.overview())
   const withSwitcher = isCloudGroup(route.group) && route.path !== paths.nextstack.vm.add.template
 

@@ -19,6 +19,7 @@ export function PageHeader({ route, title, onStatus, onActions }: {
   const navigate = useNavigate()
   const { key } = useLocation()
   const parent = route.parent === undefined ? null : routeOf(route.parent)
+  const alone = route.group === 'index' || route.group === 'license' || route.group === 'general'
   const own = t(`routes:${route.title}`)
 
   const goBack = (): void => {
@@ -30,10 +31,11 @@ export function PageHeader({ route, title, onStatus, onActions }: {
 
   return (
     <div className="zs-head">
-      {(parent !== null || route.kind === 'menu') && (
+      {/* A group of one page is no place in a hierarchy. */}
+      {(parent !== null || (route.kind === 'menu' && !alone)) && (
         <nav className="zs-crumbs" aria-label={t('nav.crumbs')}>
           <ol>
-            {route.group !== 'index' && route.group !== 'license' && route.group !== 'general' && <li>{t(`group.${route.group}`)}</li>}
+            {!alone && <li>{t(`group.${route.group}`)}</li>}
             {parent !== null && (
               <li>
                 <Link to={parent.path}>{t(`routes:${parent.title}`)}</Link>

@@ -114,7 +114,8 @@ async function authorise(request: FastifyRequest, call: Call, authenticate: Bind
 function parse(schema: z.ZodType, value: unknown, part: 'params' | 'query' | 'body' | 'response'): unknown {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  const fields = parsed.error.issues.map((issue) => ({ field: issue.path.join('.'), message: issue.message }))
+  // Two rules of a field may say the same; a form shows it once.
+  const fields = [...new Map(parsed.error.issues.map(({ path, message }) => [`${path.join('.')} ${message}`, { field: path.join('.'), message }])).values()]
   if (part === 'response') throw new Error(`the answer does not fit its declaration: ${JSON.stringify(fields)}`)
   // An id that cannot be one belongs to nothing.
   if (part === 'params' && fields.every(({ field }) => field === 'id' || field.endsWith('_id'))) throw new Refusal('notFound')

@@ -56,13 +56,14 @@ export function ProfileForm({ user, onDirty }: { readonly user: CurrentUser; rea
         layout="vertical"
         className="zs-account-form"
         requiredMark={false}
-        initialValues={{ nickname: user.nickname, description: user.description }}
+        // The server answers the name where there is no nickname.
+        initialValues={{ nickname: user.nickname === user.name ? '' : user.nickname, description: user.description }}
         onValuesChange={() => onDirty(true)}
         onFinish={submit}
         scrollToFirstError={{ block: 'center', focus: true }}
       >
         <Form.Item name="nickname" label={t('nickname')} extra={t('nicknameHint')} {...field(body.shape.nickname)}>
-          <Input autoComplete="nickname" maxLength={64} showCount />
+          <Input autoComplete="nickname" placeholder={user.name} maxLength={64} showCount />
         </Form.Item>
         <Form.Item name="description" label={t('description')} {...field(body.shape.description)}>
           <Input.TextArea autoSize={{ minRows: 2, maxRows: 6 }} maxLength={255} showCount />

@@ -3,7 +3,6 @@ import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import Descriptions from 'antd/es/descriptions'
 import Skeleton from 'antd/es/skeleton'
-import Tag from 'antd/es/tag'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { licences, type Licence } from '@zhisuan/contract/sys/sys'
@@ -39,8 +38,10 @@ function LicenceInForce({ licence, state, now }: { readonly licence: Licence; re
   return (
     <div className="zs-licence">
       <PageStatus>
-        <StatusTag tone={licenceTone[state.kind]}>{t(`state.${state.kind}`)}</StatusTag>
-        {licence.kind === 'evaluation' && <Tag>{t('kind.evaluation')}</Tag>}
+        <span className="zs-licence-state">
+          <StatusTag tone={licenceTone[state.kind]}>{t(`state.${state.kind}`)}</StatusTag>
+          {licence.kind === 'evaluation' && <span className="zs-label">{t('kind.evaluation')}</span>}
+        </span>
       </PageStatus>
       {state.kind !== 'valid' && (
         <Alert type={state.kind === 'expired' ? 'error' : 'warning'} showIcon title={t(`${state.kind}Note`)} className="zs-licence-notice" />
@@ -59,7 +60,9 @@ function LicenceInForce({ licence, state, now }: { readonly licence: Licence; re
               { key: 'end', label: t('end'), children: format.dateTime(licence.end_timestamp) },
             ]}
           />
-          <Link to={paths.help.detail('licence')}>{t('help')}</Link>
+          <p className="zs-licence-help">
+            <Link to={paths.help.detail('licence')}>{t('help')}</Link>
+          </p>
         </section>
         <section className="zs-card" aria-labelledby="licence-usage">
           <h2 id="licence-usage">{t('usage')}</h2>

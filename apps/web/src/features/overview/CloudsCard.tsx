@@ -24,8 +24,7 @@ export function CloudsCard({ clouds }: { readonly clouds: readonly Cloud[] }) {
         <span className="zs-soft">{t('clouds.total', { count: clouds.length })}</span>
         <Link to={paths.platform.clouds()}>{t('clouds.manage')}</Link>
       </div>
-      {clouds.length === 0 && <EmptyState title={t('clouds.none')}>{t('clouds.noneText')}</EmptyState>}
-      {clouds.length > 0 && clouds.every((cloud) => cloud.sandbox) && <Alert type="info" showIcon title={t('clouds.onlySandbox')} className="zs-overview-alert" />}
+      {clouds.every((cloud) => cloud.sandbox) && <Alert type="info" showIcon title={t('clouds.onlySandbox')} className="zs-overview-alert" />}
       <ul className="zs-overview-clouds">
         {sorted.slice(0, shown).map((cloud) => (
           <li key={cloud.cloud_id}>

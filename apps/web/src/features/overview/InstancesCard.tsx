@@ -1,7 +1,6 @@
 import Skeleton from 'antd/es/skeleton'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import * as format from '../../kit/format.ts'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { paths } from '../../paths.ts'
@@ -19,33 +18,27 @@ export function InstancesCard({ instances }: { readonly instances: Instances }) 
         <h2 id="overview-vms">{t('vms.title')}</h2>
         <Link to={paths.nextstack.vm.list()}>{t('vms.all')}</Link>
       </div>
-      {instances.total === 0 ? (
-        <EmptyState title={t('vms.none')}>{t('vms.noneText')}</EmptyState>
+      <p className="zs-overview-total">
+        <strong className="zs-number">{format.number(instances.total)}</strong> <span>{t('vms.scope')}</span>
+      </p>
+      {statuses === null ? (
+        <Skeleton active title={false} paragraph={{ rows: 3 }} />
       ) : (
         <>
-          <p className="zs-overview-total">
-            <strong className="zs-number">{format.number(instances.total)}</strong> <span>{t('vms.scope')}</span>
-          </p>
-          {statuses === null ? (
-            <Skeleton active title={false} paragraph={{ rows: 3 }} />
-          ) : (
-            <>
-              {/* The list below says the same in words. */}
-              <div className="zs-overview-bar" aria-hidden="true">
-                {statuses.map(({ status, count }) => (
-                  <span key={status} className={`zs-overview-part zs-overview-${vmTones[status]}`} style={{ flexGrow: count }} />
-                ))}
-              </div>
-              <ul className="zs-overview-statuses">
-                {statuses.map(({ status, count }) => (
-                  <li key={status}>
-                    <StatusTag tone={vmTones[status]}>{t(`nextstack:status.${status}`)}</StatusTag>
-                    <span className="zs-number">{format.number(count)}</span>
-                  </li>
-                ))}
-              </ul>
-            </>
-          )}
+          {/* The list below says the same in words. */}
+          <div className="zs-overview-bar" aria-hidden="true">
+            {statuses.map(({ status, count }) => (
+              <span key={status} className={`zs-overview-part zs-overview-${vmTones[status]}`} style={{ flexGrow: count }} />
+            ))}
+          </div>
+          <ul className="zs-overview-statuses">
+            {statuses.map(({ status, count }) => (
+              <li key={status}>
+                <StatusTag tone={vmTones[status]}>{t(`nextstack:status.${status}`)}</StatusTag>
+                <span className="zs-number">{format.number(count)}</span>
+              </li>
+            ))}
+          </ul>
         </>
       )}
     </section>

@@ -38,6 +38,7 @@ function PlatformOverview() {
     { refreshMs, silent: true },
   )
   const licence = useCall(licences.get, {}, { refreshMs: 60_000, silent: true })
+  const canCreate = usable(list.data?.clouds ?? []).length > 0
   return (
     <>
       <PageActions>
@@ -45,25 +46,27 @@ function PlatformOverview() {
           <Link to={paths.help.list()} className="zs-button zs-button-plain">
             {t('help')}
           </Link>
-          <Link to={paths.platform.clouds()} className="zs-button zs-button-plain">
+          <Link to={paths.platform.clouds()} className={canCreate ? 'zs-button zs-button-plain' : 'zs-button'}>
             {t('registerCloud')}
           </Link>
-          <Link to={paths.nextstack.vm.add()} className="zs-button">
-            {t('createVm')}
-          </Link>
+          {canCreate && (
+            <Link to={paths.nextstack.vm.add()} className="zs-button">
+              {t('createVm')}
+            </Link>
+          )}
         </span>
       </PageActions>
-      <Start instances={instances.data} clouds={list.data?.clouds} platform />
       <div className="zs-overview">
         <div>
+          <Start instances={instances.data} clouds={list.data?.clouds} platform />
           <Part data={list.data} error={list.error} retry={() => void list.refetch()}>
-            {(data) => <CloudsCard clouds={data.clouds} />}
+            {(data) => (data.clouds.length === 0 ? null : <CloudsCard clouds={data.clouds} />)}
           </Part>
           <Recent instances={instances.data} clouds={list.data?.clouds} />
         </div>
         <div>
           <Part data={instances.data} error={instances.error} retry={instances.refetch}>
-            {(data) => <InstancesCard instances={data} />}
+            {(data) => (data.total === 0 ? null : <InstancesCard instances={data} />)}
           </Part>
           <Part data={licence.data} error={licence.error} retry={() => void licence.refetch()}>
             {(data) => <LicenceCard licence={data} now={licence.dataUpdatedAt} />}
@@ -86,28 +89,28 @@ function OrganisationOverview() {
           <Link to={paths.help.list()} className="zs-button zs-button-plain">
             {t('help')}
           </Link>
-          <Link to={paths.nextstack.vm.add()} className="zs-button">
-            {t('createVm')}
-          </Link>
+          {usable(list).length > 0 && (
+            <Link to={paths.nextstack.vm.add()} className="zs-button">
+              {t('createVm')}
+            </Link>
+          )}
         </span>
       </PageActions>
-      <Start instances={instances.data} clouds={known} platform={false} />
       <div className="zs-overview">
         <div>
+          <Start instances={instances.data} clouds={known} platform={false} />
           <Part data={instances.data} error={instances.error} retry={instances.refetch}>
-            {(data) => <InstancesCard instances={data} />}
+            {(data) => (data.total === 0 ? null : <InstancesCard instances={data} />)}
           </Part>
           <Recent instances={instances.data} clouds={known} />
         </div>
-        <div>
-          {known !== undefined && <TenantCloudsCard clouds={known} />}
-        </div>
+        <div>{known !== undefined && <TenantCloudsCard clouds={known} />}</div>
       </div>
     </>
   )
 }
 
-/** Only while there is no instance yet. */
+/** Instead of an empty list: only while there is no instance yet. */
 function Start({ instances, clouds: known, platform }: { readonly instances: Instances | undefined; readonly clouds: readonly CloudBasic[] | undefined; readonly platform: boolean }) {
   if (instances?.total !== 0 || known === undefined) return null
   return <StartCard usableClouds={usable(known).length} platform={platform} />

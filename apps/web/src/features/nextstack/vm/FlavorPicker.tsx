@@ -27,7 +27,7 @@ export function FlavorPicker({ id, value, onChange, off }: {
         rowKey="id"
         loading={isPending}
         pagination={false}
-        scroll={{ y: 260 }}
+        scroll={{ y: 324 }}
         dataSource={(data?.items ?? []).toSorted((one, other) => one.cpu_cores - other.cpu_cores || one.memory_bytes - other.memory_bytes)}
         locale={{ emptyText: isPending ? ' ' : t('add.flavorNone') }}
         columns={[

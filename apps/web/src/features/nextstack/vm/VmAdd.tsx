@@ -193,11 +193,11 @@ export default function VmAdd() {
           <Form.Item name="name" label={t('field.name')} extra={t('add.nameNote')} {...field(shape.name)}>
             <Input maxLength={constants.nameMaxLength} className="ns-field" />
           </Form.Item>
-          <Form.Item name="count" label={t('field.count')} extra={<Names name={typed.name ?? ''} count={count} />} {...field(shape.count)}>
-            <InputNumber<number> min={1} max={50} precision={0} />
-          </Form.Item>
           <Form.Item name="description" label={t('field.description')} {...field(shape.description)}>
             <Input.TextArea rows={2} maxLength={255} showCount className="ns-field" />
+          </Form.Item>
+          <Form.Item name="count" label={t('field.count')} extra={<Names name={typed.name ?? ''} count={count} />} {...field(shape.count)}>
+            <InputNumber<number> min={1} max={50} precision={0} />
           </Form.Item>
         </Step>
       </div>

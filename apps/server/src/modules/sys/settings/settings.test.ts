@@ -1,0 +1,97 @@
+import { configs, system } from '@zhisuan/contract/sys/sys'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { testApp, type TestApp } from '../../../testing/app.ts'
+import { call, refused, send } from '../../../testing/call.ts'
+import { someone } from '../../../testing/people.ts'
+
+let app: TestApp
+/** A second server of the same platform. */
+let other: TestApp
+let token: string
+beforeAll(async () => {
+  app = await testApp()
+  other = await testApp({ DATABASE_URL: app.databaseUrl })
+  token = (await someone(app, { kind: 1 })).token
+})
+afterAll(async () => {
+  await other.close()
+  await app.close()
+})
+
+const set = (key: string, value: string) => call(app, configs.set, { token, body: { key, value } })
+const reset = (key: string) => call(app, configs.reset, { token, query: { key } })
+const list = async (key?: string) => (await call(app, configs.list, { token, query: key === undefined ? {} : { key } })).items
+
+describe('settings', () => {
+  it('have defaults until somebody sets them', async () => {
+    expect(await list()).toEqual([
+      { key: 'register_mode', value: 'open', known: true, default_value: 'open', updated_at: null },
+      { key: 'title', value: '智算云', known: true, default_value: '智算云', updated_at: null },
+    ])
+    expect(await call(app, system.info, {})).toEqual({
+      title: '智算云',
+      version: app.config.version,
+      register_mode: 'open',
+      sms_available: true,
+      email_available: true,
+      development: true,
+    })
+  })
+
+  it('count on every server as soon as they are set, and no more when they are reset', async () => {
+    const titleOn = async (server: TestApp) => (await call(server, system.info, {})).title
+    expect(await titleOn(other)).toBe('智算云')
+    expect(await set('title', ' 我的云 ')).toMatchObject({ key: 'title', value: '我的云', known: true, default_value: '智算云' })
+    expect(await titleOn(app)).toBe('我的云')
+    await vi.waitFor(async () => expect(await titleOn(other)).toBe('我的云'), 2000)
+    await reset('title')
+    expect(await titleOn(app)).toBe('智算云')
+    await vi.waitFor(async () => expect(await titleOn(other)).toBe('智算云'), 2000)
+  })
+
+  it('that the platform reads take only what it understands', async () => {
+    for (const [key, value] of [['register_mode', 'OPEN'], ['register_mode', ''], ['title', '  '], ['title', 'x'.repeat(65)]] as const) {
+      expect(await refused(app, configs.set, { token, body: { key, value } }), `${key}=${value}`).toMatchObject({ status: 400, code: 92006, fields: [{ field: 'value' }] })
+    }
+    expect((await list('register_mode'))[0]?.updated_at).toBeNull()
+  })
+
+  it('of the console’s own take any text, and are gone when they are reset', async () => {
+    const made = await set('console.banner', '今晚 23:00 维护')
+    expect(made).toEqual({ key: 'console.banner', value: '今晚 23:00 维护', known: false, default_value: null, updated_at: expect.any(String) })
+    expect(await list('console.banner')).toEqual([made])
+    expect((await set('console.banner', '')).value).toBe('')
+    await reset('console.banner')
+    await reset('console.banner')
+    expect(await list('console.banner')).toEqual([])
+  })
+
+  it('have keys of lower-case letters, digits, dots and underscores', async () => {
+    for (const key of ['Title', '1st', 'a b', '', 'x'.repeat(65), '__proto__']) {
+      expect(await refused(app, configs.set, { token, body: { key, value: 'x' } }), key).toMatchObject({ status: 400, code: 90001, fields: [{ field: 'key' }] })
+    }
+    // Names that every object has are keys like others.
+    expect(await set('constructor', 'x')).toMatchObject({ known: false, default_value: null })
+    await reset('constructor')
+    expect((await refused(app, configs.set, { token, body: { key: 'title', value: 'x'.repeat(8193) } })).fields?.[0]?.field).toBe('value')
+  })
+
+  it('are set by several at once without failing', async () => {
+    const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => send(n % 2 === 0 ? app : other, configs.set, { token, body: { key: 'console.race', value: String(n) } })))
+    expect(answers.every(({ status }) => status === 200)).toBe(true)
+    expect((await list('console.race')).length).toBe(1)
+  })
+
+  it('are for administrators', async () => {
+    const tenant = await someone(app)
+    for (const declared of [configs.list, configs.set, configs.reset]) {
+      expect(await refused(app, declared, { token: tenant.token }), declared.id).toMatchObject({ status: 403, code: 3000 })
+    }
+  })
+
+  it('close registration by default where nobody can be sent a code', async () => {
+    const production = await testApp({ ZHISUAN_ENV: 'production' })
+    expect(await call(production, system.info, {})).toMatchObject({ register_mode: 'closed', sms_available: false, development: false })
+    await production.close()
+  })
+})
