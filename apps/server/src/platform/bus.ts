@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import pg from 'pg'
 import type { Logger } from 'pino'
+import { listen } from './db/connections.ts'
 import type { Sql } from './db/database.ts'
 
 /**
@@ -25,41 +25,19 @@ interface Subscriber {
 
 export async function openBus(url: string, log: Logger): Promise<Bus> {
   const subscribers = new Set<Subscriber>()
-  let client: pg.Client | null = null
-  let closed = false
-  let retry: NodeJS.Timeout | undefined
-
-  const connect = async (): Promise<void> => {
-    const fresh = new pg.Client({ connectionString: url, keepAlive: true, application_name: 'zhisuan-bus' })
-    fresh.on('notification', ({ payload }) => {
-      const [topic, ...rest] = (payload ?? '').split(' ')
+  const listener = await listen(
+    url,
+    'zhisuan-bus',
+    channel,
+    (message) => {
+      const [topic, ...rest] = message.split(' ')
       for (const subscriber of subscribers) if (subscriber.topic === topic) subscriber.told(rest.join(' '))
-    })
-    const lost = (error?: Error) => {
-      if (client !== fresh) return
-      client = null
-      if (closed) return
-      log.warn({ err: error }, 'bus connection lost')
+    },
+    () => {
       for (const subscriber of subscribers) subscriber.missed?.()
-      reconnect()
-    }
-    fresh.on('error', lost)
-    fresh.on('end', () => lost())
-    await fresh.connect()
-    await fresh.query(`listen ${channel}`)
-    client = fresh
-  }
-  const reconnect = () => {
-    retry = setTimeout(() => {
-      connect().then(
-        // What was told while nobody listened is gone.
-        () => subscribers.forEach((subscriber) => subscriber.missed?.()),
-        () => (closed ? undefined : reconnect()),
-      )
-    }, 500)
-  }
-  await connect()
-
+    },
+    log,
+  )
   return {
     async publish(on, topic, payload) {
       await sql`select pg_notify(${channel}, ${`${topic} ${payload}`})`.execute(on)
@@ -69,12 +47,6 @@ export async function openBus(url: string, log: Logger): Promise<Bus> {
       subscribers.add(subscriber)
       return () => subscribers.delete(subscriber)
     },
-    async close() {
-      closed = true
-      clearTimeout(retry)
-      const last = client
-      client = null
-      await last?.end()
-    },
+    close: () => listener.close(),
   }
 }

@@ -1,6 +1,7 @@
 import { fromKysely, PgBoss } from 'pg-boss'
 import type { Logger } from 'pino'
 import type { z } from 'zod'
+import { listen, openPool } from './db/connections.ts'
 import type { Tx } from './db/database.ts'
 
 /** Work that outlives the request that asked for it. Delivered at least once: handlers are idempotent. */
@@ -55,9 +56,22 @@ export interface Jobs {
 
 /** Jobs on pg-boss, in the schema `pgboss` of our database. */
 export async function createJobs(url: string, log: Logger): Promise<Jobs> {
-  const boss = new PgBoss({ connectionString: url, max: 4, application_name: 'zhisuan-jobs', useListenNotify: true })
+  // Connections of our own making: those that pg-boss makes end the process when the database ends them.
+  const pool = openPool(url, 'zhisuan-jobs', 4, log)
+  const boss = new PgBoss({
+    useListenNotify: true,
+    db: {
+      executeSql: (text, values) => pool.query(text, values),
+      listen: (channel, heard, recover) => listen(url, 'zhisuan-jobs-listener', channel, heard, recover, log),
+    },
+  })
   boss.on('error', (error) => log.error({ err: error }, 'job queue'))
-  await boss.start()
+  try {
+    await boss.start()
+  } catch (error) {
+    await pool.end()
+    throw error
+  }
 
   return {
     async send(tx, job, input) {
@@ -92,6 +106,7 @@ export async function createJobs(url: string, log: Logger): Promise<Jobs> {
     },
     async stop() {
       await boss.stop({ graceful: true, timeout: 5_000 })
+      await pool.end()
     },
   }
 }

@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { errors, type ErrorName } from '@zhisuan/contract/errors'
 import { isEngineError } from '@zhisuan/engines/errors'
 import { sql, type Generated } from 'kysely'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Logger } from 'pino'
 import { z } from 'zod'
 import type { Actor } from './auth/actor.ts'
+import { connect } from './db/connections.ts'
 import { isUniqueViolation, migration, type Database, type Migrations, type Tx } from './db/database.ts'
 import { Refusal } from './errors.ts'
 import { toRefusal } from './http/problems.ts'
@@ -165,18 +166,10 @@ export function createOperations(parts: {
    * process dies, the database drops the connection and with it the locks: no lease to wait for.
    */
   const locks = (): Promise<pg.Client> => {
-    lockClient ??= (async () => {
-      const client = new pg.Client({ connectionString: parts.databaseUrl, keepAlive: true, application_name: 'zhisuan-operations' })
-      const lost = () => {
-        if (lockClient === null) return
-        lockClient = null
-        for (const { abort } of running.values()) abort.abort(new Error('lost hold of the operation'))
-      }
-      client.on('error', lost)
-      client.on('end', lost)
-      await client.connect()
-      return client
-    })().catch((error: unknown) => {
+    lockClient ??= connect(parts.databaseUrl, 'zhisuan-operations', () => {
+      lockClient = null
+      for (const { abort } of running.values()) abort.abort(new Error('lost hold of the operation'))
+    }).catch((error: unknown) => {
       lockClient = null
       throw error
     })

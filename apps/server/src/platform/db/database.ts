@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { Logger } from 'pino'
+import { openPool } from './connections.ts'
 
 /**
  * The tables. Each module adds its own beside its SQL:
@@ -24,9 +25,7 @@ export interface Database {
 }
 
 export function openDatabase(url: string, options: { poolSize: number; log: Logger }): Database {
-  const pool = new pg.Pool({ connectionString: url, max: options.poolSize, application_name: 'zhisuan' })
-  // An idle connection that breaks must not end the server: the pool opens another.
-  pool.on('error', (error) => options.log.warn({ err: error }, 'idle database connection lost'))
+  const pool = openPool(url, 'zhisuan', options.poolSize, options.log)
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   return { db, pool, close: () => db.destroy() }
 }

@@ -106,14 +106,12 @@ describe('importing', () => {
     const key = readPublicKey(readFileSync(join(app.config.DATA_DIR, 'licence/public.pem'), 'utf8'))
     const wrap = (text: string) => `-----BEGIN ZHISUAN LICENCE-----\n${text}\n-----END ZHISUAN LICENCE-----`
     expect(readLicence(wrap(inner), key).ok).toBe(true)
-    const original = readLicence(wrap(inner), key)
     for (let at = 0; at < inner.length; at++) {
       const changed = inner.slice(0, at) + (inner[at] === 'A' ? 'B' : 'A') + inner.slice(at + 1)
-      const reading = readLicence(wrap(changed), key)
-      // The last character of base64 may have bits that mean nothing.
-      if (reading.ok) expect(reading).toEqual(original)
+      expect(readLicence(wrap(changed), key).ok, `character ${at}`).toBe(false)
     }
-    expect((await refuseImport(file.replace(/[A-Za-z](?=\n-----END)/, '='))).status).toBe(400)
+    expect((await refuseImport(file.replace('.', '.A'))).status).toBe(400)
+    expect((await refuseImport(file.replace('==', '='))).status).toBe(400)
   })
 
   it('refuses what is no licence file', async () => {
