@@ -7,10 +7,13 @@ import { auth } from '@zhisuan/contract/ums/auth'
 import { startEmbeddedPostgres } from '../../apps/server/src/platform/db/embedded.ts'
 import { administratorPassword, asAdministrator, startServer } from '../support/server.ts'
 import type { Figure } from './main.ts'
-import { percentile, timed } from './stats.ts'
+import { median, percentile, timed } from './stats.ts'
 
 const count = 100_000
 const runs = 200
+/** How many of them are an organisation's of usual size. */
+const ofOrganisation = 50
+const organisation = '00000000-0000-4000-8000-000000000001'
 
 /** Lists over 100,000 instances against the bare SQL, and requests per second against a bare Fastify route. */
 export async function benchList(data: string): Promise<Figure[]> {
@@ -20,7 +23,7 @@ export async function benchList(data: string): Promise<Figure[]> {
   await admin.query('create database bench')
   await admin.end()
   const url = postgres.url('bench')
-  const server = await startServer(data, { DATABASE_URL: url, LOCAL_CLOUD: 'sandbox', LOG_LEVEL: 'error' })
+  const server = await startServer(data, { DATABASE_URL: url, LOCAL_CLOUD: 'sandbox', LOG_LEVEL: 'error', ZHISUAN_ENV: 'production' })
   const sql = new pg.Client({ connectionString: url })
   await sql.connect()
   try {
@@ -30,13 +33,13 @@ export async function benchList(data: string): Promise<Figure[]> {
     await sql.query(
       `insert into vms (id, cloud_id, bp_id, name, description, type, status, engine_name, image_fingerprint, image_name, flavor_name,
          cpu_cores, memory_bytes, disk_bytes, network, addresses, created_by_name, created_at)
-       select gen_random_uuid(), $1, null, 'vm-' || n, '', case n % 3 when 0 then 'vm' else 'container' end,
+       select gen_random_uuid(), $1, case when n <= $3 then $4::uuid end, 'vm-' || n, '', case n % 3 when 0 then 'vm' else 'container' end,
          (array['running','running','running','stopped','error'])[1 + n % 5], 'bench-' || n, repeat('0', 64), 'debian-12', 'small',
          1 + n % 8, 1073741824, 10737418240, 'sandbox0',
          jsonb_build_array(jsonb_build_object('family', 4, 'address', '10.' || n / 65536 || '.' || (n / 256) % 256 || '.' || n % 256)),
          'bench', now() - n * interval '1 second'
        from generate_series(1, $2) as n`,
-      [cloud, count],
+      [cloud, count, ofOrganisation, organisation],
     )
     await sql.query('vacuum analyze vms')
     const { token } = await client.call(auth.password, { body: { username: 'admin', password: administratorPassword } })
@@ -76,7 +79,8 @@ export async function benchList(data: string): Promise<Figure[]> {
         met: p95 <= 20,
       })
     }
-    figures.push(await throughput(server.url, `/api/nextstack/v1/vms?cloud_id=${cloud}&page_size=10`, token))
+    const path = `/api/nextstack/v1/vms?cloud_id=${cloud}&bp_id=${organisation}&page_size=10`
+    figures.push(...(await throughput(server.url, path, token)))
     return figures
   } finally {
     await sql.end()
@@ -85,29 +89,37 @@ export async function benchList(data: string): Promise<Figure[]> {
   }
 }
 
-/** The same bytes from a bare Fastify route, in turns with ours, so that a busy machine is busy for both. */
-async function throughput(url: string, path: string, token: string): Promise<Figure> {
-  const sample = await (await fetch(url + path, { headers: { authorization: `Bearer ${token}` } })).json()
+/**
+ * The same bytes from a bare Fastify route, in turns with ours, so that a busy machine is busy for
+ * both. A hundred connections, as Fastify's own benchmarks have: consoles that look at one list;
+ * and, for what sharing does not help, each question unlike all others.
+ */
+async function throughput(url: string, path: string, token: string): Promise<Figure[]> {
+  const headers = { authorization: `Bearer ${token}` }
+  const sample = await (await fetch(url + path, { headers })).json()
   const bare = fastify()
   bare.get('/', async () => sample)
   const bareUrl = await bare.listen({ port: 0, host: '127.0.0.1' })
-  const rate = async (target: string, headers: Record<string, string>) =>
-    (await autocannon({ url: target, connections: 20, duration: 4, headers })).requests.average
-  const headers = { authorization: `Bearer ${token}` }
-  const ours: number[] = []
+  const rate = async (options: autocannon.Options) => (await autocannon({ connections: 100, duration: 4, ...options })).requests.average
+  let question = 0
+  const unlike = { setupRequest: (request: autocannon.Request) => ({ ...request, path: `${path}&keyword=${(question++).toString(36)}-` }) }
+  const same: number[] = []
+  const different: number[] = []
   const floors: number[] = []
   for (let round = 0; round < 3; round++) {
-    ours.push(await rate(url + path, headers))
-    floors.push(await rate(bareUrl, headers))
+    same.push(await rate({ url: url + path, headers }))
+    floors.push(await rate({ url: bareUrl }))
+    different.push(await rate({ url, headers, requests: [unlike] }))
   }
   await bare.close()
-  const [best, floor] = [percentile(ours, 0.5), percentile(floors, 0.5)]
-  return {
-    name: 'authenticated list, requests per second',
-    ours: best.toFixed(0),
+  const floor = median(floors)
+  const figure = (name: string, ours: number, bar: number | null): Figure => ({
+    name: `authenticated list, requests per second, ${name}`,
+    ours: ours.toFixed(0),
     floor: `${floor.toFixed(0)} of a bare Fastify route`,
-    value: best / floor,
-    bar: '≥ 0.4',
-    met: best / floor >= 0.4,
-  }
+    value: ours / floor,
+    bar: bar === null ? 'none' : `≥ ${bar}`,
+    met: bar === null || ours / floor >= bar,
+  })
+  return [figure('100 look at one list', median(same), 0.4), figure('each question unlike the others', median(different), null)]
 }

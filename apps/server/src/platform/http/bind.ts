@@ -5,10 +5,11 @@ import '@zhisuan/contract/validation'
 import { mayAccess } from '@zhisuan/contract/roles'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import type { Actor } from '../auth/actor.ts'
+import { scopeOf, type Actor, type Scope } from '../auth/actor.ts'
 import { Refusal } from '../errors.ts'
 import type { Handler } from './handler.ts'
 import { serializerSchema } from './schema.ts'
+import { createShared } from './shared.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -54,9 +55,17 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
     errorResponseBuilder: (_request, context) => new Refusal('tooManyRequests', { values: { seconds: Math.ceil(context.ttl / 1000) } }),
   })
 
-  for (const { call, run } of handlers) {
+  const share = createShared<string>()
+  const check = (call: Call, answer: unknown): unknown => {
+    if (options.checkResponses) parse(call.response, answer, 'response')
+    return answer
+  }
+
+  for (const handler of handlers) {
+    const { call } = handler
     if (!declared.has(call)) throw new Error(`${call.id} is served but not in the contract`)
     if (bound.has(call)) throw new Error(`${call.id} has two handlers`)
+    if (handler.shared && call.method !== 'GET') throw new Error(`${call.id} changes something, so its answer cannot be shared`)
     bound.add(call)
     const hasBody = call.method !== 'GET' && call.method !== 'DELETE'
 
@@ -72,13 +81,24 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
         await authorise(request, call, options.authenticate)
       },
       handler: async (request, reply) => {
+        if (handler.shared) {
+          // Refused above where the call wants somebody.
+          const scope: Scope = request.actor === null ? { nothing: true } : scopeOf(request.actor)
+          const answer = await share(`${Object.entries(scope).join()} ${request.url}`, async () => {
+            const params = parse(call.params, request.params, 'params')
+            const query = parse(call.query, request.query, 'query')
+            const input = { params, query, scope } as Parameters<typeof handler.run>[0]
+            return reply.serialize(check(call, await handler.run(input))) as string
+          })
+          return reply.type('application/json; charset=utf-8').send(answer)
+        }
         const params = parse(call.params, request.params, 'params')
         const query = parse(call.query, request.query, 'query')
         // An absent body reads as an empty object: the missing fields are then named one by one.
         const body = hasBody ? parse(call.body, request.body ?? {}, 'body') : {}
         // What handle() bound fits the declaration; here the kinds of all calls meet.
-        const answer = await run({ params, query, body, actor: request.actor, request, reply } as Parameters<typeof run>[0])
-        if (options.checkResponses) parse(call.response, answer, 'response')
+        const input = { params, query, body, actor: request.actor, request, reply } as Parameters<typeof handler.run>[0]
+        const answer = check(call, await handler.run(input))
         if (call.audit) await options.audit(auditEntry(request, call, 0))
         reply.code(call.status)
         return call.status === 204 ? null : answer

@@ -1,6 +1,6 @@
 import type { BodyOf, Call, ParamsOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Actor } from '../auth/actor.ts'
+import type { Actor, Scope } from '../auth/actor.ts'
 
 /** What a handler gets: everything parsed, and the actor that the declaration promises. */
 export interface HandlerInput<C extends Call> {
@@ -13,15 +13,32 @@ export interface HandlerInput<C extends Call> {
   reply: FastifyReply
 }
 
-/** A call with what answers it. */
-export interface Handler {
-  readonly call: Call
-  readonly run: (input: HandlerInput<Call>) => Promise<unknown>
+/** What a shared handler gets: nothing of the one person who asks but what he may see. */
+export interface SharedInput<C extends Call> {
+  params: ParamsOf<C>
+  query: QueryOf<C>
+  scope: Scope
 }
+
+/** A call with what answers it. */
+export type Handler =
+  | { readonly call: Call; readonly shared: false; readonly run: (input: HandlerInput<Call>) => Promise<unknown> }
+  | { readonly call: Call; readonly shared: true; readonly run: (input: SharedInput<Call>) => Promise<unknown> }
 
 /** Binds a handler to a declared call; one whose answer does not fit the declared response does not compile. */
 export const handle = <C extends Call>(call: C, run: (input: HandlerInput<C>) => Promise<ResponseOf<C>>): Handler => ({
   call,
+  shared: false,
   // The HTTP layer parses with this very call's schemas before it runs the handler.
-  run: run as Handler['run'],
+  run: run as (input: HandlerInput<Call>) => Promise<unknown>,
+})
+
+/**
+ * Binds a handler to a read that many make again and again, such as a list that consoles watch:
+ * those of one scope who ask the same at once share one answer, see shared.ts.
+ */
+export const handleShared = <C extends Call>(call: C, run: (input: SharedInput<C>) => Promise<ResponseOf<C>>): Handler => ({
+  call,
+  shared: true,
+  run: run as (input: SharedInput<Call>) => Promise<unknown>,
 })

@@ -1,9 +1,9 @@
 import { vms as calls } from '@zhisuan/contract/nextstack/vm'
-import { handle, type Handler } from '../../../platform/http/handler.ts'
+import { handle, handleShared, type Handler } from '../../../platform/http/handler.ts'
 import type { VmService } from './vm.service.ts'
 
 export const vmRoutes = (vms: VmService): Handler[] => [
-  handle(calls.list, ({ actor, query }) => vms.list(actor, query)),
+  handleShared(calls.list, ({ scope, query }) => vms.list(scope, query)),
   handle(calls.get, ({ actor, params }) => vms.get(actor, params.id)),
   handle(calls.create, ({ actor, body }) => vms.create(actor, body)),
   handle(calls.start, ({ actor, params }) => vms.start(actor, params.id)),

@@ -2,7 +2,7 @@ import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import { vmCan, type Vm, type VmAction, type VmOperation, type VmStatus, type vms } from '@zhisuan/contract/nextstack/vm'
 import { errors } from '@zhisuan/contract/errors'
 import type { Image } from '@zhisuan/engines/compute'
-import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
+import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull, isUniqueViolation, type Tx } from '../../../platform/db/database.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
@@ -80,8 +80,8 @@ export function createVmService(
   }
 
   return {
-    async list(actor: Actor, query: QueryOf<Calls['list']>) {
-      const { total, rows } = await store.listVms(db, scopeOf(actor), query)
+    async list(scope: Scope, query: QueryOf<Calls['list']>) {
+      const { total, rows } = await store.listVms(db, scope, query)
       return { total, items: rows.map(shape) }
     },
 

@@ -89,6 +89,10 @@ export const vmMigrations: Migrations = {
     create index vms_status_bp on vms (bp_id, cloud_id, status, created_at desc, id desc);
     create index vms_search on vms using gin (search gin_trgm_ops);
   `),
+  '20261121_32_vms_by_type': migration(`
+    create index vms_type on vms (cloud_id, type, created_at desc, id desc);
+    create index vms_type_bp on vms (bp_id, cloud_id, type, created_at desc, id desc);
+  `),
 }
 
 /** The only way to tenant rows: through a scope. */
