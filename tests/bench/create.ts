@@ -8,7 +8,13 @@ import { asAdministrator, startServer, until } from '../support/server.ts'
 import type { Figure } from './main.ts'
 import { median, timed } from './stats.ts'
 
-const run = promisify(execFile)
+const execute = promisify(execFile)
+const lxc = async (...args: readonly string[]) => {
+  const running = execute('lxc', args)
+  // `lxc launch` reads more configuration from what it is given until that ends.
+  running.child.stdin?.end()
+  await running
+}
 const rounds = 15
 
 /** From the API call to running, against `lxc launch` of the same image with the same limits, in turns. */
@@ -41,10 +47,10 @@ export async function benchCreate(data: string): Promise<Figure[]> {
       const name = `bench-floor-${round}`
       floors.push(
         await timed(() =>
-          run('lxc', ['launch', image.fingerprint, name, '--quiet', '--network', network.name, '-c', 'limits.cpu=1', '-c', `limits.memory=${flavor.memory_bytes}`]),
+          lxc('launch', image.fingerprint, name, '--quiet', '--network', network.name, '-c', 'limits.cpu=1', '-c', `limits.memory=${flavor.memory_bytes}`),
         ),
       )
-      await run('lxc', ['delete', '--force', name])
+      await lxc('delete', '--force', name)
       await client.call(vms.delete, { params: { id } })
       await until(async () => (await client.call(vms.list, { query: { keyword: id } })).total === 0, 'the instance to be gone')
     }
