@@ -8,7 +8,8 @@ import { fieldTexts } from './texts.ts'
  */
 z.config(z.locales.zhCN())
 
-const required = (text: string) => z.string(text).trim().min(1, text)
+/** What is missing breaks no further rule. */
+const required = (text: string) => z.string(text).trim().min(1, { error: text, abort: true })
 
 /** Required, at most 64 characters, only Chinese characters, letters, digits, `_`, `-`, `.` and `@`. */
 export const name = required(fieldTexts.contentRequired)

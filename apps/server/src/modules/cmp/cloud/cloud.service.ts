@@ -74,7 +74,8 @@ export function createCloudService(platform: Platform, licence: LicenceLimits) {
     await known?.engine.close()
   }
 
-  const observe = async (engine: ComputeEngine, signal: AbortSignal): Promise<Observed & { host_name: string }> => {
+  type Answer = Observed & { host_name: string }
+  const observe = async (engine: ComputeEngine, signal: AbortSignal): Promise<Answer> => {
     const [info, capacity] = await Promise.all([engine.info({ signal }), engine.capacity({ signal })])
     const availability = (type: { available: boolean; reason?: string }) => ({ available: type.available, reason: type.reason ?? null })
     return {
@@ -89,22 +90,28 @@ export function createCloudService(platform: Platform, licence: LicenceLimits) {
     }
   }
 
+  /** What a row keeps of an engine that answered. */
+  const seen = (answer: Answer) => {
+    const { host_name: _, ...observed } = answer
+    return {
+      health: 'reachable' as const,
+      health_message: null,
+      // The driver wants JSON as text; the type is what is read back.
+      observed: JSON.stringify(observed) as unknown as Observed,
+      usage: usageOf(observed),
+      checked_at: platform.now(),
+    }
+  }
+
   /** Asks the engine and records what it says, or how it failed. */
   const refresh = async (row: CloudRow): Promise<CloudRow | undefined> => {
     try {
       const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(refreshTimeoutMs)])
-      const { host_name: _, ...observed } = await observe(engineOf(row), signal)
-      return await store.updateCloud(db, row.id, {
-        health: 'reachable',
-        health_message: null,
-        observed: JSON.stringify(observed) as unknown as Observed,
-        usage: usageOf(observed),
-        checked_at: platform.now(),
-      })
+      return await store.recordHealth(db, row, seen(await observe(engineOf(row), signal)))
     } catch (error) {
       if (stopping.signal.aborted) return row
       // What was stored stays: the last known capacity is better than none.
-      return store.updateCloud(db, row.id, {
+      return store.recordHealth(db, row, {
         health: isEngineError(error, 'unauthorized') ? 'unauthorised' : 'unreachable',
         health_message: error instanceof Error ? error.message.slice(0, 500) : 'unknown',
         checked_at: platform.now(),
@@ -118,7 +125,7 @@ export function createCloudService(platform: Platform, licence: LicenceLimits) {
   }
   const showOne = async (row: CloudRow): Promise<Cloud> => shape(row, (await contents.count(db, [row.id])).get(row.id) ?? 0)
 
-  const register = async (body: BodyOf<Calls['create']>, observed: Observed): Promise<CloudRow> => {
+  const register = async (body: BodyOf<Calls['create']>, observed: Answer): Promise<CloudRow> => {
     const id = uuidv7()
     try {
       return await db.transaction().execute(async (tx) => {
@@ -133,11 +140,7 @@ export function createCloudService(platform: Platform, licence: LicenceLimits) {
           connection: secrets.seal(JSON.stringify(body.connection), placeOf(id)),
           labels: body.labels,
           status: 'active',
-          health: 'reachable',
-          health_message: null,
-          usage: usageOf(observed),
-          observed: JSON.stringify(observed) as unknown as Observed,
-          checked_at: platform.now(),
+          ...seen(observed),
           deleted_at: null,
         })
         await bus.publish(tx, 'cloud', id)
@@ -187,8 +190,7 @@ export function createCloudService(platform: Platform, licence: LicenceLimits) {
     async create(body: BodyOf<Calls['create']>): Promise<Cloud> {
       requireNextstack(body.product)
       await licence.assertValid()
-      const { host_name: _, ...observed } = await tryConnection(body.connection)
-      return showOne(await register(body, observed))
+      return showOne(await register(body, await tryConnection(body.connection)))
     },
 
     async update(id: string, body: BodyOf<Calls['update']>): Promise<Cloud> {
@@ -198,7 +200,8 @@ export function createCloudService(platform: Platform, licence: LicenceLimits) {
         const row = await db.transaction().execute(async (tx) => {
           const before = found(await store.lockCloud(tx, id))
           if (connection !== undefined && connection.type !== 'sandbox' && observed !== undefined) {
-            const had = before.observed
+            // What the licence counts of it so far: of a sandbox nothing.
+            const had = before.connection_type === 'sandbox' ? null : before.observed
             await licence.assertFits(tx, {
               nodes: observed.nodes - (had?.nodes ?? 0),
               cores: observed.cpu_cores.total - (had?.cpu_cores.total ?? 0),
@@ -213,11 +216,12 @@ export function createCloudService(platform: Platform, licence: LicenceLimits) {
               address: addressOf(connection),
               connection: secrets.seal(JSON.stringify(connection), placeOf(id)),
             }),
+            ...(observed !== undefined && seen(observed)),
           })
           await bus.publish(tx, 'cloud', id)
           return found(after)
         })
-        return await showOne(connection === undefined ? row : ((await refresh(row)) ?? row))
+        return await showOne(row)
       } catch (error) {
         throw await explainUnique(error, connection)
       }
@@ -337,10 +341,9 @@ export function createCloudService(platform: Platform, licence: LicenceLimits) {
     const local = config.LOCAL_CLOUD === 'auto' ? await detectLocalHypervisor() : null
     const connection: CloudConnection = local === null ? { type: 'sandbox' } : { type: 'lxd-socket', socket_path: local.socketPath }
     try {
-      const { host_name: _, ...observed } = await tryConnection(connection)
       await register(
         { name: local === null ? firstCloudNames.sandbox : firstCloudNames.local, description: '', labels: [], product: 'nextstack', connection },
-        observed,
+        await tryConnection(connection),
       )
     } catch (error) {
       // Another server was faster, or the engine fell silent: an administrator can register it.

@@ -108,6 +108,16 @@ export const insertCloud = (tx: Tx, row: Insertable<CloudTable>): Promise<CloudR
 export const updateCloud = (on: Sql, id: string, changes: Updateable<CloudTable>): Promise<CloudRow | undefined> =>
   on.updateTable('clouds').set(changes).where('id', '=', id).where('deleted_at', 'is', null).returningAll().executeTakeFirst()
 
+/** What an engine answered, or that it did not: nothing to a cloud that has moved to another meanwhile. */
+export const recordHealth = async (
+  on: Sql,
+  row: Pick<CloudRow, 'id' | 'connection'>,
+  changes: Pick<Updateable<CloudTable>, 'health' | 'health_message' | 'observed' | 'usage' | 'checked_at'>,
+): Promise<CloudRow | undefined> => {
+  await on.updateTable('clouds').set(changes).where('id', '=', row.id).where('connection', '=', row.connection).where('deleted_at', 'is', null).execute()
+  return getCloud(on, row.id)
+}
+
 /** Sum over all registered clouds; what one has not told yet counts as nothing. */
 export async function licenceUsage(on: Sql): Promise<{ nodes: number; cores: number }> {
   const sums = await present(on)

@@ -97,7 +97,11 @@ export function createVmSync(parts: { db: Db; clouds: CloudService; metrics: Met
   const adjust = async (): Promise<void> => {
     const wanted = (await clouds.all()).filter((cloud) => cloud.product === 'nextstack' && cloud.status !== 'offline')
     const engines = new Map<string, ComputeEngine>()
-    for (const cloud of wanted) engines.set(cloud.id, await clouds.engine(cloud.id))
+    for (const { id } of wanted) {
+      // Removed meanwhile, or its secrets cannot be opened: the others are followed all the same.
+      const engine = await clouds.engine(id).catch((error: unknown) => log.warn({ err: error, cloud: id }, 'a cloud that cannot be followed'))
+      if (engine !== undefined) engines.set(id, engine)
+    }
     for (const [id, { engine, stop }] of following) {
       if (engines.get(id) === engine) continue
       stop.abort()
@@ -120,10 +124,12 @@ export function createVmSync(parts: { db: Db; clouds: CloudService; metrics: Met
 
   return {
     async start(): Promise<void> {
+      // One after the other, so that what was read last decides.
+      let last = adjust()
       clouds.onChange(() => {
-        adjust().catch((error: unknown) => log.error({ err: error }, 'adjusting which clouds are followed'))
+        last = last.then(adjust).catch((error: unknown) => log.error({ err: error }, 'adjusting which clouds are followed'))
       })
-      await adjust()
+      await last
     },
     async stop(): Promise<void> {
       stopping.abort()

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto'
+import type { CloudConnection } from '@zhisuan/contract/cmp/cloud'
+import type { CallOptions, Capacity, ComputeEngine, EngineInfo } from '@zhisuan/engines/compute'
+import { EngineError, type EngineErrorKind } from '@zhisuan/engines/errors'
+import { createSandboxEngine } from '@zhisuan/engines/sandbox/engine'
+
+/** Method of an engine as it is written: `instances.start`, `capacity`. */
+type Method = string
+
+/**
+ * An engine in the hand of a test: the sandbox behind a door that can be shut. A test file puts
+ * {@link openTestEngine} in the place of `openEngine`; what the server then reaches by the socket
+ * path is this.
+ */
+export interface TestEngine {
+  readonly connection: Extract<CloudConnection, { type: 'lxd-socket' }>
+  /** The engine itself, for what somebody does on it behind our back. */
+  readonly direct: ComputeEngine
+  /** What `info` and `capacity` say, to be changed. */
+  readonly says: { info: EngineInfo; capacity: Capacity }
+  /** Every method that the server asked for, in order. */
+  readonly asked: Method[]
+  /** From now on the method (or everything) fails like this; `times` at most. */
+  fail(kind: EngineErrorKind, options?: { method?: Method; times?: number; message?: string }): void
+  /** Answers again. */
+  recover(): void
+  /** Holds calls of a method at the door until opened. */
+  hold(method: Method): { reached: Promise<void>; open: () => void }
+}
+
+interface Fault {
+  kind: EngineErrorKind
+  method: Method | undefined
+  left: number
+  message: string
+}
+interface Gate {
+  method: Method
+  reached: () => void
+  opened: Promise<void>
+}
+
+const running = new Map<string, ComputeEngine>()
+const gib = 2 ** 30
+
+export function startTestEngine(host: { nodes?: number; cores?: number } = {}): TestEngine {
+  const socket_path = `/engines/${randomUUID()}`
+  const direct = createSandboxEngine({ directory: null })
+  const cores = host.cores ?? 64
+  const says: TestEngine['says'] = {
+    info: { product: 'lxd', version: '5.0.2', hostName: 'host', instanceTypes: { vm: { available: true }, container: { available: true } }, extensions: [] },
+    capacity: {
+      cpuCores: { total: cores, used: 0 },
+      memoryBytes: { total: 256 * gib, used: 0 },
+      diskBytes: { total: 1024 * gib, used: 0 },
+      nodes: host.nodes ?? 1,
+    },
+  }
+  const asked: Method[] = []
+  let faults: Fault[] = []
+  const gates = new Set<Gate>()
+
+  const enter = async (method: Method, args: readonly unknown[]): Promise<void> => {
+    asked.push(method)
+    for (const gate of gates) {
+      if (gate.method !== method) continue
+      gate.reached()
+      await orAborted(gate.opened, args)
+    }
+    const fault = faults.find((one) => one.left > 0 && (one.method === undefined || one.method === method))
+    if (fault === undefined) return
+    fault.left -= 1
+    throw new EngineError(fault.kind, fault.message)
+  }
+
+  const engine: ComputeEngine = {
+    ...guarded(direct, '', enter),
+    kind: 'lxd',
+    info: async () => {
+      await enter('info', [])
+      return says.info
+    },
+    capacity: async () => {
+      await enter('capacity', [])
+      return says.capacity
+    },
+    events: (options) => direct.events(options),
+    // The host goes on when a client hangs up.
+    close: async () => undefined,
+  }
+  running.set(socket_path, engine)
+
+  return {
+    connection: { type: 'lxd-socket', socket_path },
+    direct,
+    says,
+    asked,
+    fail: (kind, options = {}) => {
+      faults.push({ kind, method: options.method, left: options.times ?? Infinity, message: options.message ?? `${kind} by test` })
+    },
+    recover: () => {
+      faults = []
+    },
+    hold(method) {
+      let reached: () => void = () => undefined
+      let open: () => void = () => undefined
+      const gate: Gate = {
+        method,
+        reached: () => reached(),
+        opened: new Promise((resolve) => {
+          open = resolve
+        }),
+      }
+      const arrival = new Promise<void>((resolve) => {
+        reached = resolve
+      })
+      gates.add(gate)
+      return {
+        reached: arrival,
+        open: () => {
+          gates.delete(gate)
+          open()
+        },
+      }
+    },
+  }
+}
+
+/** Stands in for `openEngine`: leads to what {@link startTestEngine} started; where nothing runs, nothing answers. */
+export function openTestEngine(connection: CloudConnection): ComputeEngine {
+  if (connection.type === 'sandbox') return createSandboxEngine({ directory: null })
+  const address = connection.type === 'lxd-socket' ? connection.socket_path : new URL(connection.url).pathname
+  const engine = running.get(address)
+  if (engine !== undefined) return engine
+  const nobody = guarded(createSandboxEngine({ directory: null }), '', async () => {
+    throw new EngineError('unreachable', `connect ENOENT ${address}`)
+  })
+  return { ...nobody, async *events() {}, close: async () => undefined }
+}
+
+/** The same object with every method behind the door. */
+function guarded<T extends object>(target: T, prefix: string, enter: (method: Method, args: readonly unknown[]) => Promise<void>): T {
+  const entries = Object.entries(target).map(([name, value]: [string, unknown]) => {
+    const method = `${prefix}${name}`
+    if (typeof value === 'function') {
+      const behind = async (...args: unknown[]): Promise<unknown> => {
+        await enter(method, args)
+        return (value as (...args: unknown[]) => unknown)(...args)
+      }
+      return [name, behind]
+    }
+    return [name, typeof value === 'object' && value !== null ? guarded(value, `${method}.`, enter) : value]
+  })
+  // Each entry kept its name and its kind.
+  return Object.fromEntries(entries) as T
+}
+
+/** Like an engine's client: whoever waits at the door leaves when his signal says so. */
+async function orAborted(opened: Promise<void>, args: readonly unknown[]): Promise<void> {
+  const options = args.at(-1) as CallOptions | undefined
+  const signal = typeof options === 'object' && options !== null && 'signal' in options ? options.signal : undefined
+  if (signal === undefined) return opened
+  await new Promise<void>((resolve, reject) => {
+    const leave = () => reject(new EngineError('cancelled', 'cancelled'))
+    if (signal.aborted) leave()
+    signal.addEventListener('abort', leave, { once: true })
+    void opened.then(resolve)
+  })
+}
