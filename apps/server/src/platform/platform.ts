@@ -48,16 +48,17 @@ export interface OpenedPlatform extends Platform {
 export async function openPlatform(config: Config, log: Logger, migrations: Migrations, now: () => Date = () => new Date()): Promise<OpenedPlatform> {
   const closing: (() => Promise<unknown>)[] = []
   try {
-    const secrets = createSecrets(readSecretKey(config))
     let url = config.DATABASE_URL
     if (url === undefined) {
-      const lock = await lockDataDirectory(config.DATA_DIR)
-      closing.unshift(() => new Promise((resolve) => lock.close(resolve)))
+      const lock = lockDataDirectory(config.DATA_DIR)
+      closing.unshift(async () => lock.close())
       const postgres = await startEmbeddedPostgres(join(config.DATA_DIR, 'database'))
       closing.unshift(() => postgres.stop())
       await ensureDatabase(postgres.url('postgres'), 'zhisuan')
       url = postgres.url('zhisuan')
     }
+    // After the lock: a restore that was killed is ended with it, and brings its key.
+    const secrets = createSecrets(readSecretKey(config))
     const database = openDatabase(url, { poolSize: config.DATABASE_POOL_SIZE, log })
     closing.unshift(() => database.close())
     const done = await migrate(database.db, migrations)

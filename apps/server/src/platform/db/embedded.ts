@@ -1,10 +1,13 @@
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { chownSync, cpSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { chownSync, cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { createServer, type Server } from 'node:net'
 import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import pg from 'pg'
+import { finishRestore } from './restored.ts'
 
 const run = promisify(execFile)
 const majorVersion = '18'
@@ -17,70 +20,128 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>
 }
 
-/** The data directory is in use by another server. */
+/** The data directory is in use by another process. */
 export class DataDirectoryLocked extends Error {}
 
+/** Held until it is closed or the process ends, however it does. */
+export interface DataDirectoryLock {
+  close(): void
+}
+
 /**
- * Takes the data directory for this process. An abstract Unix socket is exclusive, needs no file
- * that could be left behind, and is gone the moment the process is, however it ended.
+ * Takes the data directory for this process, then ends what a killed restore had decided. Node
+ * has no call for file locks, SQLite does: an exclusive transaction on an empty file. The kernel
+ * keeps it, so it holds between containers that share a volume as well, and is gone the moment
+ * the process is. Nothing else may open the file `lock` in this process: closing it unlocks.
  * @throws DataDirectoryLocked
  */
-export async function lockDataDirectory(directory: string): Promise<Server> {
+export function lockDataDirectory(directory: string): DataDirectoryLock {
   mkdirSync(directory, { recursive: true })
-  const { dev, ino } = statSync(directory)
-  const lock = createServer()
-  lock.unref()
-  await new Promise<void>((resolve, reject) => {
-    lock.once('error', (error: NodeJS.ErrnoException) => {
-      reject(
-        error.code === 'EADDRINUSE'
-          ? new DataDirectoryLocked(`Another server is running on the data directory ${directory}. Stop it, or set DATA_DIR.`)
-          : error,
-      )
-    })
-    lock.listen(`\0zhisuan-data-${dev}-${ino}`, resolve)
-  })
-  return lock
+  const lock = takeLock(directory, `Another server, or a backup or restore, is running on the data directory ${directory}. Stop it, or set DATA_DIR.`)
+  try {
+    finishRestore(directory)
+    return lock
+  } catch (error) {
+    lock.close()
+    throw error
+  }
+}
+
+const sqliteBusy = 5
+/** Named here, because a lock that nobody names any more is collected, and so given up. */
+const held = new Set<DatabaseSync>()
+
+function takeLock(directory: string, message: string): DataDirectoryLock {
+  const lock = new DatabaseSync(join(directory, 'lock'), { timeout: 0 })
+  try {
+    lock.exec('begin exclusive')
+    held.add(lock)
+    return { close: () => held.delete(lock) && lock.close() }
+  } catch (error) {
+    lock.close()
+    if (error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy) throw new DataDirectoryLocked(message, { cause: error })
+    throw error
+  }
 }
 
 /**
  * Starts PostgreSQL in `directory`, making the cluster at the first time. One that a killed
  * server left running is taken over; one that was killed itself recovers from its log.
  * @param settings further `name=value` settings, for tests (`fsync=off`)
+ * @throws DataDirectoryLocked where another process uses this database, through whatever path
  */
 export async function startEmbeddedPostgres(directory: string, settings: readonly string[] = []): Promise<EmbeddedPostgres> {
-  const owner = process.getuid?.() === 0 ? await systemUser() : null
+  const owner = await databaseOwner()
   const binaries = reachableBinaries(owner)
   const base = reachableFolder(directory, owner)
+  const lock = takeLock(base, `The database ${base} is in use by another server, although not through ${directory}.`)
+  try {
+    const cluster = openCluster(base, binaries, owner)
+    await cluster.make()
+    await cluster.start(settings)
+    return {
+      url: cluster.url,
+      stop: () => cluster.stop().finally(() => lock.close()),
+    }
+  } catch (error) {
+    lock.close()
+    throw error
+  }
+}
+
+/** Stops a PostgreSQL that a killed server left running there, if there is one. */
+export async function stopEmbeddedPostgres(directory: string): Promise<void> {
+  if (!existsSync(join(directory, 'data', 'PG_VERSION'))) return
+  const owner = await databaseOwner()
+  await openCluster(realpathSync(directory), reachableBinaries(owner), owner).stop()
+}
+
+/** Connection string of the database of a server that runs on this data directory. */
+export const embeddedUrl = (directory: string, database: string): string => socketUrl(join(realpathSync(directory), 'run'), database)
+
+const socketUrl = (sockets: string, database: string) => `postgresql://zhisuan@localhost/${database}?host=${encodeURIComponent(sockets)}`
+
+/** Recovery after a crash is as long as the log that it reads. */
+const startSeconds = 3600
+/** `.s.PGSQL.5432` has to fit as well, into 107 bytes. */
+const longestSocketFolder = 90
+/** How long a PostgreSQL that was found running may be silent. */
+const silenceMs = 60_000
+
+/** The programs of PostgreSQL on one cluster. Paths are relative: pg_ctl hands its arguments to a shell. */
+function openCluster(base: string, binaries: string, owner: Owner | null) {
   const data = join(base, 'data')
   const sockets = join(base, 'run')
-  if (sockets.length > 85) throw new Error(`The path of the data directory is too long for a Unix socket: ${sockets}`)
-  mkdirSync(sockets, { recursive: true, mode: 0o700 })
-  if (owner !== null) chownSync(sockets, owner.uid, owner.gid)
-
   const as = { env: { PATH: '/usr/bin:/bin', LC_ALL: 'C.UTF-8', TZ: 'UTC' }, cwd: base, ...owner }
   const tool = (name: string, args: readonly string[]) => run(join(binaries, name), [...args], as)
 
-  if (!existsSync(data)) {
-    // Made beside and renamed when whole: an interrupted initdb leaves nothing that looks like data.
-    const unfinished = `${data}.unfinished`
-    rmSync(unfinished, { recursive: true, force: true })
-    await tool('initdb', ['-D', unfinished, '-U', 'zhisuan', '-A', 'trust', '-E', 'UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions'])
-    renameSync(unfinished, data)
-  }
-  const held = readFileSync(join(data, 'PG_VERSION'), 'utf8').trim()
-  if (held !== majorVersion) {
-    throw new Error(`The data directory holds PostgreSQL ${held}, this version needs ${majorVersion}. Restore a backup (scripts/restore).`)
+  const postmaster = (): number => {
+    try {
+      return Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
+    } catch {
+      return 0
+    }
   }
 
-  const running = await tool('pg_ctl', ['status', '-D', data]).then(
-    () => true,
-    () => false,
-  )
-  if (!running) {
+  const start = async (settings: readonly string[]) => {
+    let silentUntil = Date.now() + silenceMs
+    for (let there = processesIn(data); there.length > 0; there = processesIn(data)) {
+      // Without the first of them, the others are ending: a new one must not write beside them.
+      const answer = there.includes(postmaster()) ? await ask(socketUrl(sockets, 'postgres')) : 'silent'
+      if (answer === 'ready') return
+      // What one that starts, stops or recovers will be, shows when that is over.
+      if (answer === 'busy') silentUntil = Date.now() + silenceMs
+      else if (Date.now() > silentUntil) throw new Error(`A PostgreSQL runs on ${data} but does not answer at ${sockets}. End its processes: ${there.join(', ')}`)
+      await wait(50)
+    }
+    // Nobody is left, so whoever has the numbers that these name now, PostgreSQL need not fear him.
+    rmSync(join(data, 'postmaster.pid'), { force: true })
+    rmSync(sockets, { recursive: true, force: true })
+    mkdirSync(sockets, { recursive: true, mode: 0o700 })
+    if (owner !== null) chownSync(sockets, owner.uid, owner.gid)
     const options = [
       'listen_addresses=',
-      `unix_socket_directories=${sockets}`,
+      'unix_socket_directories=../run',
       'unix_socket_permissions=0700',
       'max_connections=100',
       'shared_buffers=256MB',
@@ -91,35 +152,89 @@ export async function startEmbeddedPostgres(directory: string, settings: readonl
       ...settings,
     ]
     const flags = options.map((option) => `-c '${option}'`).join(' ')
-    await tool('pg_ctl', ['start', '-w', '-t', '60', '-D', data, '-l', join(base, 'postgres.log'), '-o', flags])
+    await tool('pg_ctl', ['start', '-w', '-t', String(startSeconds), '-D', 'data', '-l', 'postgres.log', '-o', flags]).catch((error: Error) => {
+      throw new Error(`PostgreSQL did not start; ${join(base, 'postgres.log')} says why:\n${lastLines(join(base, 'postgres.log'))}`, { cause: error })
+    })
   }
+
   return {
-    url: (database) => `postgresql://zhisuan@localhost/${database}?host=${encodeURIComponent(sockets)}`,
-    stop: async () => {
-      await tool('pg_ctl', ['stop', '-D', data, '-m', 'fast', '-w', '-t', '60'])
+    url: (database: string) => socketUrl(sockets, database),
+    start,
+    /** Makes the cluster at the first time. @throws where it is another version's, or its path too long */
+    async make(): Promise<void> {
+      if (Buffer.byteLength(sockets) > longestSocketFolder) throw new Error(`The path of the data directory is too long for a Unix socket: ${sockets}`)
+      if (!existsSync(data)) {
+        // Made beside and renamed when whole: an interrupted initdb leaves nothing that looks like data.
+        rmSync(`${data}.unfinished`, { recursive: true, force: true })
+        await tool('initdb', ['-D', 'data.unfinished', '-U', 'zhisuan', '-A', 'trust', '-E', 'UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions'])
+        renameSync(`${data}.unfinished`, data)
+      }
+      const version = readFileSync(join(data, 'PG_VERSION'), 'utf8').trim()
+      if (version !== majorVersion) throw new Error(`${data} holds PostgreSQL ${version}, this version needs ${majorVersion}: see docs/operations.md, "Upgrade".`)
+    },
+    async stop(): Promise<void> {
+      if (processesIn(data).includes(postmaster())) await tool('pg_ctl', ['stop', '-D', 'data', '-m', 'fast', '-w', '-t', '60'])
     },
   }
 }
 
-interface Owner {
+/** PostgreSQL's processes on a cluster: all of them work in its folder, and no others bear that name there. */
+function processesIn(data: string): number[] {
+  const folder = realpathSync(data)
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return pid > 0 && readlinkSync(`/proc/${pid}/cwd`) === folder && readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'postgres'
+      } catch {
+        // Gone meanwhile, or somebody else's: not ours.
+        return false
+      }
+    })
+}
+
+/** Whether a PostgreSQL takes connections there, or will tell later. */
+async function ask(url: string): Promise<'ready' | 'busy' | 'silent'> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    return 'ready'
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError)) return 'silent'
+    // cannot_connect_now; whatever else it says, it is up.
+    return error.code === '57P03' ? 'busy' : 'ready'
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+const lastLines = (path: string): string => (existsSync(path) ? readFileSync(path, 'utf8').trimEnd().split('\n').slice(-5).join('\n') : '')
+
+/** Who the database runs as. */
+export interface Owner {
   uid: number
   gid: number
 }
 
-/** PostgreSQL refuses to run as root, so there it gets a system user of its own. */
-async function systemUser(): Promise<Owner> {
+/** PostgreSQL refuses to run as root, so there it gets a system user of its own; else it is ours (null). */
+export async function databaseOwner(): Promise<Owner | null> {
+  if (process.getuid?.() !== 0) return null
   const id = async (flag: string) => Number((await run('id', [flag, 'zhisuan-db'])).stdout)
-  const known = await id('-u').catch(() => null)
-  if (known === null) {
-    await run('useradd', ['--system', '--no-create-home', '--home-dir', '/nonexistent', '--shell', '/usr/sbin/nologin', '--user-group', 'zhisuan-db'])
-  }
-  return { uid: await id('-u'), gid: await id('-g') }
+  const user = async (): Promise<Owner> => ({ uid: await id('-u'), gid: await id('-g') })
+  const known = await user().catch(() => null)
+  if (known !== null) return known
+  const added = run('useradd', ['--system', '--no-create-home', '--home-dir', '/nonexistent', '--shell', '/usr/sbin/nologin', '--user-group', 'zhisuan-db'])
+  // Of two that come at once, one adds it and both use it.
+  return added.then(user, (error: unknown) => user().catch(() => Promise.reject(error)))
 }
 
 /** Whether others may pass through every folder above, as the system user has to. */
 function passable(path: string): boolean {
-  for (let folder = dirname(path); folder !== '/'; folder = dirname(folder)) {
-    if (existsSync(folder) && (statSync(folder).mode & 0o001) === 0) return false
+  let above = dirname(path)
+  while (!existsSync(above)) above = dirname(above)
+  for (let folder = realpathSync(above); folder !== '/'; folder = dirname(folder)) {
+    if ((statSync(folder).mode & 0o001) === 0) return false
   }
   return true
 }
@@ -134,25 +249,47 @@ function reachableBinaries(owner: Owner | null): string {
   if (owner === null || passable(join(native, 'bin', 'postgres'))) return join(native, 'bin')
   const { version } = JSON.parse(readFileSync(join(native, '..', 'package.json'), 'utf8')) as { version: string }
   const copy = join(systemFolder, `postgres-${version}`)
-  if (!existsSync(join(copy, 'complete'))) {
-    cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
-    writeFileSync(join(copy, 'complete'), '')
+  if (!existsSync(copy)) {
+    const unfinished = `${copy}.${randomUUID()}`
+    cpSync(native, unfinished, { recursive: true, verbatimSymlinks: true })
+    try {
+      renameSync(unfinished, copy)
+    } catch (error) {
+      rmSync(unfinished, { recursive: true, force: true })
+      // Another was faster.
+      if (!existsSync(copy)) throw error
+    }
   }
   return join(copy, 'bin')
 }
 
-/** The folder that the database has to itself, owned by whom it runs as. */
-function reachableFolder(path: string, owner: Owner | null): string {
-  let folder = path
-  if (owner !== null && !passable(path)) {
-    folder = join(systemFolder, createHash('sha256').update(path).digest('hex').slice(0, 12))
-    mkdirSync(dirname(path), { recursive: true })
-    // So that whoever looks into the data directory sees where the database is.
-    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) symlinkSync(folder, path)
+/**
+ * The folder for a new database that is to be known as `path`: that path, or where the system
+ * user cannot get there a folder of the system, which `path` has to become a link to.
+ */
+export const folderForDatabase = (path: string, owner: Owner | null): string =>
+  owner === null || passable(path) ? path : join(systemFolder, randomUUID().slice(0, 13))
+
+/**
+ * The folder that the database has to itself, owned by whom it runs as.
+ * @throws Error where that cannot be the one that was used until now
+ */
+export function reachableFolder(path: string, owner: Owner | null): string {
+  const there = lstatSync(path, { throwIfNoEntry: false })
+  const linked = there?.isSymbolicLink() === true
+  if (linked && !existsSync(path)) throw new Error(`The database is missing: ${path} leads to ${readlinkSync(path)}, where nothing is.`)
+  const folder = linked ? realpathSync(path) : folderForDatabase(path, owner)
+  if (there !== undefined && folder !== path && !linked) {
+    // A new, empty database elsewhere is not what anybody wants here.
+    throw new Error(`The database user zhisuan-db cannot get to ${path}: let others pass through the folders above it (chmod o+x).`)
   }
   // Apart, because a mode given with `recursive` would close the folders above as well.
   mkdirSync(dirname(folder), { recursive: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (owner !== null) chownSync(folder, owner.uid, owner.gid)
+  if (folder !== path && !linked) {
+    mkdirSync(dirname(path), { recursive: true })
+    symlinkSync(folder, path)
+  }
   return folder
 }

@@ -1,0 +1,68 @@
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/**
+ * How a restore replaces the content of a data directory: all of it or nothing, whenever it is
+ * killed. What is new is laid out whole under `.restore/unfinished`; renaming that is the one
+ * moment that decides. The rest are renames that anybody with the lock can end.
+ */
+const workFolder = '.restore'
+const unfinished = 'unfinished'
+const decided = 'decided'
+const entering = 'entering'
+const asideFile = 'aside'
+const asidePrefix = 'before-restore-'
+
+/** What in a data directory is no data: a restore leaves it, a backup leaves it out. */
+export const isDataEntry = (name: string): boolean => ![workFolder, 'lock', 'lost+found'].includes(name) && !name.startsWith(asidePrefix)
+
+/** An empty folder to lay out the new content in. What another restore had laid out is removed. */
+export function beginRestore(directory: string): string {
+  const folder = join(directory, workFolder, unfinished)
+  rmSync(join(directory, workFolder), { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return folder
+}
+
+/**
+ * Puts what was laid out, and has reached the disk, in force.
+ * @returns where the old content is now
+ */
+export function decideRestore(directory: string, now: Date): string {
+  const work = join(directory, workFolder)
+  const aside = `${asidePrefix}${now.toISOString().replace(/[-:]|\..*/g, '')}Z`
+  writeFileSync(join(work, asideFile), aside, { flush: true })
+  renameSync(join(work, unfinished), join(work, decided))
+  flushFolder(work)
+  finishRestore(directory)
+  return join(directory, aside)
+}
+
+/** Ends what was decided; called by whoever has just taken the lock of the data directory. */
+export function finishRestore(directory: string): void {
+  const work = join(directory, workFolder)
+  const [going, coming] = [join(work, decided), join(work, entering)]
+  if (existsSync(going)) {
+    const aside = join(directory, readFileSync(join(work, asideFile), 'utf8'))
+    mkdirSync(aside, { recursive: true, mode: 0o700 })
+    for (const name of readdirSync(directory).filter(isDataEntry)) renameSync(join(directory, name), join(aside, name))
+    flushFolder(aside)
+    flushFolder(directory)
+    renameSync(going, coming)
+  }
+  if (existsSync(coming)) {
+    for (const name of readdirSync(coming)) renameSync(join(coming, name), join(directory, name))
+    flushFolder(directory)
+    rmSync(work, { recursive: true })
+  }
+}
+
+/** Renames survive a power cut once their folder is flushed. */
+function flushFolder(path: string): void {
+  const folder = openSync(path, 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
+}
