@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -77,6 +77,7 @@ describe('the lock of a data directory', () => {
     expect(() => lockDataDirectory(join(folder, 'data'))).toThrow(/Another server.* is running on the data directory/)
     await kill(other)
     lockDataDirectory(join(folder, 'data')).close()
+    expect(readdirSync(join(folder, 'data'))).toEqual(['lock'])
   })
 
   it('is kept though nobody looks at it, however often memory is tidied', async () => {

@@ -54,7 +54,7 @@ const held = new Set<DatabaseSync>()
 function takeLock(directory: string, message: string): DataDirectoryLock {
   const lock = new DatabaseSync(join(directory, 'lock'), { timeout: 0 })
   try {
-    lock.exec('begin exclusive')
+    lock.exec('pragma journal_mode = memory; begin exclusive')
     held.add(lock)
     return { close: () => held.delete(lock) && lock.close() }
   } catch (error) {
