@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { errors, type ErrorName } from '@zhisuan/contract/errors'
 import { isEngineError } from '@zhisuan/engines/errors'
-import { sql, type Generated } from 'kysely'
+import { sql, type Generated, type UpdateObject } from 'kysely'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import { z } from 'zod'
 import type { Actor } from './auth/actor.ts'
 import { connect } from './db/connections.ts'
-import { isUniqueViolation, migration, type Database, type Migrations, type Tx } from './db/database.ts'
+import { isUniqueViolation, migration, type Database, type Migrations, type Sql, type Tables, type Tx } from './db/database.ts'
 import { Refusal } from './errors.ts'
 import { toRefusal } from './http/problems.ts'
 import { uuidv7 } from './ids.ts'
@@ -26,6 +26,7 @@ import type { Secrets } from './secrets.ts'
  */
 export const operationStatuses = ['queued', 'running', 'undoing', 'succeeded', 'failed'] as const
 type OperationStatus = (typeof operationStatuses)[number]
+const openStatuses = ['queued', 'running', 'undoing'] as const satisfies readonly OperationStatus[]
 
 interface OperationTable {
   id: string
@@ -102,7 +103,7 @@ export interface OperationDefinition<Input> {
   steps: readonly { name: string; run: (context: StepContext<Input>) => Promise<void> }[]
   /** Takes back what the steps did on the engine; idempotent like them. Left out where the state left behind is honest. */
   undo?: (context: StepContext<Input>) => Promise<void>
-  /** In the transaction that ends the operation. `refusal` is null for success. */
+  /** In the transaction that ends the operation. `refusal` is null for success; only then the input is to be relied on. */
   ended: (tx: Tx, context: StepContext<Input>, refusal: Refusal | null) => Promise<void>
 }
 
@@ -175,15 +176,24 @@ export function createOperations(parts: {
     })
     return lockClient
   }
-  const tryLock = async (id: string): Promise<boolean> => {
-    const client = await locks()
-    const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock(hashtextextended($1, 7)) as locked', [id])
-    return rows[0]?.locked === true
+  let turn: Promise<unknown> = Promise.resolve()
+  /** A connection answers one question after the other. */
+  const inTurn = <T>(ask: () => Promise<T>): Promise<T> => {
+    const asked = turn.then(ask)
+    turn = asked.catch(() => undefined)
+    return asked
   }
-  const unlock = async (id: string): Promise<void> => {
-    const client = await lockClient
-    await client?.query('select pg_advisory_unlock(hashtextextended($1, 7))', [id]).catch(() => undefined)
-  }
+  const tryLock = (id: string): Promise<boolean> =>
+    inTurn(async () => {
+      const client = await locks()
+      const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock(hashtextextended($1, 7)) as locked', [id])
+      return rows[0]?.locked === true
+    })
+  const unlock = (id: string): Promise<void> =>
+    inTurn(async () => {
+      const client = await lockClient
+      await client?.query('select pg_advisory_unlock(hashtextextended($1, 7))', [id]).catch(() => undefined)
+    })
 
   const definitionOf = (kind: string): OperationDefinition<unknown> => {
     const definition = parts.definitions().find((candidate) => candidate.kind === kind)
@@ -211,48 +221,53 @@ export function createOperations(parts: {
     }
   }
 
+  /** Changes an open operation; false where somebody ended it meanwhile, such as who removed its resource. */
+  const advance = async (on: Sql, id: string, changes: UpdateObject<Tables, 'operations'>): Promise<boolean> => {
+    const { numUpdatedRows } = await on.updateTable('operations').set(changes).where('id', '=', id).where('status', 'in', openStatuses).executeTakeFirst()
+    return numUpdatedRows > 0n
+  }
+
+  /** The input that {@link Operations.begin} sealed; null where it cannot be read any more: another key, another version. */
+  const inputOf = (definition: OperationDefinition<unknown>, row: Pick<OperationTable, 'id' | 'input'>, stepLog: Logger): { value: unknown } | null => {
+    try {
+      return { value: definition.input.parse(JSON.parse(secrets.open(row.input, place(row.id)))) }
+    } catch (error) {
+      stepLog.error({ err: error }, 'input of the operation cannot be read')
+      return null
+    }
+  }
+
   const execute = async (id: string, signal: AbortSignal): Promise<void> => {
     const row = await db.selectFrom('operations').selectAll().where('id', '=', id).executeTakeFirst()
     if (row === undefined || row.status === 'succeeded' || row.status === 'failed') return
     const definition = definitionOf(row.kind)
     const stepLog = log.child({ operation: id, kind: row.kind, resource: row.resource_id })
-    const context: StepContext<unknown> = {
-      operation_id: id,
-      resource_id: row.resource_id,
-      input: definition.input.parse(JSON.parse(secrets.open(row.input, place(id)))),
-      signal,
-      log: stepLog,
-    }
+    const input = inputOf(definition, row, stepLog)
+    // Without its input no step runs; what takes back and what ends a failure look at the resource alone.
+    const context: StepContext<unknown> = { operation_id: id, resource_id: row.resource_id, input: input?.value, signal, log: stepLog }
     let refusal: Refusal | null = null
     if (row.status === 'undoing') {
       refusal = new Refusal(row.error !== null && row.error in errors ? row.error : 'unknown')
     } else {
       let index = row.steps_done
       try {
+        if (input === null) throw new Refusal('unknown')
         for (; index < definition.steps.length; index++) {
           const step = definition.steps[index]
           if (step === undefined) break
           signal.throwIfAborted()
-          await db
-            .updateTable('operations')
-            .set({ status: 'running', step: step.name, started_at: sql`coalesce(started_at, now())` })
-            .where('id', '=', id)
-            .execute()
+          if (!(await advance(db, id, { status: 'running', step: step.name, started_at: sql`coalesce(started_at, now())` }))) return
           fault(row.kind, `${step.name}:before`)
           await attempt(() => step.run(context), signal, stepLog)
           fault(row.kind, `${step.name}:after`)
-          await db.updateTable('operations').set({ steps_done: index + 1 }).where('id', '=', id).execute()
+          await advance(db, id, { steps_done: index + 1 })
         }
       } catch (error) {
         // Stopped or cut off, not failed: the row stays open and is taken up again.
         if (signal.aborted) throw error
         stepLog.error({ err: error }, 'operation failed')
         refusal = toRefusal(error)
-        await db
-          .updateTable('operations')
-          .set({ status: 'undoing', error: refusal.refusal, error_text: refusal.message })
-          .where('id', '=', id)
-          .execute()
+        if (!(await advance(db, id, { status: 'undoing', error: refusal.refusal, error_text: refusal.message }))) return
       }
     }
     if (refusal !== null && definition.undo !== undefined) {
@@ -268,17 +283,13 @@ export function createOperations(parts: {
     }
     const reason = refusal
     await db.transaction().execute(async (tx) => {
-      await tx
-        .updateTable('operations')
-        .set({
-          status: reason === null ? 'succeeded' : 'failed',
-          finished_at: sql`now()`,
-          input: '',
-          ...(reason === null && { step: null }),
-        })
-        .where('id', '=', id)
-        .execute()
-      await definition.ended(tx, context, reason)
+      const ended = await advance(tx, id, {
+        status: reason === null ? 'succeeded' : 'failed',
+        finished_at: sql`now()`,
+        input: '',
+        ...(reason === null && { step: null }),
+      })
+      if (ended) await definition.ended(tx, context, reason)
     })
     stepLog.info({ outcome: reason?.refusal ?? 'succeeded' }, 'operation ended')
   }
@@ -311,7 +322,7 @@ export function createOperations(parts: {
     const open = await db
       .selectFrom('operations')
       .select('id')
-      .where('status', 'in', ['queued', 'running', 'undoing'])
+      .where('status', 'in', openStatuses)
       .orderBy('created_at')
       .limit(200)
       .execute()

@@ -18,8 +18,8 @@ export interface TestEngine {
   readonly direct: ComputeEngine
   /** What `info` and `capacity` say, to be changed. */
   readonly says: { info: EngineInfo; capacity: Capacity }
-  /** Every method that the server asked for, in order. */
-  readonly asked: Method[]
+  /** What the server asked for, in order. */
+  readonly asked: { method: Method; args: readonly unknown[] }[]
   /** From now on the method (or everything) fails like this; `times` at most. */
   fail(kind: EngineErrorKind, options?: { method?: Method; times?: number; message?: string }): void
   /** Answers again. */
@@ -56,12 +56,12 @@ export function startTestEngine(host: { nodes?: number; cores?: number } = {}): 
       nodes: host.nodes ?? 1,
     },
   }
-  const asked: Method[] = []
+  const asked: TestEngine['asked'] = []
   let faults: Fault[] = []
   const gates = new Set<Gate>()
 
   const enter = async (method: Method, args: readonly unknown[]): Promise<void> => {
-    asked.push(method)
+    asked.push({ method, args })
     for (const gate of gates) {
       if (gate.method !== method) continue
       gate.reached()

@@ -61,7 +61,7 @@ export const vm = z.object({
   cloud_id: z.uuid(),
   type: z.enum(vmTypes),
   status: z.enum(vmStatuses),
-  /** Chinese text of what went wrong, with status error; null otherwise. */
+  /** Chinese text of what went wrong the last time; null once something succeeded, or the engine says otherwise. */
   error: z.string().nullable(),
   /** The operation that is running, or null. */
   operation_id: z.uuid().nullable(),

@@ -48,8 +48,10 @@ export function createVmService(
     input: Input | ((tx: Tx, vm: VmRow) => Promise<Input>),
   ): Promise<Vm> => {
     await db.transaction().execute(async (tx) => {
+      const { cloud_id } = found(await store.getVm(tx, scopeOf(actor), id))
+      // The cloud before the instance, as its removal does: in the other order the two would wait for each other.
+      await clouds.forChange(tx, cloud_id)
       const vm = found(await store.lockVm(tx, scopeOf(actor), id))
-      await clouds.forChange(tx, vm.cloud_id)
       refuseUnlessAllowed(vm, action)
       const resolved = typeof input === 'function' ? await (input as (tx: Tx, vm: VmRow) => Promise<Input>)(tx, vm) : input
       await platform.operations.begin(tx, definition, { resource_id: id, bp_id: vm.bp_id, actor, input: resolved })
@@ -91,6 +93,8 @@ export function createVmService(
 
     /** All of them are recorded, or none. */
     async create(actor: Actor, body: BodyOf<Calls['create']>): Promise<{ items: Vm[] }> {
+      // What belongs to nobody would be seen by nobody, not even by who made it.
+      if ('nothing' in scopeOf(actor)) throw new Refusal('noPermission')
       await licence.assertValid()
       const flavor = await flavorOf(body.flavor_id)
       const diskBytes = body.disk_bytes ?? flavor.disk_bytes

@@ -1,5 +1,5 @@
 import type { QueryOf } from '@zhisuan/contract/define'
-import { vmTransitional, type VmStatus, type VmType, type vms } from '@zhisuan/contract/nextstack/vm'
+import type { VmStatus, VmType, vms } from '@zhisuan/contract/nextstack/vm'
 import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
@@ -229,7 +229,9 @@ export async function recordObservations(on: Sql, observations: readonly Observa
         observed = seen.observed,
         addresses = seen.addresses,
         node = seen.node,
-        status = case when vms.status = any(${[...vmTransitional]}::text[]) then vms.status else seen.observed end,
+        status = case when exists (
+          select from operations where operations.resource_id = vms.id and operations.status in ('queued', 'running', 'undoing')
+        ) then vms.status else seen.observed end,
         error_text = case when seen.observed = 'error' then vms.error_text else null end,
         updated_at = now()
       from jsonb_to_recordset(${part}::jsonb) as seen (id uuid, revision integer, observed text, addresses jsonb, node text)
