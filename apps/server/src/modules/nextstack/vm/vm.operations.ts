@@ -1,6 +1,5 @@
 import type { VmStatus } from '@zhisuan/contract/nextstack/vm'
 import type { ComputeEngine, Instance } from '@zhisuan/engines/compute'
-import { isEngineError } from '@zhisuan/engines/errors'
 import { z } from 'zod'
 import { platformScope } from '../../../platform/auth/actor.ts'
 import type { Db, Tx } from '../../../platform/db/database.ts'
@@ -162,12 +161,9 @@ export function createVmOperations(parts: { db: Db; clouds: Pick<CloudService, '
     ],
     undo: async (context) => {
       const { vm, engine } = await open(context)
-      try {
-        await engine.instances.delete(vm.engine_name, { signal: context.signal })
-      } catch (error) {
-        // The name is somebody else's: nothing of ours is there.
-        if (!isEngineError(error, 'conflict', 'not_found')) throw error
-      }
+      const made = await engine.instances.get(vm.engine_name, { signal: context.signal })
+      // Where the name is somebody else's, nothing of ours is there.
+      if (made?.tags['vm_id'] === vm.id) await engine.instances.delete(vm.engine_name, { signal: context.signal })
     },
     ended: async (tx, context, refusal) => {
       await (refusal === null

@@ -1,0 +1,312 @@
+import { randomUUID } from 'node:crypto'
+import { clouds } from '@zhisuan/contract/cmp/cloud'
+import type { BodyInput } from '@zhisuan/contract/define'
+import { flavors, images, vmTransitional, vms, type Flavor, type Vm } from '@zhisuan/contract/nextstack/vm'
+import type { EngineErrorKind } from '@zhisuan/engines/errors'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { testApp, type TestApp } from '../../../testing/app.ts'
+import { call, send } from '../../../testing/call.ts'
+import { freshDatabase } from '../../../testing/database.ts'
+import { startTestEngine, type TestEngine } from '../../../testing/engine.ts'
+import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
+import { cloudInitOf, statusOf } from './vm.operations.ts'
+
+vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
+  // Hoisted above the imports, so it makes its own.
+  const { openTestEngine } = await import('../../../testing/engine.ts')
+  return { ...(await actual<object>()), openEngine: openTestEngine }
+})
+// The pauses between the tries of a step (platform/operations.ts), and no others, are short here.
+vi.mock('node:timers/promises', async (actual) => {
+  const timers = await actual<{ setTimeout: (ms: number, ...rest: unknown[]) => Promise<unknown> }>()
+  const pauses = new Set([200, 1_000, 3_000, 6_000, 10_000])
+  return { ...timers, setTimeout: (ms: number, ...rest: unknown[]) => timers.setTimeout(pauses.has(ms) ? 1 : ms, ...rest) }
+})
+
+let app: TestApp
+let owner: Person & SignedIn
+let engine: TestEngine
+let cloud_id: string
+let sizes: readonly Flavor[]
+let busybox: string
+let debian: string
+
+beforeAll(async () => {
+  app = await testApp()
+  owner = await someone(app)
+  engine = startTestEngine()
+  cloud_id = await addCloud(app, engine)
+  sizes = (await call(app, flavors.list, { token: owner.token })).items
+  const { items } = await call(app, images.list, { token: owner.token, query: { cloud_id, type: 'container' } })
+  busybox = items.find(({ name }) => name === 'busybox')?.fingerprint ?? ''
+  debian = items.find(({ name }) => name === 'debian-12')?.fingerprint ?? ''
+})
+afterEach(() => engine.recover())
+afterAll(() => app.close())
+
+async function addCloud(on: TestApp, started: TestEngine): Promise<string> {
+  const { token } = await someone(on, { kind: 1 })
+  return (await call(on, clouds.create, { token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: started.connection } })).cloud_id
+}
+
+const get = (id: string, token = owner.token, on = app) => call(on, vms.get, { token, params: { id } })
+const settled = (id: string, token = owner.token, on = app): Promise<Vm> =>
+  vi.waitFor(
+    async () => {
+      const vm = await get(id, token, on)
+      expect(vmTransitional).not.toContain(vm.status)
+      return vm
+    },
+    { timeout: 15_000, interval: 20 },
+  )
+const begin = async (wish: Partial<BodyInput<typeof vms.create>> = {}, token = owner.token, on = app): Promise<Vm> => {
+  const body = { cloud_id, name: `vm-${randomUUID()}`, type: 'container' as const, image_fingerprint: busybox, flavor_id: sizes[0]?.id ?? '', network: 'sandbox0', password: 'Correct-horse-1', ...wish }
+  const { items } = await call(on, vms.create, { token, body })
+  return items[0] ?? expect.fail('nothing was created')
+}
+const create = async (): Promise<Vm> => settled((await begin()).id)
+const params = (vm: Pick<Vm, 'id'>) => ({ token: owner.token, params: { id: vm.id } })
+const engineName = (vm: Pick<Vm, 'id'>) => `zs-${vm.id.replaceAll('-', '')}`
+const onEngine = (vm: Pick<Vm, 'id'>) => engine.direct.instances.get(engineName(vm))
+const last = async (vm: Pick<Vm, 'id'>) => (await call(app, vms.operations, params(vm))).items[0]
+const asked = (method: string, vm: Pick<Vm, 'id'>) => engine.asked.filter((one) => one.method === method && JSON.stringify(one.args[0]).includes(engineName(vm))).length
+const gone = (vm: Pick<Vm, 'id'>) => vi.waitFor(async () => expect((await send(app, vms.get, params(vm))).status).toBe(404), { timeout: 15_000, interval: 20 })
+/** Whether a text says something to a person and nothing of the engine's. */
+const readable = (text: string | null | undefined) => {
+  expect(text).toMatch(/\p{Script=Han}{4}/u)
+  expect(text).not.toMatch(/by test|undefined|null|Error/)
+}
+
+describe('an engine that goes away and comes back', () => {
+  it('is asked again, and the operation succeeds', async () => {
+    const vm = await create()
+    for (const kind of ['unreachable', 'busy'] as const) {
+      engine.fail(kind, { method: 'instances.restart', times: 3 })
+      engine.fail(kind, { method: 'instances.stop', times: 3 })
+      await call(app, vms.restart, { ...params(vm), body: {} })
+      expect(await settled(vm.id)).toMatchObject({ status: 'running', error: null })
+      expect(await last(vm)).toMatchObject({ status: 'succeeded', error: null })
+    }
+    expect(asked('instances.stop', vm)).toBe(8)
+  })
+
+  it('that stays away fails the operation readably, leaves the state as last known, and a new try works', async () => {
+    const vm = await create()
+    engine.fail('unreachable')
+    await call(app, vms.stop, { ...params(vm), body: {} })
+    const failed = await settled(vm.id)
+    expect(failed).toMatchObject({ status: 'running', operation_id: null, error: '无法连接云平台，请检查地址和网络' })
+    expect(await last(vm)).toMatchObject({ kind: 'nextstack.vm.stop', status: 'failed', step: 'stop', steps_done: 0, error: '无法连接云平台，请检查地址和网络', finished_at: expect.any(String) })
+    engine.recover()
+    await call(app, vms.stop, { ...params(vm), body: {} })
+    expect(await settled(vm.id)).toMatchObject({ status: 'stopped', error: null })
+  })
+
+  it('takes the other instances of the list with it for nobody', async () => {
+    const vm = await create()
+    engine.fail('unreachable')
+    expect((await call(app, vms.list, { token: owner.token })).total).toBeGreaterThan(0)
+    expect(await get(vm.id)).toMatchObject({ status: 'running', name: vm.name })
+    expect((await call(app, vms.operations, params(vm))).total).toBe(1)
+    expect((await send(app, vms.metrics, params(vm))).status).toBe(200)
+  })
+})
+
+describe('an operation that fails', () => {
+  it.each<[string, EngineErrorKind]>([
+    ['节点资源不足', 'exhausted'],
+    ['云平台拒绝了凭据', 'unauthorized'],
+    ['云平台执行失败', 'failed'],
+    ['云平台执行失败', 'invalid'],
+    ['不支持此操作', 'unsupported'],
+    ['无法识别的内容', 'bad_answer'],
+  ])('says why: %s (%s)', async (text, kind) => {
+    const vm = await create()
+    engine.fail(kind, { method: 'instances.stop', times: 1 })
+    await call(app, vms.stop, { ...params(vm), body: {} })
+    const failed = await settled(vm.id)
+    expect(failed).toMatchObject({ status: 'running', error: expect.stringContaining(text) })
+    readable(failed.error)
+    expect(await last(vm)).toMatchObject({ status: 'failed', error: failed.error })
+    // Anything but silence is asked once.
+    expect(asked('instances.stop', vm)).toBe(1)
+  })
+
+  it('to start leaves it stopped', async () => {
+    const vm = await create()
+    await call(app, vms.stop, { ...params(vm), body: {} })
+    await settled(vm.id)
+    engine.fail('failed', { method: 'instances.start' })
+    await call(app, vms.start, params(vm))
+    expect(await settled(vm.id)).toMatchObject({ status: 'stopped', error: expect.any(String) })
+    engine.recover()
+    await call(app, vms.start, params(vm))
+    expect(await settled(vm.id)).toMatchObject({ status: 'running', error: null })
+  })
+
+  it('to restart half way says that it is stopped now', async () => {
+    const vm = await create()
+    engine.fail('failed', { method: 'instances.start' })
+    await call(app, vms.restart, { ...params(vm), body: {} })
+    expect(await settled(vm.id)).toMatchObject({ status: 'stopped', error: expect.any(String) })
+    expect(await last(vm)).toMatchObject({ step: 'start', steps_done: 1, steps_total: 2 })
+  })
+
+  it('to resize keeps the old size', async () => {
+    const vm = await create()
+    engine.fail('exhausted', { method: 'instances.resize' })
+    await call(app, vms.resize, { ...params(vm), body: { flavor_id: sizes.at(-1)?.id ?? '' } })
+    expect(await settled(vm.id)).toMatchObject({ status: 'running', error: '节点资源不足', flavor: vm.flavor, cpu_cores: vm.cpu_cores, memory_bytes: vm.memory_bytes, disk_bytes: vm.disk_bytes })
+  })
+
+  it('to rebuild keeps the old image’s name and says the state that is', async () => {
+    const vm = await create()
+    engine.fail('failed', { method: 'instances.rebuild' })
+    await call(app, vms.rebuild, { ...params(vm), body: { image_fingerprint: debian } })
+    expect(await settled(vm.id)).toMatchObject({ status: 'stopped', error: expect.any(String), image: vm.image })
+  })
+
+  it('to delete keeps it, and deleting again works', async () => {
+    const vm = await create()
+    engine.fail('failed', { method: 'instances.delete' })
+    await call(app, vms.delete, params(vm))
+    expect(await settled(vm.id)).toMatchObject({ status: 'running', error: expect.any(String) })
+    engine.recover()
+    await call(app, vms.delete, params(vm))
+    await gone(vm)
+    expect(await onEngine(vm)).toBeNull()
+  })
+
+  it('because it is gone on the engine says that it is lost, and can be deleted', async () => {
+    const vm = await create()
+    const gate = engine.hold('instances.stop')
+    await call(app, vms.stop, { ...params(vm), body: {} })
+    await gate.reached
+    await engine.direct.instances.delete(engineName(vm))
+    gate.open()
+    expect(await settled(vm.id)).toMatchObject({ status: 'lost' })
+    await call(app, vms.delete, params(vm))
+    await gone(vm)
+  })
+})
+
+describe('a creation that fails', () => {
+  it.each(['instances.create', 'instances.start', 'instances.exec'])('at %s leaves nothing on the engine, and an instance that says so', async (method) => {
+    engine.fail('exhausted', { method, times: 1 })
+    const vm = await settled((await begin()).id)
+    expect(vm).toMatchObject({ status: 'error', error: '节点资源不足', operation_id: null })
+    expect(await onEngine(vm)).toBeNull()
+    expect(await last(vm)).toMatchObject({ status: 'failed', error: '节点资源不足' })
+    for (const [declared, body] of [[vms.start, undefined], [vms.restart, {}]] as const) {
+      expect((await send(app, declared, { ...params(vm), body })).status).toBe(409)
+    }
+    await call(app, vms.delete, params(vm))
+    await gone(vm)
+  })
+
+  it('because the password could not be set is undone too', async () => {
+    const gate = engine.hold('instances.exec')
+    const vm = await begin()
+    await gate.reached
+    await engine.direct.instances.stop(engineName(vm))
+    gate.open()
+    const failed = await settled(vm.id)
+    expect(failed.status).toBe('error')
+    readable(failed.error)
+    expect(await onEngine(vm)).toBeNull()
+  })
+
+  it('on a name that somebody else’s instance has leaves that one alone', async () => {
+    const gate = engine.hold('instances.create')
+    const vm = await begin()
+    await gate.reached
+    await engine.direct.instances.create({ name: engineName(vm), type: 'container', imageFingerprint: busybox, cpuCores: 1, memoryBytes: 1, diskBytes: 1, network: 'sandbox0', tags: { vm_id: 'of-another' } })
+    gate.open()
+    expect((await settled(vm.id)).status).toBe('error')
+    expect(await onEngine(vm)).toMatchObject({ tags: { vm_id: 'of-another' } })
+  })
+
+  it('of one of several leaves the others', async () => {
+    engine.fail('exhausted', { method: 'instances.create', times: 1 })
+    const { items } = await call(app, vms.create, {
+      token: owner.token,
+      body: { cloud_id, name: `n-${randomUUID()}`, type: 'container', image_fingerprint: busybox, flavor_id: sizes[0]?.id ?? '', network: 'sandbox0', password: 'Correct-horse-1', count: 3 },
+    })
+    const statuses = await Promise.all(items.map(async ({ id }) => (await settled(id)).status))
+    expect(statuses.sort()).toEqual(['error', 'running', 'running'])
+  })
+})
+
+describe('a server that stops in the middle', () => {
+  it.each([
+    ['create', 'instances.create', 0],
+    ['start', 'instances.start', 1],
+    ['access', 'instances.exec', 2],
+  ])('at step %s of a creation is followed by one that goes on there', async (step, method, done) => {
+    const database = await freshDatabase()
+    const own = startTestEngine()
+    try {
+      const first = await testApp({ DATABASE_URL: database.url })
+      const person = await someone(first)
+      const cloud = await addCloud(first, own)
+      const [size] = (await call(first, flavors.list, { token: person.token })).items
+      const gate = own.hold(method)
+      const vm = await begin({ cloud_id: cloud, flavor_id: size?.id ?? '' }, person.token, first)
+      await gate.reached
+      const { items } = await call(first, vms.operations, { token: person.token, params: { id: vm.id } })
+      expect(items[0]).toMatchObject({ status: 'running', step, steps_done: done })
+      await first.close()
+      gate.open()
+      const second = await testApp({ DATABASE_URL: database.url })
+      expect(await settled(vm.id, person.token, second)).toMatchObject({ status: 'running', error: null })
+      expect((await call(second, vms.operations, { token: person.token, params: { id: vm.id } })).items).toMatchObject([{ status: 'succeeded', steps_done: 3 }])
+      expect(await own.direct.instances.list()).toHaveLength(1)
+      // What had been done was not done again.
+      const before = { 'instances.create': 'nothing', 'instances.start': 'instances.create', 'instances.exec': 'instances.start' }[method] ?? ''
+      expect(own.asked.filter((one) => one.method === before).length).toBe(done === 0 ? 0 : 1)
+      await second.close()
+    } finally {
+      await database.drop()
+    }
+  })
+})
+
+describe('what the engine says', () => {
+  it('is shown in our terms', () => {
+    expect((['running', 'stopped', 'paused', 'starting', 'stopping', 'error', 'unknown'] as const).map((power) => statusOf({ power }))).toEqual(['running', 'stopped', 'paused', 'starting', 'stopping', 'error', 'error'])
+  })
+})
+
+describe('cloud-init data', () => {
+  const key = 'ssh-ed25519 AAAAC3 me@host'
+  const valueOf = (text: string | undefined, field: string): unknown => {
+    const line = text?.split('\n').find((one) => one.startsWith(`${field}: `))
+    return line === undefined ? undefined : JSON.parse(line.slice(field.length + 2))
+  }
+
+  it('is the person’s own where nothing else is asked for', () => {
+    expect(cloudInitOf({})).toBeUndefined()
+    expect(cloudInitOf({ user_data: '#!/bin/sh\n' })).toBe('#!/bin/sh\n')
+  })
+
+  it('carries password and key, which nothing typed breaks out of', () => {
+    const password = `a"b\n#cloud-config: {}'\\`
+    const text = cloudInitOf({ password, ssh_public_key: key })
+    expect(text?.split('\n')[0]).toBe('#cloud-config')
+    expect(valueOf(text, 'chpasswd')).toEqual({ expire: false, users: [{ name: 'root', password, type: 'text' }] })
+    expect(valueOf(text, 'ssh_authorized_keys')).toEqual([key])
+    expect(text).toContain('ssh_pwauth: true')
+    expect(cloudInitOf({ ssh_public_key: key })).not.toContain('ssh_pwauth')
+  })
+
+  it('joins a script or configuration of the person’s own as a part of its own', () => {
+    for (const [user_data, kind] of [['#!/bin/sh\necho --zhisuan-user-data--\n', 'text/x-shellscript'], ['#cloud-config\nruncmd: [ls]\n', 'text/cloud-config']] as const) {
+      const text = cloudInitOf({ password: 'Correct-horse-1', user_data }) ?? ''
+      expect(text.startsWith('Content-Type: multipart/mixed')).toBe(true)
+      const parts = text.split('--zhisuan-user-data').slice(1, -1)
+      expect(parts).toHaveLength(2)
+      expect(parts[1]).toContain(kind)
+      expect(parts.map((part) => Buffer.from(part.split('\n\n')[1] ?? '', 'base64').toString())).toEqual([expect.stringContaining('Correct-horse-1'), user_data])
+    }
+  })
+})
