@@ -136,7 +136,7 @@ export interface TerminalSession {
   resize(columns: number, rows: number): void
   /** Exit code, or null when the connection was lost before the process ended. */
   readonly exit: Promise<number | null>
-  /** Hangs up: the process gets SIGHUP. */
+  /** Hangs up: the process gets SIGHUP, and is killed if it stays. */
   close(): void
 }
 
@@ -161,7 +161,10 @@ export interface Instances {
   restart(name: string, options?: CallOptions & { force?: boolean; timeoutSeconds?: number }): Promise<void>
   /** Live where the engine can. Shrinking the disk throws `invalid`. */
   resize(name: string, size: { cpuCores: number; memoryBytes: number; diskBytes: number }, options?: CallOptions): Promise<void>
-  /** Replaces the root disk by a fresh copy of the image; keeps name, tags, limits, network and, where it can, addresses. Instance must be stopped. */
+  /**
+   * Replaces the root disk by a fresh copy of the image, and the user data; keeps name, tags,
+   * limits, network and, where it can, addresses. An instance that is not stopped throws `invalid`.
+   */
   rebuild(name: string, image: { imageFingerprint: string; userData?: string }, options?: CallOptions): Promise<void>
   /** Kills it if it runs, deletes it and its root disk. Succeeds when there is none. */
   delete(name: string, options?: CallOptions): Promise<void>
@@ -172,14 +175,20 @@ export interface Instances {
   usage(options?: CallOptions): Promise<InstanceUsage[]>
   /** What the console printed since start, at most the last 1 MiB. */
   consoleLog(name: string, options?: CallOptions): Promise<string>
+  /** The signal is for the opening only. */
   terminal(name: string, request: ExecRequest & { columns: number; rows: number }, options?: CallOptions): Promise<TerminalSession>
 }
 
 export interface Images {
   list(options?: CallOptions): Promise<Image[]>
-  /** Imports a unified or split image from local files; resolves to the fingerprint; importing the same again changes nothing. */
-  importFile(image: { alias: string; metadataPath: string; rootfsPath?: string; properties?: Readonly<Record<string, string>> }, options?: CallOptions): Promise<string>
-  delete(fingerprint: string, options?: CallOptions): Promise<void>
+  /**
+   * Imports an image from local files: a unified one, or a split one of metadata and root file
+   * system. Resolves to the fingerprint; importing the same again changes nothing but the alias,
+   * which names what was imported under it last. A file that cannot be read throws `invalid`.
+   */
+  importFile?(image: { alias: string; metadataPath: string; rootfsPath?: string; properties?: Readonly<Record<string, string>> }, options?: CallOptions): Promise<string>
+  /** Succeeds when there is none. Instances made from it stay. */
+  delete?(fingerprint: string, options?: CallOptions): Promise<void>
 }
 
 export interface ComputeEngine {
@@ -189,8 +198,8 @@ export interface ComputeEngine {
   readonly instances: Instances
   readonly images: Images
   readonly networks: { list(options?: CallOptions): Promise<Network[]> }
-  /** Never throws: reconnects with back-off until the signal is aborted, then ends. */
+  /** Never throws: reconnects with back-off until the signal is aborted or the engine closed, then ends. */
   events(options: { signal: AbortSignal }): AsyncIterable<EngineEvent>
-  /** Closes idle connections. Running calls fail with `cancelled`. */
+  /** Closes all connections. Running calls, and those that come after, fail with `cancelled`. */
   close(): Promise<void>
 }

@@ -1,11 +1,11 @@
-import { createReadStream } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Availability, CallOptions, Capacity, ComputeEngine, EngineEvent, EngineInfo } from '../compute.ts'
 import { EngineError, isEngineError } from '../errors.ts'
+import { refuseAborted, untilAborted } from '../signals.ts'
+import { createImages } from './images.ts'
 import { createInstances } from './instances.ts'
-import { change } from './operations.ts'
-import { bytesOf, coresOf, image, instance, network, parse, shapeImage, shapeNetwork } from './parse.ts'
+import { bytesOf, coresOf, instance, network, parse, shapeNetwork } from './parse.ts'
 import { createTransport, type LxdConnection } from './transport.ts'
 
 /** LXD REST API `GET /1.0`. */
@@ -22,48 +22,54 @@ const serverInfo = z.object({
     })
     .nullish(),
 })
-const pool = z.object({ name: z.string(), status: z.string().nullish() })
+type Server = z.output<typeof serverInfo>
+/** Without these nothing here works: LXD before 4.0. */
+const needed = ['instances', 'event_lifecycle', 'resources']
+
+const pool = z.object({ name: z.string(), status: z.string().nullish(), driver: z.string().nullish() })
+type Pool = z.output<typeof pool>
+const sharedDrivers = new Set(['ceph', 'cephfs', 'cephobject', 'powerflex', 'pure', 'linstor', 'lvmcluster', 'truenas'])
 const poolResources = z.object({ space: z.object({ total: z.number(), used: z.number() }) })
 const resources = z.object({ cpu: z.object({ total: z.number() }), memory: z.object({ total: z.number() }) })
 const lifecycle = z.object({
   type: z.literal('lifecycle'),
   timestamp: z.string(),
-  metadata: z.object({ action: z.string(), source: z.string() }),
+  metadata: z.object({ action: z.string(), source: z.string(), context: z.record(z.string(), z.unknown()).nullish() }),
 })
 const warning = z.object({ type: z.string(), last_message: z.string().nullish(), status: z.string().nullish() })
-
-/** Silence on the event stream after which it is taken for dead. */
-const pingEveryMs = 15_000
 
 /** LXD 5 and Incus 6, which speak the same API. Nothing is asked before the first call. */
 export function createLxdEngine(connection: LxdConnection): ComputeEngine {
   const transport = createTransport(connection)
-  let server: Promise<z.output<typeof serverInfo>> | null = null
+  let known: Promise<Server> | null = null
   let knownPool: Promise<string> | null = null
 
-  /** Asked once; what a server can does not change while it runs. */
-  const about = (options: CallOptions = {}): Promise<z.output<typeof serverInfo>> => {
-    server ??= transport
-      .ask('/1.0', { signal: options.signal })
-      .then(({ metadata }) => {
-        const info = parse(serverInfo, metadata, 'server')
-        if (info.auth !== 'trusted') throw new EngineError('unauthorized', 'the server does not trust this client certificate')
-        return info
-      })
-      .catch((error: unknown) => {
-        server = null
-        throw error
-      })
-    return server
+  const ask = async (): Promise<Server> => {
+    const info = parse(serverInfo, (await transport.ask('/1.0')).metadata, 'server')
+    if (info.auth !== 'trusted') throw new EngineError('unauthorized', 'the server does not trust this client certificate')
+    const has = new Set(info.api_extensions)
+    const missing = needed.filter((extension) => !has.has(extension))
+    if (missing.length === 0) return info
+    const { server, server_version } = info.environment ?? {}
+    throw new EngineError('unsupported', `${server ?? 'the server'} ${server_version ?? ''} lacks the API extensions ${missing.join(', ')}`.replace('  ', ' '))
   }
-  const pools = async (options: CallOptions): Promise<string[]> => {
+  /** Asked once, for all who want to know at a time. */
+  const about = (options: CallOptions = {}): Promise<Server> => {
+    known ??= ask().catch((error: unknown) => {
+      known = null
+      throw error
+    })
+    return untilAborted(known, options.signal)
+  }
+  /** Those that can be used. */
+  const pools = async (options: CallOptions): Promise<Pool[]> => {
     const { metadata } = await transport.ask('/1.0/storage-pools', { query: { recursion: '1' }, signal: options.signal })
-    return parse(z.array(pool), metadata, 'storage pools').map(({ name }) => name)
+    return parse(z.array(pool), metadata, 'storage pools').filter(({ status }) => /^(created)?$/i.test(status ?? ''))
   }
   const rootPool = (options: CallOptions): Promise<string> => {
-    knownPool ??= pools(options)
-      .then((names) => {
-        const name = names.includes('default') ? 'default' : names[0]
+    knownPool ??= pools({})
+      .then((all) => {
+        const { name } = all.find((one) => one.name === 'default') ?? all[0] ?? {}
         if (name === undefined) throw new EngineError('exhausted', 'the server has no storage pool')
         return name
       })
@@ -71,23 +77,30 @@ export function createLxdEngine(connection: LxdConnection): ComputeEngine {
         knownPool = null
         throw error
       })
-    return knownPool
+    return untilAborted(knownPool, options.signal)
   }
 
   const engine: ComputeEngine = {
     kind: 'lxd',
 
     async info(options = {}): Promise<EngineInfo> {
+      refuseAborted(options.signal)
+      // Asked afresh: the server may have been restarted, with another version or another driver.
+      known = null
       const info = await about(options)
-      const drivers = info.environment?.driver ?? ''
-      const driver = async (name: string): Promise<Availability> =>
-        drivers.includes(name) ? { available: true } : { available: false, reason: await reasonAgainst(name, options) }
+      const loaded = info.environment?.driver ?? ''
+      const driver = async (name: 'qemu' | 'lxc'): Promise<Availability> =>
+        loaded.includes(name) ? { available: true } : { available: false, reason: await reasonAgainst(name, loaded, options) }
+      const extensions = info.api_extensions ?? []
       return {
         product: info.environment?.server ?? 'lxd',
         version: info.environment?.server_version ?? '',
         hostName: info.environment?.server_name ?? '',
-        instanceTypes: { vm: await driver('qemu'), container: await driver('lxc') },
-        extensions: info.api_extensions ?? [],
+        instanceTypes: {
+          vm: extensions.includes('virtual-machines') ? await driver('qemu') : { available: false, reason: 'the server lacks the API extension virtual-machines' },
+          container: await driver('lxc'),
+        },
+        extensions,
       }
     },
 
@@ -97,10 +110,11 @@ export function createLxdEngine(connection: LxdConnection): ComputeEngine {
       const members = clustered
         ? parse(z.array(z.object({ server_name: z.string() })), (await transport.ask('/1.0/cluster/members', { query: { recursion: '1' }, signal: options.signal })).metadata, 'members').map((member) => member.server_name)
         : [null]
-      const [hosts, instances, poolNames] = await Promise.all([
+      const on = (target: string | null) => (target === null ? {} : { query: { target } })
+      const [hosts, instances, usable] = await Promise.all([
         Promise.all(
           members.map(async (target) => {
-            const { metadata } = await transport.ask('/1.0/resources', { ...(target !== null && { query: { target } }), signal: options.signal })
+            const { metadata } = await transport.ask('/1.0/resources', { ...on(target), signal: options.signal })
             return parse(resources, metadata, 'resources')
           }),
         ),
@@ -108,10 +122,11 @@ export function createLxdEngine(connection: LxdConnection): ComputeEngine {
         pools(options),
       ])
       const spaces = await Promise.all(
-        poolNames.map(async (name) => {
-          const { metadata } = await transport.ask(`/1.0/storage-pools/${encodeURIComponent(name)}/resources`, { signal: options.signal })
+        // A shared pool is one, however many members see it; of a local one every member has its own.
+        usable.flatMap(({ name, driver }) => (sharedDrivers.has(driver ?? '') ? members.slice(0, 1) : members).map(async (target) => {
+          const { metadata } = await transport.ask(`/1.0/storage-pools/${encodeURIComponent(name)}/resources`, { ...on(target), signal: options.signal })
           return parse(poolResources, metadata, 'pool').space
-        }),
+        })),
       )
       const cores = hosts.reduce((sum, host) => sum + host.cpu.total, 0)
       const memory = hosts.reduce((sum, host) => sum + host.memory.total, 0)
@@ -130,58 +145,15 @@ export function createLxdEngine(connection: LxdConnection): ComputeEngine {
     },
 
     instances: createInstances(transport, {
-      has: async () => {
-        const extensions = new Set((await about()).api_extensions)
+      has: async (options) => {
+        const extensions = new Set((await about(options)).api_extensions)
         return (extension) => extensions.has(extension)
       },
       rootPool,
+      instanceTypes: async (options) => (await engine.info(options)).instanceTypes,
     }),
 
-    images: {
-      async list(options = {}) {
-        const { metadata } = await transport.ask('/1.0/images', { query: { recursion: '1' }, signal: options.signal })
-        return parse(z.array(image), metadata, 'images').map(shapeImage)
-      },
-      async importFile(file, options = {}) {
-        let fingerprint: string | undefined
-        try {
-          const properties = new URLSearchParams(file.properties ?? {}).toString()
-          const done = await change(
-            transport,
-            '/1.0/images',
-            {
-              method: 'POST',
-              raw: {
-                content: createReadStream(file.metadataPath),
-                headers: { 'content-type': 'application/octet-stream', ...(properties !== '' && { 'x-lxd-properties': properties }) },
-              },
-              timeoutMs: 600_000,
-            },
-            options,
-          )
-          fingerprint = z.object({ fingerprint: z.string() }).safeParse(done?.metadata).data?.fingerprint
-        } catch (error) {
-          // The same content has the same fingerprint, which the engine names in its refusal.
-          fingerprint = isEngineError(error) ? /fingerprint "?([0-9a-f]{64})/i.exec(error.message)?.[1] : undefined
-          if (fingerprint === undefined && !(isEngineError(error) && /already exists/i.test(error.message))) throw error
-          fingerprint ??= (await engine.images.list(options)).find((candidate) => candidate.name === file.alias)?.fingerprint
-        }
-        if (fingerprint === undefined) throw new EngineError('bad_answer', 'the import named no fingerprint')
-        await transport
-          .ask('/1.0/images/aliases', { method: 'POST', body: { name: file.alias, target: fingerprint }, signal: options.signal })
-          .catch((error: unknown) => {
-            if (!isEngineError(error, 'conflict') && !(isEngineError(error) && /already exists/i.test(error.message))) throw error
-          })
-        return fingerprint
-      },
-      async delete(fingerprint, options = {}) {
-        try {
-          await change(transport, `/1.0/images/${encodeURIComponent(fingerprint)}`, { method: 'DELETE' }, options)
-        } catch (error) {
-          if (!isEngineError(error, 'not_found')) throw error
-        }
-      },
-    },
+    images: createImages(transport),
 
     networks: {
       async list(options = {}) {
@@ -191,10 +163,11 @@ export function createLxdEngine(connection: LxdConnection): ComputeEngine {
     },
 
     async *events({ signal }) {
+      const stop = AbortSignal.any([signal, transport.closed])
       let failures = 0
-      while (!signal.aborted) {
+      while (!stop.aborted) {
         try {
-          for await (const event of streamEvents(signal)) {
+          for await (const event of streamEvents(stop)) {
             failures = 0
             yield event
           }
@@ -202,7 +175,7 @@ export function createLxdEngine(connection: LxdConnection): ComputeEngine {
           // Fell silent or was cut: try again, later each time, not all servers at once.
         }
         const delay = Math.min(10_000, 200 * 2 ** Math.min(failures++, 6)) * (0.5 + Math.random())
-        await sleep(delay, undefined, { signal }).catch(() => undefined)
+        await sleep(delay, undefined, { signal: stop }).catch(() => undefined)
       }
     },
 
@@ -215,7 +188,6 @@ export function createLxdEngine(connection: LxdConnection): ComputeEngine {
     const queue: EngineEvent[] = []
     let wake: () => void = () => undefined
     let over = false
-    let alive = true
     const end = () => {
       over = true
       wake()
@@ -225,36 +197,17 @@ export function createLxdEngine(connection: LxdConnection): ComputeEngine {
       wake()
     })
     socket.on('message', (data: Buffer) => {
-      alive = true
-      let event: unknown
-      try {
-        event = JSON.parse(data.toString('utf8'))
-      } catch {
-        return
-      }
-      const parsed = lifecycle.safeParse(event)
-      const name = parsed.success ? /^\/1\.0\/(?:instances|containers|virtual-machines)\/([^/?]+)/.exec(parsed.data.metadata.source)?.[1] : undefined
-      if (!parsed.success || name === undefined) return
-      queue.push({ type: 'instance', name: decodeURIComponent(name), action: parsed.data.metadata.action, at: new Date(parsed.data.timestamp) })
+      queue.push(...eventsOf(data.toString('utf8')))
       wake()
     })
-    socket.on('pong', () => {
-      alive = true
-    })
-    socket.on('error', end)
     socket.on('close', end)
-    const ping = setInterval(() => {
-      if (!alive) socket.terminate()
-      alive = false
-      if (socket.readyState === socket.OPEN) socket.ping()
-    }, pingEveryMs).unref()
-    const abort = () => socket.terminate()
-    signal.addEventListener('abort', abort, { once: true })
+    signal.addEventListener('abort', end, { once: true })
     try {
       for (;;) {
+        if (signal.aborted) return
         const next = queue.shift()
         if (next !== undefined) yield next
-        else if (over || signal.aborted) return
+        else if (over) return
         else {
           await new Promise<void>((resolve) => {
             wake = resolve
@@ -262,22 +215,57 @@ export function createLxdEngine(connection: LxdConnection): ComputeEngine {
         }
       }
     } finally {
-      clearInterval(ping)
-      signal.removeEventListener('abort', abort)
+      signal.removeEventListener('abort', end)
       socket.terminate()
     }
   }
 
   /** Why the server did not load a driver, in its own words. */
-  async function reasonAgainst(driver: string, options: CallOptions): Promise<string> {
-    const fallback = `the ${driver} driver is not available on this host`
+  async function reasonAgainst(driver: 'qemu' | 'lxc', loaded: string, options: CallOptions): Promise<string> {
+    const fallback =
+      loaded === '' ? 'the server loaded no instance driver' : `the server loaded only the driver ${loaded}, not ${driver}`
     try {
       const { metadata } = await transport.ask('/1.0/warnings', { query: { recursion: '1' }, signal: options.signal })
-      const warnings = parse(z.array(warning), metadata, 'warnings')
-      const about = warnings.find(({ type, last_message }) => /driver/i.test(type) && (last_message ?? '').toLowerCase().includes(driver))
-      return about?.last_message ?? fallback
-    } catch {
+      const said = parse(z.array(warning), metadata, 'warnings')
+        .filter(({ type, status }) => /instance type not operational|driver/i.test(type) && status !== 'resolved')
+        .map(({ last_message }) => last_message ?? '')
+        .filter((message) => message !== '')
+      // A message seldom names its driver; where only one is missing, every message is about that one.
+      const ofQemu = (message: string) => /qemu|kvm|vsock|vhost|ovmf|edk2|firmware|virtiofsd/i.test(message)
+      const about = loaded === '' ? said.filter((message) => ofQemu(message) === (driver === 'qemu')) : said
+      return about.length === 0 ? fallback : about.join('; ')
+    } catch (error) {
+      if (isEngineError(error, 'cancelled')) throw error
       return fallback
     }
+  }
+}
+
+/** An instance that was renamed is gone under its former name. */
+function eventsOf(text: string): EngineEvent[] {
+  let message: unknown
+  try {
+    message = JSON.parse(text)
+  } catch {
+    return []
+  }
+  const { data } = lifecycle.safeParse(message)
+  if (data === undefined) return []
+  const { action, source, context } = data.metadata
+  const name = nameOf(source)
+  if (name === undefined) return []
+  const told = new Date(data.timestamp)
+  const at = Number.isNaN(told.getTime()) ? new Date() : told
+  const former = context?.['old_name']
+  const names = typeof former === 'string' && former !== '' && former !== name ? [former, name] : [name]
+  return names.map((each) => ({ type: 'instance', name: each, action, at }))
+}
+
+function nameOf(source: string): string | undefined {
+  const part = /^\/1\.0\/(?:instances|containers|virtual-machines)\/([^/?]+)/.exec(source)?.[1]
+  try {
+    return part === undefined ? undefined : decodeURIComponent(part)
+  } catch {
+    return undefined
   }
 }

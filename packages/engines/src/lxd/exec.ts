@@ -1,8 +1,8 @@
-import { once } from 'node:events'
 import type { WebSocket } from 'ws'
 import { z } from 'zod'
 import type { CallOptions, ExecRequest, ExecResult, TerminalSession } from '../compute.ts'
 import { EngineError } from '../errors.ts'
+import { untilAborted } from '../signals.ts'
 import { parseOperation } from './operations.ts'
 import type { Transport } from './transport.ts'
 
@@ -11,44 +11,108 @@ const sockets = z.object({ fds: z.record(z.string(), z.string()) })
 const ended = z.object({ return: z.number() })
 
 const outputLimit = 1024 * 1024
+/** How long a process may take to die of SIGHUP before it is killed. */
+const hangUpMs = 5_000
+const sighup = 1
 
-async function begin(transport: Transport, instance: string, body: Record<string, unknown>, options: CallOptions) {
-  const answer = await transport.ask(`${instance}/exec`, { method: 'POST', body, signal: options.signal })
+interface Session<Stream extends string> {
+  streams: Record<Stream, WebSocket>
+  /** All streams are connected. Whoever wants to hear everything listens before it waits for this. */
+  ready(): Promise<void>
+  /** Exit code, once the process ended. */
+  exitCode(): Promise<number>
+  /** Cuts all streams; the engine kills a process whose control stream is cut. */
+  cut(): void
+}
+
+/** Starts a process, which waits for its streams to be connected. */
+async function begin<Stream extends string>(
+  transport: Transport,
+  instance: string,
+  names: readonly Stream[],
+  body: Record<string, unknown>,
+  options: CallOptions,
+): Promise<Session<Stream>> {
+  const answer = await transport.ask(`${instance}/exec`, { method: 'POST', body: { ...body, 'wait-for-websocket': true }, signal: options.signal })
   const id = answer.operation?.split('?', 1)[0]
   const parsed = sockets.safeParse(parseOperation(answer.metadata).metadata)
   if (id === undefined || !parsed.success) throw new EngineError('bad_answer', 'exec without websockets')
-  const open = (fd: string): WebSocket => {
-    const socket = transport.socket(`${id}/websocket`, { secret: parsed.data.fds[fd] ?? '' })
-    // Whoever waits for it hears of an error by its close; unhandled, it would end the process.
-    socket.on('error', () => undefined)
-    return socket
+  options.onOperation?.(id.split('/').at(-1) ?? id)
+  const open: [Stream, WebSocket][] = []
+  const cut = () => {
+    for (const [, socket] of open) socket.terminate()
   }
-  /** Exit code, once the process ended. */
-  const exitCode = async (): Promise<number> => {
-    for (;;) {
-      const { metadata } = await transport.ask(`${id}/wait`, { query: { timeout: '60' }, timeoutMs: 75_000 })
-      const state = parseOperation(metadata)
-      if (state.status_code < 200) continue
-      const result = ended.safeParse(state.metadata)
-      if (result.success) return result.data.return
-      throw new EngineError('failed', state.err || 'exec ended without an exit code')
+  try {
+    for (const name of names) {
+      const secret = parsed.data.fds[name]
+      if (secret === undefined) throw new EngineError('bad_answer', `exec without the stream ${name}`)
+      open.push([name, transport.socket(`${id}/websocket`, { secret })])
     }
+  } catch (error) {
+    cut()
+    throw error
   }
-  return { id, open, exitCode }
+  const allOpened = Promise.all(open.map(([, socket]) => opened(socket, transport.closed)))
+  // Heard of by whoever waits.
+  allOpened.catch(() => undefined)
+  return {
+    streams: Object.fromEntries(open) as Record<Stream, WebSocket>,
+    cut,
+    async ready() {
+      try {
+        await untilAborted(allOpened, options.signal)
+      } catch (error) {
+        cut()
+        throw error
+      }
+    },
+    async exitCode() {
+      for (;;) {
+        const { metadata } = await transport.ask(`${id}/wait`, { query: { timeout: '60' }, timeoutMs: 75_000, waits: true })
+        const state = parseOperation(metadata)
+        if (state.status_code < 200) continue
+        const result = ended.safeParse(state.metadata)
+        if (result.success) return result.data.return
+        throw new EngineError('failed', state.err || 'exec ended without an exit code')
+      }
+    },
+  }
 }
 
-const opened = (socket: WebSocket): Promise<unknown> =>
-  socket.readyState === socket.OPEN
-    ? Promise.resolve()
-    : Promise.race([
-        once(socket, 'open'),
-        once(socket, 'close').then(() => {
-          throw new EngineError('unreachable', 'the engine closed the connection')
-        }),
-      ])
+const opened = (socket: WebSocket, closed: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    socket.once('open', () => resolve())
+    socket.once('close', () => reject(closed.aborted ? new EngineError('cancelled', 'cancelled') : new EngineError('unreachable', 'the engine closed the connection')))
+  })
 
 const bytes = (data: unknown): Buffer =>
   Buffer.isBuffer(data) ? data : Array.isArray(data) ? Buffer.concat(data as Buffer[]) : Buffer.from(data as ArrayBuffer)
+
+const processOf = (request: ExecRequest): Record<string, unknown> => ({
+  command: request.command,
+  environment: request.env ?? {},
+  ...(request.cwd !== undefined && { cwd: request.cwd }),
+})
+
+/** Takes what a stream says, as far as the limit; the engine goes on writing and is not held up. */
+function gather(socket: WebSocket): { data: () => Buffer; closed: Promise<void> } {
+  const parts: Buffer[] = []
+  let size = 0
+  const closed = new Promise<void>((resolve) => {
+    socket.on('close', () => resolve())
+    socket.on('message', (data: unknown, isBinary: boolean) => {
+      // An empty text frame is how the engine says the stream is over, and it waits for our close.
+      if (!isBinary) {
+        socket.close()
+        return
+      }
+      const part = bytes(data)
+      if (size < outputLimit) parts.push(part)
+      size += part.length
+    })
+  })
+  return { data: () => Buffer.concat(parts).subarray(0, outputLimit), closed }
+}
 
 /** Runs a command to its end, with its streams apart. */
 export async function runCommand(
@@ -57,62 +121,27 @@ export async function runCommand(
   request: ExecRequest & { input?: Buffer },
   options: CallOptions,
 ): Promise<ExecResult> {
-  const session = await begin(
-    transport,
-    instance,
-    {
-      command: request.command,
-      environment: request.env ?? {},
-      ...(request.cwd !== undefined && { cwd: request.cwd }),
-      interactive: false,
-      'wait-for-websocket': true,
-    },
-    options,
-  )
-  const stdin = session.open('0')
-  const stdout = session.open('1')
-  const stderr = session.open('2')
-  const control = session.open('control')
-  const collect = (socket: WebSocket): { data: () => Buffer; closed: Promise<void> } => {
-    const parts: Buffer[] = []
-    let size = 0
-    const closed = new Promise<void>((resolve) => {
-      socket.on('close', () => resolve())
-      socket.on('message', (data: unknown, isBinary: boolean) => {
-        // An empty text frame is how the engine says the stream is over.
-        if (!isBinary) {
-          socket.close()
-          return
-        }
-        const part = bytes(data)
-        if (size < outputLimit) parts.push(part)
-        size += part.length
-      })
-    })
-    return { data: () => Buffer.concat(parts).subarray(0, outputLimit), closed }
-  }
-  const out = collect(stdout)
-  const err = collect(stderr)
-  const abort = () => control.terminate()
-  options.signal?.addEventListener('abort', abort, { once: true })
+  const session = await begin(transport, instance, ['0', '1', '2', 'control'], { ...processOf(request), interactive: false }, options)
+  const { '0': stdin, '1': stdout, '2': stderr } = session.streams
+  const out = gather(stdout)
+  const err = gather(stderr)
+  await session.ready()
   try {
-    await Promise.all([opened(stdin), opened(stdout), opened(stderr), opened(control)])
     if (request.input !== undefined && request.input.length > 0) stdin.send(request.input, { binary: true })
     // An empty text frame ends standard input.
     stdin.send('')
-    const exitCode = await session.exitCode()
-    await Promise.all([out.closed, err.closed])
-    return { exitCode, stdout: out.data(), stderr: err.data() }
-  } catch (error) {
-    if (options.signal?.aborted === true) throw new EngineError('cancelled', 'cancelled', { cause: error })
-    throw error
+    const done = async (): Promise<ExecResult> => {
+      const exitCode = await session.exitCode()
+      await Promise.all([out.closed, err.closed])
+      return { exitCode, stdout: out.data(), stderr: err.data() }
+    }
+    return await untilAborted(done(), options.signal)
   } finally {
-    options.signal?.removeEventListener('abort', abort)
-    for (const socket of [stdin, stdout, stderr, control]) socket.close()
+    session.cut()
   }
 }
 
-/** A shell in a pseudo-terminal. */
+/** A shell in a pseudo-terminal. The signal is for the opening; what is open is closed. */
 export async function openTerminal(
   transport: Transport,
   instance: string,
@@ -122,43 +151,42 @@ export async function openTerminal(
   const session = await begin(
     transport,
     instance,
-    {
-      command: request.command,
-      environment: request.env ?? {},
-      ...(request.cwd !== undefined && { cwd: request.cwd }),
-      interactive: true,
-      'wait-for-websocket': true,
-      width: request.columns,
-      height: request.rows,
-    },
+    ['0', 'control'],
+    { ...processOf(request), interactive: true, width: request.columns, height: request.rows },
     options,
   )
-  const data = session.open('0')
-  const control = session.open('control')
+  const { '0': data, control } = session.streams
   const queue: Buffer[] = []
   let wake: () => void = () => undefined
   let over = false
+  const finish = () => {
+    over = true
+    wake()
+  }
+  data.on('close', () => {
+    // Lost, unless it was ended by either side before.
+    if (!over) session.cut()
+    finish()
+  })
   data.on('message', (message: unknown, isBinary: boolean) => {
-    if (!isBinary) return
+    // The empty text frame that ends the output; the process counts as ended once we close.
+    if (!isBinary) {
+      finish()
+      data.close()
+      return
+    }
+    if (over) return
     queue.push(bytes(message))
     // A reader that is slower than the shell makes the shell wait, not our memory grow.
     if (queue.length > 256) data.pause()
     wake()
   })
-  const finish = () => {
-    over = true
-    wake()
-  }
-  data.on('close', finish)
-  await Promise.all([opened(data), opened(control)])
-
+  await session.ready()
   const exit = session.exitCode().then(
-    (code): number | null => {
-      data.close()
-      return code
-    },
+    (code): number | null => code,
     (): number | null => null,
   )
+  void exit.then(() => control.terminate())
   async function* output(): AsyncGenerator<Buffer> {
     for (;;) {
       const next = queue.shift()
@@ -173,22 +201,28 @@ export async function openTerminal(
       }
     }
   }
+  const tell = (message: unknown) => {
+    if (control.readyState === control.OPEN) control.send(JSON.stringify(message))
+  }
   return {
     output: output(),
     write(input) {
       if (data.readyState === data.OPEN) data.send(input, { binary: true })
     },
     resize(columns, rows) {
-      if (control.readyState === control.OPEN) {
-        control.send(JSON.stringify({ command: 'window-resize', args: { width: String(columns), height: String(rows) } }))
-      }
+      tell({ command: 'window-resize', args: { width: String(columns), height: String(rows) } })
     },
     exit,
     close() {
-      // Signal 1 is SIGHUP: what a shell gets when its line is hung up.
-      if (control.readyState === control.OPEN) control.send(JSON.stringify({ command: 'signal', signal: 1 }))
+      if (over && data.readyState !== data.OPEN) return
+      // What a shell gets when its line is hung up. Cutting the control stream would kill it
+      // before it can tidy up.
+      tell({ command: 'signal', signal: sighup })
+      finish()
+      data.resume()
       data.close()
-      control.close()
+      const timer = setTimeout(() => session.cut(), hangUpMs).unref()
+      void exit.then(() => clearTimeout(timer))
     },
   }
 }

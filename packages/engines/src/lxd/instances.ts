@@ -1,7 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import type { CallOptions, Instance, Instances, InstanceSpec } from '../compute.ts'
+import type { CallOptions, EngineInfo, Instance, Instances, InstanceSpec } from '../compute.ts'
 import { EngineError, isEngineError } from '../errors.ts'
+import { pause } from '../signals.ts'
 import { change, settle } from './operations.ts'
 import { instance, parse, powerOf, shapeInstance, shapeUsage, tagPrefix, type LxdInstance } from './parse.ts'
 import { runCommand, openTerminal } from './exec.ts'
@@ -9,9 +10,15 @@ import type { Transport } from './transport.ts'
 
 const path = (name: string): string => `/1.0/instances/${encodeURIComponent(name)}`
 
+const userDataKey = (has: (extension: string) => boolean): string => (has('cloud_init') ? 'cloud-init.user-data' : 'user.user-data')
+
+/** On an instance that was made to take the place of another: that one's name. */
+const standInKey = 'user.zhisuan-stand-in'
+const standInOf = (name: string): string => `${name.slice(0, 48)}-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`
+const isStandIn = (raw: LxdInstance): boolean => ![undefined, raw.name].includes(raw.config?.[standInKey])
+
 /** The body of `POST /1.0/instances`. Pure, so that VM requests can be tested where no VM can run. */
 export function createBody(spec: InstanceSpec, has: (extension: string) => boolean, storagePool: string): Record<string, unknown> {
-  const userDataKey = has('cloud_init') ? 'cloud-init.user-data' : 'user.user-data'
   return {
     name: spec.name,
     type: spec.type === 'vm' ? 'virtual-machine' : 'container',
@@ -22,7 +29,7 @@ export function createBody(spec: InstanceSpec, has: (extension: string) => boole
       'limits.cpu': String(spec.cpuCores),
       'limits.memory': String(spec.memoryBytes),
       ...(spec.type === 'container' && { 'security.nesting': 'false' }),
-      ...(spec.userData !== undefined && { [userDataKey]: spec.userData }),
+      ...(spec.userData !== undefined && { [userDataKey(has)]: spec.userData }),
       ...Object.fromEntries(Object.entries(spec.tags).map(([key, value]) => [`${tagPrefix}${key}`, value])),
     },
     devices: {
@@ -34,7 +41,11 @@ export function createBody(spec: InstanceSpec, has: (extension: string) => boole
 
 export function createInstances(
   transport: Transport,
-  server: { has(extension: string): Promise<(extension: string) => boolean>; rootPool(options: CallOptions): Promise<string> },
+  server: {
+    has(options: CallOptions): Promise<(extension: string) => boolean>
+    rootPool(options: CallOptions): Promise<string>
+    instanceTypes(options: CallOptions): Promise<EngineInfo['instanceTypes']>
+  },
 ): Instances {
   const find = async (name: string, options: CallOptions = {}): Promise<LxdInstance | null> => {
     try {
@@ -72,7 +83,7 @@ export function createInstances(
         if (powerOf(raw.status_code) === wanted) return
         // A failure while nothing else ran is the engine's answer; a busy instance is asked once more.
         if (tries >= 3 || !isBusy(error)) throw error
-        await sleep(100, undefined, { signal: options.signal })
+        await pause(100, options.signal)
       }
     }
   }
@@ -82,15 +93,22 @@ export function createInstances(
     return Object.entries(tags).every(([key, value]) => has[key] === value) && Object.keys(has).length === Object.keys(tags).length
   }
 
+  /** The engine looks at the image first: a host that runs no such instances may say anything. */
+  const refined = async (error: EngineError, spec: InstanceSpec, options: CallOptions): Promise<EngineError> => {
+    const types = await server.instanceTypes(options)
+    const able = types[spec.type]
+    return able.available ? error : new EngineError('unsupported', able.reason, { cause: error })
+  }
+
   const create: Instances['create'] = async (spec, options = {}) => {
-    const body = createBody(spec, await server.has('cloud_init'), await server.rootPool(options))
+    const body = createBody(spec, await server.has(options), await server.rootPool(options))
     for (let tries = 0; ; tries++) {
       try {
         await change(transport, '/1.0/instances', { method: 'POST', body }, options)
         return
       } catch (error) {
         if (options.signal?.aborted === true || !isEngineError(error, 'conflict', 'busy', 'failed', 'invalid')) throw error
-        if (!/already|exists|in use|busy|creat/i.test(error.message)) throw error
+        if (!isTaken(error)) throw await refined(error, spec, options)
         // Ours from before we were killed, or another's of the same name.
         await settle(transport, spec.name, options)
         const raw = await find(spec.name, options)
@@ -98,7 +116,7 @@ export function createInstances(
         if (raw !== null && powerOf(raw.status_code) !== 'error') return
         if (tries >= 20) throw error
         // Its former creation is being undone by the engine.
-        await sleep(100, undefined, { signal: options.signal })
+        await pause(100, options.signal)
       }
     }
   }
@@ -112,10 +130,10 @@ export function createInstances(
         await change(transport, path(name), { method: 'DELETE' }, options)
         return
       } catch (error) {
-        if (isEngineError(error, 'not_found')) return
-        if (options.signal?.aborted === true || tries >= 4 || !isEngineError(error, 'busy', 'failed', 'invalid', 'conflict')) throw error
+        // What was not found need not have been the instance: looked for again above.
+        if (options.signal?.aborted === true || tries >= 4 || !isEngineError(error, 'not_found', 'busy', 'failed', 'invalid', 'conflict')) throw error
         await settle(transport, name, options)
-        await sleep(100 * (tries + 1), undefined, { signal: options.signal })
+        await pause(100 * (tries + 1), options.signal)
       }
     }
   }
@@ -123,10 +141,79 @@ export function createInstances(
   const stop: Instances['stop'] = (name, options = {}) =>
     setState(name, 'stopped', { action: 'stop', force: options.force ?? false, timeout: options.force === true ? -1 : (options.timeoutSeconds ?? 30) }, options)
 
+  const mustBeStopped = (raw: LxdInstance): void => {
+    if (powerOf(raw.status_code) !== 'stopped') throw new EngineError('invalid', `${raw.name} is not stopped`)
+  }
+  type Rebuild = (name: string, image: { imageFingerprint: string; userData?: string }, userDataKey: string, options: CallOptions) => Promise<void>
+
+  const rebuildInPlace: Rebuild = async (name, { imageFingerprint, userData }, key, options) => {
+    mustBeStopped(await found(name, options))
+    // An empty value removes the key.
+    await change(transport, path(name), { method: 'PATCH', body: { config: { [key]: userData ?? '' } } }, options)
+    await change(transport, `${path(name)}/rebuild`, { method: 'POST', body: { source: { type: 'image', fingerprint: imageFingerprint } } }, options)
+  }
+
+  /**
+   * LXD before 5.12 cannot rebuild. A new instance is made beside under another name, and takes the
+   * old one's place by rename. Whoever was killed in between and asks again begins anew.
+   */
+  const rebuildBeside: Rebuild = async (name, { imageFingerprint, userData }, key, options) => {
+    const standIn = standInOf(name)
+    const rename = () => change(transport, path(standIn), { method: 'POST', body: { name } }, options)
+    await settle(transport, standIn, options)
+    const former = await find(standIn, options)
+    if (former !== null && former.config?.[standInKey] !== name) throw new EngineError('conflict', `${standIn} exists and is not ours`)
+    let raw = await find(name, options)
+    if (raw === null && former !== null) {
+      // The old one was deleted, and the new one not yet renamed.
+      await rename()
+      raw = await find(name, options)
+    } else if (former !== null) await remove(standIn, options)
+    if (raw === null) throw new EngineError('not_found', `no instance ${name}`)
+    mustBeStopped(raw)
+
+    const mac = raw.config?.['volatile.eth0.hwaddr']
+    const kept = Object.entries(raw.config ?? {}).filter(([each]) => !/^(volatile|image)\.|^(cloud-init\.|user\.)user-data$/.test(each))
+    await change(
+      transport,
+      '/1.0/instances',
+      {
+        method: 'POST',
+        body: {
+          name: standIn,
+          type: raw.type,
+          description: raw.description ?? '',
+          source: { type: 'image', fingerprint: imageFingerprint },
+          profiles: raw.profiles ?? [],
+          config: {
+            ...Object.fromEntries(kept),
+            ...(userData !== undefined && { [key]: userData }),
+            // The same hardware address, so that DHCP gives the same lease.
+            ...(mac !== undefined && { 'volatile.eth0.hwaddr': mac }),
+            [standInKey]: name,
+          },
+          devices: raw.devices ?? {},
+        },
+      },
+      options,
+    )
+    await remove(name, options)
+    await rename()
+  }
+
+  /** What a file has of owner and mode; null where there is none, or the engine does not tell. */
+  const fileAttributes = async (name: string, file: string, options: CallOptions): Promise<string | null> => {
+    const method = (await server.has(options))('instance_file_head') ? 'HEAD' : 'GET'
+    const { status, headers } = await transport.raw(`${path(name)}/files`, { method, query: { path: file }, signal: options.signal })
+    if (status !== 200) return null
+    const of = (key: string): string => String(headers[`x-lxd-${key}`] ?? headers[`x-incus-${key}`] ?? '')
+    return `${Number.parseInt(of('mode'), 8).toString(8)} ${of('uid')} ${of('gid')}`
+  }
+
   return {
     async list(options = {}) {
       const { metadata } = await transport.ask('/1.0/instances', { query: { recursion: '2' }, signal: options.signal })
-      return parse(z.array(instance), metadata, 'instances').map(shapeInstance)
+      return parse(z.array(instance), metadata, 'instances').filter((raw) => !isStandIn(raw)).map(shapeInstance)
     },
     async get(name, options = {}): Promise<Instance | null> {
       const raw = await find(name, options)
@@ -161,44 +248,9 @@ export function createInstances(
       )
     },
 
-    async rebuild(name, { imageFingerprint, userData }, options = {}) {
-      const has = await server.has('instances_rebuild')
-      const raw = await found(name, options)
-      const userDataKey = has('cloud_init') ? 'cloud-init.user-data' : 'user.user-data'
-      const config = Object.fromEntries(
-        Object.entries(raw.config ?? {}).filter(([key]) => !/^(volatile|image)\./.test(key) && key !== 'cloud-init.user-data' && key !== 'user.user-data'),
-      )
-      if (userData !== undefined) config[userDataKey] = userData
-      if (has('instances_rebuild')) {
-        await change(transport, `${path(name)}/rebuild`, { method: 'POST', body: { source: { type: 'image', fingerprint: imageFingerprint } } }, options)
-        if (userData !== undefined) await change(transport, path(name), { method: 'PATCH', body: { config: { [userDataKey]: userData } } }, options)
-        return
-      }
-      // LXD before 5.12 cannot rebuild. The new instance is made beside under another name, from
-      // which a killed caller's next try begins again, and takes the old one's place by rename.
-      const fresh = `${name.slice(0, 58)}-new`
-      await remove(fresh, options)
-      const mac = raw.config?.['volatile.eth0.hwaddr']
-      await change(
-        transport,
-        '/1.0/instances',
-        {
-          method: 'POST',
-          body: {
-            name: fresh,
-            type: raw.type,
-            description: raw.description ?? '',
-            source: { type: 'image', fingerprint: imageFingerprint },
-            profiles: raw.profiles ?? [],
-            // The same hardware address, so that DHCP gives the same lease.
-            config: { ...config, ...(mac !== undefined && { 'volatile.eth0.hwaddr': mac }) },
-            devices: raw.devices ?? {},
-          },
-        },
-        options,
-      )
-      await remove(name, options)
-      await change(transport, path(fresh), { method: 'POST', body: { name } }, options)
+    async rebuild(name, image, options = {}) {
+      const has = await server.has(options)
+      await (has('instances_rebuild') ? rebuildInPlace : rebuildBeside)(name, image, userDataKey(has), options)
     },
 
     delete: remove,
@@ -206,24 +258,20 @@ export function createInstances(
     terminal: (name, request, options = {}) => openTerminal(transport, path(name), request, options),
 
     async writeFile(name, file, options = {}) {
-      const headers = {
-        'content-type': 'application/octet-stream',
-        'x-lxd-type': 'file',
-        'x-lxd-mode': (file.mode & 0o7777).toString(8).padStart(4, '0'),
-        'x-lxd-uid': String(file.uid ?? 0),
-        'x-lxd-gid': String(file.gid ?? 0),
-        'x-lxd-write': 'overwrite',
-        // Incus reads the same under its own name.
-        'x-incus-type': 'file',
-        'x-incus-mode': (file.mode & 0o7777).toString(8).padStart(4, '0'),
-        'x-incus-uid': String(file.uid ?? 0),
-        'x-incus-gid': String(file.gid ?? 0),
-        'x-incus-write': 'overwrite',
+      const mode = (file.mode & 0o7777).toString(8)
+      const [uid, gid] = [String(file.uid ?? 0), String(file.gid ?? 0)]
+      // The engine gives mode and owner to files that it makes, and leaves those of one that is there.
+      const before = await fileAttributes(name, file.path, options)
+      if (before !== null && before !== `${mode} ${uid} ${gid}`) {
+        await transport.ask(`${path(name)}/files`, { method: 'DELETE', query: { path: file.path }, signal: options.signal })
       }
+      const about = { type: 'file', mode: mode.padStart(4, '0'), uid, gid, write: 'overwrite' }
+      // Incus reads the same under its own name.
+      const headers = Object.fromEntries(Object.entries(about).flatMap(([key, value]) => [[`x-lxd-${key}`, value], [`x-incus-${key}`, value]]))
       await transport.ask(`${path(name)}/files`, {
         method: 'POST',
         query: { path: file.path },
-        raw: { content: file.content, headers },
+        raw: { content: file.content, headers: { ...headers, 'content-type': 'application/octet-stream' } },
         signal: options.signal,
       })
     },
@@ -247,4 +295,5 @@ export function createInstances(
 }
 
 const isBusy = (error: unknown): boolean => isEngineError(error, 'busy') || (error instanceof Error && /busy|in progress/i.test(error.message))
-
+const isTaken = (error: EngineError): boolean =>
+  error.kind === 'conflict' || error.kind === 'busy' || /already|exists|in use/i.test(error.message)

@@ -1,13 +1,15 @@
 import { z } from 'zod'
 import type { CallOptions } from '../compute.ts'
-import { EngineError } from '../errors.ts'
+import { EngineError, isEngineError } from '../errors.ts'
 import { answerError, type Ask, type Transport } from './transport.ts'
 
 /** LXD REST API: /1.0/operations/{id}. Status codes: 103 running, 200 success, 400 failure, 401 cancelled. */
 const operation = z.object({
   id: z.string(),
+  /** `task`; or `websocket`, a command that runs in an instance, which nothing need wait for. */
+  class: z.string().nullish(),
   status_code: z.number(),
-  err: z.string().optional().default(''),
+  err: z.string().nullish(),
   metadata: z.record(z.string(), z.unknown()).nullish(),
   resources: z.record(z.string(), z.array(z.string())).nullish(),
 })
@@ -22,21 +24,30 @@ export async function waitFor(transport: Transport, path: string, options: CallO
   options.onOperation?.(id.split('/').at(-1) ?? id)
   try {
     for (;;) {
-      const { metadata } = await transport.ask(`${id}/wait`, {
-        query: { timeout: String(waitSeconds) },
-        signal: options.signal,
-        timeoutMs: (waitSeconds + 15) * 1000,
-      })
-      const state = parseOperation(metadata)
-      if (state.status_code === 200) return state
+      const state = await look(transport, id, options.signal)
+      // The engine forgets what ended some seconds ago, and all when it restarts.
+      if (state === null) throw new EngineError('unreachable', 'the engine forgot the operation before it told how it ended')
       if (state.status_code === 401) throw new EngineError('cancelled', 'the operation was cancelled on the engine')
-      if (state.status_code >= 400) throw answerError(state.err, 500)
+      if (state.status_code >= 400) throw answerError(state.err ?? '', 500)
+      if (state.status_code >= 200) return state
     }
   } catch (error) {
     if (options.signal?.aborted === true) {
       // Most cannot be cancelled; then they run on, and whoever asks again waits for them.
       await transport.ask(id, { method: 'DELETE', timeoutMs: 2_000 }).catch(() => undefined)
     }
+    throw error
+  }
+}
+
+/** One look, as long as a wait; null when there is no such operation any more. */
+async function look(transport: Transport, id: string, signal: AbortSignal | undefined): Promise<LxdOperation | null> {
+  try {
+    const query = { timeout: String(waitSeconds) }
+    const { metadata } = await transport.ask(`${id}/wait`, { query, signal, timeoutMs: (waitSeconds + 15) * 1000, waits: true })
+    return parseOperation(metadata)
+  } catch (error) {
+    if (isEngineError(error, 'not_found')) return null
     throw error
   }
 }
@@ -50,18 +61,18 @@ export async function change(transport: Transport, path: string, ask: Ask, optio
 /** Waits for whatever is running on an instance already; what became of it is for the caller to look at. */
 export async function settle(transport: Transport, name: string, options: CallOptions = {}): Promise<void> {
   const { metadata } = await transport.ask('/1.0/operations', { query: { recursion: '1' }, signal: options.signal })
-  const running = z.object({ running: z.array(z.unknown()).nullish() }).safeParse(metadata)
-  for (const entry of running.data?.running ?? []) {
-    const state = operation.safeParse(entry)
-    const touched = [...(state.data?.resources?.['instances'] ?? []), ...(state.data?.resources?.['containers'] ?? [])]
-    if (state.data === undefined || !touched.some((path) => path.split('?', 1)[0]?.split('/').at(-1) === name)) continue
-    await transport
-      .ask(`/1.0/operations/${state.data.id}/wait`, { query: { timeout: '30' }, signal: options.signal, timeoutMs: 45_000 })
-      .catch((error: unknown) => {
-        if (options.signal?.aborted === true) throw error
-      })
+  const listed = z.object({ running: z.array(z.unknown()).nullish(), pending: z.array(z.unknown()).nullish() }).safeParse(metadata)
+  for (const entry of [...(listed.data?.running ?? []), ...(listed.data?.pending ?? [])]) {
+    const { data } = operation.safeParse(entry)
+    if (data === undefined || data.class !== 'task' || !touches(data, name)) continue
+    for (let state: LxdOperation | null = data; state !== null && state.status_code < 200; ) {
+      state = await look(transport, `/1.0/operations/${data.id}`, options.signal)
+    }
   }
 }
+
+const touches = ({ resources }: LxdOperation, name: string): boolean =>
+  [...(resources?.['instances'] ?? []), ...(resources?.['containers'] ?? [])].some((path) => path.split('?', 1)[0]?.split('/').at(-1) === name)
 
 export function parseOperation(metadata: unknown): LxdOperation {
   const parsed = operation.safeParse(metadata)

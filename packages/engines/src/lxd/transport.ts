@@ -1,5 +1,6 @@
-import { connect as connectSocket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import { X509Certificate } from 'node:crypto'
+import { connect as connectSocket, isIP } from 'node:net'
+import { connect as connectTls, type PeerCertificate } from 'node:tls'
 import { Agent, request, type Dispatcher } from 'undici'
 import { WebSocket } from 'ws'
 import { z } from 'zod'
@@ -22,10 +23,10 @@ export type LxdConnection =
 /** LXD REST API: the envelope of every answer. */
 const envelope = z.object({
   type: z.enum(['sync', 'async', 'error']),
-  status_code: z.number().optional(),
-  error_code: z.number().optional(),
-  error: z.string().optional(),
-  operation: z.string().optional(),
+  status_code: z.number().nullish(),
+  error_code: z.number().nullish(),
+  error: z.string().nullish(),
+  operation: z.string().nullish(),
   metadata: z.unknown().optional(),
 })
 
@@ -36,114 +37,204 @@ export interface Answer {
 }
 
 export interface Ask {
-  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   query?: Readonly<Record<string, string>>
   /** JSON, or raw bytes with their own headers. */
   body?: unknown
   raw?: { content: Dispatcher.DispatchOptions['body']; headers: Record<string, string> }
   signal?: AbortSignal | undefined
-  /** Time for the answer to begin, in milliseconds. Default 30 s. */
+  /** Time for the whole answer, in milliseconds. Default 30 s. */
   timeoutMs?: number
+  /** Waits on the engine for something: takes no connection from those that only ask. */
+  waits?: boolean
 }
 
 export interface Transport {
   ask(path: string, ask?: Ask): Promise<Answer>
   /** The body as it comes, for files and logs. */
-  raw(path: string, ask?: Ask): Promise<{ status: number; body: Buffer }>
+  raw(path: string, ask?: Ask): Promise<{ status: number; headers: Readonly<Record<string, string | string[] | undefined>>; body: Buffer }>
+  /** Kept alive by pings; one that falls silent is cut. Throws when there is no way to connect. */
   socket(path: string, query: Readonly<Record<string, string>>): WebSocket
+  /** Aborted by `close`. */
+  readonly closed: AbortSignal
   close(): Promise<void>
 }
 
 const defaultTimeoutMs = 30_000
+/** More than any answer of an engine that is well: ten thousand instances take some 60 MiB. */
+const answerLimitBytes = 128 * 1024 * 1024
+/** Silence on a websocket after which it is taken for dead is one to two of these. */
+const pingEveryMs = 15_000
 
 export function createTransport(connection: LxdConnection): Transport {
   const local = 'socketPath' in connection
-  const tls = local
-    ? null
-    : {
-        cert: connection.clientCertificate,
-        key: connection.clientKey,
-        ...(connection.serverCertificate !== undefined && {
-          ca: connection.serverCertificate,
-          // A pinned certificate is trusted for what it is, whatever name it was made for.
-          checkServerIdentity: () => undefined,
-        }),
-      }
-  const agent = new Agent({
-    connections: 32,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: local ? { socketPath: connection.socketPath, timeout: 5_000 } : { ...tls, timeout: 5_000 },
-  })
-  const origin = local ? 'http://lxd' : new URL(connection.url).origin
+  const tls = local ? null : tlsOf(connection)
+  const server = local ? new URL('http://lxd') : addressOf(connection.url)
+  const agentOf = (connections: number | null) =>
+    new Agent({
+      connections,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: local ? { socketPath: connection.socketPath, timeout: 5_000 } : { ...tls, timeout: 5_000 },
+    })
+  const asking = agentOf(32)
+  // Every operation that runs and every open terminal holds one of these.
+  const waiting = agentOf(null)
+  const closing = new AbortController()
+  const sockets = new Set<WebSocket>()
+
   const url = (path: string, query: Readonly<Record<string, string>> = {}): URL => {
-    const full = new URL(path, origin)
+    const full = new URL(path, server.origin)
     if (connection.project !== undefined) full.searchParams.set('project', connection.project)
     for (const [name, value] of Object.entries(query)) full.searchParams.set(name, value)
     return full
   }
+  const failure = (error: unknown, signal: AbortSignal | undefined): EngineError => {
+    if (error instanceof EngineError) return error
+    if (signal?.aborted === true || closing.signal.aborted) return new EngineError('cancelled', 'cancelled', { cause: error })
+    return connectionError(error)
+  }
 
-  const send = async (path: string, ask: Ask): Promise<Dispatcher.ResponseData> => {
-    const timeout = AbortSignal.timeout(ask.timeoutMs ?? defaultTimeoutMs)
-    const signal = ask.signal === undefined ? timeout : AbortSignal.any([ask.signal, timeout])
+  const send = async (path: string, ask: Ask): Promise<{ status: number; headers: Dispatcher.ResponseData['headers']; body: Buffer }> => {
+    const signals = [AbortSignal.timeout(ask.timeoutMs ?? defaultTimeoutMs), closing.signal]
+    if (ask.signal !== undefined) signals.push(ask.signal)
     try {
-      return await request(url(path, ask.query), {
-        dispatcher: agent,
+      const response = await request(url(path, ask.query), {
+        dispatcher: ask.waits === true ? waiting : asking,
         method: ask.method ?? 'GET',
-        signal,
+        signal: AbortSignal.any(signals),
         ...(ask.raw !== undefined && { body: ask.raw.content as Buffer, headers: ask.raw.headers }),
         ...(ask.body !== undefined && { body: JSON.stringify(ask.body), headers: { 'content-type': 'application/json' } }),
       })
+      return { status: response.statusCode, headers: response.headers, body: await collect(path, response.body) }
     } catch (error) {
-      throw connectionError(error, ask.signal)
+      throw failure(error, ask.signal)
     }
   }
 
+  const openSocket = (path: string, query: Readonly<Record<string, string>>): WebSocket => {
+    const target = url(path, query)
+    const options = { handshakeTimeout: 10_000, maxPayload: 16 * 1024 * 1024 }
+    if (local) return new WebSocket(`ws://lxd${target.pathname}${target.search}`, { ...options, createConnection: () => connectSocket(connection.socketPath) })
+    target.protocol = 'wss:'
+    // An address in brackets is one in a URL only; and TLS names no addresses.
+    const host = server.hostname.replace(/^\[|\]$/g, '')
+    const named = isIP(host) === 0 ? { servername: host } : {}
+    return new WebSocket(target, { ...options, createConnection: () => connectTls({ ...tls, ...named, host, port: Number(server.port || 443) }) })
+  }
+
   return {
+    closed: closing.signal,
     async ask(path, ask = {}) {
-      const response = await send(path, ask)
+      const { status, body } = await send(path, ask)
+      const text = body.toString('utf8')
       let answer: unknown
       try {
-        answer = await response.body.json()
+        answer = JSON.parse(text)
       } catch (error) {
-        if (ask.signal?.aborted === true) throw connectionError(error, ask.signal)
-        throw new EngineError('bad_answer', `${path}: the answer is not JSON`, { cause: error, status: response.statusCode })
+        throw new EngineError(kindOfForeign(status), `${path}: the answer is not JSON (HTTP ${status}): ${text.slice(0, 100)}`, { cause: error, status })
       }
       const parsed = envelope.safeParse(answer)
-      if (!parsed.success) throw new EngineError('bad_answer', `${path}: unknown answer`, { cause: parsed.error, status: response.statusCode })
+      if (!parsed.success) throw new EngineError(kindOfForeign(status), `${path}: unknown answer (HTTP ${status})`, { cause: parsed.error, status })
       const { type, error, error_code, metadata, operation } = parsed.data
-      if (type === 'error') throw answerError(error ?? '', error_code ?? response.statusCode)
-      return { metadata, operation: operation === undefined || operation === '' ? null : operation }
+      if (type === 'error') throw answerError(error ?? '', error_code ?? status)
+      return { metadata, operation: operation === null || operation === undefined || operation === '' ? null : operation }
     },
-    async raw(path, ask = {}) {
-      const response = await send(path, ask)
-      return { status: response.statusCode, body: Buffer.from(await response.body.arrayBuffer()) }
-    },
+    raw: (path, ask = {}) => send(path, ask),
     socket(path, query) {
-      const target = url(path, query)
-      if (local) {
-        return new WebSocket(`ws://lxd${target.pathname}${target.search}`, {
-          createConnection: () => connectSocket(connection.socketPath),
-          handshakeTimeout: 10_000,
-        })
+      if (closing.signal.aborted) throw new EngineError('cancelled', 'the engine was closed')
+      let socket: WebSocket
+      try {
+        socket = openSocket(path, query)
+      } catch (error) {
+        throw failure(error, undefined)
       }
-      target.protocol = 'wss:'
-      return new WebSocket(target, {
-        createConnection: () => connectTls({ host: target.hostname, port: Number(target.port || 443), servername: target.hostname, ...tls }),
-        handshakeTimeout: 10_000,
+      sockets.add(socket)
+      const stop = keepAlive(socket)
+      socket.on('close', () => {
+        sockets.delete(socket)
+        stop()
       })
+      // Whoever waits for it hears of an error by its close; unhandled, it would end the process.
+      socket.on('error', () => undefined)
+      return socket
     },
-    close: () => agent.destroy(),
+    async close() {
+      closing.abort()
+      for (const socket of sockets) socket.terminate()
+      await Promise.all([asking.destroy(), waiting.destroy()])
+    },
   }
 }
 
-function connectionError(error: unknown, signal: AbortSignal | undefined): EngineError {
-  if (signal?.aborted === true) return new EngineError('cancelled', 'cancelled', { cause: error })
+function addressOf(address: string): URL {
+  const url = URL.canParse(address) ? new URL(address) : null
+  if (url?.protocol !== 'https:') throw new EngineError('invalid', `not an https address: ${address}`)
+  return url
+}
+
+function tlsOf(connection: Exclude<LxdConnection, { socketPath: string }>) {
+  const client = { cert: connection.clientCertificate, key: connection.clientKey }
+  if (connection.serverCertificate === undefined) return client
+  let pinned: X509Certificate
+  try {
+    pinned = new X509Certificate(connection.serverCertificate)
+  } catch (error) {
+    throw new EngineError('invalid', 'the server certificate is not a certificate', { cause: error })
+  }
+  return {
+    ...client,
+    ca: connection.serverCertificate,
+    // Whoever issued it, it is trusted for what it is, whatever name it was made for; and nothing
+    // else is, not even what it could have signed.
+    allowPartialTrustChain: true,
+    checkServerIdentity: (_host: string, certificate: PeerCertificate): Error | undefined =>
+      pinned.raw.equals(certificate.raw) ? undefined : Object.assign(new Error('the server has another certificate than the pinned one'), { code: 'CERT_NOT_PINNED' }),
+  }
+}
+
+async function collect(path: string, body: Dispatcher.ResponseData['body']): Promise<Buffer> {
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const part of body as AsyncIterable<Buffer>) {
+    size += part.length
+    // Leaving the loop ends the connection.
+    if (size > answerLimitBytes) throw new EngineError('bad_answer', `${path}: the answer is longer than ${answerLimitBytes} bytes`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts)
+}
+
+/** A cut cable closes no connection: only silence shows. */
+function keepAlive(socket: WebSocket): () => void {
+  let alive = true
+  const heard = () => {
+    alive = true
+  }
+  socket.on('message', heard)
+  socket.on('pong', heard)
+  const timer = setInterval(() => {
+    // One that we do not read from cannot answer.
+    if (!alive && !socket.isPaused) return socket.terminate()
+    alive = false
+    if (socket.readyState === socket.OPEN) socket.ping()
+  }, pingEveryMs).unref()
+  return () => clearInterval(timer)
+}
+
+function connectionError(error: unknown): EngineError {
   const message = error instanceof Error ? error.message : String(error)
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  // A certificate that one side does not accept is a matter of credentials, not of the network.
-  if (/CERT|SELF_SIGNED|ALERT_BAD_CERTIFICATE|UNABLE_TO_VERIFY/.test(code)) return new EngineError('unauthorized', message, { cause: error })
+  // A certificate or key that one side does not accept is a matter of credentials, not of the network.
+  if (/CERT|SELF_SIGNED|UNABLE_TO_|OSSL|KEY_VALUES_MISMATCH/.test(code)) return new EngineError('unauthorized', message, { cause: error })
   return new EngineError('unreachable', message || code, { cause: error })
+}
+
+/** What an answer means that no engine gave: of a proxy before it, or of something else altogether. */
+function kindOfForeign(status: number): EngineErrorKind {
+  if (status === 401 || status === 403) return 'unauthorized'
+  if (status === 429 || (status >= 502 && status <= 504)) return 'unreachable'
+  return 'bad_answer'
 }
 
 /** LXD tells the kind of an error by its status and, where that is too coarse, by its text. */
@@ -154,11 +245,11 @@ export function answerError(message: string, status: number): EngineError {
 function kindOf(message: string, status: number): EngineErrorKind {
   if (status === 401 || status === 403) return 'unauthorized'
   if (/no space left|not enough (disk|memory)|exhausted|no available|reached limit|cannot allocate memory/i.test(message)) return 'exhausted'
-  if (status === 404 || /not found/i.test(message)) return 'not_found'
+  if (status === 404 || /not found|image not provided/i.test(message)) return 'not_found'
   if (status === 409 || /already exists|already in use/i.test(message)) return 'conflict'
   if (/is busy|busy running|operation.*in progress|currently (being|running)/i.test(message)) return 'busy'
   if (status === 501 || /not supported|not implemented|isn't supported|unsupported|No instance driver|not operational/i.test(message)) return 'unsupported'
-  if (status === 400) return 'invalid'
-  if (status === 503) return 'unreachable'
+  if (status === 400 || /doesn't match instance type/i.test(message)) return 'invalid'
+  if (status === 429 || (status >= 502 && status <= 504)) return 'unreachable'
   return 'failed'
 }

@@ -42,7 +42,7 @@ export const firstImageHandler = (parts: { clouds: CloudService; catalogue: Cata
     try {
       const file = join(folder, 'busybox.tar.gz')
       await run('bash', [new URL('../../../../../../scripts/build-image.sh', import.meta.url).pathname, file], { signal })
-      const fingerprint = await engine.images.importFile({ alias: 'busybox', metadataPath: file }, { signal })
+      const fingerprint = await engine.images.importFile?.({ alias: 'busybox', metadataPath: file }, { signal })
       parts.catalogue.forget(cloud_id)
       parts.log.info({ cloud: cloud_id, fingerprint }, 'first image imported')
     } finally {
