@@ -3,10 +3,9 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 
 /** Texts of the environment are trimmed, and an empty one counts as not set. */
-const optional = <T extends z.ZodType>(schema: T) =>
-  z.preprocess((value) => (typeof value === 'string' && value.trim() === '' ? undefined : value), schema.optional())
-const withDefault = <T extends z.ZodType>(schema: T, fallback: string) =>
-  z.preprocess((value) => (typeof value === 'string' && value.trim() !== '' ? value.trim() : fallback), schema)
+const trimmed = (value: unknown): string | undefined => (typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined)
+const optional = <T extends z.ZodType>(schema: T) => z.preprocess(trimmed, schema.optional())
+const withDefault = <T extends z.ZodType>(schema: T, fallback: string) => z.preprocess((value) => trimmed(value) ?? fallback, schema)
 
 const environment = z.object({
   /** Address to listen on. The default is reachable from this machine only. */
@@ -53,19 +52,18 @@ const version = z
   .object({ version: z.string() })
   .parse(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))).version
 
+const english = z.locales.en().localeError
+
 /** @throws ConfigError that lists every wrong key at once */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const parsed = environment.safeParse(env)
-  if (!parsed.success) {
-    const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`)
-    throw new ConfigError(`The configuration is wrong:\n${lines.join('\n')}\nSee README, "Configuration".`)
+  // Operators read English; zod elsewhere speaks to people in Chinese.
+  const parsed = environment.safeParse(env, { error: english })
+  const wrong = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+  const set = (key: keyof z.output<typeof environment>): boolean => trimmed(env[key]) !== undefined
+  if (set('SMTP_URL') && !set('SMTP_FROM')) wrong.push('SMTP_FROM: required with SMTP_URL')
+  if (set('FAULT_POINT') && trimmed(env['ZHISUAN_ENV']) !== 'test') wrong.push('FAULT_POINT: only with ZHISUAN_ENV=test')
+  if (!parsed.success || wrong.length > 0) {
+    throw new ConfigError(`The configuration is wrong:\n${wrong.map((line) => `  ${line}`).join('\n')}\nSee README, "Configuration".`)
   }
-  const config = parsed.data
-  if (config.SMTP_URL !== undefined && config.SMTP_FROM === undefined) {
-    throw new ConfigError('The configuration is wrong:\n  SMTP_FROM: required with SMTP_URL\nSee README, "Configuration".')
-  }
-  if (config.FAULT_POINT !== undefined && config.ZHISUAN_ENV !== 'test') {
-    throw new ConfigError('The configuration is wrong:\n  FAULT_POINT: only with ZHISUAN_ENV=test')
-  }
-  return { ...config, version }
+  return { ...parsed.data, version }
 }

@@ -5,8 +5,12 @@ import type { Config } from './config.ts'
 const secretKeys = [
   'password',
   'old_password',
+  'new_password',
+  'password_again',
   'code',
   'token',
+  'refresh_token',
+  'ticket',
   'authorization',
   'cookie',
   'client_key',

@@ -1,0 +1,292 @@
+import { randomUUID } from 'node:crypto'
+import { EngineError } from '@zhisuan/engines/errors'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { migrations } from '../app.ts'
+import { freshDatabase } from '../testing/database.ts'
+import { readConfig } from './config.ts'
+import { Refusal } from './errors.ts'
+import { createLog } from './log.ts'
+import type { OperationDefinition } from './operations.ts'
+import { openPlatform, type OpenedPlatform } from './platform.ts'
+
+/** One server's worth of platform on the test's database. */
+interface Server {
+  platform: OpenedPlatform
+  begin(resource?: string, input?: Input): Promise<string>
+}
+type Input = { text: string }
+type Step = (input: Input, context: { signal: AbortSignal; operation_id: string }) => Promise<void>
+
+let database: { url: string; drop(): Promise<void> }
+let servers: Server[]
+/** What happened, in order. */
+let happened: string[]
+/** What the steps do; to be set by tests. */
+let steps: Record<'one' | 'two', Step>
+let undo: Step
+
+beforeEach(async () => {
+  database = await freshDatabase()
+  servers = []
+  happened = []
+  steps = { one: async () => undefined, two: async () => undefined }
+  undo = async () => undefined
+})
+afterEach(async () => {
+  for (const { platform } of servers) await platform.close()
+  await database.drop()
+})
+
+const definition: OperationDefinition<Input> = {
+  kind: 'test.thing.do',
+  resource_type: 'thing',
+  input: z.object({ text: z.string() }),
+  steps: (['one', 'two'] as const).map((name) => ({
+    name,
+    run: async (context) => {
+      happened.push(name)
+      await steps[name](context.input, context)
+    },
+  })),
+  undo: async (context) => {
+    happened.push('undo')
+    await undo(context.input, context)
+  },
+  ended: async (tx, context, refusal) => {
+    happened.push(`ended ${refusal?.refusal ?? 'well'}`)
+    await sql`insert into ends values (${context.resource_id}, ${refusal?.message ?? null})`.execute(tx)
+  },
+}
+
+async function start(key = 7): Promise<Server> {
+  const config = readConfig({ ZHISUAN_ENV: 'test', DATABASE_URL: database.url, DATABASE_POOL_SIZE: '4', SECRET_KEY: Buffer.alloc(32, key).toString('base64') })
+  const platform = await openPlatform(config, createLog({ LOG_LEVEL: 'silent' }), migrations)
+  await sql`create table if not exists ends (resource_id uuid not null, message text)`.execute(platform.db)
+  platform.setOperations([definition])
+  await platform.jobs.start([platform.operations.job], [platform.operations.jobHandler])
+  await platform.operations.start()
+  const server: Server = {
+    platform,
+    begin: (resource = randomUUID(), input = { text: 'hello' }) =>
+      platform.db.transaction().execute((tx) => platform.operations.begin(tx, definition, { resource_id: resource, bp_id: null, actor: null, input })),
+  }
+  servers.push(server)
+  return server
+}
+async function stop(server: Server): Promise<void> {
+  servers = servers.filter((one) => one !== server)
+  await server.platform.close()
+}
+const rowOf = ({ platform }: Server, id: string) => platform.db.selectFrom('operations').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+const ended = (server: Server, id: string) =>
+  vi.waitFor(
+    async () => {
+      const row = await rowOf(server, id)
+      expect(['succeeded', 'failed']).toContain(row.status)
+      return row
+    },
+    { timeout: 15_000, interval: 20 },
+  )
+const ends = async ({ platform }: Server) => (await sql<{ resource_id: string; message: string | null }>`select * from ends`.execute(platform.db)).rows
+/** A step that waits: reached, and let through by the test; leaves when its signal says so. */
+function barrier(): { step: Step; reached: Promise<void>; open: () => void } {
+  const [arrival, opening] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  return {
+    step: (_, { signal }) => {
+      arrival.resolve()
+      return new Promise((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true })
+        void opening.promise.then(resolve)
+      })
+    },
+    reached: arrival.promise,
+    open: opening.resolve,
+  }
+}
+
+describe('an operation', () => {
+  it('runs its steps in order, with its input, and ends once', async () => {
+    const server = await start()
+    const seen: Input[] = []
+    steps.one = async (input) => void seen.push(input)
+    const resource = randomUUID()
+    const id = await server.begin(resource, { text: '你好' })
+    expect(await ended(server, id)).toMatchObject({ kind: 'test.thing.do', status: 'succeeded', steps_done: 2, steps_total: 2, step: null, error: null, input: '', resource_id: resource })
+    expect(happened).toEqual(['one', 'two', 'ended well'])
+    expect(seen).toEqual([{ text: '你好' }])
+    expect(await ends(server)).toEqual([{ resource_id: resource, message: null }])
+  })
+
+  it('is begun with the change that it belongs to, or not at all', async () => {
+    const { platform } = await start()
+    const attempt = platform.db.transaction().execute(async (tx) => {
+      await platform.operations.begin(tx, definition, { resource_id: randomUUID(), bp_id: null, actor: null, input: { text: 'x' } })
+      throw new Error('the change failed')
+    })
+    await expect(attempt).rejects.toThrow('the change failed')
+    expect(await platform.db.selectFrom('operations').selectAll().execute()).toEqual([])
+  })
+
+  it('is the only open one of its resource', async () => {
+    const server = await start()
+    const gate = barrier()
+    steps.one = gate.step
+    const resource = randomUUID()
+    const first = await server.begin(resource)
+    await gate.reached
+    await expect(server.begin(resource)).rejects.toMatchObject({ refusal: 'operationRunning' })
+    gate.open()
+    await ended(server, first)
+    steps.one = async () => undefined
+    await ended(server, await server.begin(resource))
+    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => server.begin(resource)))
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  })
+
+  it('keeps its input sealed while it runs', async () => {
+    const server = await start()
+    const gate = barrier()
+    steps.two = gate.step
+    const id = await server.begin(undefined, { text: 'Hunter2-Hunter2' })
+    await gate.reached
+    expect(await rowOf(server, id)).toMatchObject({ status: 'running', step: 'two', steps_done: 1, input: expect.stringMatching(/^v1\./) })
+    const { rows } = await sql<{ job: string }>`select row_to_json(job)::text as job from pgboss.job`.execute(server.platform.db)
+    expect(JSON.stringify([await rowOf(server, id), rows])).not.toContain('Hunter2')
+    gate.open()
+    await ended(server, id)
+  })
+})
+
+describe('a step that fails', () => {
+  it('ends the operation after taking back, with what went wrong', async () => {
+    const server = await start()
+    steps.one = async () => {
+      throw new Refusal('nodeResourcesInsufficient')
+    }
+    const id = await server.begin()
+    expect(await ended(server, id)).toMatchObject({ status: 'failed', step: 'one', steps_done: 0, error: 'nodeResourcesInsufficient', error_text: '节点资源不足', input: '', finished_at: expect.any(Date) })
+    expect(happened).toEqual(['one', 'undo', 'ended nodeResourcesInsufficient'])
+    expect(await ends(server)).toMatchObject([{ message: '节点资源不足' }])
+  })
+
+  it('fails it also where nothing can be taken back, and tells people nothing of programs', async () => {
+    const server = await start()
+    steps.two = async () => {
+      throw new TypeError('x is not a function')
+    }
+    undo = async () => {
+      throw new Error('no way back')
+    }
+    const id = await server.begin()
+    expect(await ended(server, id)).toMatchObject({ status: 'failed', step: 'two', steps_done: 1, error: 'unknown', error_text: '错误' })
+    expect(happened).toEqual(['one', 'two', 'undo', 'ended unknown'])
+  })
+
+  it.each(['unreachable', 'busy'] as const)('because the engine is %s is tried again', async (kind) => {
+    const server = await start()
+    let failures = 2
+    steps.two = async () => {
+      if (failures-- > 0) throw new EngineError(kind, kind)
+    }
+    const id = await server.begin()
+    expect(await ended(server, id)).toMatchObject({ status: 'succeeded' })
+    expect(happened).toEqual(['one', 'two', 'two', 'two', 'ended well'])
+  })
+
+  it('for any other reason is not', async () => {
+    const server = await start()
+    steps.one = async () => {
+      throw new EngineError('failed', 'disk image is corrupt at /var/secret')
+    }
+    const { error_text } = await ended(server, await server.begin())
+    expect(happened).toEqual(['one', 'undo', 'ended engineFailed'])
+    expect(error_text).not.toContain('corrupt')
+  })
+})
+
+describe('a server that goes away', () => {
+  it('by stopping leaves the operation at its step, and the next one goes on there', async () => {
+    const first = await start()
+    const gate = barrier()
+    steps.two = gate.step
+    const id = await first.begin()
+    await gate.reached
+    await stop(first)
+    expect(happened).toEqual(['one', 'two'])
+    steps.two = async () => undefined
+    const second = await start()
+    expect(await ended(second, id)).toMatchObject({ status: 'succeeded' })
+    expect(happened).toEqual(['one', 'two', 'two', 'ended well'])
+  })
+
+  it('while taking back is followed by one that takes back, and does not try the step again', async () => {
+    const first = await start()
+    const gate = barrier()
+    steps.one = async () => {
+      throw new Refusal('nodeResourcesInsufficient')
+    }
+    undo = gate.step
+    const id = await first.begin()
+    await gate.reached
+    expect((await rowOf(first, id)).status).toBe('undoing')
+    await stop(first)
+    undo = async () => undefined
+    const second = await start()
+    expect(await ended(second, id)).toMatchObject({ status: 'failed', error: 'nodeResourcesInsufficient', error_text: '节点资源不足' })
+    expect(happened).toEqual(['one', 'undo', 'undo', 'ended nodeResourcesInsufficient'])
+  })
+
+  it('by losing its hold on the operation stops working on it, and somebody takes it up again', async () => {
+    const server = await start()
+    const gate = barrier()
+    steps.one = gate.step
+    const id = await server.begin()
+    await gate.reached
+    steps.one = async () => undefined
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'zhisuan-operations' and datname = current_database()`.execute(server.platform.db)
+    expect(await ended(server, id)).toMatchObject({ status: 'succeeded' })
+    expect(happened).toEqual(['one', 'one', 'two', 'ended well'])
+  })
+
+  it('with another beside it shares the work: each operation is run by one of them, once', async () => {
+    const [one, other] = [await start(), await start()]
+    const ids = await Promise.all(Array.from({ length: 30 }, (_, n) => (n % 2 === 0 ? one : other).begin()))
+    for (const id of ids) expect((await ended(one, id)).status).toBe('succeeded')
+    expect(happened.filter((what) => what === 'one')).toHaveLength(30)
+    expect(happened.filter((what) => what === 'two')).toHaveLength(30)
+    expect(await ends(one)).toHaveLength(30)
+  })
+})
+
+describe('what cannot go on', () => {
+  it('because its input cannot be read fails, instead of holding its resource for ever', async () => {
+    const first = await start()
+    const gate = barrier()
+    steps.one = gate.step
+    const resource = randomUUID()
+    const id = await first.begin(resource)
+    await gate.reached
+    await stop(first)
+    const second = await start(8)
+    expect(await ended(second, id)).toMatchObject({ status: 'failed', error: 'unknown' })
+    expect(happened).toEqual(['one', 'undo', 'ended unknown'])
+    steps.one = async () => undefined
+    await ended(second, await second.begin(resource))
+  })
+
+  it('because somebody ended it, such as who removed its resource, stays as he left it', async () => {
+    const server = await start()
+    const gate = barrier()
+    steps.one = gate.step
+    const id = await server.begin()
+    await gate.reached
+    await server.platform.db.updateTable('operations').set({ status: 'failed', error: 'vmGone', finished_at: sql`now()`, input: '' }).where('id', '=', id).execute()
+    gate.open()
+    const after = await server.begin()
+    await ended(server, after)
+    expect(await rowOf(server, id)).toMatchObject({ status: 'failed', error: 'vmGone', steps_done: 0 })
+    expect(await ends(server)).toHaveLength(1)
+  })
+})
