@@ -113,7 +113,7 @@ export const errors = catalogue({
   cloudUnauthorised: { code: 93003, status: 502, text: '云平台拒绝了凭据，请检查证书或账号' },
   cloudNotEmpty: { code: 93004, status: 400, text: '云平台上还有{count}个实例，请先清理或选择强制删除' },
   cloudProductUnsupported: { code: 93005, status: 400, text: '暂不支持该类型的云平台' },
-  engineFailed: { code: 93006, status: 502, text: '云平台执行失败：{reason}' },
+  engineFailed: { code: 93006, status: 502, text: '云平台执行失败，请稍后再试；若仍失败，请联系平台管理员' },
   engineAnswerInvalid: { code: 93007, status: 502, text: '云平台返回了无法识别的内容' },
   engineUnsupported: { code: 93008, status: 400, text: '该云平台不支持此操作' },
   cloudIdentityTaken: { code: 93009, status: 400, text: '该云平台已被登记为“{name}”' },
@@ -131,6 +131,8 @@ export const errors = catalogue({
   terminalTicketInvalid: { code: 94010, status: 401, text: '终端连接凭证无效或已过期' },
   sizeUnchanged: { code: 94011, status: 400, text: '新规格与当前规格相同' },
   vmGone: { code: 94012, status: 400, text: '实例在云平台上已不存在' },
+  guestPasswordFailed: { code: 94013, status: 502, text: '无法在实例中设置登录密码，所选镜像可能不支持' },
+  guestIgnoresShutdown: { code: 94014, status: 502, text: '实例没有响应关机请求，请在实例内关机或强制停止' },
 })
 
 export type ErrorName = keyof typeof errors

@@ -150,6 +150,11 @@ export function createTerminalService(parts: { vms: Pick<VmService, 'forTerminal
 
     /** Connects a websocket; an older one of the same terminal is let go. */
     attach(terminal: Terminal, socket: WebSocket): void {
+      // Closed while the connection was made.
+      if (!open.has(terminal.id)) {
+        socket.close(1000)
+        return
+      }
       terminal.socket?.close(4001)
       clearTimeout(terminal.leaving)
       terminal.leaving = undefined

@@ -1,5 +1,6 @@
 import type { VmStatus } from '@zhisuan/contract/nextstack/vm'
 import type { ComputeEngine, Instance } from '@zhisuan/engines/compute'
+import { isEngineError } from '@zhisuan/engines/errors'
 import { z } from 'zod'
 import { platformScope } from '../../../platform/auth/actor.ts'
 import type { Db, Tx } from '../../../platform/db/database.ts'
@@ -114,6 +115,16 @@ export function createVmOperations(parts: { db: Db; clouds: Pick<CloudService, '
       await store.updateVm(tx, vm.id, { status: vm.observed ?? 'error', error_text: refusal.message })
     }
 
+  const powerOff = async (engine: ComputeEngine, vm: VmRow, { input, signal }: StepContext<z.output<typeof force>>): Promise<void> => {
+    try {
+      await engine.instances.stop(vm.engine_name, { force: input.force, signal })
+    } catch (error) {
+      // The engine did its part: it is the guest that stays up.
+      if (!input.force && isEngineError(error, 'failed')) throw new Refusal('guestIgnoresShutdown', { cause: error })
+      throw error
+    }
+  }
+
   const giveAccess = async (engine: ComputeEngine, vm: VmRow, access: AccessInput, signal: AbortSignal): Promise<void> => {
     if (access.cloud_init) return
     if (access.ssh_public_key !== undefined) {
@@ -129,7 +140,7 @@ export function createVmOperations(parts: { db: Db; clouds: Pick<CloudService, '
         { command: ['chpasswd'], input: Buffer.from(`root:${access.password}\n`) },
         { signal },
       )
-      if (exitCode !== 0) throw new Refusal('engineFailed', { values: { reason: 'chpasswd' }, cause: new Error(stderr.toString()) })
+      if (exitCode !== 0) throw new Refusal('guestPasswordFailed', { cause: new Error(stderr.toString()) })
     }
   }
 
@@ -186,7 +197,7 @@ export function createVmOperations(parts: { db: Db; clouds: Pick<CloudService, '
     resource_type: 'vm',
     input: force,
     steps: [
-      step('stop', (engine, vm, { input, signal }) => engine.instances.stop(vm.engine_name, { force: input.force, signal })),
+      step('stop', powerOff),
     ],
     undo: observeAfterFailure,
     ended: endsAs('stopped'),
@@ -198,7 +209,7 @@ export function createVmOperations(parts: { db: Db; clouds: Pick<CloudService, '
     input: force,
     steps: [
       // Two steps, so that one who comes back after a crash does not restart twice.
-      step('stop', (engine, vm, { input, signal }) => engine.instances.stop(vm.engine_name, { force: input.force, signal })),
+      step('stop', powerOff),
       step('start', (engine, vm, { signal }) => engine.instances.start(vm.engine_name, { signal })),
     ],
     undo: observeAfterFailure,
