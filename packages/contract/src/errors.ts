@@ -131,6 +131,7 @@ export const errors = catalogue({
   terminalTicketInvalid: { code: 94010, status: 401, text: '终端连接凭证无效或已过期' },
   sizeUnchanged: { code: 94011, status: 400, text: '新规格与当前规格相同' },
   vmGone: { code: 94012, status: 400, text: '实例在云平台上已不存在' },
+  diskBelowFlavor: { code: 94015, status: 400, text: '磁盘不能小于规格的{size} GB' },
   guestPasswordFailed: { code: 94013, status: 502, text: '无法在实例中设置登录密码，所选镜像可能不支持' },
   guestIgnoresShutdown: { code: 94014, status: 502, text: '实例没有响应关机请求，请在实例内关机或强制停止' },
 })

@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { join, normalize } from 'node:path'
 import type { CloudConnection } from '@zhisuan/contract/cmp/cloud'
 import type { ComputeEngine } from '@zhisuan/engines/compute'
 import { createLxdEngine } from '@zhisuan/engines/lxd/engine'
@@ -25,13 +25,16 @@ export function openEngine(connection: CloudConnection, dataDir: string, place: 
   }
 }
 
-/** What may be shown of a connection. */
+/** What may be shown of a connection; the same for the same engine, however it was typed. */
 export function addressOf(connection: CloudConnection): string {
   switch (connection.type) {
     case 'lxd-socket':
-      return connection.socket_path
-    case 'lxd-https':
-      return connection.project === undefined ? connection.url : `${connection.url}?project=${connection.project}`
+      return normalize(connection.socket_path)
+    case 'lxd-https': {
+      const { origin, pathname } = new URL(connection.url)
+      const project = connection.project === undefined || connection.project === 'default' ? '' : `?project=${connection.project}`
+      return `${origin}${pathname.replace(/\/+$/, '')}${project}`
+    }
     case 'sandbox':
       return 'sandbox'
   }

@@ -316,9 +316,9 @@ export function createCloudService(platform: Platform, licence: LicenceLimits) {
       await registerLocalCloud()
       const refreshAll = async () => {
         try {
-          for (const row of await store.allClouds(db)) {
-            if (row.status !== 'offline' && isDue(row, platform.now())) await refresh(row)
-          }
+          const due = (await store.allClouds(db)).filter((row) => row.status !== 'offline' && isDue(row, platform.now()))
+          // At once: one that keeps us waiting does not make the others look old.
+          await Promise.all(due.map(refresh))
         } catch (error) {
           log.error({ err: error }, 'refreshing clouds')
         }

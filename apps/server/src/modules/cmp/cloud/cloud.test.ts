@@ -4,10 +4,11 @@ import type { BodyInput } from '@zhisuan/contract/define'
 import { licences } from '@zhisuan/contract/sys/sys'
 import { images, vms } from '@zhisuan/contract/nextstack/vm'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { testApp, type TestApp } from '../../../testing/app.ts'
+import { createClock, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
 import { startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
+import { addressOf } from './cloud.engines.ts'
 import { usageOf } from './cloud.service.ts'
 
 vi.mock(import('./cloud.engines.ts'), async (actual) => {
@@ -465,6 +466,44 @@ describe('an engine that falls silent', () => {
       engine.recover()
       expect(await act(id, 'refresh')).toMatchObject({ health: 'reachable', health_message: null })
     })
+  })
+})
+
+describe('the look at all clouds', () => {
+  it('does not wait for one that hangs', async () => {
+    await withEngine(async (engine, hanging) => {
+      await withEngine(async (_, other) => {
+        const gate = engine.hold('capacity')
+        const clock = createClock()
+        clock.advance(60 * 60_000)
+        const later = await testApp({ DATABASE_URL: app.databaseUrl }, { clock })
+        try {
+          await gate.reached
+          const checked = async (id: string) => new Date((await get(id))?.checked_at ?? 0).getTime()
+          await vi.waitFor(async () => expect(await checked(other)).toBeGreaterThan(app.clock.now().getTime() + 30 * 60_000), { timeout: 10_000, interval: 20 })
+          expect(await checked(hanging)).toBeLessThan(app.clock.now().getTime() + 30 * 60_000)
+        } finally {
+          gate.open()
+          await later.close()
+        }
+      })
+    })
+  })
+})
+
+describe('an address', () => {
+  const https = (url: string, project?: string) => addressOf({ type: 'lxd-https', url, client_certificate: '', client_key: '', project })
+
+  it('is the same for the same engine, however it was typed', () => {
+    expect(https('https://Cloud.example.com:8443/')).toBe('https://cloud.example.com:8443')
+    expect(https('https://cloud.example.com:443')).toBe('https://cloud.example.com')
+    expect(https('https://cloud.example.com/lxd//', 'team')).toBe('https://cloud.example.com/lxd?project=team')
+    expect(https('https://cloud.example.com', 'default')).toBe('https://cloud.example.com')
+    expect(addressOf({ type: 'lxd-socket', socket_path: '/var/lib//lxd/./unix.socket' })).toBe('/var/lib/lxd/unix.socket')
+  })
+
+  it('tells nothing of who gets in', () => {
+    expect(https('https://user:hunter2@cloud.example.com/?token=hunter2#hunter2')).toBe('https://cloud.example.com')
   })
 })
 

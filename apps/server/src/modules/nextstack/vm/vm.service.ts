@@ -1,5 +1,5 @@
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
-import { vmCan, type Vm, type VmAction, type VmOperation, type VmStatus, type vms } from '@zhisuan/contract/nextstack/vm'
+import { vmCan, type Flavor, type Vm, type VmAction, type VmOperation, type VmStatus, type vms } from '@zhisuan/contract/nextstack/vm'
 import { errors } from '@zhisuan/contract/errors'
 import type { Image } from '@zhisuan/engines/compute'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
@@ -98,7 +98,7 @@ export function createVmService(
       await licence.assertValid()
       const flavor = await flavorOf(body.flavor_id)
       const diskBytes = body.disk_bytes ?? flavor.disk_bytes
-      if (diskBytes < flavor.disk_bytes) throw new Refusal('diskShrink', { field: 'disk_bytes' })
+      refuseBelow(flavor, diskBytes)
       const image = await checkImage(body.cloud_id, body.image_fingerprint, body.type, body.user_data)
       const { networks } = await catalogue.known(body.cloud_id, await clouds.forReading(body.cloud_id))
       if (!networks.some((network) => network.name === body.network)) throw new Refusal('networkMissing', { field: 'network' })
@@ -183,6 +183,7 @@ export function createVmService(
       return begin(actor, id, 'resize', operations.resize, statusDuring.resize, async (_tx, vm) => {
         const diskBytes = body.disk_bytes ?? Math.max(vm.disk_bytes, flavor.disk_bytes)
         if (diskBytes < vm.disk_bytes) throw new Refusal('diskShrink', { field: 'disk_bytes' })
+        refuseBelow(flavor, diskBytes)
         if (flavor.cpu_cores === vm.cpu_cores && flavor.memory_bytes === vm.memory_bytes && diskBytes === vm.disk_bytes) {
           throw new Refusal('sizeUnchanged', { field: 'flavor_id' })
         }
@@ -261,6 +262,10 @@ export function numbered(name: string, count: number): string[] {
 
 /** The engine's name for it: never what a person typed. */
 const engineNameOf = (id: string): string => `zs-${id.replaceAll('-', '')}`
+
+function refuseBelow(flavor: Pick<Flavor, 'disk_bytes'>, diskBytes: number): void {
+  if (diskBytes < flavor.disk_bytes) throw new Refusal('diskBelowFlavor', { field: 'disk_bytes', values: { size: flavor.disk_bytes / 2 ** 30 } })
+}
 
 function refuseUnlessAllowed(vm: Pick<VmRow, 'status'>, action: VmAction): void {
   const allowed: readonly VmStatus[] = vmCan[action]

@@ -238,6 +238,19 @@ describe('the difference', () => {
   })
 })
 
+describe('usage of running instances', () => {
+  it('is sampled by itself', async () => {
+    const vm = await create()
+    const items = await vi.waitFor(async () => {
+      const got = (await call(app, vms.metrics, { token: owner.token, params: { id: vm.id }, query: { minutes: 5 } })).items
+      expect(got.length).toBeGreaterThanOrEqual(2)
+      return got
+    }, { timeout: 18_000, interval: 200 })
+    expect(items[0]).toMatchObject({ cpu: null, memory_bytes: expect.any(Number), received_bytes_per_second: null })
+    expect(items[1]).toMatchObject({ cpu: expect.any(Number), received_bytes_per_second: expect.any(Number) })
+  })
+})
+
 describe('metrics', () => {
   let now = 0
   const clock = () => new Date(now)

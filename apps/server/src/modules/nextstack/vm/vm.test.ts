@@ -139,7 +139,7 @@ describe('creating', () => {
     const vm = await create({ disk_bytes: 30 * gib })
     expect(vm.disk_bytes).toBe(30 * gib)
     expect((await onEngine(vm))?.diskBytes).toBe(30 * gib)
-    expect(await refuse({ disk_bytes: gib })).toMatchObject({ status: 400, code: 94007, fields: [{ field: 'disk_bytes' }] })
+    expect(await refuse({ disk_bytes: gib })).toMatchObject({ status: 400, code: 94015, fields: [{ field: 'disk_bytes', message: '磁盘不能小于规格的5 GB' }] })
   })
 
   it('makes virtual machines from images for them', async () => {
@@ -394,18 +394,23 @@ describe('while an operation runs', () => {
     const { db } = app.platform
     const { id } = await addCloud()
     const vm = await create({ cloud_id: id })
-    const waiting = (count: number) =>
+    // The reconciler may have something to record meanwhile, and waits too.
+    /** Waits until somebody waits for a lock with a query like that. */
+    const waiting = (...queries: string[]) =>
       vi.waitFor(async () => {
-        const { rows } = await app.platform.database.pool.query<{ count: number }>(`select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
-        expect(rows[0]?.count).toBe(count)
+        const { rows } = await app.platform.database.pool.query(
+          `select query from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ilike any ($1)`,
+          [queries],
+        )
+        expect(rows).not.toEqual([])
       }, { timeout: 10_000, interval: 20 })
     // The instance is held, so that both come to wait, the change first.
     const answers = await db.transaction().execute(async (tx) => {
       await tx.selectFrom('vms').select('id').where('id', '=', vm.id).forUpdate().execute()
       const stop = send(app, vms.stop, { token: owner.token, params: { id: vm.id }, body: {} })
-      await waiting(1)
+      await waiting('select%"vms"%for update')
       const remove = send(app, clouds.delete, { token: admin.token, params: { id }, query: { force: 'true' } })
-      await waiting(2)
+      await waiting('select%"clouds"%for update', 'delete from "vms"%', 'update "operations"%')
       return [stop, remove]
     })
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([202, 204])
@@ -453,6 +458,7 @@ describe('resizing', () => {
     await resize(vm.id, { flavor_id: size('small').id, disk_bytes: 50 * gib })
     expect((await settled(vm.id)).disk_bytes).toBe(50 * gib)
     expect(await refuseResize(vm.id, { flavor_id: size('small').id, disk_bytes: 30 * gib })).toMatchObject({ status: 400, code: 94007, fields: [{ field: 'disk_bytes' }] })
+    expect(await refuseResize(vm.id, { flavor_id: size('large').id, disk_bytes: 55 * gib })).toMatchObject({ status: 400, code: 94015, fields: [{ field: 'disk_bytes' }] })
     // A smaller flavor keeps the disk that there is.
     await resize(vm.id, { flavor_id: size('nano').id })
     expect(await settled(vm.id)).toMatchObject({ flavor: { name: 'nano' }, disk_bytes: 50 * gib })
