@@ -213,7 +213,8 @@ export function createOperations(parts: {
         return
       } catch (error) {
         const delay = retryDelays[tries]
-        const again = isEngineError(error, 'unreachable', 'busy') || (error instanceof Refusal && error.refusal === 'databaseUnavailable')
+        // Cancelled by others than us: the cloud was edited, and its engine opened anew.
+        const again = isEngineError(error, 'unreachable', 'busy', 'cancelled') || (error instanceof Refusal && error.refusal === 'databaseUnavailable')
         if (signal.aborted || !again || delay === undefined) throw error
         stepLog.warn({ err: error, delay_ms: delay }, 'step failed, trying again')
         await sleep(delay, undefined, { signal })

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { EventEmitter, on } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import type { CallOptions, ComputeEngine, EngineEvent, Image, Instance, InstanceUsage, Network } from '../compute.ts'
 import { EngineError } from '../errors.ts'
+import { pause, refuseAborted } from '../signals.ts'
 import { openJournal } from './journal.ts'
 import { openSandboxTerminal, runSandboxCommand } from './shell.ts'
 
@@ -31,10 +31,15 @@ const stored = z.object({
   startedAt: z.number(),
   /** Base64 by path. */
   files: z.record(z.string(), z.string()),
+  /** Mode, owner and group by path, as `stat` prints them. */
+  attributes: z.record(z.string(), z.string()).default({}),
 })
 type Stored = z.output<typeof stored>
 
 const gib = 2 ** 30
+const outputLimit = 2 ** 20
+/** As `compute.ts` gives it. */
+const instanceName = /^[a-z][a-z0-9-]{0,61}[a-z0-9]$/
 
 const images: readonly Image[] = (['vm', 'container'] as const).flatMap((type) =>
   ['debian-12', 'ubuntu-24.04', 'busybox'].map((name) => ({
@@ -68,14 +73,21 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
     const event: EngineEvent = { type: 'instance', name, action, at: now() }
     bus.emit('event', event)
   }
-  const work = async (call: CallOptions = {}): Promise<void> => {
-    call.onOperation?.('sandbox')
-    try {
-      if (call.signal?.aborted === true) throw new Error('aborted')
-      if (options.latencyMs !== undefined) await sleep(options.latencyMs, undefined, call.signal === undefined ? {} : { signal: call.signal })
-    } catch (error) {
-      throw new EngineError('cancelled', 'cancelled', { cause: error })
+  const closing = new AbortController()
+  /** Every call comes in here, and can be cancelled while it is under way. */
+  const enter = async (call: CallOptions = {}, ms = 0): Promise<void> => {
+    const refuse = () => {
+      refuseAborted(call.signal)
+      refuseAborted(closing.signal)
     }
+    refuse()
+    if (ms === 0) await Promise.resolve()
+    else await pause(ms, call.signal === undefined ? closing.signal : AbortSignal.any([call.signal, closing.signal]))
+    refuse()
+  }
+  const work = (call: CallOptions = {}): Promise<void> => {
+    call.onOperation?.('sandbox')
+    return enter(call, options.latencyMs)
   }
   const must = (name: string): Stored => {
     const one = objects.get(name)
@@ -86,6 +98,9 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
     const one = must(name)
     if (one.power !== 'running') throw new EngineError('invalid', `${name} is not running`)
     return one
+  }
+  const mustHaveImage = (fingerprint: string): void => {
+    if (!images.some((image) => image.fingerprint === fingerprint)) throw new EngineError('not_found', 'no such image')
   }
   const setPower = async (name: string, power: Stored['power'], action: string, call?: CallOptions): Promise<void> => {
     await work(call)
@@ -113,7 +128,8 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
 
   return {
     kind: 'sandbox',
-    async info() {
+    async info(call) {
+      await enter(call)
       return {
         product: 'sandbox',
         version: '1',
@@ -122,7 +138,8 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
         extensions: [],
       }
     },
-    async capacity() {
+    async capacity(call) {
+      await enter(call)
       let cores = 0
       let memory = 0
       let disk = 0
@@ -139,10 +156,12 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
       }
     },
     instances: {
-      async list() {
+      async list(call) {
+        await enter(call)
         return [...objects.values()].map(shape)
       },
-      async get(name) {
+      async get(name, call) {
+        await enter(call)
         const one = objects.get(name)
         return one === undefined ? null : shape(one)
       },
@@ -153,7 +172,9 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
           if (JSON.stringify(Object.entries(former.tags).sort()) === JSON.stringify(Object.entries(spec.tags).sort())) return
           throw new EngineError('conflict', `${spec.name} exists and is not ours`)
         }
-        if (!images.some((image) => image.fingerprint === spec.imageFingerprint)) throw new EngineError('not_found', 'no such image')
+        if (!instanceName.test(spec.name)) throw new EngineError('invalid', `no name for an instance: ${spec.name}`)
+        mustHaveImage(spec.imageFingerprint)
+        if (!networks.some((network) => network.name === spec.network)) throw new EngineError('not_found', `no network ${spec.network}`)
         journal.put(spec.name, {
           name: spec.name,
           type: spec.type,
@@ -168,6 +189,7 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
           createdAt: now().getTime(),
           startedAt: 0,
           files: {},
+          attributes: {},
         })
         tell(spec.name, 'instance-created')
       },
@@ -186,7 +208,10 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
       },
       async rebuild(name, { imageFingerprint }, call) {
         await work(call)
-        journal.put(name, { ...must(name), image: imageFingerprint, files: {} })
+        const one = must(name)
+        if (one.power !== 'stopped') throw new EngineError('invalid', `${name} is not stopped`)
+        mustHaveImage(imageFingerprint)
+        journal.put(name, { ...one, image: imageFingerprint, files: {}, attributes: {} })
         tell(name, 'instance-updated')
       },
       async delete(name, call) {
@@ -198,54 +223,62 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
       async exec(name, request, call) {
         await work(call)
         const one = mustRun(name)
-        return runSandboxCommand(request.command, { hostname: name, files: one.files, input: request.input?.toString('utf8') ?? '' })
+        const result = runSandboxCommand(request.command, { hostname: name, files: one.files, attributes: one.attributes, input: request.input ?? Buffer.alloc(0) })
+        return { ...result, stdout: result.stdout.subarray(0, outputLimit), stderr: result.stderr.subarray(0, outputLimit) }
       },
       async writeFile(name, file, call) {
         await work(call)
         const one = must(name)
-        journal.put(name, { ...one, files: { ...one.files, [file.path]: file.content.toString('base64') } })
+        const attributes = `${(file.mode & 0o7777).toString(8)} ${file.uid ?? 0} ${file.gid ?? 0}`
+        journal.put(name, {
+          ...one,
+          files: { ...one.files, [file.path]: file.content.toString('base64') },
+          attributes: { ...one.attributes, [file.path]: attributes },
+        })
       },
-      async usage() {
+      async usage(call) {
+        await enter(call)
         const takenAt = now()
         return [...objects.values()].filter((one) => one.power === 'running').map((one) => usageOf(one, takenAt))
       },
-      async consoleLog(name) {
+      async consoleLog(name, call) {
+        await enter(call)
         const one = must(name)
         return one.startedAt === 0 ? '' : `Zhisuan sandbox: ${name} was started at ${new Date(one.startedAt).toISOString()}\n`
       },
-      async terminal(name, request) {
+      async terminal(name, request, call) {
+        await enter(call)
         const one = mustRun(name)
-        return openSandboxTerminal(name, request, one.files)
+        return openSandboxTerminal(name, request, one)
       },
     },
+    // It has its own images, and takes no others.
     images: {
-      async list() {
+      async list(call) {
+        await enter(call)
         return [...images]
-      },
-      async importFile() {
-        throw new EngineError('unsupported', 'the sandbox has its own images')
-      },
-      async delete() {
-        throw new EngineError('unsupported', 'the sandbox has its own images')
       },
     },
     networks: {
-      async list() {
+      async list(call) {
+        await enter(call)
         return [...networks]
       },
     },
     async *events({ signal }) {
+      const stop = AbortSignal.any([signal, closing.signal])
+      if (stop.aborted) return
       // Listening begins before the first event is told of, so that nothing falls between.
-      const stream = on(bus, 'event', { signal })
+      const stream = on(bus, 'event', { signal: stop })
       yield { type: 'connected', at: now() }
       try {
         for await (const [event] of stream) yield event as EngineEvent
       } catch (error) {
-        if (!signal.aborted) throw error
+        if (!stop.aborted) throw error
       }
     },
     async close() {
-      bus.removeAllListeners()
+      closing.abort()
     },
   }
 }

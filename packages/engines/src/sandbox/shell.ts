@@ -1,8 +1,14 @@
 import type { ExecResult, TerminalSession } from '../compute.ts'
 
+/** What was written to an instance, by path: Base64, and what `stat` says of it. */
+export interface SandboxFiles {
+  files: Readonly<Record<string, string>>
+  attributes: Readonly<Record<string, string>>
+}
+
 /** The little that the sandbox's shell understands, on the files that were written to the instance. */
-export function runSandboxCommand(command: readonly string[], context: { hostname: string; files: Readonly<Record<string, string>>; input: string }): ExecResult {
-  const answer = (stdout: string, exitCode = 0, stderr = ''): ExecResult => ({ exitCode, stdout: Buffer.from(stdout), stderr: Buffer.from(stderr) })
+export function runSandboxCommand(command: readonly string[], context: SandboxFiles & { hostname: string; input: Buffer }): ExecResult {
+  const answer = (stdout: string | Buffer, exitCode = 0, stderr = ''): ExecResult => ({ exitCode, stdout: Buffer.from(stdout), stderr: Buffer.from(stderr) })
   const [name, ...args] = command
   if ((name === 'sh' || name === '/bin/sh') && args[0] === '-c' && args[1] !== undefined) {
     return runSandboxCommand(args[1].trim().split(/\s+/), context)
@@ -17,7 +23,12 @@ export function runSandboxCommand(command: readonly string[], context: { hostnam
     case 'cat': {
       if (args[0] === undefined) return answer(context.input)
       const file = context.files[args[0]]
-      return file === undefined ? answer('', 1, `cat: ${args[0]}: No such file\n`) : answer(Buffer.from(file, 'base64').toString('utf8'))
+      return file === undefined ? answer('', 1, `cat: ${args[0]}: No such file\n`) : answer(Buffer.from(file, 'base64'))
+    }
+    case 'stat': {
+      const path = args.at(-1) ?? ''
+      const attributes = context.attributes[path]
+      return attributes === undefined ? answer('', 1, `stat: cannot stat '${path}'\n`) : answer(`${attributes}\n`)
     }
     case 'ls':
       return answer(Object.keys(context.files).map((path) => `${path}\n`).join(''))
@@ -31,14 +42,14 @@ export function runSandboxCommand(command: readonly string[], context: { hostnam
     case 'exit':
       return answer('', Number(args[0] ?? 0))
     case 'help':
-      return answer('sandbox: echo hostname uname cat ls true false exit help\n')
+      return answer('sandbox: echo hostname uname cat ls stat true false exit help\n')
     default:
       return answer('', 127, `sh: ${name}: not found\n`)
   }
 }
 
 /** A line-wise terminal on that shell: echoes, takes backspace, Ctrl+C and Ctrl+D. */
-export function openSandboxTerminal(hostname: string, size: { columns: number; rows: number }, files: Readonly<Record<string, string>>): TerminalSession {
+export function openSandboxTerminal(hostname: string, size: { columns: number; rows: number }, written: SandboxFiles): TerminalSession {
   const queue: Buffer[] = []
   let wake: () => void = () => undefined
   let over = false
@@ -68,7 +79,7 @@ export function openSandboxTerminal(hostname: string, size: { columns: number; r
     if (words[0] === 'exit') return end(Number(words[1] ?? 0))
     if (words[0] === 'stty' && words[1] === 'size') print(`${rows} ${columns}\r\n`)
     else {
-      const { stdout, stderr } = runSandboxCommand(words, { hostname, files, input: '' })
+      const { stdout, stderr } = runSandboxCommand(words, { ...written, hostname, input: Buffer.alloc(0) })
       print(`${stdout.toString()}${stderr.toString()}`.replaceAll('\n', '\r\n'))
     }
     prompt()

@@ -39,7 +39,8 @@ export function createVmSync(parts: { db: Db; clouds: CloudService; metrics: Met
     const seen: Observation[] = []
     for (const row of rows) {
       const instance = byName.get(row.engine_name)
-      const observation = look(row, instance)
+      // What bears the name of one of ours and is somebody else's tells nothing of ours.
+      const observation = look(row, instance?.tags['vm_id'] === row.id ? instance : undefined)
       if (observation !== null) seen.push(observation)
     }
     if (seen.length > 0) await store.recordObservations(db, seen)
