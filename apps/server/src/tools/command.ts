@@ -28,23 +28,39 @@ export function required(value: string | undefined, option: string): string {
   return value.trim()
 }
 
+type ErrorClass = abstract new (...args: never[]) => Error
+
 /**
  * Runs a tool to its exit status: 0 done, 1 failed, 2 asked wrongly. Messages go to standard
  * error, so that standard output holds nothing but what was asked for.
+ * @param expected further errors that are told by their message alone
  */
-export async function runCommand(usage: string, body: () => Promise<void> | void): Promise<void> {
+export async function runCommand(usage: string, body: () => Promise<void> | void, expected: readonly ErrorClass[] = []): Promise<void> {
   try {
     await body()
   } catch (error) {
-    if (error instanceof UsageError) {
-      process.stderr.write(`${error.message}\n${usage}\n`)
-      process.exitCode = 2
-    } else {
-      process.stderr.write(`${error instanceof Error ? (isExpected(error) ? error.message : (error.stack ?? error.message)) : String(error)}\n`)
-      process.exitCode = 1
-    }
+    const wrong = error instanceof UsageError
+    const plain = error instanceof Error && (wrong || isRefusalOfSystem(error) || [Failure, ...expected].some((kind) => error instanceof kind))
+    const text = error instanceof Error ? (plain ? error.message : (error.stack ?? error.message)) : String(error)
+    process.stderr.write(`${text}\n${wrong ? `${usage}\n` : ''}`)
+    process.exitCode = wrong ? 2 : 1
   }
 }
 
 /** What the operating system refuses names the file already; a stack would only hide it. */
-const isExpected = (error: Error): boolean => error instanceof Failure || ('code' in error && typeof error.code === 'string' && 'syscall' in error)
+const isRefusalOfSystem = (error: Error): boolean => 'code' in error && typeof error.code === 'string' && 'syscall' in error
+
+/** Gives `body` a signal to end by, tidily, when the process is told to. @throws Failure then */
+export async function endedBySignals(body: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const controller = new AbortController()
+  const stop = (name: string) => controller.abort(new Failure(`Interrupted by ${name}; nothing was changed.`))
+  const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  for (const name of names) process.on(name, stop)
+  try {
+    await body(controller.signal)
+  } catch (error) {
+    throw controller.signal.aborted ? controller.signal.reason : error
+  } finally {
+    for (const name of names) process.off(name, stop)
+  }
+}

@@ -1,5 +1,6 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { chownSync, cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -94,6 +95,25 @@ export async function stopEmbeddedPostgres(directory: string): Promise<void> {
   if (!existsSync(join(directory, 'data', 'PG_VERSION'))) return
   const owner = await databaseOwner()
   await openCluster(realpathSync(directory), reachableBinaries(owner), owner).stop()
+}
+
+/**
+ * Brings a cluster that was copied while it ran to a consistent state, without a connection.
+ * @throws Error with what PostgreSQL says where that cannot be
+ */
+export async function recoverCluster(folder: string): Promise<void> {
+  const owner = await databaseOwner()
+  const recovery = spawn(join(reachableBinaries(owner), 'postgres'), ['--single', '-D', 'data', 'postgres'], {
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C.UTF-8', TZ: 'UTC' },
+    cwd: folder,
+    // Nothing to run: it recovers, reads the end of its input, and shuts down.
+    stdio: ['ignore', 'ignore', 'pipe'],
+    ...owner,
+  })
+  let said = ''
+  recovery.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-4000)))
+  const [status] = (await once(recovery, 'close')) as [number | null]
+  if (status !== 0) throw new Error(`PostgreSQL cannot recover it:\n${said.trimEnd()}`)
 }
 
 /** Connection string of the database of a server that runs on this data directory. */

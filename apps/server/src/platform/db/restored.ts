@@ -1,5 +1,5 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 
 /**
  * How a restore replaces the content of a data directory: all of it or nothing, whenever it is
@@ -16,11 +16,19 @@ const asidePrefix = 'before-restore-'
 /** What in a data directory is no data: a restore leaves it, a backup leaves it out. */
 export const isDataEntry = (name: string): boolean => ![workFolder, 'lock', 'lost+found'].includes(name) && !name.startsWith(asidePrefix)
 
+/** Where a restore lays out what is new; only until it is decided. */
+export const restoreFolder = (directory: string): string => join(directory, workFolder, unfinished)
+
+/** Where the old content goes. @param now or a word in its place, to speak of it */
+export const asideFolder = (directory: string, now: Date | string): string =>
+  join(directory, `${asidePrefix}${typeof now === 'string' ? now : `${now.toISOString().replace(/[-:]|\..*/g, '')}Z`}`)
+
 /** An empty folder to lay out the new content in. What another restore had laid out is removed. */
 export function beginRestore(directory: string): string {
-  const folder = join(directory, workFolder, unfinished)
+  const folder = restoreFolder(directory)
   rmSync(join(directory, workFolder), { recursive: true, force: true })
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  // The database's user passes through, and sees nothing else.
+  mkdirSync(folder, { recursive: true, mode: 0o711 })
   return folder
 }
 
@@ -30,12 +38,12 @@ export function beginRestore(directory: string): string {
  */
 export function decideRestore(directory: string, now: Date): string {
   const work = join(directory, workFolder)
-  const aside = `${asidePrefix}${now.toISOString().replace(/[-:]|\..*/g, '')}Z`
-  writeFileSync(join(work, asideFile), aside, { flush: true })
+  const aside = asideFolder(directory, now)
+  writeFileSync(join(work, asideFile), basename(aside), { flush: true })
   renameSync(join(work, unfinished), join(work, decided))
   flushFolder(work)
   finishRestore(directory)
-  return join(directory, aside)
+  return aside
 }
 
 /** Ends what was decided; called by whoever has just taken the lock of the data directory. */
@@ -44,10 +52,13 @@ export function finishRestore(directory: string): void {
   const [going, coming] = [join(work, decided), join(work, entering)]
   if (existsSync(going)) {
     const aside = join(directory, readFileSync(join(work, asideFile), 'utf8'))
-    mkdirSync(aside, { recursive: true, mode: 0o700 })
-    for (const name of readdirSync(directory).filter(isDataEntry)) renameSync(join(directory, name), join(aside, name))
-    flushFolder(aside)
-    flushFolder(directory)
+    const old = readdirSync(directory).filter(isDataEntry)
+    if (old.length > 0) {
+      mkdirSync(aside, { recursive: true, mode: 0o700 })
+      for (const name of old) renameSync(join(directory, name), join(aside, name))
+      flushFolder(aside)
+      flushFolder(directory)
+    }
     renameSync(going, coming)
   }
   if (existsSync(coming)) {
