@@ -15,6 +15,7 @@ export const fieldTexts = {
   verificationCode: '验证码为6位数字',
   passwordRequired: '密码不能为空',
   passwordTooLong: '密码过长',
+  controlCharacters: '不能包含控制字符',
   passwordRule: '密码长度为8到64个字符，且至少包含大写字母、小写字母、数字、特殊字符中的三种',
   passwordsDiffer: '两次输入的密码不一致',
   oldPasswordRequired: '旧密码不能为空',

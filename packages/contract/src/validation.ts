@@ -8,6 +8,11 @@ import { fieldTexts } from './texts.ts'
  */
 z.config(z.locales.zhCN())
 
+/** Text that can be stored and shown: of control characters only tab and line breaks. */
+export const plainText = /^(?:\P{Cc}|[\t\n\r])*$/u
+/** The same in one line. */
+export const plainLine = /^\P{Cc}*$/u
+
 /** What is missing breaks no further rule. */
 const required = (text: string) => z.string(text).trim().min(1, { error: text, abort: true })
 
@@ -36,6 +41,7 @@ export const passwordNew = z
   .min(1, fieldTexts.passwordRequired)
   .min(8, fieldTexts.passwordRule)
   .max(64, fieldTexts.passwordRule)
+  .regex(plainLine, fieldTexts.controlCharacters)
   .refine(
     (text) => [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(text)).length >= 3,
     fieldTexts.passwordRule,
@@ -47,10 +53,10 @@ export const username = required(fieldTexts.usernameRequired)
   .max(constants.nameMaxLength, fieldTexts.contentTooLong)
   .regex(/^[\p{Script=Han}A-Za-z0-9_\-.@]+$/u, fieldTexts.nameCharacters)
 
-export const description = z.string().trim().max(255, fieldTexts.descriptionTooLong)
+export const description = z.string().trim().max(255, fieldTexts.descriptionTooLong).regex(plainText, fieldTexts.controlCharacters)
 
 /** Text that people search lists by. */
-export const keyword = z.string().trim().max(128).optional()
+export const keyword = z.string().trim().max(128).regex(plainLine, fieldTexts.controlCharacters).optional()
 
 /** For forms that ask for a new password twice. */
 export const samePasswords = <T extends z.ZodObject<{ password: z.ZodType; password_again: z.ZodType }>>(form: T) =>

@@ -44,7 +44,7 @@ export function parseCloudLabel(text: string): CloudLabel | null {
 }
 const labelText = z.string().max(4096).refine((text) => parseCloudLabel(text) !== null, fieldTexts.labelJson)
 
-const pem = z.string().trim().regex(/^-----BEGIN [A-Z ]+-----[\s\S]+-----END [A-Z ]+-----$/, fieldTexts.pem)
+const pem = z.string().trim().regex(/^-----BEGIN [A-Z ]+-----[\t\n\r -~]+-----END [A-Z ]+-----$/, fieldTexts.pem)
 
 /** How to reach the engine. Secrets go in, never out. */
 export const cloudConnection = z.discriminatedUnion('type', [

@@ -3,7 +3,7 @@ import { can } from '../can.ts'
 import { byId, defineCall, listOf, listQuery, moment } from '../define.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
-import { description, keyword, name, passwordNew } from '../validation.ts'
+import { description, keyword, name, passwordNew, plainLine, plainText } from '../validation.ts'
 
 /** `vm`: own kernel. `container`: system container, shown as 轻量实例. */
 export const vmTypes = ['vm', 'container'] as const
@@ -119,13 +119,14 @@ const sshPublicKey = z
   .trim()
   .max(8192)
   .regex(
-    /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)|sk-ssh-ed25519@openssh\.com|sk-ecdsa-sha2-nistp256@openssh\.com) [A-Za-z0-9+/]+={0,3}( [^\r\n]*)?$/,
+    /^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)|sk-ssh-ed25519@openssh\.com|sk-ecdsa-sha2-nistp256@openssh\.com) [A-Za-z0-9+/]+={0,3}( \P{Cc}*)?$/u,
     fieldTexts.sshPublicKey,
   )
 const userData = z
   .string()
   .max(65_536, fieldTexts.userDataTooLong)
   .regex(/^(#cloud-config|#!)/, fieldTexts.userData)
+  .regex(plainText, fieldTexts.controlCharacters)
 
 /** How a person gets in: each is optional. */
 const access = {
@@ -144,7 +145,7 @@ export const createVmBody = z
     flavor_id: z.uuid(),
     /** Root disk, at least the flavor's. */
     disk_bytes: z.int().min(1).max(2 ** 50).optional(),
-    network: z.string().min(1).max(63),
+    network: z.string().min(1).max(63).regex(plainLine, fieldTexts.controlCharacters),
     /** More than one are named name-1, name-2, … */
     count: z.int().min(1, fieldTexts.vmCount).max(50, fieldTexts.vmCount).default(1),
     ...access,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineCall } from '../define.ts'
+import { plainLine } from '../validation.ts'
 
 export const terms = {
   /** The console adds a time parameter so that nothing on the way answers from a cache. */
@@ -10,7 +11,7 @@ export const terms = {
     summary: 'Terms of service',
     access: 'public',
     always: true,
-    query: z.object({ time: z.string().max(32).optional() }),
+    query: z.object({ time: z.string().max(32).regex(plainLine).optional() }),
     response: z.object({
       title: z.string(),
       updated_at: z.iso.date(),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineCall, empty, moment } from '../define.ts'
 import { admins } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
+import { plainText } from '../validation.ts'
 
 /** `open`: whoever registers may sign in. `approval`: an administrator lets him in. `closed`: 1184. */
 export const registerModes = ['open', 'approval', 'closed'] as const
@@ -53,7 +54,7 @@ export const configs = {
     path: '/api/sys/v1/configs',
     summary: 'Set a platform setting',
     access: admins,
-    body: z.object({ key: configKey, value: z.string().max(8192) }),
+    body: z.object({ key: configKey, value: z.string().max(8192).regex(plainText, fieldTexts.controlCharacters) }),
     response: configEntry,
   }),
   /** The specification's path ends in a slash; the key comes in the query. */
@@ -112,7 +113,7 @@ export const licences = {
     summary: 'Put a signed licence file in force',
     access: admins,
     always: true,
-    body: z.object({ licence: z.string(fieldTexts.licenceFile).trim().min(1, fieldTexts.licenceFile).max(16_384) }),
+    body: z.object({ licence: z.string(fieldTexts.licenceFile).trim().min(1, fieldTexts.licenceFile).max(16_384).regex(plainText, fieldTexts.controlCharacters) }),
     response: licence,
   }),
 } as const

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCall, empty, moment } from '../define.ts'
 import { fieldTexts } from '../texts.ts'
-import { email, name, passwordNew, passwordTyped, phone, username, verificationCode } from '../validation.ts'
+import { email, name, passwordNew, passwordTyped, phone, plainLine, username, verificationCode } from '../validation.ts'
 
 /**
  * An access token. Sent as `Authorization: Bearer`. Short-lived; the refresh token that renews it
@@ -23,7 +23,7 @@ export const auth = {
     summary: 'Sign in with user name (or phone or email) and password',
     access: 'public',
     perMinute: 30,
-    body: z.object({ username: z.string(fieldTexts.usernameRequired).trim().min(1, fieldTexts.usernameRequired).max(254), password: passwordTyped }),
+    body: z.object({ username: z.string(fieldTexts.usernameRequired).trim().min(1, fieldTexts.usernameRequired).max(254).regex(plainLine, fieldTexts.controlCharacters), password: passwordTyped }),
     response: accessToken,
     always: true,
   }),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineCall, listOf, listQuery, moment } from '../define.ts'
 import { admins } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
-import { keyword, name, phone, verificationCode } from '../validation.ts'
+import { keyword, name, phone, plainText, verificationCode } from '../validation.ts'
 
 /** A message that a visitor left on the message board. */
 export const consultation = z.object({
@@ -26,7 +26,7 @@ export const consultations = {
       name,
       phone,
       code: verificationCode,
-      content: z.string(fieldTexts.messageRequired).trim().min(1, fieldTexts.messageRequired).max(1000, fieldTexts.messageTooLong),
+      content: z.string(fieldTexts.messageRequired).trim().min(1, fieldTexts.messageRequired).max(1000, fieldTexts.messageTooLong).regex(plainText, fieldTexts.controlCharacters),
     }),
     response: z.object({ id: z.uuid() }),
   }),

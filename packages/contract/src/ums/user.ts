@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
 import { admins, roles } from '../roles.ts'
-import { description, email, keyword, passwordNew, passwordTyped, phone, verificationCode } from '../validation.ts'
+import { fieldTexts } from '../texts.ts'
+import { description, email, keyword, passwordNew, passwordTyped, phone, plainLine, verificationCode } from '../validation.ts'
 
 export const userStatuses = ['active', 'pending', 'disabled'] as const
 
@@ -75,7 +76,7 @@ export const users = {
     path: '/api/ums/v1/users/current',
     summary: 'Change one’s own nickname and description',
     access: 'all',
-    body: z.object({ nickname: z.string().trim().max(64), description }),
+    body: z.object({ nickname: z.string().trim().max(64).regex(plainLine, fieldTexts.controlCharacters), description }),
     response: user,
     always: true,
   }),
