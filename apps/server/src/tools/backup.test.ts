@@ -5,8 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { buildApp } from '../app.ts'
+import { readConfig } from '../platform/config.ts'
 import { embeddedUrl, lockDataDirectory, startEmbeddedPostgres } from '../platform/db/embedded.ts'
 import { createArchive, extractArchive } from './archive.ts'
+import { assertOwned } from './command.ts'
 import { segments } from './segments.ts'
 import { runScript, startScript, type ScriptResult } from './testing.ts'
 
@@ -150,6 +153,26 @@ describe('a backup of the embedded database', () => {
     expect(readFileSync(join(restored, 'licence', 'private.pem'), 'utf8')).toBe('private')
   }, 90_000)
 
+  it('is a server again, with its people and its keys', async () => {
+    const start = (data: string) =>
+      buildApp(readConfig({ ZHISUAN_ENV: 'test', DATA_DIR: data, LOCAL_CLOUD: 'sandbox', LOG_LEVEL: 'silent', WEB_DIR: at('no-console') }))
+    const first = await start(at('data'))
+    const password = first.firstPassword ?? ''
+    const made = await backup(at('data'), at('file'))
+    await first.close()
+    expect(made).toMatchObject({ status: 0, stderr: '' })
+    expect(await restore(at('elsewhere'), at('file'))).toMatchObject({ status: 0, stderr: '' })
+    const second = await start(at('elsewhere'))
+    try {
+      expect(second.firstPassword).toBeNull()
+      expect((await second.http.inject('/readyz')).statusCode).toBe(200)
+      const signedIn = await second.http.inject({ method: 'POST', url: '/api/ums/v1/auth/password/tokens', body: { username: 'admin', password } })
+      expect(signedIn.statusCode, signedIn.body).toBe(200)
+    } finally {
+      await second.close()
+    }
+  }, 60_000)
+
   it('starts the database itself where the server does not run, and stops it', async () => {
     const data = await dataDirectory()
     expect(await backup(data, at('file'))).toMatchObject({ status: 0 })
@@ -226,6 +249,13 @@ async function large(data: string): Promise<void> {
   await query(url, `create table large as select md5(n::text) || md5((n * 7)::text) as text from generate_series(1, 600000) as n`)
   await stop()
 }
+
+it('is made and restored by the user of the server', () => {
+  const uid = process.getuid?.() ?? 0
+  assertOwned(folder, uid)
+  assertOwned(at('nothing yet'), uid + 1)
+  expect(() => assertOwned(folder, uid + 1)).toThrow(`belongs to the user with id ${uid}`)
+})
 
 it('counts the files of the log as PostgreSQL names them', () => {
   expect([...segments('000000010000000000000002', '000000010000000000000002', 2 ** 24)]).toEqual(['000000010000000000000002'])

@@ -7,7 +7,7 @@ import { DataDirectoryLocked, embeddedUrl, lockDataDirectory, startEmbeddedPostg
 import { isDataEntry } from '../platform/db/restored.ts'
 import { createArchive, manifestName, walk, type ArchiveWriter } from './archive.ts'
 import { startClient } from './client.ts'
-import { endedBySignals, Failure, onlyArgument, readArguments, runCommand, UsageError } from './command.ts'
+import { assertOwned, endedBySignals, Failure, onlyArgument, readArguments, runCommand, UsageError } from './command.ts'
 import { secretKeyOf, type Manifest } from './manifest.ts'
 import { segments } from './segments.ts'
 
@@ -27,6 +27,7 @@ function isBackedUp(path: string): boolean {
 
 async function backUp(config: Config, path: string, signal: AbortSignal): Promise<void> {
   if (!existsSync(config.DATA_DIR)) throw new Failure(`There is nothing to back up: the data directory ${config.DATA_DIR} does not exist.`)
+  assertOwned(config.DATA_DIR)
   if (!relative(realpathSync(config.DATA_DIR), realpathSync(dirname(path))).startsWith('..')) throw new UsageError(`FILE must not lie in the data directory ${config.DATA_DIR}`)
   const archive = createArchive(path, signal)
   try {

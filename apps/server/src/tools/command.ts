@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 
 /** What the caller did wrong: told in one line, without a stack. */
@@ -62,5 +63,16 @@ export async function endedBySignals(body: (signal: AbortSignal) => Promise<void
     throw controller.signal.aborted ? controller.signal.reason : error
   } finally {
     for (const name of names) process.off(name, stop)
+  }
+}
+
+/**
+ * Files made by another user than the server's would keep the server out.
+ * @throws Failure where the directory is not of who runs this
+ */
+export function assertOwned(directory: string, uid = process.getuid?.()): void {
+  const owner = statSync(directory, { throwIfNoEntry: false })?.uid
+  if (owner !== undefined && uid !== undefined && owner !== uid) {
+    throw new Failure(`${directory} belongs to the user with id ${owner}: run this as that user, as the server is (sudo -u '#${owner}' …).`)
   }
 }

@@ -95,6 +95,7 @@ it('backs up a database and restores it in its place, with what was added later 
   expect(readdirSync(at('data')).filter((name) => !name.startsWith('before-restore-')).sort()).toEqual(['lock', 'secret.key'])
   const aside = /What was there is in (\S+):/.exec(stdout)?.[1] ?? ''
   expect(readFileSync(join(aside, 'database.dump'), 'utf8')).toContain('changed')
+  expect(statSync(join(aside, 'database.dump')).mode & 0o777).toBe(0o600)
   expect(readdirSync(folder).sort()).toEqual(['asked', 'bin', 'data', 'file'])
 })
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chownSync, existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
@@ -9,7 +9,7 @@ import { DataDirectoryLocked, databaseOwner, folderForDatabase, lockDataDirector
 import { asideFolder, beginRestore, decideRestore, isDataEntry, restoreFolder } from '../platform/db/restored.ts'
 import { extractArchive, readManifest, walk } from './archive.ts'
 import { startClient } from './client.ts'
-import { endedBySignals, Failure, onlyArgument, readArguments, runCommand } from './command.ts'
+import { assertOwned, endedBySignals, Failure, onlyArgument, readArguments, runCommand } from './command.ts'
 import { parseManifest, secretKeyOf, type Manifest } from './manifest.ts'
 
 const usage = `usage: scripts/restore FILE [--force]
@@ -19,6 +19,7 @@ const usage = `usage: scripts/restore FILE [--force]
 async function restore(config: Config, path: string, force: boolean, signal: AbortSignal): Promise<void> {
   const backup = parseManifest(await readManifest(path), path)
   assertFits(config, backup, path)
+  assertOwned(config.DATA_DIR)
   const lock = lockDataDirectory(config.DATA_DIR)
   try {
     const there = readdirSync(config.DATA_DIR).filter(isDataEntry)
@@ -103,7 +104,9 @@ async function restoreDump(config: Config, databaseUrl: string, path: string, fo
     if (occupied) {
       const aside = asideFolder(config.DATA_DIR, now)
       mkdirSync(aside, { recursive: true, mode: 0o700 })
-      await startClient('pg_dump', databaseUrl, ['--format=custom', '--no-password', '--file', join(aside, 'database.dump')]).ended
+      const old = join(aside, 'database.dump')
+      await startClient('pg_dump', databaseUrl, ['--format=custom', '--no-password', '--file', old]).ended
+      chmodSync(old, 0o600)
     }
     await flush(staging)
     signal.throwIfAborted()
