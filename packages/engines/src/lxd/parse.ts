@@ -85,6 +85,12 @@ export function coresOf(limit: string | undefined): number | null {
   }, 0)
 }
 
+/** The engine says year 1 for what it does not know. */
+function dateOf(text: string | null | undefined): Date | null {
+  const date = new Date(text ?? Number.NaN)
+  return date.getTime() > 0 ? date : null
+}
+
 export function shapeInstance(raw: LxdInstance): Instance {
   const config = raw.expanded_config ?? raw.config ?? {}
   const allDevices = raw.expanded_devices ?? raw.devices ?? {}
@@ -100,7 +106,6 @@ export function shapeInstance(raw: LxdInstance): Instance {
         network: allDevices[name]?.['network'] ?? null,
       })),
   )
-  const created = raw.created_at === null || raw.created_at === undefined ? null : new Date(raw.created_at)
   return {
     name: raw.name,
     type: raw.type === 'virtual-machine' ? 'vm' : 'container',
@@ -116,8 +121,7 @@ export function shapeInstance(raw: LxdInstance): Instance {
     ),
     addresses: raw.status_code === 102 ? [] : addresses,
     location: raw.location === 'none' || raw.location === undefined ? null : raw.location,
-    // The engine says year 1 for what it does not know.
-    createdAt: created === null || created.getTime() <= 0 ? null : created,
+    createdAt: dateOf(raw.created_at),
   }
 }
 
@@ -151,7 +155,6 @@ export const image = z.object({
 
 export function shapeImage(raw: z.output<typeof image>): Image {
   const properties = raw.properties ?? {}
-  const created = raw.created_at === null || raw.created_at === undefined ? null : new Date(raw.created_at)
   return {
     fingerprint: raw.fingerprint,
     name: raw.aliases?.[0]?.name ?? properties['description'] ?? raw.fingerprint.slice(0, 12),
@@ -161,7 +164,7 @@ export function shapeImage(raw: z.output<typeof image>): Image {
     architecture: raw.architecture,
     sizeBytes: raw.size,
     type: raw.type === 'virtual-machine' ? 'vm' : 'container',
-    createdAt: created === null || created.getTime() <= 0 ? null : created,
+    createdAt: dateOf(raw.created_at),
     properties,
   }
 }
