@@ -52,7 +52,7 @@ export async function openPlatform(config: Config, log: Logger, migrations: Migr
     if (url === undefined) {
       const lock = lockDataDirectory(config.DATA_DIR)
       closing.unshift(async () => lock.close())
-      const postgres = await startEmbeddedPostgres(join(config.DATA_DIR, 'database'))
+      const postgres = await startEmbeddedPostgres(join(config.DATA_DIR, 'database'), [], (message) => log.error(message))
       closing.unshift(() => postgres.stop())
       await ensureDatabase(postgres.url('postgres'), 'zhisuan')
       url = postgres.url('zhisuan')

@@ -1,8 +1,13 @@
+import { once } from 'node:events'
+import { connect as dial, createServer, type AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { expect, it } from 'vitest'
 import { testApp } from '../../testing/app.ts'
+import { freshDatabase } from '../../testing/database.ts'
+import { createLog } from '../log.ts'
+import { listen } from './connections.ts'
 
 it('outlives connections that the database ends, in the middle of whatever they do', async () => {
   const app = await testApp()
@@ -28,3 +33,41 @@ it('outlives connections that the database ends, in the middle of whatever they 
   await other.end()
   await app.close()
 }, 60_000)
+
+it('listens again where the answer to `listen` and the end of the connection come in one piece', async () => {
+  const database = await freshDatabase()
+  const admin = new pg.Client({ connectionString: database.url })
+  await admin.connect()
+  const terminate = () => admin.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'in one piece'`)
+  let listened = 0
+  const folder = new URL(database.url).searchParams.get('host') ?? ''
+  const proxy = createServer((client) => {
+    const server = dial(`${folder}/.s.PGSQL.5432`)
+    const held: Buffer[] = []
+    let holds = false
+    client.on('data', (chunk) => {
+      // The second connection's answer is kept back until its end is there as well.
+      if (chunk.includes('listen "ear"')) holds = ++listened === 2
+      server.write(chunk)
+    })
+    server.on('data', (chunk) => {
+      if (!holds) return void client.write(chunk)
+      if (held.push(chunk) === 1) void terminate()
+    })
+    server.on('end', () => client.end(Buffer.concat(held)))
+    for (const socket of [client, server]) socket.on('error', () => undefined)
+  }).listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  const url = new URL(database.url)
+  url.search = ''
+  url.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`
+  const heard: string[] = []
+  const listener = await listen(url.href, 'in one piece', 'ear', (message) => heard.push(message), () => undefined, createLog({ LOG_LEVEL: 'silent' }))
+  await terminate()
+  await expect.poll(() => admin.query(`select pg_notify('ear', 'hello')`).then(() => heard), { timeout: 10_000 }).toContain('hello')
+  expect(listened).toBe(3)
+  await listener.close()
+  await admin.end()
+  proxy.close()
+  await database.drop()
+})

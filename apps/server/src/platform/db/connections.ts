@@ -54,7 +54,9 @@ export async function listen(url: string, name: string, channel: string, heard: 
   let retry: NodeJS.Timeout | undefined
 
   const open = async (): Promise<void> => {
+    let lost = false
     const fresh = await connect(url, name, (error) => {
+      lost = true
       if (closed || client !== fresh) return
       client = null
       log.warn({ err: error, connection: name }, 'database connection lost')
@@ -65,6 +67,8 @@ export async function listen(url: string, name: string, channel: string, heard: 
     try {
       await fresh.query(`listen ${fresh.escapeIdentifier(channel)}`)
       if (closed) await fresh.end()
+      // The answer and the end of the connection may come in one piece, before it is ours to miss.
+      else if (lost) throw new Error('the connection was lost as soon as it listened')
       else client = fresh
     } catch (error) {
       await fresh.end().catch(() => undefined)

@@ -115,6 +115,22 @@ describe('the embedded PostgreSQL', () => {
     expect(log()).toContain('not properly shut down')
   })
 
+  it('is started again when it is killed under a running server', async () => {
+    const told: string[] = []
+    const postgres = await startEmbeddedPostgres(join(folder, 'database'), ['fsync=off', 'shared_buffers=16MB'], (message) => told.push(message))
+    started.push(postgres)
+    await query(postgres, 'create table kept as select 1 as n')
+    for (const times of [1, 2]) {
+      const pid = postmaster()
+      process.kill(pid, 'SIGKILL')
+      await expect.poll(() => query(postgres, 'select * from kept').then(() => postmaster(), () => pid), { timeout: 15_000 }).not.toBe(pid)
+      await expect.poll(() => told.filter((message) => message === 'the database runs again')).toHaveLength(times)
+    }
+    await postgres.stop()
+    expect(existsSync(pidFile())).toBe(false)
+    expect(told).toHaveLength(4)
+  })
+
   it('is taken over from a server that was killed', async () => {
     const server = await inOtherProcess(`await startEmbeddedPostgres(${JSON.stringify(join(folder, 'database'))}, ['fsync=off'])`)
     const pid = postmaster()

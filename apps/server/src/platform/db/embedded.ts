@@ -67,11 +67,13 @@ function takeLock(directory: string, message: string): DataDirectoryLock {
 
 /**
  * Starts PostgreSQL in `directory`, making the cluster at the first time. One that a killed
- * server left running is taken over; one that was killed itself recovers from its log.
+ * server left running is taken over; one that was killed itself recovers from its log, also
+ * while we run: it is started again.
  * @param settings further `name=value` settings, for tests (`fsync=off`)
+ * @param tell what an administrator should know of it
  * @throws DataDirectoryLocked where another process uses this database, through whatever path
  */
-export async function startEmbeddedPostgres(directory: string, settings: readonly string[] = []): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres(directory: string, settings: readonly string[] = [], tell: (message: string) => void = () => undefined): Promise<EmbeddedPostgres> {
   const owner = await databaseOwner()
   const binaries = reachableBinaries(owner)
   const base = reachableFolder(directory, owner)
@@ -79,14 +81,35 @@ export async function startEmbeddedPostgres(directory: string, settings: readonl
   try {
     const cluster = openCluster(base, binaries, owner)
     await cluster.make()
-    await cluster.start(settings)
+    const stopping = new AbortController()
+    await cluster.start(settings, stopping.signal)
+    const watched = watch(cluster, settings, stopping.signal, tell)
     return {
       url: cluster.url,
-      stop: () => cluster.stop().finally(() => lock.close()),
+      stop: async () => {
+        stopping.abort()
+        await watched
+        await cluster.stop().finally(() => lock.close())
+      },
     }
   } catch (error) {
     lock.close()
     throw error
+  }
+}
+
+const watchMs = 1000
+
+/** Starts it again whenever it is gone, which only a kill brings about: a crashed connection it survives. */
+async function watch(cluster: Cluster, settings: readonly string[], stopping: AbortSignal, tell: (message: string) => void): Promise<void> {
+  while (!stopping.aborted) {
+    await wait(watchMs, undefined, { signal: stopping, ref: false }).catch(() => undefined)
+    if (stopping.aborted || cluster.running()) continue
+    tell('the database process is gone, starting it again')
+    await cluster.start(settings, stopping).then(
+      () => tell('the database runs again'),
+      (error: Error) => stopping.aborted || tell(error.message),
+    )
   }
 }
 
@@ -128,6 +151,8 @@ const longestSocketFolder = 90
 /** How long a PostgreSQL that was found running may be silent. */
 const silenceMs = 60_000
 
+type Cluster = ReturnType<typeof openCluster>
+
 /** The programs of PostgreSQL on one cluster. Paths are relative: pg_ctl hands its arguments to a shell. */
 function openCluster(base: string, binaries: string, owner: Owner | null) {
   const data = join(base, 'data')
@@ -143,7 +168,7 @@ function openCluster(base: string, binaries: string, owner: Owner | null) {
     }
   }
 
-  const start = async (settings: readonly string[]) => {
+  const start = async (settings: readonly string[], stopping: AbortSignal) => {
     let silentUntil = Date.now() + silenceMs
     for (let there = processesIn(data); there.length > 0; there = processesIn(data)) {
       // Without the first of them, the others are ending: a new one must not write beside them.
@@ -152,7 +177,7 @@ function openCluster(base: string, binaries: string, owner: Owner | null) {
       // What one that starts, stops or recovers will be, shows when that is over.
       if (answer === 'busy') silentUntil = Date.now() + silenceMs
       else if (Date.now() > silentUntil) throw new Error(`A PostgreSQL runs on ${data} but does not answer at ${sockets}. End its processes: ${there.join(', ')}`)
-      await wait(50)
+      await wait(50, undefined, { signal: stopping })
     }
     // Nobody is left, so whoever has the numbers that these name now, PostgreSQL need not fear him.
     rmSync(join(data, 'postmaster.pid'), { force: true })
@@ -180,6 +205,7 @@ function openCluster(base: string, binaries: string, owner: Owner | null) {
   return {
     url: (database: string) => socketUrl(sockets, database),
     start,
+    running: (): boolean => worksIn(postmaster(), realpathSync(data)),
     /** Makes the cluster at the first time. @throws where it is another version's, or its path too long */
     async make(): Promise<void> {
       if (Buffer.byteLength(sockets) > longestSocketFolder) throw new Error(`The path of the data directory is too long for a Unix socket: ${sockets}`)
@@ -193,24 +219,25 @@ function openCluster(base: string, binaries: string, owner: Owner | null) {
       if (version !== majorVersion) throw new Error(`${data} holds PostgreSQL ${version}, this version needs ${majorVersion}: see docs/operations.md, "Upgrade".`)
     },
     async stop(): Promise<void> {
-      if (processesIn(data).includes(postmaster())) await tool('pg_ctl', ['stop', '-D', 'data', '-m', 'fast', '-w', '-t', '60'])
+      if (worksIn(postmaster(), realpathSync(data))) await tool('pg_ctl', ['stop', '-D', 'data', '-m', 'fast', '-w', '-t', '60'])
     },
   }
 }
 
-/** PostgreSQL's processes on a cluster: all of them work in its folder, and no others bear that name there. */
-function processesIn(data: string): number[] {
+/** PostgreSQL's processes on a cluster. */
+const processesIn = (data: string): number[] => {
   const folder = realpathSync(data)
-  return readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => {
-      try {
-        return pid > 0 && readlinkSync(`/proc/${pid}/cwd`) === folder && readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'postgres'
-      } catch {
-        // Gone meanwhile, or somebody else's: not ours.
-        return false
-      }
-    })
+  return readdirSync('/proc').map(Number).filter((pid) => worksIn(pid, folder))
+}
+
+/** Whether a process is PostgreSQL's on that cluster: all of them work in its folder, and no others bear that name there. */
+function worksIn(pid: number, folder: string): boolean {
+  try {
+    return pid > 0 && readlinkSync(`/proc/${pid}/cwd`) === folder && readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'postgres'
+  } catch {
+    // Gone, or somebody else's: not ours.
+    return false
+  }
 }
 
 /** Whether a PostgreSQL takes connections there, or will tell later. */
