@@ -1,6 +1,6 @@
 import { buildApp } from './app.ts'
 import { ConfigError, readConfig, type Config } from './platform/config.ts'
-import { DataDirectoryLocked } from './platform/db/embedded.ts'
+import { DatabaseUnusable } from './platform/db/embedded.ts'
 
 /** Reads the configuration, builds the app, listens. Nothing else. */
 async function main(): Promise<void> {
@@ -30,7 +30,7 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  const known = error instanceof ConfigError || error instanceof DataDirectoryLocked
+  const known = error instanceof ConfigError || error instanceof DatabaseUnusable
   const text = known ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)
   const hint = !known && error instanceof Error && 'code' in error && error.code === 'EADDRINUSE' ? '\nThe port is taken: set PORT.' : ''
   process.stderr.write(`${text}${hint}\n`)

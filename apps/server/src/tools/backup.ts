@@ -3,7 +3,7 @@ import { readFile, readdir } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import pg from 'pg'
 import { ConfigError, readConfig, type Config } from '../platform/config.ts'
-import { DataDirectoryLocked, embeddedUrl, lockDataDirectory, startEmbeddedPostgres } from '../platform/db/embedded.ts'
+import { DatabaseUnusable, DataDirectoryLocked, embeddedUrl, lockDataDirectory, startEmbeddedPostgres } from '../platform/db/embedded.ts'
 import { isDataEntry } from '../platform/db/restored.ts'
 import { createArchive, manifestName, walk, type ArchiveWriter } from './archive.ts'
 import { startClient } from './client.ts'
@@ -183,4 +183,4 @@ await runCommand(usage, async () => {
     return
   }
   await endedBySignals((signal) => backUp(readConfig(process.env), resolve(onlyArgument(positionals, 'FILE')), signal))
-}, [ConfigError])
+}, [ConfigError, DatabaseUnusable])

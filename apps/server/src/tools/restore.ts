@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { ConfigError, readConfig, type Config } from '../platform/config.ts'
-import { DataDirectoryLocked, databaseOwner, folderForDatabase, lockDataDirectory, recoverCluster, stopEmbeddedPostgres, type Owner } from '../platform/db/embedded.ts'
+import { DatabaseUnusable, databaseOwner, folderForDatabase, lockDataDirectory, recoverCluster, stopEmbeddedPostgres, type Owner } from '../platform/db/embedded.ts'
 import { asideFolder, beginRestore, decideRestore, isDataEntry, restoreFolder } from '../platform/db/restored.ts'
 import { extractArchive, readManifest, walk } from './archive.ts'
 import { startClient } from './client.ts'
@@ -184,5 +184,5 @@ await runCommand(
     const path = resolve(onlyArgument(positionals, 'FILE'))
     await endedBySignals((signal) => restore(readConfig(process.env), path, values.force, signal))
   },
-  [ConfigError, DataDirectoryLocked],
+  [ConfigError, DatabaseUnusable],
 )

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { DataDirectoryLocked, embeddedUrl, folderForDatabase, lockDataDirectory, reachableFolder, startEmbeddedPostgres, stopEmbeddedPostgres, type EmbeddedPostgres } from './embedded.ts'
+import { DatabaseUnusable, DataDirectoryLocked, embeddedUrl, folderForDatabase, lockDataDirectory, reachableFolder, startEmbeddedPostgres, stopEmbeddedPostgres, type EmbeddedPostgres } from './embedded.ts'
 
 let folder: string
 const started: EmbeddedPostgres[] = []
@@ -223,7 +223,7 @@ describe('the embedded PostgreSQL', () => {
     await first.stop()
     const version = join(folder, 'database', 'data', 'PG_VERSION')
     writeFileSync(version, '17\n')
-    await expect(start()).rejects.toThrow(/holds PostgreSQL 17, this version needs 18/)
+    await expect(start()).rejects.toThrow(new DatabaseUnusable(`${join(folder, 'database', 'data')} holds PostgreSQL 17, this version needs 18: see docs/operations.md, "Upgrade".`))
     writeFileSync(version, '18\n')
     expect(await query(await start(), 'select 1 as n')).toEqual([{ n: 1 }])
   })
@@ -232,7 +232,7 @@ describe('the embedded PostgreSQL', () => {
     const first = await start()
     await first.stop()
     rmSync(join(folder, 'database', 'data', 'global', 'pg_control'))
-    await expect(start()).rejects.toThrow(/did not start; .*postgres\.log says why:[^]*pg_control/)
+    await expect(start()).rejects.toThrow(/did not start: pg_ctl: could not start server[^]*postgres\.log ends:[^]*pg_control/)
     // And gives the lock back, so that a restore can come.
     await expect(start()).rejects.toThrow(/did not start/)
   })

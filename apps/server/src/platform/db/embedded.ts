@@ -21,8 +21,11 @@ export interface EmbeddedPostgres {
   stop(): Promise<void>
 }
 
+/** The database is not to be had, and an administrator can do something about it: the message says what. */
+export class DatabaseUnusable extends Error {}
+
 /** The data directory is in use by another process. */
-export class DataDirectoryLocked extends Error {}
+export class DataDirectoryLocked extends DatabaseUnusable {}
 
 /** Held until it is closed or the process ends, however it does. */
 export interface DataDirectoryLock {
@@ -104,12 +107,15 @@ const watchMs = 1000
 async function watch(cluster: Cluster, settings: readonly string[], stopping: AbortSignal, tell: (message: string) => void): Promise<void> {
   while (!stopping.aborted) {
     await wait(watchMs, undefined, { signal: stopping, ref: false }).catch(() => undefined)
-    if (stopping.aborted || cluster.running()) continue
-    tell('the database process is gone, starting it again')
-    await cluster.start(settings, stopping).then(
-      () => tell('the database runs again'),
-      (error: Error) => stopping.aborted || tell(error.message),
-    )
+    if (stopping.aborted) return
+    try {
+      if (cluster.running()) continue
+      tell('the database process is gone, starting it again')
+      await cluster.start(settings, stopping)
+      tell('the database runs again')
+    } catch (error) {
+      if (!stopping.aborted) tell(error instanceof Error ? error.message : String(error))
+    }
   }
 }
 
@@ -136,7 +142,7 @@ export async function recoverCluster(folder: string): Promise<void> {
   let said = ''
   recovery.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-4000)))
   const [status] = (await once(recovery, 'close')) as [number | null]
-  if (status !== 0) throw new Error(`PostgreSQL cannot recover it:\n${said.trimEnd()}`)
+  if (status !== 0) throw new DatabaseUnusable(`PostgreSQL cannot recover it:\n${said.trimEnd()}`)
 }
 
 /** Connection string of the database of a server that runs on this data directory. */
@@ -163,7 +169,8 @@ function openCluster(base: string, binaries: string, owner: Owner | null) {
   const postmaster = (): number => {
     try {
       return Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0])
-    } catch {
+    } catch (error) {
+      if (!isNotThere(error)) throw error
       return 0
     }
   }
@@ -176,7 +183,7 @@ function openCluster(base: string, binaries: string, owner: Owner | null) {
       if (answer === 'ready') return
       // What one that starts, stops or recovers will be, shows when that is over.
       if (answer === 'busy') silentUntil = Date.now() + silenceMs
-      else if (Date.now() > silentUntil) throw new Error(`A PostgreSQL runs on ${data} but does not answer at ${sockets}. End its processes: ${there.join(', ')}`)
+      else if (Date.now() > silentUntil) throw new DatabaseUnusable(`A PostgreSQL runs on ${data} but does not answer at ${sockets}. End its processes: ${there.join(', ')}`)
       await wait(50, undefined, { signal: stopping })
     }
     // Nobody is left, so whoever has the numbers that these name now, PostgreSQL need not fear him.
@@ -197,8 +204,9 @@ function openCluster(base: string, binaries: string, owner: Owner | null) {
       ...settings,
     ]
     const flags = options.map((option) => `-c '${option}'`).join(' ')
-    await tool('pg_ctl', ['start', '-w', '-t', String(startSeconds), '-D', 'data', '-l', 'postgres.log', '-o', flags]).catch((error: Error) => {
-      throw new Error(`PostgreSQL did not start; ${join(base, 'postgres.log')} says why:\n${lastLines(join(base, 'postgres.log'))}`, { cause: error })
+    const log = join(base, 'postgres.log')
+    await tool('pg_ctl', ['start', '-w', '-t', String(startSeconds), '-D', 'data', '-l', 'postgres.log', '-o', flags]).catch((error: Error & { stderr?: string }) => {
+      throw new DatabaseUnusable(`PostgreSQL did not start: ${error.stderr?.trim() ?? error.message}\n${log} ends:\n${lastLines(log)}`, { cause: error })
     })
   }
 
@@ -208,7 +216,7 @@ function openCluster(base: string, binaries: string, owner: Owner | null) {
     running: (): boolean => worksIn(postmaster(), realpathSync(data)),
     /** Makes the cluster at the first time. @throws where it is another version's, or its path too long */
     async make(): Promise<void> {
-      if (Buffer.byteLength(sockets) > longestSocketFolder) throw new Error(`The path of the data directory is too long for a Unix socket: ${sockets}`)
+      if (Buffer.byteLength(sockets) > longestSocketFolder) throw new DatabaseUnusable(`The path of the data directory is too long for a Unix socket: ${sockets}`)
       if (!existsSync(data)) {
         // Made beside and renamed when whole: an interrupted initdb leaves nothing that looks like data.
         rmSync(`${data}.unfinished`, { recursive: true, force: true })
@@ -216,7 +224,7 @@ function openCluster(base: string, binaries: string, owner: Owner | null) {
         renameSync(`${data}.unfinished`, data)
       }
       const version = readFileSync(join(data, 'PG_VERSION'), 'utf8').trim()
-      if (version !== majorVersion) throw new Error(`${data} holds PostgreSQL ${version}, this version needs ${majorVersion}: see docs/operations.md, "Upgrade".`)
+      if (version !== majorVersion) throw new DatabaseUnusable(`${data} holds PostgreSQL ${version}, this version needs ${majorVersion}: see docs/operations.md, "Upgrade".`)
     },
     async stop(): Promise<void> {
       if (worksIn(postmaster(), realpathSync(data))) await tool('pg_ctl', ['stop', '-D', 'data', '-m', 'fast', '-w', '-t', '60'])
@@ -234,11 +242,15 @@ const processesIn = (data: string): number[] => {
 function worksIn(pid: number, folder: string): boolean {
   try {
     return pid > 0 && readlinkSync(`/proc/${pid}/cwd`) === folder && readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'postgres'
-  } catch {
-    // Gone, or somebody else's: not ours.
+  } catch (error) {
+    if (!isNotThere(error)) throw error
     return false
   }
 }
+
+/** Whether a process or its file is gone, or another user's; else something hinders us from knowing, such as too many open files. */
+const isNotThere = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && ['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].some((code) => code === error.code)
 
 /** Whether a PostgreSQL takes connections there, or will tell later. */
 async function ask(url: string): Promise<'ready' | 'busy' | 'silent'> {
@@ -324,11 +336,11 @@ export const folderForDatabase = (path: string, owner: Owner | null): string =>
 export function reachableFolder(path: string, owner: Owner | null): string {
   const there = lstatSync(path, { throwIfNoEntry: false })
   const linked = there?.isSymbolicLink() === true
-  if (linked && !existsSync(path)) throw new Error(`The database is missing: ${path} leads to ${readlinkSync(path)}, where nothing is.`)
+  if (linked && !existsSync(path)) throw new DatabaseUnusable(`The database is missing: ${path} leads to ${readlinkSync(path)}, where nothing is.`)
   const folder = linked ? realpathSync(path) : folderForDatabase(path, owner)
   if (there !== undefined && folder !== path && !linked) {
     // A new, empty database elsewhere is not what anybody wants here.
-    throw new Error(`The database user zhisuan-db cannot get to ${path}: let others pass through the folders above it (chmod o+x).`)
+    throw new DatabaseUnusable(`The database user zhisuan-db cannot get to ${path}: let others pass through the folders above it (chmod o+x).`)
   }
   // Apart, because a mode given with `recursive` would close the folders above as well.
   mkdirSync(dirname(folder), { recursive: true })
