@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# npm start: installs what is missing, builds the console if it is older than its sources, and starts the server.
+# npm start: installs what is missing, builds the console and the agent if they are older than their sources, and starts the server.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bash scripts/install.sh
@@ -8,5 +8,10 @@ built=apps/web/dist/index.html
 if [ ! -f "$built" ] || [ -n "$(find apps/web packages/contract/src package-lock.json -newer "$built" -type f -not -path '*/node_modules/*' -not -path 'apps/web/dist/*' -print -quit)" ]; then
   echo "Building the console …"
   vite build apps/web --logLevel warn
+fi
+agent=apps/agent/dist/agent.mjs
+if [ ! -f "$agent" ] || [ -n "$(find apps/agent packages/contract/src packages/tunnel/src package-lock.json -newer "$agent" -type f -not -path '*/node_modules/*' -not -path 'apps/agent/dist/*' -print -quit)" ]; then
+  echo "Building the agent …"
+  scripts/build-agent >/dev/null
 fi
 exec node apps/server/src/main.ts

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { chromium, type BrowserContext } from '@playwright/test'
 import { auth } from '@zhisuan/contract/ums/auth'
 import { launchOptions } from '../browser/playwright.config.ts'
+import { watchQuiet } from '../browser/traffic.ts'
 import { administratorPassword, asAdministrator, startServer } from '../support/server.ts'
 import type { Figure } from './main.ts'
 
@@ -37,9 +38,10 @@ async function scripts(context: BrowserContext, url: string, shows: string): Pro
     const { pathname } = new URL(response.url())
     if (pathname.endsWith('.js')) seen.set(pathname, size(`${dist}${pathname}`))
   })
+  const quiet = watchQuiet(page)
   await page.goto(url)
   await page.locator(shows).first().waitFor()
-  await page.waitForLoadState('networkidle')
+  await quiet()
   return [...seen.values()].reduce((sum, bytes) => sum + bytes, 0)
 }
 

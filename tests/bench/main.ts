@@ -1,9 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { temporaryFolder } from '../support/folder.ts'
+import { benchAgent } from './agent.ts'
+import { benchBilling } from './billing.ts'
 import { benchBytes } from './bytes.ts'
 import { benchCreate } from './create.ts'
+import { benchFleet } from './fleet.ts'
 import { benchList } from './list.ts'
+import { benchPolicy } from './policy.ts'
+import { benchResources } from './resources.ts'
 import { benchStart } from './start.ts'
 
 /** A figure against its floor, measured in the same run. */
@@ -17,16 +21,16 @@ export interface Figure {
   met: boolean
 }
 
-const data = mkdtempSync(join(tmpdir(), 'zhisuan-bench-'))
+const data = temporaryFolder('bench')
 const only = process.argv.slice(2)
-const parts = { start: benchStart, list: benchList, create: benchCreate, bytes: benchBytes }
+const parts = { start: benchStart, list: benchList, resources: benchResources, create: benchCreate, bytes: benchBytes, agent: benchAgent, fleet: benchFleet, policy: benchPolicy, billing: benchBilling }
 const figures: Figure[] = []
 try {
   for (const [name, run] of Object.entries(parts)) {
-    if (only.length === 0 || only.includes(name)) figures.push(...(await run(join(data, name))))
+    if (only.length === 0 || only.includes(name)) figures.push(...(await run(join(data.path, name))))
   }
 } finally {
-  rmSync(data, { recursive: true, force: true })
+  data.remove()
 }
 for (const { name, ours, floor, value, bar, met } of figures) {
   console.log(`${met ? 'met   ' : 'MISSED'} ${name}: ${ours} against ${floor} = ${value.toFixed(2)} (bar ${bar})`)

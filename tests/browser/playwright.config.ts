@@ -21,20 +21,24 @@ export default defineConfig({
   globalSetup: './setup.ts',
   // Screenshots for the documents are made on demand: SCREENSHOTS=1.
   ...(process.env['SCREENSHOTS'] === undefined ? { testIgnore: 'screenshots.spec.ts' } : { testMatch: 'screenshots.spec.ts' }),
-  workers: 1,
+  // They wait more than they compute.
+  workers: 2,
   retries: 0,
   forbidOnly: process.env['CI'] !== undefined,
-  timeout: 60_000,
-  expect: { timeout: 10_000 },
+  timeout: 120_000,
+  expect: { timeout: 20_000 },
   reporter: 'list',
   use: {
-    actionTimeout: 10_000,
-    navigationTimeout: 15_000,
+    actionTimeout: 20_000,
+    navigationTimeout: 30_000,
     locale: 'zh-CN',
     timezoneId: 'Asia/Shanghai',
     viewport: { width: 1440, height: 900 },
-    trace: 'retain-on-failure',
+    // A trace takes about as much of a processor as the test itself.
+    trace: process.env['CI'] === undefined ? 'retain-on-failure' : 'off',
     screenshot: 'only-on-failure',
     launchOptions,
+    // What slides in is in the way of whoever presses it at once. motion.spec.ts looks at it with motion, too.
+    contextOptions: { reducedMotion: 'reduce' },
   },
 })

@@ -1,28 +1,20 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import type { FullConfig } from '@playwright/test'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
-import { flavors, images, networks, vms } from '@zhisuan/contract/nextstack/vm'
-import { auth } from '@zhisuan/contract/ums/auth'
+import { flavors } from '@zhisuan/contract/nextstack/flavor'
+import { images, networks, vms } from '@zhisuan/contract/nextstack/vm'
+import { temporaryFolder } from '../support/folder.ts'
 import { asAdministrator, Client, startServer, until } from '../support/server.ts'
-import { codeFor, newPhone } from './inbox.ts'
+import { register } from './people.ts'
 import { keepStage, password, type Stage } from './stage.ts'
 
-/** One server for all browser tests, with the sandbox as its cloud, some people and some instances. */
-export default async function setup(): Promise<() => Promise<void>> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'zhisuan-browser-'))
-  // Each test comes from an address of its own, so that none spends another's share of requests.
-  const server = await startServer(dataDir, { LOCAL_CLOUD: 'sandbox', TRUST_PROXY: '1' })
+/** A server for each worker, so that what one test changes for a whole platform changes no other's. */
+export default async function setup({ workers }: FullConfig): Promise<() => Promise<void>> {
+  const ends: (() => Promise<void>)[] = []
   const end = async (): Promise<void> => {
-    await server.stop()
-    rmSync(dataDir, { recursive: true, force: true })
+    for (const one of ends.toReversed()) await one()
   }
   try {
-    const administrator = await asAdministrator(server)
-    const tenant = await register(server.url, 'browser-tenant')
-    const tenantAdmin = await register(server.url, 'browser-owner', '浏览器测试组织')
-    const cloudId = (await administrator.call(clouds.list)).clouds[0]?.cloud_id ?? ''
-    keepStage({ url: server.url, cloudId, tenant, tenantAdmin, vmId: await makeInstances(server.url, tenant, cloudId) })
+    for (let worker = 0; worker < workers; worker++) await open(worker, ends)
     return end
   } catch (error) {
     await end()
@@ -30,14 +22,18 @@ export default async function setup(): Promise<() => Promise<void>> {
   }
 }
 
-/** Registers by a code, as anybody does. */
-async function register(url: string, username: string, organisation?: string): Promise<Stage['tenant']> {
-  const phone = newPhone()
-  const client = new Client(url)
-  await fetch(`${url}/api/ums/v1/verification/registration/sms/${phone}`)
-  const code = await codeFor(url, phone)
-  await client.call(auth.register, { body: { username, phone, code, password, ...(organisation !== undefined && { organisation }) } })
-  return { username, phone, password }
+/** A server with the sandbox as its cloud, some people and some instances. */
+async function open(worker: number, ends: (() => Promise<void>)[]): Promise<void> {
+  const data = temporaryFolder('browser')
+  ends.push(async () => data.remove())
+  // Each test comes from an address of its own, so that none spends another's share of requests.
+  const server = await startServer(data.path, { LOCAL_CLOUD: 'sandbox', TRUST_PROXY: '1' })
+  ends.push(() => server.stop())
+  const administrator = await asAdministrator(server)
+  const tenant = await register(server.url, 'browser-tenant')
+  const tenantAdmin = await register(server.url, 'browser-owner', '浏览器测试组织')
+  const cloudId = (await administrator.call(clouds.list)).clouds[0]?.cloud_id ?? ''
+  keepStage(worker, { url: server.url, cloudId, tenant, tenantAdmin, vmId: await makeInstances(server.url, tenant, cloudId) })
 }
 
 /** A tenant's instances: one to look at, running, and more than a page of others. */

@@ -1,4 +1,4 @@
-/** Who and what the shared server has; handed from the global setup to the tests. */
+/** Who and what a worker's server has; handed from the global setup to the tests. */
 export interface Stage {
   readonly url: string
   /** The sandbox cloud. */
@@ -20,6 +20,7 @@ export interface Account {
 /** The password of everybody here but the administrator. */
 export const password = 'Browser-test-1'
 
-const key = 'ZHISUAN_BROWSER_STAGE'
-export const keepStage = (stage: Stage): void => void (process.env[key] = JSON.stringify(stage))
-export const stage = (): Stage => JSON.parse(process.env[key] ?? '') as Stage
+const key = (worker: number | string): string => `ZHISUAN_BROWSER_STAGE_${worker}`
+export const keepStage = (worker: number, stage: Stage): void => void (process.env[key(worker)] = JSON.stringify(stage))
+/** That of the worker which asks. */
+export const stage = (): Stage => JSON.parse(process.env[key(process.env['TEST_PARALLEL_INDEX'] ?? '')] ?? '') as Stage

@@ -1,27 +1,28 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
-import { flavors, images, networks, vms } from '@zhisuan/contract/nextstack/vm'
+import { flavors } from '@zhisuan/contract/nextstack/flavor'
+import { images, networks, vms } from '@zhisuan/contract/nextstack/vm'
 import { createLxdEngine } from '@zhisuan/engines/lxd/engine'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { asAdministrator, startServer, until, type Client, type RunningServer } from '../support/server.ts'
 
 const socketPath = join(process.env['LXD_DIR'] ?? '/var/lib/lxd', 'unix.socket')
 
 /**
  * The server is killed (-9) at each step of an operation, started again, and the operation ends as
- * it was asked for: once, with nothing left over on the engine.
+ * it was asked for: once, with nothing left over on the engine. And so do those that are cancelled.
  */
-describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('operations on instances, with the server killed at every step', () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'zhisuan-faults-'))
+describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('operations on instances, with the server killed at every step, and cancelled', () => {
   const engine = createLxdEngine({ socketPath })
   let server: RunningServer | undefined
   let client: Client
   let cloud_id: string
+  let data: TemporaryFolder
 
   const restart = async (env: Record<string, string> = {}): Promise<void> => {
-    const started = await startServer(dataDir, env)
+    const started = await startServer(data.path, env)
     server = started
     client = await asAdministrator(started)
   }
@@ -47,6 +48,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ope
   const status = async (nameOrId: string) => (await client.call(vms.list, { query: { keyword: nameOrId } })).items[0]
 
   beforeAll(async () => {
+    data = temporaryFolder('faults')
     await restart()
     cloud_id = (await client.call(clouds.list)).clouds[0]?.cloud_id ?? ''
     // Built on this host at the first start.
@@ -56,7 +58,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ope
   afterAll(async () => {
     await server?.stop()
     await engine.close()
-    rmSync(dataDir, { recursive: true, force: true })
+    data.remove()
   })
 
   it.each(['create:before', 'create:after', 'start:before', 'start:after', 'access:before', 'access:after'])('create, killed at %s', async (point) => {
@@ -82,6 +84,62 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ope
     await client.call(vms.delete, { params: { id } })
     await until(async () => (await status(id)) === undefined, 'the instance to be gone')
     expect(await ours(id)).toEqual([])
+    await server?.stop()
+  })
+
+  const operationOf = async (id: string) => (await status(id))?.operation_id ?? ''
+  const cancel = (id: string, operation_id: string) => client.call(vms.cancelOperation, { params: { id, operation_id } })
+
+  it.each(['undo:before', 'undo:after'])('create, cancelled and killed at %s', async (point) => {
+    await restart({ FAULT_POINT: `nextstack.vm.create:${point}` })
+    const id = await create(`cancelled-${point.replace(':', '-')}`)
+    // Whether it has begun or not: it may die before it has answered.
+    await cancel(id, await operationOf(id)).catch(() => undefined)
+    expect(await server?.ended).toBe('SIGKILL')
+
+    await restart()
+    await until(async () => (await status(id)) === undefined, 'the creation to be taken back')
+    expect(await ours(id)).toEqual([])
+    await server?.stop()
+  })
+
+  const begun = async (id: string) => (await ours(id))[0]?.power
+  it.each<[string, (id: string) => Promise<boolean>]>([
+    ['at once', async () => true],
+    ['when the engine has begun', async (id) => (await begun(id)) !== undefined],
+    ['when it starts', async (id) => (await begun(id)) === 'running'],
+  ])('create, cancelled %s', async (moment, reached) => {
+    await restart()
+    const id = await create(`cancelled-${moment.replaceAll(' ', '-')}`)
+    const operation = await operationOf(id)
+    await until(() => reached(id), moment)
+    const answer = await cancel(id, operation).catch((error: unknown) => String(error))
+    if (typeof answer === 'string') {
+      // It was through already: then it stays.
+      expect(answer).toContain('90017')
+      expect((await status(id))?.status).toBe('running')
+      await client.call(vms.delete, { params: { id } })
+    } else expect(answer).toMatchObject({ id: operation, status: 'cancelling' })
+    await until(async () => (await status(id)) === undefined, 'the instance to be gone')
+    expect(await ours(id)).toEqual([])
+    await server?.stop()
+  })
+
+  it('rebuild, cancelled before the disk is touched', async () => {
+    await restart()
+    const id = await create('rebuilt')
+    await until(async () => (await status(id))?.operation_id === null, 'the instance to run')
+    const name = (await ours(id))[0]?.name ?? ''
+    await engine.instances.writeFile(name, { path: '/root/kept', content: Buffer.from('kept'), mode: 0o600 })
+    const { image, operation_id } = await client.call(vms.rebuild, { params: { id }, body: { image_fingerprint: (await status(id))?.image.fingerprint } })
+    const answer = await cancel(id, operation_id ?? '')
+    expect(answer).toMatchObject({ kind: 'nextstack.vm.rebuild', status: 'cancelling' })
+    await until(async () => (await status(id))?.operation_id === null, 'the rebuild to be taken back')
+    expect(await status(id)).toMatchObject({ status: 'running', error: null, image })
+    expect((await engine.instances.exec(name, { command: ['cat', '/root/kept'] })).stdout.toString()).toBe('kept')
+    expect((await client.call(vms.operations, { params: { id } })).items[0]).toMatchObject({ status: 'cancelled', error: null })
+    await client.call(vms.delete, { params: { id } })
+    await until(async () => (await status(id)) === undefined, 'the instance to be gone')
     await server?.stop()
   })
 

@@ -18,7 +18,7 @@ const main = fileURLToPath(new URL('../../apps/server/src/main.ts', import.meta.
 
 export async function startServer(dataDir: string, env: Readonly<Record<string, string>> = {}): Promise<RunningServer> {
   const child = spawn(process.execPath, [main], {
-    env: { ...process.env, ZHISUAN_ENV: 'test', DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', ...env },
+    env: { ...process.env, ZHISUAN_ENV: 'test', DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', LOCAL_AGENT: 'none', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = once(child, 'exit').then(([, signal]) => signal as string | null)
@@ -53,16 +53,19 @@ export async function startServer(dataDir: string, env: Readonly<Record<string, 
 /** A person at the API of a running server. */
 export class Client {
   readonly #url: string
+  readonly #headers: Readonly<Record<string, string>>
   #token: string | null = null
 
-  constructor(url: string) {
+  /** @param headers sent with every request, such as whose address a proxy has seen */
+  constructor(url: string, headers: Readonly<Record<string, string>> = {}) {
     this.#url = url
+    this.#headers = headers
   }
 
   async signIn(username: string, password: string): Promise<{ must_change_password: boolean }> {
     const response = await fetch(`${this.#url}/api/ums/v1/auth/password/tokens`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers: { ...this.#headers, 'content-type': 'application/json' },
       body: JSON.stringify({ username, password }),
     })
     if (!response.ok) throw new Error(`signing in: ${response.status} ${await response.text()}`)
@@ -71,13 +74,18 @@ export class Client {
     return answer
   }
 
+  /** For requests that are no declared call, such as those of an upload. */
+  get authorization(): Readonly<Record<string, string>> {
+    return { ...this.#headers, ...(this.#token !== null && { authorization: `Bearer ${this.#token}` }) }
+  }
+
   async call<C extends Call>(call: C, input: { params?: Record<string, string>; query?: Record<string, string>; body?: unknown } = {}): Promise<ResponseOf<C>> {
     const path = call.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(input.params?.[name] ?? ''))
     const query = input.query === undefined ? '' : `?${new URLSearchParams(input.query)}`
     const response = await fetch(`${this.#url}${path}${query}`, {
       method: call.method,
       headers: {
-        ...(this.#token !== null && { authorization: `Bearer ${this.#token}` }),
+        ...this.authorization,
         ...(input.body !== undefined && { 'content-type': 'application/json' }),
       },
       ...(input.body !== undefined && { body: JSON.stringify(input.body) }),

@@ -2,9 +2,14 @@ import { randomUUID } from 'node:crypto'
 import cookie from '@fastify/cookie'
 import helmet from '@fastify/helmet'
 import websocket from '@fastify/websocket'
+import { byId } from '@zhisuan/contract/define'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import { aosMigrations, createAos } from './modules/aos/index.ts'
 import { createBill, billMigrations } from './modules/bill/index.ts'
+import { cisMigrations, createCis } from './modules/cis/index.ts'
 import { cmpMigrations, createCmp } from './modules/cmp/index.ts'
+import { createEcrm, ecrmMigrations } from './modules/ecrm/index.ts'
+import { createIam, iamMigrations } from './modules/iam/index.ts'
 import { createIssue } from './modules/issue/index.ts'
 import { createNextstack, nextstackMigrations } from './modules/nextstack/index.ts'
 import { createRoot } from './modules/root/index.ts'
@@ -13,7 +18,7 @@ import { createUms, umsMigrations } from './modules/ums/index.ts'
 import { auditMigrations, createAudit } from './platform/audit.ts'
 import type { Config } from './platform/config.ts'
 import type { Migrations } from './platform/db/database.ts'
-import { bindCalls } from './platform/http/bind.ts'
+import { bindCalls, type Authorising } from './platform/http/bind.ts'
 import { serveConsole } from './platform/http/console.ts'
 import { serveDocs } from './platform/http/docs.ts'
 import { answerProblems } from './platform/http/problems.ts'
@@ -27,9 +32,13 @@ export const migrations: Migrations = {
   ...operationMigrations,
   ...sysMigrations,
   ...umsMigrations,
+  ...iamMigrations,
   ...billMigrations,
   ...cmpMigrations,
   ...nextstackMigrations,
+  ...ecrmMigrations,
+  ...cisMigrations,
+  ...aosMigrations,
 }
 
 export interface App {
@@ -37,6 +46,8 @@ export interface App {
   readonly platform: OpenedPlatform
   /** Set only by the start that made the first administrator. */
   readonly firstPassword: string | null
+  /** What comes once it listens: the agent of this host. */
+  listening(url: string): Promise<void>
   /** Stops taking requests, lets running ones end, then closes everything. */
   close(): Promise<void>
 }
@@ -72,14 +83,31 @@ export async function buildApp(config: Config, options: { now?: () => Date } = {
     // Modules meet here and nowhere else.
     const sys = createSys(platform)
     const bill = createBill(platform)
-    const ums = createUms(platform, { settings: sys.settings, openAccount: bill.openAccount })
+    const iam = createIam(platform)
+    const ums = createUms(platform, { settings: sys.settings, openAccount: bill.openAccount, rules: iam.rules, limits: iam.limits })
     const cmp = createCmp(platform, { licence: sys.licence })
     sys.licence.countsUsage(cmp.usageOfLicence)
     const nextstack = createNextstack(platform, { clouds: cmp.clouds, licence: sys.licence })
     cmp.clouds.holds(nextstack.contents)
+    iam.projects.holds(nextstack.projectContents)
     ums.onSessionEnded(nextstack.sessionEnded)
-    const modules: ModuleParts[] = [sys, bill, ums, cmp, nextstack, createIssue(platform), createRoot()]
+    const ecrm = createEcrm(platform)
+    const cis = createCis(platform, { ...ecrm, actorOf: ums.actorOf })
+    ecrm.holds(cis.contents)
+    ums.onSessionEnded(cis.sessionEnded)
+    const aos = createAos(platform, { ...ecrm, ...cis })
+    ecrm.holds(aos.contents)
+    cis.observe(aos.observer)
+    ecrm.names('template', aos.names.template)
+    ecrm.names('stack', aos.names.stack)
+    const modules: ModuleParts[] = [sys, bill, iam, ums, cmp, nextstack, ecrm, cis, aos, createIssue(platform), createRoot()]
 
+    const tagged = new Map(modules.flatMap(({ tags = {} }) => Object.entries(tags)))
+    const authorising: Authorising = {
+      authenticate: ums.authenticate,
+      // What cannot be an id is nobody's.
+      tags: async (scope, kind, id) => (byId.safeParse({ id }).success ? tagged.get(kind)?.(scope, id) : undefined) ?? {},
+    }
     const audit = createAudit(platform.db)
     await http.register(cookie)
     await http.register(helmet, {
@@ -87,7 +115,8 @@ export async function buildApp(config: Config, options: { now?: () => Date } = {
         useDefaults: false,
         directives: {
           'default-src': ["'none'"],
-          'script-src': ["'self'"],
+          // Checksums of uploads are made by WebAssembly; scripts stay our own.
+          'script-src': ["'self'", "'wasm-unsafe-eval'"],
           // antd writes its styles at run time.
           'style-src': ["'self'", "'unsafe-inline'"],
           'img-src': ["'self'", 'data:', 'https:'],
@@ -107,12 +136,23 @@ export async function buildApp(config: Config, options: { now?: () => Date } = {
     answerProblems(http, audit)
     serveProbes(http, platform)
     await bindCalls(http, modules.flatMap((module) => module.handlers), {
-      authenticate: ums.authenticate,
+      ...authorising,
       audit,
       checkResponses: config.ZHISUAN_ENV !== 'production',
     })
+    http.addHook('preClose', async () => {
+      nextstack.drain()
+      cis.drain()
+      ecrm.drain()
+    })
     ums.serveDevelopmentInbox(http)
+    ums.serveSignOn(http)
     nextstack.serveTerminals(http)
+    ecrm.serveTunnel(http)
+    ecrm.serveAgents(http)
+    await cis.serveAccess(http)
+    await nextstack.serveUploads(http, authorising)
+    platform.downloads.serve(http)
     await serveDocs(http, config)
     await serveConsole(http, config)
 
@@ -126,7 +166,7 @@ export async function buildApp(config: Config, options: { now?: () => Date } = {
       await module.start?.()
     }
     await platform.operations.start()
-    return { http, platform, firstPassword: ums.firstPassword(), close }
+    return { http, platform, firstPassword: ums.firstPassword(), listening: ecrm.startLocalAgent, close }
   } catch (error) {
     await http.close().catch(() => undefined)
     for (const module of started.toReversed()) await module.stop?.().catch(() => undefined)

@@ -27,6 +27,8 @@ async function main(): Promise<void> {
     process.stdout.write(`\n  管理员 admin，一次性密码 ${app.firstPassword}\n  首次登录后须立即修改，此密码不会再次显示。\n`)
   }
   process.stdout.write('\n')
+  const host = config.HOST === '0.0.0.0' || config.HOST === '::' ? '127.0.0.1' : config.HOST
+  await app.listening(`http://${host.includes(':') ? `[${host}]` : host}:${port}`)
 }
 
 main().catch((error: unknown) => {

@@ -1,7 +1,8 @@
-// Prints the route table for checks: path, group, roles, and whether the page is built.
+// Prints the route table for checks: path, group, roles, whether the page is built, and its title.
+import titles from '../src/locales/zh/routes.ts'
 import { routes } from '../src/routes.ts'
 
-for (const { path, group, access, page } of routes) {
+for (const { path, group, access, page, title } of routes) {
   const roles = typeof access === 'string' ? access : access.join(',')
-  console.log([path, group, roles, page === undefined ? 'pending' : 'built'].join('\t'))
+  console.log([path, group, roles, page === undefined ? 'pending' : 'built', titles[title]].join('\t'))
 }

@@ -4,12 +4,24 @@ import type clouds from './locales/zh/clouds.ts'
 import type content from './locales/zh/content.ts'
 import type help from './locales/zh/help.ts'
 import type kit from './locales/zh/kit.ts'
+import type application from './locales/zh/application.ts'
+import type container from './locales/zh/container.ts'
+import type edge from './locales/zh/edge.ts'
+import type hardware from './locales/zh/hardware.ts'
+import type iam from './locales/zh/iam.ts'
+import type keeping from './locales/zh/keeping.ts'
+import type image from './locales/zh/image.ts'
 import type licence from './locales/zh/licence.ts'
+import type network from './locales/zh/network.ts'
 import type nextstack from './locales/zh/nextstack.ts'
+import type nextstackCompute from './locales/zh/nextstackCompute.ts'
 import type overview from './locales/zh/overview.ts'
 import type publicPages from './locales/zh/public.ts'
 import type routes from './locales/zh/routes.ts'
+import type settings from './locales/zh/settings.ts'
 import type shell from './locales/zh/shell.ts'
+import type snapshot from './locales/zh/snapshot.ts'
+import type storage from './locales/zh/storage.ts'
 
 // Keys are checked by the compiler: a message that is not in zh is a type error.
 declare module 'i18next' {
@@ -22,12 +34,24 @@ declare module 'i18next' {
       routes: typeof routes
       public: typeof publicPages
       nextstack: typeof nextstack
+      nextstackCompute: typeof nextstackCompute
+      network: typeof network
+      edge: typeof edge
+      container: typeof container
+      application: typeof application
+      storage: typeof storage
+      snapshot: typeof snapshot
+      image: typeof image
+      hardware: typeof hardware
       content: typeof content
       help: typeof help
       account: typeof account
       overview: typeof overview
       licence: typeof licence
       clouds: typeof clouds
+      settings: typeof settings
+      iam: typeof iam
+      keeping: typeof keeping
     }
   }
 }

@@ -197,6 +197,7 @@ export const paths = {
   },
   iam: {
     partners: path('/iam/partners'),
+    audit: path('/iam/audit'),
     user: { list: path('/iam/user'), add: path('/iam/user/addForm'), detail: path('/iam/user/detail/{id}') },
     project: { list: path('/iam/project'), add: path('/iam/project/addForm'), detail: path('/iam/project/{id}') },
     role: { list: path('/iam/role'), add: path('/iam/role/addForm'), detail: path('/iam/role/detail/{id}') },

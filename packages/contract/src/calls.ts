@@ -1,21 +1,57 @@
 import type { Call } from './define.ts'
+import { nodeStacks, services, stackConfigs, stackDeployments, stacks, templates } from './aos/stack.ts'
 import { accounts } from './bill/account.ts'
+import { categories, discounts, products, quotes, skus } from './bill/catalogue.ts'
+import { consumes } from './bill/consume.ts'
+import { configs as containerConfigs, containers, deployments } from './cis/container.ts'
 import { clouds } from './cmp/cloud.ts'
+import { edgeImages, edges, edgeUpgrades, enrolments, gateways, serviceAgents } from './ecrm/edge.ts'
+import { lookups, regions, sites } from './ecrm/region.ts'
+import { audits } from './iam/audit.ts'
+import { decisions } from './iam/decision.ts'
+import { boundaries, grants } from './iam/grant.ts'
+import { policies } from './iam/policy.ts'
+import { keptProjects } from './iam/project.ts'
+import { customRoles } from './iam/role.ts'
+import { resourceTypes, services as callServices } from './iam/service.ts'
 import { projects } from './issue/project.ts'
-import { flavors, images, networks, terminals, vms } from './nextstack/vm.ts'
+import { changes } from './nextstack/change.ts'
+import { commands } from './nextstack/command.ts'
+import { hosts } from './nextstack/host.ts'
+import { flavors } from './nextstack/flavor.ts'
+import { keyPairs } from './nextstack/key-pair.ts'
+import { eipPools, eips } from './nextstack/eip.ts'
+import { natGateways } from './nextstack/nat.ts'
+import { overview } from './nextstack/overview.ts'
+import { quotas } from './nextstack/quota.ts'
+import { imageLibrary } from './nextstack/image.ts'
+import { securityGroups } from './nextstack/security-group.ts'
+import { snapshots, snapshotSchedules } from './nextstack/snapshot.ts'
+import { images, networks, terminals, vms } from './nextstack/vm.ts'
+import { storagePools, volumeBackups, volumes, volumeSnapshots } from './nextstack/volume.ts'
+import { vpcs } from './nextstack/vpc.ts'
 import { terms } from './root/terms.ts'
 import { configs, licences, system } from './sys/sys.ts'
+import { accessKeys } from './ums/access-key.ts'
 import { auth, verification } from './ums/auth.ts'
 import { consultations } from './ums/consultation.ts'
+import { identities, identityProviders, singleSignOn } from './ums/identityProvider.ts'
+import { invitations } from './ums/invitation.ts'
+import { passkeys } from './ums/passkey.ts'
+import { secondFactor } from './ums/second-factor.ts'
 import { organisations, users } from './ums/user.ts'
 
 /** Every call there is, by family and resource. What is not here cannot be served. */
 export const calls = {
   sys: { system, configs, licences },
-  ums: { auth, verification, users, organisations, consultations },
-  bill: { accounts },
+  ums: { auth, verification, users, secondFactor, passkeys, identityProviders, identities, singleSignOn, accessKeys, organisations, invitations, consultations },
+  bill: { accounts, categories, products, skus, discounts, quotes, consumes },
   cmp: { clouds },
-  nextstack: { vms, terminals, flavors, images, networks },
+  nextstack: { vms, terminals, snapshots, snapshotSchedules, flavors, keyPairs, commands, images, imageLibrary, networks, quotas, changes, vpcs, securityGroups, natGateways, eips, eipPools, volumes, volumeSnapshots, volumeBackups, storagePools, hosts, overview },
+  aos: { templates, stacks, services, stackDeployments, stackConfigs, nodeStacks },
+  cis: { containers, deployments, configs: containerConfigs },
+  ecrm: { edges, edgeImages, edgeUpgrades, enrolments, gateways, lookups, regions, sites, serviceAgents },
+  iam: { policies, customRoles, keptProjects, grants, boundaries, decisions, audits, services: callServices, resourceTypes },
   issue: { projects },
   root: { terms },
 } as const

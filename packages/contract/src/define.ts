@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Access } from './roles.ts'
+import type { Access, Role } from './roles.ts'
 
 /**
  * One call of the API, declared once: the server binds a handler to it, the console gets its
@@ -19,6 +19,13 @@ export interface Call<
   /** One English line for OpenAPI. */
   readonly summary: string
   readonly access: Access
+  /**
+   * What it is about, where that stands in the body: policies are asked about each of them.
+   * Otherwise it is about the resource that its own id names, and about `{id}` of its path.
+   */
+  readonly subjects: ((body: unknown) => readonly Subject[]) | undefined
+  /** The tags that the body would give to what it is about; undefined where it leaves them. For `zs:RequestTag/…` of policies. */
+  readonly requestTags: ((body: unknown) => Tags | undefined) | undefined
   /** Whether the call is written to the audit log under its id. */
   readonly audit: boolean
   readonly params: Params
@@ -27,10 +34,26 @@ export interface Call<
   readonly response: Response
   /** Success status; 202 answers with the resource in its transitional status. */
   readonly status: 200 | 201 | 202 | 204
+  /** Roles that may make it only where a policy says so: what is built in does not allow them. */
+  readonly onlyByPolicy: readonly Role[]
   /** Callable before an initial password was changed, and while the licence has expired. */
   readonly always: boolean
-  /** Requests in a minute from one address (and account), for calls that people could abuse. */
+  /**
+   * What only a person does, signed in: an access key may not make it. Calls of `ums` that are for everybody or
+   * need nobody are so unless they say otherwise: they are about one's own account.
+   */
+  readonly personal: boolean
+  /** Requests in a minute from one address (of IPv6 a /64), for calls that people could abuse. */
   readonly perMinute: number | undefined
+}
+
+/** Values by keys; a key without a value has the empty one. */
+export type Tags = Readonly<Record<string, string>>
+
+export interface Subject {
+  /** The first two parts of an id of a call: `nextstack.vm`. */
+  readonly kind: string
+  readonly id: string
 }
 
 const nothing = z.object({})
@@ -39,12 +62,14 @@ type Nothing = typeof nothing
 /** The body of a 204. */
 export const empty = z.void()
 
-type Definition<P, Q, B, R> = Pick<Call, 'id' | 'method' | 'path' | 'summary' | 'access'> &
-  Partial<Pick<Call, 'audit' | 'status' | 'always' | 'perMinute'>> & {
+type Definition<P, Q, B extends z.ZodType, R> = Pick<Call, 'id' | 'method' | 'path' | 'summary' | 'access'> &
+  Partial<Pick<Call, 'audit' | 'status' | 'always' | 'personal' | 'onlyByPolicy' | 'perMinute'>> & {
     params?: P
     query?: Q
     body?: B
     response: R
+    subjects?: (body: z.output<B>) => readonly Subject[]
+    requestTags?: (body: z.output<B>) => Tags | undefined
   }
 
 /**
@@ -68,7 +93,12 @@ export const defineCall = <
   audit: definition.audit ?? definition.method !== 'GET',
   status: definition.status ?? ((definition.response as z.ZodType) === empty ? 204 : 200),
   always: definition.always ?? false,
+  personal: definition.personal ?? (definition.id.startsWith('ums.') && typeof definition.access === 'string'),
+  onlyByPolicy: definition.onlyByPolicy ?? [],
   perMinute: definition.perMinute,
+  // They are asked only about bodies that the call's own schema took.
+  subjects: definition.subjects as Call['subjects'],
+  requestTags: definition.requestTags as Call['requestTags'],
   // The defaults stand in exactly where the type parameter fell back to its own default.
   params: definition.params ?? (nothing as unknown as P),
   query: definition.query ?? (nothing as unknown as Q),

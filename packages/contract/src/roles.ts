@@ -28,6 +28,8 @@ export type Access = 'public' | 'all' | readonly Role[]
 /** The roles that most of the console is for. */
 export const tenants = ['TENANT', 'TENANT_ADMIN', 'ADMIN'] as const satisfies readonly Role[]
 export const admins = ['ADMIN'] as const satisfies readonly Role[]
+/** Who keeps people, roles and policies: the platform's administrators everywhere, a tenant's in his organisation. */
+export const keepers = ['ADMIN', 'TENANT_ADMIN'] as const satisfies readonly Role[]
 
 /**
  * The one rule of role access; the server's authorisation and the console's guard both ask here.

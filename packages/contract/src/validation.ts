@@ -1,12 +1,29 @@
 import { z } from 'zod'
 import { constants } from './constants.ts'
-import { fieldTexts } from './texts.ts'
+import { fillText } from './errors.ts'
+import { fieldTexts, limitTexts } from './texts.ts'
+
+/** What people meet in forms where a schema has no words of its own; undefined leaves the rest to zod. */
+function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined) return fieldTexts.contentRequired
+  switch (issue.code) {
+    case 'too_big':
+      return issue.origin in limitTexts.most ? fillText(limitTexts.most[issue.origin as keyof typeof limitTexts.most], { limit: Number(issue.maximum) }) : undefined
+    case 'too_small':
+      if (issue.origin === 'string' && issue.minimum === 1) return fieldTexts.contentRequired
+      return issue.origin in limitTexts.least ? fillText(limitTexts.least[issue.origin as keyof typeof limitTexts.least], { limit: Number(issue.minimum) }) : undefined
+    case 'invalid_format':
+      return issue.format === 'regex' ? fieldTexts.format : undefined
+    default:
+      return undefined
+  }
+}
 
 /**
  * The rules of section 5, used by the server for payloads and by the console for forms, so that
  * both say the same. Import this module and zod's own messages are Chinese too.
  */
-z.config(z.locales.zhCN())
+z.config({ ...z.locales.zhCN(), customError: plainWords })
 
 /** Text that can be stored and shown: of control characters only tab and line breaks. */
 export const plainText = /^(?:\P{Cc}|[\t\n\r])*$/u

@@ -1,3 +1,8 @@
+import type { Readable } from 'node:stream'
+import type { Hosts } from './hosts.ts'
+import type { Networks } from './network.ts'
+import type { Snapshot, Storage } from './storage.ts'
+
 /**
  * What the console asks of a hypervisor engine that runs whole machines (LXD, Incus, the
  * sandbox). Small capability objects; what an engine lacks is `undefined` there, never a method
@@ -48,13 +53,29 @@ export interface InstanceSpec {
   /** Engine name: /^[a-z][a-z0-9-]{0,61}[a-z0-9]$/ */
   name: string
   type: InstanceType
-  /** Fingerprint of an image that the engine holds. */
+  /** Fingerprint of an image that the engine holds. Not looked at where the instance is a copy. */
   imageFingerprint: string
+  /**
+   * Begins as a copy of the root disk of this one of the same engine and type, or of its snapshot;
+   * without one of what it holds now, which of a running instance is as after a power cut. It is
+   * another machine: new hardware addresses and cloud-init instance id, and nothing but what this
+   * specification says; the source's tags, user data, volumes and snapshots stay with the source.
+   * A disk smaller than the source's throws `invalid`.
+   */
+  copyOf?: { instance: string; snapshot: string | null }
   cpuCores: number
   memoryBytes: number
   diskBytes: number
   /** Name of a managed network; one NIC, `eth0`. */
   network: string
+  /** Static IPv4 address on that network; without, it takes the one it is given. Taken throws `conflict`. */
+  address?: string
+  /** Nothing is heard of it under another hardware or IPv4 address than its own. */
+  guarded?: boolean
+  /** PCI addresses of GPUs of the host, such as 0000:01:00.0. */
+  gpus?: readonly string[]
+  /** The cluster member to put it on; without, the engine chooses. One that does not exist throws `not_found`. */
+  host?: string
   /** Kept on the instance; how the caller recognises its own. Keys /^[a-z_]+$/. */
   tags: Readonly<Record<string, string>>
   /** cloud-init user data, for images that run cloud-init. */
@@ -75,8 +96,32 @@ export interface Instance {
   /** Global-scope addresses, loopback left out. Empty while unknown. */
   addresses: readonly { family: 4 | 6; address: string; mac: string; interface: string; network: string | null }[]
   /** Cluster member or host name. */
+  /** Its `eth0`; null where it has none. */
+  nic: InstanceNic | null
+  /** PCI addresses of those it was given. */
+  gpus: readonly string[]
   location: string | null
   createdAt: Date | null
+}
+
+export interface InstanceNic {
+  network: string | null
+  /** The static one. */
+  address: string | null
+  mac: string | null
+}
+
+/** How an instance's `eth0` is to be. */
+export interface Nic {
+  /** Name of a managed network. */
+  network: string
+  /** Static IPv4 address on it; null takes the one it is given. */
+  address: string | null
+  /** Nothing is heard of the instance under another hardware or IPv4 address than its own. */
+  guarded: boolean
+  /** Of what it receives, and of what it sends; null without a limit. */
+  ingressBitsPerSecond: number | null
+  egressBitsPerSecond: number | null
 }
 
 /** Cumulative counters since the instance started, to be turned into rates by the reader. */
@@ -105,16 +150,8 @@ export interface Image {
   createdAt: Date | null
   /** Image properties as the engine keeps them. `cloud-init: true` marks images that run it. */
   properties: Readonly<Record<string, string>>
-}
-
-export interface Network {
-  name: string
-  description: string
-  managed: boolean
-  kind: string
-  /** CIDR such as 10.88.0.1/24, null without. */
-  ipv4: string | null
-  ipv6: string | null
+  /** Given by whoever imported or published it; how the caller recognises its own. */
+  tags: Readonly<Record<string, string>>
 }
 
 export interface ExecRequest {
@@ -122,6 +159,8 @@ export interface ExecRequest {
   env?: Readonly<Record<string, string>>
   cwd?: string
 }
+/** What a command says as it runs, as it comes and to its end. */
+export type OnOutput = (stream: 'stdout' | 'stderr', data: Buffer) => void
 export interface ExecResult {
   exitCode: number
   stdout: Buffer
@@ -143,8 +182,18 @@ export interface TerminalSession {
 export type EngineEvent =
   /** An instance was created, changed, started, stopped, renamed or deleted, by whomever. */
   | { type: 'instance'; name: string; action: string; at: Date }
+  /**
+   * Another object was created, changed or deleted. `within` says of what it is a part: a forward
+   * of its network, a volume of its pool, a volume's snapshot of `pool/volume`, an instance's
+   * snapshot of its instance; null of the others. An image's name is its fingerprint. A cluster
+   * may tell of one change more than once, and an engine of some not at all (LXD 5.0: an evacuated
+   * member, a network made in a cluster).
+   */
+  | { type: 'object'; kind: ObjectKind; name: string; within: string | null; action: string; at: Date }
   /** The event stream was (re)connected: whatever happened before is unknown, read everything. */
   | { type: 'connected'; at: Date }
+
+export type ObjectKind = 'network' | 'acl' | 'forward' | 'volume' | 'volume-snapshot' | 'instance-snapshot' | 'image' | 'pool' | 'profile' | 'member'
 
 export interface Instances {
   list(options?: CallOptions): Promise<Instance[]>
@@ -163,13 +212,26 @@ export interface Instances {
   resize(name: string, size: { cpuCores: number; memoryBytes: number; diskBytes: number }, options?: CallOptions): Promise<void>
   /**
    * Replaces the root disk by a fresh copy of the image, and the user data; keeps name, tags,
-   * limits, network and, where it can, addresses. An instance that is not stopped throws `invalid`.
+   * limits, network and, where it can, addresses. An instance that is not stopped, or has
+   * snapshots, throws `invalid`.
    */
   rebuild(name: string, image: { imageFingerprint: string; userData?: string }, options?: CallOptions): Promise<void>
-  /** Kills it if it runs, deletes it and its root disk. Succeeds when there is none. */
+  /**
+   * Makes `eth0` so, live where the instance runs; its hardware address stays. A guest learns of
+   * another address when it asks again. A taken address throws `conflict`, what the host cannot do
+   * (limit, guard) `unsupported`, and the former NIC is as it was; of a stopped instance such a
+   * host shows only at its start, which throws it then.
+   */
+  connect(name: string, nic: Nic, options?: CallOptions): Promise<void>
+  /** Kills it if it runs, deletes it, its root disk and its snapshots. Succeeds when there is none. */
   delete(name: string, options?: CallOptions): Promise<void>
-  /** Runs to the end; output capped at 1 MiB for each stream. `input` goes to standard input. */
-  exec(name: string, request: ExecRequest & { input?: Buffer }, options?: CallOptions): Promise<ExecResult>
+  readonly snapshots: InstanceSnapshots
+  /**
+   * Runs to the end; output capped at 1 MiB for each stream. `input` goes to standard input.
+   * Aborted, the process is killed with all that it started, and it throws `cancelled`; where that
+   * cannot be made sure of, something else.
+   */
+  exec(name: string, request: ExecRequest & { input?: Buffer; onOutput?: OnOutput }, options?: CallOptions): Promise<ExecResult>
   writeFile(name: string, file: { path: string; content: Buffer; mode: number; uid?: number; gid?: number }, options?: CallOptions): Promise<void>
   /** All running instances, in as few calls as the engine needs. */
   usage(options?: CallOptions): Promise<InstanceUsage[]>
@@ -179,16 +241,64 @@ export interface Instances {
   terminal(name: string, request: ExecRequest & { columns: number; rows: number }, options?: CallOptions): Promise<TerminalSession>
 }
 
+/** Of root disks. What is attached besides has snapshots of its own. */
+export interface InstanceSnapshots {
+  list(instance: string, options?: CallOptions): Promise<Snapshot[]>
+  /** Names as those of instances. Of a running instance it holds what is on the disk, as after a power cut. */
+  create(instance: string, snapshot: string, options?: CallOptions): Promise<void>
+  /**
+   * Sets the root disk back; limits, tags, network and attached volumes stay as they are today. An
+   * instance that runs is killed before, as what it does is to be undone, and started afterwards.
+   */
+  restore(instance: string, snapshot: string, options?: CallOptions): Promise<void>
+  /** Succeeds when there is none. */
+  delete(instance: string, snapshot: string, options?: CallOptions): Promise<void>
+}
+
+/** The files that an image consists of, to be imported by an engine of the same kind. */
+export interface ImageExport {
+  /** Of all files together. */
+  sizeBytes: number
+  /**
+   * One unified file, or metadata and then root file system. Asked of the engine when it is begun
+   * to be read; each is to be read or destroyed before the next comes, and whoever stops, stops the
+   * engine. The last ends with `bad_answer` if what came has not the image's fingerprint.
+   */
+  files: AsyncGenerator<{ role: 'unified' | 'metadata' | 'rootfs'; name: string; content: Readable }>
+}
+
 export interface Images {
   list(options?: CallOptions): Promise<Image[]>
   /**
    * Imports an image from local files: a unified one, or a split one of metadata and root file
    * system. Resolves to the fingerprint; importing the same again changes nothing but the alias,
-   * which names what was imported under it last. A file that cannot be read throws `invalid`.
+   * which names what was imported under it last. A file that cannot be read throws `invalid`; with
+   * tags, an image that is there with others `conflict`. Tags that the file brings are dropped.
    */
-  importFile?(image: { alias: string; metadataPath: string; rootfsPath?: string; properties?: Readonly<Record<string, string>> }, options?: CallOptions): Promise<string>
+  importFile?(
+    image: { alias: string; metadataPath: string; rootfsPath?: string; properties?: Readonly<Record<string, string>>; tags?: Readonly<Record<string, string>> },
+    options?: CallOptions,
+  ): Promise<string>
   /** Succeeds when there is none. Instances made from it stay. */
   delete?(fingerprint: string, options?: CallOptions): Promise<void>
+  /**
+   * Makes an image of a stopped instance (one that runs throws `invalid`) or of a snapshot; resolves
+   * to the fingerprint. It has the properties of the image that the instance came from, and over
+   * them these. One of that alias and these tags is the same one, another's alias throws `conflict`.
+   */
+  publish?(
+    from: { instance: string; snapshot: string | null },
+    image: { alias: string; description: string; properties?: Readonly<Record<string, string>>; tags: Readonly<Record<string, string>> },
+    options?: CallOptions,
+  ): Promise<string>
+  /**
+   * Fingerprints of what {@link Images.publish} made under this alias and with these tags: more than
+   * one where it was left and asked for again. Waits for what an engine that cannot leave off makes.
+   */
+  published?(image: { alias: string; tags: Readonly<Record<string, string>> }, options?: CallOptions): Promise<string[]>
+  /** Sets these properties and leaves the others; an empty one is taken away. Tags stay. */
+  setProperties?(fingerprint: string, properties: Readonly<Record<string, string>>, options?: CallOptions): Promise<void>
+  export?(fingerprint: string, options?: CallOptions): Promise<ImageExport>
 }
 
 export interface ComputeEngine {
@@ -197,7 +307,9 @@ export interface ComputeEngine {
   capacity(options?: CallOptions): Promise<Capacity>
   readonly instances: Instances
   readonly images: Images
-  readonly networks: { list(options?: CallOptions): Promise<Network[]> }
+  readonly networks: Networks
+  readonly storage: Storage
+  readonly hosts: Hosts
   /** Never throws: reconnects with back-off until the signal is aborted or the engine closed, then ends. */
   events(options: { signal: AbortSignal }): AsyncIterable<EngineEvent>
   /** Closes all connections. Running calls, and those that come after, fail with `cancelled`. */

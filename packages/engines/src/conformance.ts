@@ -291,11 +291,20 @@ export function conformance(title: string, makeEngine: () => ComputeEngine, trai
         expect((await instances.exec(name, { command: ['cat'], input })).stdout).toEqual(input)
         expect((await instances.exec(name, { command: ['cat'] })).stdout).toEqual(Buffer.alloc(0))
       })
-      it('caps output at 1 MiB and still tells the end', async () => {
+      it('runs a script that a shell reads from its standard input', async () => {
+        const input = Buffer.from('# a comment\necho 一\n\ncat /no/such\necho two\nexit 3\necho never\n')
+        const result = await instances.exec(name, { command: ['sh'], input })
+        expect(result).toMatchObject({ exitCode: 3, stdout: Buffer.from('一\ntwo\n') })
+        expect(result.stderr.toString()).toContain('/no/such')
+      })
+      it('caps output at 1 MiB and still tells the end; who listens hears all of it', async () => {
         const input = Buffer.alloc(3 * mib, 'x')
-        const result = await instances.exec(name, { command: ['cat'], input })
+        const heard = { stdout: 0, stderr: 0 }
+        const result = await instances.exec(name, { command: ['cat'], input, onOutput: (stream, { length }) => void (heard[stream] += length) })
         expect(result.stdout.length).toBe(mib)
         expect(result.exitCode).toBe(0)
+        expect(heard.stderr).toBe(0)
+        expect(heard.stdout).toBeGreaterThanOrEqual(mib)
       })
       it('names its operation, and is cancelled by the signal', async () => {
         const controller = new AbortController()
@@ -365,6 +374,18 @@ export function conformance(title: string, makeEngine: () => ComputeEngine, trai
           const result = await instances.exec(name, { command: ['sh', '-c', 'sleep 1234 </dev/null >/dev/null 2>&1 & echo done'] })
           expect(result.stdout.toString()).toBe('done\n')
         })
+        it('lets who listens hear it as it comes', async () => {
+          const [heard, go] = [Promise.withResolvers<string>(), new AbortController()]
+          const call = instances.exec(
+            name,
+            { command: ['sh', '-c', 'echo first; sleep 6789'], onOutput: (stream, data) => heard.resolve(`${stream} ${data.toString()}`) },
+            { signal: go.signal },
+          )
+          call.catch(() => undefined)
+          expect(await heard.promise).toBe('stdout first\n')
+          go.abort()
+          await rejects(call, 'cancelled')
+        })
         it('keeps the streams whole when both are full', async () => {
           const script = 'i=0; while [ $i -lt 2000 ]; do echo out$i; echo err$i >&2; i=$((i+1)); done'
           const result = await instances.exec(name, { command: ['sh', '-c', script] })
@@ -381,6 +402,23 @@ export function conformance(title: string, makeEngine: () => ComputeEngine, trai
           controller.abort()
           await rejects(call, 'cancelled')
           await expect.poll(left, patient).toBe(false)
+        })
+        it('ends all that a cancelled command has started, and nothing else', async () => {
+          const [one, other] = [new AbortController(), new AbortController()]
+          const begin = (script: string, { signal }: AbortController) => {
+            const call = instances.exec(name, { command: ['sh'], input: Buffer.from(script) }, { signal })
+            call.catch(() => undefined)
+            return call
+          }
+          const left = async () => [...new Set((await run(name, 'ps', '-o', 'args')).out.match(/sleep 700\d/g))].sort()
+          const call = begin('sleep 7001 &\nsh -c "sleep 7002 & sleep 7003"\n', one)
+          begin('sleep 7004\ntrue\n', other)
+          await expect.poll(left, patient).toEqual(['sleep 7001', 'sleep 7002', 'sleep 7003', 'sleep 7004'])
+          one.abort()
+          await rejects(call, 'cancelled')
+          expect(await left()).toEqual(['sleep 7004'])
+          other.abort()
+          await expect.poll(left, patient).toEqual([])
         })
         it('tells a command that was killed by its signal', async () => {
           expect((await run(name, 'sh', '-c', 'kill -9 $$')).code).toBe(137)
@@ -622,7 +660,7 @@ export function conformance(title: string, makeEngine: () => ComputeEngine, trai
 }
 
 /** Expects a call to end with an EngineError of one of these kinds, and with nothing else. */
-async function rejects(call: Promise<unknown>, ...kinds: EngineErrorKind[]): Promise<void> {
+export async function rejects(call: Promise<unknown>, ...kinds: EngineErrorKind[]): Promise<void> {
   const error = await call.then(
     (value) => ({ succeeded: value }),
     (reason: unknown) => reason,

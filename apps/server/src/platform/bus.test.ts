@@ -69,6 +69,28 @@ describe('a message', () => {
   })
 })
 
+describe('everyone is told', () => {
+  it('once each server has acted on what was published before', async () => {
+    const heard = heardBy(there, 'cloud')
+    for (let time = 0; time < 50; time++) {
+      await here.publish(database.db, 'cloud', String(time))
+      await here.everyoneTold(database.db)
+      expect(heard.at(-1)).toBe(String(time))
+    }
+  })
+
+  it('without those that are gone, or go meanwhile', async () => {
+    const third = await openBus(fresh.url, log)
+    const leaving = third.close()
+    await here.everyoneTold(database.db)
+    await leaving
+    await here.everyoneTold(database.db)
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'zhisuan-bus' and datname = current_database()`.execute(database.db)
+    await here.everyoneTold(database.db)
+    await vi.waitFor(() => expect([here.isListening(), there.isListening()]).toEqual([true, true]), { timeout: 10_000, interval: 10 })
+  })
+})
+
 describe('a connection that is lost', () => {
   it('is told as a gap, and messages come again after it', async () => {
     let gaps = 0

@@ -39,6 +39,14 @@ const environment = z.object({
   WEB_DIR: withDefault(z.string().transform((path) => resolve(path)), new URL('../../../web/dist', import.meta.url).pathname),
   /** `auto` registers this host's LXD or Incus, or the sandbox, as the first cloud. */
   LOCAL_CLOUD: withDefault(z.enum(['auto', 'sandbox', 'none']), 'auto'),
+  /** `auto` runs an agent beside the server: this host is the first node. */
+  LOCAL_AGENT: withDefault(z.enum(['auto', 'none']), 'auto'),
+  /** Addresses and networks, separated by commas, that images may be fetched from although they are not public. */
+  IMAGE_FETCH_ALLOW: withDefault(z.string().transform((text) => text.split(',').map((part) => part.trim()).filter((part) => part !== '')), '').pipe(
+    z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])),
+  ),
+  /** Larger images are not fetched. */
+  IMAGE_MAX_GB: withDefault(z.coerce.number().int().min(1).max(2 ** 20), '1024'),
   /** Tests only: kills the server at a named point, see platform/operations.ts. */
   FAULT_POINT: optional(z.string()),
 })

@@ -9,15 +9,19 @@ export class Refusal extends Error {
   readonly values: Readonly<Record<string, string | number>>
   /** Fields of the request that are at fault, for forms. */
   readonly fields: readonly { field: string; message: string }[] | undefined
+  /** What an engine of the asker's own said, in its own words: beside the text, for who looks closer. */
+  readonly detail: string | undefined
 
   constructor(
     refusal: ErrorName,
-    options: { values?: Record<string, string | number>; field?: string; fields?: readonly { field: string; message: string }[]; cause?: unknown } = {},
+    options: { values?: Record<string, string | number>; field?: string; fields?: readonly { field: string; message: string }[]; detail?: string | undefined; message?: string | undefined; cause?: unknown } = {},
   ) {
-    super(fillText(errors[refusal].text, options.values), options.cause === undefined ? undefined : { cause: options.cause })
+    // Of one that was recorded before, what was filled in is known only as its text.
+    super(options.message ?? fillText(errors[refusal].text, options.values), options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'Refusal'
     this.refusal = refusal
     this.values = options.values ?? {}
+    this.detail = options.detail
     this.fields = options.fields ?? (options.field === undefined ? undefined : [{ field: options.field, message: this.message }])
   }
 }
@@ -26,4 +30,13 @@ export class Refusal extends Error {
 export function found<T>(value: T | null | undefined): T {
   if (value === null || value === undefined) throw new Refusal('notFound')
   return value
+}
+
+/**
+ * What may be done in which state (contract, can.ts): `refuseUnless(vmCan[action], vm)`.
+ * @param field names the object in the request, where it is not the one that the path names
+ * @throws Refusal 90010
+ */
+export function refuseUnless(allowed: readonly string[], { status }: { readonly status: string }, field?: string): void {
+  if (!allowed.includes(status)) throw new Refusal('stateForbids', field === undefined ? {} : { field })
 }

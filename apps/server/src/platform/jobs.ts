@@ -2,6 +2,7 @@ import { fromKysely, PgBoss } from 'pg-boss'
 import type { Logger } from 'pino'
 import type { z } from 'zod'
 import { listen, openPool } from './db/connections.ts'
+import { createOutageLog, type OutageLog } from './db/outage.ts'
 import type { Tx } from './db/database.ts'
 
 /** Work that outlives the request that asked for it. Delivered at least once: handlers are idempotent. */
@@ -55,7 +56,7 @@ export interface Jobs {
 }
 
 /** Jobs on pg-boss, in the schema `pgboss` of our database. */
-export async function createJobs(url: string, log: Logger): Promise<Jobs> {
+export async function createJobs(url: string, log: Logger, outage: OutageLog = createOutageLog(log)): Promise<Jobs> {
   // Connections of our own making: those that pg-boss makes end the process when the database ends them.
   const pool = openPool(url, 'zhisuan-jobs', 4, log)
   const boss = new PgBoss({
@@ -65,7 +66,8 @@ export async function createJobs(url: string, log: Logger): Promise<Jobs> {
       listen: (channel, heard, recover) => listen(url, 'zhisuan-jobs-listener', channel, heard, recover, log),
     },
   })
-  boss.on('error', (error) => log.error({ err: error }, 'job queue'))
+  // Each worker asks every other second.
+  boss.on('error', (error) => outage(error) || log.error({ err: error }, 'job queue'))
   try {
     await boss.start()
   } catch (error) {

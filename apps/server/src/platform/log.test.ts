@@ -19,7 +19,7 @@ function written(...line: [object, string?]): string {
 const secret = 'Hunter2-Hunter2'
 
 describe('the log', () => {
-  it.each(['password', 'old_password', 'new_password', 'code', 'token', 'refresh_token', 'ticket', 'authorization', 'cookie', 'set-cookie', 'client_key', 'user_data', 'ssh_public_key', 'licence'])('never holds a %s', (key) => {
+  it.each(['password', 'old_password', 'new_password', 'code', 'token', 'refresh_token', 'ticket', 'authorization', 'cookie', 'set-cookie', 'client_key', 'private_key', 'user_data', 'script', 'ssh_public_key', 'licence'])('never holds a %s', (key) => {
     for (const line of [{ [key]: secret }, { body: { [key]: secret } }, { req: { headers: { [key]: secret } } }, { body: { connection: { [key]: secret } } }]) {
       const text = written(line)
       expect(text, JSON.stringify(line)).not.toContain(secret)
@@ -34,6 +34,16 @@ describe('the log', () => {
     expect(text).toContain('failed')
     expect(text).toContain('the cause')
     expect(text).not.toContain(secret)
+  })
+
+  it.each(['ECONNREFUSED', 'EX', '57P01', '22021', 'FST_ERR_CTP_BODY_TOO_LARGE', 'ERR_TLS_CERT_ALTNAME_INVALID'])('says which error it was: %s', (code) => {
+    expect(JSON.parse(written({ err: Object.assign(new Error('failed'), { code }) }))).toMatchObject({ err: { code } })
+  })
+
+  it('holds no verification code, wherever it hangs', () => {
+    for (const code of ['271828', 271828]) {
+      expect(written({ code, body: { code }, err: Object.assign(new Error('failed'), { code, body: { code } }) })).not.toContain('271828')
+    }
   })
 
   it('writes one line of JSON with an ISO time and no host', () => {

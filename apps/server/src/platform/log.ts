@@ -14,7 +14,9 @@ const secretKeys = [
   'authorization',
   'cookie',
   'client_key',
+  'private_key',
   'user_data',
+  'script',
   'ssh_public_key',
   'licence',
   'set-cookie',
@@ -32,6 +34,9 @@ export const logOptions = (config: Pick<Config, 'LOG_LEVEL'>): LoggerOptions => 
       const quoted = key.includes('-') ? `["${key}"]` : `.${key}`
       return [quoted.replace(/^\./, ''), `*${quoted}`, `*.*${quoted}`]
     }),
-    censor: '[redacted]',
+    censor: (value, path) => (path.at(-1) === 'code' && isErrorCode(value) ? value : '[redacted]'),
   },
 })
+
+/** Of the system (`ECONNREFUSED`), of a library (`FST_ERR_…`) or of the database (SQLSTATE, five characters). Codes that people are sent have six digits. */
+const isErrorCode = (value: unknown): boolean => typeof value === 'string' && /^(E[A-Z0-9]+|[A-Z0-9]+(_[A-Z0-9]+)+|[0-9A-Z]{5})$/.test(value)

@@ -8,13 +8,14 @@ import { freshDatabase } from '../testing/database.ts'
 import { readConfig } from './config.ts'
 import { Refusal } from './errors.ts'
 import { createLog } from './log.ts'
-import type { OperationDefinition } from './operations.ts'
+import type { OperationDefinition, OperationStatus } from './operations.ts'
 import { openPlatform, type OpenedPlatform } from './platform.ts'
 
 /** One server's worth of platform on the test's database. */
 interface Server {
   platform: OpenedPlatform
   begin(resource?: string, input?: Input): Promise<string>
+  cancel(id: string): Promise<void>
 }
 type Input = { text: string }
 type Step = (input: Input, context: { signal: AbortSignal; operation_id: string }) => Promise<void>
@@ -45,6 +46,7 @@ const definition: OperationDefinition<Input> = {
   input: z.object({ text: z.string() }),
   steps: (['one', 'two'] as const).map((name) => ({
     name,
+    cancellable: name === 'one',
     run: async (context) => {
       happened.push(name)
       await steps[name](context.input, context)
@@ -71,6 +73,7 @@ async function start(key = 7): Promise<Server> {
     platform,
     begin: (resource = randomUUID(), input = { text: 'hello' }) =>
       platform.db.transaction().execute((tx) => platform.operations.begin(tx, definition, { resource_id: resource, bp_id: null, actor: null, input })),
+    cancel: (id) => platform.db.transaction().execute((tx) => platform.operations.cancel(tx, id)),
   }
   servers.push(server)
   return server
@@ -84,7 +87,7 @@ const ended = (server: Server, id: string) =>
   vi.waitFor(
     async () => {
       const row = await rowOf(server, id)
-      expect(['succeeded', 'failed']).toContain(row.status)
+      expect(['succeeded', 'failed', 'cancelled']).toContain(row.status)
       return row
     },
     { timeout: 15_000, interval: 20 },
@@ -141,8 +144,12 @@ describe('an operation', () => {
     await ended(server, first)
     steps.one = async () => undefined
     await ended(server, await server.begin(resource))
+    // Held open, so that none of the five comes after another has ended.
+    const second = barrier()
+    steps.one = second.step
     const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => server.begin(resource)))
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    second.open()
   })
 
   it('keeps its input sealed while it runs', async () => {
@@ -257,6 +264,153 @@ describe('a server that goes away', () => {
     expect(happened.filter((what) => what === 'one')).toHaveLength(30)
     expect(happened.filter((what) => what === 'two')).toHaveLength(30)
     expect(await ends(one)).toHaveLength(30)
+  })
+})
+
+describe('cancelling', () => {
+  /** An operation in its first step, which can be left. */
+  async function inStepOne(server: Server) {
+    const gate = barrier()
+    steps.one = gate.step
+    const resource = randomUUID()
+    const id = await server.begin(resource)
+    await gate.reached
+    return { id, resource, gate }
+  }
+
+  it('leaves the step that runs, takes back, and ends as cancelled', async () => {
+    const server = await start()
+    const { id, resource } = await inStepOne(server)
+    await server.cancel(id)
+    expect(await ended(server, id)).toMatchObject({ status: 'cancelled', step: 'one', steps_done: 0, error: 'operationCancelled', error_text: null, input: '', finished_at: expect.any(Date) })
+    expect(happened).toEqual(['one', 'undo', 'ended operationCancelled'])
+    expect(await ends(server)).toEqual([{ resource_id: resource, message: '操作已取消' }])
+    steps.one = async () => undefined
+    expect((await ended(server, await server.begin(resource))).status).toBe('succeeded')
+  })
+
+  it('of one that waits runs none of its steps', async () => {
+    const server = await start()
+    const { operations, db } = server.platform
+    const id = await db.transaction().execute(async (tx) => {
+      const waiting = await operations.begin(tx, definition, { resource_id: randomUUID(), bp_id: null, actor: null, input: { text: 'x' } })
+      await operations.cancel(tx, waiting)
+      return waiting
+    })
+    expect(await ended(server, id)).toMatchObject({ status: 'cancelled', started_at: null })
+    expect(happened).toEqual(['undo', 'ended operationCancelled'])
+  })
+
+  it('is refused while a step runs that cannot be left, which goes on', async () => {
+    const server = await start()
+    const gate = barrier()
+    steps.two = gate.step
+    const id = await server.begin()
+    await gate.reached
+    await expect(server.cancel(id)).rejects.toMatchObject({ refusal: 'operationNotCancellable' })
+    gate.open()
+    expect(await ended(server, id)).toMatchObject({ status: 'succeeded', error: null })
+    expect(happened).toEqual(['one', 'two', 'ended well'])
+  })
+
+  it('that comes too late leaves the end as it was', async () => {
+    const server = await start()
+    const succeeded = await server.begin()
+    await ended(server, succeeded)
+    steps.one = async () => {
+      throw new Refusal('nodeResourcesInsufficient')
+    }
+    const gate = barrier()
+    undo = gate.step
+    const failed = await server.begin()
+    await gate.reached
+    await expect(server.cancel(failed)).rejects.toMatchObject({ refusal: 'operationNotCancellable' })
+    gate.open()
+    await ended(server, failed)
+    for (const id of [succeeded, failed]) await expect(server.cancel(id)).rejects.toMatchObject({ refusal: 'operationEnded' })
+    expect([(await rowOf(server, succeeded)).status, (await rowOf(server, failed)).status]).toEqual(['succeeded', 'failed'])
+    expect(await ends(server)).toHaveLength(2)
+  })
+
+  it('twice, or five times at once, is once', async () => {
+    const server = await start()
+    const { id } = await inStepOne(server)
+    const gate = barrier()
+    undo = gate.step
+    await Promise.all(Array.from({ length: 5 }, () => server.cancel(id)))
+    await gate.reached
+    await server.cancel(id)
+    gate.open()
+    expect((await ended(server, id)).status).toBe('cancelled')
+    await server.cancel(id)
+    expect(happened).toEqual(['one', 'undo', 'ended operationCancelled'])
+  })
+
+  it.each([
+    ['succeeds all the same', async () => undefined],
+    ['fails by itself', async () => Promise.reject(new Refusal('nodeResourcesInsufficient'))],
+  ])('of a step that does not heed it and %s counts', async (_, comesTo) => {
+    const server = await start()
+    const [reached, opened] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    steps.one = async () => {
+      reached.resolve()
+      await opened.promise
+      await comesTo()
+    }
+    const id = await server.begin()
+    await reached.promise
+    await server.cancel(id)
+    opened.resolve()
+    expect(await ended(server, id)).toMatchObject({ status: 'cancelled', error: 'operationCancelled' })
+    expect(happened).toEqual(['one', 'undo', 'ended operationCancelled'])
+  })
+
+  it('is asked for at any server', async () => {
+    const [one, other] = [await start(), await start()]
+    const { id } = await inStepOne(one)
+    await other.cancel(id)
+    expect((await ended(one, id)).status).toBe('cancelled')
+    expect(happened).toEqual(['one', 'undo', 'ended operationCancelled'])
+  })
+
+  it('is heard of by a server that was deaf just then', async () => {
+    const server = await start()
+    const { id } = await inStepOne(server)
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'zhisuan-bus' and datname = current_database()`.execute(server.platform.db)
+    await server.cancel(id)
+    expect((await ended(server, id)).status).toBe('cancelled')
+  })
+
+  it('goes on after the server stopped in the middle of it', async () => {
+    const first = await start()
+    const { id } = await inStepOne(first)
+    const gate = barrier()
+    undo = gate.step
+    await first.cancel(id)
+    await gate.reached
+    expect((await rowOf(first, id)).status).toBe('undoing')
+    await stop(first)
+    undo = async () => undefined
+    expect((await ended(await start(), id)).status).toBe('cancelled')
+    expect(happened).toEqual(['one', 'undo', 'undo', 'ended operationCancelled'])
+  })
+
+  it('that cannot take back fails, and says by what', async () => {
+    const server = await start()
+    const { id } = await inStepOne(server)
+    undo = async () => {
+      throw new Refusal('engineFailed')
+    }
+    await server.cancel(id)
+    expect(await ended(server, id)).toMatchObject({ status: 'failed', error: 'engineFailed', error_text: expect.stringContaining('云平台执行失败') })
+    expect(happened).toEqual(['one', 'undo', 'ended engineFailed'])
+  })
+
+  it('is offered only where it would be taken', async () => {
+    const { operations } = (await start()).platform
+    const of = (status: OperationStatus, step: string | null, kind = definition.kind) => operations.cancellable({ kind, status, step })
+    expect([of('queued', 'two'), of('running', 'one')]).toEqual([true, true])
+    expect([of('running', 'two'), of('running', null), of('undoing', 'one'), of('succeeded', null), of('failed', 'one'), of('cancelled', 'one'), of('running', 'one', 'of.another.version')]).toEqual(Array.from({ length: 7 }, () => false))
   })
 })
 

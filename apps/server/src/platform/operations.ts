@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { errors, type ErrorName } from '@zhisuan/contract/errors'
 import { isEngineError } from '@zhisuan/engines/errors'
-import { sql, type Generated, type UpdateObject } from 'kysely'
+import { sql, type Generated, type Selectable, type UpdateObject } from 'kysely'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import { z } from 'zod'
 import type { Actor } from './auth/actor.ts'
+import type { Bus } from './bus.ts'
 import { connect } from './db/connections.ts'
 import { isUniqueViolation, migration, type Database, type Migrations, type Sql, type Tables, type Tx } from './db/database.ts'
+import type { OutageLog } from './db/outage.ts'
 import { Refusal } from './errors.ts'
 import { toRefusal } from './http/problems.ts'
 import { uuidv7 } from './ids.ts'
@@ -20,13 +22,18 @@ import type { Secrets } from './secrets.ts'
  * killed anywhere leaves a row behind, and whichever server sees it first goes on at its step.
  *
  *   queued → running → succeeded
- *                    → undoing → failed
+ *      ↘        ↓
+ *        →   undoing → failed, or cancelled
  *
- * Of one resource at most one operation is open: the database has a unique index for that.
+ * Whoever cancels one records that it is to be undone; whatever its steps come to after that
+ * counts no more. Of one resource at most one operation is open: the database has a unique index
+ * for that.
  */
-export const operationStatuses = ['queued', 'running', 'undoing', 'succeeded', 'failed'] as const
-type OperationStatus = (typeof operationStatuses)[number]
-const openStatuses = ['queued', 'running', 'undoing'] as const satisfies readonly OperationStatus[]
+export const operationStatuses = ['queued', 'running', 'undoing', 'succeeded', 'failed', 'cancelled'] as const
+export type OperationStatus = (typeof operationStatuses)[number]
+const forwardStatuses = ['queued', 'running'] as const satisfies readonly OperationStatus[]
+/** Of an operation that has not ended: its resource has no other meanwhile. */
+export const openStatuses = [...forwardStatuses, 'undoing'] as const satisfies readonly OperationStatus[]
 
 interface OperationTable {
   id: string
@@ -34,6 +41,9 @@ interface OperationTable {
   kind: string
   resource_type: string
   resource_id: string
+  /** The resource that it is a part of, in whose history it stands too, and what the part was called; null for what is no part. */
+  of_id: string | null
+  of_part: string | null
   bp_id: string | null
   actor_id: string | null
   actor_name: string
@@ -48,6 +58,8 @@ interface OperationTable {
   error: ErrorName | null
   /** Chinese, for people. */
   error_text: string | null
+  /** What the engine said, in its own words. */
+  error_detail: Generated<string | null>
   created_at: Generated<Date>
   started_at: Date | null
   finished_at: Date | null
@@ -57,6 +69,7 @@ declare module './db/database.ts' {
     operations: OperationTable
   }
 }
+export type OperationRow = Selectable<OperationTable>
 
 export const operationMigrations: Migrations = {
   '20261121_01_operations': migration(`
@@ -84,26 +97,52 @@ export const operationMigrations: Migrations = {
     create index operations_open on operations (created_at) where status in ('queued', 'running', 'undoing');
     create index operations_bp on operations (bp_id, created_at desc);
   `),
+  '20261121_02_operations_cancelled': migration(`
+    alter table operations drop constraint operations_status_check;
+    alter table operations add constraint operations_status_check
+      check (status in ('queued', 'running', 'undoing', 'succeeded', 'failed', 'cancelled'));
+  `),
+  '20261122_40_operations_detail': migration(`
+    alter table operations add column error_detail text;
+  `),
+  '20261121_03_operations_on_parts': migration(`
+    alter table operations
+      add of_id uuid,
+      add of_part text,
+      add constraint operations_on_parts check ((of_id is null) = (of_part is null));
+    create index operations_of on operations (of_id, created_at desc) where of_id is not null;
+  `),
 }
 
 export interface StepContext<Input> {
   operation_id: string
   resource_id: string
   input: Input
-  /** Aborted when the server stops or loses its hold on the operation. */
+  /** Aborted when the server stops or loses its hold on the operation, and for a step also when somebody cancels it. */
   signal: AbortSignal
   log: Logger
+}
+
+/** One step. It may be run again after it happened, and must then change nothing. */
+export interface OperationStep<Input> {
+  name: string
+  run: (context: StepContext<Input>) => Promise<void>
+  /** While it runs the operation may be cancelled: `undo` takes back what it did, half of it too. */
+  cancellable?: boolean
 }
 
 export interface OperationDefinition<Input> {
   kind: string
   resource_type: string
   input: z.ZodType<Input>
-  /** In order. Each may be run again after it happened, and must then change nothing. */
-  steps: readonly { name: string; run: (context: StepContext<Input>) => Promise<void> }[]
+  /** In order. */
+  steps: readonly OperationStep<Input>[]
   /** Takes back what the steps did on the engine; idempotent like them. Left out where the state left behind is honest. */
-  undo?: (context: StepContext<Input>) => Promise<void>
-  /** In the transaction that ends the operation. `refusal` is null for success; only then the input is to be relied on. */
+  undo?: (context: StepContext<Input>, refusal: Refusal) => Promise<void>
+  /**
+   * In the transaction that ends the operation. `refusal` is null for success; only then the input
+   * is to be relied on. `operationCancelled` says that everything was taken back.
+   */
   ended: (tx: Tx, context: StepContext<Input>, refusal: Refusal | null) => Promise<void>
 }
 
@@ -112,21 +151,30 @@ export interface AnyOperation {
   kind: string
   resource_type: string
   input: z.ZodType
-  steps: readonly { name: string; run: (context: StepContext<never>) => Promise<void> }[]
-  undo?: (context: StepContext<never>) => Promise<void>
+  steps: readonly OperationStep<never>[]
+  undo?: (context: StepContext<never>, refusal: Refusal) => Promise<void>
   ended: (tx: Tx, context: StepContext<never>, refusal: Refusal | null) => Promise<void>
 }
 
 export interface Operations {
   /**
-   * Records the operation and enqueues it, in the caller's transaction.
+   * Records the operation and enqueues it, in the caller's transaction. With `of` it stands in the
+   * history of that resource too, as done to its part of that name.
    * @throws Refusal `operationRunning` where the resource has an open one
    */
   begin<Input>(
     tx: Tx,
     definition: OperationDefinition<Input>,
-    request: { resource_id: string; bp_id: string | null; actor: Pick<Actor, 'user_id' | 'name'> | null; input: Input },
+    request: { resource_id: string; of?: { id: string; part: string }; bp_id: string | null; actor: Pick<Actor, 'user_id' | 'name'> | null; input: Input },
   ): Promise<string>
+  /**
+   * Has an open operation taken back instead of finished; whoever runs it is told when the
+   * transaction commits. Once more of a cancelled one changes nothing.
+   * @throws Refusal `operationEnded` where it is too late, `operationNotCancellable` where its step cannot be left
+   */
+  cancel(tx: Tx, id: string): Promise<void>
+  /** Whether {@link Operations.cancel} would take it now. */
+  cancellable(row: Pick<OperationRow, 'kind' | 'status' | 'step'>): boolean
   readonly job: typeof runJob
   readonly jobHandler: JobHandler
   /** Takes up what a killed server left, now and every few seconds. */
@@ -145,19 +193,23 @@ const runJob = defineJob({
 /** Waits before a step is tried again, in milliseconds; then the operation fails. */
 const retryDelays = [200, 1_000, 3_000, 6_000, 10_000]
 const takeUpEveryMs = 5_000
+/** Its payload is the operation's id. */
+const cancelTopic = 'platform.operation.cancelled'
 
 export function createOperations(parts: {
   database: Database
   databaseUrl: string
+  bus: Bus
   jobs: Jobs
   secrets: Secrets
   log: Logger
   definitions: () => readonly AnyOperation[]
   faultPoint: string | undefined
+  outage: OutageLog
 }): Operations {
-  const { database, jobs, secrets, log } = parts
+  const { database, bus, jobs, secrets, log, outage } = parts
   const { db } = database
-  const running = new Map<string, { abort: AbortController; done: Promise<void> }>()
+  const running = new Map<string, { abort: AbortController; cancel: AbortController; done: Promise<void> }>()
   const stopping = new AbortController()
   let sweep: NodeJS.Timeout | undefined
   let lockClient: Promise<pg.Client> | null = null
@@ -222,9 +274,9 @@ export function createOperations(parts: {
     }
   }
 
-  /** Changes an open operation; false where somebody ended it meanwhile, such as who removed its resource. */
-  const advance = async (on: Sql, id: string, changes: UpdateObject<Tables, 'operations'>): Promise<boolean> => {
-    const { numUpdatedRows } = await on.updateTable('operations').set(changes).where('id', '=', id).where('status', 'in', openStatuses).executeTakeFirst()
+  /** Changes an operation that is in one of these states; false where somebody moved it on meanwhile: cancelled it, or removed its resource. */
+  const advance = async (on: Sql, id: string, from: readonly OperationStatus[], changes: UpdateObject<Tables, 'operations'>): Promise<boolean> => {
+    const { numUpdatedRows } = await on.updateTable('operations').set(changes).where('id', '=', id).where('status', 'in', from).executeTakeFirst()
     return numUpdatedRows > 0n
   }
 
@@ -238,80 +290,109 @@ export function createOperations(parts: {
     }
   }
 
-  const execute = async (id: string, signal: AbortSignal): Promise<void> => {
-    const row = await db.selectFrom('operations').selectAll().where('id', '=', id).executeTakeFirst()
-    if (row === undefined || row.status === 'succeeded' || row.status === 'failed') return
+  /** Runs the steps that are left; false where somebody moved the operation on meanwhile. @throws what made a step fail */
+  const runSteps = async (row: OperationRow, definition: OperationDefinition<unknown>, context: StepContext<unknown>): Promise<boolean> => {
+    const steps = definition.steps.slice(row.steps_done)
+    const entered = (done: number) => ({ status: 'running' as const, steps_done: done, step: definition.steps[done]?.name ?? null })
+    if (!(await advance(db, row.id, forwardStatuses, { ...entered(row.steps_done), started_at: sql`coalesce(started_at, now())` }))) return false
+    for (const [index, step] of steps.entries()) {
+      context.signal.throwIfAborted()
+      fault(row.kind, `${step.name}:before`)
+      await attempt(() => step.run(context), context.signal, context.log)
+      fault(row.kind, `${step.name}:after`)
+      // That one is done and the next begins is one record: each costs a write to the disk. The last one's is the operation's end.
+      if (index < steps.length - 1 && !(await advance(db, row.id, forwardStatuses, entered(row.steps_done + index + 1)))) return false
+    }
+    return true
+  }
+
+  /** Takes back. What could not be is the reconciler's to find; the resource says error either way. @returns why it could not */
+  const takeBack = async (definition: OperationDefinition<unknown>, context: StepContext<unknown>, refusal: Refusal): Promise<Refusal | null> => {
+    const { undo, kind } = definition
+    if (undo === undefined) return null
+    fault(kind, 'undo:before')
+    try {
+      await attempt(() => undo(context, refusal), context.signal, context.log)
+      fault(kind, 'undo:after')
+      return null
+    } catch (error) {
+      if (context.signal.aborted) throw error
+      context.log.error({ err: error }, 'undo failed')
+      return toRefusal(error)
+    }
+  }
+
+  /**
+   * @param hold aborted when the operation is to be let go of: it stays open and is taken up again
+   * @param cancelled aborted when the row says that it is to be undone
+   */
+  const execute = async (id: string, hold: AbortSignal, cancelled: AbortSignal): Promise<void> => {
+    const row = await db.selectFrom('operations').selectAll().where('id', '=', id).where('status', 'in', openStatuses).executeTakeFirst()
+    if (row === undefined) return
     const definition = definitionOf(row.kind)
     const stepLog = log.child({ operation: id, kind: row.kind, resource: row.resource_id })
     const input = inputOf(definition, row, stepLog)
     // Without its input no step runs; what takes back and what ends a failure look at the resource alone.
-    const context: StepContext<unknown> = { operation_id: id, resource_id: row.resource_id, input: input?.value, signal, log: stepLog }
-    let refusal: Refusal | null = null
-    if (row.status === 'undoing') {
-      refusal = new Refusal(row.error !== null && row.error in errors ? row.error : 'unknown')
-    } else {
-      let index = row.steps_done
+    const context: StepContext<unknown> = { operation_id: id, resource_id: row.resource_id, input: input?.value, signal: hold, log: stepLog }
+    const end = (from: readonly OperationStatus[], refusal: Refusal | null, changes: UpdateObject<Tables, 'operations'>): Promise<boolean> =>
+      db.transaction().execute(async (tx) => {
+        const ended = await advance(tx, id, from, { ...changes, finished_at: sql`now()`, input: '' })
+        if (ended) await definition.ended(tx, context, refusal)
+        return ended
+      })
+
+    let failure: Refusal | null = null
+    if (row.status !== 'undoing') {
+      let done = false
       try {
         if (input === null) throw new Refusal('unknown')
-        for (; index < definition.steps.length; index++) {
-          const step = definition.steps[index]
-          if (step === undefined) break
-          signal.throwIfAborted()
-          if (!(await advance(db, id, { status: 'running', step: step.name, started_at: sql`coalesce(started_at, now())` }))) return
-          fault(row.kind, `${step.name}:before`)
-          await attempt(() => step.run(context), signal, stepLog)
-          fault(row.kind, `${step.name}:after`)
-          await advance(db, id, { steps_done: index + 1 })
-        }
+        done = await runSteps(row, definition, { ...context, signal: AbortSignal.any([hold, cancelled]) })
       } catch (error) {
         // Stopped or cut off, not failed: the row stays open and is taken up again.
-        if (signal.aborted) throw error
-        stepLog.error({ err: error }, 'operation failed')
-        refusal = toRefusal(error)
-        if (!(await advance(db, id, { status: 'undoing', error: refusal.refusal, error_text: refusal.message }))) return
+        if (hold.aborted) throw error
+        if (!cancelled.aborted) {
+          stepLog.error({ err: error }, 'operation failed')
+          failure = toRefusal(error)
+        }
       }
+      if (failure !== null) await advance(db, id, forwardStatuses, { status: 'undoing', error: failure.refusal, error_text: failure.message, error_detail: failure.detail ?? null })
+      // Not where it was cancelled in the last moment: then the row says so.
+      if (done && (await end(forwardStatuses, null, { status: 'succeeded', step: null, steps_done: row.steps_total }))) return stepLog.info({ outcome: 'succeeded' }, 'operation ended')
     }
-    if (refusal !== null && definition.undo !== undefined) {
-      fault(row.kind, 'undo:before')
-      const undo = definition.undo
-      try {
-        await attempt(() => undo(context), signal, stepLog)
-      } catch (error) {
-        if (signal.aborted) throw error
-        // What could not be taken back is the reconciler's to find; the resource says error either way.
-        stepLog.error({ err: error }, 'undo failed')
-      }
-    }
-    const reason = refusal
-    await db.transaction().execute(async (tx) => {
-      const ended = await advance(tx, id, {
-        status: reason === null ? 'succeeded' : 'failed',
-        finished_at: sql`now()`,
-        input: '',
-        ...(reason === null && { step: null }),
-      })
-      if (ended) await definition.ended(tx, context, reason)
+
+    const now = await db.selectFrom('operations').select(['error', 'error_text', 'error_detail']).where('id', '=', id).where('status', '=', 'undoing').executeTakeFirst()
+    // Somebody else ended it, such as who removed its resource.
+    if (now === undefined) return
+    const name = now.error !== null && now.error in errors ? now.error : 'unknown'
+    const reason = failure?.refusal === name ? failure : new Refusal(name, { message: now.error_text ?? undefined, detail: now.error_detail ?? undefined })
+    const kept = await takeBack(definition, context, reason)
+    // One that was cancelled and cannot be taken back has failed by that.
+    const outcome = name === 'operationCancelled' && kept !== null ? kept : reason
+    await end(['undoing'], outcome, {
+      status: outcome.refusal === 'operationCancelled' ? 'cancelled' : 'failed',
+      error: outcome.refusal,
+      ...(outcome !== reason && { error_text: outcome.message }),
     })
-    stepLog.info({ outcome: reason?.refusal ?? 'succeeded' }, 'operation ended')
+    stepLog.info({ outcome: outcome.refusal }, 'operation ended')
   }
 
   const run = async (id: string): Promise<void> => {
     const already = running.get(id)
     if (already !== undefined) return already.done
     if (stopping.signal.aborted) return
-    const abort = new AbortController()
+    const [abort, cancel] = [new AbortController(), new AbortController()]
     const done = (async () => {
       // Somebody else runs it: he will finish it, or die and leave it to the sweep.
       if (!(await tryLock(id))) return
       try {
-        await execute(id, AbortSignal.any([abort.signal, stopping.signal]))
+        await execute(id, AbortSignal.any([abort.signal, stopping.signal]), cancel.signal)
       } catch (error) {
         if (!abort.signal.aborted && !stopping.signal.aborted) throw error
       } finally {
         await unlock(id)
       }
     })()
-    running.set(id, { abort, done })
+    running.set(id, { abort, cancel, done })
     try {
       await done
     } finally {
@@ -332,9 +413,28 @@ export function createOperations(parts: {
     )
   }
 
+  /** Leaves the step of one that is to be undone; harmless where it is being undone already. */
+  const leave = (id: string): void => running.get(id)?.cancel.abort(new Error('the operation was cancelled'))
+  const leaveAll = async (): Promise<void> => {
+    if (running.size === 0) return
+    const undone = await db.selectFrom('operations').select('id').where('id', 'in', [...running.keys()]).where('status', '=', 'undoing').execute()
+    for (const { id } of undone) leave(id)
+  }
+  const unsubscribe = bus.subscribe(cancelTopic, leave, () => {
+    leaveAll().catch((error: unknown) => log.error({ err: error }, 'looking for cancelled operations'))
+  })
+
+  const cancellable: Operations['cancellable'] = ({ kind, status, step }) =>
+    // Nothing of it has begun.
+    status === 'queued' ||
+    (status === 'running' && parts.definitions().some((one) => one.kind === kind && one.steps.some(({ name, cancellable }) => name === step && cancellable === true)))
+
   return {
     async begin(tx, definition, request) {
       const id = uuidv7()
+      // Asked before: the unique index would wait for one that is just ending, which may wait for a row that the caller holds.
+      const other = await tx.selectFrom('operations').select('id').where('resource_id', '=', request.resource_id).where('status', 'in', openStatuses).executeTakeFirst()
+      if (other !== undefined) throw new Refusal('operationRunning')
       try {
         await tx
           .insertInto('operations')
@@ -343,6 +443,8 @@ export function createOperations(parts: {
             kind: definition.kind,
             resource_type: definition.resource_type,
             resource_id: request.resource_id,
+            of_id: request.of?.id ?? null,
+            of_part: request.of?.part ?? null,
             bp_id: request.bp_id,
             actor_id: request.actor?.user_id ?? null,
             actor_name: request.actor?.name ?? '',
@@ -364,11 +466,20 @@ export function createOperations(parts: {
       await jobs.send(tx, runJob, { operation_id: id })
       return id
     },
+    async cancel(tx, id) {
+      const row = await tx.selectFrom('operations').select(['kind', 'status', 'step', 'error']).where('id', '=', id).forUpdate().executeTakeFirstOrThrow()
+      if (row.status === 'cancelled' || (row.status === 'undoing' && row.error === 'operationCancelled')) return
+      if (row.status === 'succeeded' || row.status === 'failed') throw new Refusal('operationEnded')
+      if (!cancellable(row)) throw new Refusal('operationNotCancellable')
+      await advance(tx, id, forwardStatuses, { status: 'undoing', error: 'operationCancelled' })
+      await bus.publish(tx, cancelTopic, id)
+    },
+    cancellable,
     job: runJob,
     jobHandler: handleJob(runJob, ({ operation_id }) => run(operation_id)),
     async start() {
       const loop = async () => {
-        await takeUp().catch((error: unknown) => log.error({ err: error }, 'taking up operations'))
+        await takeUp().catch((error: unknown) => outage(error) || log.error({ err: error }, 'taking up operations'))
         if (!stopping.signal.aborted) sweep = setTimeout(() => void loop(), takeUpEveryMs).unref()
       }
       // Not awaited: what is taken up may run long, and the server has people to answer.
@@ -376,6 +487,7 @@ export function createOperations(parts: {
       await Promise.resolve()
     },
     async stop() {
+      unsubscribe()
       clearTimeout(sweep)
       stopping.abort(new Error('the server is stopping'))
       await Promise.allSettled([...running.values()].map(({ done }) => done))

@@ -1,9 +1,13 @@
 import { join } from 'node:path'
+import type { Tags } from '@zhisuan/contract/define'
 import type { Logger } from 'pino'
+import type { Scope } from './auth/actor.ts'
 import { openBus, type Bus } from './bus.ts'
 import type { Config } from './config.ts'
 import { ensureDatabase, migrate, openDatabase, type Database, type Db, type Migrations } from './db/database.ts'
 import { lockDataDirectory, startEmbeddedPostgres } from './db/embedded.ts'
+import { createOutageLog } from './db/outage.ts'
+import { createDownloads, type Downloads } from './downloads.ts'
 import { createJobs, type JobDefinition, type JobHandler, type Jobs } from './jobs.ts'
 import { createOperations, type AnyOperation, type Operations } from './operations.ts'
 import type { Handler } from './http/handler.ts'
@@ -18,6 +22,7 @@ export interface Platform {
   readonly operations: Operations
   readonly bus: Bus
   readonly secrets: Secrets
+  readonly downloads: Downloads
   /** The time, so that tests can move it. */
   readonly now: () => Date
 }
@@ -28,6 +33,8 @@ export interface ModuleParts {
   readonly jobs?: readonly JobDefinition[]
   readonly jobHandlers?: readonly JobHandler[]
   readonly operations?: readonly AnyOperation[]
+  /** Tags of what has some, by kind: `ecrm.edge`. None of what the scope does not see. */
+  readonly tags?: Readonly<Record<string, (scope: Scope, id: string) => Promise<Tags>>>
   /** After the schema is in place and before requests: seeds, watchers. */
   readonly start?: () => Promise<void>
   /** Before the database closes. */
@@ -36,6 +43,7 @@ export interface ModuleParts {
 
 export interface OpenedPlatform extends Platform {
   readonly database: Database
+  readonly downloads: ReturnType<typeof createDownloads>
   /** Registers the operations of all modules; before anything is begun. */
   setOperations(definitions: readonly AnyOperation[]): void
   close(): Promise<void>
@@ -65,17 +73,20 @@ export async function openPlatform(config: Config, log: Logger, migrations: Migr
     if (done.length > 0) log.info({ migrations: done }, 'schema brought up to date')
     const bus = await openBus(url, log)
     closing.unshift(() => bus.close())
-    const jobs = await createJobs(url, log)
+    const outage = createOutageLog(log)
+    const jobs = await createJobs(url, log, outage)
     closing.unshift(() => jobs.stop())
     let definitions: readonly AnyOperation[] = []
     const operations = createOperations({
       database,
       databaseUrl: url,
+      bus,
       jobs,
       secrets,
       log,
       definitions: () => definitions,
       faultPoint: config.FAULT_POINT,
+      outage,
     })
     closing.unshift(() => operations.stop())
     return {
@@ -87,6 +98,7 @@ export async function openPlatform(config: Config, log: Logger, migrations: Migr
       operations,
       bus,
       secrets,
+      downloads: createDownloads({ secrets, now }),
       now,
       setOperations: (all) => {
         definitions = all

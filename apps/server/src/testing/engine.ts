@@ -22,7 +22,7 @@ export interface TestEngine {
   readonly asked: { method: Method; args: readonly unknown[] }[]
   /** From now on the method (or everything) fails like this; `times` at most. */
   fail(kind: EngineErrorKind, options?: { method?: Method; times?: number; message?: string }): void
-  /** Answers again. */
+  /** Answers again, and lets everybody in. */
   recover(): void
   /** Holds calls of a method at the door until opened. */
   hold(method: Method): { reached: Promise<void>; open: () => void }
@@ -38,14 +38,16 @@ interface Gate {
   method: Method
   reached: () => void
   opened: Promise<void>
+  open: () => void
 }
 
 const running = new Map<string, ComputeEngine>()
 const gib = 2 ** 30
 
-export function startTestEngine(host: { nodes?: number; cores?: number } = {}): TestEngine {
+/** @param host `members`: how many hosts it really has; more than one are a cluster. The others: what its capacity says */
+export function startTestEngine(host: { nodes?: number; cores?: number; members?: number } = {}): TestEngine {
   const socket_path = `/engines/${randomUUID()}`
-  const direct = createSandboxEngine({ directory: null })
+  const direct = createSandboxEngine({ directory: null, hosts: host.members ?? 1 })
   const cores = host.cores ?? 64
   const says: TestEngine['says'] = {
     info: { product: 'lxd', version: '5.0.2', hostName: 'host', instanceTypes: { vm: { available: true }, container: { available: true } }, extensions: [] },
@@ -100,28 +102,21 @@ export function startTestEngine(host: { nodes?: number; cores?: number } = {}): 
     },
     recover: () => {
       faults = []
+      for (const gate of gates) gate.open()
     },
     hold(method) {
-      let reached: () => void = () => undefined
-      let open: () => void = () => undefined
+      const [arrival, opening] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       const gate: Gate = {
         method,
-        reached: () => reached(),
-        opened: new Promise((resolve) => {
-          open = resolve
-        }),
-      }
-      const arrival = new Promise<void>((resolve) => {
-        reached = resolve
-      })
-      gates.add(gate)
-      return {
-        reached: arrival,
+        reached: arrival.resolve,
+        opened: opening.promise,
         open: () => {
           gates.delete(gate)
-          open()
+          opening.resolve()
         },
       }
+      gates.add(gate)
+      return { reached: arrival.promise, open: gate.open }
     },
   }
 }

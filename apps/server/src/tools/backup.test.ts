@@ -203,7 +203,7 @@ describe('a backup of the embedded database', () => {
     expect(await backup(at('none'), at('file'))).toMatchObject({ status: 1, stderr: expect.stringContaining('nothing to back up') })
     expect(existsSync(at('none'))).toBe(false)
     mkdirSync(at('empty'))
-    expect(await backup(at('empty'), at('file'))).toMatchObject({ status: 1, stderr: expect.stringContaining('nothing to back up') })
+    expect(await backup(at('empty'), at('file'))).toMatchObject({ status: 1, stderr: expect.stringContaining('holds no database') })
     writeFileSync(at('mine'), 'mine')
     expect(await backup(at('empty'), at('mine'))).toMatchObject({ status: 1, stderr: expect.stringContaining('exists') })
     expect(readFileSync(at('mine'), 'utf8')).toBe('mine')

@@ -3,11 +3,12 @@ import { readFile, readdir } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import pg from 'pg'
 import { ConfigError, readConfig, type Config } from '../platform/config.ts'
-import { DatabaseUnusable, DataDirectoryLocked, embeddedUrl, lockDataDirectory, startEmbeddedPostgres } from '../platform/db/embedded.ts'
+import { DatabaseUnusable, embeddedUrl } from '../platform/db/embedded.ts'
 import { isDataEntry } from '../platform/db/restored.ts'
 import { createArchive, manifestName, walk, type ArchiveWriter } from './archive.ts'
 import { startClient } from './client.ts'
 import { assertOwned, endedBySignals, Failure, onlyArgument, readArguments, runCommand, UsageError } from './command.ts'
+import { withEmbedded } from './database.ts'
 import { secretKeyOf, type Manifest } from './manifest.ts'
 import { segments } from './segments.ts'
 
@@ -50,31 +51,8 @@ async function backUp(config: Config, path: string, signal: AbortSignal): Promis
 
 type Describe = (database: Manifest['database']) => Promise<void>
 
-/** Through the server's own PostgreSQL where it runs, else through one started for this. */
-async function addEmbedded(config: Config, archive: ArchiveWriter, describe: Describe, signal: AbortSignal): Promise<void> {
-  const folder = join(config.DATA_DIR, 'database')
-  if (!existsSync(join(folder, 'data', 'PG_VERSION'))) throw new Failure(`There is nothing to back up: ${folder} holds no database.`)
-  const lock = lockUnlessRunning(config.DATA_DIR)
-  try {
-    const postgres = lock === null ? null : await startEmbeddedPostgres(folder)
-    try {
-      await addCluster(realpathSync(folder), embeddedUrl(folder, 'postgres'), archive, describe, signal)
-    } finally {
-      await postgres?.stop()
-    }
-  } finally {
-    lock?.close()
-  }
-}
-
-function lockUnlessRunning(directory: string): ReturnType<typeof lockDataDirectory> | null {
-  try {
-    return lockDataDirectory(directory)
-  } catch (error) {
-    if (error instanceof DataDirectoryLocked) return null
-    throw error
-  }
-}
+const addEmbedded = (config: Config, archive: ArchiveWriter, describe: Describe, signal: AbortSignal): Promise<void> =>
+  withEmbedded(config.DATA_DIR, (folder) => addCluster(realpathSync(folder), embeddedUrl(folder, 'postgres'), archive, describe, signal))
 
 /** A base backup of a running cluster, with the log that makes it consistent. */
 async function addCluster(base: string, url: string, archive: ArchiveWriter, describe: Describe, signal: AbortSignal): Promise<void> {

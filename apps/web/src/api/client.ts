@@ -78,6 +78,22 @@ export function urlOf(
 /** Their 401 says that what was typed is wrong, or that the session is over: a new access token changes nothing. */
 const makesSession = (call: Pick<Call, 'path'>): boolean => call.path.startsWith('/api/ums/v1/auth/')
 
+/** What breaks requests off when the session is given up. */
+let givenUp = new AbortController()
+
+/**
+ * Makes the call that gives the session up. What is under way is broken off, and nothing else is sent until
+ * this is answered: a list that refreshes just then would be refused, and say that the session is over.
+ */
+export async function requestLast(call: Call): Promise<void> {
+  givenUp.abort()
+  try {
+    await send(call, urlOf(call), readToken(), undefined)
+  } finally {
+    givenUp = new AbortController()
+  }
+}
+
 /**
  * Makes a call and answers its response. Rejects with {@link ApiError}: before sending where the
  * path contains `undefined`, after 60 s without an answer, and for every answer that is no success.
@@ -95,8 +111,9 @@ export async function request<C extends Call>(call: C, input: RequestInput<C>): 
     throw new ApiError({ method: call.method, path: url, status: 400, code: errors.pathUndefined.code, message: errors.pathUndefined.text })
   }
   const token = readToken()
+  const until = signal === undefined ? givenUp.signal : AbortSignal.any([givenUp.signal, signal])
   try {
-    return await send(call, url, token, body, signal)
+    return await send(call, url, token, body, until)
   } catch (error) {
     const renewable =
       token !== null &&
@@ -107,12 +124,12 @@ export async function request<C extends Call>(call: C, input: RequestInput<C>): 
     if (!renewable) throw error
     // A refused refresh throws its own 401, which ends the session like any other.
     const renewed = await refreshAccess(token, async () => (await request(auth.refresh, {})).token)
-    return await send(call, url, renewed, body, signal)
+    return await send(call, url, renewed, body, until)
   }
 }
 
 /** One try. Cookies go along because the API has our own origin; to any other none would. */
-async function send<C extends Call>(call: C, url: string, token: string | null, body: unknown, signal: AbortSignal | undefined): Promise<ResponseOf<C>> {
+async function send<C extends Call>(call: C, url: string, token: string | null, body: unknown, signal?: AbortSignal): Promise<ResponseOf<C>> {
   const about = { method: call.method, path: url }
   const timeout = AbortSignal.timeout(constants.requestTimeoutMs)
   const headers = new Headers({ accept: 'application/json' })

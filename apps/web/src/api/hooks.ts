@@ -1,5 +1,6 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient, type UseMutationResult, type UseQueryResult } from '@tanstack/react-query'
 import type { Call, ResponseOf } from '@zhisuan/contract/define'
+import { useRef } from 'react'
 import { request, type ApiError, type RequestInput } from './client.ts'
 
 export interface CallOptions<C extends Call> {
@@ -31,10 +32,14 @@ export interface ChangeOptions<C extends Call> {
   readonly silent?: boolean
 }
 
-/** Makes a call that changes something. Errors are toasted, except refused fields, which forms show. */
+/**
+ * Makes a call that changes something. Errors are toasted, except refused fields, which forms show.
+ * While it runs, asking for the very same again is the same: a second click sends nothing.
+ */
 export function useChange<C extends Call>(call: C, options: ChangeOptions<C> = {}): UseMutationResult<ResponseOf<C>, ApiError, RequestInput<C>> {
   const client = useQueryClient()
-  return useMutation<ResponseOf<C>, ApiError, RequestInput<C>>({
+  const running = useRef(new Map<string, Promise<ResponseOf<C>>>())
+  const mutation = useMutation<ResponseOf<C>, ApiError, RequestInput<C>>({
     mutationKey: [call.id],
     mutationFn: (input) => request(call, input),
     meta: { silent: options.silent ?? false },
@@ -44,4 +49,14 @@ export function useChange<C extends Call>(call: C, options: ChangeOptions<C> = {
       for (const stale of options.invalidates ?? []) void client.invalidateQueries({ queryKey: [stale.id] })
     },
   })
+  const mutateAsync: typeof mutation.mutateAsync = (...asked) => {
+    const key = JSON.stringify(asked[0])
+    const same = running.current.get(key)
+    if (same !== undefined) return same
+    const sent = mutation.mutateAsync(...asked).finally(() => running.current.delete(key))
+    running.current.set(key, sent)
+    return sent
+  }
+  // What failed is told by the caches and the callbacks.
+  return { ...mutation, mutateAsync, mutate: (...asked) => void mutateAsync(...asked).catch(() => undefined) }
 }

@@ -1,5 +1,6 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { errors } from '@zhisuan/contract/errors'
+import { auth } from '@zhisuan/contract/ums/auth'
 import { toApiError, type ApiError } from './client.ts'
 import { toastError } from './notify.ts'
 
@@ -12,10 +13,11 @@ declare module '@tanstack/react-query' {
 
 /**
  * A page that says itself what failed is left to it, except that a session's end counts wherever it
- * shows. To the calls that make sessions a 401 only says that what was typed is wrong.
+ * shows. To the calls that make sessions a 401 only says that what was typed is wrong; of a renewal,
+ * which any call may have needed, it says that the session is over.
  */
 const leftToPage = (silent: boolean | undefined, error: ApiError): boolean =>
-  silent === true && (error.status !== 401 || error.path.startsWith('/api/ums/v1/auth/'))
+  silent === true && (error.status !== 401 || (error.path.startsWith('/api/ums/v1/auth/') && error.path !== auth.refresh.path))
 
 /** Lists refresh every five seconds: what keeps failing is said once, until it has worked again. */
 const failing = new Set<string>()

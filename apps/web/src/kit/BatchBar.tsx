@@ -7,17 +7,30 @@ import { toApiError } from '../api/client.ts'
 import { errorText } from '../api/toasts.ts'
 import { runBatch, type BatchOutcome } from './batch.ts'
 import { ConfirmDialog, type Confirmation } from './ConfirmDialog.tsx'
+import { useReturnFocus } from './focus.ts'
 
-export interface BatchAction<Row> {
+interface BatchChoice<Row> {
   readonly key: string
   readonly label: string
   readonly danger?: boolean
-  /** For one row. Make its call with `useChange(…, { silent: true })`: the summary says what failed. */
-  readonly run: (row: Row) => Promise<unknown>
   /** Rows that it cannot be done to are left out, and the summary says why. */
   readonly disabledReason?: (row: Row) => string | null
   readonly confirm?: (rows: readonly Row[]) => Confirmation
 }
+
+export type BatchAction<Row> = BatchChoice<Row> &
+  (
+    | {
+        /** For one row. Make its call with `useChange(…, { silent: true })`: the summary says what failed. */
+        readonly run: (row: Row) => Promise<unknown>
+        readonly open?: never
+      }
+    | {
+        /** For all rows that it can be done to: a page or a dialog that they are taken to. */
+        readonly open: (rows: readonly Row[]) => void
+        readonly run?: never
+      }
+  )
 
 /** What can be done to the selected rows, how far it is, and how each went. */
 export function BatchBar<Row>({ rows, nameOf, actions, onClear }: {
@@ -27,6 +40,7 @@ export function BatchBar<Row>({ rows, nameOf, actions, onClear }: {
   readonly onClear: () => void
 }) {
   const { t } = useTranslation('kit')
+  useReturnFocus()
   const [asking, setAsking] = useState<BatchAction<Row> | null>(null)
   const [work, setWork] = useState<{ action: BatchAction<Row>; total: number; outcomes: readonly (BatchOutcome<Row> & { skipped?: string })[] } | null>(null)
 
@@ -36,6 +50,10 @@ export function BatchBar<Row>({ rows, nameOf, actions, onClear }: {
       return reason === null ? [] : [{ row, error: null, skipped: reason }]
     })
     const doable = rows.filter((row) => (action.disabledReason?.(row) ?? null) === null)
+    if (action.run === undefined) {
+      action.open(doable)
+      return
+    }
     setWork({ action, total: rows.length, outcomes: skipped })
     await runBatch(doable, action.run, (outcome) => setWork((now) => now && { ...now, outcomes: [...now.outcomes, outcome] }))
   }

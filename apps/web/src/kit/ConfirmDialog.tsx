@@ -2,6 +2,7 @@ import Input from 'antd/es/input'
 import Modal from 'antd/es/modal'
 import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useReturnFocus } from './focus.ts'
 
 export interface Confirmation {
   readonly title: string
@@ -9,6 +10,8 @@ export interface Confirmation {
   readonly body: ReactNode
   /** Has to be typed first, for what cannot be undone. */
   readonly typeToConfirm?: string
+  /** What the other button says where 取消 could be taken for the action itself. */
+  readonly keepText?: string
 }
 
 /** Asks before something happens; stays open, with what was typed, when it fails. */
@@ -20,6 +23,7 @@ export function ConfirmDialog({ confirmation, danger, okText, onConfirm, onCance
   readonly onCancel: () => void
 }) {
   const { t } = useTranslation('kit')
+  useReturnFocus()
   const [typed, setTyped] = useState('')
   const [running, setRunning] = useState(false)
   const ready = confirmation.typeToConfirm === undefined || typed.trim() === confirmation.typeToConfirm
@@ -40,6 +44,7 @@ export function ConfirmDialog({ confirmation, danger, okText, onConfirm, onCance
       title={confirmation.title}
       okText={okText}
       okButtonProps={{ danger, disabled: !ready }}
+      {...(confirmation.keepText !== undefined && { cancelText: confirmation.keepText })}
       confirmLoading={running}
       onOk={go}
       onCancel={onCancel}

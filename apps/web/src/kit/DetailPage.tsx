@@ -79,10 +79,11 @@ export function DetailPage<Data>(props: DetailPageProps<Data>) {
   )
 }
 
-/** Tabs whose choice is in the address; a tab's own lists keep theirs only while it is open. */
+/** Tabs whose choice is in the address, beside the id of a thing that is named there; a tab's own lists keep theirs only while it is open. */
 export function DetailTabs({ tabs }: { readonly tabs: readonly DetailTab[] }) {
   const [search, setSearch] = useSearchParams()
   const wanted = search.get('tab')
+  const id = search.get('id')
   const active = tabs.some((tab) => tab.key === wanted) ? wanted : tabs[0]?.key
   return (
     <div className="zs-card zs-tabs">
@@ -91,7 +92,7 @@ export function DetailTabs({ tabs }: { readonly tabs: readonly DetailTab[] }) {
         activeKey={active ?? ''}
         destroyOnHidden
         items={tabs.map((tab) => ({ key: tab.key, label: tab.label, children: tab.content }))}
-        onChange={(key) => setSearch(key === tabs[0]?.key ? {} : { tab: key }, { replace: true })}
+        onChange={(key) => setSearch({ ...(id !== null && { id }), ...(key !== tabs[0]?.key && { tab: key }) }, { replace: true })}
       />
     </div>
   )

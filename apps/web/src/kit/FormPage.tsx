@@ -5,7 +5,6 @@ import Modal from 'antd/es/modal'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useBlocker } from 'react-router'
-import { errors } from '@zhisuan/contract/errors'
 import { toApiError, type FieldError } from '../api/client.ts'
 import { showFieldErrors } from './rules.ts'
 
@@ -30,7 +29,7 @@ export function FormPage<Values extends object>(props: FormPageProps<Values>) {
   const [unplaced, setUnplaced] = useState<readonly FieldError[]>([])
   const dirty = useRef(false)
 
-  const blocker = useBlocker(({ currentLocation, nextLocation }) => dirty.current && currentLocation.pathname !== nextLocation.pathname)
+  const blocker = useBlocker(({ currentLocation, nextLocation }) => dirty.current && (currentLocation.pathname !== nextLocation.pathname || currentLocation.search !== nextLocation.search))
   useEffect(() => {
     const ask = (event: BeforeUnloadEvent): void => {
       if (dirty.current) event.preventDefault()
@@ -50,7 +49,7 @@ export function FormPage<Values extends object>(props: FormPageProps<Values>) {
     } catch (thrown) {
       dirty.current = was
       const error = toApiError(thrown)
-      if (error.code === errors.fieldsInvalid.code) setUnplaced(showFieldErrors(form as FormInstance, error.fields))
+      setUnplaced(showFieldErrors(form as FormInstance, error.fields))
     } finally {
       setSubmitting(false)
     }
@@ -90,7 +89,7 @@ export function FormPage<Values extends object>(props: FormPageProps<Values>) {
           {props.onCancel !== undefined && <Button onClick={props.onCancel}>{t('form.cancel')}</Button>}
         </div>
       </Form>
-      {props.aside !== undefined && <aside className="zs-form-aside">{props.aside}</aside>}
+      {props.aside !== undefined && <aside className="zs-form-aside" aria-label={t('form.aside')}>{props.aside}</aside>}
       <Modal
         open={blocker.state === 'blocked'}
         title={t('form.leaveTitle')}

@@ -40,7 +40,7 @@ export function MetricChart(props: MetricChartProps) {
               <span className={`zs-chart-key zs-chart-key-${index % 4}`} aria-hidden="true" />
               {series.length > 1 && `${name} `}
               <strong>{said(latest)}</strong>
-              <span className="zs-chart-max">{t('chart.max', { value: said(max) })}</span>
+              {max !== null && <span className="zs-chart-max">{t('chart.max', { value: said(max) })}</span>}
             </li>
           ))}
         </ul>

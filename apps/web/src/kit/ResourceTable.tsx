@@ -1,3 +1,4 @@
+import Button from 'antd/es/button'
 import Pagination from 'antd/es/pagination'
 import Skeleton from 'antd/es/skeleton'
 import Table from 'antd/es/table'
@@ -15,6 +16,7 @@ import type { Column } from './columns.tsx'
 import { useShownColumns } from './columnSettings.ts'
 import { EmptyState } from './EmptyState.tsx'
 import { ErrorPanel } from './ErrorPanel.tsx'
+import * as format from './format.ts'
 import type { Filter } from './filters.ts'
 import { TableToolbar } from './TableToolbar.tsx'
 import { readTableState, writeTableState, type TableState } from './tableState.ts'
@@ -95,6 +97,7 @@ export function ResourceTable<C extends ListCall>(props: ResourceTableProps<C>) 
   // Type parameters hide from the compiler that every ListCall's response has a total.
   const total = (result.data as { total: number } | undefined)?.total ?? 0
   const rows = paged ? all : all.slice((state.page - 1) * state.size, state.page * state.size)
+  const clearFilters = (): void => change({ page: 1, filters: Object.fromEntries(filters.map((filter) => [filter.key, ''])) })
   const filtered = Object.keys(state.filters).length > 0
   const first = result.data === undefined && result.error === null
   const lastPage = Math.max(1, Math.ceil(total / state.size))
@@ -102,6 +105,8 @@ export function ResourceTable<C extends ListCall>(props: ResourceTableProps<C>) 
 
   const columns: Column<Row>[] = shownColumns.map((column) => ({
     ...column,
+    // On a phone a row is a card, and each cell says itself what it is. React's types know data- attributes in JSX only.
+    onCell: () => ({ 'data-label': column.title }) as object,
     ...(column.sorter === true && {
       sortOrder: state.sort === column.key ? ('ascend' as const) : state.sort === `-${column.key}` ? ('descend' as const) : null,
     }),
@@ -111,8 +116,9 @@ export function ResourceTable<C extends ListCall>(props: ResourceTableProps<C>) 
     columns.push({
       key: '@actions',
       title: t('table.actions'),
+      className: 'zs-cell-actions',
       fixed: 'end',
-      width: 190,
+      width: 136,
       render: (_, row) => <ActionMenu actions={rowActions(row)} />,
     })
   }
@@ -123,15 +129,18 @@ export function ResourceTable<C extends ListCall>(props: ResourceTableProps<C>) 
     const key = row[rowKey] as Key
     if (current.has(key)) current.set(key, row)
   }
-  const nameOf = props.nameOf ?? ((row: Row) => String('name' in row ? row.name : row[rowKey]))
+  const textOf = (row: Row): string => String('name' in row ? row.name : row[rowKey])
+  const nameOf = props.nameOf ?? textOf
 
   const placeholder =
     result.error !== null ? (
       <ErrorPanel error={result.error} onRetry={() => void result.refetch()} />
     ) : beyond ? (
-      <EmptyState title={t('table.beyond')} action={<a onClick={() => change({ page: lastPage })} role="button" tabIndex={0}>{t('table.toLast')}</a>} />
+      <EmptyState title={t('table.beyond')} action={<Button onClick={() => change({ page: lastPage })}>{t('table.toLast')}</Button>} />
     ) : filtered ? (
-      <EmptyState title={t('table.noMatch')}>{t('table.noMatchNote')}</EmptyState>
+      <EmptyState title={t('table.noMatch')} action={<Button onClick={clearFilters}>{t('table.clearFilters')}</Button>}>
+        {t('table.noMatchNote')}
+      </EmptyState>
     ) : (
       (props.empty ?? <EmptyState title={t('table.empty')} />)
     )
@@ -143,6 +152,7 @@ export function ResourceTable<C extends ListCall>(props: ResourceTableProps<C>) 
         filters={filters}
         values={state.filters}
         onFilter={(values) => change({ page: 1, filters: values })}
+        onClear={clearFilters}
         onRefresh={() => void result.refetch()}
         refreshing={result.isFetching}
         staleSince={result.error !== null && result.data !== undefined ? result.dataUpdatedAt : null}
@@ -158,7 +168,7 @@ export function ResourceTable<C extends ListCall>(props: ResourceTableProps<C>) 
         dataSource={first ? [] : [...rows]}
         pagination={false}
         scroll={{ x: 'max-content' }}
-        locale={{ emptyText: first && (props.enabled ?? true) ? <Skeleton active title={false} paragraph={{ rows: 6, width: '100%' }} /> : placeholder }}
+        locale={{ emptyText: first ? <Skeleton active title={false} paragraph={{ rows: 6, width: '100%' }} /> : placeholder }}
         onChange={(_page, _filters, sorter) => {
           const one = Array.isArray(sorter) ? sorter[0] : sorter
           const key = one?.columnKey
@@ -166,6 +176,8 @@ export function ResourceTable<C extends ListCall>(props: ResourceTableProps<C>) 
         }}
         {...(batchActions.length > 0 && {
           rowSelection: {
+            getTitleCheckboxProps: () => ({ 'aria-label': t('table.selectAll') }),
+            getCheckboxProps: (row: Row) => ({ 'aria-label': t('table.select', { name: textOf(row) }) }),
             selectedRowKeys: [...current.keys()],
             preserveSelectedRowKeys: true,
             onChange: (_keys: Key[], chosen: (Row | undefined)[]) => {
@@ -188,7 +200,7 @@ export function ResourceTable<C extends ListCall>(props: ResourceTableProps<C>) 
             total={total}
             showSizeChanger
             pageSizeOptions={[...constants.pageSizes]}
-            showTotal={(count) => t('table.total', { count })}
+            showTotal={(count) => t('table.total', { total: format.number(count) })}
             onChange={(page, size) => change(size === state.size ? { page } : { page: 1, size })}
           />
         </div>

@@ -10,16 +10,19 @@ import Tooltip from 'antd/es/tooltip'
 import { useEffect, useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ColumnSettings } from './columnSettings.ts'
+import { clearable } from './clearable.tsx'
 import type { Filter } from './filters.ts'
+import { usePopupFocus } from './focus.ts'
 import * as format from './format.ts'
 import { readSearches, rememberSearch } from './recentSearches.ts'
 
 /** What stands above a list: what can be made on the left, how to find something on the right. */
-export function TableToolbar({ list, filters, values, onFilter, onRefresh, refreshing, staleSince, columnSettings, children }: {
+export function TableToolbar({ list, filters, values, onFilter, onClear, onRefresh, refreshing, staleSince, columnSettings, children }: {
   readonly list: string
   readonly filters: readonly Filter[]
   readonly values: Readonly<Record<string, string>>
   readonly onFilter: (values: Readonly<Record<string, string>>) => void
+  readonly onClear: () => void
   readonly onRefresh: () => void
   readonly refreshing: boolean
   /** Since when the refresh fails, while old rows are still shown. */
@@ -28,6 +31,7 @@ export function TableToolbar({ list, filters, values, onFilter, onRefresh, refre
   readonly children?: ReactNode
 }) {
   const { t } = useTranslation('kit')
+  const { onOpenChange } = usePopupFocus()
   const filtered = filters.some((filter) => values[filter.key] !== undefined)
   return (
     <div className="zs-toolbar">
@@ -40,13 +44,15 @@ export function TableToolbar({ list, filters, values, onFilter, onRefresh, refre
         )}
         {filters.map((filter) =>
           filter.kind === 'keyword' ? (
-            <KeywordFilter key={filter.key} list={list} label={filter.label} value={values[filter.key] ?? ''} onSearch={(text) => onFilter({ [filter.key]: text })} />
+            <KeywordFilter key={filter.key} list={filter.key === 'keyword' ? list : `${list}.${filter.key}`} label={filter.label} value={values[filter.key] ?? ''} onSearch={(text) => onFilter({ [filter.key]: text })} />
           ) : (
             <Select
               key={filter.key}
               aria-label={filter.label}
               placeholder={filter.label}
               allowClear
+              // Things of the person's own, such as instances, can be many.
+              {...(filter.options.length > 20 && { showSearch: true, optionFilterProp: 'label' })}
               value={values[filter.key] ?? null}
               options={filter.options.map(({ value, label }) => ({ value, label }))}
               onChange={(value: string | null | undefined) => onFilter({ [filter.key]: value ?? '' })}
@@ -56,14 +62,15 @@ export function TableToolbar({ list, filters, values, onFilter, onRefresh, refre
           ),
         )}
         {filtered && (
-          <Button type="link" size="small" onClick={() => onFilter(Object.fromEntries(filters.map((filter) => [filter.key, ''])))}>
+          <Button type="link" size="small" onClick={onClear}>
             {t('table.clearFilters')}
           </Button>
         )}
         <Tooltip title={t('table.refresh')}>
           <Button icon={<ReloadOutlined spin={refreshing} />} aria-label={t('table.refresh')} onClick={onRefresh} />
         </Tooltip>
-        <Popover trigger="click" placement="bottomRight" content={<ColumnChoices settings={columnSettings} />}>
+        {/* Beside its button, where the Tab key goes next, and not at the end of the page. */}
+        <Popover trigger="click" placement="bottomRight" content={<ColumnChoices settings={columnSettings} />} onOpenChange={onOpenChange} getPopupContainer={(button) => button.parentElement ?? document.body}>
           <Button icon={<SettingOutlined />} aria-label={t('table.columns')} title={t('table.columns')} />
         </Popover>
       </div>
@@ -110,7 +117,7 @@ function KeywordFilter({ list, label, value, onSearch }: {
       onChange={(next: string) => setText(next)}
       onSelect={(chosen: string) => go(chosen)}
     >
-      <Input.Search aria-label={label} placeholder={label} allowClear onSearch={go} maxLength={128} />
+      <Input.Search aria-label={label} placeholder={label} allowClear={clearable} onSearch={go} maxLength={128} />
     </AutoComplete>
   )
 }

@@ -9,6 +9,7 @@ import { errors } from '@zhisuan/contract/errors'
 import { toApiError } from '../api/client.ts'
 import { notify, toastError } from '../api/notify.ts'
 import { ConfirmDialog, type Confirmation } from './ConfirmDialog.tsx'
+import { endKey, usePopupFocus } from './focus.ts'
 
 export interface Action {
   readonly key: string
@@ -108,6 +109,7 @@ export function ActionMenu({ actions, shown = 2, look = 'link', label }: {
 }) {
   const { t } = useTranslation('kit')
   const { start, busy, dialog } = useActionRunner()
+  const focus = usePopupFocus()
   const first = actions.length <= shown + 1 ? actions : actions.slice(0, shown)
   const rest = actions.slice(first.length)
   return (
@@ -117,22 +119,28 @@ export function ActionMenu({ actions, shown = 2, look = 'link', label }: {
       ))}
       {rest.length > 0 && (
         <Dropdown
+          {...focus}
           trigger={['click']}
           menu={{
-            items: rest.map((action) => ({
-              key: action.key,
-              label: <MenuLabel action={action} />,
-              danger: action.danger === true && !isOff(action),
-              className: isOff(action) ? 'zs-off' : '',
-            })),
-            onClick: ({ key }) => {
+            // What cannot be taken back stands apart.
+            items: rest.flatMap((action, index) => [
+              ...(index > 0 && action.danger === true && rest[index - 1]?.danger !== true ? [{ type: 'divider' as const }] : []),
+              {
+                key: action.key,
+                label: <MenuLabel action={action} />,
+                danger: action.danger === true && !isOff(action),
+                className: isOff(action) ? 'zs-off' : '',
+              },
+            ]),
+            onClick: ({ key, domEvent }) => {
+              endKey(domEvent)
               const action = rest.find((one) => one.key === key)
               if (action !== undefined) start(action)
             },
           }}
         >
           <Button type={look} size={look === 'link' ? 'small' : 'middle'} loading={rest.some((action) => action.key === busy)} aria-haspopup="menu">
-            {look === 'link' ? t('action.more') : <>{t('action.more')} <MoreOutlined /></>}
+            {look === 'link' ? t('action.more') : <>{t('action.more')} <MoreOutlined aria-hidden /></>}
           </Button>
         </Dropdown>
       )}

@@ -12,6 +12,9 @@ use([LineChart, GridComponent, TooltipComponent, AriaComponent, SVGRenderer])
 
 type Option = ComposeOption<LineSeriesOption | GridComponentOption | TooltipComponentOption | AriaComponentOption>
 
+/** An axis longer than this tells days, not hours. */
+const daysFromMs = 2 * 24 * 3_600_000
+
 /** The keys in chart.css have the same, in the same order. */
 const colours = ['#1d4fb8', '#c2570c', '#0f7a52', '#7c3fb8']
 
@@ -63,7 +66,7 @@ export default function ChartView({ series, format, from, until, max, base = 100
         type: 'time',
         min: from,
         max: until,
-        axisLabel: { color: '#5b6782', hideOverlap: true, formatter: (at: number) => dayjs(at).format('HH:mm') },
+        axisLabel: { color: '#5b6782', hideOverlap: true, formatter: (at: number) => dayjs(at).format(until - from > daysFromMs ? 'MM-DD' : 'HH:mm') },
         axisLine: { lineStyle: { color: '#c9d1e0' } },
         axisTick: { lineStyle: { color: '#c9d1e0' } },
         axisPointer: { label: { formatter: ({ value }) => dayjs(Number(value)).format('MM-DD HH:mm:ss') } },

@@ -35,9 +35,12 @@ const right = { align: 'right', className: 'zs-number' } as const
 
 const shown = (text: string | null | undefined): string => (text === null || text === undefined || text === '' ? format.nothing : text)
 
-/** Cuts what is too long; the whole is in the title and in the accessible text. */
-const cut = (text: string) => (
-  <span className="zs-cut" title={text}>
+/**
+ * Cuts what is wider than its column; the whole is in the title and in the accessible text.
+ * @param width in pixels; null where the style sheet knows
+ */
+const cut = (text: string, width: number | null = 280) => (
+  <span className="zs-cut" title={text} {...(width !== null && { style: { maxWidth: width } })}>
     {text}
   </span>
 )
@@ -53,30 +56,35 @@ export const col = {
     value: (row: Row) => string,
     options: ColumnOptions & { readonly to?: (row: Row) => string; readonly note?: (row: Row) => ReactNode } = {},
   ): Column<Row> => ({
-    ...base<Row>(key, title, { width: 220, ...options }, (row) => (
-      <div className="zs-name">
-        {options.to === undefined ? (
-          cut(value(row))
-        ) : (
-          <Link to={options.to(row)} className="zs-cut" title={value(row)}>
-            {value(row)}
-          </Link>
-        )}
-        {options.note !== undefined && <div className="zs-name-note">{options.note(row)}</div>}
-      </div>
-    )),
+    ...base<Row>(key, title, { width: 180, ...options }, (row) => {
+      const note = options.note?.(row) ?? ''
+      const name = cut(value(row), null)
+      return (
+        <>
+          {options.to === undefined ? name : <Link to={options.to(row)}>{name}</Link>}
+          {note !== '' && <div className="zs-name-note">{typeof note === 'string' ? cut(note, null) : note}</div>}
+        </>
+      )
+    }),
+    className: 'zs-cell-name',
     fixedShown: true,
   }),
-  text: <Row,>(key: string, title: string, value: (row: Row) => Text, options: ColumnOptions = {}): Column<Row> =>
-    base<Row>(key, title, options, (row) => cut(shown(value(row)))),
+  text: <Row,>(key: string, title: string, value: (row: Row) => Text, options: ColumnOptions & { readonly note?: (row: Row) => string } = {}): Column<Row> =>
+    base<Row>(key, title, options, (row) => (
+      <>
+        {cut(shown(value(row)), options.width)}
+        {options.note !== undefined && options.note(row) !== '' && <div className="zs-name-note">{cut(options.note(row), options.width)}</div>}
+      </>
+    )),
   link: <Row,>(key: string, title: string, value: (row: Row) => Text, to: (row: Row) => string | null, options: ColumnOptions = {}): Column<Row> =>
     base<Row>(key, title, options, (row) => {
       const target = to(row)
-      return target === null ? cut(shown(value(row))) : <Link to={target}>{cut(shown(value(row)))}</Link>
+      const text = cut(shown(value(row)), options.width)
+      return target === null ? text : <Link to={target}>{text}</Link>
     }),
   /** Identifiers, addresses, fingerprints. */
   code: <Row,>(key: string, title: string, value: (row: Row) => Text, options: ColumnOptions = {}): Column<Row> =>
-    base<Row>(key, title, options, (row) => <span className="zs-code">{cut(shown(value(row)))}</span>),
+    base<Row>(key, title, options, (row) => <span className="zs-code">{cut(shown(value(row)), options.width)}</span>),
   status: <Row,>(
     key: string,
     title: string,
@@ -88,7 +96,7 @@ export const col = {
       return (
         <>
           <StatusTag tone={tone}>{text}</StatusTag>
-          {note !== null && note !== undefined && note !== '' && <div className="zs-name-note">{cut(note)}</div>}
+          {note !== null && note !== undefined && note !== '' && <div className="zs-name-note">{cut(note, options.width)}</div>}
         </>
       )
     }),
@@ -109,12 +117,21 @@ export const col = {
     ...base<Row>(key, title, options, (row) => format.money(value(row))),
     ...right,
   }),
+  /** The day, and the time below it: half as wide as on one line. */
   date: <Row,>(key: string, title: string, value: (row: Row) => string | number | null | undefined, options: ColumnOptions = {}): Column<Row> =>
-    base<Row>(key, title, { width: 176, ...options }, (row) => <span className="zs-number">{format.dateTime(value(row))}</span>),
+    base<Row>(key, title, { width: 104, ...options }, (row) => {
+      const moment = value(row)
+      return (
+        <div className="zs-number">
+          {format.date(moment)}
+          {moment !== null && moment !== undefined && <div className="zs-name-note">{format.time(moment)}</div>}
+        </div>
+      )
+    }),
   tags: <Row,>(key: string, title: string, value: (row: Row) => readonly string[], options: ColumnOptions = {}): Column<Row> =>
     base<Row>(key, title, options, (row) => {
       const tags = value(row)
-      return tags.length === 0 ? format.nothing : tags.map((tag) => <Tag key={tag}>{tag}</Tag>)
+      return tags.length === 0 ? format.nothing : <span className="zs-tags">{tags.map((tag) => <Tag key={tag}>{cut(tag, options.width === undefined ? undefined : options.width - 32)}</Tag>)}</span>
     }),
   /** Anything else. */
   custom: <Row,>(key: string, title: string, render: (row: Row) => ReactNode, options: ColumnOptions = {}): Column<Row> =>

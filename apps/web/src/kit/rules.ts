@@ -3,8 +3,12 @@ import type { Rule } from 'antd/es/form'
 import type { z } from 'zod'
 import type { FieldError } from '../api/client.ts'
 
-/** A cleared input holds '', which an optional schema means by undefined. */
-const given = (schema: z.ZodType, value: unknown): unknown => (value === '' && schema.safeParse(undefined).success ? undefined : value)
+/** A cleared input holds '', which an optional schema means by undefined, and a nullable one by null. */
+function given(schema: z.ZodType, value: unknown): unknown {
+  if (value !== '') return value
+  if (schema.safeParse(undefined).success) return undefined
+  return schema.safeParse(null).success ? null : value
+}
 
 /**
  * Props of an antd Form.Item from the contract's schema of the field, so that form and server say
@@ -15,8 +19,13 @@ export const field = (schema: z.ZodType): { rules: Rule[]; required: boolean } =
   rules: rulesOf(schema),
 })
 
+/** A rule of a field or of a list of them. */
+export interface Judging {
+  readonly validator: (rule: unknown, value: unknown) => Promise<void>
+}
+
 /** A zod schema as antd rules; the first thing wrong is what the person reads. */
-export const rulesOf = (schema: z.ZodType): Rule[] => [
+export const rulesOf = (schema: z.ZodType): Judging[] => [
   {
     validator: async (_rule, value: unknown) => {
       const result = schema.safeParse(given(schema, value))

@@ -61,7 +61,7 @@ export default function TerminalView({ open, resumeKey, label, focus = true, onP
   const latest = useRef({ open, phase: state.phase, tabLeaves })
   latest.current = { open, phase: state.phase, tabLeaves }
 
-  useScreen({ frame, live, latest, label, settings, onToggleTab: () => setTabLeaves((now) => !now) })
+  useScreen({ frame, live, latest, label: t('terminal.input', { label }), settings, onToggleTab: () => setTabLeaves((now) => !now) })
   useConnection({ state, dispatch, live, latest, resumeKey, newShellText: t('terminal.newShell') })
 
   useEffect(() => onPhase?.(state.phase), [onPhase, state.phase])

@@ -1,13 +1,13 @@
-import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { paths } from '../paths.ts'
+import { useBrand } from '../session/brand.ts'
 
 export function Brand() {
-  const { t } = useTranslation()
+  const brand = useBrand()
   return (
-    <Link to={paths.welcome()} className="zs-brand">
+    <Link to={paths.welcome()} className="zs-brand" aria-label={brand}>
       <img src="/favicon.svg" alt="" width="28" height="28" />
-      <span>{t('brand')}</span>
+      <span className="zs-cut">{brand}</span>
     </Link>
   )
 }

@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { queryClient } from '../api/queryClient.ts'
+import { endKey, usePopupFocus } from '../kit/focus.ts'
 import type { Route } from '../routes.ts'
 import { useClouds } from '../session/cloud.ts'
 import { writeCloudChoice } from '../session/cloudChoice.ts'
@@ -16,6 +17,7 @@ import { pathAfterCloudChange } from './cloudChange.ts'
 export function CloudSwitcher({ route, narrow }: { readonly route: Route; readonly narrow: boolean }) {
   const { t } = useTranslation()
   const navigate = useNavigate()
+  const focus = usePopupFocus()
   const { list, selected, loading } = useClouds()
 
   const choose = async (cloud: CloudBasic): Promise<void> => {
@@ -30,21 +32,24 @@ export function CloudSwitcher({ route, narrow }: { readonly route: Route; readon
   if (selected === null) return <span className="zs-soft">{loading ? '' : t('cloud.none')}</span>
   return (
     <Dropdown
+      {...focus}
       trigger={['click']}
       menu={{
         selectable: true,
         className: 'zs-cloud-menu',
         selectedKeys: [selected.cloud_id],
         items: list.map((cloud) => ({ key: cloud.cloud_id, label: <CloudLine cloud={cloud} /> })),
-        onClick: ({ key }) => {
+        onClick: ({ key, domEvent }) => {
+          endKey(domEvent)
           const cloud = list.find((one) => one.cloud_id === key)
           if (cloud !== undefined && cloud.cloud_id !== selected.cloud_id) void choose(cloud)
         },
       }}
     >
-      <Button className="zs-cloud-button" icon={<CloudOutlined />} aria-label={t('cloud.choose', { name: selected.name })} aria-haspopup="menu">
+      <Button className="zs-cloud-button" icon={<CloudOutlined aria-hidden />} aria-haspopup="menu">
+        <span className="zs-hidden">{t('cloud.choose')}</span>
         <CloudLine cloud={selected} labels={!narrow} />
-        <DownOutlined className="zs-caret" />
+        <DownOutlined className="zs-caret" aria-hidden />
       </Button>
     </Dropdown>
   )

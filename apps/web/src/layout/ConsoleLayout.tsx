@@ -9,9 +9,10 @@ import { lazy, Suspense, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { NavLink } from 'react-router'
 import { mayAccess } from '@zhisuan/contract/roles'
+import { useChanges } from '../api/changes.ts'
 import { PageHeadContext } from '../kit/PageHead.tsx'
 import { paths } from '../paths.ts'
-import type { Route } from '../routes.ts'
+import { isBuilt, type Route } from '../routes.ts'
 import { readSidebarOpen, writeSidebarOpen } from '../session/cookies.ts'
 import { personOf, type CurrentUser } from '../session/user.ts'
 import Antd from './Antd.tsx'
@@ -50,6 +51,7 @@ export default function ConsoleLayout({ route, user, title, onTitle }: {
   const withSwitcher = isCloudGroup(route.group) && route.path !== paths.nextstack.vm.add.template
 
   useEffect(() => setMenuOpen(false), [route, narrow])
+  useChanges()
 
   const links = (
     <>
@@ -58,8 +60,8 @@ export default function ConsoleLayout({ route, user, title, onTitle }: {
   )
   const siteLinks = (
     <>
-      <NavLink to={paths.market()}>{t('nav.market')}</NavLink>
-      <NavLink to={paths.warehouse.list()}>{t('nav.warehouse')}</NavLink>
+      {isBuilt(paths.market.template) && <NavLink to={paths.market()}>{t('nav.market')}</NavLink>}
+      {isBuilt(paths.warehouse.list.template) && <NavLink to={paths.warehouse.list()}>{t('nav.warehouse')}</NavLink>}
       <NavLink to={paths.help.list()}>{t('nav.help')}</NavLink>
     </>
   )
@@ -73,7 +75,7 @@ export default function ConsoleLayout({ route, user, title, onTitle }: {
           {narrow ? (
             <Button type="text" icon={<MenuOutlined />} aria-label={t('nav.menu')} aria-expanded={menuOpen} onClick={() => setMenuOpen(true)} />
           ) : (
-            <Button type="text" icon={<AppstoreOutlined />} aria-expanded={products} onClick={() => setProducts(true)}>
+            <Button type="text" icon={<AppstoreOutlined aria-hidden />} aria-expanded={products} onClick={() => setProducts(true)}>
               {t('products.open')}
             </Button>
           )}
@@ -119,13 +121,13 @@ export default function ConsoleLayout({ route, user, title, onTitle }: {
         </div>
         {narrow && (
           <Drawer open={menuOpen} placement="left" size={300} title={t('nav.menu')} onClose={() => setMenuOpen(false)} classNames={{ body: 'zs-mobile-menu' }}>
-            {menu !== undefined && <Sidebar menu={menu} current={route} onOpen={() => setMenuOpen(false)} />}
+            {hasMenu && <Sidebar menu={menu} current={route} onOpen={() => setMenuOpen(false)} />}
             <nav className="zs-mobile-links" aria-label={t('nav.site')}>
               {links}
               {siteLinks}
               <Button
                 block
-                icon={<AppstoreOutlined />}
+                icon={<AppstoreOutlined aria-hidden />}
                 onClick={() => {
                   setMenuOpen(false)
                   setProducts(true)

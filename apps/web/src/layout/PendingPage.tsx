@@ -11,13 +11,20 @@ export default function PendingPage() {
   const { t } = useTranslation(['shell', 'routes'])
   const route = routeAt(useLocation().pathname)
   const user = useCurrentUser()
+  const page = route === null ? '' : t(`routes:${route.title}`)
   return (
     <div className="zs-card">
+      {/* The console's head has the title; public pages bring their own. */}
+      {route?.access === 'public' && (
+        <h1 id="page-title" tabIndex={-1} className="zs-hidden">
+          {page}
+        </h1>
+      )}
       <EmptyState
         title={t('pending.title')}
-        action={<Link to={user === null ? paths.welcome() : landing(personOf(user))}>{t('pending.back')}</Link>}
+        action={<Link to={user === null ? paths.welcome() : landing(personOf(user))} className="zs-button zs-button-plain">{t('pending.back')}</Link>}
       >
-        {t('pending.text', { page: route === null ? '' : t(`routes:${route.title}`) })}
+        {t('pending.text', { page })}
       </EmptyState>
     </div>
   )

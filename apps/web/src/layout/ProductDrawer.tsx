@@ -5,6 +5,8 @@ import Input from 'antd/es/input'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate } from 'react-router'
+import { clearable } from '../kit/clearable.tsx'
+import { useReturnFocus } from '../kit/focus.ts'
 import { forgetSearches, readSearches, rememberSearch } from '../kit/recentSearches.ts'
 import type { Route } from '../routes.ts'
 import type { Person } from '../session/guard.ts'
@@ -22,6 +24,7 @@ export default function ProductDrawer({ person, current, onClose }: {
 }) {
   const { t } = useTranslation(['shell', 'routes'])
   const navigate = useNavigate()
+  useReturnFocus()
   const [text, setText] = useState('')
   const [recent, setRecent] = useState(() => readSearches(searchList))
   const wanted = text.trim().toLowerCase()
@@ -40,8 +43,8 @@ export default function ProductDrawer({ person, current, onClose }: {
     <Drawer open placement="left" size={880} title={t('products.title')} onClose={onClose} classNames={{ body: 'zs-products' }}>
       <Input
         autoFocus
-        allowClear
-        prefix={<SearchOutlined />}
+        allowClear={clearable}
+        prefix={<SearchOutlined aria-hidden />}
         aria-label={t('products.search')}
         placeholder={t('products.search')}
         value={text}
@@ -78,9 +81,9 @@ export default function ProductDrawer({ person, current, onClose }: {
           const Icon = groupIcons[group]
           return (
             <section key={group}>
-              <h3>
-                <Icon /> {t(`group.${group}`)}
-              </h3>
+              <h2>
+                <Icon aria-hidden /> {t(`group.${group}`)}
+              </h2>
               <ul>
                 {entries.map((route) => (
                   <li key={route.path}>

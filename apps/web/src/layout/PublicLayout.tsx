@@ -1,11 +1,13 @@
 import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, NavLink } from 'react-router'
+import { useSystemInfo } from '../features/public/useSystemInfo.ts'
 import { PagePlaceholder } from '../kit/Placeholder.tsx'
 import { paths } from '../paths.ts'
+import { useBrand } from '../session/brand.ts'
 import { landing } from '../session/guard.ts'
 import { personOf, useCurrentUser } from '../session/user.ts'
-import type { Route } from '../routes.ts'
+import { isBuilt, type Route } from '../routes.ts'
 import { Brand } from './Brand.tsx'
 import { PageOutlet } from './PageOutlet.tsx'
 import { prefetchPage } from './pages.ts'
@@ -19,6 +21,8 @@ const Antd = lazy(() => import('./Antd.tsx'))
 export function PublicLayout({ route }: { readonly route: Route }) {
   const { t } = useTranslation()
   const user = useCurrentUser()
+  const { data: info } = useSystemInfo()
+  const brand = useBrand()
   // Beside antd, not after it.
   prefetchPage(route)
   return (
@@ -27,8 +31,8 @@ export function PublicLayout({ route }: { readonly route: Route }) {
       <header className="zs-top">
         <Brand />
         <nav className="zs-top-links" aria-label={t('nav.site')}>
-          <NavLink to={paths.market()}>{t('nav.market')}</NavLink>
-          <NavLink to={paths.warehouse.list()}>{t('nav.warehouse')}</NavLink>
+          {isBuilt(paths.market.template) && <NavLink to={paths.market()}>{t('nav.market')}</NavLink>}
+          {isBuilt(paths.warehouse.list.template) && <NavLink to={paths.warehouse.list()}>{t('nav.warehouse')}</NavLink>}
           {user !== null && (
             <NavLink to={paths.help.list()} className="zs-wide">
               {t('nav.help')}
@@ -41,9 +45,11 @@ export function PublicLayout({ route }: { readonly route: Route }) {
               <Link to={paths.login()} className="zs-top-link">
                 {t('nav.login')}
               </Link>
-              <Link to={paths.register()} className="zs-button">
-                {t('nav.register')}
-              </Link>
+              {info?.register_mode !== 'closed' && (
+                <Link to={paths.register()} className="zs-button">
+                  {t('nav.register')}
+                </Link>
+              )}
             </>
           ) : (
             <>
@@ -69,7 +75,7 @@ export function PublicLayout({ route }: { readonly route: Route }) {
         )}
       </main>
       <footer className="zs-footer">
-        <span>{t('brand')}</span>
+        <span>{brand}</span>
         <Link to={paths.termsOfService()}>{t('nav.terms')}</Link>
         <Link to={paths.messageBoard()}>{t('nav.messageBoard')}</Link>
       </footer>

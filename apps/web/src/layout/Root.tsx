@@ -5,6 +5,7 @@ import { notify, onSessionEnd } from '../api/notify.ts'
 import { ErrorPanel } from '../kit/ErrorPanel.tsx'
 import { Spinner } from '../kit/Placeholder.tsx'
 import { paths } from '../paths.ts'
+import { useBrand } from '../session/brand.ts'
 import { writeKind } from '../session/cookies.ts'
 import { decide, loginFrom } from '../session/guard.ts'
 import { clearSession } from '../session/session.ts'
@@ -73,10 +74,11 @@ export function Root() {
     void navigate(paths.overview(), { replace: true })
   }, [entryError, isPublic, navigate, t])
 
+  const brand = useBrand()
   const title = route === null ? '' : (pageTitle ?? t(`routes:${route.title}`))
   useEffect(() => {
-    document.title = title === '' || pathname === '/' ? t('brandTitle') : `${title} · ${t('brand')}`
-  }, [title, pathname, t])
+    document.title = title === '' || pathname === '/' ? t('brandTitle', { brand }) : `${title} · ${brand}`
+  }, [title, pathname, brand, t])
 
   // A reader's place follows him to the new page; the first page of a visit begins where the browser begins.
   const former = useRef(pathname)

@@ -13,7 +13,7 @@ export function Sidebar({ menu, current, onOpen }: { readonly menu: MenuGroup; r
   return (
     <nav className="zs-side-nav" aria-label={t(`group.${menu.group}`)}>
       <p className="zs-side-title">
-        <Icon /> {t(`group.${menu.group}`)}
+        <Icon aria-hidden /> {t(`group.${menu.group}`)}
       </p>
       {menu.sections.map(({ section, entries }) => (
         <div key={section ?? ''}>

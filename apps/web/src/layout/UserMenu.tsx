@@ -6,6 +6,7 @@ import { Link, useNavigate } from 'react-router'
 import { accounts } from '@zhisuan/contract/bill/account'
 import { isPlatformKind, mayAccess } from '@zhisuan/contract/roles'
 import { useCall } from '../api/hooks.ts'
+import { endKey, usePopupFocus } from '../kit/focus.ts'
 import * as format from '../kit/format.ts'
 import { paths } from '../paths.ts'
 import { signOut } from '../session/session.ts'
@@ -21,6 +22,7 @@ export const balanceOwner = (user: Pick<CurrentUser, 'kind' | 'id' | 'bp_id'>): 
 export default function UserMenu({ user }: { readonly user: CurrentUser }) {
   const { t } = useTranslation()
   const navigate = useNavigate()
+  const focus = usePopupFocus()
   const owner = balanceOwner(user)
   const { data } = useCall(
     accounts.get,
@@ -43,6 +45,7 @@ export default function UserMenu({ user }: { readonly user: CurrentUser }) {
         {t('user.balance')} <span className="zs-number">{balance}</span>
       </span>
       <Dropdown
+        {...focus}
         trigger={['click']}
         placement="bottomRight"
         menu={{
@@ -77,6 +80,7 @@ export default function UserMenu({ user }: { readonly user: CurrentUser }) {
             { key: 'signOut', label: t('user.signOut') },
           ],
           onClick: ({ key, domEvent }) => {
+            endKey(domEvent)
             if (key === 'signOut') void leave()
             // The keyboard chooses the entry, not the link in it.
             if (domEvent.type === 'keydown') {
@@ -87,12 +91,16 @@ export default function UserMenu({ user }: { readonly user: CurrentUser }) {
           },
         }}
       >
-        <Button type="text" className="zs-user" aria-label={t('user.menu', { name: displayName })} aria-haspopup="menu">
+        {/* Named by its text: an aria-label would have to repeat all that is seen, the avatar's letter too. */}
+        <Button type="text" className="zs-user" aria-haspopup="menu">
+          <span className="zs-hidden">{t('user.menu', { name: displayName })}</span>
           <span className="zs-avatar" aria-hidden="true">
             {[...displayName][0]?.toUpperCase()}
           </span>
-          <span className="zs-cut zs-wide">{displayName}</span>
-          <DownOutlined className="zs-caret" />
+          <span className="zs-cut zs-wide" aria-hidden="true">
+            {displayName}
+          </span>
+          <DownOutlined className="zs-caret" aria-hidden />
         </Button>
       </Dropdown>
     </>

@@ -1,7 +1,8 @@
 import { auth, type accessToken } from '@zhisuan/contract/ums/auth'
+import { singleSignOn } from '@zhisuan/contract/ums/identityProvider'
 import type { z } from 'zod'
 import { queryClient } from '../api/queryClient.ts'
-import { request } from '../api/client.ts'
+import { request, requestLast } from '../api/client.ts'
 import { cloudChoiceKey } from './cloudChoice.ts'
 import { writeKind, writeProjectKey, writeToken } from './cookies.ts'
 
@@ -26,12 +27,37 @@ export function clearSession(): void {
   queryClient.clear()
 }
 
+const signOnKey = 'zhisuan.signOn'
+
+/** So that signing out asks for the provider's own way out; gone with the session. */
+export function rememberSignOn(): void {
+  try {
+    localStorage.setItem(signOnKey, '1')
+  } catch {
+    // Without storage one signs out here only.
+  }
+}
+function cameBySignOn(): boolean {
+  try {
+    return localStorage.getItem(signOnKey) !== null
+  } catch {
+    return false
+  }
+}
+
 /** Ends the session on the server too; where that fails, it ends here all the same. */
 export async function signOut(): Promise<void> {
+  let leaveTo: string | null = null
   try {
-    await request(auth.logout, {})
+    if (cameBySignOn()) leaveTo = (await request(singleSignOn.end, {})).url
+  } catch {
+    // One signs out here only.
+  }
+  try {
+    await requestLast(auth.logout)
   } catch {
     // The token expires soon by itself.
   }
   clearSession()
+  if (leaveTo !== null) location.assign(leaveTo)
 }

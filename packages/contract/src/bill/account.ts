@@ -1,17 +1,112 @@
 import { z } from 'zod'
-import { byId, defineCall } from '../define.ts'
+import { byId, defineCall, listOf, listQuery, moment } from '../define.ts'
+import { admins, tenants } from '../roles.ts'
+import { description, keyword } from '../validation.ts'
+import { amountGiven, money } from './money.ts'
 
-/** The owner's balance: a decimal string in yuan, exact. */
-export const account = z.object({ id: z.uuid(), balance: z.string().regex(/^-?\d+\.\d{2,}$/) })
+const base = '/api/bill/v1/accounts'
+
+/** The owner's balance: what he has, less what he owes. A decimal string in yuan, exact. */
+export const account = z.object({ id: z.uuid(), balance: money })
+
+/** What the balance is made of. */
+export const wallet = z.object({
+  /** The owner: an organisation, or a platform-level user. */
+  id: z.uuid(),
+  name: z.string(),
+  /** `funds` less `credit_used` and `arrears`. */
+  balance: money,
+  /** Paid in and not spent. */
+  funds: money,
+  /** Set aside for what was ordered and not yet delivered. */
+  held: money,
+  /** How much may be spent beyond the funds, and how much was. */
+  credit_limit: money,
+  credit_used: money,
+  /** What was used and could not be paid, not even on credit. */
+  arrears: money,
+  /** What an order may cost now: funds and what is left of the credit, nothing in arrears. */
+  available: money,
+})
+export type Wallet = z.output<typeof wallet>
+
+/**
+ * Of an owner. Positive amounts are good for the owner in the first four (`credit` and
+ * `receivable` are what he owes: never above 0), and for the platform in `revenue`. `funds` is
+ * where money comes from, `adjustments` what was given or taken by hand.
+ */
+export const ledgerAccounts = ['wallet', 'held', 'credit', 'receivable', 'revenue', 'funds', 'refunds', 'adjustments'] as const
+export type LedgerAccount = (typeof ledgerAccounts)[number]
+/** What the owner himself sees of them. */
+export const ownersAccounts = ['wallet', 'held', 'credit', 'receivable'] as const satisfies readonly LedgerAccount[]
+
+/** Why money moved. A hold ends as a capture or a release, once. */
+export const ledgerKinds = ['topup', 'usage', 'usageCorrection', 'order', 'refund', 'hold', 'capture', 'release', 'adjustment'] as const
+export type LedgerKind = (typeof ledgerKinds)[number]
+
+export const ledgerEntry = z.object({
+  id: z.int(),
+  /** Entries of one movement; all of them, also those of the platform's side, add up to zero. */
+  transaction_id: z.uuid(),
+  kind: z.enum(ledgerKinds),
+  account: z.enum(ledgerAccounts),
+  amount: money,
+  /** Of that account, after this entry. */
+  balance_after: money,
+  note: z.string(),
+  /** Who did it; empty for the platform itself. */
+  by: z.string(),
+  at: moment,
+})
+export type LedgerEntry = z.output<typeof ledgerEntry>
 
 export const accounts = {
+  list: defineCall({
+    id: 'bill.account.list',
+    method: 'GET',
+    path: base,
+    summary: 'Accounts of organisations and of the platform’s people',
+    access: admins,
+    query: listQuery(['name', 'balance', 'created_at'], { keyword }),
+    response: listOf(wallet.extend({ created_at: moment })),
+  }),
   get: defineCall({
     id: 'bill.account.get',
     method: 'GET',
-    path: '/api/bill/v1/accounts/{id}',
+    path: `${base}/{id}`,
     summary: 'Balance by user id (kinds 0 and 1) or organisation id (others); another’s does not exist',
     access: 'all',
     params: byId,
     response: account,
+  }),
+  wallet: defineCall({ id: 'bill.account.wallet', method: 'GET', path: `${base}/{id}/wallet`, summary: 'What a balance is made of', access: tenants, params: byId, response: wallet }),
+  /** Refused with 24014, and 96010 where the key was used for something else. */
+  charge: defineCall({
+    id: 'bill.account.charge',
+    method: 'PUT',
+    path: `${base}/{id}/charge`,
+    summary: 'Pay money in: arrears and credit are paid back first',
+    access: admins,
+    params: byId,
+    body: z.object({
+      /** In yuan, up to two decimals. */
+      amount: amountGiven(2),
+      note: description.default(''),
+      /** The same key again is the same payment, and pays nothing more. */
+      key: z.uuid().optional(),
+    }),
+    response: wallet,
+  }),
+  /** Refused with 96009 below what was used. */
+  setCreditLimit: defineCall({ id: 'bill.account.setCreditLimit', method: 'PUT', path: `${base}/{id}/credit-limit`, summary: 'How much may be spent beyond the funds', access: admins, params: byId, body: z.object({ credit_limit: amountGiven(2) }), response: wallet }),
+  entries: defineCall({
+    id: 'bill.account.entries',
+    method: 'GET',
+    path: `${base}/{id}/entries`,
+    summary: 'Income and expense, newest first',
+    access: tenants,
+    params: byId,
+    query: listQuery(['id'], { kind: z.enum(ledgerKinds).optional(), account: z.enum(ownersAccounts).optional(), from: moment.optional(), to: moment.optional() }),
+    response: listOf(ledgerEntry),
   }),
 } as const

@@ -25,10 +25,10 @@ export const cloudHealths = ['unknown', 'reachable', 'unreachable', 'unauthorise
 
 /** A label is a JSON text with these fields (specification section 3). */
 export const cloudLabel = z.object({
-  label: z.string().trim().min(1).max(32),
+  label: z.string(fieldTexts.labelText).trim().min(1, fieldTexts.labelText).max(32, fieldTexts.labelText),
   textColor: z.string().max(32).optional(),
   bgColor: z.string().max(32).optional(),
-  imgUrl: z.string().max(2048).regex(/^(https:\/\/|\/|data:image\/)/).optional(),
+  imgUrl: z.string().max(2048).regex(/^(https:\/\/|\/|data:image\/)/, fieldTexts.labelImage).optional(),
   imgSize: z.string().max(32).optional(),
   imgPosition: z.string().max(32).optional(),
 })
@@ -44,12 +44,12 @@ export function parseCloudLabel(text: string): CloudLabel | null {
 }
 const labelText = z.string().max(4096).refine((text) => parseCloudLabel(text) !== null, fieldTexts.labelJson)
 
-const pem = z.string().trim().regex(/^-----BEGIN [A-Z ]+-----[\t\n\r -~]+-----END [A-Z ]+-----$/, fieldTexts.pem)
+const pem = z.string(fieldTexts.pem).trim().regex(/^-----BEGIN [A-Z ]+-----[\t\n\r -~]+-----END [A-Z ]+-----$/, fieldTexts.pem)
 
 /** How to reach the engine. Secrets go in, never out. */
 export const cloudConnection = z.discriminatedUnion('type', [
   /** LXD or Incus on the server's own host. */
-  z.object({ type: z.literal('lxd-socket'), socket_path: z.string().regex(/^\/[^\0]{1,106}$/, fieldTexts.socketPath) }),
+  z.object({ type: z.literal('lxd-socket'), socket_path: z.string(fieldTexts.socketPath).regex(/^\/[^\0]{1,106}$/, fieldTexts.socketPath) }),
   /** LXD or Incus over HTTPS, with a client certificate that it trusts. */
   z.object({
     type: z.literal('lxd-https'),
@@ -58,7 +58,7 @@ export const cloudConnection = z.discriminatedUnion('type', [
     client_key: pem,
     /** The server's certificate, to be pinned; without, it has to be publicly trusted. */
     server_certificate: pem.optional(),
-    project: z.string().regex(/^[A-Za-z0-9._-]{1,63}$/).optional(),
+    project: z.string().regex(/^[A-Za-z0-9._-]{1,63}$/, fieldTexts.lxdProject).optional(),
   }),
   /** The built-in sandbox, marked 沙箱 wherever it shows. */
   z.object({ type: z.literal('sandbox') }),

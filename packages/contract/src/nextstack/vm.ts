@@ -4,6 +4,9 @@ import { byId, defineCall, listOf, listQuery, moment } from '../define.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name, passwordNew, plainLine, plainText } from '../validation.ts'
+import { isAddress } from '../ip.ts'
+import { operation } from './operation.ts'
+import { inProject, reference } from './resource.ts'
 
 /** `vm`: own kernel. `container`: system container, shown as 轻量实例. */
 export const vmTypes = ['vm', 'container'] as const
@@ -23,6 +26,7 @@ export const vmStatuses = [
   'restarting',
   'resizing',
   'rebuilding',
+  'restoring',
   'deleting',
   'error',
   'lost',
@@ -36,6 +40,7 @@ export const vmTransitional: readonly VmStatus[] = [
   'restarting',
   'resizing',
   'rebuilding',
+  'restoring',
   'deleting',
 ]
 
@@ -47,7 +52,11 @@ export const vmCan = can<VmStatus>()({
   restart: ['running'],
   rename: ['running', 'stopped', 'paused', 'error', 'lost'],
   resize: ['running', 'stopped'],
+  setSecurityGroups: ['running', 'stopped', 'paused', 'error'],
   rebuild: ['running', 'stopped', 'error'],
+  snapshot: ['running', 'stopped'],
+  restore: ['running', 'stopped'],
+  clone: ['running', 'stopped', 'paused', 'error'],
   delete: ['running', 'stopped', 'paused', 'error', 'lost'],
   terminal: ['running'],
   consoleLog: ['running', 'stopped', 'paused', 'error'],
@@ -70,35 +79,26 @@ export const vm = z.object({
   cpu_cores: z.int(),
   memory_bytes: z.int(),
   disk_bytes: z.int(),
+  /** Whole GPUs that it alone has. */
+  gpus: z.array(z.object({ model: z.string(), count: z.int() })),
+  /** As the engine calls it. */
   network: z.string(),
+  /** The private network that it is in; null in one of the cloud's own. */
+  vpc: reference.nullable(),
+  security_groups: z.array(reference),
+  /** The outside address that leads to it. */
+  eip: z.object({ id: z.uuid(), address: z.string() }).nullable(),
   addresses: z.array(z.object({ family: z.union([z.literal(4), z.literal(6)]), address: z.string() })),
   /** Host or cluster member. */
   node: z.string().nullable(),
   bp_id: z.uuid().nullable(),
   bp_name: z.string().nullable(),
+  project_id: z.uuid().nullable(),
   created_by: z.string(),
   created_at: moment,
   updated_at: moment,
 })
 export type Vm = z.output<typeof vm>
-
-/** One line of an instance's history. */
-export const vmOperation = z.object({
-  id: z.uuid(),
-  /** The call that asked for it, such as `nextstack.vm.start`. */
-  kind: z.string(),
-  status: z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']),
-  /** Name of the step that is running or failed. */
-  step: z.string().nullable(),
-  steps_done: z.int(),
-  steps_total: z.int(),
-  error: z.string().nullable(),
-  actor_name: z.string(),
-  created_at: moment,
-  started_at: moment.nullable(),
-  finished_at: moment.nullable(),
-})
-export type VmOperation = z.output<typeof vmOperation>
 
 /** Rates between two samples; null where the engine cannot tell, or there is one sample only. */
 export const vmSample = z.object({
@@ -132,6 +132,8 @@ const userData = z
 const access = {
   password: passwordNew.optional(),
   ssh_public_key: sshPublicKey.optional(),
+  /** Keys of the organisation, besides. */
+  key_pair_ids: z.array(z.uuid()).max(10).default([]),
   user_data: userData.optional(),
 }
 
@@ -140,20 +142,30 @@ export const createVmBody = z
     cloud_id: z.uuid(),
     name,
     description: description.default(''),
+    ...inProject,
     type: z.enum(vmTypes),
     image_fingerprint: fingerprint,
     flavor_id: z.uuid(),
     /** Root disk, at least the flavor's. */
     disk_bytes: z.int().min(1).max(2 ** 50).optional(),
-    network: z.string().min(1).max(63).regex(plainLine, fieldTexts.controlCharacters),
+    /** A private network, or one of the cloud's own: one of the two. */
+    vpc_id: z.uuid().nullable().default(null),
+    network: z.string().min(1).max(63).regex(plainLine, fieldTexts.controlCharacters).nullable().default(null),
+    /** In the private network; left out: the lowest free one. */
+    address: z.string().trim().refine(isAddress, fieldTexts.address).optional(),
+    /** Of use in a private network only. */
+    security_group_ids: z.array(z.uuid()).max(10).default([]),
     /** More than one are named name-1, name-2, … */
     count: z.int().min(1, fieldTexts.vmCount).max(50, fieldTexts.vmCount).default(1),
     ...access,
   })
-  .refine((body) => body.password !== undefined || body.ssh_public_key !== undefined || body.user_data !== undefined, {
+  .refine((body) => body.password !== undefined || body.ssh_public_key !== undefined || body.key_pair_ids.length > 0 || body.user_data !== undefined, {
     path: ['password'],
     message: fieldTexts.loginChoice,
   })
+  .refine((body) => (body.vpc_id === null) !== (body.network === null), { path: ['network'], message: fieldTexts.networkChoice })
+  .refine((body) => body.address === undefined || (body.vpc_id !== null && body.count === 1), { path: ['address'], message: fieldTexts.addressOfOne })
+  .refine((body) => body.security_group_ids.length === 0 || body.vpc_id !== null, { path: ['security_group_ids'], message: fieldTexts.groupsNeedVpc })
 
 const operationStarted = vm
 
@@ -174,6 +186,8 @@ export const vms = {
       status: z.enum(vmStatuses).optional(),
       type: z.enum(vmTypes).optional(),
       bp_id: z.uuid().optional(),
+      vpc_id: z.uuid().optional(),
+      host_id: z.uuid().optional(),
     }),
     response: listOf(vm),
   }),
@@ -231,6 +245,16 @@ export const vms = {
     summary: 'Replace the root disk by a fresh copy of an image; everything on it is lost',
     body: z.object({ image_fingerprint: fingerprint, ...access }),
   }),
+  setSecurityGroups: defineCall({
+    id: 'nextstack.vm.setSecurityGroups',
+    method: 'PUT',
+    path: `${base}/{id}/security-groups`,
+    summary: 'Which groups guard the instance: exactly these',
+    access: tenants,
+    params: byId,
+    body: z.object({ security_group_ids: z.array(z.uuid()).max(10) }),
+    response: vm,
+  }),
   delete: defineCall({ ...one, id: 'nextstack.vm.delete', method: 'DELETE', path: `${base}/{id}`, summary: 'Delete with its root disk' }),
   operations: defineCall({
     id: 'nextstack.vm.operations',
@@ -240,7 +264,17 @@ export const vms = {
     access: tenants,
     params: byId,
     query: listQuery(['created_at'], {}),
-    response: listOf(vmOperation),
+    response: listOf(operation),
+  }),
+  cancelOperation: defineCall({
+    id: 'nextstack.vm.cancelOperation',
+    method: 'POST',
+    path: `${base}/{id}/operations/{operation_id}/cancel`,
+    summary: 'Take back an operation that has not ended. 409 (90017) where it has, (90018) where its step cannot be left. The instance of a creation goes with it',
+    access: tenants,
+    params: byId.extend({ operation_id: z.uuid() }),
+    status: 202,
+    response: operation,
   }),
   metrics: defineCall({
     id: 'nextstack.vm.metrics',
@@ -301,27 +335,6 @@ export const terminalFromServer = z.discriminatedUnion('type', [
   z.object({ type: z.literal('exit'), exit_code: z.int().nullable() }),
 ])
 
-export const flavor = z.object({
-  id: z.uuid(),
-  name: z.string(),
-  cpu_cores: z.int(),
-  memory_bytes: z.int(),
-  disk_bytes: z.int(),
-})
-export type Flavor = z.output<typeof flavor>
-
-export const flavors = {
-  list: defineCall({
-    id: 'nextstack.flavor.list',
-    method: 'GET',
-    path: '/api/nextstack/v1/flavors',
-    summary: 'Sizes that instances come in',
-    access: tenants,
-    query: listQuery(['name', 'cpu_cores', 'memory_bytes'], { keyword }),
-    response: listOf(flavor),
-  }),
-} as const
-
 const onCloud = z.object({ cloud_id: z.uuid() })
 
 export const images = {
@@ -329,7 +342,7 @@ export const images = {
     id: 'nextstack.image.list',
     method: 'GET',
     path: '/api/nextstack/v1/images',
-    summary: 'Images that the cloud can make instances from',
+    summary: 'Images of the library that the user can make instances from on this cloud',
     access: tenants,
     query: onCloud.extend({ type: z.enum(vmTypes).optional() }),
     response: listOf(
@@ -343,6 +356,12 @@ export const images = {
         size_bytes: z.int(),
         type: z.enum(vmTypes),
         cloud_init: z.boolean(),
+        /** Whether everybody may use it, or the user's organisation. */
+        visibility: z.enum(['public', 'private']),
+        /** Smallest flavor that may be used with it. */
+        min_cpu_cores: z.int(),
+        min_memory_bytes: z.int(),
+        min_disk_bytes: z.int(),
         created_at: moment.nullable(),
       }),
     ),

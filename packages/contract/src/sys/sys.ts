@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { defineCall, empty, moment } from '../define.ts'
+import { defineCall, empty, listOf, listQuery, moment } from '../define.ts'
 import { admins } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
-import { plainText } from '../validation.ts'
+import { plainLine, plainText } from '../validation.ts'
 
 /** `open`: whoever registers may sign in. `approval`: an administrator lets him in. `closed`: 1184. */
 export const registerModes = ['open', 'approval', 'closed'] as const
@@ -28,14 +28,51 @@ export const system = {
   }),
 } as const
 
+/** The settings that the platform itself reads, and what each takes. Keys beside them are free, and take any text. */
+export const settings = {
+  register_mode: z.enum(registerModes),
+  title: z.string(fieldTexts.contentRequired).trim().min(1).max(64).regex(plainLine, fieldTexts.controlCharacters),
+} as const
+export type SettingKey = keyof typeof settings
+
 export const configEntry = z.object({
   key: z.string(),
   value: z.string(),
-  /** Where the platform defines the key; free keys are the console's own. */
+  /** Whether it is one of {@link settings}. */
   known: z.boolean(),
   default_value: z.string().nullable(),
+  /** Null while the default counts. */
   updated_at: moment.nullable(),
+  updated_by: z.string().nullable(),
 })
+export type ConfigEntry = z.output<typeof configEntry>
+
+const configChange = z.object({
+  id: z.uuid(),
+  key: z.string(),
+  /** What it was set to; null where it was set back to its default. */
+  value: z.string().nullable(),
+  actor_name: z.string(),
+  created_at: moment,
+})
+export type ConfigChange = z.output<typeof configChange>
+
+/** What the server is started with, as README tells it; changed only by starting it anew. */
+export const environmentKeys = [
+  'HOST', 'PORT', 'PUBLIC_URL', 'TRUST_PROXY', 'DATA_DIR', 'WEB_DIR', 'DATABASE_URL', 'DATABASE_POOL_SIZE', 'SECRET_KEY', 'ZHISUAN_ENV', 'LOG_LEVEL',
+  'SMTP_URL', 'SMTP_FROM', 'SMS_GATEWAY_URL', 'SMS_GATEWAY_TOKEN', 'LICENCE_PUBLIC_KEY_FILE', 'LOCAL_CLOUD', 'LOCAL_AGENT', 'IMAGE_FETCH_ALLOW', 'IMAGE_MAX_GB',
+] as const
+
+const environmentEntry = z.object({
+  key: z.enum(environmentKeys),
+  /** Null where it is not set, and always where it is secret. */
+  value: z.string().nullable(),
+  /** Its value is or may hold a password: only told whether there is one. */
+  secret: z.boolean(),
+  given: z.boolean(),
+})
+export type EnvironmentEntry = z.output<typeof environmentEntry>
+
 const configKey = z.string().regex(/^[a-z][a-z0-9_.]{0,63}$/, fieldTexts.configKey)
 
 export const configs = {
@@ -66,6 +103,23 @@ export const configs = {
     access: admins,
     query: z.object({ key: configKey }),
     response: empty,
+  }),
+  changes: defineCall({
+    id: 'sys.config.changes',
+    method: 'GET',
+    path: '/api/sys/v1/configs/changes',
+    summary: 'Who set which platform setting to what, newest first',
+    access: admins,
+    query: listQuery(['created_at'], { key: configKey.optional() }),
+    response: listOf(configChange),
+  }),
+  environment: defineCall({
+    id: 'sys.config.environment',
+    method: 'GET',
+    path: '/api/sys/v1/configs/environment',
+    summary: 'What this server was started with; of secrets only whether they are set',
+    access: admins,
+    response: listOf(environmentEntry),
   }),
 } as const
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineCall, empty, moment } from '../define.ts'
 import { fieldTexts } from '../texts.ts'
+import { otp } from './second-factor.ts'
 import { email, name, passwordNew, passwordTyped, phone, plainLine, username, verificationCode } from '../validation.ts'
 
 /**
@@ -15,7 +16,7 @@ export const accessToken = z.object({
 })
 
 export const auth = {
-  /** Refused with 1101, 1134, 1135, 1136, 91010 or 91012, always as HTTP 401. */
+  /** Refused with 1101, 1134, 1135, 1136, 91010, 91012, 91120 or 91124, always as HTTP 401. After 91120 the same is sent again with `otp`. */
   password: defineCall({
     id: 'ums.auth.password',
     method: 'POST',
@@ -23,7 +24,7 @@ export const auth = {
     summary: 'Sign in with user name (or phone or email) and password',
     access: 'public',
     perMinute: 30,
-    body: z.object({ username: z.string(fieldTexts.usernameRequired).trim().min(1, fieldTexts.usernameRequired).max(254).regex(plainLine, fieldTexts.controlCharacters), password: passwordTyped }),
+    body: z.object({ username: z.string(fieldTexts.usernameRequired).trim().min(1, fieldTexts.usernameRequired).max(254).regex(plainLine, fieldTexts.controlCharacters), password: passwordTyped, otp: otp.optional() }),
     response: accessToken,
     always: true,
   }),
@@ -34,7 +35,7 @@ export const auth = {
     summary: 'Sign in with a phone number and the code sent to it',
     access: 'public',
     perMinute: 30,
-    body: z.object({ phone, code: verificationCode }),
+    body: z.object({ phone, code: verificationCode, otp: otp.optional() }),
     response: accessToken,
     always: true,
   }),
@@ -59,6 +60,20 @@ export const auth = {
     access: 'public',
     perMinute: 60,
     response: empty,
+    always: true,
+  }),
+  ways: defineCall({
+    id: 'ums.auth.ways',
+    method: 'GET',
+    path: '/api/ums/v1/auth/ways',
+    summary: 'What one can sign in with besides a password',
+    access: 'public',
+    response: z.object({
+      /** Whether the platform has the public address that passkeys belong to. */
+      passkeys: z.boolean(),
+      /** Identity providers to sign in with. */
+      providers: z.array(z.object({ id: z.uuid(), name: z.string() })),
+    }),
     always: true,
   }),
   register: defineCall({

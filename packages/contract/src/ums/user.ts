@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { constants } from '../constants.ts'
 import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
-import { admins, roles } from '../roles.ts'
+import { admins, keepers, roles } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
-import { description, email, keyword, passwordNew, passwordTyped, phone, plainLine, verificationCode } from '../validation.ts'
+import { description, email, keyword, name, passwordNew, passwordTyped, phone, plainLine, username, verificationCode } from '../validation.ts'
 
 export const userStatuses = ['active', 'pending', 'disabled'] as const
 
@@ -37,27 +38,87 @@ export const organisation = z.object({
 })
 export type Organisation = z.output<typeof organisation>
 
+/** Where somebody is signed in. */
+export const session = z.object({
+  id: z.uuid(),
+  ip: z.string(),
+  user_agent: z.string(),
+  created_at: moment,
+  /** When it was last renewed. */
+  renewed_at: moment,
+  expires_at: moment,
+  /** The one that asks. */
+  current: z.boolean(),
+})
+export type Session = z.output<typeof session>
+const sessionList = z.object({ total: z.int(), items: z.array(session) })
+
+/**
+ * - `enable`: from disabled, and from pending, which is to approve a registration
+ * - `disable`: ends all sessions; of a pending one, it refuses the registration
+ * - `unfreeze`: before the five minutes are over
+ * - `signOut`: ends all sessions
+ * - `resetSecondFactor`: for one who lost his phone and his recovery codes; ends all sessions
+ * - `resetPassword`: answers a one-time password and ends all sessions
+ */
+export const userActions = ['enable', 'disable', 'unfreeze', 'signOut', 'resetPassword', 'resetSecondFactor'] as const
+const nickname = z.string().trim().max(constants.nameMaxLength, fieldTexts.contentTooLong).regex(plainLine, fieldTexts.controlCharacters)
+
 export const users = {
   list: defineCall({
     id: 'ums.user.list',
     method: 'GET',
     path: '/api/ums/v1/users',
     summary: 'Users; administrators see all, tenant administrators their organisation',
-    access: ['ADMIN', 'TENANT_ADMIN'],
+    access: keepers,
     query: listQuery(['name', 'created_at', 'last_login_at'], {
       keyword,
       kind: z.coerce.number().int().min(0).max(4).optional(),
       status: z.enum(userStatuses).optional(),
       bp_id: z.uuid().optional(),
+      /** As `permissions` names it: a custom role counts as its base. */
+      role: z.enum(roles).optional(),
     }),
     response: listOf(user),
   }),
+  /** Refused with 1111, 91002 to 91004, 91014, 91106, 91107. The one-time password has to be changed at the first sign-in. */
+  create: defineCall({
+    id: 'ums.user.create',
+    method: 'POST',
+    path: '/api/ums/v1/users',
+    summary: 'Make a user; a tenant administrator makes those of his organisation',
+    access: keepers,
+    status: 201,
+    body: z.object({
+      username,
+      nickname: nickname.default(''),
+      description: description.default(''),
+      /** 1 runs the platform, 2 an organisation, 4 works in one. */
+      kind: z.union([z.literal(1), z.literal(2), z.literal(4)]).default(4),
+      /** Of kinds 2 and 4; a tenant administrator’s own, whatever he says. */
+      bp_id: z.uuid().nullable().default(null),
+      /** Left out: what goes with the kind. */
+      roles: z.array(z.enum(roles)).min(1).max(roles.length).optional(),
+      phone: phone.nullable().default(null),
+      email: email.nullable().default(null),
+    }),
+    response: z.object({ user, one_time_password: z.string() }),
+  }),
+  get: defineCall({ id: 'ums.user.get', method: 'GET', path: '/api/ums/v1/users/{id}', summary: 'One user', access: keepers, params: byId, response: user.extend({ frozen_until: moment.nullable(), must_change_password: z.boolean(), second_factor: z.boolean(), built_in_roles: z.array(z.enum(roles)), custom_roles: z.array(z.object({ id: z.uuid(), name: z.string() })), projects: z.array(z.object({ id: z.uuid(), name: z.string() })), boundary: z.object({ id: z.uuid(), name: z.string() }).nullable() }) }),
+  /** Refused with 91003, 91004, 91106. */
+  update: defineCall({ id: 'ums.user.update', method: 'PUT', path: '/api/ums/v1/users/{id}', summary: 'Change somebody’s names, phone and mailbox', access: keepers, params: byId, body: z.object({ nickname, description, phone: phone.nullable(), email: email.nullable() }), response: user }),
+  /** Refused with 91008, 91106, 91110. */
+  action: defineCall({ id: 'ums.user.action', method: 'POST', path: '/api/ums/v1/users/{id}/action', summary: 'Enable, disable, unfreeze, sign out, or reset the password', access: keepers, params: byId, body: z.object({ action: z.enum(userActions) }), response: z.object({ user, one_time_password: z.string().nullable() }) }),
+  sessions: defineCall({ id: 'ums.user.sessions', method: 'GET', path: '/api/ums/v1/users/{id}/sessions', summary: 'Where somebody is signed in', access: keepers, params: byId, response: sessionList }),
+  endSession: defineCall({ id: 'ums.user.endSession', method: 'DELETE', path: '/api/ums/v1/users/{id}/sessions/{session_id}', summary: 'End one of somebody’s sessions', access: keepers, params: byId.extend({ session_id: z.uuid() }), response: empty }),
+  ownSessions: defineCall({ id: 'ums.user.ownSessions', method: 'GET', path: '/api/ums/v1/users/current/sessions', summary: 'Where one is signed in', access: 'all', response: sessionList, always: true }),
+  endOwnSession: defineCall({ id: 'ums.user.endOwnSession', method: 'DELETE', path: '/api/ums/v1/users/current/sessions/{session_id}', summary: 'End another of one’s own sessions', access: 'all', params: z.object({ session_id: z.uuid() }), response: empty, always: true }),
   delete: defineCall({
     id: 'ums.user.delete',
     method: 'DELETE',
     path: '/api/ums/v1/users/{id}',
     summary: 'Delete a user and end all his sessions; what he made stays with his organisation',
-    access: admins,
+    access: keepers,
     params: byId,
     response: empty,
   }),
@@ -67,6 +128,7 @@ export const users = {
     path: '/api/ums/v1/users/current',
     summary: 'Who the token belongs to',
     access: 'all',
+    personal: false,
     response: user.extend({ must_change_password: z.boolean() }),
     always: true,
   }),
@@ -76,7 +138,7 @@ export const users = {
     path: '/api/ums/v1/users/current',
     summary: 'Change one’s own nickname and description',
     access: 'all',
-    body: z.object({ nickname: z.string().trim().max(64).regex(plainLine, fieldTexts.controlCharacters), description }),
+    body: z.object({ nickname, description }),
     response: user,
     always: true,
   }),
@@ -115,6 +177,14 @@ export const users = {
   }),
 } as const
 
+/** An organisation, with who keeps it. */
+export const organisationDetail = organisation.extend({
+  description: z.string(),
+  project_count: z.int(),
+  administrators: z.array(z.object({ id: z.uuid(), name: z.string(), nickname: z.string() })),
+  boundary: z.object({ id: z.uuid(), name: z.string() }).nullable(),
+})
+
 export const organisations = {
   list: defineCall({
     id: 'ums.organisation.list',
@@ -122,7 +192,15 @@ export const organisations = {
     path: '/api/ums/v1/bps',
     summary: 'Organisations; a tenant sees his own',
     access: 'all',
+    personal: false,
     query: listQuery(['name', 'created_at'], { keyword, status: z.enum(['active', 'frozen']).optional() }),
     response: listOf(organisation),
   }),
+  get: defineCall({ id: 'ums.organisation.get', method: 'GET', path: '/api/ums/v1/bps/{id}', summary: 'One organisation', access: keepers, params: byId, response: organisationDetail }),
+  /** Refused with 91013. It begins with a project and an account, and nobody in it. */
+  create: defineCall({ id: 'ums.organisation.create', method: 'POST', path: '/api/ums/v1/bps', summary: 'Make an organisation', access: admins, status: 201, body: z.object({ name, description: description.default('') }), response: organisationDetail }),
+  /** Refused with 91013. */
+  update: defineCall({ id: 'ums.organisation.update', method: 'PUT', path: '/api/ums/v1/bps/{id}', summary: 'Rename or describe an organisation', access: admins, params: byId, body: z.object({ name, description: description.default('') }), response: organisationDetail }),
+  /** Frozen, its people are signed out and cannot sign in; what runs goes on. */
+  action: defineCall({ id: 'ums.organisation.action', method: 'POST', path: '/api/ums/v1/bps/{id}/action', summary: 'Freeze an organisation, or end that', access: admins, params: byId, body: z.object({ action: z.enum(['freeze', 'unfreeze']) }), response: organisationDetail }),
 } as const

@@ -129,7 +129,7 @@ describe('answers of a wrong shape', () => {
   it('dates, sizes and states that nobody knows are null or unknown', async () => {
     fake.on('GET /1.0/instances', sync([instance({ created_at: '0001-01-01T00:00:00Z', status: 'Odd', status_code: 999, config: { 'limits.memory': '50%' }, devices: {}, location: 'none', state: null })]))
     expect(await engine.instances.list()).toEqual([
-      { name: 'one', type: 'container', power: 'unknown', engineStatus: 'Odd', cpuCores: null, memoryBytes: null, diskBytes: null, tags: {}, addresses: [], location: null, createdAt: null },
+      { name: 'one', type: 'container', power: 'unknown', engineStatus: 'Odd', cpuCores: null, memoryBytes: null, diskBytes: null, tags: {}, addresses: [], nic: null, gpus: [], location: null, createdAt: null },
     ])
     fake.on('GET /1.0/instances', sync([instance({ created_at: 'yesterday' })]))
     expect((await engine.instances.list())[0]?.createdAt).toBeNull()
@@ -329,6 +329,6 @@ describe('Incus 6', () => {
     fake.on('GET /1.0/images', sync([{ fingerprint: 'f'.repeat(64), architecture: 'aarch64', size: 1, aliases: null, properties: null, profiles: ['default'] }]))
     expect(await engine.images.list()).toMatchObject([{ name: 'ffffffffffff', type: 'container', os: null }])
     fake.on('GET /1.0/networks', sync([{ name: 'incusbr0', managed: true, type: 'bridge', status: 'Created', config: { 'ipv4.address': 'none', 'ipv6.address': 'fd42::1/64' } }]))
-    expect(await engine.networks.list()).toEqual([{ name: 'incusbr0', description: '', managed: true, kind: 'bridge', ipv4: null, ipv6: 'fd42::1/64' }])
+    expect(await engine.networks.list()).toEqual([{ name: 'incusbr0', description: '', managed: true, kind: 'bridge', ipv4: null, ipv6: 'fd42::1/64', nat: false, tags: {}, usedBy: [] }])
   })
 })

@@ -3,9 +3,16 @@ import { z } from 'zod'
 import type { Availability, CallOptions, Capacity, ComputeEngine, EngineEvent, EngineInfo } from '../compute.ts'
 import { EngineError, isEngineError } from '../errors.ts'
 import { refuseAborted, untilAborted } from '../signals.ts'
+import { eventsOf } from './events.ts'
+import { createHosts } from './hosts.ts'
 import { createImages } from './images.ts'
 import { createInstances } from './instances.ts'
-import { bytesOf, coresOf, instance, network, parse, shapeNetwork } from './parse.ts'
+import { createNetworks } from './networks.ts'
+import { createNics } from './nics.ts'
+import { bytesOf, coresOf, instance, parse } from './parse.ts'
+import { createPools } from './pools.ts'
+import type { Server as Asked } from './server.ts'
+import { createStorage } from './storage.ts'
 import { createTransport, type LxdConnection } from './transport.ts'
 
 /** LXD REST API `GET /1.0`. */
@@ -26,16 +33,7 @@ type Server = z.output<typeof serverInfo>
 /** Without these nothing here works: LXD before 4.0. */
 const needed = ['instances', 'event_lifecycle', 'resources']
 
-const pool = z.object({ name: z.string(), status: z.string().nullish(), driver: z.string().nullish() })
-type Pool = z.output<typeof pool>
-const sharedDrivers = new Set(['ceph', 'cephfs', 'cephobject', 'powerflex', 'pure', 'linstor', 'lvmcluster', 'truenas'])
-const poolResources = z.object({ space: z.object({ total: z.number(), used: z.number() }) })
 const resources = z.object({ cpu: z.object({ total: z.number() }), memory: z.object({ total: z.number() }) })
-const lifecycle = z.object({
-  type: z.literal('lifecycle'),
-  timestamp: z.string(),
-  metadata: z.object({ action: z.string(), source: z.string(), context: z.record(z.string(), z.unknown()).nullish() }),
-})
 const warning = z.object({ type: z.string(), last_message: z.string().nullish(), status: z.string().nullish() })
 
 /** LXD 5 and Incus 6, which speak the same API. Nothing is asked before the first call. */
@@ -61,13 +59,9 @@ export function createLxdEngine(connection: LxdConnection): ComputeEngine {
     })
     return untilAborted(known, options.signal)
   }
-  /** Those that can be used. */
-  const pools = async (options: CallOptions): Promise<Pool[]> => {
-    const { metadata } = await transport.ask('/1.0/storage-pools', { query: { recursion: '1' }, signal: options.signal })
-    return parse(z.array(pool), metadata, 'storage pools').filter(({ status }) => /^(created)?$/i.test(status ?? ''))
-  }
   const rootPool = (options: CallOptions): Promise<string> => {
-    knownPool ??= pools({})
+    knownPool ??= pools
+      .usable({})
       .then((all) => {
         const { name } = all.find((one) => one.name === 'default') ?? all[0] ?? {}
         if (name === undefined) throw new EngineError('exhausted', 'the server has no storage pool')
@@ -79,6 +73,23 @@ export function createLxdEngine(connection: LxdConnection): ComputeEngine {
       })
     return untilAborted(knownPool, options.signal)
   }
+
+  /** One that is null where there is no cluster. */
+  const memberNames = async (options: CallOptions): Promise<readonly (string | null)[]> => {
+    if ((await about(options)).environment?.server_clustered !== true) return [null]
+    const { metadata } = await transport.ask('/1.0/cluster/members', { query: { recursion: '1' }, signal: options.signal })
+    return parse(z.array(z.object({ server_name: z.string() })), metadata, 'members').map((member) => member.server_name)
+  }
+  const server: Asked = {
+    async needs(extensions, options) {
+      const has = new Set((await about(options)).api_extensions)
+      const missing = extensions.filter((extension) => !has.has(extension))
+      if (missing.length > 0) throw new EngineError('unsupported', `the server lacks the API extensions ${missing.join(', ')}`)
+    },
+    members: memberNames,
+  }
+  const networks = createNetworks(transport, server)
+  const pools = createPools(transport, memberNames)
 
   const engine: ComputeEngine = {
     kind: 'lxd',
@@ -105,11 +116,7 @@ export function createLxdEngine(connection: LxdConnection): ComputeEngine {
     },
 
     async capacity(options = {}): Promise<Capacity> {
-      const info = await about(options)
-      const clustered = info.environment?.server_clustered === true
-      const members = clustered
-        ? parse(z.array(z.object({ server_name: z.string() })), (await transport.ask('/1.0/cluster/members', { query: { recursion: '1' }, signal: options.signal })).metadata, 'members').map((member) => member.server_name)
-        : [null]
+      const members = await memberNames(options)
       const on = (target: string | null) => (target === null ? {} : { query: { target } })
       const [hosts, instances, usable] = await Promise.all([
         Promise.all(
@@ -119,15 +126,9 @@ export function createLxdEngine(connection: LxdConnection): ComputeEngine {
           }),
         ),
         transport.ask('/1.0/instances', { query: { recursion: '1' }, signal: options.signal }).then(({ metadata }) => parse(z.array(instance), metadata, 'instances')),
-        pools(options),
+        pools.usable(options),
       ])
-      const spaces = await Promise.all(
-        // A shared pool is one, however many members see it; of a local one every member has its own.
-        usable.flatMap(({ name, driver }) => (sharedDrivers.has(driver ?? '') ? members.slice(0, 1) : members).map(async (target) => {
-          const { metadata } = await transport.ask(`/1.0/storage-pools/${encodeURIComponent(name)}/resources`, { ...on(target), signal: options.signal })
-          return parse(poolResources, metadata, 'pool').space
-        })),
-      )
+      const spaces = (await Promise.all(usable.map((pool) => pools.spaces(pool, options)))).flat()
       const cores = hosts.reduce((sum, host) => sum + host.cpu.total, 0)
       const memory = hosts.reduce((sum, host) => sum + host.memory.total, 0)
       const promised = (of: (config: Readonly<Record<string, string>>) => number | null, all: number) =>
@@ -137,8 +138,8 @@ export function createLxdEngine(connection: LxdConnection): ComputeEngine {
         cpuCores: { total: cores, used: promised((config) => coresOf(config['limits.cpu']), cores) },
         memoryBytes: { total: memory, used: promised((config) => bytesOf(config['limits.memory']), memory) },
         diskBytes: {
-          total: spaces.reduce((sum, space) => sum + space.total, 0),
-          used: spaces.reduce((sum, space) => sum + space.used, 0),
+          total: spaces.reduce((sum, { totalBytes }) => sum + totalBytes, 0),
+          used: spaces.reduce((sum, { usedBytes }) => sum + usedBytes, 0),
         },
         nodes: members.length,
       }
@@ -151,16 +152,14 @@ export function createLxdEngine(connection: LxdConnection): ComputeEngine {
       },
       rootPool,
       instanceTypes: async (options) => (await engine.info(options)).instanceTypes,
+      nics: createNics(transport, networks),
     }),
 
     images: createImages(transport),
 
-    networks: {
-      async list(options = {}) {
-        const { metadata } = await transport.ask('/1.0/networks', { query: { recursion: '1' }, signal: options.signal })
-        return parse(z.array(network), metadata, 'networks').map(shapeNetwork)
-      },
-    },
+    networks,
+    storage: createStorage(transport, pools),
+    hosts: createHosts(transport, server),
 
     async *events({ signal }) {
       const stop = AbortSignal.any([signal, transport.closed])
@@ -238,34 +237,5 @@ export function createLxdEngine(connection: LxdConnection): ComputeEngine {
       if (isEngineError(error, 'cancelled')) throw error
       return fallback
     }
-  }
-}
-
-/** An instance that was renamed is gone under its former name. */
-function eventsOf(text: string): EngineEvent[] {
-  let message: unknown
-  try {
-    message = JSON.parse(text)
-  } catch {
-    return []
-  }
-  const { data } = lifecycle.safeParse(message)
-  if (data === undefined) return []
-  const { action, source, context } = data.metadata
-  const name = nameOf(source)
-  if (name === undefined) return []
-  const told = new Date(data.timestamp)
-  const at = Number.isNaN(told.getTime()) ? new Date() : told
-  const former = context?.['old_name']
-  const names = typeof former === 'string' && former !== '' && former !== name ? [former, name] : [name]
-  return names.map((each) => ({ type: 'instance', name: each, action, at }))
-}
-
-function nameOf(source: string): string | undefined {
-  const part = /^\/1\.0\/(?:instances|containers|virtual-machines)\/([^/?]+)/.exec(source)?.[1]
-  try {
-    return part === undefined ? undefined : decodeURIComponent(part)
-  } catch {
-    return undefined
   }
 }

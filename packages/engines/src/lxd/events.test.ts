@@ -41,16 +41,15 @@ afterEach(async () => {
 })
 
 describe('the event stream', () => {
-  it('tells of instances under every name that the API has for them, and of nothing else', async () => {
+  it('tells of instances under every name that the API has for them, and of what was renamed under both', async () => {
     accept()
     listen()
     const socket = await connected(1)
     socket.send(lifecycle('instance-created', '/1.0/instances/one'))
     socket.send(lifecycle('instance-started', '/1.0/containers/two?project=p'))
     socket.send(lifecycle('instance-stopped', '/1.0/virtual-machines/three'))
-    socket.send(lifecycle('instance-snapshot-created', '/1.0/instances/four/snapshots/s'))
-    socket.send(lifecycle('image-created', '/1.0/images/five'))
-    socket.send(lifecycle('network-updated', '/1.0/networks/instances'))
+    socket.send(lifecycle('warning-acknowledged', '/1.0/warnings/instances'))
+    socket.send(lifecycle('instance-backup-created', '/1.0/instances/four/backups/b'))
     socket.send(lifecycle('instance-renamed', '/1.0/instances/new', { old_name: 'old' }))
     socket.send(lifecycle('instance-deleted', '/1.0/instances/last'))
     await expect.poll(told).toContain('instance-deleted last')
@@ -58,12 +57,44 @@ describe('the event stream', () => {
       'instance-created one',
       'instance-started two',
       'instance-stopped three',
-      'instance-snapshot-created four',
+      'instance-backup-created four',
       'instance-renamed old',
       'instance-renamed new',
       'instance-deleted last',
     ])
     expect(seen[1]?.at).toEqual(new Date('2026-01-02T03:04:05.6Z'))
+  })
+  it.each<[string, string, object | null, [string, string, string | null][]]>([
+    ['network-created', '/1.0/networks/net?project=default', null, [['network', 'net', null]]],
+    ['network-renamed', '/1.0/networks/new', { old_name: 'old' }, [['network', 'old', null], ['network', 'new', null]]],
+    ['network-acl-updated', '/1.0/network-acls/acl', null, [['acl', 'acl', null]]],
+    ['network-forward-created', '/1.0/networks/net/forwards/198.18.1.1', null, [['forward', '198.18.1.1', 'net']]],
+    ['network-forward-deleted', '/1.0/networks/net/forwards/fd00%3A%3A1', null, [['forward', 'fd00::1', 'net']]],
+    ['storage-pool-created', '/1.0/storage-pools/fast', null, [['pool', 'fast', null]]],
+    // As LXD 5.0 calls them, and as those after it do.
+    ['storage-volume-created', '/1.0/storage-pools/fast/volumes/custom/default_data', { type: 'custom' }, [['volume', 'data', 'fast']]],
+    ['storage-volume-created', '/1.0/storage-pools/fast/volumes/custom/data?target=n1', { type: 'custom' }, [['volume', 'data', 'fast']]],
+    ['storage-volume-snapshot-created', '/1.0/storage-pools/fast/volumes/custom/default_data/snapshots/s', null, [['volume-snapshot', 's', 'fast/data']]],
+    ['storage-volume-created', '/1.0/storage-pools/fast/volumes/container/one', null, []],
+    ['instance-snapshot-created', '/1.0/instances/one/snapshots/s', null, [['instance-snapshot', 's', 'one']]],
+    ['instance-snapshot-renamed', '/1.0/instances/one/snapshots/new', { old_name: 'one/old' }, [['instance-snapshot', 'old', 'one'], ['instance-snapshot', 'new', 'one']]],
+    ['image-created', '/1.0/images/3e36', { type: 'container' }, [['image', '3e36', null]]],
+    ['image-alias-created', '/1.0/images/aliases/debian', { target: '3e36' }, [['image', '3e36', null]]],
+    ['image-alias-deleted', '/1.0/images/aliases/debian', null, []],
+    ['profile-renamed', '/1.0/profiles/new', { old_name: 'old' }, [['profile', 'old', null], ['profile', 'new', null]]],
+    ['cluster-member-evacuated', '/1.0/cluster/members/n1', null, [['member', 'n1', null]]],
+    ['cluster-enabled', '/1.0/cluster', null, []],
+    ['certificate-created', '/1.0/certificates/3e36', null, []],
+    ['config-updated', '/1.0', null, []],
+  ])('tells of %s at %s', async (action, source, context, objects) => {
+    accept()
+    listen()
+    const socket = await connected(1)
+    socket.send(lifecycle(action, source, context))
+    socket.send(lifecycle('instance-created', '/1.0/instances/last'))
+    await expect.poll(told).toEqual(['instance-created last'])
+    const at = new Date('2026-01-02T03:04:05.6Z')
+    expect(seen.slice(1, -1)).toEqual(objects.map(([kind, name, within]) => ({ type: 'object', kind, name, within, action, at })))
   })
   it('bears whatever is sent', async () => {
     accept()

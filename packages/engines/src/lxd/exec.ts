@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import type { WebSocket } from 'ws'
 import { z } from 'zod'
-import type { CallOptions, ExecRequest, ExecResult, TerminalSession } from '../compute.ts'
+import type { CallOptions, ExecRequest, ExecResult, OnOutput, TerminalSession } from '../compute.ts'
 import { EngineError } from '../errors.ts'
 import { untilAborted } from '../signals.ts'
 import { parseOperation } from './operations.ts'
@@ -43,16 +44,19 @@ async function begin<Stream extends string>(
     for (const [, socket] of open) socket.terminate()
   }
   try {
-    for (const name of names) {
+    // Control first: the process begins when all others are connected, and a short one could end before this is.
+    for (const name of [...names].sort((left, right) => Number(right === 'control') - Number(left === 'control'))) {
       const secret = parsed.data.fds[name]
       if (secret === undefined) throw new EngineError('bad_answer', `exec without the stream ${name}`)
-      open.push([name, transport.socket(`${id}/websocket`, { secret })])
+      const socket = transport.socket(`${id}/websocket`, { secret })
+      open.push([name, socket])
+      if (name === 'control') await untilAborted(opened(socket, transport.closed), options.signal)
     }
   } catch (error) {
     cut()
     throw error
   }
-  const allOpened = Promise.all(open.map(([, socket]) => opened(socket, transport.closed)))
+  const allOpened = Promise.all(open.filter(([name]) => name !== 'control').map(([, socket]) => opened(socket, transport.closed)))
   // Heard of by whoever waits.
   allOpened.catch(() => undefined)
   return {
@@ -95,7 +99,7 @@ const processOf = (request: ExecRequest): Record<string, unknown> => ({
 })
 
 /** Takes what a stream says, as far as the limit; the engine goes on writing and is not held up. */
-function gather(socket: WebSocket): { data: () => Buffer; closed: Promise<void> } {
+function gather(socket: WebSocket, tell: (part: Buffer) => void): { data: () => Buffer; closed: Promise<void> } {
   const parts: Buffer[] = []
   let size = 0
   const closed = new Promise<void>((resolve) => {
@@ -109,22 +113,52 @@ function gather(socket: WebSocket): { data: () => Buffer; closed: Promise<void> 
       const part = bytes(data)
       if (size < outputLimit) parts.push(part)
       size += part.length
+      tell(part)
     })
   })
   return { data: () => Buffer.concat(parts).subarray(0, outputLimit), closed }
 }
 
-/** Runs a command to its end, with its streams apart. */
-export async function runCommand(
-  transport: Transport,
-  instance: string,
-  request: ExecRequest & { input?: Buffer },
-  options: CallOptions,
-): Promise<ExecResult> {
+type CommandRequest = ExecRequest & { input?: Buffer; onOutput?: OnOutput }
+
+/** In the environment of a command, and of what it starts: the engine itself kills no more than the first process. */
+const markName = 'LXD_EXEC_ID'
+/** Again and again, as what is killed may just have started another. Ends with 0 when nothing is left. */
+const killMarked = Buffer.from(`
+round=0
+while [ $round -lt 50 ]; do
+  left=$(grep -ls "$NAME=$MARK" /proc/[0-9]*/environ)
+  [ -n "$left" ] || exit 0
+  kill -9 $(printf '%s\\n' $left | cut -d/ -f3) 2>/dev/null
+  round=$((round+1))
+done
+exit 1
+`)
+const killTimeoutMs = 10_000
+
+/**
+ * LXD 5.0 loses what a process said that ended before the engine began to read, as happens where the machine is
+ * busy (some of a hundred; `lxc exec` loses it, too): so it ends a moment later, by a shell around it.
+ */
+const lingering = (command: readonly string[]): [string, ...string[]] => ['sh', '-c', '"$@"; code=$?; sleep 0.1; exit $code', 'sh', ...command]
+
+/** Runs a command to its end, with its streams apart. Aborted, it ends with all that it started. */
+export async function runCommand(transport: Transport, instance: string, request: CommandRequest, options: CallOptions): Promise<ExecResult> {
+  const mark = randomUUID()
+  const kill = async (): Promise<void> => {
+    const killer = { command: ['sh'], input: killMarked, env: { NAME: markName, MARK: mark } } as const
+    const { exitCode } = await run(transport, instance, killer, { signal: AbortSignal.timeout(killTimeoutMs) })
+    if (exitCode !== 0) throw new EngineError('failed', `killing what it started ended with ${exitCode}`)
+  }
+  return run(transport, instance, { ...request, command: lingering(request.command), env: { ...request.env, [markName]: mark } }, options, kill)
+}
+
+/** @param kill told when it was aborted, as long as the process may run */
+async function run(transport: Transport, instance: string, request: CommandRequest, options: CallOptions, kill?: () => Promise<void>): Promise<ExecResult> {
   const session = await begin(transport, instance, ['0', '1', '2', 'control'], { ...processOf(request), interactive: false }, options)
   const { '0': stdin, '1': stdout, '2': stderr } = session.streams
-  const out = gather(stdout)
-  const err = gather(stderr)
+  const out = gather(stdout, (part) => request.onOutput?.('stdout', part))
+  const err = gather(stderr, (part) => request.onOutput?.('stderr', part))
   await session.ready()
   try {
     if (request.input !== undefined && request.input.length > 0) stdin.send(request.input, { binary: true })
@@ -136,6 +170,9 @@ export async function runCommand(
       return { exitCode, stdout: out.data(), stderr: err.data() }
     }
     return await untilAborted(done(), options.signal)
+  } catch (error) {
+    if (options.signal?.aborted === true && !transport.closed.aborted) await kill?.()
+    throw error
   } finally {
     session.cut()
   }

@@ -29,7 +29,7 @@ export const begun = (id = 'op', more: object = {}): Reply => ({
 export const ended = (changes: object = {}): Reply => sync({ id: 'op', class: 'task', status: 'Success', status_code: 200, err: '', ...changes })
 
 const environment = { server: 'lxd', server_name: 'host', server_version: '5.0.2', server_clustered: false, driver: 'lxc | qemu' }
-export const extensions = ['instances', 'event_lifecycle', 'resources', 'virtual-machines', 'cloud_init', 'instance_file_head']
+export const extensions = ['instances', 'event_lifecycle', 'resources', 'virtual-machines', 'cloud_init', 'instance_file_head', 'network', 'network_state', 'network_leases', 'network_acl', 'network_bridge_acl', 'network_forward']
 /** What `GET /1.0` says. */
 export const server = (changes: object = {}, env: object = {}): Reply =>
   sync({ auth: 'trusted', api_extensions: extensions, environment: { ...environment, ...env }, ...changes })

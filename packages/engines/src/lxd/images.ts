@@ -8,8 +8,12 @@ import { z } from 'zod'
 import type { CallOptions, Images } from '../compute.ts'
 import { EngineError, isEngineError } from '../errors.ts'
 import { refuseAborted } from '../signals.ts'
+import { imageFiles } from './images.export.ts'
+import { createPublish } from './images.publish.ts'
+import { find } from './objects.ts'
 import { change } from './operations.ts'
-import { image, parse, shapeImage } from './parse.ts'
+import { image, imageMark, markOf, parse, shapeImage } from './parse.ts'
+import { sameTexts } from './tags.ts'
 import type { Ask, Transport } from './transport.ts'
 
 /** Images are as large as disks; the engine unpacks them while it answers. */
@@ -20,14 +24,12 @@ type ImageFile = Parameters<NonNullable<Images['importFile']>>[0]
 export function createImages(transport: Transport): Required<Images> {
   const path = (fingerprint: string): string => `/1.0/images/${encodeURIComponent(fingerprint)}`
 
-  const holds = async (fingerprint: string, options: CallOptions): Promise<boolean> => {
-    try {
-      await transport.ask(path(fingerprint), { signal: options.signal })
-      return true
-    } catch (error) {
-      if (isEngineError(error, 'not_found')) return false
-      throw error
-    }
+  const get = async (fingerprint: string, options: CallOptions) => (await find(transport, path(fingerprint), image, 'image', options))?.raw ?? null
+  /** Whether the server has it; with other tags than these it is another's. */
+  const holds = async (fingerprint: string, { tags }: ImageFile, options: CallOptions): Promise<boolean> => {
+    const raw = await get(fingerprint, options)
+    if (raw !== null && tags !== undefined && !sameTexts(markOf(raw).tags, tags)) throw new EngineError('conflict', `the image ${fingerprint} is there and is not ours`)
+    return raw !== null
   }
 
   /** Lets the alias name this image, whatever it named before. */
@@ -40,6 +42,14 @@ export function createImages(transport: Transport): Required<Images> {
     }
   }
 
+  const remove = async (fingerprint: string, options: CallOptions = {}): Promise<void> => {
+    try {
+      await change(transport, path(fingerprint), { method: 'DELETE' }, options)
+    } catch (error) {
+      if (!isEngineError(error, 'not_found')) throw error
+    }
+  }
+
   return {
     async list(options = {}) {
       const { metadata } = await transport.ask('/1.0/images', { query: { recursion: '1' }, signal: options.signal })
@@ -49,24 +59,31 @@ export function createImages(transport: Transport): Required<Images> {
     async importFile(file, options = {}) {
       refuseAborted(options.signal)
       const fingerprint = await fingerprintOf(file)
-      if (!(await holds(fingerprint, options))) {
+      if (!(await holds(fingerprint, file, options))) {
         try {
-          await change(transport, '/1.0/images', { method: 'POST', raw: await uploadOf(file), timeoutMs: importTimeoutMs }, options)
+          await change(transport, '/1.0/images', { method: 'POST', raw: await uploadOf(file, fingerprint), timeoutMs: importTimeoutMs }, options)
         } catch (error) {
           // Somebody else imported the same meanwhile.
-          if (!isEngineError(error, 'conflict', 'failed', 'busy') || !(await holds(fingerprint, options))) throw error
+          if (!isEngineError(error, 'conflict', 'failed', 'busy') || !(await holds(fingerprint, file, options))) throw error
         }
       }
       await name(file.alias, fingerprint, options)
       return fingerprint
     },
 
-    async delete(fingerprint, options = {}) {
-      try {
-        await change(transport, path(fingerprint), { method: 'DELETE' }, options)
-      } catch (error) {
-        if (!isEngineError(error, 'not_found')) throw error
-      }
+    delete: remove,
+    ...createPublish(transport, { name, remove }),
+
+    async setProperties(fingerprint, properties, options = {}) {
+      if (imageMark in properties) throw new EngineError('invalid', `not a property: ${imageMark}`)
+      // What is empty is not kept.
+      await transport.ask(path(fingerprint), { method: 'PATCH', body: { properties }, signal: options.signal })
+    },
+
+    async export(fingerprint, options = {}) {
+      const raw = await get(fingerprint, options)
+      if (raw === null) throw new EngineError('not_found', `no image ${fingerprint}`)
+      return { sizeBytes: raw.size, files: imageFiles(transport, raw, options) }
     },
   }
 }
@@ -86,10 +103,11 @@ async function fingerprintOf(file: ImageFile): Promise<string> {
   return hash.digest('hex')
 }
 
-async function uploadOf(file: ImageFile): Promise<NonNullable<Ask['raw']>> {
-  const properties = new URLSearchParams(file.properties ?? {}).toString()
+async function uploadOf(file: ImageFile, fingerprint: string): Promise<NonNullable<Ask['raw']>> {
+  // The file may bring properties of its own, which these overwrite: among them what marks an image as ours.
+  const properties = new URLSearchParams({ ...file.properties, [imageMark]: JSON.stringify({ tags: file.tags ?? {} }) }).toString()
   // Incus reads the same under its own name.
-  const headers = properties === '' ? {} : { 'x-lxd-properties': properties, 'x-incus-properties': properties }
+  const headers = { 'x-lxd-properties': properties, 'x-incus-properties': properties, 'x-lxd-fingerprint': fingerprint, 'x-incus-fingerprint': fingerprint }
   try {
     if (file.rootfsPath === undefined) {
       return { content: createReadStream(file.metadataPath), headers: { ...headers, 'content-type': 'application/octet-stream' } }

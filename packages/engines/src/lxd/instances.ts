@@ -3,22 +3,28 @@ import { z } from 'zod'
 import type { CallOptions, EngineInfo, Instance, Instances, InstanceSpec } from '../compute.ts'
 import { EngineError, isEngineError } from '../errors.ts'
 import { pause } from '../signals.ts'
+import { asCopy, tidyCopy } from './copies.ts'
 import { change, settle } from './operations.ts'
-import { instance, parse, powerOf, shapeInstance, shapeUsage, tagPrefix, type LxdInstance } from './parse.ts'
+import { instance, isStandIn, nicDevice, parse, powerOf, shapeInstance, shapeUsage, standInKey, type LxdInstance } from './parse.ts'
 import { runCommand, openTerminal } from './exec.ts'
+import type { Nics } from './nics.ts'
+import { onMember } from './server.ts'
+import { createSnapshots } from './snapshots.ts'
+import { sameTexts, tagged } from './tags.ts'
 import type { Transport } from './transport.ts'
+import { inTurn } from './update.ts'
 
 const path = (name: string): string => `/1.0/instances/${encodeURIComponent(name)}`
 
 const userDataKey = (has: (extension: string) => boolean): string => (has('cloud_init') ? 'cloud-init.user-data' : 'user.user-data')
 
-/** On an instance that was made to take the place of another: that one's name. */
-const standInKey = 'user.zhisuan-stand-in'
+/** What an instance is called that is made to take the place of another. */
 const standInOf = (name: string): string => `${name.slice(0, 48)}-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`
-const isStandIn = (raw: LxdInstance): boolean => ![undefined, raw.name].includes(raw.config?.[standInKey])
+
+export type CreateBody = Record<string, unknown> & { config: Record<string, string>; devices: Record<string, Record<string, string>> }
 
 /** The body of `POST /1.0/instances`. Pure, so that VM requests can be tested where no VM can run. */
-export function createBody(spec: InstanceSpec, has: (extension: string) => boolean, storagePool: string): Record<string, unknown> {
+export function createBody(spec: InstanceSpec, has: (extension: string) => boolean, storagePool: string, nic: Readonly<Record<string, string>>): CreateBody {
   return {
     name: spec.name,
     type: spec.type === 'vm' ? 'virtual-machine' : 'container',
@@ -30,11 +36,12 @@ export function createBody(spec: InstanceSpec, has: (extension: string) => boole
       'limits.memory': String(spec.memoryBytes),
       ...(spec.type === 'container' && { 'security.nesting': 'false' }),
       ...(spec.userData !== undefined && { [userDataKey(has)]: spec.userData }),
-      ...Object.fromEntries(Object.entries(spec.tags).map(([key, value]) => [`${tagPrefix}${key}`, value])),
+      ...tagged(spec.tags),
     },
     devices: {
       root: { type: 'disk', path: '/', pool: storagePool, size: String(spec.diskBytes) },
-      eth0: { type: 'nic', name: 'eth0', network: spec.network },
+      [nicDevice]: nic,
+      ...Object.fromEntries((spec.gpus ?? []).map((pci, index) => [`gpu${index}`, { type: 'gpu', gputype: 'physical', pci }])),
     },
   }
 }
@@ -45,6 +52,7 @@ export function createInstances(
     has(options: CallOptions): Promise<(extension: string) => boolean>
     rootPool(options: CallOptions): Promise<string>
     instanceTypes(options: CallOptions): Promise<EngineInfo['instanceTypes']>
+    nics: Nics
   },
 ): Instances {
   const find = async (name: string, options: CallOptions = {}): Promise<LxdInstance | null> => {
@@ -88,11 +96,6 @@ export function createInstances(
     }
   }
 
-  const sameTags = (raw: LxdInstance, tags: Readonly<Record<string, string>>): boolean => {
-    const has = shapeInstance(raw).tags
-    return Object.entries(tags).every(([key, value]) => has[key] === value) && Object.keys(has).length === Object.keys(tags).length
-  }
-
   /** The engine looks at the image first: a host that runs no such instances may say anything. */
   const refined = async (error: EngineError, spec: InstanceSpec, options: CallOptions): Promise<EngineError> => {
     const types = await server.instanceTypes(options)
@@ -101,10 +104,23 @@ export function createInstances(
   }
 
   const create: Instances['create'] = async (spec, options = {}) => {
-    const body = createBody(spec, await server.has(options), await server.rootPool(options))
+    const nic = { network: spec.network, address: spec.address ?? null, guarded: spec.guarded ?? false, ingressBitsPerSecond: null, egressBitsPerSecond: null }
+    const plain = createBody(spec, await server.has(options), await server.rootPool(options), await server.nics.prepare(spec.name, nic, options))
+    if (spec.copyOf === undefined) return make(spec, plain, options)
+    // One that was made before may have outlived its source.
+    await settle(transport, spec.name, options)
+    const former = await find(spec.name, options)
+    if (former === null || powerOf(former.status_code) === 'error') await make(spec, await asCopy(transport, plain, spec, spec.copyOf, options), options)
+    else mustBeOurs(former, spec)
+    await tidyCopy(transport, spec.name, options)
+  }
+  const mustBeOurs = (raw: LxdInstance, spec: InstanceSpec, cause?: EngineError): void => {
+    if (!sameTexts(shapeInstance(raw).tags, spec.tags)) throw new EngineError('conflict', `${spec.name} exists and is not ours`, { cause })
+  }
+  const make = async (spec: InstanceSpec, body: CreateBody, options: CallOptions): Promise<void> => {
     for (let tries = 0; ; tries++) {
       try {
-        await change(transport, '/1.0/instances', { method: 'POST', body }, options)
+        await change(transport, '/1.0/instances', { method: 'POST', query: onMember(spec.host ?? null), body }, options)
         return
       } catch (error) {
         if (options.signal?.aborted === true || !isEngineError(error, 'conflict', 'busy', 'failed', 'invalid')) throw error
@@ -112,7 +128,7 @@ export function createInstances(
         // Ours from before we were killed, or another's of the same name.
         await settle(transport, spec.name, options)
         const raw = await find(spec.name, options)
-        if (raw !== null && !sameTags(raw, spec.tags)) throw new EngineError('conflict', `${spec.name} exists and is not ours`, { cause: error })
+        if (raw !== null) mustBeOurs(raw, spec, error)
         if (raw !== null && powerOf(raw.status_code) !== 'error') return
         if (tries >= 20) throw error
         // Its former creation is being undone by the engine.
@@ -123,7 +139,12 @@ export function createInstances(
 
   const remove: Instances['delete'] = async (name, options = {}) => {
     for (let tries = 0; ; tries++) {
-      const raw = await find(name, options)
+      let raw = await find(name, options)
+      if (raw === null && tries === 0) {
+        // A creation that was asked for just now may be about to make it.
+        await settle(transport, name, options)
+        raw = await find(name, options)
+      }
       if (raw === null) return
       try {
         if (powerOf(raw.status_code) !== 'stopped') await setState(name, 'stopped', { action: 'stop', force: true, timeout: 30 }, options)
@@ -141,15 +162,17 @@ export function createInstances(
   const stop: Instances['stop'] = (name, options = {}) =>
     setState(name, 'stopped', { action: 'stop', force: options.force ?? false, timeout: options.force === true ? -1 : (options.timeoutSeconds ?? 30) }, options)
 
-  const mustBeStopped = (raw: LxdInstance): void => {
+  const mustBeReplaceable = (raw: LxdInstance): void => {
     if (powerOf(raw.status_code) !== 'stopped') throw new EngineError('invalid', `${raw.name} is not stopped`)
+    if ((raw.snapshots ?? []).length > 0) throw new EngineError('invalid', `${raw.name} has snapshots`)
   }
   type Rebuild = (name: string, image: { imageFingerprint: string; userData?: string }, userDataKey: string, options: CallOptions) => Promise<void>
 
   const rebuildInPlace: Rebuild = async (name, { imageFingerprint, userData }, key, options) => {
-    mustBeStopped(await found(name, options))
-    // An empty value removes the key.
-    await change(transport, path(name), { method: 'PATCH', body: { config: { [key]: userData ?? '' } } }, options)
+    const raw = await found(name, options)
+    mustBeReplaceable(raw)
+    // An empty value removes the key; so would a missing description.
+    await change(transport, path(name), { method: 'PATCH', body: { description: raw.description ?? '', config: { [key]: userData ?? '' } } }, options)
     await change(transport, `${path(name)}/rebuild`, { method: 'POST', body: { source: { type: 'image', fingerprint: imageFingerprint } } }, options)
   }
 
@@ -170,7 +193,7 @@ export function createInstances(
       raw = await find(name, options)
     } else if (former !== null) await remove(standIn, options)
     if (raw === null) throw new EngineError('not_found', `no instance ${name}`)
-    mustBeStopped(raw)
+    mustBeReplaceable(raw)
 
     const mac = raw.config?.['volatile.eth0.hwaddr']
     const kept = Object.entries(raw.config ?? {}).filter(([each]) => !/^(volatile|image)\.|^(cloud-init\.|user\.)user-data$/.test(each))
@@ -222,6 +245,7 @@ export function createInstances(
     create,
     start: (name, options = {}) => setState(name, 'running', { action: 'start', timeout: 30 }, options),
     stop,
+    connect: (name, nic, options = {}) => server.nics.connect(name, nic, options),
     async restart(name, options = {}) {
       await found(name, options)
       await stop(name, options)
@@ -229,23 +253,21 @@ export function createInstances(
     },
 
     async resize(name, size, options = {}) {
-      const raw = await found(name, options)
-      const root = raw.devices?.['root'] ?? raw.expanded_devices?.['root'] ?? { type: 'disk', path: '/' }
-      const before = shapeInstance(raw).diskBytes
-      if (before !== null && size.diskBytes < before) throw new EngineError('invalid', 'a disk cannot shrink')
-      // PATCH merges maps one level deep, so the device goes in whole.
-      await change(
-        transport,
-        path(name),
-        {
-          method: 'PATCH',
-          body: {
-            config: { 'limits.cpu': String(size.cpuCores), 'limits.memory': String(size.memoryBytes) },
-            devices: { root: { ...root, size: String(size.diskBytes) } },
-          },
-        },
-        options,
-      )
+      const patch = async (): Promise<void> => {
+        const raw = await found(name, options)
+        const root = raw.devices?.['root'] ?? raw.expanded_devices?.['root'] ?? { type: 'disk', path: '/' }
+        const before = shapeInstance(raw).diskBytes
+        if (before !== null && size.diskBytes < before) throw new EngineError('invalid', 'a disk cannot shrink')
+        const body = {
+          // A patch without it would take it away.
+          description: raw.description ?? '',
+          config: { 'limits.cpu': String(size.cpuCores), 'limits.memory': String(size.memoryBytes) },
+          // Maps are merged one level deep, so the device goes in whole.
+          devices: { root: { ...root, size: String(size.diskBytes) } },
+        }
+        await change(transport, path(name), { method: 'PATCH', body }, options)
+      }
+      await inTurn(transport, name, patch, options.signal)
     },
 
     async rebuild(name, image, options = {}) {
@@ -254,6 +276,10 @@ export function createInstances(
     },
 
     delete: remove,
+    snapshots: createSnapshots(transport, {
+      start: (name, options) => setState(name, 'running', { action: 'start', timeout: 30 }, options),
+      kill: (name, options) => stop(name, { ...options, force: true }),
+    }),
     exec: (name, request, options = {}) => runCommand(transport, path(name), request, options),
     terminal: (name, request, options = {}) => openTerminal(transport, path(name), request, options),
 

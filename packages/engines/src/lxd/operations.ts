@@ -1,13 +1,17 @@
 import { z } from 'zod'
 import type { CallOptions } from '../compute.ts'
 import { EngineError, isEngineError } from '../errors.ts'
-import { answerError, type Ask, type Transport } from './transport.ts'
+import { pause, refuseAborted } from '../signals.ts'
+import { answerError, type Answer, type Ask, type Transport } from './transport.ts'
 
 /** LXD REST API: /1.0/operations/{id}. Status codes: 103 running, 200 success, 400 failure, 401 cancelled. */
 const operation = z.object({
   id: z.string(),
   /** `task`; or `websocket`, a command that runs in an instance, which nothing need wait for. */
   class: z.string().nullish(),
+  description: z.string().nullish(),
+  /** The cluster member that it runs on. */
+  location: z.string().nullish(),
   status_code: z.number(),
   err: z.string().nullish(),
   metadata: z.record(z.string(), z.unknown()).nullish(),
@@ -52,27 +56,74 @@ async function look(transport: Transport, id: string, signal: AbortSignal | unde
   }
 }
 
+/** How long the answer to a change is waited for by one who does not want it any more. */
+const lateAnswerMs = 5_000
+
 /** Sends a change and waits for the operation that it began. */
 export async function change(transport: Transport, path: string, ask: Ask, options: CallOptions = {}): Promise<LxdOperation | null> {
-  const answer = await transport.ask(path, { ...ask, signal: options.signal })
+  refuseAborted(options.signal)
+  const answer = await answered(transport, path, ask, options.signal)
   return answer.operation === null ? null : waitFor(transport, answer.operation, options)
 }
 
-/** Waits for whatever is running on an instance already; what became of it is for the caller to look at. */
-export async function settle(transport: Transport, name: string, options: CallOptions = {}): Promise<void> {
+/** Once sent, a change may have begun: only its answer names what is to be cancelled. An upload has begun nothing before its end. */
+async function answered(transport: Transport, path: string, ask: Ask, signal: AbortSignal | undefined): Promise<Answer> {
+  if (signal === undefined || ask.raw !== undefined) return transport.ask(path, { ...ask, signal })
+  const late = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const wait = () => {
+    timer = setTimeout(() => late.abort(), lateAnswerMs)
+  }
+  signal.addEventListener('abort', wait, { once: true })
+  try {
+    return await transport.ask(path, { ...ask, signal: late.signal })
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', wait)
+  }
+}
+
+/** What runs or is about to. */
+export async function running(transport: Transport, options: CallOptions = {}): Promise<LxdOperation[]> {
   const { metadata } = await transport.ask('/1.0/operations', { query: { recursion: '1' }, signal: options.signal })
   const listed = z.object({ running: z.array(z.unknown()).nullish(), pending: z.array(z.unknown()).nullish() }).safeParse(metadata)
-  for (const entry of [...(listed.data?.running ?? []), ...(listed.data?.pending ?? [])]) {
-    const { data } = operation.safeParse(entry)
-    if (data === undefined || data.class !== 'task' || !touches(data, name)) continue
-    for (let state: LxdOperation | null = data; state !== null && state.status_code < 200; ) {
-      state = await look(transport, `/1.0/operations/${data.id}`, options.signal)
+  return [...(listed.data?.running ?? []), ...(listed.data?.pending ?? [])]
+    .map((entry) => operation.safeParse(entry).data)
+    .filter((one) => one?.class === 'task') as LxdOperation[]
+}
+
+/**
+ * Waits for whatever is running on an instance (or on what else `touches` says) already; what
+ * became of it is for the caller to look at. Resolves to whether there was something.
+ */
+export async function settle(transport: Transport, name: string, options: CallOptions = {}, touches: (operation: LxdOperation, name: string) => boolean = touchesInstance): Promise<boolean> {
+  const found = (await running(transport, options)).filter((one) => touches(one, name))
+  for (const one of found) {
+    for (let state: LxdOperation | null = one; state !== null && state.status_code < 200; ) {
+      state = await look(transport, `/1.0/operations/${one.id}`, options.signal)
+    }
+  }
+  return found.length > 0
+}
+
+/** Tries again what found the object busy, once that is through. */
+export async function whenFree(work: () => Promise<void>, free: () => Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (signal?.aborted === true || tries >= 4 || !isEngineError(error, 'busy')) throw error
+      await free()
+      await pause(50 * (tries + 1), signal)
     }
   }
 }
 
-const touches = ({ resources }: LxdOperation, name: string): boolean =>
-  [...(resources?.['instances'] ?? []), ...(resources?.['containers'] ?? [])].some((path) => path.split('?', 1)[0]?.split('/').at(-1) === name)
+/** Names of the objects of these kinds that an operation is about. */
+export const namesIn = ({ resources }: LxdOperation, ...kinds: string[]): string[] =>
+  kinds.flatMap((kind) => resources?.[kind] ?? []).map((path) => path.split('?', 1)[0]?.split('/').at(-1) ?? '')
+
+const touchesInstance = (operation: LxdOperation, name: string): boolean => namesIn(operation, 'instances', 'containers').includes(name)
 
 export function parseOperation(metadata: unknown): LxdOperation {
   const parsed = operation.safeParse(metadata)

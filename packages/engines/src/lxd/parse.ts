@@ -1,9 +1,7 @@
 import { z } from 'zod'
-import type { Image, Instance, InstanceUsage, Network, PowerState } from '../compute.ts'
+import type { Image, Instance, InstanceNic, InstanceUsage, PowerState } from '../compute.ts'
 import { EngineError } from '../errors.ts'
-
-/** Tags are kept in the instance's configuration under this prefix. */
-export const tagPrefix = 'user.zhisuan.'
+import { tagsOf } from './tags.ts'
 
 const text = z.record(z.string(), z.string())
 const devices = z.record(z.string(), text)
@@ -39,9 +37,14 @@ export const instance = z.object({
   description: z.string().nullish(),
   architecture: z.string().nullish(),
   ephemeral: z.boolean().nullish(),
+  snapshots: z.array(z.unknown()).nullish(),
   state: instanceState.nullish(),
 })
 export type LxdInstance = z.output<typeof instance>
+
+/** On an instance that was made to take the place of another: that one's name. */
+export const standInKey = 'user.zhisuan-stand-in'
+export const isStandIn = (raw: LxdInstance): boolean => ![undefined, raw.name].includes(raw.config?.[standInKey])
 
 /** LXD status codes: 101 started … 113 ready; see doc/rest-api "List of current status codes". */
 const powers: Readonly<Record<number, PowerState>> = {
@@ -86,9 +89,28 @@ export function coresOf(limit: string | undefined): number | null {
 }
 
 /** The engine says year 1 for what it does not know. */
-function dateOf(text: string | null | undefined): Date | null {
+export function dateOf(text: string | null | undefined): Date | null {
   const date = new Date(text ?? Number.NaN)
   return date.getTime() > 0 ? date : null
+}
+
+/** The one NIC. */
+export const nicDevice = 'eth0'
+
+/** The device as it takes effect. */
+export const nicOf = (raw: LxdInstance): Readonly<Record<string, string>> | null => {
+  const own = raw.expanded_devices?.[nicDevice] ?? raw.devices?.[nicDevice]
+  return own?.['type'] === 'nic' ? own : null
+}
+
+function shapeNic(raw: LxdInstance): InstanceNic | null {
+  const own = nicOf(raw)
+  if (own === null) return null
+  return {
+    network: own['network'] ?? own['parent'] ?? null,
+    address: own['ipv4.address'] ?? null,
+    mac: own['hwaddr'] ?? raw.config?.[`volatile.${nicDevice}.hwaddr`] ?? null,
+  }
 }
 
 export function shapeInstance(raw: LxdInstance): Instance {
@@ -114,12 +136,10 @@ export function shapeInstance(raw: LxdInstance): Instance {
     cpuCores: coresOf(config['limits.cpu']),
     memoryBytes: bytesOf(config['limits.memory']),
     diskBytes: bytesOf(root?.['size']),
-    tags: Object.fromEntries(
-      Object.entries(config)
-        .filter(([key]) => key.startsWith(tagPrefix))
-        .map(([key, value]) => [key.slice(tagPrefix.length), value]),
-    ),
+    tags: tagsOf(config),
     addresses: raw.status_code === 102 ? [] : addresses,
+    nic: shapeNic(raw),
+    gpus: Object.values(allDevices).flatMap(({ type, pci }) => (type === 'gpu' && pci !== undefined ? [pci] : [])),
     location: raw.location === 'none' || raw.location === undefined ? null : raw.location,
     createdAt: dateOf(raw.created_at),
   }
@@ -151,10 +171,25 @@ export const image = z.object({
   size: z.number(),
   type: z.string().nullish(),
   created_at: z.string().nullish(),
+  uploaded_at: z.string().nullish(),
 })
+export type LxdImage = z.output<typeof image>
 
-export function shapeImage(raw: z.output<typeof image>): Image {
-  const properties = raw.properties ?? {}
+/** The property that marks an image as ours: one, so that an import overwrites the one that a file brings. */
+export const imageMark = 'user.zhisuan.image'
+const mark = z.object({ tags: text, published: z.string().optional() })
+
+/** Tags, and the alias of an image that was published. */
+export function markOf(raw: LxdImage): z.output<typeof mark> {
+  try {
+    return mark.parse(JSON.parse(raw.properties?.[imageMark] ?? ''))
+  } catch {
+    return { tags: {} }
+  }
+}
+
+export function shapeImage(raw: LxdImage): Image {
+  const { [imageMark]: _, ...properties } = raw.properties ?? {}
   return {
     fingerprint: raw.fingerprint,
     name: raw.aliases?.[0]?.name ?? properties['description'] ?? raw.fingerprint.slice(0, 12),
@@ -166,28 +201,6 @@ export function shapeImage(raw: z.output<typeof image>): Image {
     type: raw.type === 'virtual-machine' ? 'vm' : 'container',
     createdAt: dateOf(raw.created_at),
     properties,
-  }
-}
-
-export const network = z.object({
-  name: z.string(),
-  description: z.string().nullish(),
-  managed: z.boolean(),
-  type: z.string(),
-  config: text.nullish(),
-})
-
-export function shapeNetwork(raw: z.output<typeof network>): Network {
-  const range = (key: string): string | null => {
-    const value = raw.config?.[key]
-    return value === undefined || value === 'none' || value === '' ? null : value
-  }
-  return {
-    name: raw.name,
-    description: raw.description ?? '',
-    managed: raw.managed,
-    kind: raw.type,
-    ipv4: range('ipv4.address'),
-    ipv6: range('ipv6.address'),
+    tags: markOf(raw).tags,
   }
 }

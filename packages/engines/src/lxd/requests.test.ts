@@ -1,8 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createHash } from 'node:crypto'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ComputeEngine, InstanceSpec } from '../compute.ts'
 import { createLxdEngine } from './engine.ts'
 import { begun, ended, extensions, failure, instance, server, startFake, sync, type FakeLxd } from './fake.ts'
@@ -127,6 +123,7 @@ describe('changing', () => {
   it('resizes with the whole root device, as a patch replaces it', async () => {
     await engine.instances.resize('one', { cpuCores: 4, memoryBytes: 8 * gib, diskBytes: 30 * gib })
     expect(fake.last('PATCH', '/1.0/instances/one').json).toEqual({
+      description: '',
       config: { 'limits.cpu': '4', 'limits.memory': '8589934592' },
       devices: { root: { type: 'disk', path: '/', pool: 'fast', size: '32212254720' } },
     })
@@ -136,6 +133,14 @@ describe('changing', () => {
     await engine.instances.delete('one')
     expect(fake.changes()).toEqual(['PUT /1.0/instances/one/state', 'DELETE /1.0/instances/one'])
     expect(fake.last('PUT', '/1.0/instances/one/state').json).toMatchObject({ action: 'stop', force: true })
+  })
+  it('deletes also what a creation is about to make', async () => {
+    const creation = { id: 'making', class: 'task', status_code: 103, resources: { instances: ['/1.0/instances/one'] } }
+    fake.on('GET /1.0/operations', sync({ running: [creation] }))
+    fake.on('GET /1.0/operations/making/wait', ended())
+    fake.on('GET /1.0/instances/one', failure(404, 'Instance not found'), sync(instance()), failure(404, 'Instance not found'))
+    await engine.instances.delete('one')
+    expect(fake.changes()).toEqual(['DELETE /1.0/instances/one'])
   })
   it('does not take for deleted what failed because something else was not found', async () => {
     fake.on('GET /1.0/operations/op/wait', ended({ status_code: 400, err: 'Storage pool not found' }))
@@ -154,9 +159,9 @@ describe('rebuilding', () => {
     fake.on('GET /1.0', server({ api_extensions: [...extensions, 'instances_rebuild'] }))
     await engine.instances.rebuild('one', { imageFingerprint: 'b'.repeat(64), userData: 'data' })
     expect(fake.last('POST', '/1.0/instances/one/rebuild').json).toEqual({ source: { type: 'image', fingerprint: 'b'.repeat(64) } })
-    expect(fake.last('PATCH', '/1.0/instances/one').json).toEqual({ config: { 'cloud-init.user-data': 'data' } })
+    expect(fake.last('PATCH', '/1.0/instances/one').json).toEqual({ description: '', config: { 'cloud-init.user-data': 'data' } })
     await engine.instances.rebuild('one', { imageFingerprint: 'b'.repeat(64) })
-    expect(fake.last('PATCH', '/1.0/instances/one').json).toEqual({ config: { 'cloud-init.user-data': '' } })
+    expect(fake.last('PATCH', '/1.0/instances/one').json).toEqual({ description: '', config: { 'cloud-init.user-data': '' } })
   })
   it('makes a new one beside where the server cannot, and puts it in the old one’s place', async () => {
     fake.on('GET /1.0/instances/one', sync(instance()), sync(instance()), failure(404, 'Instance not found'))
@@ -229,47 +234,6 @@ describe('files', () => {
   })
 })
 
-describe('importing', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'zhisuan-import-'))
-  const file = (name: string, content: string | Buffer): string => {
-    writeFileSync(join(folder, name), content)
-    return join(folder, name)
-  }
-  const metadataPath = file('metadata.tar.xz', 'metadata')
-  beforeEach(() => fake.on('POST /1.0/images/aliases', sync({})))
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
-  const sha256 = (text: string | Buffer) => createHash('sha256').update(text).digest('hex')
-
-  it('sends a unified image as it is, with its properties', async () => {
-    const fingerprint = await engine.images.importFile?.({ alias: 'debian', metadataPath, properties: { 'cloud-init': 'true', 名: 'a&b' } })
-    expect(fingerprint).toBe(sha256('metadata'))
-    const { headers, body } = fake.last('POST', '/1.0/images')
-    expect(body.toString()).toBe('metadata')
-    expect(headers).toMatchObject({ 'content-type': 'application/octet-stream', 'x-lxd-properties': 'cloud-init=true&%E5%90%8D=a%26b', 'x-incus-properties': 'cloud-init=true&%E5%90%8D=a%26b' })
-    expect(fake.last('POST', '/1.0/images/aliases').json).toEqual({ name: 'debian', target: fingerprint })
-  })
-  it.each([
-    ['rootfs', Buffer.from('hsqs root file system')],
-    ['rootfs.img', Buffer.from('QFI\xFB a disk', 'latin1')],
-    ['rootfs', Buffer.from('x')],
-  ])('sends a split image as %s in two parts, metadata first', async (part, content) => {
-    const fingerprint = await engine.images.importFile?.({ alias: 'debian', metadataPath, rootfsPath: file('root', content) })
-    expect(fingerprint).toBe(sha256(Buffer.concat([Buffer.from('metadata'), content])))
-    const { headers, body } = fake.last('POST', '/1.0/images')
-    expect(headers['content-type']).toMatch(/^multipart\/form-data; boundary=/)
-    const names = [...body.toString('latin1').matchAll(/form-data; name="([^"]*)"/g)].map(([, name]) => name)
-    expect(names).toEqual(['metadata', part])
-    expect(body.includes(content)).toBe(true)
-  })
-  it('sends nothing that the server holds, and moves the alias', async () => {
-    fake.on(`GET /1.0/images/${sha256('metadata')}`, sync({}))
-    fake.on('POST /1.0/images/aliases', failure(409, 'Alias "debian" already exists'))
-    fake.on('PUT /1.0/images/aliases/debian', sync({}))
-    await engine.images.importFile?.({ alias: 'debian', metadataPath })
-    expect(fake.changes()).toEqual(['POST /1.0/images/aliases', 'PUT /1.0/images/aliases/debian'])
-  })
-})
-
 describe('capacity', () => {
   it('sums hosts and pools, and counts instances without a limit as all of a host', async () => {
     fake.on('GET /1.0/instances', sync([instance({ expanded_config: { 'limits.cpu': '0-2,5', 'limits.memory': '1GiB' } }), instance({ name: 'free', expanded_config: {} })]))
@@ -315,4 +279,20 @@ it('cancels the operation on the engine when it is aborted', async () => {
   controller.abort()
   await expect(call).rejects.toMatchObject({ kind: 'cancelled' })
   expect(fake.changes()).toContain('DELETE /1.0/operations/long')
+})
+
+it('cancels also what the engine had begun and not yet answered for when it was aborted', async () => {
+  const asked = Promise.withResolvers<void>()
+  let answer: () => void = () => undefined
+  fake.on('PUT /1.0/instances/one/state', (response) => {
+    answer = () => response.writeHead(202, { 'content-type': 'application/json' }).end(JSON.stringify({ type: 'async', status_code: 100, operation: '/1.0/operations/late', metadata: {} }))
+    asked.resolve()
+  })
+  const controller = new AbortController()
+  const call = engine.instances.start('one', { signal: controller.signal })
+  await asked.promise
+  controller.abort()
+  answer()
+  await expect(call).rejects.toMatchObject({ kind: 'cancelled' })
+  expect(fake.changes()).toEqual(['PUT /1.0/instances/one/state', 'DELETE /1.0/operations/late'])
 })

@@ -1,10 +1,12 @@
 import { X509Certificate } from 'node:crypto'
 import { connect as connectSocket, isIP } from 'node:net'
+import { Readable } from 'node:stream'
 import { connect as connectTls, type PeerCertificate } from 'node:tls'
 import { Agent, request, type Dispatcher } from 'undici'
 import { WebSocket } from 'ws'
 import { z } from 'zod'
 import { EngineError, type EngineErrorKind } from '../errors.ts'
+import { streamOf } from './streams.ts'
 
 /** How an LXD or Incus server is reached. */
 export type LxdConnection =
@@ -34,6 +36,8 @@ export interface Answer {
   metadata: unknown
   /** Path of the operation that an asynchronous request began. */
   operation: string | null
+  /** What `ifMatch` compares with, of an object that was read. */
+  etag: string | null
 }
 
 export interface Ask {
@@ -41,18 +45,29 @@ export interface Ask {
   query?: Readonly<Record<string, string>>
   /** JSON, or raw bytes with their own headers. */
   body?: unknown
+  /** A stream is read to its end or destroyed, whatever becomes of the request. */
   raw?: { content: Dispatcher.DispatchOptions['body']; headers: Record<string, string> }
+  /** Only if the object still is as it was read; else `busy`. */
+  ifMatch?: string | null
   signal?: AbortSignal | undefined
-  /** Time for the whole answer, in milliseconds. Default 30 s. */
+  /** Time for the whole answer, in milliseconds; of an upload or a stream, for silence. Default 30 s. */
   timeoutMs?: number
   /** Waits on the engine for something: takes no connection from those that only ask. */
   waits?: boolean
 }
 
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>
+
 export interface Transport {
   ask(path: string, ask?: Ask): Promise<Answer>
   /** The body as it comes, for files and logs. */
-  raw(path: string, ask?: Ask): Promise<{ status: number; headers: Readonly<Record<string, string | string[] | undefined>>; body: Buffer }>
+  raw(path: string, ask?: Ask): Promise<{ status: number; headers: AnswerHeaders; body: Buffer }>
+  /**
+   * A body of any length, as fast as it is read; whoever asks for it reads or destroys it. The
+   * signal ends it as long as it flows. It fails with an EngineError, as does an answer of another
+   * status than 200 or of another kind than files.
+   */
+  stream(path: string, ask?: Ask): Promise<{ headers: AnswerHeaders; body: Readable }>
   /** Kept alive by pings; one that falls silent is cut. Throws when there is no way to connect. */
   socket(path: string, query: Readonly<Record<string, string>>): WebSocket
   /** Aborted by `close`. */
@@ -95,30 +110,80 @@ export function createTransport(connection: LxdConnection): Transport {
     return connectionError(error)
   }
 
-  const send = async (path: string, ask: Ask): Promise<{ status: number; headers: Dispatcher.ResponseData['headers']; body: Buffer }> => {
+  /** Sends a request and waits for the head of its answer; `release` when the body is done with. */
+  const begin = async (path: string, ask: Ask, flows: boolean) => {
     // By hand: what AbortSignal.timeout and AbortSignal.any hold on to outlives a quick request by far.
     const ended = new AbortController()
     const end = () => ended.abort()
-    const timer = setTimeout(() => ended.abort(new Error(`${path}: no answer in time`)), ask.timeoutMs ?? defaultTimeoutMs)
+    const timeoutMs = ask.timeoutMs ?? defaultTimeoutMs
+    const timer = flows ? undefined : setTimeout(() => ended.abort(new Error(`${path}: no answer in time`)), timeoutMs)
+    const release = () => {
+      clearTimeout(timer)
+      for (const signal of [ask.signal, closing.signal]) signal?.removeEventListener('abort', end)
+    }
     for (const signal of [ask.signal, closing.signal]) {
       if (signal?.aborted === true) end()
       signal?.addEventListener('abort', end, { once: true })
     }
+    const content = ask.raw?.content
+    // It may break off before it is first read: that is told where it is read, and must not end the process.
+    if (content instanceof Readable) content.on('error', () => undefined)
     try {
       const response = await request(url(path, ask.query), {
-        dispatcher: ask.waits === true ? waiting : asking,
+        dispatcher: ask.waits === true || flows ? waiting : asking,
         method: ask.method ?? 'GET',
         signal: ended.signal,
-        ...(ask.raw !== undefined && { body: ask.raw.content as Buffer, headers: ask.raw.headers }),
-        ...(ask.body !== undefined && { body: JSON.stringify(ask.body), headers: { 'content-type': 'application/json' } }),
+        headers: { ...(typeof ask.ifMatch === 'string' && { 'if-match': ask.ifMatch }), ...(ask.body !== undefined && { 'content-type': 'application/json' }), ...ask.raw?.headers },
+        ...(ask.body !== undefined && { body: JSON.stringify(ask.body) }),
+        // undici takes any async iterable, and waits for the server where it is slower.
+        ...(ask.raw !== undefined && { body: (content instanceof Readable ? taken(content) : content) as Buffer }),
+        ...(flows && { headersTimeout: timeoutMs, bodyTimeout: timeoutMs }),
       })
+      return { response, release }
+    } catch (error) {
+      release()
+      throw failure(error, ask.signal)
+    } finally {
+      if (content instanceof Readable) content.destroy()
+    }
+  }
+
+  const send = async (path: string, ask: Ask): Promise<{ status: number; headers: AnswerHeaders; body: Buffer }> => {
+    const { response, release } = await begin(path, ask, ask.raw !== undefined && !Buffer.isBuffer(ask.raw.content))
+    try {
       return { status: response.statusCode, headers: response.headers, body: await collect(path, response.body) }
     } catch (error) {
       throw failure(error, ask.signal)
     } finally {
-      clearTimeout(timer)
-      for (const signal of [ask.signal, closing.signal]) signal?.removeEventListener('abort', end)
+      release()
     }
+  }
+
+  const stream: Transport['stream'] = async (path, ask = {}) => {
+    const { response, release } = await begin(path, ask, true)
+    const { body, statusCode, headers } = response
+    if (statusCode !== 200 || !/^(application\/octet-stream|multipart\/form-data)\b/.test(String(headers['content-type']))) {
+      try {
+        throw refusalOf(path, statusCode, await collect(path, body))
+      } catch (error) {
+        throw failure(error, ask.signal)
+      } finally {
+        release()
+      }
+    }
+    async function* parts(): AsyncGenerator<Buffer> {
+      try {
+        for await (const part of body as AsyncIterable<Buffer>) yield part
+      } catch (error) {
+        throw failure(error, ask.signal)
+      }
+    }
+    const readable = streamOf(parts(), () => {
+      release()
+      body.on('error', () => undefined)
+      body.destroy()
+    })
+    return { headers, body: readable }
   }
 
   const openSocket = (path: string, query: Readonly<Record<string, string>>): WebSocket => {
@@ -135,21 +200,12 @@ export function createTransport(connection: LxdConnection): Transport {
   return {
     closed: closing.signal,
     async ask(path, ask = {}) {
-      const { status, body } = await send(path, ask)
-      const text = body.toString('utf8')
-      let answer: unknown
-      try {
-        answer = JSON.parse(text)
-      } catch (error) {
-        throw new EngineError(kindOfForeign(status), `${path}: the answer is not JSON (HTTP ${status}): ${text.slice(0, 100)}`, { cause: error, status })
-      }
-      const parsed = envelope.safeParse(answer)
-      if (!parsed.success) throw new EngineError(kindOfForeign(status), `${path}: unknown answer (HTTP ${status})`, { cause: parsed.error, status })
-      const { type, error, error_code, metadata, operation } = parsed.data
-      if (type === 'error') throw answerError(error ?? '', error_code ?? status)
-      return { metadata, operation: operation === null || operation === undefined || operation === '' ? null : operation }
+      const { status, headers, body } = await send(path, ask)
+      const { metadata, operation } = opened(path, status, body)
+      return { metadata, operation: operation === null || operation === undefined || operation === '' ? null : operation, etag: typeof headers['etag'] === 'string' ? headers['etag'] : null }
     },
     raw: (path, ask = {}) => send(path, ask),
+    stream,
     socket(path, query) {
       if (closing.signal.aborted) throw new EngineError('cancelled', 'the engine was closed')
       let socket: WebSocket
@@ -199,6 +255,37 @@ function tlsOf(connection: Exclude<LxdConnection, { socketPath: string }>) {
     allowPartialTrustChain: true,
     checkServerIdentity: (_host: string, certificate: PeerCertificate): Error | undefined =>
       pinned.raw.equals(certificate.raw) ? undefined : Object.assign(new Error('the server has another certificate than the pinned one'), { code: 'CERT_NOT_PINNED' }),
+  }
+}
+
+/** Takes an answer out of its envelope. */
+function opened(path: string, status: number, body: Buffer): z.output<typeof envelope> {
+  const text = body.toString('utf8')
+  let answer: unknown
+  try {
+    answer = JSON.parse(text)
+  } catch (error) {
+    throw new EngineError(kindOfForeign(status), `${path}: the answer is not JSON (HTTP ${status}): ${text.slice(0, 100)}`, { cause: error, status })
+  }
+  const parsed = envelope.safeParse(answer)
+  if (!parsed.success) throw new EngineError(kindOfForeign(status), `${path}: unknown answer (HTTP ${status})`, { cause: parsed.error, status })
+  const { type, error, error_code } = parsed.data
+  if (type === 'error') throw answerError(error ?? '', error_code ?? status)
+  return parsed.data
+}
+
+/** Why there is no stream. */
+function refusalOf(path: string, status: number, body: Buffer): EngineError {
+  opened(path, status, body)
+  return new EngineError('bad_answer', `${path}: an answer where a stream was to come (HTTP ${status})`, { status })
+}
+
+/** What goes wrong with the caller's own stream is not the engine's. */
+async function* taken(source: Readable): AsyncGenerator<Buffer> {
+  try {
+    for await (const part of source as AsyncIterable<Buffer>) yield part
+  } catch (error) {
+    throw new EngineError('invalid', `what was to be sent broke off: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
   }
 }
 
@@ -253,12 +340,12 @@ export function answerError(message: string, status: number): EngineError {
 
 function kindOf(message: string, status: number): EngineErrorKind {
   if (status === 401 || status === 403) return 'unauthorized'
-  if (/no space left|not enough (disk|memory)|exhausted|no available|reached limit|cannot allocate memory/i.test(message)) return 'exhausted'
-  if (status === 404 || /not found|image not provided/i.test(message)) return 'not_found'
-  if (status === 409 || /already exists|already in use/i.test(message)) return 'conflict'
-  if (/is busy|busy running|operation.*in progress|currently (being|running)/i.test(message)) return 'busy'
-  if (status === 501 || /not supported|not implemented|isn't supported|unsupported|No instance driver|not operational/i.test(message)) return 'unsupported'
-  if (status === 400 || /doesn't match instance type/i.test(message)) return 'invalid'
+  if (/no space left|out of space|quota exceeded|insufficient (free|suitable)|not enough (disk|memory)|exhausted|no available|reached limit|cannot allocate memory/i.test(message)) return 'exhausted'
+  if (status === 404 || /not found|image not provided|ACL "[^"]*" does not exist/i.test(message)) return 'not_found'
+  if (status === 409 || /already (exists|created|in use)|UNIQUE constraint|overlaps with another|defined on another NIC/i.test(message)) return 'conflict'
+  if (status === 412 || /is busy|busy running|operation.*in progress|non-reusable operation|currently (being|running)|(still|currently|that is) in use|used by running/i.test(message)) return 'busy'
+  if (status === 501 || /not supported|not implemented|isn't supported|unsupported|No instance driver|not operational|TC action module|requires bridge netfilter/i.test(message)) return 'unsupported'
+  if (status === 400 || /doesn't match instance type|device validation failed/i.test(message)) return 'invalid'
   if (status === 429 || (status >= 502 && status <= 504)) return 'unreachable'
   return 'failed'
 }

@@ -1,21 +1,29 @@
-import { createHash } from 'node:crypto'
 import { EventEmitter, on } from 'node:events'
 import { z } from 'zod'
-import type { CallOptions, ComputeEngine, EngineEvent, Image, Instance, InstanceUsage, Network } from '../compute.ts'
+import type { CallOptions, ComputeEngine, EngineEvent, Instance, InstanceSpec, InstanceUsage } from '../compute.ts'
 import { EngineError } from '../errors.ts'
 import { pause, refuseAborted } from '../signals.ts'
+import { copyOf, disk, kept, withFile, type Disk } from './disk.ts'
+import { createSandboxHosts } from './hosts.ts'
+import { createSandboxImages } from './images.ts'
 import { openJournal } from './journal.ts'
-import { openSandboxTerminal, runSandboxCommand } from './shell.ts'
+import { createSandboxNetworks, type Place } from './networks.ts'
+import type { Parts } from './parts.ts'
+import { openSandboxTerminal, runSandboxCommand, sleepMs } from './shell.ts'
+import { createSandboxSnapshots, mustHaveSnapshot } from './snapshots.ts'
+import { attachments, createSandboxStorage } from './storage.ts'
 
 export interface SandboxOptions {
   /** Where its state is kept; null keeps it in memory. */
   directory: string | null
   /** How long each change takes, in milliseconds. Default 0. */
   latencyMs?: number
+  /** How many hosts it pretends; more than one are a cluster. Default 1. */
+  hosts?: number
   now?: () => Date
 }
 
-const stored = z.object({
+const stored = disk.extend({
   name: z.string(),
   type: z.enum(['vm', 'container']),
   power: z.enum(['running', 'stopped']),
@@ -23,16 +31,27 @@ const stored = z.object({
   memoryBytes: z.number(),
   diskBytes: z.number(),
   network: z.string(),
+  /** The static one. */
+  address: z.string().nullable().default(null),
+  /** What it was given, the static one or another. */
+  lease: z.string().nullable().default(null),
+  guarded: z.boolean().default(false),
+  ingressBitsPerSecond: z.number().nullable().default(null),
+  egressBitsPerSecond: z.number().nullable().default(null),
+  gpus: z.array(z.string()).default([]),
+  host: z.string().default('sandbox'),
+  /** Where it was before its host was evacuated. */
+  home: z.string().nullable().default(null),
   tags: z.record(z.string(), z.string()),
   image: z.string(),
-  /** Number of its address, counted up. */
+  /** Counted up; its hardware address and made-up usage come of it. */
   number: z.number(),
   createdAt: z.number(),
   startedAt: z.number(),
-  /** Base64 by path. */
-  files: z.record(z.string(), z.string()),
-  /** Mode, owner and group by path, as `stat` prints them. */
-  attributes: z.record(z.string(), z.string()).default({}),
+  /** Of the image that it came from. */
+  imageProperties: z.record(z.string(), z.string()).default({}),
+  volumes: attachments.default({}),
+  snapshots: z.record(z.string(), kept).default({}),
 })
 type Stored = z.output<typeof stored>
 
@@ -40,22 +59,6 @@ const gib = 2 ** 30
 const outputLimit = 2 ** 20
 /** As `compute.ts` gives it. */
 const instanceName = /^[a-z][a-z0-9-]{0,61}[a-z0-9]$/
-
-const images: readonly Image[] = (['vm', 'container'] as const).flatMap((type) =>
-  ['debian-12', 'ubuntu-24.04', 'busybox'].map((name) => ({
-    fingerprint: createHash('sha256').update(`sandbox ${type} ${name}`).digest('hex'),
-    name,
-    description: `Sandbox ${name}`,
-    os: name.split('-')[0] ?? name,
-    release: name.split('-')[1] ?? null,
-    architecture: 'x86_64',
-    sizeBytes: 100 * 2 ** 20,
-    type,
-    createdAt: null,
-    properties: name === 'busybox' ? {} : { 'cloud-init': 'true' },
-  })),
-)
-const networks: readonly Network[] = [{ name: 'sandbox0', description: '', managed: true, kind: 'bridge', ipv4: '10.99.0.1/16', ipv6: null }]
 
 /**
  * An engine that runs nothing and says so: for a first look, for fast tests, for load tests with
@@ -99,9 +102,6 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
     if (one.power !== 'running') throw new EngineError('invalid', `${name} is not running`)
     return one
   }
-  const mustHaveImage = (fingerprint: string): void => {
-    if (!images.some((image) => image.fingerprint === fingerprint)) throw new EngineError('not_found', 'no such image')
-  }
   const setPower = async (name: string, power: Stored['power'], action: string, call?: CallOptions): Promise<void> => {
     await work(call)
     const one = must(name)
@@ -118,13 +118,83 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
     memoryBytes: one.memoryBytes,
     diskBytes: one.diskBytes,
     tags: one.tags,
-    addresses:
-      one.power === 'running'
-        ? [{ family: 4, address: `10.99.${(one.number >> 8) & 255}.${one.number & 255}`, mac: '', interface: 'eth0', network: one.network }]
-        : [],
-    location: 'sandbox',
+    addresses: one.power === 'running' && one.lease !== null ? [{ family: 4, address: one.lease, mac: macOf(one), interface: 'eth0', network: one.network }] : [],
+    nic: { network: one.network, address: one.address, mac: macOf(one) },
+    gpus: one.gpus,
+    location: one.host,
     createdAt: new Date(one.createdAt),
   })
+
+  const parts: Parts = {
+    directory: options.directory,
+    enter,
+    work,
+    tell: (kind, name, action, within = null) => {
+      const event: EngineEvent = { type: 'object', kind, name, within, action, at: now() }
+      bus.emit('event', event)
+    },
+  }
+  const networks = createSandboxNetworks(parts, function* () {
+    for (const one of objects.values()) yield placeOf(one, now())
+  })
+  const hosts = createSandboxHosts(parts, options.hosts ?? 1, {
+    memoryBytes: (host) => [...objects.values()].reduce((sum, one) => sum + (one.host === host && one.power === 'running' ? one.memoryBytes : 0), 0),
+    moveAway(from, to) {
+      for (const one of [...objects.values()].filter(({ host }) => host === from)) move(one, to(one.number), from)
+    },
+    moveBack(home) {
+      for (const one of [...objects.values()].filter((one) => one.home === home)) move(one, home, null)
+    },
+  })
+  const move = (one: Stored, host: string, home: string | null) => {
+    journal.put(one.name, { ...one, host, home })
+    tell(one.name, 'instance-updated')
+  }
+  for (const one of objects.values()) {
+    const lease = networks.take(one.network, one.name, one.lease)
+    if (lease !== one.lease) journal.put(one.name, { ...one, lease })
+  }
+
+  const storage = createSandboxStorage(parts, now, {
+    get: (name) => objects.get(name),
+    *attached() {
+      for (const { name, volumes } of objects.values()) yield [name, volumes]
+    },
+    attach(name, volumes) {
+      journal.put(name, { ...must(name), volumes })
+      tell(name, 'instance-updated')
+    },
+    diskBytes: () => [...objects.values()].reduce((sum, { diskBytes }) => sum + diskBytes, 0),
+  })
+  const snapshots = createSandboxSnapshots(parts, now, {
+    must,
+    find: (name) => objects.get(name),
+    keep: (name, snapshots) => journal.put(name, { ...must(name), snapshots: { ...snapshots } }),
+    setBack(name, to) {
+      const one = must(name)
+      journal.put(name, { ...one, ...to, startedAt: one.power === 'running' ? now().getTime() : one.startedAt })
+      tell(name, 'instance-restored')
+    },
+  })
+  const images = createSandboxImages(parts, now, {
+    take({ instance, snapshot }) {
+      const one = must(instance)
+      if (snapshot === null && one.power !== 'stopped') throw new EngineError('invalid', `${instance} is not stopped`)
+      return { ...one, disk: copyOf(snapshot === null ? one : mustHaveSnapshot(instance, one.snapshots, snapshot)) }
+    },
+  })
+  /** What an instance begins with. */
+  const beginning = ({ copyOf: of, imageFingerprint, type, diskBytes }: InstanceSpec): { disk: Disk; image: string; imageProperties: Readonly<Record<string, string>> } => {
+    if (of === undefined) {
+      const { disk, properties } = images.must(imageFingerprint)
+      return { disk, image: imageFingerprint, imageProperties: properties }
+    }
+    const source = must(of.instance)
+    const then = of.snapshot === null ? { ...source, sizeBytes: source.diskBytes } : mustHaveSnapshot(of.instance, source.snapshots, of.snapshot)
+    if (source.type !== type) throw new EngineError('invalid', `a copy of a ${source.type} is no ${type}`)
+    if (then.sizeBytes > diskBytes) throw new EngineError('invalid', 'the disk of a copy cannot be smaller')
+    return { disk: copyOf(then), image: source.image, imageProperties: source.imageProperties }
+  }
 
   return {
     kind: 'sandbox',
@@ -142,17 +212,15 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
       await enter(call)
       let cores = 0
       let memory = 0
-      let disk = 0
       for (const one of objects.values()) {
         cores += one.cpuCores
         memory += one.memoryBytes
-        disk += one.diskBytes
       }
       return {
         cpuCores: { total: 1_000_000, used: cores },
         memoryBytes: { total: 4_000_000 * gib, used: memory },
-        diskBytes: { total: 40_000_000 * gib, used: disk },
-        nodes: 1,
+        diskBytes: { total: storage.totalBytes, used: storage.usedBytes() },
+        nodes: hosts.count,
       }
     },
     instances: {
@@ -173,8 +241,11 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
           throw new EngineError('conflict', `${spec.name} exists and is not ours`)
         }
         if (!instanceName.test(spec.name)) throw new EngineError('invalid', `no name for an instance: ${spec.name}`)
-        mustHaveImage(spec.imageFingerprint)
-        if (!networks.some((network) => network.name === spec.network)) throw new EngineError('not_found', `no network ${spec.network}`)
+        const { disk, image, imageProperties } = beginning(spec)
+        hosts.mustHaveGpus(spec.gpus ?? [])
+        const host = hosts.place(nextNumber, spec.host)
+        const address = spec.address ?? null
+        const lease = networks.take(spec.network, spec.name, address)
         journal.put(spec.name, {
           name: spec.name,
           type: spec.type,
@@ -183,13 +254,23 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
           memoryBytes: spec.memoryBytes,
           diskBytes: spec.diskBytes,
           network: spec.network,
+          address,
+          lease,
+          guarded: spec.guarded ?? false,
+          ingressBitsPerSecond: null,
+          egressBitsPerSecond: null,
+          gpus: [...(spec.gpus ?? [])],
+          host,
+          home: null,
           tags: { ...spec.tags },
-          image: spec.imageFingerprint,
+          image,
+          imageProperties,
           number: nextNumber++,
           createdAt: now().getTime(),
           startedAt: 0,
-          files: {},
-          attributes: {},
+          volumes: {},
+          snapshots: {},
+          ...disk,
         })
         tell(spec.name, 'instance-created')
       },
@@ -210,31 +291,47 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
         await work(call)
         const one = must(name)
         if (one.power !== 'stopped') throw new EngineError('invalid', `${name} is not stopped`)
-        mustHaveImage(imageFingerprint)
-        journal.put(name, { ...one, image: imageFingerprint, files: {}, attributes: {} })
+        if (Object.keys(one.snapshots).length > 0) throw new EngineError('invalid', `${name} has snapshots`)
+        const { disk, properties } = images.must(imageFingerprint)
+        journal.put(name, { ...one, ...copyOf(disk), image: imageFingerprint, imageProperties: properties })
+        tell(name, 'instance-updated')
+      },
+      async connect(name, nic, call) {
+        await work(call)
+        const one = must(name)
+        const next = { ...one, ...nic }
+        if ((['network', 'address', 'guarded', 'ingressBitsPerSecond', 'egressBitsPerSecond'] as const).every((key) => one[key] === next[key])) return
+        // One that stays where it is, and asks for no other, keeps its address.
+        const stays = one.network === nic.network && nic.address === null && one.address === null
+        const lease = stays ? one.lease : networks.take(nic.network, name, nic.address)
+        if (lease !== one.lease || one.network !== nic.network) networks.release(one.network, one.lease)
+        journal.put(name, { ...next, lease })
         tell(name, 'instance-updated')
       },
       async delete(name, call) {
         await work(call)
-        if (!objects.has(name)) return
+        const one = objects.get(name)
+        if (one === undefined) return
         journal.remove(name)
+        networks.release(one.network, one.lease)
         tell(name, 'instance-deleted')
       },
+      snapshots,
       async exec(name, request, call) {
         await work(call)
+        mustRun(name)
+        await enter(call, sleepMs(request.command, request.input ?? Buffer.alloc(0)))
         const one = mustRun(name)
-        const result = runSandboxCommand(request.command, { hostname: name, files: one.files, attributes: one.attributes, input: request.input ?? Buffer.alloc(0) })
+        const result = runSandboxCommand(request.command, { hostname: name, ...storage.seen(copyOf(one), one.volumes), input: request.input ?? Buffer.alloc(0) })
+        for (const stream of ['stdout', 'stderr'] as const) if (result[stream].length > 0) request.onOutput?.(stream, result[stream])
         return { ...result, stdout: result.stdout.subarray(0, outputLimit), stderr: result.stderr.subarray(0, outputLimit) }
       },
       async writeFile(name, file, call) {
         await work(call)
         const one = must(name)
         const attributes = `${(file.mode & 0o7777).toString(8)} ${file.uid ?? 0} ${file.gid ?? 0}`
-        journal.put(name, {
-          ...one,
-          files: { ...one.files, [file.path]: file.content.toString('base64') },
-          attributes: { ...one.attributes, [file.path]: attributes },
-        })
+        if (storage.write(one.volumes, file.path, file.content, attributes)) return
+        journal.put(name, { ...one, ...withFile(copyOf(one), file.path, file.content, attributes) })
       },
       async usage(call) {
         await enter(call)
@@ -249,22 +346,13 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
       async terminal(name, request, call) {
         await enter(call)
         const one = mustRun(name)
-        return openSandboxTerminal(name, request, one)
+        return openSandboxTerminal(name, request, storage.seen(copyOf(one), one.volumes))
       },
     },
-    // It has its own images, and takes no others.
-    images: {
-      async list(call) {
-        await enter(call)
-        return [...images]
-      },
-    },
-    networks: {
-      async list(call) {
-        await enter(call)
-        return [...networks]
-      },
-    },
+    images,
+    networks,
+    storage,
+    hosts,
     async *events({ signal }) {
       const stop = AbortSignal.any([signal, closing.signal])
       if (stop.aborted) return
@@ -280,6 +368,24 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
     async close() {
       closing.abort()
     },
+  }
+}
+
+/** Of the range that LXD takes its own from. */
+const macOf = ({ number }: Pick<Stored, 'number'>): string => `00:16:3e:${[16, 8, 0].map((shift) => ((number >> shift) & 255).toString(16).padStart(2, '0')).join(':')}`
+
+function placeOf(one: Stored, at: Date): Place {
+  const running = one.power === 'running'
+  const { networkReceivedBytes, networkSentBytes } = usageOf(one, at)
+  return {
+    name: one.name,
+    network: one.network,
+    mac: macOf(one),
+    lease: one.lease,
+    static: one.address !== null,
+    running,
+    receivedBytes: running ? networkReceivedBytes : 0,
+    sentBytes: running ? networkSentBytes : 0,
   }
 }
 

@@ -9,14 +9,15 @@ export interface Journal<T> {
 
 /**
  * Objects by key, kept in an append-only file and in memory. Opening rewrites the file to what is
- * left; a last line that was torn by a kill is dropped. Null keeps them in memory only.
+ * left; a last line that was torn by a kill is dropped. Null keeps them in memory only. Each kind
+ * of object has a file of its own, by `name`.
  */
-export function openJournal<T>(directory: string | null, read: (value: unknown) => T | null): { objects: Map<string, T>; journal: Journal<T> } {
+export function openJournal<T>(directory: string | null, read: (value: unknown) => T | null, name = 'journal'): { objects: Map<string, T>; journal: Journal<T> } {
   const objects = new Map<string, T>()
   if (directory === null) return { objects, journal: { put: (key, value) => void objects.set(key, value), remove: (key) => void objects.delete(key) } }
 
   mkdirSync(directory, { recursive: true })
-  const path = join(directory, 'journal.jsonl')
+  const path = join(directory, `${name}.jsonl`)
   if (existsSync(path)) {
     for (const line of readFileSync(path, 'utf8').split('\n')) {
       if (line === '') continue

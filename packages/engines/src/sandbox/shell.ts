@@ -14,6 +14,9 @@ export function runSandboxCommand(command: readonly string[], context: SandboxFi
     return runSandboxCommand(args[1].trim().split(/\s+/), context)
   }
   switch (name) {
+    case 'sh':
+    case '/bin/sh':
+      return runScript(context.input.toString(), context)
     case 'echo':
       return answer(`${args.join(' ')}\n`)
     case 'hostname':
@@ -33,6 +36,7 @@ export function runSandboxCommand(command: readonly string[], context: SandboxFi
     case 'ls':
       return answer(Object.keys(context.files).map((path) => `${path}\n`).join(''))
     case 'chpasswd':
+    case 'sleep':
     case 'true':
     case '':
     case undefined:
@@ -42,10 +46,27 @@ export function runSandboxCommand(command: readonly string[], context: SandboxFi
     case 'exit':
       return answer('', Number(args[0] ?? 0))
     case 'help':
-      return answer('sandbox: echo hostname uname cat ls stat true false exit help\n')
+      return answer('sandbox: echo hostname uname cat ls stat sleep true false exit help\n')
     default:
       return answer('', 127, `sh: ${name}: not found\n`)
   }
+}
+
+/** How long a command or script sleeps, in milliseconds: waiting for it is the engine's. */
+export const sleepMs = (command: readonly string[], input: Buffer): number =>
+  [command.join(' '), ...input.toString().split('\n')].reduce((sum, line) => sum + Number(/^\s*sleep +(\d+(?:\.\d+)?)\s*$/.exec(line)?.[1] ?? 0) * 1000, 0)
+
+/** Line after line, as a shell reads its standard input; ends as its last line did. */
+function runScript(script: string, context: SandboxFiles & { hostname: string }): ExecResult {
+  const done: ExecResult[] = []
+  for (const line of script.split('\n')) {
+    const words = line.trim().split(/\s+/)
+    if (words[0] === '' || words[0]?.startsWith('#') === true) continue
+    done.push(runSandboxCommand(words, { ...context, input: Buffer.alloc(0) }))
+    if (words[0] === 'exit') break
+  }
+  const all = (stream: 'stdout' | 'stderr') => Buffer.concat(done.map((one) => one[stream]))
+  return { exitCode: done.at(-1)?.exitCode ?? 0, stdout: all('stdout'), stderr: all('stderr') }
 }
 
 /** A line-wise terminal on that shell: echoes, takes backspace, Ctrl+C and Ctrl+D. */

@@ -1,22 +1,56 @@
 import type { FastifyInstance } from 'fastify'
-import type { Migrations } from '../../platform/db/database.ts'
+import type { Migrations, Sql } from '../../platform/db/database.ts'
+import type { Authorising } from '../../platform/http/bind.ts'
 import type { ModuleParts, Platform } from '../../platform/platform.ts'
 import type { CloudContents, CloudService } from '../cmp/cloud/cloud.service.ts'
 import { catalogueRoutes } from './catalogue/catalogue.routes.ts'
 import { createCatalogue } from './catalogue/catalogue.service.ts'
 import { firstImageHandler, seedFirstImage, seedImageJob } from './catalogue/first-image.ts'
+import { changeRoutes } from './change/change.routes.ts'
+import { createChanges } from './change/change.service.ts'
+import { changeMigrations } from './change/change.store.ts'
 import { flavorRoutes } from './flavor/flavor.routes.ts'
+import { commandRoutes } from './command/command.routes.ts'
+import { createCommandRunner } from './command/command.runner.ts'
+import { createCommands, pruneCommandsHandler, pruneCommandsJob } from './command/command.service.ts'
+import { commandMigrations, forgetCommands } from './command/command.store.ts'
+import { createFlavors } from './flavor/flavor.service.ts'
 import { flavorMigrations } from './flavor/flavor.store.ts'
+import { createFollower } from './follow/follow.ts'
+import { gpuCounter, gpuMigrations } from './host/gpu.store.ts'
+import { createHostObserver } from './host/host.observer.ts'
+import { createHostOperations } from './host/host.operations.ts'
+import { hostRoutes } from './host/host.routes.ts'
+import { createHosts } from './host/host.service.ts'
+import { forgetHosts, hostMigrations } from './host/host.store.ts'
+import { forgetImages, imageCounter, imageMigrations } from './image/image.store.ts'
+import { createImaging } from './imaging.ts'
+import { keyPairRoutes } from './key-pair/key-pair.routes.ts'
+import { createKeyPairs } from './key-pair/key-pair.service.ts'
+import { keyPairCounter, keyPairMigrations } from './key-pair/key-pair.store.ts'
+import { usageMigrations } from './metering.ts'
+import { createNetworking, networkingCounters, networkingMigrations } from './networking.ts'
+import { overviewRoutes } from './overview/overview.routes.ts'
+import { createOverview, sampleOverviewJob } from './overview/overview.service.ts'
+import { overviewMigrations } from './overview/overview.store.ts'
+import { quotaRoutes } from './quota/quota.routes.ts'
+import { createQuotas } from './quota/quota.service.ts'
+import { quotaMigrations } from './quota/quota.store.ts'
+import { createSnapshotting, snapshottingMigrations } from './snapshotting.ts'
+import { snapshotCounter } from './snapshot/snapshot.store.ts'
+import { createStorage, forgetStorage, refuseWhileVolumes, storageCounters, storageMigrations } from './storage.ts'
 import { serveTerminalSockets, terminalRoutes } from './terminal/terminal.routes.ts'
 import { createTerminalService } from './terminal/terminal.service.ts'
 import { createMetrics } from './vm/vm.metrics.ts'
 import { createVmOperations } from './vm/vm.operations.ts'
 import { vmRoutes } from './vm/vm.routes.ts'
 import { createVmService } from './vm/vm.service.ts'
-import { countByCloud, forgetCloud, vmMigrations } from './vm/vm.store.ts'
+import { countByCloud, forgetCloud, vmCounter, vmMigrations } from './vm/vm.store.ts'
 import { createVmSync } from './vm/vm.sync.ts'
+import { withVolumes } from './volume/volume.attachments.ts'
+import { forgetNetworks } from './vpc/vpc.store.ts'
 
-export const nextstackMigrations: Migrations = { ...flavorMigrations, ...vmMigrations }
+export const nextstackMigrations: Migrations = { ...changeMigrations, ...quotaMigrations, ...flavorMigrations, ...vmMigrations, ...keyPairMigrations, ...commandMigrations, ...networkingMigrations, ...storageMigrations, ...hostMigrations, ...gpuMigrations, ...overviewMigrations, ...snapshottingMigrations, ...imageMigrations, ...usageMigrations }
 
 /** The nextStack cloud family: whole machines on LXD, Incus or the sandbox. */
 export function createNextstack(
@@ -24,33 +58,76 @@ export function createNextstack(
   others: { clouds: CloudService; licence: { assertValid(): Promise<void> | void } },
 ): ModuleParts & {
   contents: CloudContents
+  /** How much belongs to a project, by the resources of quotas. */
+  projectContents: (on: Sql, of: { bp_id: string; project_id: string }) => Promise<Readonly<Record<string, number>>>
   serveTerminals: (app: FastifyInstance) => void
+  serveUploads: (app: FastifyInstance, authorising: Authorising) => Promise<void>
+  /** Answers those who wait for changes, and cuts off uploads, so that a stop does not wait for them. */
+  drain: () => void
   /** Terminals end with the session that opened them. */
   sessionEnded: (gone: { session_id?: string; user_id?: string }) => void
 } {
   const { clouds } = others
   const metrics = createMetrics(platform.now)
-  const catalogue = createCatalogue(clouds)
-  const operations = createVmOperations({ db: platform.db, clouds })
-  const vms = createVmService(platform, { clouds, catalogue, operations, metrics, licence: others.licence })
+  const catalogue = createCatalogue(clouds, platform.db)
+  const changes = createChanges(platform.bus)
+  const quotas = createQuotas({ db: platform.db, counters: [vmCounter, keyPairCounter, gpuCounter, snapshotCounter, imageCounter, ...networkingCounters, ...storageCounters] })
+  const networking = createNetworking(platform, { clouds, quotas })
+  const storage = createStorage(platform, { clouds, quotas })
+  const members = withVolumes(networking.members)
+  const operations = createVmOperations({ db: platform.db, clouds, members })
+  const vms = createVmService(platform, { clouds, catalogue, operations, metrics, members, quotas, licence: others.licence })
+  const snapshotting = createSnapshotting(platform, { clouds, quotas, vms })
+  const imaging = createImaging(platform, { clouds, quotas, catalogue })
+  const runner = createCommandRunner({ db: platform.db, bus: platform.bus, clouds, log: platform.log })
+  const commands = createCommands({ db: platform.db, clouds, runner })
   const terminals = createTerminalService({ vms, log: platform.log })
-  const sync = createVmSync({ db: platform.db, clouds, metrics, log: platform.log })
+  const instances = createVmSync({ db: platform.db, metrics })
+  const hostOperations = createHostOperations({ db: platform.db, clouds, instances })
+  const hosts = createHosts(platform, { clouds, operations: hostOperations })
+  const overview = createOverview(platform)
+  const follower = createFollower({ clouds, observers: [instances, networking.observer, ...storage.observers, snapshotting.observer, imaging.observer, createHostObserver(platform)], log: platform.log })
 
   return {
-    contents: { count: countByCloud, forget: forgetCloud },
+    projectContents: quotas.used,
+    contents: {
+      count: countByCloud,
+      refuseRemoval: refuseWhileVolumes,
+      // Networks first: their rows keep those of instances from going.
+      forget: async (tx, cloudId) => {
+        await forgetCommands(tx, cloudId)
+        await forgetNetworks(tx, cloudId)
+        await forgetStorage(tx, cloudId)
+        await forgetImages(tx, cloudId)
+        await forgetCloud(tx, cloudId)
+        await forgetHosts(tx, cloudId)
+      },
+    },
+    drain: () => {
+      changes.stop()
+      imaging.drain()
+    },
     sessionEnded: (gone) => terminals.closeWhere((one) => one.session_id === gone.session_id || one.user_id === gone.user_id),
     serveTerminals: (app) => serveTerminalSockets(app, terminals),
-    handlers: [...vmRoutes(vms), ...terminalRoutes(terminals), ...flavorRoutes(platform.db), ...catalogueRoutes(catalogue)],
-    operations: Object.values(operations),
-    jobs: [seedImageJob],
-    jobHandlers: [firstImageHandler({ clouds, catalogue, log: platform.log })],
+    serveUploads: imaging.serveUploads,
+    handlers: [...vmRoutes(vms), ...terminalRoutes(terminals), ...flavorRoutes(createFlavors(platform)), ...keyPairRoutes(createKeyPairs({ db: platform.db, quotas })), ...commandRoutes(commands), ...catalogueRoutes(catalogue), ...quotaRoutes(quotas), ...changeRoutes(changes), ...hostRoutes(hosts), ...overviewRoutes(overview), ...snapshotting.handlers, ...imaging.handlers, ...networking.handlers, ...storage.handlers],
+    operations: [...Object.values(operations), ...Object.values(hostOperations), ...snapshotting.operations, ...imaging.operations, ...networking.operations, ...storage.operations],
+    jobs: [seedImageJob, imaging.job, pruneCommandsJob, sampleOverviewJob],
+    jobHandlers: [firstImageHandler({ clouds, catalogue, log: platform.log }), imaging.jobHandler, pruneCommandsHandler(platform), overview.jobHandler],
     start: async () => {
+      await imaging.start()
       await seedFirstImage(platform, clouds)
-      await sync.start()
+      await follower.start()
+      // So that its history begins at once, and not at the next round minute.
+      await overview.takeSample()
+      await runner.start()
+      snapshotting.runner.start()
     },
     stop: async () => {
       terminals.stop()
-      await sync.stop()
+      await snapshotting.runner.stop()
+      await runner.stop()
+      await follower.stop()
     },
   }
 }

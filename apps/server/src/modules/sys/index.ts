@@ -30,7 +30,7 @@ export function createSys(platform: Platform): ModuleParts & { settings: Setting
         email_available: development || config.SMTP_URL !== undefined,
         development,
       })),
-      ...settingsRoutes(settings),
+      ...settingsRoutes(settings, config),
       ...licenceRoutes(licence),
     ],
     start: () => licence.start(),

@@ -1,71 +1,129 @@
+import { auth } from '@zhisuan/contract/ums/auth'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Actor } from '../../platform/auth/actor.ts'
-import type { Tx } from '../../platform/db/database.ts'
+import type { Credential } from '../../platform/auth/credential.ts'
+import type { Migrations, Tx } from '../../platform/db/database.ts'
+import { handle } from '../../platform/http/handler.ts'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { ModuleParts, Platform } from '../../platform/platform.ts'
+import type { Limits } from '../iam/rules/limits.ts'
+import type { RulesService } from '../iam/rules/rules.ts'
 import type { Settings } from '../sys/settings/settings.service.ts'
+import { accessKeyRoutes } from './access-key/access-key.routes.ts'
+import { createAccessKeyService } from './access-key/access-key.service.ts'
+import { accessKeyMigrations } from './access-key/access-key.store.ts'
+import { isAccessKeyToken } from './access-key/access-key.secret.ts'
+import { createAccessKeys } from './access-key/access-keys.ts'
 import { consultationRoutes } from './consultation/consultation.routes.ts'
 import { createConsultationService } from './consultation/consultation.service.ts'
 import { serveDevelopmentInbox } from './delivery/delivery.routes.ts'
 import { deleteInboxBefore } from './delivery/delivery.store.ts'
 import { organisationRoutes } from './organisation/organisation.routes.ts'
+import { invitationRoutes } from './invitation/invitation.routes.ts'
+import { createInvitationService } from './invitation/invitation.service.ts'
+import { invitationMigrations } from './invitation/invitation.store.ts'
+import { createOrganisationService } from './organisation/organisation.service.ts'
+import { createOidcClients } from './oidc/oidc.client.ts'
+import { oidcRoutes, serveSignOn } from './oidc/oidc.routes.ts'
+import { createProviders } from './oidc/provider.service.ts'
+import { oidcMigrations } from './oidc/provider.store.ts'
+import { createSignOn } from './oidc/sign-on.service.ts'
+import { passkeyRoutes } from './passkey/passkey.routes.ts'
+import { createPasskeys } from './passkey/passkey.service.ts'
+import { passkeyMigrations } from './passkey/passkey.store.ts'
+import { secondFactorRoutes } from './second-factor/second-factor.routes.ts'
+import { createSecondFactors } from './second-factor/second-factor.service.ts'
 import { createActors } from './session/actors.ts'
 import { createGuesses } from './session/guesses.ts'
-import { sessionRoutes } from './session/session.routes.ts'
+import { createProof } from './session/proof.ts'
+import { handTokens, sessionRoutes } from './session/session.routes.ts'
 import { createSessionService } from './session/session.service.ts'
 import { userRoutes } from './user/user.routes.ts'
+import { createKeepService } from './user/keep.service.ts'
 import { createUserService } from './user/user.service.ts'
 import { verificationRoutes } from './verification/verification.routes.ts'
 import { createVerificationService } from './verification/verification.service.ts'
+import { umsMigrations as ownMigrations } from './ums.migrations.ts'
 
-export { umsMigrations } from './ums.migrations.ts'
+export const umsMigrations: Migrations = { ...ownMigrations, ...invitationMigrations, ...passkeyMigrations, ...oidcMigrations, ...accessKeyMigrations }
 
 const cleanJob = defineJob({ name: 'ums.session.clean', input: z.object({}), concurrency: 1, schedule: '17 * * * *' })
+const cleanKeysJob = defineJob({ name: 'ums.accessKey.clean', input: z.object({}), concurrency: 1, schedule: '*/5 * * * *' })
 
 /** Organisations, users, sessions, codes: who somebody is. */
 export function createUms(
   platform: Platform,
-  others: { settings: Settings; openAccount: (tx: Tx, ownerId: string) => Promise<void> },
+  others: { settings: Settings; openAccount: (tx: Tx, ownerId: string) => Promise<void>; rules: Pick<RulesService, 'of' | 'watch'>; limits: Limits },
 ): ModuleParts & {
-  /** Whom a token stands for; at once, without a promise, where it is remembered. */
-  authenticate: (token: string) => Actor | null | Promise<Actor | null>
+  /**
+   * Whom a credential stands for; at once, without a promise, where it is remembered.
+   * @throws Refusal 1135, 91012, 91201 to 91204, 91207 to 91209 for access keys
+   */
+  authenticate: (credential: Credential, ip: string) => Actor | null | Promise<Actor | null>
+  /** Whom a session is of, or an access key, now; null where it has ended, or who it is of may not sign in any more. */
+  actorOf: (sessionId: string) => Promise<Actor | null>
   /** Told on every server when a session has ended, so that what it opened ends too. */
   onSessionEnded: (told: (gone: { session_id: string }) => void) => void
   serveDevelopmentInbox: (http: FastifyInstance) => void
+  serveSignOn: (http: FastifyInstance) => void
   /** Of the administrator that this start made; null where there was one. */
   firstPassword: () => string | null
 } {
   const { config, db } = platform
-  const actors = createActors(platform)
+  const actors = createActors(platform, others.rules)
   const guesses = createGuesses(platform)
-  const sessions = createSessionService(platform, { actors, guesses })
+  const secondFactors = createSecondFactors(platform, { guesses, actors, issuer: () => others.settings.get('title') })
+  const sessions = createSessionService(platform, { actors, guesses, secondFactors })
   const verification = createVerificationService(platform)
-  const users = createUserService(platform, { sessions, guesses, verification, ...others })
+  const prove = createProof(platform, { guesses, secondFactors })
+  const passkeys = createPasskeys(platform, { sessions, prove, title: () => others.settings.get('title') })
+  const clients = createOidcClients(platform)
+  const providers = createProviders(platform, { clients, limits: others.limits })
+  const signOn = createSignOn(platform, { clients, sessions, guesses, secondFactors, actors, prove })
+  const keep = createKeepService(platform, { sessions, secondFactors, resetPasskeys: passkeys.reset, limits: others.limits })
+  const users = createUserService(platform, { sessions, guesses, verification, keep, secondFactors, ...others })
+  const accessKeys = createAccessKeys(platform, actors)
+  const organisations = createOrganisationService(platform, { sessions, openAccount: others.openAccount })
   const board = createConsultationService(platform, verification)
+  const hand = handTokens(config, actors)
   let firstPassword: string | null = null
 
   return {
-    authenticate: actors.of,
+    authenticate: (credential, ip) => {
+      if ('signature' in credential) return accessKeys.ofSignature(credential.signature, ip)
+      return isAccessKeyToken(credential.token) ? accessKeys.ofToken(credential.token, ip) : actors.of(credential.token)
+    },
+    actorOf: async (sessionId) => (await actors.ofSession(sessionId)) ?? accessKeys.actorOf(sessionId),
     onSessionEnded: (told) =>
       actors.watch((gone) => {
         if ('session' in gone) told({ session_id: gone.session })
       }),
     firstPassword: () => firstPassword,
+    serveSignOn: (http) => serveSignOn(http, config, signOn),
     serveDevelopmentInbox: (http) => serveDevelopmentInbox(http, platform),
     handlers: [
-      ...sessionRoutes(config, sessions, users),
-      ...userRoutes(users),
-      ...organisationRoutes(db),
+      ...sessionRoutes(config, sessions, users, hand),
+      ...userRoutes(users, keep),
+      ...organisationRoutes(organisations),
       ...verificationRoutes(verification, users),
       ...consultationRoutes(db, board),
+      ...secondFactorRoutes(secondFactors),
+      ...passkeyRoutes(passkeys, hand),
+      ...accessKeyRoutes(createAccessKeyService(platform, { actors, prove, keep })),
+      ...oidcRoutes(config, providers, signOn, hand),
+      handle(auth.ways, async () => ({ passkeys: passkeys.available, providers: await signOn.offered() })),
+      ...invitationRoutes(createInvitationService(platform, { verification, limits: others.limits })),
     ],
-    jobs: [...verification.jobs, cleanJob],
+    jobs: [...verification.jobs, cleanJob, cleanKeysJob],
     jobHandlers: [
       ...verification.jobHandlers,
+      handleJob(cleanKeysJob, accessKeys.clean),
       handleJob(cleanJob, async () => {
         await sessions.clean()
         await verification.clean()
+        await passkeys.clean()
+        await signOn.clean()
         await deleteInboxBefore(db, new Date(platform.now().getTime() - 24 * 60 * 60_000))
       }),
     ],

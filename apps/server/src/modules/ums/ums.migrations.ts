@@ -7,6 +7,7 @@ export interface OrganisationTable {
   name: string
   kind: 'company' | 'personal'
   status: 'active' | 'frozen'
+  description: Generated<string>
   created_at: Generated<Date>
 }
 export interface UserTable {
@@ -22,6 +23,7 @@ export interface UserTable {
   bp_id: string | null
   phone: string | null
   email: string | null
+  /** Empty where he has none: he came by single sign-on, or is deleted. */
   password_hash: string
   must_change_password: boolean
   wrong_passwords: number
@@ -38,12 +40,28 @@ interface ProjectTable {
   id: string
   key: string
   name: string
+  description: Generated<string>
   bp_id: string | null
   created_at: Generated<Date>
 }
 interface ProjectMemberTable {
   project_id: string
   user_id: string
+}
+/** A secret is sealed; a step that was used is not good again. */
+interface SecondFactorTable {
+  user_id: string
+  secret: string
+  /** Null until a code of it was told. */
+  confirmed_at: Date | null
+  last_step: Generated<number>
+  created_at: Generated<Date>
+}
+interface RecoveryCodeTable {
+  user_id: string
+  /** SHA-256: they are long enough. */
+  hash: Buffer
+  used_at: Date | null
 }
 export interface SessionTable {
   id: string
@@ -60,6 +78,10 @@ export interface SessionTable {
   ends_at: Date
   ip: string
   user_agent: string
+  /** `password`, `sms`, `passkey` or `oidc`. */
+  authenticated_by: Generated<string>
+  /** When a second factor was proved; null where none was. */
+  second_factor_at: Date | null
   created_at: Generated<Date>
 }
 interface AccessTokenTable {
@@ -106,6 +128,8 @@ declare module '../../platform/db/database.ts' {
     projects: ProjectTable
     project_members: ProjectMemberTable
     sessions: SessionTable
+    second_factors: SecondFactorTable
+    recovery_codes: RecoveryCodeTable
     access_tokens: AccessTokenTable
     verification_codes: VerificationCodeTable
     consultations: ConsultationTable
@@ -219,5 +243,25 @@ export const umsMigrations: Migrations = {
       created_at timestamptz not null default now()
     );
     create index development_inbox_created on development_inbox (created_at desc);
+  `),
+  '20261123_01_organisations': migration(`
+    alter table organisations add description text not null default '';
+    alter table projects add description text not null default '';
+  `),
+  '20261123_04_second_factors': migration(`
+    create table second_factors (
+      user_id uuid primary key references users on delete cascade,
+      secret text not null,
+      confirmed_at timestamptz,
+      last_step bigint not null default 0,
+      created_at timestamptz not null default now()
+    );
+    create table recovery_codes (
+      user_id uuid not null references users on delete cascade,
+      hash bytea not null,
+      used_at timestamptz,
+      primary key (user_id, hash)
+    );
+    alter table sessions add authenticated_by text not null default 'password', add second_factor_at timestamptz;
   `),
 }

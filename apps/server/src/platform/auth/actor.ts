@@ -1,14 +1,36 @@
 import { isPlatformKind, type Role } from '@zhisuan/contract/roles'
+import type { Policies } from '@zhisuan/contract/policy/evaluate'
+import type { Rules } from './rules.ts'
 
 /** Whom a request is made by. */
 export interface Actor {
   user_id: string
   name: string
   kind: number
+  /** What he may be allowed at most: the built-in roles that he has, and the bases of the others. */
   roles: readonly Role[]
+  built_in_roles: readonly Role[]
+  /** What he is allowed of it. */
+  rules: Rules
   bp_id: string | null
+  /** Of one who comes with an access key, the key's. */
   session_id: string
+  /** When he signed in; of an access key, when its secret was made. */
+  session_since: Date
+  /** `password`, `sms`, … or `access_key`: policy/keys.ts. */
+  authenticated_by: string
+  /** When this session proved a second factor; null where it proved none. */
+  second_factor_at: Date | null
   must_change_password: boolean
+  /** What he comes with instead of a session; null where he signed in. */
+  access_key: AccessKeyOfActor | null
+}
+
+export interface AccessKeyOfActor {
+  readonly id: string
+  readonly name: string
+  /** The most that it may be allowed of what its person is; null where that is all. */
+  readonly within: Policies | null
 }
 
 /**

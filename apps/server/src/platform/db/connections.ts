@@ -38,6 +38,10 @@ export async function connect(url: string, name: string, lost: (error?: Error) =
 
 /** Ends with `close`; until then it connects again whenever the connection is lost. */
 export interface Listener {
+  /** False while its connection is lost: what is said meanwhile is not heard. */
+  isListening(): boolean
+  /** Says something by the very connection that listens, with the number of its backend behind it; nothing while there is none. */
+  say(payload: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -78,7 +82,11 @@ export async function listen(url: string, name: string, channel: string, heard: 
   const again = () => {
     retry = setTimeout(() => {
       open().then(
-        () => closed || gap(),
+        () => {
+          if (closed) return
+          log.info({ connection: name }, 'database connected again')
+          gap()
+        },
         () => closed || again(),
       )
     }, reconnectMs)
@@ -86,6 +94,10 @@ export async function listen(url: string, name: string, channel: string, heard: 
   await open()
 
   return {
+    isListening: () => client !== null,
+    async say(payload) {
+      await client?.query('select pg_notify($1, $2 || pg_backend_pid())', [channel, `${payload} `])
+    },
     async close() {
       closed = true
       clearTimeout(retry)

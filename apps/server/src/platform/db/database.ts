@@ -76,13 +76,22 @@ export async function migrate(db: Db, migrations: Migrations): Promise<string[]>
 export const isUniqueViolation = (error: unknown, constraint: string): boolean =>
   error instanceof pg.DatabaseError && error.code === '23505' && error.constraint === constraint
 
-/** Whether the database could not be reached, rather than refused something. */
-export function isConnectionError(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  const { code } = error as NodeJS.ErrnoException
+/** Whether an error of the driver is a broken rule against overlaps, of that constraint. */
+export const isExclusionViolation = (error: unknown, constraint: string): boolean =>
+  error instanceof pg.DatabaseError && error.code === '23P01' && error.constraint === constraint
+
+/** Whether an error of the driver says that a text has characters which no database of ours can store, such as U+0000. */
+export const isUnstorableText = (error: unknown): boolean => error instanceof pg.DatabaseError && (error.code === '22021' || error.code === '22P05')
+
+/** Whether the database could not be reached, rather than refused something. The queue hands errors on as plain objects. */
+export function isConnectionError(error: unknown): error is { message: string } {
+  if (typeof error !== 'object' || error === null) return false
+  const { code, syscall, message } = error as Partial<NodeJS.ErrnoException>
   return (
-    (code !== undefined && (/^(ECONN|EPIPE|ENOENT|ETIMEDOUT)/.test(code) || /^(08|57P)/.test(code))) ||
-    /Connection terminated|timeout exceeded when trying to connect/.test(error.message)
+    (code !== undefined && /^(ECONN|EPIPE|ETIMEDOUT|08|57P)/.test(code)) ||
+    // The socket of a database that is down; any other missing file is none of its.
+    (code === 'ENOENT' && syscall === 'connect') ||
+    (message !== undefined && /Connection terminated|timeout exceeded when trying to connect/.test(message))
   )
 }
 

@@ -1,4 +1,4 @@
-import { sql, type SelectQueryBuilder } from 'kysely'
+import { sql, type Expression, type RawBuilder, type SelectQueryBuilder } from 'kysely'
 
 /** What every list query carries: see listQuery in the contract. */
 export interface PageQuery {
@@ -22,16 +22,69 @@ export function paged<DB, T extends keyof DB, Row>(
   wish: PageQuery,
   order: Order,
 ): SelectQueryBuilder<DB, T, Row> {
-  const sort = wish.sort ?? order.fallback
-  const descending = sort.startsWith('-')
-  const column = order.by[descending ? sort.slice(1) : sort]
-  if (column === undefined) throw new Error(`no sort column for ${sort}`)
-  const direction = descending ? 'desc' : 'asc'
+  const { column, direction } = sortOf(wish, order)
   return query
     .orderBy(sql.ref(column), direction)
     .orderBy(sql.ref(order.id), direction)
     .limit(wish.page_size)
     .offset((wish.page_num - 1) * wish.page_size)
+}
+
+/**
+ * The ids of a page of what several queries of one table find, where no row is found by two of
+ * them: each is read along an index of its own, and only as far as the page reaches, which no
+ * index does for an `or` of their conditions.
+ */
+export function pagedTogether<DB, T extends keyof DB, Row>(parts: readonly SelectQueryBuilder<DB, T, Row>[], wish: PageQuery, order: Order): RawBuilder<string> {
+  const { column, direction } = sortOf(wish, order)
+  const reaching = { ...wish, page_num: 1, page_size: wish.page_num * wish.page_size }
+  const firsts = parts.map((part) => paged(part.clearSelect().select([sql.ref(order.id).as('id'), sql.ref(column).as('sorted')]), reaching, order))
+  const together = sql.join(firsts.map((first) => sql`(${first})`), sql` union all `)
+  return sql<string>`(
+    select id from (${together}) as firsts
+    order by sorted ${sql.raw(direction)}, id ${sql.raw(direction)}
+    limit ${wish.page_size} offset ${(wish.page_num - 1) * wish.page_size}
+  )`
+}
+
+function sortOf(wish: PageQuery, order: Order): { column: string; direction: 'asc' | 'desc' } {
+  const sort = wish.sort ?? order.fallback
+  const descending = sort.startsWith('-')
+  const column = order.by[descending ? sort.slice(1) : sort]
+  if (column === undefined) throw new Error(`no sort column for ${sort}`)
+  return { column, direction: descending ? 'desc' : 'asc' }
+}
+
+/**
+ * A page and how many there are in all, in one statement: both are of the same moment, and it
+ * costs the database one question.
+ * @param page its rows, from {@link paged}
+ * @param all what is counted
+ * @param others counted with it, without a row in common: see {@link pagedTogether}
+ */
+export async function pageWithTotal<DB, T extends keyof DB, Row, AllDB, A extends keyof AllDB, Of>(
+  page: SelectQueryBuilder<DB, T, Row>,
+  all: SelectQueryBuilder<AllDB, A, Of>,
+  wish: PageQuery,
+  others: readonly Expression<unknown>[] = [],
+): Promise<{ total: number; rows: Row[] }> {
+  // Each by itself: rows of one after the other would all be handed on, to be counted at the end.
+  const counted = others.reduce<RawBuilder<number>>((sum, other) => sql<number>`${sum} + (select count(*) from ${other} as other)`, sql<number>`count(*)`)
+  const count = all.clearSelect().select(counted.as('total'))
+  // Type parameters hide from the compiler what is selected here.
+  const rows = (await page.select(sql<number>`(${count})`.as('total')).execute()) as unknown as (Row & { total: number })[]
+  const [first] = rows
+  if (first !== undefined) return { total: first.total, rows: rows.map(withoutTotal) }
+  if (wish.page_num === 1) return { total: 0, rows: [] }
+  // Beyond the last page.
+  const { total } = (await count.executeTakeFirstOrThrow()) as unknown as { total: number }
+  return { total, rows: [] }
+}
+
+function withoutTotal<Row>(row: Row & { total: number }): Row {
+  const { total: _, ...own } = row
+  // What is left of it is what it was before.
+  return own as unknown as Row
 }
 
 /** `%text%` for LIKE, with the wildcards in the text taken literally. */

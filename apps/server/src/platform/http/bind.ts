@@ -1,20 +1,28 @@
+import { Readable } from 'node:stream'
 import rateLimit from '@fastify/rate-limit'
 import { allCalls } from '@zhisuan/contract/calls'
-import type { Call } from '@zhisuan/contract/define'
+import type { Call, Tags } from '@zhisuan/contract/define'
+import type { Context } from '@zhisuan/contract/policy/pattern'
 import '@zhisuan/contract/validation'
 import { mayAccess } from '@zhisuan/contract/roles'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest, RequestPayload } from 'fastify'
 import type { z } from 'zod'
 import { scopeOf, type Actor, type Scope } from '../auth/actor.ts'
+import { readCredential, type Credential } from '../auth/credential.ts'
+import { decideCall, isDecidedByBody } from '../auth/rules.ts'
+import { checkDigest, signatureUnsupported } from '../auth/signature.ts'
 import { Refusal } from '../errors.ts'
 import type { Handler } from './handler.ts'
 import { serializerSchema } from './schema.ts'
 import { createShared } from './shared.ts'
+import { Windows } from './windows.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set before the handler from the bearer token; null without one. */
+    /** Set before the handler from what the request brings; null where that is nothing. */
     actor: Actor | null
+    /** Of a signed request, what was signed of its body: checked as it is read. */
+    signedBody: { readonly digest: string | null } | null
   }
   interface FastifyContextConfig {
     call?: Call
@@ -22,13 +30,21 @@ declare module 'fastify' {
 }
 
 export interface BindOptions {
-  /** Whom a token belongs to; null where it does not stand for anybody any more. */
-  authenticate(token: string): Promise<Actor | null> | Actor | null
+  /**
+   * Whom it stands for; null where that is nobody any more.
+   * @throws Refusal where there is more to say of it
+   */
+  authenticate(credential: Credential, ip: string): Promise<Actor | null> | Actor | null
+  /** Those of something that the scope sees; none of what has none or is not there. For policies that ask. */
+  tags(scope: Scope, kind: string, id: string): Promise<Tags>
   /** Written before the answer goes out; see Call.audit. */
   audit(entry: AuditEntry): Promise<void>
   /** Parse answers against their declaration too: in tests and development. */
   checkResponses: boolean
 }
+
+/** What decides whether a request may be made. */
+export type Authorising = Pick<BindOptions, 'authenticate' | 'tags'>
 
 export interface AuditEntry {
   call: string
@@ -43,15 +59,22 @@ export interface AuditEntry {
 
 /**
  * Serves the declared calls. The order is one and the same for each: rate limit, authenticated,
- * role, parsed, handler, audited, serialized by the declared schema.
+ * role, policies, parsed, handler, audited, serialized by the declared schema.
  * @throws where a handler's call is not in the contract, or two handlers serve one call
  */
 export async function bindCalls(app: FastifyInstance, handlers: readonly Handler[], options: BindOptions): Promise<void> {
   const declared = new Set(allCalls)
   const bound = new Set<Call>()
   app.decorateRequest('actor', null)
+  app.decorateRequest('signedBody', null)
+  app.addHook('preParsing', checkSignedBody)
+  // The specified client says JSON with every request, also where it sends nothing: that reads as an absent body.
+  const json = app.getDefaultJsonParser('error', 'error')
+  app.removeContentTypeParser('application/json')
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => (body === '' ? done(null, undefined) : json(request, body, done)))
   await app.register(rateLimit, {
     global: false,
+    store: Windows,
     errorResponseBuilder: (_request, context) => new Refusal('tooManyRequests', { values: { seconds: Math.ceil(context.ttl / 1000) } }),
   })
 
@@ -78,7 +101,7 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
       },
       schema: call.status === 204 ? {} : { response: { [call.status]: serializerSchema(call.response) } },
       onRequest: async (request) => {
-        await authorise(request, call, options.authenticate)
+        await authorise(request, call, options)
       },
       handler: async (request, reply) => {
         if (handler.shared) {
@@ -96,6 +119,7 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
         const query = parse(call.query, request.query, 'query')
         // An absent body reads as an empty object: the missing fields are then named one by one.
         const body = hasBody ? parse(call.body, request.body ?? {}, 'body') : {}
+        if (request.actor !== null && isDecidedByBody(request.actor.rules, call)) await refuseUnlessAllowed(request, call, { params, body }, options)
         // What handle() bound fits the declaration; here the kinds of all calls meet.
         const input = { params, query, body, actor: request.actor, request, reply } as Parameters<typeof handler.run>[0]
         const answer = check(call, await handler.run(input))
@@ -121,15 +145,63 @@ function objectId(params: unknown): string | null {
   return typeof params.id === 'string' ? params.id.slice(0, 64) : null
 }
 
+/** Reads the body of a signed request whole, before anything else does: what is not what was signed reaches nobody. */
+async function checkSignedBody(request: FastifyRequest, _reply: unknown, payload: RequestPayload): Promise<RequestPayload> {
+  const { signedBody } = request
+  if (signedBody === null) return payload
+  // What reads its body by itself would find nothing left.
+  if (request.routeOptions.config.call === undefined) throw signatureUnsupported()
+  const chunks: Buffer[] = []
+  let length = 0
+  // Not destroyed: whoever sends too much is still told so.
+  for await (const chunk of payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > request.routeOptions.bodyLimit) throw new Refusal('bodyTooLarge')
+    chunks.push(chunk)
+  }
+  const body = Buffer.concat(chunks)
+  checkDigest(signedBody.digest, body)
+  return Object.assign(Readable.from([body], { objectMode: false }), { receivedEncodedLength: length })
+}
+
 /** The one place that decides whether a request may reach its handler. */
-async function authorise(request: FastifyRequest, call: Call, authenticate: BindOptions['authenticate']): Promise<void> {
-  const header = request.headers.authorization
-  if (header?.startsWith('Bearer ') === true) request.actor = await authenticate(header.slice(7))
+export async function authorise(request: FastifyRequest, call: Pick<Call, 'id' | 'access' | 'always' | 'personal' | 'subjects' | 'requestTags'>, options: Authorising): Promise<void> {
+  const credential = readCredential(request)
+  if (credential !== null) {
+    request.actor = await options.authenticate(credential, request.ip)
+    if ('signature' in credential) request.signedBody = credential.signature
+    if (call.personal && request.actor?.access_key != null) throw new Refusal('accessKeyPersonal')
+  }
   if (call.access === 'public') return
-  if (request.actor === null) throw new Refusal(header === undefined ? 'tokenMissing' : 'tokenInvalid')
+  if (request.actor === null) throw new Refusal(request.headers.authorization === undefined ? 'tokenMissing' : 'tokenInvalid')
   if (request.actor.must_change_password && !call.always) throw new Refusal('initialPasswordUnchanged')
   if (!mayAccess(call.access, request.actor)) throw new Refusal('noPermission')
+  // What is in a body is not known yet: such a call is decided once it is read.
+  if (!isDecidedByBody(request.actor.rules, call)) await refuseUnlessAllowed(request, call, { params: request.params }, options)
 }
+
+/** By policies. What a person needs to get on at all, such as leaving, is not theirs to say. */
+async function refuseUnlessAllowed(request: FastifyRequest, call: Parameters<typeof authorise>[1], input: { params: unknown; body?: unknown }, { tags }: Pick<BindOptions, 'tags'>): Promise<void> {
+  const { actor } = request
+  if (actor === null || call.always || call.access === 'public') return
+  const { outcome } = await decideCall(actor, call, input, contextOf(actor, request), (kind, id) => tags(scopeOf(actor), kind, id))
+  if (outcome !== 'allowed') throw new Refusal('noPermission')
+}
+
+/** What a request says of itself to policies: policy/keys.ts. */
+const contextOf = (actor: Actor, request: FastifyRequest): Context => ({
+  'zs:UserId': actor.user_id,
+  'zs:UserName': actor.name,
+  'zs:UserKind': String(actor.kind),
+  ...(actor.bp_id !== null && { 'zs:OrganisationId': actor.bp_id }),
+  'zs:SourceIp': request.ip,
+  'zs:CurrentTime': new Date().toISOString(),
+  'zs:TokenIssueTime': actor.session_since.toISOString(),
+  'zs:AuthenticatedBy': actor.authenticated_by,
+  'zs:MfaPresent': String(actor.second_factor_at !== null),
+  ...(actor.second_factor_at !== null && { 'zs:MfaAge': String(Math.floor((Date.now() - actor.second_factor_at.getTime()) / 1000)) }),
+  ...(request.headers['user-agent'] !== undefined && { 'zs:UserAgent': request.headers['user-agent'] }),
+})
 
 function parse(schema: z.ZodType, value: unknown, part: 'params' | 'query' | 'body' | 'response'): unknown {
   const parsed = schema.safeParse(value)

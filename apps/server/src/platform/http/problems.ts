@@ -2,7 +2,7 @@ import { errors, fillText, type ErrorName } from '@zhisuan/contract/errors'
 import type { Problem } from '@zhisuan/contract/problem'
 import { isEngineError } from '@zhisuan/engines/errors'
 import type { FastifyError, FastifyInstance } from 'fastify'
-import { isConnectionError } from '../db/database.ts'
+import { isConnectionError, isUnstorableText } from '../db/database.ts'
 import { Refusal } from '../errors.ts'
 import { auditEntry, type BindOptions } from './bind.ts'
 
@@ -13,7 +13,7 @@ const engineRefusals = {
   not_found: 'notFound',
   conflict: 'changedMeanwhile',
   busy: 'operationRunning',
-  invalid: 'engineFailed',
+  invalid: 'engineRefused',
   unsupported: 'engineUnsupported',
   exhausted: 'nodeResourcesInsufficient',
   failed: 'engineFailed',
@@ -24,9 +24,9 @@ const engineRefusals = {
 /** Whatever was thrown, as a refusal of the catalogue. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
-  if (isEngineError(error)) {
-    return new Refusal(engineRefusals[error.kind], { cause: error, values: { reason: error.kind } })
-  }
+  if (isEngineError(error)) return new Refusal(engineRefusals[error.kind], { cause: error })
+  // Where a call's schema forgot to refuse them.
+  if (isUnstorableText(error)) return new Refusal('requestInvalid', { cause: error })
   if (isConnectionError(error)) return new Refusal('databaseUnavailable', { cause: error })
   const { code, statusCode } = error as FastifyError
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Refusal('bodyTooLarge', { cause: error })
@@ -55,6 +55,7 @@ export function answerProblems(app: FastifyInstance, audit: BindOptions['audit']
       message: fillText(entry.text, refusal.values),
       request_id: request.id,
       ...(refusal.fields !== undefined && { fields: [...refusal.fields] }),
+      ...(refusal.detail !== undefined && { detail: refusal.detail }),
     }
     if (refusal.refusal === 'tooManyRequests') reply.header('retry-after', String(refusal.values['seconds'] ?? 60))
     return reply.code(entry.status).type('application/json; charset=utf-8').send(problem)

@@ -10,13 +10,18 @@ import { paths } from '../../paths.ts'
 import { useCurrentUserQuery } from '../../session/user.ts'
 import { TableOfContents } from '../help/TableOfContents.tsx'
 import { useScrollToHash } from '../help/useScrollToHash.ts'
+import { AccessKeys } from './AccessKeys.tsx'
 import './account.css'
 import { EmailForm, PhoneForm } from './ContactForm.tsx'
 import { LeaveGuard } from './LeaveGuard.tsx'
+import { Passkeys } from './Passkeys.tsx'
+import { LinkedAccounts } from './LinkedAccounts.tsx'
 import { PasswordForm } from './PasswordForm.tsx'
 import { ProfileForm } from './ProfileForm.tsx'
+import { SecondFactor } from './SecondFactor.tsx'
+import { Sessions } from './Sessions.tsx'
 
-const sections = ['profile', 'password', 'phone', 'email'] as const
+const sections = ['profile', 'password', 'secondFactor', 'passkeys', 'linkedAccounts', 'accessKeys', 'sessions', 'phone', 'email'] as const
 type Section = (typeof sections)[number]
 
 /** One's own information: four forms, each saved for itself. */
@@ -36,7 +41,7 @@ export default function AccountPage() {
     })
   }, [])
   const titles: Readonly<Record<Section, string>> = useMemo(
-    () => ({ profile: t('profile'), password: t('changePassword'), phone: t('phone'), email: t('email') }),
+    () => ({ profile: t('profile'), password: t('changePassword'), secondFactor: t('second.title'), passkeys: t('passkey.title'), linkedAccounts: t('linked.title'), accessKeys: t('accessKey.title'), sessions: t('sessions.title'), phone: t('phone'), email: t('email') }),
     [t],
   )
   const contents = useMemo(() => sections.map((id) => ({ id, text: titles[id] })), [titles])
@@ -57,6 +62,21 @@ export default function AccountPage() {
         </AccountSection>
         <AccountSection id="password" title={titles.password} note={t('passwordNote')}>
           <PasswordForm name={user.name} onDirty={(is) => mark('password', is)} />
+        </AccountSection>
+        <AccountSection id="secondFactor" title={titles.secondFactor} note={t('second.note')}>
+          <SecondFactor />
+        </AccountSection>
+        <AccountSection id="passkeys" title={titles.passkeys} note={t('passkey.note')}>
+          <Passkeys />
+        </AccountSection>
+        <AccountSection id="linkedAccounts" title={titles.linkedAccounts} note={t('linked.note')}>
+          <LinkedAccounts />
+        </AccountSection>
+        <AccountSection id="accessKeys" title={titles.accessKeys} note={t('accessKey.note')}>
+          <AccessKeys />
+        </AccountSection>
+        <AccountSection id="sessions" title={titles.sessions} note={t('sessions.note')}>
+          <Sessions />
         </AccountSection>
         <AccountSection id="phone" title={titles.phone} note={t('phoneNote')}>
           {info?.sms_available === false ? (

@@ -14,6 +14,7 @@ import type { ApiError } from '../../api/client.ts'
 import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
 import { errorText } from '../../api/toasts.ts'
+import { useReturnFocus } from '../../kit/focus.ts'
 import { field, showFieldErrors } from '../../kit/rules.ts'
 import { connectionOf, type CloudValues } from './cloudForm.ts'
 import { touchedByCloud } from './cloudRules.ts'
@@ -27,6 +28,7 @@ const shape = clouds.create.body.shape
 export function CloudDrawer({ cloud, onClose }: { readonly cloud: Cloud | null; readonly onClose: () => void }) {
   const { t } = useTranslation('clouds')
   const { t: kit } = useTranslation('kit')
+  useReturnFocus()
   const [form] = Form.useForm<CloudValues>()
   const [reconnect, setReconnect] = useState(cloud === null)
   const [dirty, setDirty] = useState(false)
@@ -82,7 +84,7 @@ export function CloudDrawer({ cloud, onClose }: { readonly cloud: Cloud | null; 
         onFinish={submit}
         scrollToFirstError={{ block: 'center', focus: true }}
       >
-        <h3 className="cl-heading">{t('form.basics')}</h3>
+        <h2 className="cl-heading">{t('form.basics')}</h2>
         <Form.Item name="name" label={t('form.name')} extra={t('form.nameNote')} {...field(shape.name)}>
           <Input autoFocus maxLength={constants.nameMaxLength} />
         </Form.Item>
@@ -93,7 +95,7 @@ export function CloudDrawer({ cloud, onClose }: { readonly cloud: Cloud | null; 
           <Select disabled={cloud !== null} options={cloudProducts.map((value) => ({ value, label: t(`product.${value}`) }))} />
         </Form.Item>
 
-        <h3 className="cl-heading">{t('form.connection')}</h3>
+        <h2 className="cl-heading">{t('form.connection')}</h2>
         {cloud !== null && (
           <>
             <p>
@@ -113,8 +115,8 @@ export function CloudDrawer({ cloud, onClose }: { readonly cloud: Cloud | null; 
           </>
         )}
 
-        <h3 className="cl-heading">{t('form.labels')}</h3>
-        <Form.Item name="labels" extra={t('form.labelsNote')} rules={[labelsRule]}>
+        <h2 className="cl-heading">{t('form.labels')}</h2>
+        <Form.Item name="labels" extra={t('form.labelsNote')} rules={[labelsRule]} validateTrigger="onSubmit">
           <LabelsEditor />
         </Form.Item>
         {refused !== null && <Alert type="error" showIcon title={t('form.refused', { reason: refused.text })} description={refused.rest.join('；')} />}

@@ -12,7 +12,7 @@ import { useCloudActions } from './useCloudActions.tsx'
 
 /** The clouds that the platform manages: how each is, how full, and what it can run. */
 export default function CloudList() {
-  const { t } = useTranslation('clouds')
+  const { t } = useTranslation(['clouds', 'shell'])
   const [drawer, setDrawer] = useState<'create' | Cloud | null>(null)
   const actionsOf = useCloudActions(setDrawer)
   const create = (
@@ -29,7 +29,7 @@ export default function CloudList() {
         columns={cloudColumns(t)}
         filters={[
           filter.select('product', t('filter.product'), cloudProducts.map((value) => ({ value, label: t(`product.${value}`) }))),
-          filter.select('status', t('filter.status'), cloudStatuses.map((value) => ({ value, label: t(`status.${value}`) }))),
+          filter.select('status', t('filter.status'), cloudStatuses.map((value) => ({ value, label: t(`shell:cloud.status.${value}`) }))),
           filter.keyword(t('filter.keyword')),
         ]}
         rowActions={actionsOf}

@@ -31,7 +31,8 @@ export function ConnectionTest({ form, product, current }: {
     const valid = await form.validateFields([['connection']], { recursive: true }).catch(() => null)
     if (valid === null) return
     const connection: CloudConnection = connectionOf(form.getFieldValue('connection'))
-    setTested(JSON.stringify({ product, current: form.getFieldValue('connection') as unknown }))
+    // What is shown, not what the form remembers besides of other kinds of connections.
+    setTested(now)
     test.mutate({ body: { product, connection } }, { onError: (error) => void showFieldErrors(form, error.fields) })
   }
 
@@ -58,7 +59,7 @@ function Answered({ answer }: { readonly answer: Answer }) {
         { key: 'engine', label: t('test.engine'), children: `${answer.engine} ${answer.version}` },
         { key: 'host', label: t('test.host'), children: answer.host_name },
         { key: 'nodes', label: t('test.nodes'), children: answer.nodes },
-        { key: 'cpu', label: t('test.cpu'), children: t('cores', { count: answer.cpu_cores }) },
+        { key: 'cpu', label: t('test.cpu'), children: t('cores', { amount: format.number(answer.cpu_cores) }) },
         { key: 'memory', label: t('test.memory'), children: format.bytes(answer.memory_bytes) },
         { key: 'disk', label: t('test.disk'), children: format.bytes(answer.disk_bytes) },
         { key: 'vm', label: t('test.vm'), children: able(answer.instance_types.vm), span: 'filled' },

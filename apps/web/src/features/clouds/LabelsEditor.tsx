@@ -48,7 +48,7 @@ export function LabelsEditor({ id, value = [], onChange }: { readonly id?: strin
           <span className="zs-soft">{t('label.preview')}</span> <CloudLabels labels={value} />
         </div>
       )}
-      <Button icon={<PlusOutlined />} disabled={value.length >= labelsMax} onClick={() => onChange?.([...value, writeLabel(newLabel)])}>
+      <Button icon={<PlusOutlined aria-hidden />} disabled={value.length >= labelsMax} onClick={() => onChange?.([...value, writeLabel(newLabel)])}>
         {t('label.add')}
       </Button>
       {value.length > 0 && (

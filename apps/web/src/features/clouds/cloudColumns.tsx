@@ -9,28 +9,29 @@ import { StatusTag } from '../../kit/StatusTag.tsx'
 import { CloudLabels, LoadLabel } from '../../layout/CloudLabels.tsx'
 import { cloudTones, healthTones, shareOf } from './cloudRules.ts'
 
-export const cloudColumns = (t: TFunction<'clouds'>): readonly Column<Cloud>[] => [
+export const cloudColumns = (t: TFunction<['clouds', 'shell']>): readonly Column<Cloud>[] => [
   col.name('name', t('column.name'), (cloud) => cloud.name, { sort: true, note: (cloud) => <CloudNote cloud={cloud} /> }),
   col.custom('engine', t('column.engine'), (cloud) => (
-    <div className="cl-two">
-      <div>{t(`product.${cloud.product}`)}</div>
+    <div className="cl-engine">
+      {t(`product.${cloud.product}`)}
       <div className="zs-name-note">{cloud.engine === null ? t('neverReached') : [cloud.engine, cloud.engine_version].filter((part) => part !== null).join(' ')}</div>
+      <div className="zs-name-note">
+        <Types cloud={cloud} />
+      </div>
     </div>
   )),
-  col.custom('status', t('column.status'), (cloud) => <StatusTag tone={cloudTones[cloud.status]}>{t(`status.${cloud.status}`)}</StatusTag>, { width: 96 }),
-  col.custom('health', t('column.health'), (cloud) => <Health cloud={cloud} />, { width: 150 }),
+  col.custom('status', t('column.status'), (cloud) => <StatusTag tone={cloudTones[cloud.status]}>{t(`shell:cloud.status.${cloud.status}`)}</StatusTag>, { width: 84 }),
+  col.custom('health', t('column.health'), (cloud) => <Health cloud={cloud} />, { width: 130 }),
   col.custom('usage', t('column.usage'), (cloud) => (
     <span className="cl-usage">
       <span className="zs-number">{format.percent(cloud.usage)}</span> <LoadLabel usage={cloud.usage} />
     </span>
-  ), { sort: true, width: 130 }),
-  col.custom('capacity', t('column.capacity'), (cloud) => <Capacity cloud={cloud} />, { width: 270 }),
-  col.custom('types', t('column.types'), (cloud) => <Types cloud={cloud} />, { width: 110 }),
-  col.custom('labels', t('column.labels'), (cloud) => (cloud.labels.length === 0 ? format.nothing : <span className="cl-labels"><CloudLabels labels={cloud.labels} /></span>)),
-  col.number('instances', t('column.instances'), (cloud) => cloud.instance_count, { width: 84 }),
-  col.number('nodes', t('column.nodes'), (cloud) => cloud.capacity?.nodes, { width: 84, off: true }),
+  ), { sort: true, width: 116 }),
+  col.custom('capacity', t('column.capacity'), (cloud) => <Capacity cloud={cloud} />, { width: 220 }),
+  col.number('instances', t('column.instances'), (cloud) => cloud.instance_count, { width: 72 }),
+  col.number('nodes', t('column.nodes'), (cloud) => cloud.capacity?.nodes, { width: 72, off: true }),
   col.code('address', t('column.address'), (cloud) => cloud.connection.address, { width: 220, off: true }),
-  col.date('checked', t('column.checked'), (cloud) => cloud.checked_at),
+  col.date('checked', t('column.checked'), (cloud) => cloud.checked_at, { off: true }),
   col.date('created_at', t('column.created'), (cloud) => cloud.created_at, { sort: true, off: true }),
 ]
 
@@ -38,17 +39,27 @@ function CloudNote({ cloud }: { readonly cloud: Cloud }) {
   const { t } = useTranslation('clouds')
   return (
     <>
-      {cloud.sandbox && <span className="zs-label zs-label-sandbox">{t('sandbox')}</span>} {cloud.description}
+      {(cloud.sandbox || cloud.labels.length > 0) && (
+        <div className="cl-labels">
+          {cloud.sandbox && <span className="zs-label zs-label-sandbox">{t('sandbox')}</span>}
+          <CloudLabels labels={cloud.labels} />
+        </div>
+      )}
+      {cloud.description !== '' && (
+        <div className="zs-cut" title={cloud.description}>
+          {cloud.description}
+        </div>
+      )}
     </>
   )
 }
 
 /** Whether it answers, and what it said where it does not. */
 function Health({ cloud }: { readonly cloud: Cloud }) {
-  const { t } = useTranslation('clouds')
+  const { t } = useTranslation('shell')
   return (
     <>
-      <StatusTag tone={healthTones[cloud.health]}>{t(`health.${cloud.health}`)}</StatusTag>
+      <StatusTag tone={healthTones[cloud.health]}>{t(`cloud.health.${cloud.health}`)}</StatusTag>
       {cloud.health_message !== null && cloud.health !== 'reachable' && (
         <div className="zs-name-note cl-reason" title={cloud.health_message}>
           {cloud.health_message}
@@ -63,10 +74,9 @@ function Capacity({ cloud }: { readonly cloud: Cloud }) {
   const { t } = useTranslation('clouds')
   const { capacity } = cloud
   if (capacity === null) return <span className="zs-soft">{t('neverReached')}</span>
-  const cores = (count: number): string => format.number(count)
   return (
     <dl className="cl-capacity">
-      <Bar label={t('resource.cpu')} of={capacity.cpu_cores} text={t('used', { used: cores(capacity.cpu_cores.used), total: t('cores', { count: capacity.cpu_cores.total }) })} />
+      <Bar label={t('resource.cpu')} of={capacity.cpu_cores} text={t('used', { used: format.number(capacity.cpu_cores.used), total: t('cores', { amount: format.number(capacity.cpu_cores.total) }) })} />
       <Bar label={t('resource.memory')} of={capacity.memory_bytes} text={t('used', { used: format.bytes(capacity.memory_bytes.used), total: format.bytes(capacity.memory_bytes.total) })} />
       <Bar label={t('resource.disk')} of={capacity.disk_bytes} text={t('used', { used: format.bytes(capacity.disk_bytes.used), total: format.bytes(capacity.disk_bytes.total) })} />
     </dl>
@@ -92,12 +102,12 @@ function Types({ cloud }: { readonly cloud: Cloud }) {
   return (['vm', 'container'] as const).map((type) => {
     const { available, reason } = cloud.instance_types[type]
     const name = t(`type.${type}`)
-    if (available) return <div key={type}>{name}</div>
+    if (available) return <span key={type} className="cl-type">{name}</span>
     return (
       <Tooltip key={type} title={reason === null ? t('typeOffPlain', { type: name }) : t('typeOff', { type: name, reason })}>
-        <div className="cl-type-off" tabIndex={0}>
+        <span className="cl-type cl-type-off" tabIndex={0}>
           {name}
-        </div>
+        </span>
       </Tooltip>
     )
   })

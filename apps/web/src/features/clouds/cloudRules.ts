@@ -5,7 +5,7 @@ import type { TFunction } from 'i18next'
 import { allowed } from '../../kit/allowed.ts'
 import type { StatusTone } from '../../kit/StatusTag.tsx'
 
-/** How each status looks; what it is called stands under `status` in the messages. */
+/** How each status looks; what it is called stands under `cloud.status` in the shell's messages. */
 export const cloudTones: Readonly<Record<CloudStatus, StatusTone>> = { active: 'good', maintenance: 'warning', offline: 'rest' }
 
 export const healthTones: Readonly<Record<Cloud['health'], StatusTone>> = { unknown: 'busy', reachable: 'good', unreachable: 'bad', unauthorised: 'bad' }
@@ -19,8 +19,8 @@ export const cloudMoves = {
 export type CloudMove = keyof typeof cloudMoves
 
 /** Why a cloud cannot be moved to a status, or null where it can. */
-export const whyNot = (t: TFunction<'clouds'>, move: CloudMove, cloud: Pick<Cloud, 'status'>): string | null =>
-  allowed(cloudCan, move, cloud.status, t(`status.${cloud.status}`))
+export const whyNot = (t: TFunction<['clouds', 'shell']>, move: CloudMove, cloud: Pick<Cloud, 'status'>): string | null =>
+  allowed(cloudCan, move, cloud.status, t(`shell:cloud.status.${cloud.status}`))
 
 /** What is no longer true after a cloud changed: also what the switcher in the top bar shows. */
 export const touchedByCloud: readonly Call[] = [clouds.list, clouds.basicInfo]

@@ -1,22 +1,20 @@
 import '@zhisuan/contract/validation'
 import { cloudCan, cloudStatuses, parseCloudLabel } from '@zhisuan/contract/cmp/cloud'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { i18n } from '../../i18n.ts'
-import messages from '../../locales/zh/clouds.ts'
+import shell from '../../locales/zh/shell.ts'
 import { cloudMoves, shareOf, whyNot, type CloudMove } from './cloudRules.ts'
 import { newLabel, readLabel, writeLabel, wrongWith } from './labels.ts'
 
-beforeAll(() => void i18n.addResourceBundle('zh', 'clouds', messages))
-
 describe('moving a cloud', () => {
   it('is allowed exactly where the contract allows it, and says why not', () => {
-    const t = i18n.getFixedT('zh', 'clouds')
+    const t = i18n.getFixedT<['clouds', 'shell']>('zh', ['clouds', 'shell'])
     // Object.keys loses the key type.
     for (const move of Object.keys(cloudMoves) as CloudMove[]) {
       for (const status of cloudStatuses) {
         const reason = whyNot(t, move, { status })
         if ((cloudCan[move] as readonly string[]).includes(status)) expect(reason).toBeNull()
-        else expect(reason).toContain(messages.status[status])
+        else expect(reason).toContain(shell.cloud.status[status])
       }
     }
   })

@@ -6,7 +6,7 @@ import { cloudMoves, touchedByCloud, whyNot, type CloudMove } from './cloudRules
 
 /** What an administrator can do to a cloud. */
 export function useCloudActions(onEdit: (cloud: Cloud) => void): (cloud: Cloud) => readonly Action[] {
-  const { t } = useTranslation('clouds')
+  const { t } = useTranslation(['clouds', 'shell'])
   const act = useChange(clouds.action, { invalidates: touchedByCloud })
   const remove = useChange(clouds.delete, { invalidates: touchedByCloud })
   const of = (cloud: Cloud) => ({ params: { id: cloud.cloud_id } })
@@ -38,8 +38,8 @@ export function useCloudActions(onEdit: (cloud: Cloud) => void): (cloud: Cloud) 
         doneText: t('done.refresh', { name: cloud.name }),
         run: () => act.mutateAsync({ ...of(cloud), body: { action: 'refresh' } }),
       },
-      move('activate', cloud),
       move('maintain', cloud),
+      move('activate', cloud),
       move('takeOffline', cloud),
       {
         key: 'delete',

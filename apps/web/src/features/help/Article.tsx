@@ -88,7 +88,7 @@ function CodeBlock({ children }: { readonly children: ReactNode }) {
 function ErrorCodes({ block }: { readonly block: string }) {
   const { t } = useTranslation('help')
   return (
-    <div className="zs-article-table" role="region" aria-label={t('error.code')} tabIndex={0}>
+    <div className="zs-article-table" role="group" aria-label={t('error.code')} tabIndex={0}>
       <table>
         <thead>
           <tr>

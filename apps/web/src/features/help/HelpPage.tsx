@@ -4,6 +4,7 @@ import Input from 'antd/es/input'
 import { useDeferredValue, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useSearchParams } from 'react-router'
+import { clearable } from '../../kit/clearable.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { paths } from '../../paths.ts'
 import { articleGroups } from './articles.ts'
@@ -30,8 +31,8 @@ export default function HelpPage() {
         <Input
           size="large"
           type="search"
-          allowClear
-          prefix={<SearchOutlined />}
+          allowClear={clearable}
+          prefix={<SearchOutlined aria-hidden />}
           aria-label={t('search')}
           placeholder={t('searchHint')}
           maxLength={64}
@@ -39,7 +40,7 @@ export default function HelpPage() {
           onChange={(event) => type(event.target.value)}
         />
       </section>
-      {query === '' ? <Groups /> : <Findings query={query} />}
+      {query === '' ? <Groups /> : <Findings query={query} onAll={() => type('')} />}
       <p className="zs-help-ask">
         {t('askTitle')} <Link to={paths.messageBoard()}>{t('ask')}</Link>
       </p>
@@ -69,16 +70,21 @@ function Groups() {
   )
 }
 
-function Findings({ query }: { readonly query: string }) {
+function Findings({ query, onAll }: { readonly query: string; readonly onAll: () => void }) {
   const { t } = useTranslation('help')
   const { data, isError, refetch } = useSearchable(true)
   const findings = data === undefined ? null : searchArticles(data, query)
   if (isError) return <EmptyState title={t('searchFailed')} action={<Button onClick={() => void refetch()}>{t('retry')}</Button>} />
   return (
     <section className="zs-card">
-      <p role="status" className="zs-help-note">
-        {findings === null ? t('searching') : findings.length === 0 ? t('notFound') : t('found', { count: findings.length })}
-      </p>
+      <div role="status" className="zs-help-note">
+        {findings === null ? t('searching') : findings.length > 0 ? t('found', { count: findings.length }) : null}
+        {findings?.length === 0 && (
+          <EmptyState title={t('notFound')} action={<Button onClick={onAll}>{t('allArticles')}</Button>}>
+            {t('notFoundHint')}
+          </EmptyState>
+        )}
+      </div>
       {findings !== null && findings.length > 0 && (
         <ul className="zs-help-list">
           {findings.map((finding) => (
@@ -98,12 +104,6 @@ function Findings({ query }: { readonly query: string }) {
             </li>
           ))}
         </ul>
-      )}
-      {findings?.length === 0 && (
-        <>
-          <p className="zs-help-note">{t('notFoundHint')}</p>
-          <Link to={paths.help.list()}>{t('allArticles')}</Link>
-        </>
       )}
     </section>
   )

@@ -1,6 +1,10 @@
+import { stackCan, stackStatuses } from '@zhisuan/contract/aos/stack'
+import { containerCan, containerStatuses } from '@zhisuan/contract/cis/container'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { errorByCode } from '@zhisuan/contract/errors'
-import { flavors, images, networks, vmCan, vms, vmStatuses } from '@zhisuan/contract/nextstack/vm'
+import { flavors } from '@zhisuan/contract/nextstack/flavor'
+import { images, networks, vmCan, vms, vmStatuses } from '@zhisuan/contract/nextstack/vm'
+import { volumeCan } from '@zhisuan/contract/nextstack/volume'
 import { auth } from '@zhisuan/contract/ums/auth'
 import { users } from '@zhisuan/contract/ums/user'
 import { matchPath } from 'react-router'
@@ -68,17 +72,35 @@ describe('the articles', () => {
     expect(withoutCode(markdown)).not.toMatch(/<[a-z/]/i)
   })
 
+  it('say of each refusal of clouds, instances, networks, storage and images what to do', async () => {
+    const blocks = [...(await loadArticle('error-codes')).matchAll(/```error-codes\n([\s\S]*?)```/g)].map((match) => match[1] ?? '')
+    const said = blocks.flatMap(readErrorAdvice).map(({ entry }) => entry.code)
+    expect(new Set(said).size).toBe(said.length)
+    expect([...errorByCode.keys()].filter((code) => code >= 93000 && code < 95000 && !said.includes(code))).toEqual([])
+  })
+
   it('say what may be done in which state as the contract does', async () => {
     const markdown = await loadArticle('instance-status')
-    const said = Object.fromEntries(
-      [...markdown.matchAll(/^- \*\*.+\*\*（`(\w+)`）：((?:`\w+`、?)+)$/gm)].map((match) => [match[1], [...(match[2] ?? '').matchAll(/\w+/g)].map(([status]) => status)]),
-    )
-    expect(said).toEqual(vmCan)
+    expect(statesSaid(markdown)).toEqual(vmCan)
     for (const status of ['running', 'stopped', 'paused', 'error', 'lost']) {
       expect(vmStatuses).toContain(status)
       expect(markdown).toContain(`（\`${status}\`）`)
     }
   })
+
+  it('say the same of containers', async () => {
+    const markdown = await loadArticle('containers')
+    expect(statesSaid(markdown)).toEqual(containerCan)
+    for (const status of containerStatuses) expect(markdown).toContain(`（\`${status}\`）`)
+  })
+
+  it('say the same of applications', async () => {
+    const markdown = await loadArticle('applications')
+    expect(statesSaid(markdown)).toEqual(stackCan)
+    for (const status of stackStatuses) expect(markdown).toContain(`（\`${status}\`）`)
+  })
+
+  it('say the same of volumes', async () => expect(statesSaid(await loadArticle('volumes'))).toEqual(volumeCan))
 
   it('name no call that the contract does not have', async () => {
     const markdown = await loadArticle('api')
@@ -89,6 +111,9 @@ describe('the articles', () => {
   })
 })
 
+/** What an article says may be done in which state. */
+const statesSaid = (markdown: string): Record<string, string[]> =>
+  Object.fromEntries([...markdown.matchAll(/^- \*\*.+\*\*（`(\w+)`）：((?:`\w+`、?)+)$/gm)].map((match) => [match[1], [...(match[2] ?? '').matchAll(/\w+/g)].map(([status]) => status)]))
 const withoutCode = (markdown: string): string => markdown.replace(/```[\s\S]*?```/g, '')
 const headingsOf = (markdown = ''): string[] => tableOfContents(markdown).map((heading) => heading.id)
 
@@ -97,7 +122,8 @@ describe('neighbours', () => {
     expect(neighbours(articleIds[0] ?? 'api').previous).toBeNull()
     expect(neighbours('api').next).toBeNull()
     expect(neighbours('retrieve-password')).toEqual({ previous: 'sign-in', next: 'personal-information' })
-    expect(neighbours('personal-information').next).toBe('create-instance')
+    expect(neighbours('personal-information').next).toBe('single-sign-on')
+    expect(neighbours('single-sign-on').next).toBe('create-instance')
   })
 })
 

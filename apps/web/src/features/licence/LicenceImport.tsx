@@ -91,7 +91,7 @@ export function LicenceImport({ licence, now }: { readonly licence: Licence; rea
         <Button type="primary" htmlType="submit" disabled={text.trim() === ''} loading={change.isPending}>
           {t('submit')}
         </Button>
-        <Button icon={<UploadOutlined />} onClick={() => chooser.current?.click()}>
+        <Button icon={<UploadOutlined aria-hidden />} onClick={() => chooser.current?.click()}>
           {t('chooseFile')}
         </Button>
         {text !== '' && (

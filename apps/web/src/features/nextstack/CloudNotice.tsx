@@ -59,7 +59,7 @@ export function NoCloud({ other }: { readonly other: CloudBasic | null }) {
     <div className="zs-card">
       <EmptyState
         title={t('noCloud')}
-        action={mayRegister && <Link to={paths.platform.clouds()}>{t('registerCloud')}</Link>}
+        action={mayRegister && <Link to={paths.platform.clouds()} className="zs-button">{t('registerCloud')}</Link>}
       >
         {mayRegister ? t('noCloudAdmin') : t('noCloudTenant')}
       </EmptyState>

@@ -15,7 +15,7 @@ const healthTone = { unknown: 'rest', reachable: 'good', unreachable: 'bad', una
 
 /** Clouds with health and what of them is allocated: for those who run them. */
 export function CloudsCard({ clouds }: { readonly clouds: readonly Cloud[] }) {
-  const { t } = useTranslation('overview')
+  const { t } = useTranslation(['overview', 'shell'])
   const sorted = byConcern(clouds)
   return (
     <section className="zs-card" aria-labelledby="overview-clouds">
@@ -30,7 +30,7 @@ export function CloudsCard({ clouds }: { readonly clouds: readonly Cloud[] }) {
           <li key={cloud.cloud_id}>
             <div className="zs-overview-cloud">
               <CloudLine cloud={{ ...cloud, health: 'reachable' }} labels={false} />
-              <StatusTag tone={healthTone[cloud.health]}>{t(`clouds.health.${cloud.health}`)}</StatusTag>
+              <StatusTag tone={healthTone[cloud.health]}>{t(`shell:cloud.health.${cloud.health}`)}</StatusTag>
               <span className="zs-soft">
                 {t('clouds.instances', { count: cloud.instance_count })}
                 {cloud.capacity !== null && ` · ${t('clouds.nodes', { count: cloud.capacity.nodes })}`}

@@ -2,28 +2,35 @@ import Skeleton from 'antd/es/skeleton'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
-import { clouds, type Cloud, type CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { clouds, type CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { constants } from '@zhisuan/contract/constants'
+import type { ResponseOf } from '@zhisuan/contract/define'
+import { overview } from '@zhisuan/contract/nextstack/overview'
 import { licences } from '@zhisuan/contract/sys/sys'
 import type { ApiError } from '../../api/client.ts'
 import { useCall } from '../../api/hooks.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
-import * as format from '../../kit/format.ts'
 import { PageActions } from '../../kit/PageHead.tsx'
 import { paths } from '../../paths.ts'
 import { useClouds } from '../../session/cloud.ts'
 import { useIsPlatform } from '../../session/user.ts'
+import { licenceState } from '../licence/licenceState.ts'
+import { QuotaCard } from '../nextstack/quota/QuotaCard.tsx'
+import { AlarmsCard } from './AlarmsCard.tsx'
 import { CloudsCard, TenantCloudsCard } from './CloudsCard.tsx'
 import { usable } from './counts.ts'
-import { InstancesCard, RecentCard } from './InstancesCard.tsx'
+import { EventsCard } from './EventsCard.tsx'
 import { LicenceCard } from './LicenceCard.tsx'
 import './overview.css'
+import { ResourceTiles } from './ResourceTiles.tsx'
 import { StartCard } from './StartCard.tsx'
-import { useInstances, type Instances } from './useInstances.ts'
+import { TrendsCard } from './TrendsCard.tsx'
 
-const refreshMs = 15_000
+type Overview = ResponseOf<typeof overview.get>
 
-/** What there is now; nothing is shown that was not just read. */
+const refreshMs = 10_000
+
+/** What there is now and how it came to be; nothing is shown that was not just read. */
 export default function OverviewPage() {
   const platform = useIsPlatform()
   return platform ? <PlatformOverview /> : <OrganisationOverview />
@@ -31,11 +38,11 @@ export default function OverviewPage() {
 
 function PlatformOverview() {
   const { t } = useTranslation('overview')
-  const instances = useInstances()
+  const summary = useCall(overview.get, {}, { refreshMs, silent: true })
   const list = useCall(
     clouds.list,
     { query: { page_size: constants.cloudListPageSize, page_num: constants.cloudListPageNum } },
-    { refreshMs, silent: true },
+    { refreshMs: 15_000, silent: true },
   )
   const licence = useCall(licences.get, {}, { refreshMs: 60_000, silent: true })
   const canCreate = usable(list.data?.clouds ?? []).length > 0
@@ -43,32 +50,25 @@ function PlatformOverview() {
     <>
       <PageActions>
         <span className="zs-overview-actions">
-          <Link to={paths.help.list()} className="zs-button zs-button-plain">
-            {t('help')}
-          </Link>
           <Link to={paths.platform.clouds()} className={canCreate ? 'zs-button zs-button-plain' : 'zs-button'}>
             {t('registerCloud')}
           </Link>
-          {canCreate && (
-            <Link to={paths.nextstack.vm.add()} className="zs-button">
-              {t('createVm')}
-            </Link>
-          )}
+          {canCreate && <CreateVm />}
         </span>
       </PageActions>
+      <AlarmsCard alarms={summary.data?.alarms ?? []} licence={licence.data === undefined ? null : licenceState(licence.data, licence.dataUpdatedAt)} />
+      <Resources summary={summary} />
       <div className="zs-overview">
         <div>
-          <Start instances={instances.data} clouds={list.data?.clouds} platform />
-          <Part data={list.data} error={list.error} retry={() => void list.refetch()}>
-            {(data) => (data.clouds.length === 0 ? null : <CloudsCard clouds={data.clouds} />)}
-          </Part>
-          <Recent instances={instances.data} clouds={list.data?.clouds} />
+          <Start summary={summary.data} clouds={list.data?.clouds} platform />
+          <EventsCard />
         </div>
         <div>
-          <Part data={instances.data} error={instances.error} retry={instances.refetch}>
-            {(data) => (data.total === 0 ? null : <InstancesCard instances={data} />)}
+          <Part what={t('clouds.title')} data={list.data} error={list.error} retry={() => void list.refetch()}>
+            {(data) => (data.clouds.length === 0 ? null : <CloudsCard clouds={data.clouds} />)}
           </Part>
-          <Part data={licence.data} error={licence.error} retry={() => void licence.refetch()}>
+          <QuotaCard />
+          <Part what={t('licence.title')} data={licence.data} error={licence.error} retry={() => void licence.refetch()}>
             {(data) => <LicenceCard licence={data} now={licence.dataUpdatedAt} />}
           </Part>
         </div>
@@ -78,56 +78,76 @@ function PlatformOverview() {
 }
 
 function OrganisationOverview() {
-  const { t } = useTranslation('overview')
-  const instances = useInstances()
+  const summary = useCall(overview.get, {}, { refreshMs, silent: true })
   const { list, loading } = useClouds()
   const known = loading ? undefined : list
   return (
     <>
-      <PageActions>
-        <span className="zs-overview-actions">
-          <Link to={paths.help.list()} className="zs-button zs-button-plain">
-            {t('help')}
-          </Link>
-          {usable(list).length > 0 && (
-            <Link to={paths.nextstack.vm.add()} className="zs-button">
-              {t('createVm')}
-            </Link>
-          )}
-        </span>
-      </PageActions>
+      {usable(list).length > 0 && (
+        <PageActions>
+          <CreateVm />
+        </PageActions>
+      )}
+      <AlarmsCard alarms={summary.data?.alarms ?? []} licence={null} />
+      <Resources summary={summary} />
       <div className="zs-overview">
         <div>
-          <Start instances={instances.data} clouds={known} platform={false} />
-          <Part data={instances.data} error={instances.error} retry={instances.refetch}>
-            {(data) => (data.total === 0 ? null : <InstancesCard instances={data} />)}
-          </Part>
-          <Recent instances={instances.data} clouds={known} />
+          <Start summary={summary.data} clouds={known} platform={false} />
+          <EventsCard />
         </div>
-        <div>{known !== undefined && <TenantCloudsCard clouds={known} />}</div>
+        <div>
+          <QuotaCard />
+          {known !== undefined && <TenantCloudsCard clouds={known} />}
+        </div>
       </div>
     </>
   )
 }
 
-/** Instead of an empty list: only while there is no instance yet. */
-function Start({ instances, clouds: known, platform }: { readonly instances: Instances | undefined; readonly clouds: readonly CloudBasic[] | undefined; readonly platform: boolean }) {
-  if (instances?.total !== 0 || known === undefined) return null
+function CreateVm() {
+  const { t } = useTranslation('overview')
+  return (
+    <Link to={paths.nextstack.vm.add()} className="zs-button">
+      {t('createVm')}
+    </Link>
+  )
+}
+
+/** Images there are before anybody made anything. */
+const isEmpty = (summary: Overview | undefined): boolean => summary?.resources.every(({ kind, total }) => kind === 'image' || total === 0) === true
+
+/** What there is, and how it came to be. */
+function Resources({ summary }: { readonly summary: { readonly data: Overview | undefined; readonly error: ApiError | null; readonly refetch: () => unknown } }) {
+  const { t } = useTranslation('overview')
+  return (
+    <Part what={t('resources.title')} data={summary.data} error={summary.error} retry={() => void summary.refetch()}>
+      {(data) =>
+        !isEmpty(data) && (
+          <>
+            <ResourceTiles resources={data.resources} />
+            <TrendsCard />
+          </>
+        )
+      }
+    </Part>
+  )
+}
+
+/** What to do first, as long as there is nothing at all. */
+function Start({ summary, clouds: known, platform }: { readonly summary: Overview | undefined; readonly clouds: readonly CloudBasic[] | undefined; readonly platform: boolean }) {
+  if (!isEmpty(summary) || known === undefined) return null
   return <StartCard usableClouds={usable(known).length} platform={platform} />
 }
 
-function Recent({ instances, clouds: known }: { readonly instances: Instances | undefined; readonly clouds: readonly (Cloud | CloudBasic)[] | undefined }) {
-  if (instances === undefined || instances.newest.length === 0) return null
-  return <RecentCard instances={instances} cloudName={(id) => known?.find((cloud) => cloud.cloud_id === id)?.name ?? format.nothing} />
-}
-
 /** One card: its place is held while it loads, and says itself what failed. What was read stays. */
-function Part<T>({ data, error, retry, children }: {
+function Part<T>({ what, data, error, retry, children }: {
+  readonly what: string
   readonly data: T | undefined
   readonly error: ApiError | null
   readonly retry: () => void
   readonly children: (data: NoInfer<T>) => ReactNode
 }) {
+  const { t } = useTranslation('overview')
   if (data !== undefined) return children(data)
-  return <div className="zs-card">{error === null ? <Skeleton active paragraph={{ rows: 4 }} /> : <ErrorPanel error={error} onRetry={retry} />}</div>
+  return <div className="zs-card">{error === null ? <Skeleton active paragraph={{ rows: 4 }} /> : <ErrorPanel error={error} title={t('failed', { what })} onRetry={retry} />}</div>
 }

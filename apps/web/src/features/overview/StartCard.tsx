@@ -29,6 +29,15 @@ export function StartCard({ usableClouds, platform }: { readonly usableClouds: n
           <Mark number={3} done={false} />
           <div>
             <h3>
+              <Link to={paths.container.node.add()}>{t('start.node')}</Link>
+            </h3>
+            <p className="zs-soft">{t('start.nodeText')}</p>
+          </div>
+        </li>
+        <li>
+          <Mark number={4} done={false} />
+          <div>
+            <h3>
               <Link to={paths.help.list()}>{t('start.learn')}</Link>
             </h3>
             <p className="zs-soft">{t('start.learnText')}</p>

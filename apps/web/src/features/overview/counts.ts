@@ -1,33 +1,33 @@
 import type { Cloud, CloudBasic } from '@zhisuan/contract/cmp/cloud'
-import { vmStatuses, vmTransitional, type VmStatus } from '@zhisuan/contract/nextstack/vm'
-
-export type StatusCounts = Readonly<Partial<Record<VmStatus, number>>>
-
-export interface StatusCount {
-  readonly status: VmStatus
-  readonly count: number
-}
+import type { OverviewCounts } from '@zhisuan/contract/nextstack/overview'
+import type { StatusTone } from '../../kit/StatusTag.tsx'
 
 /** What needs somebody comes after what is in order and what passes by itself. */
-const order: readonly VmStatus[] = [
-  'running',
-  ...vmTransitional,
-  ...vmStatuses.filter((status) => status !== 'running' && !vmTransitional.includes(status)),
-]
+const toneOrder = ['good', 'busy', 'rest', 'warning', 'bad'] as const satisfies readonly StatusTone[]
 
-/** How many there are of each status, from all of them. */
-export function countByStatus(vms: readonly { readonly status: VmStatus }[]): StatusCounts {
-  const counts: Partial<Record<VmStatus, number>> = {}
-  for (const { status } of vms) counts[status] = (counts[status] ?? 0) + 1
-  return counts
+/** Of all kinds together: a status has the same name wherever it means the same. What is not named here passes by itself. */
+const tones: Readonly<Record<string, StatusTone>> = {
+  running: 'good',
+  available: 'good',
+  active: 'good',
+  in_use: 'good',
+  bound: 'good',
+  stopped: 'rest',
+  paused: 'warning',
+  error: 'bad',
+  lost: 'bad',
 }
+export const toneOf = (kind: OverviewCounts['kind'], status: string): StatusTone =>
+  // An address that leads nowhere waits for its use; a volume, too, but it holds something.
+  kind === 'eip' && status === 'available' ? 'rest' : (tones[status] ?? 'busy')
 
-/** Those that there are any of, in order. */
-export const statusesOf = (counts: StatusCounts): StatusCount[] =>
-  order.flatMap((status) => {
-    const count = counts[status] ?? 0
-    return count > 0 ? [{ status, count }] : []
+/** How many there are of each tone, of those that there are any of, in order. */
+export function byTone({ kind, statuses }: Pick<OverviewCounts, 'kind' | 'statuses'>): readonly { readonly tone: StatusTone; readonly count: number }[] {
+  return toneOrder.flatMap((tone) => {
+    const count = statuses.reduce((sum, one) => sum + (toneOf(kind, one.status) === tone ? one.count : 0), 0)
+    return count > 0 ? [{ tone, count }] : []
   })
+}
 
 const isBroken = (cloud: Pick<CloudBasic, 'health'>): boolean => cloud.health === 'unreachable' || cloud.health === 'unauthorised'
 

@@ -1,27 +1,68 @@
-import { vmStatuses } from '@zhisuan/contract/nextstack/vm'
+import { eipStatuses, eipTransitional } from '@zhisuan/contract/nextstack/eip'
+import { vmStatuses, vmTransitional } from '@zhisuan/contract/nextstack/vm'
+import { vpcStatuses, vpcTransitional } from '@zhisuan/contract/nextstack/vpc'
+import type { TFunction } from 'i18next'
 import { describe, expect, it } from 'vitest'
-import { byConcern, countByStatus, statusesOf, usable } from './counts.ts'
+import { byConcern, byTone, toneOf, usable } from './counts.ts'
+import { eventPath, eventText } from './eventText.ts'
+import { historyOf, trendSeries } from './trendSeries.ts'
 
-describe('countByStatus', () => {
-  it('counts each', () => {
-    expect(countByStatus([{ status: 'running' }, { status: 'error' }, { status: 'running' }])).toEqual({ running: 2, error: 1 })
-    expect(countByStatus([])).toEqual({})
+describe('byTone', () => {
+  it('adds up what means the same, in order, and leaves out what there is none of', () => {
+    const statuses = [{ status: 'lost', count: 1 }, { status: 'running', count: 3 }, { status: 'creating', count: 2 }, { status: 'starting', count: 1 }, { status: 'error', count: 4 }]
+    expect(byTone({ kind: 'vm', statuses })).toEqual([{ tone: 'good', count: 3 }, { tone: 'busy', count: 3 }, { tone: 'bad', count: 5 }])
+    expect(byTone({ kind: 'vm', statuses: [] })).toEqual([])
+  })
+
+  it('knows a free address from a free volume', () => {
+    expect([toneOf('eip', 'available'), toneOf('volume', 'available')]).toEqual(['rest', 'good'])
+  })
+
+  it('takes nothing that rests for something that passes', () => {
+    const resting = [...vmStatuses.filter((status) => !vmTransitional.includes(status)), ...vpcStatuses.filter((status) => !vpcTransitional.includes(status)), ...eipStatuses.filter((status) => !eipTransitional.includes(status))]
+    for (const status of resting) expect(toneOf('vm', status), status).not.toBe('busy')
   })
 })
 
-describe('statusesOf', () => {
-  it('leaves out what there is none of, and puts what is in order first', () => {
-    expect(statusesOf({ lost: 1, running: 3, creating: 2, stopped: 0, error: 4 })).toEqual([
-      { status: 'running', count: 3 },
-      { status: 'creating', count: 2 },
-      { status: 'error', count: 4 },
-      { status: 'lost', count: 1 },
-    ])
+describe('trends', () => {
+  const at = (minutes: number) => new Date(Date.UTC(2026, 0, 1, 0, minutes)).toISOString()
+  const sample = (minutes: number, vms: number) => ({ at: at(minutes), vms, running: 0, cpu_cores: vms * 2, memory_bytes: vms * 1024 })
+  const names = { all: 'all', running: 'running', cpu: 'cpu', memory: 'memory' }
+
+  it('are drawn as they were counted, with a gap where nobody counted', () => {
+    const { vms, cpu } = trendSeries({ since: at(0), items: [sample(0, 1), sample(10, 2), sample(60, 3)] }, 'day', names)
+    expect(vms[0]?.points.map(([, value]) => value)).toEqual([1, 2, null, 3])
+    expect(cpu[0]?.points.map(([, value]) => value)).toEqual([2, 4, null, 6])
+    expect(trendSeries(undefined, 'day', names).memory[0]?.points).toEqual([])
   })
 
-  it('knows every status', () => {
-    const all = Object.fromEntries(vmStatuses.map((status) => [status, 1]))
-    expect(statusesOf(all).map(({ status }) => status).sort()).toEqual([...vmStatuses].sort())
+  it('say how much of a history there is', () => {
+    const items = [0, 10, 20, 30].map((minutes) => sample(minutes, 1))
+    expect(historyOf({ since: at(0), items: items.slice(0, 3) }, Date.parse(at(0)))).toBe('young')
+    expect(historyOf({ since: at(0), items }, Date.parse(at(-60)))).toBe('part')
+    expect(historyOf({ since: at(0), items }, Date.parse(at(30)))).toBe('whole')
+  })
+})
+
+describe('events', () => {
+  // The words are the server's keys here: what is put together is looked at, not what it says.
+  const t = ((key: string, values?: { what: string }) => (values === undefined ? key : `${key}(${values.what})`)) as unknown as TFunction<'overview'>
+  it('are named by what was done to what', () => {
+    expect(eventText(t, 'nextstack.vm.create')).toBe('events.verb.create(kind.vm)')
+    expect(eventText(t, 'nextstack.snapshot.restore')).toBe('events.verb.restore(kind.snapshot)')
+    expect(eventText(t, 'ecrm.edge.upgrade')).toBe('events.verb.upgrade(kind.edge)')
+    expect(eventText(t, 'cis.container.update')).toBe('events.verb.update(kind.container)')
+    expect(eventText(t, 'aos.stack.act')).toBe('events.verb.other(kind.stack)')
+    expect(eventText(t, 'nextstack.made.up')).toBe('events.verb.other()')
+  })
+
+  it('lead to what there is', () => {
+    const id = '01990000-0000-7000-8000-000000000000'
+    expect(eventPath({ resource: 'vm', resource_id: id, resource_name: 'a', exists: true })).toBe(`/nextStack/vm/detail/${id}`)
+    expect(eventPath({ resource: 'edge_image_pull', resource_id: id, resource_name: 'nginx', exists: true })).toBe(`/infrastructure/nodeList/${id}`)
+    expect(eventPath({ resource: 'stack', resource_id: id, resource_name: '站 点', exists: true })).toBe(`/containerApplicationService/serviceFromApp/${id}/${encodeURIComponent('站 点')}`)
+    expect(eventPath({ resource: 'vm', resource_id: id, resource_name: 'a', exists: false })).toBeNull()
+    expect(eventPath({ resource: null, resource_id: id, resource_name: 'a', exists: true })).toBeNull()
   })
 })
 

@@ -85,7 +85,7 @@ export function MessageForm() {
       </Form.Item>
       <p className="zs-soft">
         {t('board.privacy')}
-        <Link to={paths.termsOfService()} target="_blank">
+        <Link to={paths.termsOfService()} target="_blank" className="zs-text-link">
           {t('board.terms')}
         </Link>
         。

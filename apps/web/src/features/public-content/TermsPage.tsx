@@ -41,7 +41,7 @@ function Terms({ text }: { readonly text: ResponseOf<typeof terms.get> }) {
         </h1>
         <p className="zs-terms-updated">
           {t('terms.updated', { date: text.updated_at })}
-          <Button size="small" type="text" icon={<PrinterOutlined />} className="zs-terms-print" onClick={() => print()}>
+          <Button size="small" type="text" icon={<PrinterOutlined aria-hidden />} className="zs-terms-print" onClick={() => print()}>
             {t('terms.print')}
           </Button>
         </p>

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from 'react-router'
+import { Link, Navigate } from 'react-router'
 import { z } from 'zod'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { copyText } from '../../kit/copy.ts'
@@ -21,6 +21,8 @@ async function readInbox({ signal }: { signal: AbortSignal }): Promise<z.output<
 /** Codes that a development server did not really send. For developers, so its few words are not in the messages. */
 export default function DevelopmentInboxPage() {
   const { data, error, refetch } = useQuery({ queryKey: ['development.inbox'], queryFn: readInbox, refetchInterval: 2_000, meta: { silent: true } })
+  // A server that sends its codes has no inbox, and this page is not one of its.
+  if (error !== null && toApiError(error).status === 404) return <Navigate to={paths.notFound()} replace />
   return (
     <main id="main" className="zs-main">
       <div className="zs-head">

@@ -1,7 +1,13 @@
 import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useLocation, useSearchParams } from 'react-router'
+import { errors } from '@zhisuan/contract/errors'
+import { auth } from '@zhisuan/contract/ums/auth'
+import { singleSignOnRefusals } from '@zhisuan/contract/ums/identityProvider'
+import { useCall } from '../../api/hooks.ts'
 import { paths, withQuery } from '../../paths.ts'
+import { useBrand } from '../../session/brand.ts'
+import { ownPath } from '../../session/guard.ts'
 import { AuthFrame } from './AuthFrame.tsx'
 import { Notice } from './Notice.tsx'
 import { PasswordLogin } from './PasswordLogin.tsx'
@@ -10,7 +16,13 @@ import { useSystemInfo } from './useSystemInfo.ts'
 
 // Most people sign in by password: the forms for the others come when they are asked for.
 const SmsLogin = lazy(() => import('./SmsLogin.tsx'))
+const PasskeyLogin = lazy(() => import('./PasskeyLogin.tsx'))
+const SignOnReturn = lazy(() => import('./SignOn.tsx').then((module) => ({ default: module.SignOnReturn })))
+const SignOnButtons = lazy(() => import('./SignOn.tsx').then((module) => ({ default: module.SignOnButtons })))
 const RetrievePassword = lazy(() => import('./RetrievePassword.tsx'))
+
+/** Only where the page came safely, and the browser knows them. */
+const canUsePasskeys = typeof window !== 'undefined' && typeof window.PublicKeyCredential === 'function'
 
 type Way = 'password' | 'sms'
 
@@ -24,15 +36,22 @@ const stateOf = (state: unknown): LoginState => (typeof state === 'object' && st
 
 export default function LoginPage() {
   const { t } = useTranslation('public')
-  const [search] = useSearchParams()
+  const [search, setSearch] = useSearchParams()
   const came = stateOf(useLocation().state)
   const { data: info } = useSystemInfo()
+  const { data: ways } = useCall(auth.ways, {}, { silent: true })
+  const brand = useBrand()
   const [way, setWay] = useState<Way>('password')
+  // Whoever changes between the ways by the arrow keys must not be taken from the tabs.
+  const [changed, setChanged] = useState(false)
   const [retrieving, setRetrieving] = useState(false)
   const [username, setUsername] = useState(came.username ?? '')
   const [told, setTold] = useState(came.message ?? null)
   const redirect = search.get('redirect') ?? undefined
   const sms = info?.sms_available ?? false
+  /** What a provider's way back ended with: `done`, or a code. Whatever else stands there is nobody's. */
+  const signOn = search.get('sso')
+  const refusal = singleSignOnRefusals.find((name) => String(errors[name].code) === signOn)
 
   if (retrieving) {
     return (
@@ -50,16 +69,29 @@ export default function LoginPage() {
       </AuthFrame>
     )
   }
+  if (signOn === 'done') {
+    return (
+      <AuthFrame title={t('login.title', { brand })}>
+        <Suspense>
+          <SignOnReturn onBack={() => setSearch(redirect === undefined ? {} : { redirect }, { replace: true })} />
+        </Suspense>
+      </AuthFrame>
+    )
+  }
   return (
-    <AuthFrame title={t('login.title')}>
+    <AuthFrame title={t('login.title', { brand })}>
+      {refusal !== undefined && <Notice tone="bad">{errors[refusal].text}</Notice>}
       {told !== null && <Notice tone="good">{told}</Notice>}
       <TabSwitch<Way>
         label={t('login.ways')}
         active={way}
-        onChange={setWay}
+        onChange={(next) => {
+          setChanged(true)
+          setWay(next)
+        }}
         tabs={[{ key: 'password', label: t('login.byPassword') }, ...(sms ? [{ key: 'sms' as const, label: t('login.bySms') }] : [])]}
       >
-        {way === 'password' ? <PasswordLogin username={username} onUsername={setUsername} /> : <Suspense><SmsLogin /></Suspense>}
+        {way === 'password' ? <PasswordLogin username={username} focus={!changed} onUsername={setUsername} /> : <Suspense><SmsLogin /></Suspense>}
       </TabSwitch>
       <div className="zs-auth-more">
         {info?.register_mode === 'closed' ? (
@@ -76,6 +108,14 @@ export default function LoginPage() {
           </button>
         )}
       </div>
+      {ways !== undefined && ((ways.passkeys && canUsePasskeys) || ways.providers.length > 0) && (
+        <div className="zs-auth-ways">
+          <Suspense fallback={<div className="zs-auth-way-place" />}>
+            {ways.passkeys && canUsePasskeys && <PasskeyLogin />}
+            {ways.providers.length > 0 && <SignOnButtons providers={ways.providers} redirect={ownPath(redirect ?? null) ?? undefined} />}
+          </Suspense>
+        </div>
+      )}
       {info?.development === true && (
         <p className="zs-soft">
           <Link to={paths.developmentInbox}>{t('inbox.link')}</Link>

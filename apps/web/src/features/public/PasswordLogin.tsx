@@ -1,5 +1,6 @@
 import { useState, type FormEvent } from 'react'
 import { useTranslation } from 'react-i18next'
+import { errors } from '@zhisuan/contract/errors'
 import { auth } from '@zhisuan/contract/ums/auth'
 import { useChange } from '../../api/hooks.ts'
 import { errorText } from '../../api/toasts.ts'
@@ -8,13 +9,20 @@ import { beginSession } from '../../session/session.ts'
 import { LabelledField } from './LabelledField.tsx'
 import { Notice } from './Notice.tsx'
 
-type Field = 'username' | 'password'
+type Field = 'username' | 'password' | 'otp'
 
 /** The guard leads on once there is a token. */
-export function PasswordLogin({ username, onUsername }: { readonly username: string; readonly onUsername: (username: string) => void }) {
+export function PasswordLogin({ username, focus, onUsername }: {
+  readonly username: string
+  /** Whether the first field to fill takes the focus. */
+  readonly focus: boolean
+  readonly onUsername: (username: string) => void
+}) {
   const { t } = useTranslation('public')
   const [password, setPassword] = useState('')
   const [visible, setVisible] = useState(false)
+  /** Null until the server asks for it: most people have no second factor. */
+  const [otp, setOtp] = useState<string | null>(null)
   const [wrong, setWrong] = useState<Readonly<Partial<Record<Field, string>>>>({})
   const login = useChange(auth.password, { silent: true, onDone: beginSession })
 
@@ -23,23 +31,32 @@ export function PasswordLogin({ username, onUsername }: { readonly username: str
     if (login.isPending) return
     const form = event.currentTarget
     const focus = (name: Field): void => form.querySelector<HTMLInputElement>(`[name="${name}"]`)?.focus()
-    const checked = auth.password.body.safeParse({ username: username.trim(), password })
+    const checked = auth.password.body.safeParse({ username: username.trim(), password, ...(otp !== null && { otp }) })
     if (!checked.success) {
       const found: Partial<Record<Field, string>> = {}
-      for (const { path, message } of checked.error.issues) found[path[0] === 'password' ? 'password' : 'username'] ??= message
+      for (const { path, message } of checked.error.issues) found[path[0] === 'password' || path[0] === 'otp' ? path[0] : 'username'] ??= message
       setWrong(found)
-      focus(found.username === undefined ? 'password' : 'username')
+      focus(found.username !== undefined ? 'username' : found.password !== undefined ? 'password' : 'otp')
       return
     }
     setWrong({})
     prefetchConsole()
     // What was typed stays: whoever mistyped one letter should not type all again.
-    login.mutate({ body: checked.data }, { onError: () => focus('password') })
+    login.mutate(
+      { body: checked.data },
+      {
+        onError: ({ code }) => {
+          // Its field takes the focus as it comes.
+          if (code === errors.secondFactorRequired.code) setOtp('')
+          else focus(otp === null ? 'password' : 'otp')
+        },
+      },
+    )
   }
 
   return (
     <form onSubmit={submit} noValidate>
-      {login.error !== null && !login.isPending && <Notice tone="bad">{errorText(login.error)}</Notice>}
+      {login.error !== null && login.error.code !== errors.secondFactorRequired.code && !login.isPending && <Notice tone="bad">{errorText(login.error)}</Notice>}
       <LabelledField label={t('login.username')} error={wrong.username ?? null}>
         {(props) => (
           <input
@@ -47,10 +64,11 @@ export function PasswordLogin({ username, onUsername }: { readonly username: str
             className="zs-input"
             name="username"
             value={username}
-            autoComplete="username"
+            // Passkeys are offered where the browser fills in names.
+            autoComplete="username webauthn"
             autoCapitalize="none"
             spellCheck={false}
-            autoFocus={username === ''}
+            autoFocus={focus && username === ''}
             onChange={(event) => onUsername(event.target.value)}
           />
         )}
@@ -65,7 +83,7 @@ export function PasswordLogin({ username, onUsername }: { readonly username: str
               type={visible ? 'text' : 'password'}
               value={password}
               autoComplete="current-password"
-              autoFocus={username !== ''}
+              autoFocus={focus && username !== ''}
               onChange={(event) => setPassword(event.target.value)}
             />
             <button type="button" className="zs-linkbutton" aria-pressed={visible} aria-label={t('login.showPassword')} onClick={() => setVisible(!visible)}>
@@ -74,6 +92,13 @@ export function PasswordLogin({ username, onUsername }: { readonly username: str
           </span>
         )}
       </LabelledField>
+      {otp !== null && (
+        <LabelledField label={t('login.otp')} error={wrong.otp ?? null}>
+          {(props) => (
+            <input {...props} className="zs-input" name="otp" inputMode="text" autoComplete="one-time-code" spellCheck={false} maxLength={16} autoFocus value={otp} onChange={(event) => setOtp(event.target.value)} />
+          )}
+        </LabelledField>
+      )}
       <button type="submit" className="zs-button zs-button-large zs-button-block" aria-disabled={login.isPending}>
         {t(login.isPending ? 'login.submitting' : 'login.submit')}
       </button>

@@ -8,9 +8,12 @@ import { useTranslation } from 'react-i18next'
 import { Link, useNavigate, useSearchParams } from 'react-router'
 import { errors } from '@zhisuan/contract/errors'
 import { auth, verification } from '@zhisuan/contract/ums/auth'
-import { useChange } from '../../api/hooks.ts'
+import { invitations } from '@zhisuan/contract/ums/invitation'
+import { request, type ApiError } from '../../api/client.ts'
+import { useCall, useChange } from '../../api/hooks.ts'
 import { CodeInput } from '../../kit/CodeInput.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
+import * as format from '../../kit/format.ts'
 import { rulesOf } from '../../kit/rules.ts'
 import { paths, withQuery } from '../../paths.ts'
 import { AuthFrame } from './AuthFrame.tsx'
@@ -40,23 +43,32 @@ const places = {
   [errors.organisationNameTaken.code]: 'organisation',
 }
 
-/** What may be done here depends on how the platform lets people in. */
+/** Registering, or accepting an invitation that the address brings along. */
 export default function RegisterPage() {
   const { t } = useTranslation('public')
   const [search] = useSearchParams()
   const redirect = search.get('redirect') ?? undefined
-  const { data: info, error, refetch } = useSystemInfo()
+  const invitation = search.get('invitation')
   const login = withQuery(paths.login(), { redirect })
-  const toLogin = (
-    <div className="zs-auth-more">
-      <span>
-        {t('register.hasAccount')}
-        <Link to={login}>{t('register.login')}</Link>
-      </span>
-    </div>
-  )
   return (
-    <AuthFrame title={t('register.title')}>
+    <AuthFrame title={t(invitation === null ? 'register.title' : 'invited.title')}>
+      {invitation === null ? <Registering login={login} /> : <Invited token={invitation} login={login} />}
+      <div className="zs-auth-more">
+        <span>
+          {t('register.hasAccount')}
+          <Link to={login}>{t('register.login')}</Link>
+        </span>
+      </div>
+    </AuthFrame>
+  )
+}
+
+/** What may be done here depends on how the platform lets people in. */
+function Registering({ login }: { readonly login: string }) {
+  const { t } = useTranslation('public')
+  const { data: info, error, refetch } = useSystemInfo()
+  return (
+    <>
       {error !== null && info === undefined && <ErrorPanel error={error} onRetry={() => void refetch()} />}
       {info?.register_mode === 'closed' && <Alert type="info" showIcon title={t('register.closed')} description={t('register.closedText')} />}
       {info !== undefined && info.register_mode !== 'closed' && !info.sms_available && (
@@ -68,30 +80,55 @@ export default function RegisterPage() {
           <RegisterForm login={login} />
         </>
       )}
-      {toLogin}
-    </AuthFrame>
+    </>
   )
 }
 
-function RegisterForm({ login }: { readonly login: string }) {
+/** Whoever has the link is let in, however the platform lets in others. */
+function Invited({ token, login }: { readonly token: string; readonly login: string }) {
+  const { t } = useTranslation(['public', 'account'])
+  const invitation = useCall(invitations.look, { params: { token } }, { silent: true })
+  const info = useSystemInfo()
+  // 400: spent, taken back, too old, or no invitation at all.
+  if (invitation.error?.status === 400) return <Alert type="error" showIcon title={t('invited.invalid')} description={t('invited.invalidText')} className="zs-auth-alert" />
+  const failed = invitation.error ?? info.error
+  if (invitation.data === undefined || info.data === undefined) {
+    return failed === null ? null : <ErrorPanel error={failed} onRetry={() => void Promise.all([invitation.refetch(), info.refetch()])} />
+  }
+  const { bp_name, role, invited_by, expires_at } = invitation.data
+  return (
+    <>
+      <Alert
+        type="info"
+        showIcon
+        className="zs-auth-alert"
+        title={t('invited.to', { organisation: bp_name })}
+        description={t('invited.by', { who: invited_by, role: t(`account:roleNames.${role}`), at: format.dateTime(expires_at) })}
+      />
+      {info.data.sms_available ? <RegisterForm login={login} invitation={token} /> : <Alert type="info" showIcon title={t('invited.noSms')} description={t('register.closedText')} />}
+    </>
+  )
+}
+
+/** @param invitation its token: then what organisation it is stands in it */
+function RegisterForm({ login, invitation }: { readonly login: string; readonly invitation?: string }) {
   const { t } = useTranslation('public')
   const navigate = useNavigate()
   const [form] = Form.useForm<Values>()
   const [failure, setFailure] = useState<string | null>(null)
-  const send = useSendCode(form, verification.registrationSms, setFailure)
-  const register = useChange(auth.register, {
-    silent: true,
-    onDone: ({ status }, input) => {
-      const state: LoginState = { message: t(status === 'pending' ? 'register.pending' : 'register.done'), username: input.body.username }
-      void navigate(login, { state })
-    },
-  })
+  const send = useSendCode(form, (phone) => (invitation === undefined ? request(verification.registrationSms, { params: { phone } }) : request(invitations.code, { params: { token: invitation, phone } })), setFailure)
+  const toLogin = (username: string, message: string): void => {
+    const state: LoginState = { message, username }
+    void navigate(login, { state })
+  }
+  const register = useChange(auth.register, { silent: true, onDone: ({ status }, input) => toLogin(input.body.username, t(status === 'pending' ? 'register.pending' : 'register.done')) })
+  const accept = useChange(invitations.accept, { silent: true, onDone: (_made, input) => toLogin(input.body.username, t('register.done')) })
   const submit = ({ username, phone, code, password, organisation }: Values): void => {
     setFailure(null)
-    register.mutate(
-      { body: { username, phone, code, password, ...(organisation !== undefined && organisation.trim() !== '' && { organisation }) } },
-      { onError: (error) => setFailure(placeFailure(form, error, places)) },
-    )
+    const outcome = { onError: (error: ApiError) => setFailure(placeFailure(form, error, places)) }
+    const body = { username, phone, code, password }
+    if (invitation !== undefined) accept.mutate({ params: { token: invitation }, body }, outcome)
+    else register.mutate({ body: { ...body, ...(organisation !== undefined && organisation.trim() !== '' && { organisation }) } }, outcome)
   }
   return (
     <Form form={form} layout="vertical" size="large" requiredMark={false} validateTrigger="onBlur" onFinish={submit} scrollToFirstError={{ block: 'center', focus: true }}>
@@ -105,10 +142,12 @@ function RegisterForm({ login }: { readonly login: string }) {
       <Form.Item name="code" label={t('login.code')} rules={rulesOf(body.code)}>
         <CodeInput send={send} />
       </Form.Item>
-      <NewPassword />
-      <Form.Item name="organisation" label={t('register.organisation')} rules={rulesOf(body.organisation)} extra={t('register.organisationNote')}>
-        <Input autoComplete="organization" maxLength={64} />
-      </Form.Item>
+      <NewPassword first />
+      {invitation === undefined && (
+        <Form.Item name="organisation" label={t('register.organisation')} rules={rulesOf(body.organisation)} extra={t('register.organisationNote')}>
+          <Input autoComplete="organization" maxLength={64} />
+        </Form.Item>
+      )}
       <Form.Item
         name="agreed"
         valuePropName="checked"
@@ -117,12 +156,12 @@ function RegisterForm({ login }: { readonly login: string }) {
       >
         <Checkbox>
           {t('register.agree')}
-          <Link to={paths.termsOfService()} target="_blank" rel="noreferrer">
+          <Link to={paths.termsOfService()} target="_blank" rel="noreferrer" className="zs-text-link">
             {t('register.terms')}
           </Link>
         </Checkbox>
       </Form.Item>
-      <Button type="primary" htmlType="submit" block loading={register.isPending}>
+      <Button type="primary" htmlType="submit" block loading={register.isPending || accept.isPending}>
         {t('register.submit')}
       </Button>
     </Form>

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { errors } from '@zhisuan/contract/errors'
 import { auth, verification } from '@zhisuan/contract/ums/auth'
+import { request } from '../../api/client.ts'
 import { useChange } from '../../api/hooks.ts'
 import { CodeInput } from '../../kit/CodeInput.tsx'
 import { rulesOf } from '../../kit/rules.ts'
@@ -33,7 +34,7 @@ function RetrievePasswordForm({ onBack, onDone }: RetrievePasswordProps) {
   const { t } = useTranslation('public')
   const [form] = Form.useForm<Values>()
   const [failure, setFailure] = useState<string | null>(null)
-  const send = useSendCode(form, verification.authSms, setFailure)
+  const send = useSendCode(form, (phone) => request(verification.authSms, { params: { phone } }), setFailure)
   const retrieve = useChange(auth.retrievePassword, { silent: true, onDone })
   const submit = ({ phone, code, password }: Values): void => {
     setFailure(null)

@@ -24,27 +24,30 @@ export function TabSwitch<Key extends string>({ tabs, active, onChange, label, c
     onChange(tab.key)
     list.current?.querySelector<HTMLElement>(`[data-key="${tab.key}"]`)?.focus()
   }
-  if (tabs.length < 2) return children
+  // One alone shows no tabs. What is below keeps its place, so that nothing typed is lost when a second one comes.
+  const several = tabs.length > 1
   return (
     <>
-      <div className="zs-tabswitch" role="tablist" aria-label={label} ref={list} onKeyDown={move}>
-        {tabs.map((tab) => (
-          <button
-            key={tab.key}
-            type="button"
-            role="tab"
-            data-key={tab.key}
-            id={`${id}-${tab.key}`}
-            aria-selected={tab.key === active}
-            aria-controls={`${id}-panel`}
-            tabIndex={tab.key === active ? 0 : -1}
-            onClick={() => onChange(tab.key)}
-          >
-            {tab.label}
-          </button>
-        ))}
-      </div>
-      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${active}`}>
+      {several && (
+        <div className="zs-tabswitch" role="tablist" aria-label={label} ref={list} onKeyDown={move}>
+          {tabs.map((tab) => (
+            <button
+              key={tab.key}
+              type="button"
+              role="tab"
+              data-key={tab.key}
+              id={`${id}-${tab.key}`}
+              aria-selected={tab.key === active}
+              aria-controls={`${id}-panel`}
+              tabIndex={tab.key === active ? 0 : -1}
+              onClick={() => onChange(tab.key)}
+            >
+              {tab.label}
+            </button>
+          ))}
+        </div>
+      )}
+      <div {...(several && { role: 'tabpanel', id: `${id}-panel`, 'aria-labelledby': `${id}-${active}` })}>
         {children}
       </div>
     </>

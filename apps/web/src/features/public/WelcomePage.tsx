@@ -1,13 +1,15 @@
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { paths } from '../../paths.ts'
+import { isBuilt } from '../../routes.ts'
+import { useBrand } from '../../session/brand.ts'
 import { landing } from '../../session/guard.ts'
 import { personOf, useCurrentUser } from '../../session/user.ts'
 import { Abacus } from './Abacus.tsx'
 import './public.css'
 import { useSystemInfo } from './useSystemInfo.ts'
 
-const abilities = ['clouds', 'instances', 'terminal', 'metrics', 'history', 'tenancy'] as const
+const abilities = ['clouds', 'instances', 'terminal', 'metrics', 'network', 'edge', 'containers', 'history', 'tenancy'] as const
 const steps = ['record', 'execute', 'observe', 'recover'] as const
 const people = ['tenant', 'tenantAdmin', 'admin'] as const
 
@@ -24,7 +26,7 @@ export default function WelcomePage() {
           <h1 id="page-title" tabIndex={-1}>
             {t('slogan')}
           </h1>
-          <p className="zs-hero-text">{t('welcome.text')}</p>
+          <p className="zs-hero-text">{t('welcome.text', { brand: useBrand() })}</p>
           <p className="zs-hero-actions">
             {user === null ? (
               <>
@@ -42,9 +44,11 @@ export default function WelcomePage() {
                 {t('welcome.console')}
               </Link>
             )}
-            <Link to={paths.market()} className="zs-hero-link">
-              {t('welcome.market')}
-            </Link>
+            {isBuilt(paths.market.template) && (
+              <Link to={paths.market()} className="zs-hero-link">
+                {t('welcome.market')}
+              </Link>
+            )}
           </p>
         </div>
         <Abacus />

@@ -1,17 +1,17 @@
 import type { FormInstance } from 'antd/es/form'
 import { useTranslation } from 'react-i18next'
 import { errors } from '@zhisuan/contract/errors'
-import type { verification } from '@zhisuan/contract/ums/auth'
-import { request, toApiError } from '../../api/client.ts'
+import { toApiError } from '../../api/client.ts'
 import { notify } from '../../api/notify.ts'
 import { placeFailure } from './formFailure.ts'
 
-type ToPhone = (typeof verification)['authSms' | 'registrationSms' | 'consultationSms']
-
 const places = { [errors.phoneTaken.code]: 'phone', [errors.phoneUnknown.code]: 'phone' }
 
-/** Has a code sent to the phone of the form, once the number is one; what fails is said in the form. */
-export function useSendCode<Values extends { phone: string }>(form: FormInstance<Values>, call: ToPhone, onFailure: (text: string | null) => void): () => Promise<number | null> {
+/**
+ * Has a code sent to the phone of the form, once the number is one; what fails is said in the form.
+ * @param sendTo makes the call
+ */
+export function useSendCode<Values extends { phone: string }>(form: FormInstance<Values>, sendTo: (phone: string) => Promise<{ readonly retry_after_seconds: number }>, onFailure: (text: string | null) => void): () => Promise<number | null> {
   const { t } = useTranslation('public')
   return async () => {
     // The form's own name type is a path into Values, which the compiler cannot resolve here.
@@ -24,7 +24,7 @@ export function useSendCode<Values extends { phone: string }>(form: FormInstance
       return null
     }
     try {
-      const sent = await request(call, { params: { phone: plain.getFieldValue('phone') as string } })
+      const sent = await sendTo(plain.getFieldValue('phone') as string)
       notify('success', t('code.sent'))
       plain.focusField('code')
       return sent.retry_after_seconds

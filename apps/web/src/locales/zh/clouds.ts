@@ -1,8 +1,6 @@
 /** Clouds that the platform manages: /infrastructure/cloudy. */
 export default {
   product: { nextstack: 'nextStack', openstack: 'OpenStack', easystack: 'EasyStack' },
-  status: { active: '正常', maintenance: '维护中', offline: '已下线' },
-  health: { unknown: '检测中', reachable: '可连接', unreachable: '连接不上', unauthorised: '凭据无效' },
   type: { vm: '虚拟机', container: '轻量实例' },
   typeOff: '不支持{{type}}：{{reason}}',
   typeOffPlain: '不支持{{type}}',
@@ -14,10 +12,8 @@ export default {
     health: '连接',
     usage: '使用率',
     capacity: '资源分配',
-    types: '实例类型',
-    labels: '标签',
-    instances: '实例数',
-    nodes: '节点数',
+    instances: '实例',
+    nodes: '节点',
     address: '连接地址',
     checked: '检测时间',
     created: '登记时间',
@@ -25,7 +21,7 @@ export default {
   sandbox: '沙箱',
   resource: { cpu: 'CPU', memory: '内存', disk: '磁盘' },
   used: '{{used}} / {{total}}',
-  cores: '{{count}} 核',
+  cores: '{{amount}} 核',
   neverReached: '尚未连接成功',
   filter: { keyword: '云平台名称', product: '产品', status: '状态' },
   list: {

@@ -21,7 +21,7 @@ export default {
   help: '许可证说明',
   usage: '使用情况',
   nodes: '节点',
-  cores: '处理器核心',
+  cores: 'CPU 核心',
   used: '{{used}} / {{allowed}}',
   usedUnlimited: '{{used}}，不限',
   level: { near: '接近上限', full: '已用完', over: '超出 {{count}}' },

@@ -190,6 +190,7 @@ export default {
   iamResource: '资源',
   iamResourceAddForm: '创建资源',
   iamResourceDetail: '资源详情',
+  iamAudit: '审计日志',
   area: '区域',
   website: '站点',
   infrastructureCloudy: '云平台',

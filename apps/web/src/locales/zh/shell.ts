@@ -1,6 +1,6 @@
 export default {
   brand: '智算云',
-  brandTitle: '智算云 · 一站式智能计算云解决方案',
+  brandTitle: '{{brand}} · 一站式智能计算云解决方案',
   error: {
     timeout: '请求超时，请检查网络后重试',
     offline: '无法连接服务器，请检查网络后重试',
@@ -44,13 +44,13 @@ export default {
     signOut: '退出登录',
   },
   cloud: {
-    choose: '切换云平台，当前为{{name}}',
+    choose: '切换云平台，当前为',
     none: '尚无可用的云平台',
     sandbox: '沙箱',
-    unreachable: '无法连接',
     moreLabels: '还有 {{count}} 个标签',
     load: { idle: '空闲', busy: '繁忙', tight: '紧张', full: '已满' },
     status: { active: '正常', maintenance: '维护中', offline: '已下线' },
+    health: { unknown: '检测中', reachable: '可连接', unreachable: '连接不上', unauthorised: '凭据无效' },
   },
   products: {
     open: '产品',

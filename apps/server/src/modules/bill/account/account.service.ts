@@ -1,23 +1,73 @@
+import type { Wallet, accounts } from '@zhisuan/contract/bill/account'
+import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
+import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import type { Actor } from '../../../platform/auth/actor.ts'
-import type { Db } from '../../../platform/db/database.ts'
+import { iso, type Db, type Sql } from '../../../platform/db/database.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
-import { balanceOf, insertAccount } from './account.store.ts'
+import { uuidv7 } from '../../../platform/ids.ts'
+import { balanceOf, ledger, shapeWallet } from '../ledger/ledger.service.ts'
+import { standings } from '../ledger/ledger.store.ts'
+import { insertAccount, listAccounts, listEntries, nameOfOwner } from './account.store.ts'
+
+type Calls = typeof accounts
 
 export type AccountService = ReturnType<typeof createAccountService>
 
-export const createAccountService = (db: Db) => ({
+export const createAccountService = (db: Db) => {
   /**
    * Tenants have the account of their organisation, the platform's own people one each, opened
    * when they first look; administrators see every account there is.
    * @throws Refusal notFound for what is another's as for what is nobody's
    */
-  async get(actor: Actor, id: string): Promise<{ id: string; balance: string }> {
+  const visible = async (actor: Actor, id: string): Promise<void> => {
     if (!isPlatformKind(actor.kind) && id !== actor.bp_id) throw new Refusal('notFound')
-    const balance = await balanceOf(db, id)
-    if (balance !== undefined) return { id, balance }
-    if (id !== actor.user_id) throw new Refusal('notFound')
-    await insertAccount(db, id)
-    return { id, balance: found(await balanceOf(db, id)) }
-  },
-})
+    if (id === actor.user_id) await insertAccount(db, id)
+  }
+  const walletOf = async (on: Sql, id: string): Promise<Wallet> => shapeWallet(id, found(await nameOfOwner(on, id)).name, await ledger.standing(on, id))
+
+  return {
+    async get(actor: Actor, id: string): Promise<ResponseOf<Calls['get']>> {
+      await visible(actor, id)
+      return { id, balance: toDecimal(balanceOf(await ledger.standing(db, id))) }
+    },
+
+    async wallet(actor: Actor, id: string): Promise<Wallet> {
+      await visible(actor, id)
+      return walletOf(db, id)
+    },
+
+    async list(query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
+      const { total, rows } = await listAccounts(db, query)
+      const known = await standings(db, rows.map(({ owner_id }) => owner_id))
+      return { total, items: rows.map((row) => ({ ...shapeWallet(row.owner_id, row.name, found(known.get(row.owner_id))), created_at: iso(row.created_at) })) }
+    },
+
+    async entries(actor: Actor, id: string, query: QueryOf<Calls['entries']>): Promise<ResponseOf<Calls['entries']>> {
+      await visible(actor, id)
+      // An account of nobody is none, rather than one without entries.
+      found(await nameOfOwner(db, id))
+      return listEntries(db, id, query)
+    },
+
+    /** @throws Refusal 24014, 404, 96010 */
+    async charge(actor: Actor, id: string, body: BodyOf<Calls['charge']>): Promise<Wallet> {
+      const amount = toMinor(body.amount)
+      if (amount < 0n) throw new Refusal('chargeNegative', { field: 'amount' })
+      await visible(actor, id)
+      return db.transaction().execute(async (tx) => {
+        await ledger.topUp(tx, { owner_id: id, amount, key: body.key ?? uuidv7(), note: body.note, by: { id: actor.user_id, name: actor.name } })
+        return walletOf(tx, id)
+      })
+    },
+
+    /** @throws Refusal 404, 96009 */
+    async setCreditLimit(actor: Actor, id: string, body: BodyOf<Calls['setCreditLimit']>): Promise<Wallet> {
+      await visible(actor, id)
+      return db.transaction().execute(async (tx) => {
+        await ledger.setCreditLimit(tx, id, toMinor(body.credit_limit))
+        return walletOf(tx, id)
+      })
+    },
+  }
+}

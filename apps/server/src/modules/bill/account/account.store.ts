@@ -1,31 +1,25 @@
+import type { LedgerEntry, accounts } from '@zhisuan/contract/bill/account'
+import { ownersAccounts } from '@zhisuan/contract/bill/account'
+import { toDecimal } from '@zhisuan/contract/bill/money'
+import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Generated } from 'kysely'
-import { migration, type Migrations, type Sql } from '../../../platform/db/database.ts'
+import { iso, migration, type Migrations, type Sql } from '../../../platform/db/database.ts'
+import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { isOwners } from '../ledger/ledger.store.ts'
 
 interface AccountTable {
   /** The owner: an organisation, or a platform-level user. */
   owner_id: string
-  /** In yuan: the sum of the account's ledger entries, kept by a trigger. Written by nothing else. */
-  balance: Generated<string>
   created_at: Generated<Date>
-}
-interface LedgerEntryTable {
-  id: string
-  /** Entries of one movement; their amounts add up to zero. */
-  movement_id: string
-  owner_id: string
-  /** In yuan; what comes in is positive. */
-  amount: string
-  at: Generated<Date>
 }
 declare module '../../../platform/db/database.ts' {
   interface Tables {
     accounts: AccountTable
-    ledger_entries: LedgerEntryTable
   }
 }
 
 export const accountMigrations: Migrations = {
-  // numeric, not bigint: exact, and text on the way, so that no float ever holds money.
+  // Its ledger was replaced before anything was written to it: see ledger.store.ts.
   '20261121_12_accounts': migration(`
     create table accounts (
       owner_id uuid primary key,
@@ -75,12 +69,39 @@ export const insertAccount = async (on: Sql, ownerId: string): Promise<void> => 
   await on.insertInto('accounts').values({ owner_id: ownerId }).onConflict((conflict) => conflict.doNothing()).execute()
 }
 
-/** Exact, in yuan with at least two decimals: `12.00`, `0.0001`. */
-export const balanceOf = async (on: Sql, ownerId: string): Promise<string | undefined> => {
-  const row = await on
-    .selectFrom('accounts')
-    .select(sql<string>`(case when scale(trim_scale(balance)) < 2 then round(balance, 2) else trim_scale(balance) end)::text`.as('balance'))
-    .where('owner_id', '=', ownerId)
-    .executeTakeFirst()
-  return row?.balance
+const ownerName = sql<string>`coalesce(organisations.name, users.name, '')`
+
+/** Accounts with who owns them. */
+const withOwner = (on: Sql) =>
+  on.selectFrom('accounts').leftJoin('organisations', 'organisations.id', 'accounts.owner_id').leftJoin('users', 'users.id', 'accounts.owner_id')
+
+const order = { by: { name: 'name', balance: 'balance', created_at: 'accounts.created_at' }, fallback: '-created_at', id: 'accounts.owner_id' }
+
+export async function listAccounts(on: Sql, query: QueryOf<typeof accounts.list>) {
+  const filtered = withOwner(on).$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`${ownerName} ilike ${containing(query.keyword ?? '')}`))
+  const page = filtered.select([
+    'accounts.owner_id',
+    'accounts.created_at',
+    ownerName.as('name'),
+    sql<string>`(select coalesce(sum(balance), 0) from ledger_accounts where ledger_accounts.owner_id = accounts.owner_id and ${isOwners})`.as('balance'),
+  ])
+  return pageWithTotal(paged(page, query, order), filtered, query)
+}
+
+export const nameOfOwner = (on: Sql, ownerId: string): Promise<{ name: string } | undefined> =>
+  withOwner(on).select(ownerName.as('name')).where('accounts.owner_id', '=', ownerId).executeTakeFirst()
+
+/** What the owner sees of his ledger. */
+export async function listEntries(on: Sql, ownerId: string, query: QueryOf<typeof accounts.entries>): Promise<{ total: number; items: LedgerEntry[] }> {
+  const filtered = on
+    .selectFrom('ledger_entries as entry')
+    .innerJoin('ledger_transactions as movement', 'movement.id', 'entry.transaction_id')
+    .where('entry.owner_id', '=', ownerId)
+    .where('entry.account', 'in', query.account === undefined ? ownersAccounts : [query.account])
+    .$if(query.kind !== undefined, (q) => q.where('movement.kind', '=', query.kind ?? 'topup'))
+    .$if(query.from !== undefined, (q) => q.where('entry.at', '>=', new Date(query.from ?? 0)))
+    .$if(query.to !== undefined, (q) => q.where('entry.at', '<', new Date(query.to ?? 0)))
+  const page = filtered.select(['entry.id', 'entry.transaction_id', 'movement.kind', 'entry.account', 'entry.amount', 'entry.balance_after', 'movement.note', 'movement.created_by_name as by', 'entry.at'])
+  const { total, rows } = await pageWithTotal(paged(page, query, { by: { id: 'entry.id' }, fallback: '-id', id: 'entry.id' }), filtered, query)
+  return { total, items: rows.map((row) => ({ ...row, amount: toDecimal(BigInt(row.amount)), balance_after: toDecimal(BigInt(row.balance_after)), at: iso(row.at) })) }
 }

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { accounts } from '@zhisuan/contract/bill/account'
+import { toMinor } from '@zhisuan/contract/bill/money'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused } from '../../../testing/call.ts'
 import { makeOrganisation, someone } from '../../../testing/people.ts'
+import { ledger } from '../ledger/ledger.service.ts'
 
 let app: TestApp
 beforeAll(async () => {
@@ -12,13 +14,8 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
-/** Moves money from one account to another, as balanced as it is told to be. */
-const move = (from: string, to: string, amount: string, back = `-${amount}`) =>
-  app.platform.db.transaction().execute(async (tx) => {
-    const movement_id = uuidv7()
-    await tx.insertInto('ledger_entries').values({ id: uuidv7(), movement_id, owner_id: from, amount: back }).execute()
-    await tx.insertInto('ledger_entries').values({ id: uuidv7(), movement_id, owner_id: to, amount }).execute()
-  })
+/** So much more, or less where the amount is below 0. */
+const adjust = (owner_id: string, amount: string) => app.platform.db.transaction().execute((tx) => ledger.adjust(tx, { owner_id, amount: toMinor(amount), key: uuidv7() }))
 
 describe('the balance', () => {
   it('of a tenant is that of his organisation, from the start', async () => {
@@ -55,46 +52,79 @@ describe('the balance', () => {
 
   it('is the exact sum of the ledger, with at least two decimals', async () => {
     const tenant = await someone(app)
-    const [bank, id] = [await makeOrganisation(app), tenant.bp_id ?? '']
+    const id = tenant.bp_id ?? ''
     const balance = async () => (await call(app, accounts.get, { params: { id }, token: tenant.token })).balance
-    await move(bank, id, '0.1')
-    await move(bank, id, '0.2')
+    await adjust(id, '0.1')
+    await adjust(id, '0.2')
     expect(await balance()).toBe('0.30')
-    await move(bank, id, '99999999999999999.9999')
-    expect(await balance()).toBe('100000000000000000.2999')
-    await move(id, bank, '100000000000000001')
-    expect(await balance()).toBe('-0.7001')
-    await move(bank, id, '0.7001')
+    await adjust(id, '99999999999999999.99999999')
+    expect(await balance()).toBe('100000000000000000.29999999')
+    await adjust(id, '-100000000000000000.29999999')
     expect(await balance()).toBe('0.00')
   })
 
   it('misses none of the movements that happen at once', async () => {
     const tenant = await someone(app)
-    const [bank, id] = [await makeOrganisation(app), tenant.bp_id ?? '']
-    await Promise.all(Array.from({ length: 20 }, () => move(bank, id, '0.01')))
+    const id = tenant.bp_id ?? ''
+    await Promise.all(Array.from({ length: 20 }, () => adjust(id, '0.01')))
     expect((await call(app, accounts.get, { params: { id }, token: tenant.token })).balance).toBe('0.20')
-    const { rows } = await app.platform.database.pool.query<{ off: number }>(
-      'select count(*)::int as off from accounts where balance <> (select coalesce(sum(amount), 0) from ledger_entries where ledger_entries.owner_id = accounts.owner_id)',
-    )
-    expect(rows[0]?.off).toBe(0)
   })
 })
 
-describe('the ledger', () => {
-  it('takes no movement that does not balance', async () => {
-    const [from, to] = [await makeOrganisation(app), await makeOrganisation(app)]
-    await expect(move(from, to, '1.00', '-0.99')).rejects.toThrow('does not balance')
-    await expect(move(from, to, '0')).rejects.toThrow('amount')
-    await expect(move(from, randomUUID(), '1.00')).rejects.toThrow('foreign key')
-    expect((await app.platform.db.selectFrom('accounts').select('balance').where('owner_id', 'in', [from, to]).execute()).map(({ balance }) => balance)).toEqual(['0.0000', '0.0000'])
+describe('administrators', () => {
+  it('pay money in, once for each key, and never less than nothing', async () => {
+    const [admin, tenant] = [await someone(app, { kind: 1 }), await someone(app)]
+    const [id, key] = [tenant.bp_id ?? '', randomUUID()]
+    const charge = (body: { amount: string; key?: string }) => ({ params: { id }, body, token: admin.token })
+    expect(await call(app, accounts.charge, charge({ amount: '12.5', key }))).toMatchObject({ id, balance: '12.50', funds: '12.50', available: '12.50', credit_limit: '0.00' })
+    expect(await call(app, accounts.charge, charge({ amount: '12.50', key }))).toMatchObject({ funds: '12.50' })
+    expect(await refused(app, accounts.charge, charge({ amount: '12.51', key }))).toMatchObject({ status: 409, code: 96010 })
+    expect(await refused(app, accounts.charge, charge({ amount: '-0.01' }))).toMatchObject({ status: 400, code: 24014, fields: [{ field: 'amount' }] })
+    expect(await refused(app, accounts.charge, charge({ amount: '0.00' }))).toMatchObject({ status: 400, code: 96012 })
+    for (const amount of ['', '1.001', '1e3', 'NaN', '1,000', '9999999999999']) expect((await refused(app, accounts.charge, charge({ amount }))).fields, amount).toMatchObject([{ field: 'amount' }])
+    expect(await refused(app, accounts.charge, { params: { id: randomUUID() }, body: { amount: '1' }, token: admin.token })).toMatchObject({ status: 404 })
+    expect(await refused(app, accounts.charge, { params: { id }, body: { amount: '1' }, token: tenant.token })).toMatchObject({ code: 3000 })
+    expect(await call(app, accounts.wallet, { params: { id }, token: tenant.token })).toMatchObject({ funds: '12.50' })
   })
 
-  it('is never changed, only added to', async () => {
-    const { db } = app.platform
-    const [from, to] = [await makeOrganisation(app), await makeOrganisation(app)]
-    await move(from, to, '5')
-    await expect(db.updateTable('ledger_entries').set({ amount: '6' }).where('owner_id', '=', to).execute()).rejects.toThrow('append-only')
-    await expect(db.deleteFrom('ledger_entries').where('owner_id', '=', to).execute()).rejects.toThrow('append-only')
-    await expect(app.platform.database.pool.query('truncate ledger_entries')).rejects.toThrow('append-only')
+  it('see all accounts, and what each is made of', async () => {
+    const admin = await someone(app, { kind: 1 })
+    const id = await makeOrganisation(app, { name: `richest-${randomUUID()}` })
+    await adjust(id, '900000000000000000')
+    const { items, total } = await call(app, accounts.list, { query: { sort: '-balance', page_size: 1 }, token: admin.token })
+    expect(items).toMatchObject([{ id, balance: '900000000000000000.00' }])
+    expect(total).toBeGreaterThan(1)
+    expect((await call(app, accounts.list, { query: { keyword: items[0]?.name ?? '' }, token: admin.token })).total).toBe(1)
+    await adjust(id, '-900000000000000000')
+  })
+
+  it('give credit, and take back none that was used', async () => {
+    const [admin, tenant] = [await someone(app, { kind: 1 }), await someone(app)]
+    const id = tenant.bp_id ?? ''
+    const limit = (credit_limit: string) => ({ params: { id }, body: { credit_limit }, token: admin.token })
+    expect(await call(app, accounts.setCreditLimit, limit('100'))).toMatchObject({ credit_limit: '100.00', available: '100.00', balance: '0.00' })
+    await adjust(id, '-30')
+    expect(await refused(app, accounts.setCreditLimit, limit('29.99'))).toMatchObject({ code: 96009 })
+    expect(await refused(app, accounts.setCreditLimit, limit('-1'))).toMatchObject({ code: 96009 })
+    expect(await call(app, accounts.setCreditLimit, limit('30'))).toMatchObject({ credit_used: '30.00', available: '0.00', balance: '-30.00' })
+    expect(await call(app, accounts.charge, { params: { id }, body: { amount: '50' }, token: admin.token })).toMatchObject({ credit_used: '0.00', funds: '20.00' })
+  })
+})
+
+describe('income and expense', () => {
+  it('are told to whom they belong, the newest first', async () => {
+    const [admin, tenant, other] = [await someone(app, { kind: 1 }), await someone(app), await someone(app)]
+    const id = tenant.bp_id ?? ''
+    await call(app, accounts.charge, { params: { id }, body: { amount: '10', note: '首次充值' }, token: admin.token })
+    await app.platform.db.transaction().execute((tx) => ledger.pay(tx, { owner_id: id, amount: toMinor('4'), key: 'order' }))
+    const { total, items } = await call(app, accounts.entries, { params: { id }, token: tenant.token })
+    expect(total).toBe(2)
+    expect(items).toMatchObject([
+      { kind: 'order', account: 'wallet', amount: '-4.00', balance_after: '6.00', by: '' },
+      { kind: 'topup', account: 'wallet', amount: '10.00', balance_after: '10.00', note: '首次充值', by: admin.name },
+    ])
+    expect((await call(app, accounts.entries, { params: { id }, query: { kind: 'topup' }, token: tenant.token })).total).toBe(1)
+    expect((await call(app, accounts.entries, { params: { id }, query: { to: items[1]?.at }, token: tenant.token })).total).toBe(0)
+    for (const declared of [accounts.entries, accounts.wallet]) expect(await refused(app, declared, { params: { id }, token: other.token })).toMatchObject({ status: 404 })
   })
 })

@@ -6,7 +6,8 @@ import { isEngineError } from '@zhisuan/engines/errors'
 import { detectLocalHypervisor } from '@zhisuan/engines/open'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull, isUniqueViolation, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { found, Refusal } from '../../../platform/errors.ts'
+import { jsonb } from '../../../platform/db/jsonb.ts'
+import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { addressOf, openEngine } from './cloud.engines.ts'
@@ -26,6 +27,8 @@ export interface LicenceLimits {
 /** What lives on clouds: counted before one goes, forgotten when it goes by force. */
 export interface CloudContents {
   count(on: Sql, cloudIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** Where something else than instances is left, for a removal that is not forced. @throws Refusal */
+  refuseRemoval(tx: Tx, cloudId: string): Promise<void>
   forget(tx: Tx, cloudId: string): Promise<void>
 }
 
@@ -49,7 +52,7 @@ export function createCloudService(platform: Platform, licence: LicenceLimits) {
   const { db, secrets, config, log, bus } = platform
   const engines = new Map<string, { sealed: string; engine: ComputeEngine }>()
   const watchers = new Set<() => void>()
-  let contents: CloudContents = { count: async () => new Map(), forget: async () => undefined }
+  let contents: CloudContents = { count: async () => new Map(), refuseRemoval: async () => undefined, forget: async () => undefined }
   let loop: NodeJS.Timeout | undefined
   const stopping = new AbortController()
   let unsubscribe: () => void = () => undefined
@@ -97,7 +100,7 @@ export function createCloudService(platform: Platform, licence: LicenceLimits) {
       health: 'reachable' as const,
       health_message: null,
       // The driver wants JSON as text; the type is what is read back.
-      observed: JSON.stringify(observed) as unknown as Observed,
+      observed: jsonb(observed),
       usage: usageOf(observed),
       checked_at: platform.now(),
     }
@@ -232,6 +235,7 @@ export function createCloudService(platform: Platform, licence: LicenceLimits) {
         found(await store.lockCloud(tx, id))
         const count = (await contents.count(tx, [id])).get(id) ?? 0
         if (count > 0 && !force) throw new Refusal('cloudNotEmpty', { values: { count } })
+        if (!force) await contents.refuseRemoval(tx, id)
         await contents.forget(tx, id)
         await store.updateCloud(tx, id, { deleted_at: platform.now(), connection: '' })
         await bus.publish(tx, 'cloud', id)
@@ -243,7 +247,7 @@ export function createCloudService(platform: Platform, licence: LicenceLimits) {
       const row = await db.transaction().execute(async (tx) => {
         const before = found(await store.lockCloud(tx, id))
         const allowed = { active: cloudCan.activate, maintenance: cloudCan.maintain, offline: cloudCan.takeOffline }[action]
-        if (!(allowed as readonly CloudStatus[]).includes(before.status)) throw new Refusal('stateForbids')
+        refuseUnless(allowed, before)
         const after = found(await store.updateCloud(tx, id, { status: action }))
         await bus.publish(tx, 'cloud', id)
         return after
@@ -353,7 +357,7 @@ export function createCloudService(platform: Platform, licence: LicenceLimits) {
 }
 
 /** Names of what the first start registers; data that an administrator renames, not messages. */
-const firstCloudNames = { local: '本机', sandbox: '沙箱' }
+const firstCloudNames = { local: '本机', sandbox: '体验云' }
 
 const known = (row: CloudRow): KnownCloud => ({
   id: row.id,

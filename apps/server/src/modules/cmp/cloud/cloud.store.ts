@@ -1,7 +1,7 @@
 import type { CloudProduct, CloudStatus } from '@zhisuan/contract/cmp/cloud'
 import { sql, type Generated, type Insertable, type Selectable, type Updateable } from 'kysely'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, type PageQuery } from '../../../platform/db/page.ts'
+import { containing, paged, pageWithTotal, type PageQuery } from '../../../platform/db/page.ts'
 
 /** What the engine said of itself the last time it was asked. */
 export interface Observed {
@@ -79,11 +79,8 @@ export async function listClouds(
     .$if(query.product !== undefined, (q) => q.where('product', '=', query.product ?? 'nextstack'))
     .$if(query.status !== undefined, (q) => q.where('status', '=', query.status ?? 'active'))
     .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where('name', 'ilike', containing(query.keyword ?? '')))
-  const [count, rows] = await Promise.all([
-    filtered.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow(),
-    paged(filtered.selectAll(), query, { by: { name: 'name', created_at: 'created_at', usage: 'usage' }, fallback: 'created_at', id: 'id' }).execute(),
-  ])
-  return { total: count.total, rows }
+  const page = paged(filtered.selectAll(), query, { by: { name: 'name', created_at: 'created_at', usage: 'usage' }, fallback: 'created_at', id: 'id' })
+  return pageWithTotal(page, filtered, query)
 }
 
 export const allClouds = (on: Sql): Promise<CloudRow[]> => present(on).selectAll().orderBy('created_at').execute()

@@ -2,7 +2,7 @@ import type { Project } from '@zhisuan/contract/issue/project'
 import { sql } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { iso, type Sql } from '../../../platform/db/database.ts'
-import { containing, paged, type PageQuery } from '../../../platform/db/page.ts'
+import { containing, paged, pageWithTotal, type PageQuery } from '../../../platform/db/page.ts'
 
 /**
  * Projects of the scope.
@@ -26,13 +26,11 @@ export async function listProjects(
   if (keyword !== undefined && keyword !== '') {
     filtered = filtered.where((where) => where.or((['projects.name', 'projects.key'] as const).map((column) => where(column, 'ilike', containing(keyword)))))
   }
-  const [count, rows] = await Promise.all([
-    filtered.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow(),
-    paged(filtered.selectAll('projects').select('organisations.name as bp_name'), query, {
-      by: { name: 'projects.name', key: 'projects.key', created_at: 'projects.created_at' },
-      fallback: 'created_at',
-      id: 'projects.id',
-    }).execute(),
-  ])
-  return { total: count.total, items: rows.map((row) => ({ ...row, created_at: iso(row.created_at) })) }
+  const page = paged(filtered.selectAll('projects').select('organisations.name as bp_name'), query, {
+    by: { name: 'projects.name', key: 'projects.key', created_at: 'projects.created_at' },
+    fallback: 'created_at',
+    id: 'projects.id',
+  })
+  const { total, rows } = await pageWithTotal(page, filtered, query)
+  return { total, items: rows.map((row) => ({ ...row, created_at: iso(row.created_at) })) }
 }

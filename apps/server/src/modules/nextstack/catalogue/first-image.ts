@@ -24,7 +24,7 @@ export const seedImageJob = defineJob({
 })
 
 /** Asks for it where a cloud on this very host has no image. */
-export async function seedFirstImage(platform: Platform, clouds: CloudService): Promise<void> {
+export async function seedFirstImage(platform: Pick<Platform, 'db' | 'jobs'>, clouds: Pick<CloudService, 'all' | 'engine'>): Promise<void> {
   for (const cloud of await clouds.all()) {
     if (cloud.product !== 'nextstack' || cloud.sandbox || !cloud.local) continue
     // One that does not answer, or cannot be opened at all, gets its image when an administrator sees to it.
@@ -34,7 +34,7 @@ export async function seedFirstImage(platform: Platform, clouds: CloudService): 
   }
 }
 
-export const firstImageHandler = (parts: { clouds: CloudService; catalogue: Catalogue; log: Logger }): JobHandler =>
+export const firstImageHandler = (parts: { clouds: Pick<CloudService, 'engine'>; catalogue: Pick<Catalogue, 'forget'>; log: Logger }): JobHandler =>
   handleJob(seedImageJob, async ({ cloud_id }, { signal }) => {
     const engine = await parts.clouds.engine(cloud_id)
     if ((await engine.images.list({ signal })).length > 0) return

@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
-import { flavors, images, terminalFromServer, terminals, vms } from '@zhisuan/contract/nextstack/vm'
+import { flavors } from '@zhisuan/contract/nextstack/flavor'
+import { images, terminalFromServer, terminals, vms } from '@zhisuan/contract/nextstack/vm'
 import { auth } from '@zhisuan/contract/ums/auth'
 import type { TerminalSession } from '@zhisuan/engines/compute'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import type { Actor } from '../../../platform/auth/actor.ts'
+import { unlimited } from '../../../platform/auth/rules.ts'
 import { createLog } from '../../../platform/log.ts'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
@@ -224,7 +226,7 @@ describe('a terminal', () => {
 })
 
 describe('time', () => {
-  const actor = (changes: Partial<Actor> = {}): Actor => ({ user_id: 'u', name: 'u', kind: 4, roles: ['TENANT'], bp_id: 'b', session_id: 's', must_change_password: false, ...changes })
+  const actor = (changes: Partial<Actor> = {}): Actor => ({ user_id: 'u', name: 'u', kind: 4, roles: ['TENANT'], built_in_roles: ['TENANT'], rules: unlimited, bp_id: 'b', session_id: 's', session_since: new Date(), authenticated_by: 'password', second_factor_at: null, must_change_password: false, access_key: null, ...changes })
   const body = { columns: 80, rows: 24, take_over: false }
 
   /** A shell in the test's hand. */

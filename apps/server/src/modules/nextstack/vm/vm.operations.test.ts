@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
 import type { BodyInput } from '@zhisuan/contract/define'
-import { flavors, images, vmTransitional, vms, type Flavor, type Vm } from '@zhisuan/contract/nextstack/vm'
+import { flavors, type Flavor } from '@zhisuan/contract/nextstack/flavor'
+import { images, vmTransitional, vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import type { EngineErrorKind } from '@zhisuan/engines/errors'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
-import { call, send } from '../../../testing/call.ts'
+import { call, refused, send } from '../../../testing/call.ts'
 import { freshDatabase } from '../../../testing/database.ts'
 import { startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
-import { cloudInitOf, statusOf } from './vm.operations.ts'
+import { cloudInitOf } from './vm.operations.ts'
+import { statusOf } from './vm.steps.ts'
 
 vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
   // Hoisted above the imports, so it makes its own.
@@ -93,8 +95,12 @@ describe('an engine that goes away and comes back', () => {
   it('that stays away fails the operation readably, leaves the state as last known, and a new try works', async () => {
     const vm = await create()
     engine.fail('unreachable')
+    const looks = asked('instances.get', vm)
     await call(app, vms.stop, { ...params(vm), body: {} })
     const failed = await settled(vm.id)
+    // The step is tried again; how the instance is now, such an engine is asked once. (Others may look meanwhile.)
+    expect(asked('instances.stop', vm)).toBe(6)
+    expect(asked('instances.get', vm) - looks).toBeLessThan(4)
     expect(failed).toMatchObject({ status: 'running', operation_id: null, error: '无法连接云平台，请检查地址和网络' })
     expect(await last(vm)).toMatchObject({ kind: 'nextstack.vm.stop', status: 'failed', step: 'stop', steps_done: 0, error: '无法连接云平台，请检查地址和网络', finished_at: expect.any(String) })
     engine.recover()
@@ -113,11 +119,24 @@ describe('an engine that goes away and comes back', () => {
 })
 
 describe('an operation that fails', () => {
+  it.each([
+    ['resize', '云平台不接受该实例的配置'],
+    ['rebuild', '当前状态不允许'],
+  ] as const)('says what the engine refuses as wrong: %s', async (action, text) => {
+    const vm = await create()
+    await call(app, vms.stop, { ...params(vm), body: { force: true } })
+    await settled(vm.id)
+    engine.fail('invalid', { method: `instances.${action}`, times: 1 })
+    if (action === 'resize') await call(app, vms.resize, { ...params(vm), body: { flavor_id: sizes[1]?.id ?? '' } })
+    else await call(app, vms.rebuild, { ...params(vm), body: { image_fingerprint: busybox, password: 'Correct-horse-1' } })
+    expect((await settled(vm.id)).error).toContain(text)
+  })
+
   it.each<[string, EngineErrorKind]>([
     ['节点资源不足', 'exhausted'],
     ['云平台拒绝了凭据', 'unauthorized'],
     ['请在实例内关机或强制停止', 'failed'],
-    ['云平台执行失败', 'invalid'],
+    ['云平台不接受该请求', 'invalid'],
     ['不支持此操作', 'unsupported'],
     ['无法识别的内容', 'bad_answer'],
   ])('says why: %s (%s)', async (text, kind) => {
@@ -250,6 +269,107 @@ describe('a creation that fails', () => {
   })
 })
 
+describe('cancelling', () => {
+  const cancel = (vm: Pick<Vm, 'id'>, operation_id: string | null) =>
+    call(app, vms.cancelOperation, { token: owner.token, params: { id: vm.id, operation_id: operation_id ?? '' } })
+  const notNow = (vm: Pick<Vm, 'id'>, operation_id: string | null) =>
+    refused(app, vms.cancelOperation, { token: owner.token, params: { id: vm.id, operation_id: operation_id ?? '' } })
+  const rowOf = (id: string | null) => app.platform.db.selectFrom('operations').selectAll().where('id', '=', id ?? '').executeTakeFirstOrThrow()
+
+  it.each(['instances.create', 'instances.start', 'instances.exec'])('a creation at %s takes back all that was made, its record too', async (method) => {
+    const gate = engine.hold(method)
+    const vm = await begin()
+    await gate.reached
+    expect(await last(vm)).toMatchObject({ status: 'running', cancellable: true })
+    expect(await cancel(vm, vm.operation_id)).toMatchObject({ id: vm.operation_id, kind: 'nextstack.vm.create', status: 'cancelling', cancellable: false, error: null, finished_at: null })
+    await gone(vm)
+    gate.open()
+    expect(await onEngine(vm)).toBeNull()
+    expect(await rowOf(vm.operation_id)).toMatchObject({ status: 'cancelled', error: 'operationCancelled', input: '' })
+    expect(await app.platform.db.selectFrom('audit_log').selectAll().where('object_id', '=', vm.id).execute()).toMatchObject([{ call: 'nextstack.vm.cancelOperation', actor_id: owner.id, code: 0 }])
+    // Its name is free again.
+    expect((await settled((await begin({ name: vm.name })).id)).status).toBe('running')
+  })
+
+  it('a creation twice at once is one', async () => {
+    const gate = engine.hold('instances.create')
+    const vm = await begin()
+    await gate.reached
+    const answers = await Promise.all([cancel(vm, vm.operation_id), cancel(vm, vm.operation_id)])
+    expect(answers.map(({ status }) => status)).toEqual(['cancelling', 'cancelling'])
+    await gone(vm)
+    expect(asked('instances.delete', vm)).toBe(1)
+  })
+
+  it('a creation that cannot be taken back says so, and what is left can be deleted', async () => {
+    const gate = engine.hold('instances.exec')
+    const vm = await begin()
+    await gate.reached
+    engine.fail('failed', { method: 'instances.delete' })
+    await cancel(vm, vm.operation_id)
+    const left = await settled(vm.id)
+    expect(left).toMatchObject({ status: 'error', operation_id: null })
+    readable(left.error)
+    expect(await last(vm)).toMatchObject({ status: 'failed', error: left.error })
+    engine.recover()
+    await call(app, vms.delete, params(vm))
+    await gone(vm)
+    expect(await onEngine(vm)).toBeNull()
+  })
+
+  it('a rebuild that has touched no disk yet has it run as it did', async () => {
+    const vm = await create()
+    const gate = engine.hold('instances.stop')
+    const { operation_id } = await call(app, vms.rebuild, { ...params(vm), body: { image_fingerprint: debian } })
+    await gate.reached
+    await engine.direct.instances.stop(engineName(vm))
+    await cancel(vm, operation_id)
+    expect(await settled(vm.id)).toMatchObject({ status: 'running', error: null, image: vm.image })
+    expect(await last(vm)).toMatchObject({ kind: 'nextstack.vm.rebuild', status: 'cancelled', error: null, cancellable: false })
+    expect(await onEngine(vm)).toMatchObject({ power: 'running' })
+    expect(asked('instances.rebuild', vm)).toBe(0)
+    gate.open()
+  })
+
+  it.each([
+    ['start', vms.start, undefined, 'instances.start'],
+    ['stop', vms.stop, {}, 'instances.stop'],
+    ['restart', vms.restart, {}, 'instances.stop'],
+    ['rebuild', vms.rebuild, () => ({ image_fingerprint: debian }), 'instances.rebuild'],
+    ['resize', vms.resize, () => ({ flavor_id: sizes.at(-1)?.id ?? '' }), 'instances.resize'],
+    ['delete', vms.delete, undefined, 'instances.delete'],
+  ] as const)('a %s on its way is refused, and it goes on', async (name, declared, body, method) => {
+    const vm = await create()
+    if (name === 'start') {
+      await call(app, vms.stop, { ...params(vm), body: {} })
+      await settled(vm.id)
+    }
+    const gate = engine.hold(method)
+    const { operation_id } = (await send(app, declared, { ...params(vm), body: typeof body === 'function' ? body() : body })).body as Vm
+    await gate.reached
+    expect(await last(vm)).toMatchObject({ id: operation_id, status: 'running', cancellable: false })
+    expect(await notNow(vm, operation_id)).toMatchObject({ status: 409, code: 90018, message: '操作已进行到不能取消的步骤，请等待其完成' })
+    gate.open()
+    if (name === 'delete') await gone(vm)
+    else expect(await settled(vm.id)).toMatchObject({ error: null })
+    expect((await rowOf(operation_id)).status).toBe('succeeded')
+  })
+
+  it('what has ended is refused and stays as it is', async () => {
+    const vm = await create()
+    const { id } = (await last(vm)) ?? expect.fail('it was created')
+    expect(await notNow(vm, id)).toMatchObject({ status: 409, code: 90017, message: '操作已经结束，不能再取消' })
+    expect(await get(vm.id)).toMatchObject({ status: 'running', error: null })
+    expect(await last(vm)).toMatchObject({ id, status: 'succeeded' })
+  })
+
+  it('what is another instance’s does not exist', async () => {
+    const [vm, other] = [await create(), await create()]
+    expect(await notNow(vm, (await last(other))?.id ?? '')).toMatchObject({ status: 404, code: 90006 })
+    expect(await notNow(vm, 'x')).toMatchObject({ status: 404, code: 90006 })
+  })
+})
+
 describe('a server that stops in the middle', () => {
   it.each([
     ['create', 'instances.create', 0],
@@ -291,30 +411,30 @@ describe('what the engine says', () => {
 })
 
 describe('cloud-init data', () => {
-  const key = 'ssh-ed25519 AAAAC3 me@host'
+  const [key, other] = ['ssh-ed25519 AAAAC3 me@host', 'ssh-rsa AAAAB3 me@work']
   const valueOf = (text: string | undefined, field: string): unknown => {
     const line = text?.split('\n').find((one) => one.startsWith(`${field}: `))
     return line === undefined ? undefined : JSON.parse(line.slice(field.length + 2))
   }
 
   it('is the person’s own where nothing else is asked for', () => {
-    expect(cloudInitOf({})).toBeUndefined()
-    expect(cloudInitOf({ user_data: '#!/bin/sh\n' })).toBe('#!/bin/sh\n')
+    expect(cloudInitOf({ ssh_public_keys: [] })).toBeUndefined()
+    expect(cloudInitOf({ ssh_public_keys: [], user_data: '#!/bin/sh\n' })).toBe('#!/bin/sh\n')
   })
 
   it('carries password and key, which nothing typed breaks out of', () => {
     const password = `a"b\n#cloud-config: {}'\\`
-    const text = cloudInitOf({ password, ssh_public_key: key })
+    const text = cloudInitOf({ password, ssh_public_keys: [key, other] })
     expect(text?.split('\n')[0]).toBe('#cloud-config')
     expect(valueOf(text, 'chpasswd')).toEqual({ expire: false, users: [{ name: 'root', password, type: 'text' }] })
-    expect(valueOf(text, 'ssh_authorized_keys')).toEqual([key])
+    expect(valueOf(text, 'ssh_authorized_keys')).toEqual([key, other])
     expect(text).toContain('ssh_pwauth: true')
-    expect(cloudInitOf({ ssh_public_key: key })).not.toContain('ssh_pwauth')
+    expect(cloudInitOf({ ssh_public_keys: [key] })).not.toContain('ssh_pwauth')
   })
 
   it('joins a script or configuration of the person’s own as a part of its own', () => {
     for (const [user_data, kind] of [['#!/bin/sh\necho --zhisuan-user-data--\n', 'text/x-shellscript'], ['#cloud-config\nruncmd: [ls]\n', 'text/cloud-config']] as const) {
-      const text = cloudInitOf({ password: 'Correct-horse-1', user_data }) ?? ''
+      const text = cloudInitOf({ password: 'Correct-horse-1', ssh_public_keys: [], user_data }) ?? ''
       expect(text.startsWith('Content-Type: multipart/mixed')).toBe(true)
       const parts = text.split('--zhisuan-user-data').slice(1, -1)
       expect(parts).toHaveLength(2)

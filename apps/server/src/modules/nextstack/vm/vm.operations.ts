@@ -1,5 +1,5 @@
 import type { VmStatus } from '@zhisuan/contract/nextstack/vm'
-import type { ComputeEngine, Instance } from '@zhisuan/engines/compute'
+import type { ComputeEngine } from '@zhisuan/engines/compute'
 import { isEngineError } from '@zhisuan/engines/errors'
 import { z } from 'zod'
 import { platformScope } from '../../../platform/auth/actor.ts'
@@ -7,18 +7,27 @@ import type { Db, Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import type { OperationDefinition, StepContext } from '../../../platform/operations.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
+import { placed } from '../host/host.place.ts'
+import { told } from '../told.ts'
+import type { VpcMembers } from '../vpc/vpc.members.ts'
+import { createVmSteps, errorOf, isCancelled } from './vm.steps.ts'
 import * as store from './vm.store.ts'
-import type { Address, VmRow } from './vm.store.ts'
+import type { VmRow } from './vm.store.ts'
 
 /** How a person gets in: what the create and rebuild calls take. */
 const accessInput = z.object({
   password: z.string().optional(),
-  ssh_public_key: z.string().optional(),
+  ssh_public_keys: z.array(z.string()),
   user_data: z.string().optional(),
   /** Whether the image reads user data; else password and key are put in place by us. */
   cloud_init: z.boolean(),
 })
 export type AccessInput = z.output<typeof accessInput>
+const createInput = accessInput.extend({
+  /** Begins as this instead of as its image; by the engine's names. */
+  copy_of: z.object({ instance: z.string(), snapshot: z.string() }).nullable().default(null),
+})
+export type CreateInput = z.output<typeof createInput>
 
 const nothing = z.object({})
 const force = z.object({ force: z.boolean() })
@@ -44,63 +53,14 @@ export const statusDuring = {
   delete: 'deleting',
 } as const satisfies Record<string, VmStatus>
 
-/** What the engine says, in our terms. */
-export function statusOf(instance: Pick<Instance, 'power'>): VmStatus {
-  switch (instance.power) {
-    case 'running':
-    case 'stopped':
-    case 'paused':
-    case 'starting':
-    case 'stopping':
-      return instance.power
-    case 'error':
-    case 'unknown':
-      return 'error'
-  }
-}
-
-export const addressesOf = (instance: Instance): Address[] => instance.addresses.map(({ family, address }) => ({ family, address }))
-
 /** How an instance is recognised as ours on the engine. */
 export const tagsOf = (vmId: string): Record<string, string> => ({ vm_id: vmId })
 
 /** The long work on instances. Engines are called here and nowhere else in this folder but for reading. */
-export function createVmOperations(parts: { db: Db; clouds: Pick<CloudService, 'engine'> }) {
-  const { db, clouds } = parts
+export function createVmOperations(parts: { db: Db; clouds: Pick<CloudService, 'engine'>; members: Pick<VpcMembers, 'whenReady' | 'shownOf' | 'stays' | 'gone'> }) {
+  const { db, members } = parts
 
-  const open = async (context: StepContext<unknown>): Promise<{ vm: VmRow; engine: ComputeEngine }> => {
-    const vm = await store.getVm(db, platformScope, context.resource_id)
-    // Its cloud was removed by force while the operation waited.
-    if (vm === undefined) throw new Refusal('vmGone')
-    return { vm, engine: await clouds.engine(vm.cloud_id) }
-  }
-
-  /** Step on the engine, with the row at hand. */
-  const step =
-    <Input>(name: string, act: (engine: ComputeEngine, vm: VmRow, context: StepContext<Input>) => Promise<void>) => ({
-      name,
-      run: async (context: StepContext<Input>) => {
-        const { vm, engine } = await open(context)
-        await act(engine, vm, context)
-      },
-    })
-
-  /** Writes down what the engine has now, for whoever decides the status next. */
-  const observe = async (engine: ComputeEngine, vm: VmRow, context: StepContext<unknown>): Promise<void> => {
-    const instance = await engine.instances.get(vm.engine_name, { signal: context.signal })
-    if (instance === null) await store.updateVm(db, vm.id, { observed: 'lost' })
-    else {
-      await store.updateVm(db, vm.id, {
-        observed: statusOf(instance),
-        addresses: JSON.stringify(addressesOf(instance)) as unknown as Address[],
-        node: instance.location,
-      })
-    }
-  }
-  const observeAfterFailure = async (context: StepContext<unknown>): Promise<void> => {
-    const { vm, engine } = await open(context)
-    await observe(engine, vm, context)
-  }
+  const { open, step, cancellableStep, observe, observeAfterFailure } = createVmSteps(parts)
 
   /** Ends with what was asked for, or after a failure with what really is. */
   const endsAs =
@@ -112,8 +72,15 @@ export function createVmOperations(parts: { db: Db; clouds: Pick<CloudService, '
       }
       const vm = await store.lockVm(tx, platformScope, context.resource_id)
       if (vm === undefined) return
-      await store.updateVm(tx, vm.id, { status: vm.observed ?? 'error', error_text: refusal.message })
+      await store.updateVm(tx, vm.id, { status: vm.observed ?? 'error', error_text: errorOf(refusal) })
     }
+
+  /** The engine has it no longer. The row is held before what its network has of it. */
+  const removed = async (tx: Tx, id: string): Promise<void> => {
+    if ((await store.lockVm(tx, platformScope, id)) === undefined) return
+    await members.gone(tx, id)
+    await store.deleteVm(tx, id)
+  }
 
   const powerOff = async (engine: ComputeEngine, vm: VmRow, { input, signal }: StepContext<z.output<typeof force>>): Promise<void> => {
     try {
@@ -127,10 +94,10 @@ export function createVmOperations(parts: { db: Db; clouds: Pick<CloudService, '
 
   const giveAccess = async (engine: ComputeEngine, vm: VmRow, access: AccessInput, signal: AbortSignal): Promise<void> => {
     if (access.cloud_init) return
-    if (access.ssh_public_key !== undefined) {
+    if (access.ssh_public_keys.length > 0) {
       await engine.instances.writeFile(
         vm.engine_name,
-        { path: '/root/.ssh/authorized_keys', content: Buffer.from(`${access.ssh_public_key}\n`), mode: 0o600, uid: 0, gid: 0 },
+        { path: '/root/.ssh/authorized_keys', content: Buffer.from(access.ssh_public_keys.map((key) => `${key}\n`).join('')), mode: 0o600, uid: 0, gid: 0 },
         { signal },
       )
     }
@@ -144,42 +111,47 @@ export function createVmOperations(parts: { db: Db; clouds: Pick<CloudService, '
     }
   }
 
-  const create: OperationDefinition<AccessInput> = {
+  const create: OperationDefinition<CreateInput> = {
     kind: 'nextstack.vm.create',
     resource_type: 'vm',
-    input: accessInput,
+    input: createInput,
     steps: [
-      step('create', async (engine, vm, { input, signal }) => {
+      cancellableStep('create', async (engine, vm, { input, signal }) => {
         const userData = input.cloud_init ? cloudInitOf(input) : undefined
-        await engine.instances.create(
-          {
-            name: vm.engine_name,
-            type: vm.type,
-            imageFingerprint: vm.image_fingerprint,
-            cpuCores: vm.cpu_cores,
-            memoryBytes: vm.memory_bytes,
-            diskBytes: vm.disk_bytes,
-            network: vm.network,
-            tags: tagsOf(vm.id),
-            description: vm.name,
-            ...(userData !== undefined && { userData }),
-          },
-          { signal },
-        )
+        const place = (await members.shownOf(db, [vm.id])).get(vm.id)
+        if (place !== undefined) await members.whenReady(place.vpc.id, signal)
+        const spec = {
+          name: vm.engine_name,
+          type: vm.type,
+          imageFingerprint: vm.image_fingerprint,
+          cpuCores: vm.cpu_cores,
+          memoryBytes: vm.memory_bytes,
+          diskBytes: vm.disk_bytes,
+          network: vm.network,
+          ...(place !== undefined && { address: place.address, guarded: true }),
+          tags: tagsOf(vm.id),
+          description: vm.name,
+          ...(await placed(db, vm)),
+          ...(input.copy_of !== null && { copyOf: input.copy_of }),
+          ...(userData !== undefined && { userData }),
+        }
+        await told({ invalid: 'vmRefused' }, () => engine.instances.create(spec, { signal }))
       }),
-      step('start', (engine, vm, { signal }) => engine.instances.start(vm.engine_name, { signal })),
-      step('access', (engine, vm, { input, signal }) => giveAccess(engine, vm, input, signal)),
+      cancellableStep('start', (engine, vm, { signal }) => engine.instances.start(vm.engine_name, { signal })),
+      cancellableStep('access', (engine, vm, { input, signal }) => giveAccess(engine, vm, input, signal)),
     ],
     undo: async (context) => {
       const { vm, engine } = await open(context)
       const made = await engine.instances.get(vm.engine_name, { signal: context.signal })
-      // Where the name is somebody else's, nothing of ours is there.
-      if (made?.tags['vm_id'] === vm.id) await engine.instances.delete(vm.engine_name, { signal: context.signal })
+      // Where the name is somebody else's, nothing of ours is there. Where it is nobody's, the engine may be about to make it.
+      if (made === null || made.tags['vm_id'] === vm.id) await engine.instances.delete(vm.engine_name, { signal: context.signal })
     },
     ended: async (tx, context, refusal) => {
-      await (refusal === null
-        ? store.updateVm(tx, context.resource_id, { status: 'running', observed: 'running', error_text: null })
-        : store.updateVm(tx, context.resource_id, { status: 'error', error_text: refusal.message }))
+      if (refusal === null) await store.updateVm(tx, context.resource_id, { status: 'running', observed: 'running', error_text: null })
+      // Its record was made by what was cancelled, too.
+      else if (isCancelled(refusal)) await removed(tx, context.resource_id)
+      // What could not be taken back is half made, whatever the engine says of it.
+      else await store.updateVm(tx, context.resource_id, { status: 'error', observed: null, node: null, error_text: refusal.message })
     },
   }
 
@@ -221,13 +193,10 @@ export function createVmOperations(parts: { db: Db; clouds: Pick<CloudService, '
     resource_type: 'vm',
     input: size,
     steps: [
-      step('resize', (engine, vm, { input, signal }) =>
-        engine.instances.resize(
-          vm.engine_name,
-          { cpuCores: input.cpu_cores, memoryBytes: input.memory_bytes, diskBytes: input.disk_bytes },
-          { signal },
-        ),
-      ),
+      step('resize', (engine, vm, { input, signal }) => {
+        const then = { cpuCores: input.cpu_cores, memoryBytes: input.memory_bytes, diskBytes: input.disk_bytes }
+        return told({ invalid: 'vmRefused' }, () => engine.instances.resize(vm.engine_name, then, { signal }))
+      }),
       step('observe', observe),
     ],
     undo: observeAfterFailure,
@@ -236,7 +205,7 @@ export function createVmOperations(parts: { db: Db; clouds: Pick<CloudService, '
       if (vm === undefined) return
       await store.updateVm(tx, vm.id, {
         status: vm.observed ?? 'error',
-        error_text: refusal?.message ?? null,
+        error_text: errorOf(refusal),
         ...(refusal === null && context.input),
       })
     },
@@ -247,14 +216,12 @@ export function createVmOperations(parts: { db: Db; clouds: Pick<CloudService, '
     resource_type: 'vm',
     input: rebuildInput,
     steps: [
-      step('stop', (engine, vm, { signal }) => engine.instances.stop(vm.engine_name, { force: true, signal })),
+      cancellableStep('stop', (engine, vm, { signal }) => engine.instances.stop(vm.engine_name, { force: true, signal })),
       step('rebuild', async (engine, vm, { input, signal }) => {
         const userData = input.cloud_init ? cloudInitOf(input) : undefined
-        await engine.instances.rebuild(
-          vm.engine_name,
-          { imageFingerprint: input.image_fingerprint, ...(userData !== undefined && { userData }) },
-          { signal },
-        )
+        const then = { imageFingerprint: input.image_fingerprint, ...(userData !== undefined && { userData }) }
+        // Somebody started it, or made a snapshot of it, on the engine.
+        await told({ invalid: 'stateForbids' }, () => engine.instances.rebuild(vm.engine_name, then, { signal }))
       }),
       step('start', (engine, vm, { signal }) => engine.instances.start(vm.engine_name, { signal })),
       step('access', (engine, vm, { input, signal }) => giveAccess(engine, vm, input, signal)),
@@ -263,13 +230,18 @@ export function createVmOperations(parts: { db: Db; clouds: Pick<CloudService, '
         await observe(engine, vm, context)
       }),
     ],
-    undo: observeAfterFailure,
+    undo: async (context, refusal) => {
+      const { vm, engine } = await open(context)
+      // The disk is as it was, so it can run as it did.
+      if (isCancelled(refusal) && context.input?.was_running === true) await engine.instances.start(vm.engine_name, { signal: context.signal })
+      await observeAfterFailure(context)
+    },
     ended: async (tx, context, refusal) => {
       const vm = await store.lockVm(tx, platformScope, context.resource_id)
       if (vm === undefined) return
       await store.updateVm(tx, vm.id, {
         status: vm.observed ?? 'error',
-        error_text: refusal?.message ?? null,
+        error_text: errorOf(refusal),
         ...(refusal === null && { image_fingerprint: context.input.image_fingerprint, image_name: context.input.image_name }),
       })
     },
@@ -282,7 +254,9 @@ export function createVmOperations(parts: { db: Db; clouds: Pick<CloudService, '
     steps: [step('delete', (engine, vm, { signal }) => engine.instances.delete(vm.engine_name, { signal }))],
     undo: observeAfterFailure,
     ended: async (tx, context, refusal) => {
-      await (refusal === null ? store.deleteVm(tx, context.resource_id) : endsAs('error')(tx, context, refusal))
+      if (refusal === null) return removed(tx, context.resource_id)
+      await endsAs('error')(tx, context, refusal)
+      await members.stays(tx, context.resource_id)
     },
   }
 
@@ -291,14 +265,14 @@ export function createVmOperations(parts: { db: Db; clouds: Pick<CloudService, '
 
 /** User data that carries password and key too, for images that run cloud-init. A script of the person's own stands alone. */
 export function cloudInitOf(access: Omit<AccessInput, 'cloud_init'>): string | undefined {
-  const { password, ssh_public_key, user_data } = access
-  if (password === undefined && ssh_public_key === undefined) return user_data
+  const { password, ssh_public_keys, user_data } = access
+  if (password === undefined && ssh_public_keys.length === 0) return user_data
   // JSON is YAML: nothing a person types can break out of its string.
   const lines = ['#cloud-config']
   if (password !== undefined) {
     lines.push(`chpasswd: ${JSON.stringify({ expire: false, users: [{ name: 'root', password, type: 'text' }] })}`, 'ssh_pwauth: true')
   }
-  if (ssh_public_key !== undefined) lines.push(`ssh_authorized_keys: ${JSON.stringify([ssh_public_key])}`)
+  if (ssh_public_keys.length > 0) lines.push(`ssh_authorized_keys: ${JSON.stringify(ssh_public_keys)}`)
   const ours = `${lines.join('\n')}\n`
   if (user_data === undefined) return ours
   return multipart([ours, user_data])

@@ -12,8 +12,10 @@ export const vmRoutes = (vms: VmService): Handler[] => [
   handle(calls.rename, ({ actor, params, body }) => vms.rename(actor, params.id, body)),
   handle(calls.resize, ({ actor, params, body }) => vms.resize(actor, params.id, body)),
   handle(calls.rebuild, ({ actor, params, body }) => vms.rebuild(actor, params.id, body)),
+  handle(calls.setSecurityGroups, ({ actor, params, body }) => vms.setSecurityGroups(actor, params.id, body.security_group_ids)),
   handle(calls.delete, ({ actor, params }) => vms.delete(actor, params.id)),
   handle(calls.operations, ({ actor, params, query }) => vms.operations(actor, params.id, query)),
+  handle(calls.cancelOperation, ({ actor, params }) => vms.cancelOperation(actor, params.id, params.operation_id)),
   handle(calls.metrics, ({ actor, params, query }) => vms.metrics(actor, params.id, query.minutes)),
   handle(calls.consoleLog, ({ actor, params }) => vms.consoleLog(actor, params.id)),
 ]

@@ -1,18 +1,30 @@
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
-import { vmCan, type Flavor, type Vm, type VmAction, type VmOperation, type VmStatus, type vms } from '@zhisuan/contract/nextstack/vm'
-import { errors } from '@zhisuan/contract/errors'
+import type { Flavor } from '@zhisuan/contract/nextstack/flavor'
+import type { Operation } from '@zhisuan/contract/nextstack/operation'
+import type { snapshots } from '@zhisuan/contract/nextstack/snapshot'
+import { vmCan, type Vm, type VmAction, type VmStatus, type vms } from '@zhisuan/contract/nextstack/vm'
 import type { Image } from '@zhisuan/engines/compute'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
-import { iso, isoOrNull, isUniqueViolation, type Tx } from '../../../platform/db/database.ts'
-import { found, Refusal } from '../../../platform/errors.ts'
+import { isUniqueViolation, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { jsonb } from '../../../platform/db/jsonb.ts'
+import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { OperationDefinition } from '../../../platform/operations.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
-import { runsCloudInit, type Catalogue } from '../catalogue/catalogue.service.ts'
-import { getFlavor } from '../flavor/flavor.store.ts'
+import type { Catalogue, UsableImage } from '../catalogue/catalogue.service.ts'
+import { flavorFor } from '../flavor/flavor.service.ts'
+import type { FlavorRow } from '../flavor/flavor.store.ts'
+import { createHistory } from '../../../platform/history.ts'
+import { mustKeepGpus, place } from '../host/host.place.ts'
+import { keyPairsOf, publicKeysOf, remember } from '../key-pair/key-pair.service.ts'
+import type { QuotaService } from '../quota/quota.service.ts'
+import { shapeOnEngine } from '../resource.shape.ts'
+import * as snapshotStore from '../snapshot/snapshot.store.ts'
+import type { Place } from '../vpc/facts.store.ts'
+import type { VpcMembers } from '../vpc/vpc.members.ts'
 import type { Metrics } from './vm.metrics.ts'
-import { statusDuring, type AccessInput, type VmOperations } from './vm.operations.ts'
+import { statusDuring, type AccessInput, type CreateInput, type VmOperations } from './vm.operations.ts'
 import * as store from './vm.store.ts'
 import type { ShownVm, VmRow } from './vm.store.ts'
 
@@ -27,13 +39,21 @@ export function createVmService(
     catalogue: Catalogue
     operations: VmOperations
     metrics: Metrics
+    members: VpcMembers
+    quotas: QuotaService
     licence: { assertValid(): Promise<void> | void }
   },
 ) {
   const { db } = platform
-  const { clouds, catalogue, operations, licence } = parts
+  const { clouds, catalogue, operations, members, quotas, licence } = parts
+  const history = createHistory(platform)
 
   const get = async (actor: Actor, id: string): Promise<ShownVm> => found(await store.getVm(db, scopeOf(actor), id))
+  const shapeAll = async (on: Sql, rows: readonly ShownVm[]): Promise<Vm[]> => {
+    const places = await members.shownOf(on, rows.map(({ id }) => id))
+    return rows.map((row) => shape(row, places.get(row.id)))
+  }
+  const shapeOne = async (on: Sql, row: ShownVm): Promise<Vm> => found((await shapeAll(on, [row]))[0])
 
   /**
    * Begins an operation: the row locked, the state checked, the status passing, the operation
@@ -46,49 +66,102 @@ export function createVmService(
     definition: OperationDefinition<Input>,
     during: VmStatus,
     input: Input | ((tx: Tx, vm: VmRow) => Promise<Input>),
-  ): Promise<Vm> => {
-    await db.transaction().execute(async (tx) => {
+  ): Promise<Vm> =>
+    db.transaction().execute(async (tx) => {
       const { cloud_id } = found(await store.getVm(tx, scopeOf(actor), id))
       // The cloud before the instance, as its removal does: in the other order the two would wait for each other.
       await clouds.forChange(tx, cloud_id)
       const vm = found(await store.lockVm(tx, scopeOf(actor), id))
-      refuseUnlessAllowed(vm, action)
+      refuseUnless(vmCan[action], vm)
       const resolved = typeof input === 'function' ? await (input as (tx: Tx, vm: VmRow) => Promise<Input>)(tx, vm) : input
       await platform.operations.begin(tx, definition, { resource_id: id, bp_id: vm.bp_id, actor, input: resolved })
       await store.updateVm(tx, id, { status: during, error_text: null })
+      // As it is now: once this commits, the operation may end before anybody looks.
+      return shapeOne(tx, found(await store.getVm(tx, scopeOf(actor), id)))
     })
-    return shape(await get(actor, id))
-  }
 
-  /** The image, network and access of a create or rebuild, checked against what the cloud has. */
-  const checkImage = async (cloudId: string, fingerprint: string, type: string, userData: string | undefined): Promise<Image> => {
-    const { images } = await catalogue.known(cloudId, await clouds.forReading(cloudId))
-    const image = images.find((candidate) => candidate.fingerprint === fingerprint)
+  /** The image of a create or rebuild, of those that the actor may use, and whether it fits. */
+  const checkImage = async (
+    actor: Actor,
+    cloudId: string,
+    fingerprint: string,
+    of: Pick<VmRow, 'type' | 'cpu_cores' | 'memory_bytes' | 'disk_bytes'>,
+    userData: string | undefined,
+  ): Promise<UsableImage> => {
+    const image = (await catalogue.usable(scopeOf(actor), cloudId)).find((candidate) => candidate.fingerprint === fingerprint)
     if (image === undefined) throw new Refusal('imageMissing', { field: 'image_fingerprint' })
-    if (image.type !== type) throw new Refusal('imageTypeMismatch', { field: 'image_fingerprint' })
-    if (userData !== undefined && !runsCloudInit(image)) throw new Refusal('cloudInitUnsupported', { field: 'user_data' })
+    if (image.type !== of.type) throw new Refusal('imageTypeMismatch', { field: 'image_fingerprint' })
+    if (userData !== undefined && !image.cloudInit) throw new Refusal('cloudInitUnsupported', { field: 'user_data' })
+    if (of.cpu_cores < image.minCpuCores || of.memory_bytes < image.minMemoryBytes) throw new Refusal('flavorTooSmall', { field: 'flavor_id' })
+    if (of.disk_bytes < image.minDiskBytes) throw new Refusal('flavorTooSmall', { field: 'disk_bytes' })
     return image
   }
-  const accessOf = (body: Pick<BodyOf<Calls['create']>, 'password' | 'ssh_public_key' | 'user_data'>, image: Image): AccessInput => ({
+  /** In the transaction that uses the keys: until it ends they are not deleted. */
+  const accessOf = async (
+    on: Sql,
+    scope: Scope,
+    body: Pick<BodyOf<Calls['create']>, 'password' | 'ssh_public_key' | 'key_pair_ids' | 'user_data'>,
+    image: UsableImage,
+  ): Promise<AccessInput> => ({
     password: body.password,
-    ssh_public_key: body.ssh_public_key,
+    ssh_public_keys: [...(body.ssh_public_key === undefined ? [] : [body.ssh_public_key]), ...(await publicKeysOf(on, scope, body.key_pair_ids))],
     user_data: body.user_data,
-    cloud_init: runsCloudInit(image),
+    cloud_init: image.cloudInit,
   })
-  const flavorOf = async (id: string) => {
-    const flavor = await getFlavor(db, id)
-    if (flavor === undefined) throw new Refusal('flavorMissing', { field: 'flavor_id' })
-    return flavor
+
+  /** Runs a transaction that records instances. */
+  const record = async (act: (tx: Tx) => Promise<{ items: Vm[] }>): Promise<{ items: Vm[] }> => {
+    try {
+      return await db.transaction().execute(act)
+    } catch (error) {
+      if (isUniqueViolation(error, 'vms_name')) throw new Refusal('vmNameTaken', { field: 'name', cause: error })
+      throw error
+    }
+  }
+  /** A network of the cloud's own; the first where none is named. @throws Refusal `networkMissing` */
+  const checkNetwork = async (cloudId: string, name: string | null): Promise<string> => {
+    const { networks } = await catalogue.known(cloudId, await clouds.forReading(cloudId))
+    const network = name === null ? networks[0] : networks.find((one) => one.name === name)
+    if (network === undefined) throw new Refusal('networkMissing', { field: name === null ? 'vpc_id' : 'network' })
+    return network.name
+  }
+  /** The one way to new instances: whatever holds for all of them is checked and taken here. The cloud is held. */
+  const make = async (tx: Tx, actor: Actor, cloud: Awaited<ReturnType<CloudService['forChange']>>, wish: NewVms): Promise<{ items: Vm[] }> => {
+    if (cloud.product !== 'nextstack') throw new Refusal('cloudProductUnsupported', { field: 'cloud_id' })
+    if (cloud.instance_types?.[wish.type].available === false) throw new Refusal('vmTypeUnavailable', { field: 'type' })
+    // So that it is not deleted while it is chosen.
+    const flavor = await flavorFor(tx, scopeOf(actor), wish.flavor_id)
+    const rows = wish.names.map((name) => rowOf(actor, wish, flavor, name))
+    await quotas.take(tx, wish, {
+      vms: rows.length,
+      cpu_cores: rows.length * flavor.cpu_cores,
+      memory_bytes: rows.length * flavor.memory_bytes,
+      gpus: rows.length * (flavor.gpu_count ?? 0),
+    })
+    await store.insertVms(tx, rows)
+    await place(tx, rows, flavor)
+    const access = { ...(await wish.access()), copy_of: wish.copy_of }
+    for (const row of rows) {
+      await remember(tx, row.id, wish.key_pair_ids)
+      if (wish.vpc_id !== null) {
+        const { network } = await members.join(tx, row, { ...wish, vpc_id: wish.vpc_id })
+        await store.updateVm(tx, row.id, { network })
+      }
+      await platform.operations.begin(tx, operations.create, { resource_id: row.id, bp_id: row.bp_id, actor, input: access })
+    }
+    // In the order in which they are numbered, and as they are before anything was done.
+    const made = new Map((await store.getVms(tx, rows.map(({ id }) => id))).map((row) => [row.id, row]))
+    return { items: await shapeAll(tx, rows.map(({ id }) => found(made.get(id)))) }
   }
 
   return {
     async list(scope: Scope, query: QueryOf<Calls['list']>) {
       const { total, rows } = await store.listVms(db, scope, query)
-      return { total, items: rows.map(shape) }
+      return { total, items: await shapeAll(db, rows) }
     },
 
     async get(actor: Actor, id: string): Promise<Vm> {
-      return shape(await get(actor, id))
+      return shapeOne(db, await get(actor, id))
     },
 
     /** All of them are recorded, or none. */
@@ -96,62 +169,72 @@ export function createVmService(
       // What belongs to nobody would be seen by nobody, not even by who made it.
       if ('nothing' in scopeOf(actor)) throw new Refusal('noPermission')
       await licence.assertValid()
-      const flavor = await flavorOf(body.flavor_id)
+      const flavor = await flavorFor(db, scopeOf(actor), body.flavor_id)
       const diskBytes = body.disk_bytes ?? flavor.disk_bytes
       refuseBelow(flavor, diskBytes)
-      const image = await checkImage(body.cloud_id, body.image_fingerprint, body.type, body.user_data)
-      const { networks } = await catalogue.known(body.cloud_id, await clouds.forReading(body.cloud_id))
-      if (!networks.some((network) => network.name === body.network)) throw new Refusal('networkMissing', { field: 'network' })
-
-      const names = numbered(body.name, body.count)
-      const rows = names.map((name) => {
-        const id = uuidv7()
-        return {
-          id,
-          cloud_id: body.cloud_id,
-          bp_id: actor.bp_id,
-          name,
-          description: body.description,
-          type: body.type,
-          status: statusDuring.create,
-          error_text: null,
-          engine_name: engineNameOf(id),
-          image_fingerprint: image.fingerprint,
-          image_name: image.name,
+      const image = await checkImage(actor, body.cloud_id, body.image_fingerprint, { ...flavor, type: body.type, disk_bytes: diskBytes }, body.user_data)
+      if (body.network !== null) await checkNetwork(body.cloud_id, body.network)
+      return record(async (tx) => {
+        const cloud = await clouds.forChange(tx, body.cloud_id)
+        return make(tx, actor, cloud, {
+          ...body,
+          ...(await quotas.ownerOf(tx, actor, body.project_id)),
+          names: numbered(body.name, body.count),
+          image,
           flavor_id: flavor.id,
-          flavor_name: flavor.name,
-          cpu_cores: flavor.cpu_cores,
-          memory_bytes: flavor.memory_bytes,
           disk_bytes: diskBytes,
-          network: body.network,
-          observed: null,
-          addresses: JSON.stringify([]) as unknown as [],
-          node: null,
-          created_by: actor.user_id,
-          created_by_name: actor.name,
-        }
-      })
-      try {
-        await db.transaction().execute(async (tx) => {
-          const cloud = await clouds.forChange(tx, body.cloud_id)
-          if (cloud.product !== 'nextstack') throw new Refusal('cloudProductUnsupported', { field: 'cloud_id' })
-          if (cloud.instance_types?.[body.type].available === false) throw new Refusal('vmTypeUnavailable', { field: 'type' })
-          await store.insertVms(tx, rows)
-          for (const row of rows) {
-            await platform.operations.begin(tx, operations.create, {
-              resource_id: row.id,
-              bp_id: row.bp_id,
-              actor,
-              input: accessOf(body, image),
-            })
-          }
+          source_snapshot_id: null,
+          access: () => accessOf(tx, scopeOf(actor), body, image),
+          copy_of: null,
         })
-      } catch (error) {
-        if (isUniqueViolation(error, 'vms_name')) throw new Refusal('vmNameTaken', { field: 'name', cause: error })
-        throw error
-      }
-      const items = await Promise.all(rows.map(async (row) => shape(await get(actor, row.id))))
-      return { items }
+      })
+    },
+
+    /**
+     * A new instance that begins as a snapshot of another, and belongs to the same organisation and
+     * project. Size, network, groups and keys are that one's where nothing else is asked for.
+     * @param held called with the source locked: which snapshot it is, if it may be copied
+     */
+    async clone(
+      actor: Actor,
+      sourceId: string,
+      body: BodyOf<(typeof snapshots)['clone']>,
+      held: (tx: Tx) => Promise<{ id: string; engine_name: string }>,
+    ): Promise<Vm> {
+      const before = await get(actor, sourceId)
+      await licence.assertValid()
+      const flavorId = body.flavor_id ?? before.flavor_id
+      if (flavorId === null) throw new Refusal('flavorMissing', { field: 'flavor_id' })
+      const flavor = await flavorFor(db, scopeOf(actor), flavorId)
+      const inVpc = (await members.shownOf(db, [sourceId])).get(sourceId)
+      const vpcId = body.vpc_id === undefined ? (inVpc?.vpc.id ?? null) : body.vpc_id
+      const network = vpcId === null ? await checkNetwork(before.cloud_id, inVpc === undefined ? before.network : null) : null
+      const { items } = await record(async (tx) => {
+        const cloud = await clouds.forChange(tx, before.cloud_id)
+        const source = found(await store.lockVm(tx, scopeOf(actor), sourceId))
+        refuseUnless(vmCan.clone, source)
+        const snapshot = await held(tx)
+        return make(tx, actor, cloud, {
+          cloud_id: source.cloud_id,
+          bp_id: source.bp_id,
+          project_id: source.project_id,
+          names: [body.name],
+          description: body.description,
+          type: source.type,
+          image: { fingerprint: source.image_fingerprint, name: source.image_name },
+          flavor_id: flavor.id,
+          disk_bytes: Math.max(source.disk_bytes, flavor.disk_bytes),
+          network,
+          vpc_id: vpcId,
+          security_group_ids: vpcId === null ? [] : (inVpc?.security_groups ?? []).map(({ id }) => id),
+          key_pair_ids: await keyPairsOf(tx, sourceId),
+          source_snapshot_id: snapshot.id,
+          // Whoever could sign in to the source can sign in to the copy: it is on the disk.
+          access: async () => ({ ssh_public_keys: [], cloud_init: true }),
+          copy_of: { instance: source.engine_name, snapshot: snapshot.engine_name },
+        })
+      })
+      return found(items[0])
     },
 
     start: (actor: Actor, id: string) => begin(actor, id, 'start', operations.start, statusDuring.start, {}),
@@ -162,31 +245,51 @@ export function createVmService(
     restart: (actor: Actor, id: string, force: boolean) =>
       begin(actor, id, 'restart', operations.restart, statusDuring.restart, { force }),
 
-    delete: (actor: Actor, id: string) => begin(actor, id, 'delete', operations.delete, statusDuring.delete, {}),
+    /** Nothing leads to it any more before it goes. */
+    delete: (actor: Actor, id: string) =>
+      begin(actor, id, 'delete', operations.delete, statusDuring.delete, async (tx) => {
+        // A clone is being made of one of its snapshots.
+        if (await snapshotStore.isCopied(tx, { vm_id: id })) throw new Refusal('operationRunning')
+        await members.leaving(tx, id)
+        return {}
+      }),
+
+    async setSecurityGroups(actor: Actor, id: string, ids: readonly string[]): Promise<Vm> {
+      return db.transaction().execute(async (tx) => {
+        const { cloud_id } = found(await store.getVm(tx, scopeOf(actor), id))
+        await clouds.forChange(tx, cloud_id)
+        const vm = found(await store.lockVm(tx, scopeOf(actor), id))
+        refuseUnless(vmCan.setSecurityGroups, vm)
+        await members.setGroups(tx, actor, vm, ids)
+        return shapeOne(tx, found(await store.getVm(tx, scopeOf(actor), id)))
+      })
+    },
 
     async rename(actor: Actor, id: string, body: BodyOf<Calls['rename']>): Promise<Vm> {
       try {
         await db.transaction().execute(async (tx) => {
           const vm = found(await store.lockVm(tx, scopeOf(actor), id))
-          refuseUnlessAllowed(vm, 'rename')
+          refuseUnless(vmCan.rename, vm)
           await store.updateVm(tx, id, { name: body.name, description: body.description })
         })
       } catch (error) {
         if (isUniqueViolation(error, 'vms_name')) throw new Refusal('vmNameTaken', { field: 'name', cause: error })
         throw error
       }
-      return shape(await get(actor, id))
+      return shapeOne(db, await get(actor, id))
     },
 
     async resize(actor: Actor, id: string, body: BodyOf<Calls['resize']>): Promise<Vm> {
-      const flavor = await flavorOf(body.flavor_id)
-      return begin(actor, id, 'resize', operations.resize, statusDuring.resize, async (_tx, vm) => {
+      const flavor = await flavorFor(db, scopeOf(actor), body.flavor_id)
+      return begin(actor, id, 'resize', operations.resize, statusDuring.resize, async (tx, vm) => {
         const diskBytes = body.disk_bytes ?? Math.max(vm.disk_bytes, flavor.disk_bytes)
         if (diskBytes < vm.disk_bytes) throw new Refusal('diskShrink', { field: 'disk_bytes' })
         refuseBelow(flavor, diskBytes)
+        await mustKeepGpus(tx, vm.id, flavor)
         if (flavor.cpu_cores === vm.cpu_cores && flavor.memory_bytes === vm.memory_bytes && diskBytes === vm.disk_bytes) {
           throw new Refusal('sizeUnchanged', { field: 'flavor_id' })
         }
+        await quotas.take(tx, vm, { cpu_cores: flavor.cpu_cores - vm.cpu_cores, memory_bytes: flavor.memory_bytes - vm.memory_bytes })
         return {
           flavor_id: flavor.id,
           flavor_name: flavor.name,
@@ -199,35 +302,28 @@ export function createVmService(
 
     async rebuild(actor: Actor, id: string, body: BodyOf<Calls['rebuild']>): Promise<Vm> {
       const before = await get(actor, id)
-      const image = await checkImage(before.cloud_id, body.image_fingerprint, before.type, body.user_data)
-      return begin(actor, id, 'rebuild', operations.rebuild, statusDuring.rebuild, async (_tx, vm) => ({
-        ...accessOf(body, image),
-        image_fingerprint: image.fingerprint,
-        image_name: image.name,
-        was_running: vm.status === 'running',
-      }))
+      const image = await checkImage(actor, before.cloud_id, body.image_fingerprint, before, body.user_data)
+      return begin(actor, id, 'rebuild', operations.rebuild, statusDuring.rebuild, async (tx, vm) => {
+        const count = await snapshotStore.countOnEngine(tx, id)
+        if (count > 0) throw new Refusal('vmHasSnapshots', { values: { count } })
+        return {
+          ...(await accessOf(tx, scopeOf(actor), body, image)),
+          image_fingerprint: image.fingerprint,
+          image_name: image.name,
+          was_running: vm.status === 'running',
+        }
+      })
     },
 
-    async operations(actor: Actor, id: string, query: QueryOf<Calls['operations']>): Promise<{ total: number; items: VmOperation[] }> {
+    async operations(actor: Actor, id: string, query: QueryOf<Calls['operations']>): Promise<{ total: number; items: Operation[] }> {
       await get(actor, id)
-      const { total, rows } = await store.listOperations(db, id, query)
-      return {
-        total,
-        items: rows.map((row) => ({
-          id: row.id,
-          kind: row.kind,
-          // Undoing is how it runs on after it failed.
-          status: row.status === 'undoing' ? 'running' : row.status,
-          step: row.step,
-          steps_done: row.steps_done,
-          steps_total: row.steps_total,
-          error: row.error_text ?? (row.error === null ? null : errors[row.error].text),
-          actor_name: row.actor_name,
-          created_at: iso(row.created_at),
-          started_at: isoOrNull(row.started_at),
-          finished_at: isoOrNull(row.finished_at),
-        })),
-      }
+      return history.list(id, query)
+    },
+
+    /** @throws Refusal 90017, 90018 */
+    async cancelOperation(actor: Actor, id: string, operationId: string): Promise<Operation> {
+      await get(actor, id)
+      return history.cancel(id, operationId)
     },
 
     async metrics(actor: Actor, id: string, minutes: number) {
@@ -237,7 +333,7 @@ export function createVmService(
 
     async consoleLog(actor: Actor, id: string): Promise<{ text: string }> {
       const vm = await get(actor, id)
-      refuseUnlessAllowed(vm, 'consoleLog')
+      refuseUnless(vmCan.consoleLog, vm)
       const engine = await clouds.forReading(vm.cloud_id)
       return { text: await engine.instances.consoleLog(vm.engine_name) }
     },
@@ -245,9 +341,56 @@ export function createVmService(
     /** For the terminal: the instance and its engine, if the actor may type there now. */
     async forTerminal(actor: Actor, id: string) {
       const vm = await get(actor, id)
-      refuseUnlessAllowed(vm, 'terminal')
+      refuseUnless(vmCan.terminal, vm)
       return { vm, engine: await clouds.forReading(vm.cloud_id) }
     },
+  }
+}
+
+/** Instances to be made, when everything that they are made of is known. */
+interface NewVms extends Pick<VmRow, 'cloud_id' | 'bp_id' | 'project_id' | 'description' | 'type' | 'disk_bytes' | 'source_snapshot_id'> {
+  names: readonly string[]
+  image: Pick<Image, 'fingerprint' | 'name'>
+  flavor_id: string
+  /** A network of the cloud's own, or a private one: one of the two. */
+  network: string | null
+  vpc_id: string | null
+  address?: string | undefined
+  security_group_ids: readonly string[]
+  key_pair_ids: readonly string[]
+  /** Read in the transaction, so that no key goes meanwhile. */
+  access: () => Promise<AccessInput>
+  copy_of: CreateInput['copy_of']
+}
+
+const rowOf = (actor: Actor, wish: NewVms, flavor: FlavorRow, name: string) => {
+  const id = uuidv7()
+  return {
+    id,
+    cloud_id: wish.cloud_id,
+    bp_id: wish.bp_id,
+    project_id: wish.project_id,
+    name,
+    description: wish.description,
+    type: wish.type,
+    status: statusDuring.create,
+    error_text: null,
+    engine_name: engineNameOf(id),
+    image_fingerprint: wish.image.fingerprint,
+    image_name: wish.image.name,
+    flavor_id: flavor.id,
+    flavor_name: flavor.name,
+    cpu_cores: flavor.cpu_cores,
+    memory_bytes: flavor.memory_bytes,
+    disk_bytes: wish.disk_bytes,
+    // Of a private network it is known once the instance has joined.
+    network: wish.network ?? '',
+    observed: null,
+    addresses: jsonb([]),
+    node: null,
+    source_snapshot_id: wish.source_snapshot_id,
+    created_by: actor.user_id,
+    created_by_name: actor.name,
   }
 }
 
@@ -267,31 +410,21 @@ function refuseBelow(flavor: Pick<Flavor, 'disk_bytes'>, diskBytes: number): voi
   if (diskBytes < flavor.disk_bytes) throw new Refusal('diskBelowFlavor', { field: 'disk_bytes', values: { size: flavor.disk_bytes / 2 ** 30 } })
 }
 
-function refuseUnlessAllowed(vm: Pick<VmRow, 'status'>, action: VmAction): void {
-  const allowed: readonly VmStatus[] = vmCan[action]
-  if (!allowed.includes(vm.status)) throw new Refusal('stateForbids')
-}
-
-const shape = (row: ShownVm): Vm => ({
-  id: row.id,
-  name: row.name,
-  description: row.description,
-  cloud_id: row.cloud_id,
+const shape = (row: ShownVm, place: Place | undefined): Vm => ({
+  ...shapeOnEngine(row),
   type: row.type,
   status: row.status,
-  error: row.error_text,
-  operation_id: row.operation_id,
   image: { fingerprint: row.image_fingerprint, name: row.image_name },
   flavor: { id: row.flavor_id, name: row.flavor_name },
   cpu_cores: row.cpu_cores,
   memory_bytes: row.memory_bytes,
   disk_bytes: row.disk_bytes,
+  gpus: row.gpus,
   network: row.network,
+  vpc: place?.vpc ?? null,
+  security_groups: place?.security_groups ?? [],
+  eip: place?.eip ?? null,
   addresses: row.addresses,
   node: row.node,
-  bp_id: row.bp_id,
-  bp_name: row.bp_name,
-  created_by: row.created_by_name,
-  created_at: iso(row.created_at),
-  updated_at: iso(row.updated_at),
+  project_id: row.project_id,
 })

@@ -1,9 +1,13 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { VmStatus, VmType, vms } from '@zhisuan/contract/nextstack/vm'
 import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, type PageQuery } from '../../../platform/db/page.ts'
+import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { openStatuses } from '../../../platform/operations.ts'
+import { tellsChanges } from '../change/change.store.ts'
+import type { QuotaCounter } from '../quota/quota.service.ts'
 
 export interface Address {
   family: 4 | 6
@@ -14,6 +18,7 @@ interface VmTable {
   id: string
   cloud_id: string
   bp_id: string | null
+  project_id: string | null
   name: string
   description: string
   type: VmType
@@ -34,6 +39,8 @@ interface VmTable {
   observed: VmStatus | null
   addresses: Address[]
   node: string | null
+  /** The snapshot that it began as, which may be gone since; null where it began as an image. */
+  source_snapshot_id: Generated<string | null>
   /** Counts changes by operations, so that an older observation cannot overwrite a newer state. */
   revision: Generated<number>
   created_by: string | null
@@ -47,7 +54,7 @@ declare module '../../../platform/db/database.ts' {
   }
 }
 export type VmRow = Selectable<VmTable>
-export type ShownVm = VmRow & { bp_name: string | null; operation_id: string | null }
+export type ShownVm = VmRow & { bp_name: string | null; operation_id: string | null; gpus: { model: string; count: number }[] }
 
 export const vmMigrations: Migrations = {
   '20261121_31_vms': migration(`
@@ -93,6 +100,31 @@ export const vmMigrations: Migrations = {
     create index vms_type on vms (cloud_id, type, created_at desc, id desc);
     create index vms_type_bp on vms (bp_id, cloud_id, type, created_at desc, id desc);
   `),
+  '20261121_33_vms_in_projects': migration(`
+    alter table vms add project_id uuid references projects;
+    create index vms_project on vms (project_id) where project_id is not null;
+    ${tellsChanges('vms', 'vm')}
+  `),
+  '20261121_34_vms_copied': migration(`
+    alter table vms add source_snapshot_id uuid;
+    create index vms_source on vms (source_snapshot_id) where source_snapshot_id is not null;
+  `),
+}
+
+/** Instances count with what they were promised, in whatever state they are. */
+export const vmCounter: QuotaCounter = {
+  resources: ['vms', 'cpu_cores', 'memory_bytes'],
+  count: (on, { bp_id, project_id }) =>
+    on
+      .selectFrom('vms')
+      .select([
+        sql<number>`count(*)`.as('vms'),
+        sql<number>`coalesce(sum(cpu_cores), 0)`.as('cpu_cores'),
+        sql<number>`coalesce(sum(memory_bytes), 0)::bigint`.as('memory_bytes'),
+      ])
+      .$if(bp_id !== null, (q) => q.where('bp_id', '=', bp_id))
+      .$if(project_id !== null, (q) => q.where('project_id', '=', project_id))
+      .executeTakeFirstOrThrow(),
 }
 
 /** The only way to tenant rows: through a scope. */
@@ -103,10 +135,14 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'vms', T>) =>
   query
     .leftJoin('organisations', 'organisations.id', 'vms.bp_id')
     .leftJoin('operations', (join) =>
-      join.onRef('operations.resource_id', '=', 'vms.id').on('operations.status', 'in', ['queued', 'running', 'undoing']),
+      join.onRef('operations.resource_id', '=', 'vms.id').on('operations.status', 'in', openStatuses),
     )
     .selectAll('vms')
-    .select(['organisations.name as bp_name', 'operations.id as operation_id'])
+    .select((of) => [
+      'organisations.name as bp_name',
+      'operations.id as operation_id',
+      jsonArrayFrom(of.selectFrom('host_gpus').whereRef('host_gpus.vm_id', '=', 'vms.id').select(['model', sql<number>`count(*)`.as('count')]).groupBy('model').orderBy('model')).as('gpus'),
+    ])
 
 export async function listVms(on: Sql, scope: Scope, query: QueryOf<typeof vms.list>): Promise<{ total: number; rows: ShownVm[] }> {
   const filtered = visible(on, scope)
@@ -114,20 +150,27 @@ export async function listVms(on: Sql, scope: Scope, query: QueryOf<typeof vms.l
     .$if(query.status !== undefined, (q) => q.where('vms.status', '=', query.status ?? 'running'))
     .$if(query.type !== undefined, (q) => q.where('vms.type', '=', query.type ?? 'vm'))
     .$if(query.bp_id !== undefined, (q) => q.where('vms.bp_id', '=', query.bp_id ?? ''))
+    .$if(query.vpc_id !== undefined, (q) =>
+      q.where((of) => of.exists(of.selectFrom('vpc_addresses').whereRef('vpc_addresses.vm_id', '=', 'vms.id').where('vpc_id', '=', query.vpc_id ?? ''))),
+    )
+    .$if(query.host_id !== undefined, (q) =>
+      q.where((of) =>
+        of.exists(
+          of
+            .selectFrom('hosts')
+            .where('hosts.id', '=', query.host_id ?? '')
+            .whereRef('hosts.cloud_id', '=', 'vms.cloud_id')
+            // Where there is no cluster, engines name no place.
+            .where((on) => on.or([on('hosts.clustered', '=', false), on('hosts.name', '=', on.ref('vms.node'))])),
+        ),
+      ),
+    )
     .$if(query.keyword !== undefined && query.keyword !== '', (q) =>
       q.where(sql<boolean>`vms.search ilike ${containing(query.keyword ?? '')}`),
     )
   // The page is cut out before the joins, which then touch its rows only.
   const cut = paged(filtered.select('vms.id'), query, order)
-  const [count, rows] = await Promise.all([
-    filtered.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow(),
-    paged(
-      shown(on.selectFrom('vms').where('vms.id', 'in', cut)),
-      { ...query, page_num: 1 },
-      order,
-    ).execute(),
-  ])
-  return { total: count.total, rows }
+  return pageWithTotal(paged(shown(on.selectFrom('vms').where('vms.id', 'in', cut)), { ...query, page_num: 1 }, order), filtered, query)
 }
 
 const order = {
@@ -145,9 +188,16 @@ const order = {
 export const getVm = (on: Sql, scope: Scope, id: string): Promise<ShownVm | undefined> =>
   shown(visible(on, scope).where('vms.id', '=', id)).executeTakeFirst()
 
+/** Of whomever they are: for who made them. */
+export const getVms = (tx: Tx, ids: readonly string[]): Promise<ShownVm[]> => shown(tx.selectFrom('vms').where('vms.id', 'in', ids)).execute()
+
 /** Held against other changes until the transaction ends. */
 export const lockVm = (tx: Tx, scope: Scope, id: string): Promise<VmRow | undefined> =>
   visible(tx, scope).selectAll('vms').where('vms.id', '=', id).forUpdate().executeTakeFirst()
+
+/** Whether something is being done to an instance. */
+export const hasOpenOperation = async (on: Sql, id: string): Promise<boolean> =>
+  (await on.selectFrom('operations').select('id').where('resource_id', '=', id).where('status', 'in', openStatuses).executeTakeFirst()) !== undefined
 
 export const insertVms = async (tx: Tx, rows: Insertable<VmTable>[]): Promise<void> => {
   await tx.insertInto('vms').values(rows).execute()
@@ -166,18 +216,6 @@ export const deleteVm = async (tx: Tx, id: string): Promise<void> => {
   await tx.deleteFrom('vms').where('id', '=', id).execute()
 }
 
-/** Names that are taken in an organisation on a cloud, of those asked for. */
-export const takenNames = async (on: Sql, cloudId: string, bpId: string | null, names: readonly string[]): Promise<string[]> =>
-  (
-    await on
-      .selectFrom('vms')
-      .select('name')
-      .where('cloud_id', '=', cloudId)
-      .where('bp_id', bpId === null ? 'is' : '=', bpId)
-      .where('name', 'in', names)
-      .execute()
-  ).map((row) => row.name)
-
 export async function countByCloud(on: Sql, cloudIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
   if (cloudIds.length === 0) return new Map()
   const rows = await on
@@ -194,7 +232,7 @@ export async function forgetCloud(tx: Tx, cloudId: string): Promise<void> {
   await tx
     .updateTable('operations')
     .set({ status: 'failed', error: 'vmGone', finished_at: sql`now()`, input: '' })
-    .where('status', 'in', ['queued', 'running', 'undoing'])
+    .where('status', 'in', openStatuses)
     .where('resource_id', 'in', tx.selectFrom('vms').select('id').where('cloud_id', '=', cloudId))
     .execute()
   await tx.deleteFrom('vms').where('cloud_id', '=', cloudId).execute()
@@ -238,13 +276,4 @@ export async function recordObservations(on: Sql, observations: readonly Observa
       where vms.id = seen.id and vms.revision = seen.revision
     `.execute(on)
   }
-}
-
-export async function listOperations(on: Sql, vmId: string, query: PageQuery) {
-  const filtered = on.selectFrom('operations').where('resource_id', '=', vmId)
-  const [count, rows] = await Promise.all([
-    filtered.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow(),
-    paged(filtered.selectAll(), query, { by: { created_at: 'created_at' }, fallback: '-created_at', id: 'id' }).execute(),
-  ])
-  return { total: count.total, rows }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
-import { flavors, images, vms, type Vm, type VmStatus } from '@zhisuan/contract/nextstack/vm'
+import { flavors } from '@zhisuan/contract/nextstack/flavor'
+import { images, vms, type Vm, type VmStatus } from '@zhisuan/contract/nextstack/vm'
 import type { Instance, InstanceUsage } from '@zhisuan/engines/compute'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
@@ -107,6 +108,35 @@ describe('what somebody does on the engine behind our back', () => {
     }
   })
 
+  it('is looked at by one after the other, also while a row is held', async () => {
+    const [vm, held] = [await create(), await create()]
+    const elsewhere = startTestEngine()
+    const other = await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: elsewhere.connection } })
+    const clock = await create(app, owner.token, other.cloud_id)
+    const { pool } = app.platform.database
+    const waiting = async () =>
+      (await pool.query("select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ~ 'update vms'")).rowCount
+    const client = await pool.connect()
+    try {
+      await client.query('begin')
+      await client.query('select from vms where id = $1 for update', [held.id])
+      await engine.direct.instances.stop(engineName(held))
+      await vi.waitFor(async () => expect(await waiting()).toBe(1), { timeout: 10_000 })
+      for (const power of ['start', 'stop', 'start', 'stop'] as const) {
+        await engine.direct.instances[power](engineName(held))
+        await engine.direct.instances[power](engineName(vm))
+        // By the time that another cloud was looked at, this one was due as well.
+        await elsewhere.direct.instances[power === 'stop' ? 'start' : 'stop'](engineName(clock))
+        await becomes(clock.id, { status: power === 'stop' ? 'running' : 'stopped' })
+        expect(await waiting()).toBe(1)
+      }
+    } finally {
+      await client.query('rollback')
+      client.release()
+    }
+    for (const { id } of [vm, held]) await becomes(id, { status: 'stopped' })
+  })
+
   it('clears what had gone wrong, once the engine says that it is well', async () => {
     const vm = await create()
     engine.fail('failed', { method: 'instances.stop', times: 1 })
@@ -203,6 +233,8 @@ describe('the difference', () => {
     diskBytes: 1,
     tags: {},
     addresses: [{ family: 4, address: '10.0.0.2', mac: '', interface: 'eth0', network: null }],
+    nic: null,
+    gpus: [],
     location: 'n1',
     createdAt: null,
     ...changes,
@@ -211,6 +243,11 @@ describe('the difference', () => {
 
   it('is none where all is as it was', () => {
     expect(look(row(), instance())).toBeNull()
+  })
+
+  it('is none where the engine names no place: it is where it was put', () => {
+    expect(look(row(), instance({ location: null }))).toBeNull()
+    expect(look(row({ node: null }), instance({ location: null }))).toBeNull()
   })
 
   it.each([

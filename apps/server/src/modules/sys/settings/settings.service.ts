@@ -1,28 +1,23 @@
-import { registerModes, type configEntry } from '@zhisuan/contract/sys/sys'
-import { z } from 'zod'
+import type { QueryOf } from '@zhisuan/contract/define'
+import { settings as known, type ConfigChange, type ConfigEntry, type SettingKey, type configs } from '@zhisuan/contract/sys/sys'
+import type { z } from 'zod'
+import type { Actor } from '../../../platform/auth/actor.ts'
 import { Refusal } from '../../../platform/errors.ts'
+import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { allConfigs, deleteConfig, writeConfig, type ConfigRow } from './settings.store.ts'
+import { allConfigs, deleteConfig, insertChange, listChanges, writeConfig, type ConfigRow } from './settings.store.ts'
 
-/** The settings that the platform itself reads. Others are the console's own. */
-interface Known {
-  register_mode: (typeof registerModes)[number]
-  title: string
-}
-const known: { readonly [K in keyof Known]: z.ZodType<Known[K]> } = {
-  register_mode: z.enum(registerModes),
-  title: z.string().trim().min(1).max(64),
-}
-
-type Entry = z.output<typeof configEntry>
+type Known = { [K in SettingKey]: z.output<(typeof known)[K]> }
+type Author = Pick<Actor, 'user_id' | 'name'>
 
 export interface Settings {
   get<K extends keyof Known>(key: K): Promise<Known[K]>
-  list(key: string | undefined): Promise<{ total: number; items: Entry[] }>
+  list(key: string | undefined): Promise<{ total: number; items: ConfigEntry[] }>
   /** @throws Refusal 92006 where a known key does not take that value */
-  set(key: string, value: string): Promise<Entry>
+  set(author: Author, key: string, value: string): Promise<ConfigEntry>
   /** So that the default counts again. */
-  reset(key: string): Promise<void>
+  reset(author: Author, key: string): Promise<void>
+  changes(query: QueryOf<(typeof configs)['changes']>): Promise<{ total: number; items: ConfigChange[] }>
 }
 
 const isKnown = (key: string): key is keyof Known => Object.hasOwn(known, key)
@@ -48,7 +43,7 @@ export function createSettings({ db, bus, config, now }: Platform): Settings {
     })
     return reading
   }
-  const entry = (key: string, row: ConfigRow | undefined): Entry => {
+  const entry = (key: string, row: ConfigRow | undefined): ConfigEntry => {
     const fallback = isKnown(key) ? defaults[key] : null
     return {
       key,
@@ -56,37 +51,44 @@ export function createSettings({ db, bus, config, now }: Platform): Settings {
       known: isKnown(key),
       default_value: fallback,
       updated_at: row?.updated_at.toISOString() ?? null,
+      updated_by: row?.updated_by ?? null,
     }
   }
+
+  const change = (author: Author, key: string, value: string | null) => ({ id: uuidv7(), key, value, actor_id: author.user_id, actor_name: author.name, created_at: now() })
 
   return {
     async get<K extends keyof Known>(key: K): Promise<Known[K]> {
       // One that a former version allowed and this one does not counts as never set.
       const parsed = known[key].safeParse((await all()).get(key)?.value)
-      return parsed.success ? parsed.data : defaults[key]
+      // A record of the schemas' own outputs, which the compiler cannot follow for an open key.
+      return parsed.success ? (parsed.data as Known[K]) : defaults[key]
     },
     async list(key) {
       const rows = await all()
       const keys = [...new Set([...Object.keys(known), ...rows.keys()])].filter((one) => key === undefined || one === key)
       return { total: keys.length, items: keys.map((one) => entry(one, rows.get(one))) }
     },
-    async set(key, value) {
+    async set(author, key, value) {
       const parsed = isKnown(key) ? known[key].safeParse(value) : { success: true as const, data: value }
       if (!parsed.success) throw new Refusal('configValueInvalid', { field: 'value' })
+      const made = change(author, key, parsed.data)
       const row = await db.transaction().execute(async (tx) => {
         await bus.publish(tx, 'sys.settings', key)
-        return writeConfig(tx, { key, value: parsed.data, updated_at: now() })
+        await insertChange(tx, made)
+        return writeConfig(tx, { key, value: parsed.data, updated_at: made.created_at, updated_by: author.name })
       })
       // Without waiting for the bus, so that whoever changed it sees it at once.
       forget()
       return entry(key, row)
     },
-    async reset(key) {
+    async reset(author, key) {
       await db.transaction().execute(async (tx) => {
         await bus.publish(tx, 'sys.settings', key)
-        await deleteConfig(tx, key)
+        if (await deleteConfig(tx, key)) await insertChange(tx, change(author, key, null))
       })
       forget()
     },
+    changes: (query) => listChanges(db, query),
   }
 }

@@ -1,14 +1,30 @@
+import type { ConfigChange, configs } from '@zhisuan/contract/sys/sys'
+import type { QueryOf } from '@zhisuan/contract/define'
 import type { Selectable } from 'kysely'
-import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { iso, migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { paged, pageWithTotal } from '../../../platform/db/page.ts'
 
 interface ConfigTable {
   key: string
   value: string
   updated_at: Date
+  /** Null where it was set before this was kept. */
+  updated_by: string | null
+}
+/** Outlives the setting: what it was before is read here. */
+interface ConfigChangeTable {
+  id: string
+  key: string
+  /** Null: back to the default. */
+  value: string | null
+  actor_id: string
+  actor_name: string
+  created_at: Date
 }
 declare module '../../../platform/db/database.ts' {
   interface Tables {
     configs: ConfigTable
+    config_changes: ConfigChangeTable
   }
 }
 export type ConfigRow = Selectable<ConfigTable>
@@ -16,6 +32,11 @@ export type ConfigRow = Selectable<ConfigTable>
 export const settingsMigrations: Migrations = {
   '20261121_10_configs': migration(`
     create table configs (key text primary key, value text not null, updated_at timestamptz not null default now());
+  `),
+  '20261122_60_config_changes': migration(`
+    alter table configs add updated_by text;
+    create table config_changes (id uuid primary key, key text not null, value text, actor_id uuid not null, actor_name text not null, created_at timestamptz not null);
+    create index config_changes_key on config_changes (key, created_at desc, id desc);
   `),
 }
 
@@ -25,10 +46,22 @@ export const writeConfig = (tx: Tx, row: ConfigRow): Promise<ConfigRow> =>
   tx
     .insertInto('configs')
     .values(row)
-    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value: row.value, updated_at: row.updated_at }))
+    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value: row.value, updated_at: row.updated_at, updated_by: row.updated_by }))
     .returningAll()
     .executeTakeFirstOrThrow()
 
-export const deleteConfig = async (tx: Tx, key: string): Promise<void> => {
-  await tx.deleteFrom('configs').where('key', '=', key).execute()
+/** @returns whether it was set */
+export const deleteConfig = async (tx: Tx, key: string): Promise<boolean> =>
+  (await tx.deleteFrom('configs').where('key', '=', key).executeTakeFirstOrThrow()).numDeletedRows > 0n
+
+export const insertChange = async (tx: Tx, change: ConfigChangeTable): Promise<void> => {
+  await tx.insertInto('config_changes').values(change).execute()
+}
+
+export async function listChanges(on: Sql, query: QueryOf<(typeof configs)['changes']>): Promise<{ total: number; items: ConfigChange[] }> {
+  const { key } = query
+  const filtered = on.selectFrom('config_changes').$if(key !== undefined, (q) => q.where('key', '=', key ?? ''))
+  const page = paged(filtered.select(['id', 'key', 'value', 'actor_name', 'created_at']), query, { by: { created_at: 'created_at' }, fallback: '-created_at', id: 'id' })
+  const { total, rows } = await pageWithTotal(page, filtered, query)
+  return { total, items: rows.map((row) => ({ ...row, created_at: iso(row.created_at) })) }
 }

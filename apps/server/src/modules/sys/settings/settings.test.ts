@@ -1,4 +1,4 @@
-import { configs, system } from '@zhisuan/contract/sys/sys'
+import { configs, environmentKeys, system } from '@zhisuan/contract/sys/sys'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
@@ -25,8 +25,8 @@ const list = async (key?: string) => (await call(app, configs.list, { token, que
 describe('settings', () => {
   it('have defaults until somebody sets them', async () => {
     expect(await list()).toEqual([
-      { key: 'register_mode', value: 'open', known: true, default_value: 'open', updated_at: null },
-      { key: 'title', value: '智算云', known: true, default_value: '智算云', updated_at: null },
+      { key: 'register_mode', value: 'open', known: true, default_value: 'open', updated_at: null, updated_by: null },
+      { key: 'title', value: '智算云', known: true, default_value: '智算云', updated_at: null, updated_by: null },
     ])
     expect(await call(app, system.info, {})).toEqual({
       title: '智算云',
@@ -50,7 +50,7 @@ describe('settings', () => {
   })
 
   it('that the platform reads take only what it understands', async () => {
-    for (const [key, value] of [['register_mode', 'OPEN'], ['register_mode', ''], ['title', '  '], ['title', 'x'.repeat(65)]] as const) {
+    for (const [key, value] of [['register_mode', 'OPEN'], ['register_mode', ''], ['title', '  '], ['title', 'x'.repeat(65)], ['title', '两行\n标题']] as const) {
       expect(await refused(app, configs.set, { token, body: { key, value } }), `${key}=${value}`).toMatchObject({ status: 400, code: 92006, fields: [{ field: 'value' }] })
     }
     expect((await list('register_mode'))[0]?.updated_at).toBeNull()
@@ -58,7 +58,7 @@ describe('settings', () => {
 
   it('of the console’s own take any text, and are gone when they are reset', async () => {
     const made = await set('console.banner', '今晚 23:00 维护')
-    expect(made).toEqual({ key: 'console.banner', value: '今晚 23:00 维护', known: false, default_value: null, updated_at: expect.any(String) })
+    expect(made).toEqual({ key: 'console.banner', value: '今晚 23:00 维护', known: false, default_value: null, updated_at: expect.any(String), updated_by: expect.any(String) })
     expect(await list('console.banner')).toEqual([made])
     expect((await set('console.banner', '')).value).toBe('')
     await reset('console.banner')
@@ -82,9 +82,53 @@ describe('settings', () => {
     expect((await list('console.race')).length).toBe(1)
   })
 
+  it('keep who set them to what', async () => {
+    const another = await someone(app, { kind: 1 })
+    const changes = async (query: Record<string, unknown> = {}) => call(app, configs.changes, { token, query: { key: 'console.history', ...query } })
+    expect(await changes()).toEqual({ total: 0, items: [] })
+    await set('console.history', '一')
+    const second = await call(app, configs.set, { token: another.token, body: { key: 'console.history', value: '二' } })
+    expect(second.updated_by).toBe(another.name)
+    await reset('console.history')
+    // What is not set is not set back.
+    await reset('console.history')
+    const { total, items } = await changes()
+    expect(total).toBe(3)
+    expect(items.map(({ value }) => value)).toEqual([null, '二', '一'])
+    expect(items[1]).toEqual({ id: expect.any(String), key: 'console.history', value: '二', actor_name: another.name, created_at: second.updated_at })
+    expect((await changes({ page_size: 1, page_num: 3 })).items.map(({ value }) => value)).toEqual(['一'])
+    expect((await call(app, configs.changes, { token })).total).toBeGreaterThan(3)
+    // A refused one is none.
+    await refused(app, configs.set, { token, body: { key: 'register_mode', value: 'never' } })
+    expect((await changes({ key: 'register_mode' })).total).toBe(0)
+  })
+
+  it('of the environment are told without their secrets', async () => {
+    const secret = 'bf0aa4b1c7d6'
+    const server = await testApp({
+      DATABASE_URL: app.databaseUrl,
+      SMTP_URL: `smtp://me:${secret}@mail.example.com`,
+      SMTP_FROM: 'me@example.com',
+      SMS_GATEWAY_URL: `https://sms.example.com/?key=${secret}`,
+      SMS_GATEWAY_TOKEN: secret,
+      IMAGE_FETCH_ALLOW: '10.0.0.0/8,192.168.1.1',
+    })
+    const { total, items } = await call(server, configs.environment, { token })
+    await server.close()
+    expect(JSON.stringify(items)).not.toContain(secret)
+    expect(items.map(({ key }) => key).sort()).toEqual([...environmentKeys].sort())
+    expect(total).toBe(items.length)
+    const of = (key: string) => items.find((one) => one.key === key)
+    expect(of('SMTP_URL')).toEqual({ key: 'SMTP_URL', value: null, secret: true, given: true })
+    expect(of('SMTP_FROM')).toEqual({ key: 'SMTP_FROM', value: 'me@example.com', secret: false, given: true })
+    expect(of('PUBLIC_URL')).toEqual({ key: 'PUBLIC_URL', value: null, secret: false, given: false })
+    expect(of('IMAGE_FETCH_ALLOW')?.value).toBe('10.0.0.0/8, 192.168.1.1')
+    expect(items.filter((one) => one.secret).every(({ value }) => value === null)).toBe(true)
+  })
+
   it('are for administrators', async () => {
     const tenant = await someone(app)
-    for (const declared of [configs.list, configs.set, configs.reset]) {
+    for (const declared of [configs.list, configs.set, configs.reset, configs.changes, configs.environment]) {
       expect(await refused(app, declared, { token: tenant.token }), declared.id).toMatchObject({ status: 403, code: 3000 })
     }
   })

@@ -1,8 +1,8 @@
 import type { ResponseOf } from '@zhisuan/contract/define'
 import type { consultations } from '@zhisuan/contract/ums/consultation'
-import { sql, type Insertable } from 'kysely'
+import type { Insertable } from 'kysely'
 import { iso, type Sql } from '../../../platform/db/database.ts'
-import { containing, paged, type PageQuery } from '../../../platform/db/page.ts'
+import { containing, paged, pageWithTotal, type PageQuery } from '../../../platform/db/page.ts'
 import type { ConsultationTable } from '../ums.migrations.ts'
 
 export const insertConsultation = async (on: Sql, row: Insertable<ConsultationTable>): Promise<void> => {
@@ -15,9 +15,7 @@ export async function listConsultations(on: Sql, query: PageQuery & { keyword?: 
   if (keyword !== undefined && keyword !== '') {
     filtered = filtered.where((where) => where.or((['name', 'phone', 'content'] as const).map((column) => where(column, 'ilike', containing(keyword)))))
   }
-  const [count, rows] = await Promise.all([
-    filtered.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow(),
-    paged(filtered.selectAll(), query, { by: { created_at: 'created_at' }, fallback: '-created_at', id: 'id' }).execute(),
-  ])
-  return { total: count.total, items: rows.map((row) => ({ ...row, created_at: iso(row.created_at) })) }
+  const page = paged(filtered.selectAll(), query, { by: { created_at: 'created_at' }, fallback: '-created_at', id: 'id' })
+  const { total, rows } = await pageWithTotal(page, filtered, query)
+  return { total, items: rows.map((row) => ({ ...row, created_at: iso(row.created_at) })) }
 }

@@ -1,8 +1,9 @@
 import type { Organisation } from '@zhisuan/contract/ums/user'
-import { sql, type Insertable } from 'kysely'
+import { sql, type Insertable, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { iso, type Sql } from '../../../platform/db/database.ts'
-import { containing, paged, type PageQuery } from '../../../platform/db/page.ts'
+import { containing, paged, pageWithTotal, type PageQuery } from '../../../platform/db/page.ts'
+import { within } from '../../../platform/db/scope.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { OrganisationTable } from '../ums.migrations.ts'
 
@@ -34,15 +35,36 @@ export async function listOrganisations(
   if ('nothing' in scope) filtered = filtered.where(sql<boolean>`false`)
   if (query.status !== undefined) filtered = filtered.where('organisations.status', '=', query.status)
   if (query.keyword !== undefined && query.keyword !== '') filtered = filtered.where('organisations.name', 'ilike', containing(query.keyword))
-  const [count, rows] = await Promise.all([
-    filtered.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow(),
-    paged(
-      filtered
-        .selectAll('organisations')
-        .select(sql<number>`(select count(*) from users where users.bp_id = organisations.id and users.deleted_at is null)`.as('user_count')),
-      query,
-      { by: { name: 'organisations.name', created_at: 'organisations.created_at' }, fallback: '-created_at', id: 'organisations.id' },
-    ).execute(),
-  ])
-  return { total: count.total, items: rows.map((row) => ({ ...row, created_at: iso(row.created_at) })) }
+  const page = paged(
+    filtered
+      .selectAll('organisations')
+      .select(sql<number>`(select count(*) from users where users.bp_id = organisations.id and users.deleted_at is null)`.as('user_count')),
+    query,
+    { by: { name: 'organisations.name', created_at: 'organisations.created_at' }, fallback: '-created_at', id: 'organisations.id' },
+  )
+  const { total, rows } = await pageWithTotal(page, filtered, query)
+  return { total, items: rows.map((row) => ({ ...row, created_at: iso(row.created_at) })) }
 }
+
+export const getOrganisation = (on: Sql, scope: Scope, id: string) =>
+  on
+    .selectFrom('organisations')
+    .selectAll('organisations')
+    .select([
+      sql<number>`(select count(*) from users where users.bp_id = organisations.id and users.deleted_at is null)`.as('user_count'),
+      sql<number>`(select count(*) from projects where projects.bp_id = organisations.id)`.as('project_count'),
+    ])
+    .where('organisations.id', '=', id)
+    .where(within(scope, 'organisations.id'))
+    .executeTakeFirst()
+
+/** Its administrators, and what bounds its people. */
+export async function keepersOf(on: Sql, id: string) {
+  const rows = await on.selectFrom('users').select(['id', 'name', 'nickname']).where('bp_id', '=', id).where('deleted_at', 'is', null).where('id', 'in', (select) => select.selectFrom('user_roles').select('user_id').where('role', '=', 'TENANT_ADMIN')).orderBy('name').limit(100).execute()
+  const boundary = await on.selectFrom('policy_boundaries').innerJoin('policies', 'policies.id', 'policy_boundaries.policy_id').select(['policies.id', 'policies.name']).where('policy_boundaries.bp_id', '=', id).executeTakeFirst()
+  return { administrators: rows.map((row) => ({ id: row.id, name: row.name ?? '', nickname: row.nickname === '' ? (row.name ?? '') : row.nickname })), boundary: boundary ?? null }
+}
+
+/** @returns whether there is one */
+export const updateOrganisation = async (on: Sql, id: string, changes: Updateable<OrganisationTable>): Promise<boolean> =>
+  (await on.updateTable('organisations').set(changes).where('id', '=', id).executeTakeFirst()).numUpdatedRows > 0n

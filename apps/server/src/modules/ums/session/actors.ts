@@ -1,21 +1,29 @@
 import { LRUCache } from 'lru-cache'
-import type { Actor } from '../../../platform/auth/actor.ts'
+import type { AccessKeyOfActor, Actor } from '../../../platform/auth/actor.ts'
 import type { Sql } from '../../../platform/db/database.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import type { RulesService } from '../../iam/rules/rules.ts'
 import { hashOf, looksLikeToken } from './tokens.ts'
-import { findActor } from './session.store.ts'
+import { findActor, findActorOfSession, type ActorRow } from './session.store.ts'
 
-/** How long a token is believed without asking the database; what ends it earlier is told at once, by the bus. */
+/** How long what was proved is believed without asking the database; what ends it earlier is told at once, by the bus. */
 const rememberedMs = 20_000
 
-/** Who is not any more what he was: an ended session, a changed user, a changed organisation. */
+/** Who is not any more what he was: an ended session (or access key), a changed user, a changed organisation. */
 export type Gone = { readonly session: string } | { readonly user: string } | { readonly organisation: string }
 
 export type Actors = ReturnType<typeof createActors>
 
-/** Whom tokens stand for, remembered on this server and forgotten on all. */
-export function createActors({ db, bus, now }: Pick<Platform, 'db' | 'bus' | 'now'>) {
-  const remembered = new LRUCache<string, { actor: Actor; expiresAt: number }>({ max: 50_000, ttl: rememberedMs })
+/** What is remembered of whom a credential stands for, until he changes. */
+export interface Remembered<S extends { readonly actor: Actor }> {
+  get(key: string): S | undefined
+  /** Asks, and remembers the answer where nothing changed meanwhile. */
+  read(key: string, ask: () => Promise<S | null>): Promise<S | null>
+}
+
+/** Whom tokens stand for and what they may do, remembered on this server and forgotten on all. */
+export function createActors({ db, bus, now }: Pick<Platform, 'db' | 'bus' | 'now'>, rules: Pick<RulesService, 'of' | 'watch'>) {
+  const caches = new Set<{ forget(gone: Gone): void; clear(): void }>()
   const watchers = new Set<(gone: Gone) => void>()
   /** Grows with whatever is forgotten, so that an answer read before is not remembered after. */
   let generation = 0
@@ -25,18 +33,55 @@ export function createActors({ db, bus, now }: Pick<Platform, 'db' | 'bus' | 'no
 
   const forget = (gone: Gone): void => {
     generation++
-    for (const [key, { actor }] of remembered) if (isGone(actor, gone)) remembered.delete(key)
+    for (const cache of caches) cache.forget(gone)
     for (const told of watchers) told(gone)
   }
   const forgetAll = (): void => {
     generation++
-    remembered.clear()
+    for (const cache of caches) cache.clear()
   }
+  rules.watch(forgetAll)
   const subscriptions = [
     bus.subscribe('ums.session', (id) => forget({ session: id }), forgetAll),
     bus.subscribe('ums.user', (id) => forget({ user: id }), forgetAll),
     bus.subscribe('ums.organisation', (id) => forget({ organisation: id }), forgetAll),
   ]
+
+  const remembering = <S extends { readonly actor: Actor }>(): Remembered<S> => {
+    const cache = new LRUCache<string, S>({ max: 50_000, ttl: rememberedMs })
+    caches.add({
+      forget: (gone) => {
+        for (const [key, { actor }] of cache) if (isGone(actor, gone)) cache.delete(key)
+      },
+      clear: () => cache.clear(),
+    })
+    return {
+      get: (key) => cache.get(key),
+      async read(key, ask) {
+        const began = generation
+        const answer = await ask()
+        if (answer !== null && began === generation && bus.isListening()) cache.set(key, answer)
+        return answer
+      },
+    }
+  }
+  const remembered = remembering<{ actor: Actor; expiresAt: number }>()
+
+  const actorOf = async (row: ActorRow, access_key: AccessKeyOfActor | null = null): Promise<Actor> => ({
+    user_id: row.user_id,
+    name: row.name ?? '',
+    kind: row.kind,
+    roles: row.roles,
+    built_in_roles: row.built_in_roles,
+    rules: await rules.of({ ...row, access_key }),
+    bp_id: row.bp_id,
+    session_id: row.session_id,
+    session_since: row.session_since,
+    authenticated_by: row.authenticated_by,
+    second_factor_at: row.second_factor_at,
+    must_change_password: row.must_change_password,
+    access_key,
+  })
 
   return {
     /** At once, without a promise, where the token is remembered. */
@@ -46,21 +91,28 @@ export function createActors({ db, bus, now }: Pick<Platform, 'db' | 'bus' | 'no
       const key = hash.toString('latin1')
       const known = remembered.get(key)
       if (known !== undefined) return known.expiresAt > now().getTime() ? known.actor : null
-      const began = generation
-      return findActor(db, hash, now()).then((row) => {
-        if (row === undefined) return null
-        const actor: Actor = {
-          user_id: row.user_id,
-          name: row.name ?? '',
-          kind: row.kind,
-          roles: row.roles ?? [],
-          bp_id: row.bp_id,
-          session_id: row.session_id,
-          must_change_password: row.must_change_password,
-        }
-        if (began === generation) remembered.set(key, { actor, expiresAt: row.expires_at.getTime() })
-        return actor
-      })
+      return remembered
+        .read(key, async () => {
+          const row = await findActor(db, hash, now())
+          return row === undefined ? null : { actor: await actorOf(row), expiresAt: row.expires_at.getTime() }
+        })
+        .then((answer) => answer?.actor ?? null)
+    },
+
+    /** Of a token that has been given out just now. Remembered is only what comes back with it. */
+    async given(token: string): Promise<Actor | null> {
+      const row = await findActor(db, hashOf(token), now())
+      return row === undefined ? null : actorOf(row)
+    },
+
+    /** For credentials of another kind. */
+    remembering,
+    actorOf,
+
+    /** For what came in by something else than a token. */
+    async ofSession(id: string): Promise<Actor | null> {
+      const row = await findActorOfSession(db, id, now())
+      return row === undefined ? null : actorOf(row)
     },
 
     /** Tells every server when the transaction commits. */

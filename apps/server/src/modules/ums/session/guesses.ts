@@ -27,21 +27,34 @@ export function createGuesses({ db, now }: Pick<Platform, 'db' | 'now'>) {
   return {
     /**
      * @throws Refusal 1136 during a freeze, even for the right password, and for the wrong one that begins it
+     * @param second asked once the password is right: what it answers is a wrong guess too, what it throws is none
      * @throws the given refusal for other wrong ones
      */
-    check: (userId: string, password: string, wrong: Refusal): Promise<UserRow> =>
+    check: (userId: string, password: string, wrong: Refusal, second: (user: UserRow) => Promise<Refusal | null> = async () => null): Promise<UserRow> =>
       oneAtATime(userId, async () => {
         const user = await findById(db, userId)
         if (user === undefined) throw wrong
         if (isFrozen(user)) throw new Refusal('userFrozen')
-        const right = await verifyPassword(user.password_hash, password)
-        if (!right) await countWrongPassword(db, userId, wrongPasswordsMax, now(), new Date(now().getTime() + constants.freezeMs))
+        const refusal = (await verifyPassword(user.password_hash, password)) ? await second(user) : wrong
+        if (refusal !== null) await countWrongPassword(db, userId, wrongPasswordsMax, now(), new Date(now().getTime() + constants.freezeMs))
         // Guesses on another server may have frozen him meanwhile.
         const after = await findById(db, userId)
         if (after === undefined) throw wrong
         if (isFrozen(after)) throw new Refusal('userFrozen')
-        if (!right) throw wrong
+        if (refusal !== null) throw refusal
         return after
+      }),
+
+    /** Without a password, for who proved in another way who he is. @throws Refusal 1136, and what `second` says */
+    checkSecond: (userId: string, second: (user: Pick<UserRow, 'id'>) => Promise<Refusal | null>): Promise<void> =>
+      oneAtATime(userId, async () => {
+        const user = await findById(db, userId)
+        if (user !== undefined && isFrozen(user)) throw new Refusal('userFrozen')
+        const refusal = await second({ id: userId })
+        if (refusal === null) return
+        await countWrongPassword(db, userId, wrongPasswordsMax, now(), new Date(now().getTime() + constants.freezeMs))
+        const after = await findById(db, userId)
+        throw after !== undefined && isFrozen(after) ? new Refusal('userFrozen') : refusal
       }),
 
     /** The same for a login that nobody has: as slow, and never right. */

@@ -9,11 +9,12 @@ export const hashPassword = (password: string): Promise<string> => hash(password
 /** Nobody's, so that an unknown user costs as much time as a known one. */
 let nobodys: Promise<string> | null = null
 
-/** @param stored null for an unknown user: takes as long, and is false */
+/** @param stored null for an unknown user, empty for one who has no password: takes as long, and is false */
 export async function verifyPassword(stored: string | null, password: string): Promise<boolean> {
   nobodys ??= hashPassword('nobody has this password')
-  const right = await verify(stored ?? (await nobodys), password)
-  return right && stored !== null
+  const there = stored !== null && stored !== ''
+  const right = await verify(there ? stored : await nobodys, password)
+  return right && there
 }
 
 /** A first password for one to type off a screen: no letters that look alike, all the kinds that the rule wants. */

@@ -1,9 +1,12 @@
+import type { BodyOf } from '@zhisuan/contract/define'
+import type { auth } from '@zhisuan/contract/ums/auth'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { organisationStatus } from '../organisation/organisation.store.ts'
-import { findByLogin, findById, recordSignIn, type UserRow } from '../user/user.store.ts'
+import { findByLogin, findById, lockUser, recordSignIn, type UserRow } from '../user/user.store.ts'
+import type { SecondFactors } from '../second-factor/second-factor.service.ts'
 import type { Actors } from './actors.ts'
 import type { Guesses } from './guesses.ts'
 import * as store from './session.store.ts'
@@ -25,6 +28,13 @@ export interface Tokens {
   refresh: { token: string; expires_at: Date } | null
 }
 
+/** How somebody proved who he is. */
+interface Proved {
+  by: 'password' | 'sms' | 'passkey' | 'oidc'
+  /** Whether that proved a second factor too. One of ours is asked for before, where he has one. */
+  second: boolean
+}
+
 /** Where somebody signs in from. */
 export interface Client {
   ip: string
@@ -38,8 +48,8 @@ export type SessionService = ReturnType<typeof createSessionService>
  * ended here or by a change of password. Access tokens are many for each session, as each tab
  * may hold its own; all of them end with it.
  */
-export function createSessionService({ db, now }: Pick<Platform, 'db' | 'now'>, parts: { actors: Actors; guesses: Guesses }) {
-  const { actors, guesses } = parts
+export function createSessionService({ db, now }: Pick<Platform, 'db' | 'now'>, parts: { actors: Actors; guesses: Guesses; secondFactors: Pick<SecondFactors, 'prove' | 'has'> }) {
+  const { actors, guesses, secondFactors } = parts
 
   const giveAccess = async (tx: Tx, sessionId: string): Promise<Pick<Tokens, 'token' | 'expires_at'>> => {
     const token = newAccessToken()
@@ -48,7 +58,7 @@ export function createSessionService({ db, now }: Pick<Platform, 'db' | 'now'>, 
     return { token, expires_at: expiresAt.toISOString() }
   }
 
-  const begin = async (tx: Tx, user: UserRow, client: Client): Promise<Tokens> => {
+  const begin = async (tx: Tx, user: UserRow, client: Client, { by, second }: Proved): Promise<Tokens> => {
     const at = now()
     const [id, refresh] = [uuidv7(), newRefreshToken()]
     const refreshExpiresAt = new Date(at.getTime() + refreshMs)
@@ -63,6 +73,10 @@ export function createSessionService({ db, now }: Pick<Platform, 'db' | 'now'>, 
       ends_at: new Date(at.getTime() + sessionMs),
       ip: client.ip,
       user_agent: client.userAgent.slice(0, 256),
+      authenticated_by: by,
+      created_at: at,
+      // Asked for just before where there is one.
+      second_factor_at: second || (await secondFactors.has(tx, user.id)) ? at : null,
     })
     await recordSignIn(tx, user.id, at)
     return {
@@ -80,20 +94,25 @@ export function createSessionService({ db, now }: Pick<Platform, 'db' | 'now'>, 
   }
 
   return {
-    /** @throws Refusal 1101, 1134, 1135, 1136, 91010, 91012 */
-    async signIn(login: string, password: string, client: Client): Promise<Tokens> {
+    /** @throws Refusal 1101, 1134, 1135, 1136, 91010, 91012, 91120, 91124 */
+    async signIn({ username: login, password, otp }: BodyOf<(typeof auth)['password']>, client: Client): Promise<Tokens> {
       const wrong = new Refusal('passwordMismatch')
       const found = await findByLogin(db, login)
       if (found === undefined) return guesses.checkUnknown(login, password, wrong)
-      const user = await guesses.check(found.id, password, wrong)
-      await refuseUnlessMaySignIn(db, user)
-      return db.transaction().execute((tx) => begin(tx, user, client))
+      const { id, password_hash } = await guesses.check(found.id, password, wrong, secondFactors.prove(otp))
+      return db.transaction().execute(async (tx) => {
+        const user = await lockUser(tx, id)
+        // Changed since it was compared, which ended all of his sessions: this would be one more.
+        if (user?.password_hash !== password_hash) throw wrong
+        await refuseUnlessMaySignIn(tx, user)
+        return begin(tx, user, client, { by: 'password', second: false })
+      })
     },
 
-    /** After a code that was sent to his phone was right. */
-    async signInAs(tx: Tx, user: UserRow, client: Client): Promise<Tokens> {
+    /** One who proved without a password who he is. @throws Refusal 1135, 91010, 91012 */
+    async signInAs(tx: Tx, user: UserRow, client: Client, proved: Proved): Promise<Tokens> {
       await refuseUnlessMaySignIn(tx, user)
-      return begin(tx, user, client)
+      return begin(tx, user, client, proved)
     },
 
     /** @throws Refusal 91011; 1135, 91010, 91012 where the user may not sign in any more */
@@ -163,6 +182,18 @@ export function createSessionService({ db, now }: Pick<Platform, 'db' | 'now'>, 
       for (const session of ended) await actors.tell(tx, { session })
       await actors.tell(tx, { user: userId })
       return ended
+    },
+
+    /** All sessions of an organisation's people. Call `forgottenOf` with the answer once the transaction is through. */
+    async endAllOf(tx: Tx, bpId: string): Promise<string[]> {
+      const ended = await store.deleteSessionsOfOrganisation(tx, bpId)
+      for (const session of ended) await actors.tell(tx, { session })
+      await actors.tell(tx, { organisation: bpId })
+      return ended
+    },
+    forgottenOf(bpId: string, ended: readonly string[]): void {
+      for (const session of ended) actors.forget({ session })
+      actors.forget({ organisation: bpId })
     },
 
     forgotten(userId: string, ended: readonly string[]): void {

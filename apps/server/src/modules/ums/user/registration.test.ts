@@ -91,6 +91,17 @@ describe('registering', () => {
     await call(app, auth.register, { body: { username: someName(), ...who, password } })
   })
 
+  it('keeps people’s names and companies’ apart: each may be called as the other is', async () => {
+    const [person, company] = [someName(), someName()]
+    await call(app, auth.register, { body: { username: person, ...(await applicant()), password } })
+    await call(app, auth.register, { body: { username: someName(), ...(await applicant()), password, organisation: company } })
+    await call(app, auth.register, { body: { username: someName(), ...(await applicant()), password, organisation: person } })
+    await call(app, auth.register, { body: { username: company, ...(await applicant()), password } })
+    const both = someName()
+    await call(app, auth.register, { body: { username: both, ...(await applicant()), password, organisation: both } })
+    expect((await call(app, organisations.list, { token: admin.token, query: { keyword: company } })).items.map(({ kind }) => kind).sort()).toEqual(['company', 'personal'])
+  })
+
   it('refuses a name that reads as somebody’s phone or mailbox: both sign in too', async () => {
     const who = await applicant()
     for (const username of ['13912345678', 'boss@example.com']) {

@@ -1,49 +1,23 @@
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import type { auth } from '@zhisuan/contract/ums/auth'
 import type { User, users as calls } from '@zhisuan/contract/ums/user'
-import { email as emailRule, phone as phoneRule } from '@zhisuan/contract/validation'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
-import { isUniqueViolation, type Tx } from '../../../platform/db/database.ts'
+import type { Tx } from '../../../platform/db/database.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Settings } from '../../sys/settings/settings.service.ts'
-import { companyNameIndex, insertOrganisation, insertProjectMember } from '../organisation/organisation.store.ts'
+import { insertOrganisation, insertProjectMember } from '../organisation/organisation.store.ts'
+import type { SecondFactors } from '../second-factor/second-factor.service.ts'
 import type { Guesses } from '../session/guesses.ts'
 import { hashPassword, makeOneTimePassword, verifyPassword } from '../session/password.ts'
 import type { Client, SessionService, Tokens } from '../session/session.service.ts'
 import type { VerificationService } from '../verification/verification.service.ts'
+import type { KeepService } from './keep.service.ts'
+import { blankUser, explainUnique, readsAsAddress } from './user.rules.ts'
 import * as store from './user.store.ts'
 
 type Calls = typeof calls
-
-/** Everything of a new user that nobody says. */
-const blank = {
-  former_name: null,
-  nickname: '',
-  description: '',
-  email: null,
-  must_change_password: false,
-  wrong_passwords: 0,
-  frozen_until: null,
-  last_login_at: null,
-  deleted_at: null,
-}
-
-/**
- * People sign in with name, phone or email in one field: a name that reads as a phone or mailbox
- * could be another's, and keep him out.
- */
-const readsAsAddress = (name: string): boolean => phoneRule.safeParse(name).success || emailRule.safeParse(name).success
-
-/** A broken unique rule, as what it is to the person who filled in the form. */
-function explainUnique(error: unknown): unknown {
-  if (isUniqueViolation(error, store.userIndexes.name)) return new Refusal('usernameTaken', { field: 'username', cause: error })
-  if (isUniqueViolation(error, store.userIndexes.phone)) return new Refusal('phoneTaken', { field: 'phone', cause: error })
-  if (isUniqueViolation(error, store.userIndexes.email)) return new Refusal('emailTaken', { field: 'email', cause: error })
-  if (isUniqueViolation(error, companyNameIndex)) return new Refusal('organisationNameTaken', { field: 'organisation', cause: error })
-  return error
-}
 
 /** Unknown phones are sent no codes, so nobody means one who was deleted or changed his phone meanwhile. */
 function codeHolder(user: store.UserRow | undefined): store.UserRow {
@@ -60,6 +34,8 @@ export function createUserService(
     guesses: Guesses
     verification: VerificationService
     settings: Settings
+    keep: Pick<KeepService, 'lock'>
+    secondFactors: Pick<SecondFactors, 'prove' | 'has'>
     openAccount: (tx: Tx, ownerId: string) => Promise<void>
   },
 ) {
@@ -114,10 +90,15 @@ export function createUserService(
     /** @throws Refusal 1121, and what sign-in throws */
     async signInBySms(body: BodyOf<(typeof auth)['sms']>, client: Client): Promise<Tokens> {
       const code = await verification.check('auth', body.phone, body.code)
+      const known = await store.findByPhone(db, body.phone)
+      // A freeze by wrong passwords is ended by who has the phone; one by wrong codes of a second factor is not.
+      if (known !== undefined && (await parts.secondFactors.has(db, known.id))) await guesses.checkSecond(known.id, parts.secondFactors.prove(body.otp))
       return db.transaction().execute(async (tx) => {
         await verification.spend(tx, code)
         const user = codeHolder(await store.findByPhone(tx, body.phone))
-        return sessions.signInAs(tx, user, client)
+        // Another has the phone now, whose second factor nobody proved.
+        if (user.id !== known?.id) throw new Refusal('verificationCodeInvalid', { field: 'code' })
+        return sessions.signInAs(tx, user, client, { by: 'sms', second: false })
       })
     },
 
@@ -158,7 +139,7 @@ export function createUserService(
           await parts.openAccount(tx, bp_id)
           await store.insertUser(
             tx,
-            { ...blank, id, name: body.username, kind: company ? 2 : 3, status, bp_id, phone: body.phone, password_hash },
+            { ...blankUser, id, name: body.username, kind: company ? 2 : 3, status, bp_id, phone: body.phone, password_hash },
             [company ? 'TENANT_ADMIN' : 'TENANT'],
           )
           await insertProjectMember(tx, projectId, id)
@@ -178,7 +159,7 @@ export function createUserService(
       const ended = await db.transaction().execute(async (tx) => {
         // One at a time, so that two administrators cannot delete each other.
         await store.lockAdministrators(tx)
-        const user = found(await store.findById(tx, id))
+        const user = await parts.keep.lock(tx, actor, id)
         if (user.kind <= 1 && (await store.countOtherAdministrators(tx, id)) === 0) throw new Refusal('lastAdministrator')
         await store.markDeleted(tx, user, now())
         return sessions.endAll(tx, id, null)
@@ -200,7 +181,7 @@ export function createUserService(
         if (await store.anyUserEver(tx)) return null
         await store.insertUser(
           tx,
-          { ...blank, id: uuidv7(), name: 'admin', kind: 0, status: 'active', bp_id: null, phone: null, password_hash, must_change_password: true },
+          { ...blankUser, id: uuidv7(), name: 'admin', kind: 0, status: 'active', bp_id: null, phone: null, password_hash, must_change_password: true },
           ['ADMIN'],
         )
         return password

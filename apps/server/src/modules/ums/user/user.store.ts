@@ -2,8 +2,9 @@ import type { Role } from '@zhisuan/contract/roles'
 import type { User } from '@zhisuan/contract/ums/user'
 import { sql, type Insertable, type Selectable, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
+import { holdersOf, rolesWithBases } from '../../../platform/auth/held-roles.ts'
 import { iso, isoOrNull, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, type PageQuery } from '../../../platform/db/page.ts'
+import { containing, paged, pageWithTotal, type PageQuery } from '../../../platform/db/page.ts'
 import type { UserTable } from '../ums.migrations.ts'
 
 /** Unique indexes, see migrations. */
@@ -31,8 +32,13 @@ export const findByEmail = (on: Sql, email: string): Promise<UserRow | undefined
 export const findById = (on: Sql, id: string): Promise<UserRow | undefined> =>
   present(on).selectAll('users').where('users.id', '=', id).executeTakeFirst()
 
+/** Held against other changes until the transaction ends. */
+export const lockUser = (tx: Tx, id: string): Promise<UserRow | undefined> =>
+  present(tx).selectAll('users').where('users.id', '=', id).forUpdate().executeTakeFirst()
+
 export const insertUser = async (tx: Tx, row: Insertable<UserTable>, roles: readonly Role[]): Promise<void> => {
   await tx.insertInto('users').values(row).execute()
+  if (roles.length === 0) return
   await tx.insertInto('user_roles').values(roles.map((role) => ({ user_id: row.id, role }))).execute()
 }
 
@@ -83,14 +89,7 @@ const withShown = (on: Sql) =>
   present(on)
     .leftJoin('organisations', 'organisations.id', 'users.bp_id')
     .selectAll('users')
-    .select((select) => [
-      'organisations.name as bp_name',
-      select
-        .selectFrom('user_roles')
-        .select(sql<Role[]>`coalesce(array_agg(role order by role), '{}')`.as('roles'))
-        .whereRef('user_roles.user_id', '=', 'users.id')
-        .as('roles'),
-    ])
+    .select(['organisations.name as bp_name', rolesWithBases('users.id').as('roles')])
 
 export const getUser = async (on: Sql, id: string): Promise<User | undefined> => {
   const row = await withShown(on).where('users.id', '=', id).executeTakeFirst()
@@ -100,7 +99,7 @@ export const getUser = async (on: Sql, id: string): Promise<User | undefined> =>
 export async function listUsers(
   on: Sql,
   scope: Scope,
-  query: PageQuery & { keyword?: string | undefined; kind?: number | undefined; status?: UserRow['status'] | undefined; bp_id?: string | undefined },
+  query: PageQuery & { keyword?: string | undefined; kind?: number | undefined; status?: UserRow['status'] | undefined; bp_id?: string | undefined; role?: Role | undefined },
 ): Promise<{ total: number; items: User[] }> {
   const filters = (q: ReturnType<typeof withShown>) => {
     let filtered = q
@@ -109,6 +108,7 @@ export async function listUsers(
     if (query.kind !== undefined) filtered = filtered.where('users.kind', '=', query.kind)
     if (query.status !== undefined) filtered = filtered.where('users.status', '=', query.status)
     if (query.bp_id !== undefined) filtered = filtered.where('users.bp_id', '=', query.bp_id)
+    if (query.role !== undefined) filtered = filtered.where('users.id', 'in', holdersOf(query.role))
     const { keyword } = query
     if (keyword !== undefined && keyword !== '') {
       filtered = filtered.where((where) =>
@@ -118,18 +118,16 @@ export async function listUsers(
     return filtered
   }
   const all = filters(withShown(on))
-  const [count, rows] = await Promise.all([
-    all.clearSelect().select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow(),
-    paged(all, query, {
-      by: { name: 'users.name', created_at: 'users.created_at', last_login_at: 'users.last_login_at' },
-      fallback: '-created_at',
-      id: 'users.id',
-    }).execute(),
-  ])
-  return { total: count.total, items: rows.map(shape) }
+  const page = paged(all, query, {
+    by: { name: 'users.name', created_at: 'users.created_at', last_login_at: 'users.last_login_at' },
+    fallback: '-created_at',
+    id: 'users.id',
+  })
+  const { total, rows } = await pageWithTotal(page, all, query)
+  return { total, items: rows.map(shape) }
 }
 
-const shape = (row: UserRow & { bp_name: string | null; roles: Role[] | null }): User => ({
+const shape = (row: UserRow & { bp_name: string | null; roles: Role[] }): User => ({
   id: row.id,
   name: row.name ?? '',
   nickname: row.nickname === '' ? (row.name ?? '') : row.nickname,
@@ -139,7 +137,7 @@ const shape = (row: UserRow & { bp_name: string | null; roles: Role[] | null }):
   email: row.email,
   bp_id: row.bp_id,
   bp_name: row.bp_name,
-  permissions: (row.roles ?? []).map((role) => ({ role })),
+  permissions: row.roles.map((role) => ({ role })),
   description: row.description,
   created_at: iso(row.created_at),
   last_login_at: isoOrNull(row.last_login_at),

@@ -192,6 +192,14 @@ describe('signing in and retrieving a password with a code', () => {
     }
   })
 
+  it('lets in whose password is being guessed at, and ends the freeze: he has the phone', async () => {
+    const person = await makeUser(app)
+    for (let n = 0; n < 5; n++) await send(app, auth.password, { body: { username: person.name, password: 'wrong' } })
+    expect((await refused(app, auth.password, { body: { username: person.name, password } })).code).toBe(1136)
+    expect((await send(app, auth.sms, { body: { phone: person.phone, code: await codeFor(person.phone) } })).status).toBe(200)
+    expect((await send(app, auth.password, { body: { username: person.name, password } })).status).toBe(200)
+  })
+
   it('sets a new password, ends all sessions and a freeze', async () => {
     const person = await someone(app, { must_change_password: true })
     for (let n = 1; n <= 5; n++) await refused(app, auth.password, { body: { username: person.name, password: 'Wrong-password-1' } })
@@ -243,14 +251,18 @@ describe('deleting a user', () => {
     expect(await refused(app, users.delete, { token: admin.token, params: { id: admin.id } })).toMatchObject({ status: 400, code: 91007 })
     expect((await refused(app, users.delete, { token: admin.token, params: { id: randomUUID() } })).code).toBe(90006)
     expect((await refused(app, users.delete, { token: admin.token, params: { id: 'no-id' } })).code).toBe(90006)
-    expect(await refused(app, users.delete, { token: tenantAdmin.token, params: { id: admin.id } })).toMatchObject({ status: 403, code: 3000 })
+    expect(await refused(app, users.delete, { token: tenantAdmin.token, params: { id: admin.id } })).toMatchObject({ status: 404, code: 90006 })
+    const colleague = await someone(app, { kind: 4, organisation: tenantAdmin.bp_id })
+    expect(await refused(app, users.delete, { token: colleague.token, params: { id: tenantAdmin.id } })).toMatchObject({ status: 403, code: 3000 })
+    await call(app, users.delete, { token: tenantAdmin.token, params: { id: colleague.id } })
+    expect(await isAlive(colleague.token)).toBe(false)
   })
 
   it('leaves one administrator, even when two delete each other at once', async () => {
     const empty = await testApp()
     try {
       // The one who was seeded is out of the way first.
-      const [one, two] = [await someone(empty, { kind: 1 }), await someone(empty, { kind: 0 })]
+      const [one, two] = [await someone(empty, { kind: 0 }), await someone(empty, { kind: 0 })]
       const disabled = await makeUser(empty, { kind: 1, status: 'disabled' })
       const seeded = (await call(empty, users.list, { token: one.token, query: { keyword: 'admin', kind: 0 } })).items.find(({ name }) => name === 'admin')
       await call(empty, users.delete, { token: one.token, params: { id: seeded?.id ?? '' } })

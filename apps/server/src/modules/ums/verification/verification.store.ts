@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { sql, type Insertable } from 'kysely'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
 import type { VerificationCodeTable } from '../ums.migrations.ts'
@@ -5,7 +6,9 @@ import type { VerificationCodeTable } from '../ums.migrations.ts'
 /** Where a request comes from as limits count it: an IPv4 address, or the /64 of an IPv6 one. */
 function originOf(address: string) {
   // A socket that listens on both families shows IPv4 like this; and a link-local address has its interface behind it.
-  const ip = address.replace(/^::ffff:(?=[\d.]+$)/i, '').replace(/%.*$/, '')
+  const plain = address.replace(/^::ffff:(?=[\d.]+$)/i, '').replace(/%.*$/, '')
+  // Whatever else a proxy forwards counts as one place.
+  const ip = isIP(plain) === 0 ? '0.0.0.0' : plain
   return sql<string>`(case when family(${ip}::inet) = 6 then network(set_masklen(${ip}::inet, 64))::inet else ${ip}::inet end)`
 }
 

@@ -2,16 +2,18 @@ import { randomInt } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { configs } from '@zhisuan/contract/sys/sys'
 import { auth, verification } from '@zhisuan/contract/ums/auth'
+import { consultations } from '@zhisuan/contract/ums/consultation'
 import { users } from '@zhisuan/contract/ums/user'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { someIp, somePhone, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
 import { codeSentTo, inboxOf } from '../../../testing/inbox.ts'
-import { makeUser, password, someone } from '../../../testing/people.ts'
-import { createVerificationService } from './verification.service.ts'
+import { makeUser, password, signIn, someone } from '../../../testing/people.ts'
+import { createVerificationService, type Purpose } from './verification.service.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
+const purposes: readonly Purpose[] = ['registration', 'auth', 'consultation', 'patch-phone', 'auth-email', 'patch-email']
 
 let app: TestApp
 beforeAll(async () => {
@@ -105,6 +107,20 @@ describe('a code', () => {
     expect((await refused(app, auth.sms, { body: { phone: another.phone, code: forAuth } })).code).toBe(1121)
   })
 
+  it.each(purposes)('for %s is good for nothing else, for no other address and for nobody else', async (purpose) => {
+    const service = createVerificationService(app.platform)
+    const [asker, another] = [await makeUser(app), await makeUser(app)]
+    const address = somePhone()
+    await service.send(purpose, { channel: 'sms', address }, { ip: someIp(), userId: asker.id })
+    const code = await codeSentTo(app, address)
+    const check = (of: { purpose?: Purpose; address?: string; userId?: string | null }) =>
+      service.check(of.purpose ?? purpose, of.address ?? address, code, of.userId === undefined ? asker.id : of.userId).then(() => 'right', (error: { refusal: string }) => error.refusal)
+    for (const other of purposes.filter((one) => one !== purpose)) expect(await check({ purpose: other })).toBe('verificationCodeInvalid')
+    expect(await check({ address: somePhone() })).toBe('verificationCodeInvalid')
+    expect([await check({ userId: another.id }), await check({ userId: null })]).toEqual(['verificationCodeInvalid', 'verificationCodeInvalid'])
+    expect(await check({})).toBe('right')
+  })
+
   it('for a new phone can be used only by the one who asked for it', async () => {
     const [asker, another] = [await someone(app), await someone(app)]
     const phone = somePhone()
@@ -193,6 +209,13 @@ describe('limits', () => {
     expect(await ask('::ffff:192.0.2.8')).toBe(true)
     expect(await ask('fe80::1%eth0')).toBe(true)
   })
+
+  it('count as one place what a proxy forwards that is no address', async () => {
+    const service = createVerificationService(app.platform)
+    const ask = (from: string) => service.send('consultation', { channel: 'sms', address: somePhone() }, { ip: from, userId: null }).then(() => true, (error: { refusal: string }) => error.refusal)
+    for (let n = 0; n < 30; n++) expect(await ask(`not-an-address-${n}`)).toBe(true)
+    expect(await ask('unknown')).toBe('tooManyRequests')
+  })
 })
 
 describe('who may know what', () => {
@@ -239,6 +262,40 @@ describe('codes by mail', () => {
     const email = someEmail()
     await call(app, verification.patchEmail, { params: { email }, token: person.token })
     await codeSentTo(app, email)
+  })
+})
+
+describe('a pool of two connections', () => {
+  it('is enough for any number who come with their codes at once', async () => {
+    const small = await testApp({ DATABASE_POOL_SIZE: '2' })
+    try {
+      const people = await Promise.all(Array.from({ length: 8 }, () => someone(small)))
+      const each = <T>(run: (person: (typeof people)[number], n: number) => Promise<T>) => Promise.all(people.map(run))
+      const statuses = (answers: readonly { status: number }[]) => answers.map(({ status }) => status)
+      const all = (status: number) => people.map(() => status)
+      expect(statuses(await each(({ phone }) => send(small, verification.authSms, { params: { phone } })))).toEqual(all(200))
+      const codes = await each(({ phone }) => codeSentTo(small, phone))
+      expect(statuses(await each(({ phone }, n) => send(small, auth.sms, { body: { phone, code: codes[n] ?? '' } })))).toEqual(all(200))
+
+      small.clock.advance(minuteMs + 1000)
+      await each(({ phone }) => call(small, verification.authSms, { params: { phone } }))
+      const again = await each(({ phone }) => codeSentTo(small, phone, 1))
+      const retrieved = 'Retrieved-horse-1'
+      expect(statuses(await each(({ phone }, n) => send(small, auth.retrievePassword, { body: { phone, code: again[n] ?? '', password: retrieved } })))).toEqual(all(204))
+
+      const tokens = await each(async ({ name }) => (await signIn(small, { name, password: retrieved })).token)
+      const phones = people.map(() => somePhone())
+      await each((_, n) => call(small, verification.patchSms, { params: { phone: phones[n] ?? '' }, token: tokens[n] }))
+      const forPhones = await each((_, n) => codeSentTo(small, phones[n] ?? ''))
+      expect(statuses(await each((_, n) => send(small, users.changePhone, { token: tokens[n], body: { phone: phones[n], code: forPhones[n], password: retrieved } })))).toEqual(all(204))
+
+      const strangers = people.map(() => somePhone())
+      await each((_, n) => call(small, verification.consultationSms, { params: { phone: strangers[n] ?? '' } }))
+      const forBoard = await each((_, n) => codeSentTo(small, strangers[n] ?? ''))
+      expect(statuses(await each((_, n) => send(small, consultations.leave, { body: { name: '访客', phone: strangers[n], code: forBoard[n], content: '你好' } })))).toEqual(all(201))
+    } finally {
+      await small.close()
+    }
   })
 })
 

@@ -4,6 +4,7 @@ import { createVmBody } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
 import * as format from '../../../kit/format.ts'
 import { field } from '../../../kit/rules.ts'
+import { KeyPairSelect } from '../key-pair/KeyPairSelect.tsx'
 
 const shape = createVmBody.shape
 
@@ -14,10 +15,13 @@ export function AccessFields({ cloudInit }: { readonly cloudInit: boolean | null
   return (
     <>
       <Form.Item name="password" label={t('field.password')} extra={t('add.passwordNote')} validateTrigger="onBlur" {...field(shape.password)}>
-        <Input.Password autoComplete="new-password" maxLength={64} />
+        <Input.Password autoComplete="new-password" maxLength={64} className="ns-field" />
       </Form.Item>
       <Form.Item name="ssh_public_key" label={t('field.sshKey')} extra={t('add.sshKeyNote')} validateTrigger="onBlur" {...field(shape.ssh_public_key)}>
-        <Input.TextArea rows={3} spellCheck={false} placeholder="ssh-ed25519 AAAA…" className="zs-code" />
+        <Input.TextArea rows={3} spellCheck={false} placeholder="ssh-ed25519 AAAA…" className="zs-code ns-field" />
+      </Form.Item>
+      <Form.Item name="key_pair_ids" label={t('field.keyPairs')} extra={t('add.keyPairsNote')}>
+        <KeyPairSelect />
       </Form.Item>
       {/* Kept while another image is tried: what was typed must not be lost. */}
       <Form.Item
@@ -27,7 +31,7 @@ export function AccessFields({ cloudInit }: { readonly cloudInit: boolean | null
         validateTrigger="onBlur"
         {...(cloudInit === false ? { required: false } : field(shape.user_data))}
       >
-        <Input.TextArea rows={6} spellCheck={false} disabled={cloudInit === false} placeholder={'#cloud-config\npackages:\n  - nginx'} className="zs-code" />
+        <Input.TextArea rows={6} spellCheck={false} disabled={cloudInit === false} placeholder={'#cloud-config\npackages:\n  - nginx'} className="zs-code ns-field" />
       </Form.Item>
     </>
   )

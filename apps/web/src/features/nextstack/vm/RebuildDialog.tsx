@@ -6,6 +6,7 @@ import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
+import { useReturnFocus } from '../../../kit/focus.ts'
 import { showFieldErrors } from '../../../kit/rules.ts'
 import { AccessFields } from './AccessFields.tsx'
 import { ImagePicker, useImages } from './ImagePicker.tsx'
@@ -20,6 +21,7 @@ interface Values extends AccessValues {
 /** A fresh copy of an image in the place of all that is on the root disk; so the name has to be typed. */
 export function RebuildDialog({ vm, onClose }: { readonly vm: Vm; readonly onClose: () => void }) {
   const { t } = useTranslation('nextstack')
+  useReturnFocus()
   const [form] = Form.useForm<Values>()
   const fingerprint = Form.useWatch('image_fingerprint', form)
   const typed = Form.useWatch('typed', form)
@@ -55,7 +57,7 @@ export function RebuildDialog({ vm, onClose }: { readonly vm: Vm; readonly onClo
         <Form.Item name="image_fingerprint" label={t('rebuild.image')} required>
           <ImagePicker cloudId={vm.cloud_id} type={vm.type} />
         </Form.Item>
-        <h3 className="ns-heading">{t('rebuild.access')}</h3>
+        <h2 className="ns-heading">{t('rebuild.access')}</h2>
         <p className="ns-soft">{t('rebuild.accessNote')}</p>
         <AccessFields cloudInit={image?.cloud_init ?? null} />
         <Form.Item name="typed" label={<>{t('rebuild.type')}<strong>{vm.name}</strong></>}>

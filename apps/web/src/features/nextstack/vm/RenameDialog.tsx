@@ -6,6 +6,7 @@ import { constants } from '@zhisuan/contract/constants'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
+import { useReturnFocus } from '../../../kit/focus.ts'
 import { field, showFieldErrors } from '../../../kit/rules.ts'
 import { touchedByVm } from './vmRules.ts'
 
@@ -17,6 +18,7 @@ interface Values {
 /** Changes what an instance is called here; the engine's own name of it stays. */
 export function RenameDialog({ vm, onClose }: { readonly vm: Vm; readonly onClose: () => void }) {
   const { t } = useTranslation('nextstack')
+  useReturnFocus()
   const [form] = Form.useForm<Values>()
   const rename = useChange(vms.rename, { invalidates: touchedByVm })
 

@@ -1,11 +1,13 @@
 import Alert from 'antd/es/alert'
 import Form from 'antd/es/form'
 import Modal from 'antd/es/modal'
+import type { Flavor } from '@zhisuan/contract/nextstack/flavor'
 import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
 import * as format from '../../../kit/format.ts'
+import { useReturnFocus } from '../../../kit/focus.ts'
 import { showFieldErrors } from '../../../kit/rules.ts'
 import { diskRule } from './diskRule.ts'
 import { DiskInput } from './DiskInput.tsx'
@@ -21,11 +23,15 @@ interface Values {
 /** Another flavor, a larger disk, or both. */
 export function ResizeDialog({ vm, onClose }: { readonly vm: Vm; readonly onClose: () => void }) {
   const { t } = useTranslation('nextstack')
+  useReturnFocus()
   const [form] = Form.useForm<Values>()
   const flavors = useFlavors().data?.items ?? []
   const chosenId = Form.useWatch('flavor_id', form)
   const diskBytes = Form.useWatch('disk_bytes', form)
   const chosen = flavors.find(({ id }) => id === chosenId)
+  const current = flavors.find(({ id }) => id === vm.flavor.id)
+  // One that may not be chosen any more is not known: then the server judges.
+  const sameGpus = ({ gpu }: Flavor): boolean => current === undefined || JSON.stringify(gpu) === JSON.stringify(current.gpu)
   const minBytes = Math.max(vm.disk_bytes, chosen?.disk_bytes ?? 0)
   const same = chosen !== undefined && chosen.cpu_cores === vm.cpu_cores && chosen.memory_bytes === vm.memory_bytes && (diskBytes ?? vm.disk_bytes) === vm.disk_bytes
   const resize = useChange(vms.resize, { invalidates: touchedByVm })
@@ -68,13 +74,13 @@ export function ResizeDialog({ vm, onClose }: { readonly vm: Vm; readonly onClos
         onFinish={submit}
       >
         <Form.Item name="flavor_id" label={t('resize.flavor')} required>
-          <FlavorPicker />
+          <FlavorPicker off={(flavor) => (sameGpus(flavor) ? null : t('resize.otherGpus'))} />
         </Form.Item>
         <Form.Item name="disk_bytes" label={t('resize.disk')} extra={t('resize.diskNote', { disk: format.bytes(vm.disk_bytes) })} rules={[diskRule(t, minBytes)]}>
           <DiskInput minBytes={minBytes} />
         </Form.Item>
       </Form>
-      <Alert type={same ? 'warning' : 'info'} showIcon title={same ? t('resize.same') : t('resize.note')} />
+      <Alert type="info" showIcon title={same ? t('resize.same') : t('resize.note')} />
     </Modal>
   )
 }

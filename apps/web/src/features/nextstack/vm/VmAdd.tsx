@@ -6,6 +6,7 @@ import InputNumber from 'antd/es/input-number'
 import Select from 'antd/es/select'
 import { constants } from '@zhisuan/contract/constants'
 import { createVmBody, networks, vms } from '@zhisuan/contract/nextstack/vm'
+import { vpcCan, vpcs, type Vpc, type VpcStatus } from '@zhisuan/contract/nextstack/vpc'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { useEffect, useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -20,8 +21,9 @@ import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
 import { writeCloudChoice } from '../../../session/cloudChoice.ts'
 import { useCurrentUser } from '../../../session/user.ts'
-import { CloudNotice, NoCloud, SandboxTag, troubleOf } from '../CloudNotice.tsx'
+import { CloudNotice, NoCloud, troubleOf } from '../CloudNotice.tsx'
 import '../nextstack.css'
+import { GroupSelect } from '../network/GroupSelect.tsx'
 import { AccessFields } from './AccessFields.tsx'
 import { DiskInput } from './DiskInput.tsx'
 import { diskRule } from './diskRule.ts'
@@ -30,7 +32,7 @@ import { ImagePicker, useImages } from './ImagePicker.tsx'
 import { TypeCards } from './TypeCards.tsx'
 import { VmAddSummary } from './VmAddSummary.tsx'
 import { clearDraft, readDraft, writeDraft } from './vmDraft.ts'
-import { accessOf, bodyOf, corrections, diskFor, type VmTyped, type VmValues } from './vmForm.ts'
+import { accessOf, bodyOf, corrections, diskFor, privateNetwork, vpcIdOf, type VmTyped, type VmValues } from './vmForm.ts'
 import { expandedNames, namesAreCut } from './vmNames.ts'
 
 const shape = createVmBody.shape
@@ -56,7 +58,11 @@ export default function VmAdd() {
   const flavors = useFlavors().data?.items
   const flavor = flavors?.find(({ id }) => id === typed.flavor_id)
   const network = useCall(networks.list, { query: { cloud_id: cloud?.cloud_id ?? '' } }, { enabled: cloud !== undefined, silent: true })
-  const nets = network.data?.items
+  const privates = useCall(vpcs.list, { query: { cloud_id: cloud?.cloud_id, page_size: 1000, sort: 'name' } }, { enabled: cloud !== undefined, silent: true })
+  const bpId = useCurrentUser()?.bp_id ?? null
+  // An administrator sees everybody's networks; what he makes is his own.
+  const nets = privates.data?.items.filter((vpc) => vpc.bp_id === bpId && allowedToJoin(vpc))
+  const offered = network.data === undefined || nets === undefined ? undefined : [...network.data.items, ...nets.map(({ id }) => ({ name: privateNetwork(id) }))]
 
   useEffect(() => {
     const changes = corrections(typed, {
@@ -64,7 +70,7 @@ export default function VmAdd() {
       preferredCloud: selected?.cloud_id,
       images: runnable ? images : undefined,
       flavors,
-      networks: nets,
+      networks: offered,
     })
     if (Object.keys(changes).length > 0) form.setFieldsValue(changes)
   })
@@ -109,7 +115,7 @@ export default function VmAdd() {
     ...(Object.keys(accessOf(typed, image?.cloud_init ?? true)).length === 0 ? [t('add.step.access')] : []),
     ...((typed.name ?? '').trim() === '' ? [t('field.name')] : []),
   ]
-  const required = (what: string) => [{ required: true, message: t('add.missing', { fields: what }) }]
+  const required = (field: string) => [{ required: true, message: t('add.required', { field }) }]
   return (
     <Form<VmTyped>
       form={form}
@@ -134,7 +140,7 @@ export default function VmAdd() {
               className="ns-field"
               options={clouds.map((one) => ({
                 value: one.cloud_id,
-                label: <>{one.name} {one.sandbox && <SandboxTag />} <CloudTrouble of={troubleOf(one)} /></>,
+                label: <>{one.name} {one.sandbox && <span className="zs-label zs-label-sandbox">{t('sandbox')}</span>} <CloudTrouble of={troubleOf(one)} /></>,
               }))}
             />
           </Form.Item>
@@ -166,21 +172,34 @@ export default function VmAdd() {
         </Step>
 
         <Step number={4} title={t('add.step.network')}>
-          {network.error !== null && nets === undefined ? (
+          {network.error !== null && network.data === undefined ? (
             <ErrorPanel error={network.error} onRetry={() => void network.refetch()} />
           ) : (
-            <Form.Item name="network" rules={required(t('field.network'))}>
-              <Select
-                aria-label={t('field.network')}
-                loading={cloud !== undefined && network.isPending}
-                className="ns-field"
-                notFoundContent={t('add.networkNone')}
-                options={(nets ?? []).map(({ name, description, ipv4, ipv6 }) => ({
-                  value: name,
-                  label: <>{name} <span className="ns-soft">{[ipv4, ipv6, description].filter((part) => part !== null && part !== '').join(' · ')}</span></>,
-                }))}
-              />
-            </Form.Item>
+            <>
+              <Form.Item name="network" rules={required(t('field.network'))}>
+                <Select
+                  aria-label={t('field.network')}
+                  loading={cloud !== undefined && network.isPending}
+                  className="ns-field"
+                  notFoundContent={t('add.networkNone')}
+                  options={[
+                    {
+                      label: t('add.networkPrivate'),
+                      options: (nets ?? []).map(({ id, name, cidr, description }) => ({ value: privateNetwork(id), label: <NetworkLabel name={name} notes={[cidr, description]} /> })),
+                    },
+                    {
+                      label: t('add.networkCloud'),
+                      options: (network.data?.items ?? []).map(({ name, description, ipv4, ipv6 }) => ({ value: name, label: <NetworkLabel name={name} notes={[ipv4, ipv6, description]} /> })),
+                    },
+                  ].filter(({ options }) => options.length > 0)}
+                />
+              </Form.Item>
+              {cloud !== undefined && vpcIdOf(typed.network) !== null && (
+                <Form.Item name="security_group_ids" label={t('field.groups')} extra={t('add.groupsNote')}>
+                  <GroupSelect cloudId={cloud.cloud_id} bpId={bpId} />
+                </Form.Item>
+              )}
+            </>
           )}
         </Step>
 
@@ -205,7 +224,7 @@ export default function VmAdd() {
       <aside className="ns-add-side" aria-label={t('add.summary')}>
         <div className="zs-card">
           <h2 className="ns-heading">{t('add.summary')}</h2>
-          <VmAddSummary typed={typed} cloud={cloud} image={image} flavor={flavor} />
+          <VmAddSummary typed={typed} network={nets?.find(({ id }) => id === vpcIdOf(typed.network))?.name ?? typed.network} cloud={cloud} image={image} flavor={flavor} />
           <div aria-live="polite">
             {refused !== null && <Alert type="error" showIcon className="ns-notice" title={t('add.refused', { reason: refused.text })} description={refused.rest.join('；')} />}
             {missing.length > 0 && <p className="ns-soft">{t('add.missing', { fields: missing.join('、') })}</p>}
@@ -220,6 +239,17 @@ export default function VmAdd() {
         </div>
       </aside>
     </Form>
+  )
+}
+
+/** Networks that instances may be put into now. */
+const allowedToJoin = ({ status }: Vpc): boolean => (vpcCan.connect as readonly VpcStatus[]).includes(status)
+
+function NetworkLabel({ name, notes }: { readonly name: string; readonly notes: readonly (string | null)[] }) {
+  return (
+    <>
+      {name} <span className="ns-soft">{notes.filter((part) => part !== null && part !== '').join(' · ')}</span>
+    </>
   )
 }
 
@@ -238,8 +268,9 @@ function Step({ number, title, children }: { readonly number: number; readonly t
 }
 
 function CloudTrouble({ of }: { readonly of: ReturnType<typeof troubleOf> }) {
-  const { t } = useTranslation('nextstack')
-  return of === null ? null : <span className="ns-soft">{t(`add.cloudOff.${of}`)}</span>
+  const { t } = useTranslation('shell')
+  if (of === null) return null
+  return <span className="ns-soft">{of === 'maintenance' || of === 'offline' ? t(`cloud.status.${of}`) : t(`cloud.health.${of}`)}</span>
 }
 
 /** The names that will come of it, so that nobody is surprised by web-1. */

@@ -1,5 +1,5 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
-import type { Flavor } from '@zhisuan/contract/nextstack/vm'
+import type { Flavor } from '@zhisuan/contract/nextstack/flavor'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import * as format from '../../../kit/format.ts'
@@ -7,8 +7,10 @@ import type { Image } from './ImagePicker.tsx'
 import { accessOf, type VmTyped } from './vmForm.ts'
 
 /** What was chosen so far, and what several of them come to. */
-export function VmAddSummary({ typed, cloud, image, flavor }: {
+export function VmAddSummary({ typed, network, cloud, image, flavor }: {
   readonly typed: VmTyped
+  /** What people call the chosen one. */
+  readonly network: string | undefined
   readonly cloud: CloudBasic | undefined
   readonly image: Image | undefined
   readonly flavor: Flavor | undefined
@@ -19,7 +21,7 @@ export function VmAddSummary({ typed, cloud, image, flavor }: {
   const access = accessOf(typed, image?.cloud_init ?? true)
   const ways = [
     ...(access.password === undefined ? [] : [t('add.withPassword')]),
-    ...(access.ssh_public_key === undefined ? [] : [t('add.withKey')]),
+    ...(access.ssh_public_key === undefined && access.key_pair_ids === undefined ? [] : [t('add.withKey')]),
     ...(access.user_data === undefined ? [] : [t('add.withUserData')]),
   ]
   return (
@@ -29,7 +31,7 @@ export function VmAddSummary({ typed, cloud, image, flavor }: {
       <Chosen label={t('field.image')}>{image?.name}</Chosen>
       <Chosen label={t('field.flavor')}>{flavor && `${flavor.name}（${t('cores', { count: flavor.cpu_cores })} / ${format.bytes(flavor.memory_bytes)}）`}</Chosen>
       <Chosen label={t('field.disk')}>{flavor && format.bytes(disk)}</Chosen>
-      <Chosen label={t('field.network')}>{typed.network}</Chosen>
+      <Chosen label={t('field.network')}>{network}</Chosen>
       <Chosen label={t('add.step.access')}>{ways.join('、')}</Chosen>
       <Chosen label={t('field.name')}>{typed.name?.trim()}</Chosen>
       <Chosen label={t('field.count')}>{String(count)}</Chosen>

@@ -11,7 +11,9 @@ export function Address({ address }: { readonly address: string }) {
   const { t } = useTranslation('nextstack')
   return (
     <span className="ns-address">
-      <span className="zs-code">{address}</span>
+      <span className="zs-code zs-cut" title={address}>
+        {address}
+      </span>
       <Button type="text" size="small" icon={<CopyOutlined />} aria-label={t('copyAddress', { address })} onClick={() => void copyText(address)} />
     </span>
   )

@@ -12,6 +12,7 @@ import { Link, useSearchParams } from 'react-router'
 import { request } from '../../../api/client.ts'
 import { useCall } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
+import { clearable } from '../../../kit/clearable.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { Terminal } from '../../../kit/Terminal.tsx'
@@ -52,7 +53,8 @@ export default function VmCommand() {
             aria-expanded={listShown}
             onClick={() => setListShown(!listShown)}
           />
-          <div role="tablist" className="ns-command-tabs">
+          {/* No tabs by the ARIA pattern: two may be shown, and each can be closed. */}
+          <div role="list" className="ns-command-tabs" aria-label={t('command.open')}>
             {state.open.map((id) => (
               <Tab key={id} id={id} shown={id === state.at || id === state.beside} onShow={() => show(id)} onClose={() => change(closeTerminal(state, id))} />
             ))}
@@ -73,7 +75,7 @@ export default function VmCommand() {
           // All stay: one that is not seen goes on printing.
           <div className={`ns-command-screens${state.beside === null ? '' : ' ns-command-split'}`}>
             {state.open.map((id) => (
-              <div key={id} role="tabpanel" id={`terminal-${id}`} hidden={id !== state.at && id !== state.beside} style={{ order: id === state.beside ? 1 : 0 }}>
+              <div key={id} hidden={id !== state.at && id !== state.beside} style={{ order: id === state.beside ? 1 : 0 }}>
                 <OneTerminal id={id} focus={id === state.at} />
               </div>
             ))}
@@ -100,7 +102,7 @@ function RunningList({ cloudId, open, onShow }: { readonly cloudId: string | und
   return (
     <nav className="ns-command-list" aria-label={t('command.instances')}>
       <h2 className="ns-heading">{t('command.instances')}</h2>
-      <Input.Search allowClear aria-label={t('command.search')} placeholder={t('command.search')} value={text} onChange={(event) => setText(event.target.value)} />
+      <Input.Search allowClear={clearable} aria-label={t('command.search')} placeholder={t('command.search')} value={text} onChange={(event) => setText(event.target.value)} />
       {data === undefined && (error === null ? <Skeleton active title={false} paragraph={{ rows: 6 }} /> : <ErrorPanel error={error} onRetry={() => void refetch()} />)}
       {data !== undefined && items.length === 0 && (
         keyword === '' ? <EmptyState title={t('command.none')} action={<Link to={paths.nextstack.vm.list()}>{t('command.toList')}</Link>}>{t('command.noneNote')}</EmptyState> : <p className="ns-soft">{t('command.noMatch')}</p>
@@ -128,8 +130,8 @@ function Tab({ id, shown, onShow, onClose }: { readonly id: string; readonly sho
   const { t } = useTranslation('nextstack')
   const name = useVm(id).data?.name ?? id.slice(0, 8)
   return (
-    <span className={shown ? 'ns-command-tab ns-command-tab-shown' : 'ns-command-tab'}>
-      <button type="button" role="tab" aria-selected={shown} aria-controls={`terminal-${id}`} onClick={onShow} title={name}>
+    <span role="listitem" className={shown ? 'ns-command-tab ns-command-tab-shown' : 'ns-command-tab'}>
+      <button type="button" aria-pressed={shown} onClick={onShow} title={name}>
         {name}
       </button>
       <Button type="text" size="small" icon={<CloseOutlined />} aria-label={t('command.close', { name })} onClick={onClose} />

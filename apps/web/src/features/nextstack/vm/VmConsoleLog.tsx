@@ -8,6 +8,7 @@ import { vmCan, vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { memo, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useCall } from '../../../api/hooks.ts'
+import { clearable } from '../../../kit/clearable.tsx'
 import { copyText } from '../../../kit/copy.ts'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
@@ -71,7 +72,7 @@ export function VmConsoleLog({ vm }: { readonly vm: Vm }) {
         </Button>
         <span className="ns-log-search">
           <Input
-            allowClear
+            allowClear={clearable}
             aria-label={t('console.search')}
             placeholder={t('console.search')}
             value={wanted}

@@ -12,6 +12,8 @@ import { paths, withQuery } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
 import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
 import '../nextstack.css'
+import { VmSnapshots } from '../snapshot/VmSnapshots.tsx'
+import { VmVolumes } from '../storage/VmVolumes.tsx'
 import { useVmActions } from './useVmActions.tsx'
 import { VmConsoleLog } from './VmConsoleLog.tsx'
 import { VmMetrics } from './VmMetrics.tsx'
@@ -22,7 +24,7 @@ import { VmStatusTag } from './VmStatusTag.tsx'
 
 /** One instance: what it is, how it is, what was done to it, and a way in. */
 export default function VmDetail() {
-  const { t } = useTranslation('nextstack')
+  const { t } = useTranslation(['nextstack', 'storage', 'snapshot'])
   const navigate = useNavigate()
   const { id = '' } = useParams()
   const [gone, setGone] = useState(false)
@@ -35,7 +37,7 @@ export default function VmDetail() {
   if (missing || gone) {
     return (
       <div className="zs-card">
-        <EmptyState title={t('detail.gone')} action={<Link to={paths.nextstack.vm.list()}>{t('detail.back')}</Link>}>
+        <EmptyState title={t('detail.gone')} action={<Link to={paths.nextstack.vm.list()} className="zs-button zs-button-plain">{t('detail.back')}</Link>}>
           {t('detail.goneNote')}
         </EmptyState>
       </div>
@@ -62,6 +64,8 @@ export default function VmDetail() {
         tabs={(vm) => [
           { key: 'overview', label: t('detail.tab.overview'), content: <VmOverview vm={vm} /> },
           { key: 'metrics', label: t('detail.tab.metrics'), content: <VmMetrics vm={vm} /> },
+          { key: 'volumes', label: t('storage:vm.tab'), content: <VmVolumes vm={vm} /> },
+          { key: 'snapshots', label: t('snapshot:tab.snapshots'), content: <VmSnapshots vm={vm} /> },
           { key: 'operations', label: t('detail.tab.operations'), content: <VmOperations vm={vm} /> },
           { key: 'console', label: t('detail.tab.console'), content: <VmConsoleLog vm={vm} /> },
           { key: 'terminal', label: t('detail.tab.terminal'), content: <VmTerminal vm={vm} /> },

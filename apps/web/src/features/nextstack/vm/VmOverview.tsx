@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import Typography from 'antd/es/typography'
 import * as format from '../../../kit/format.ts'
+import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { useClouds } from '../../../session/cloud.ts'
 import { sshCommand, usableAddresses } from './vmAddresses.ts'
@@ -24,15 +25,16 @@ export function VmOverview({ vm }: { readonly vm: Vm }) {
           size="small"
           column={{ xs: 1, sm: 1, md: 2, xl: 3 }}
           items={[
-            fact('name', t('field.name'), vm.name),
             fact('type', t('field.type'), t(`type.${vm.type}`)),
             fact('cloud', t('field.cloud'), cloud?.name ?? format.nothing),
             fact('image', t('field.image'), vm.image.name),
             fact('flavor', t('field.flavor'), vm.flavor.name),
             fact('cpu', t('add.flavorColumn.cpu'), t('cores', { count: vm.cpu_cores })),
             fact('memory', t('add.flavorColumn.memory'), format.bytes(vm.memory_bytes)),
+            ...(vm.gpus.length === 0 ? [] : [fact('gpus', t('field.gpus'), vm.gpus.map((gpu) => t('add.flavorGpu', gpu)).join('、'))]),
             fact('disk', t('field.disk'), format.bytes(vm.disk_bytes)),
-            fact('network', t('field.network'), vm.network),
+            fact('network', t('field.network'), vm.vpc === null ? vm.network : <Link to={paths.nextstack.vpc.detail(vm.vpc.id)}>{vm.vpc.name}</Link>),
+            ...(vm.vpc === null ? [] : [fact('groups', t('field.groups'), <Groups vm={vm} />), fact('eip', t('field.eip'), vm.eip === null ? format.nothing : <Code text={vm.eip.address} />)]),
             fact('node', t('column.node'), vm.node ?? format.nothing),
             fact('creator', t('column.creator'), vm.created_by),
             ...(platform ? [fact('bp', t('column.organisation'), vm.bp_name ?? format.nothing)] : []),
@@ -52,7 +54,7 @@ export function VmOverview({ vm }: { readonly vm: Vm }) {
           <ul className="ns-list">
             {addresses.map(({ family, address }) => (
               <li key={address}>
-                <span className="ns-soft">{t('detail.family', { family })}</span> <Address address={address} />
+                <span className="ns-soft ns-family">{t('detail.family', { family })}</span> <Address address={address} />
               </li>
             ))}
           </ul>
@@ -75,13 +77,26 @@ export function VmOverview({ vm }: { readonly vm: Vm }) {
               </>
             )}
             <p>
-              {t('detail.connectTerminal')} <Link to="?tab=terminal">{t('detail.openTerminal')}</Link>
+              {t('detail.connectTerminal')}{' '}
+              <Link to="?tab=terminal" className="zs-text-link">
+                {t('detail.openTerminal')}
+              </Link>
             </p>
           </>
         )}
       </section>
     </div>
   )
+}
+
+function Groups({ vm }: { readonly vm: Vm }) {
+  if (vm.security_groups.length === 0) return format.nothing
+  return vm.security_groups.map(({ id, name }, index) => (
+    <span key={id}>
+      {index > 0 && '、'}
+      <Link to={paths.nextstack.securityGroup.detail(id)}>{name}</Link>
+    </span>
+  ))
 }
 
 const Code = ({ text, shown = text }: { readonly text: string; readonly shown?: string }) => (

@@ -1,19 +1,17 @@
 import ExclamationCircleFilled from '@ant-design/icons/es/icons/ExclamationCircleFilled'
-import LoadingOutlined from '@ant-design/icons/es/icons/LoadingOutlined'
 import Tooltip from 'antd/es/tooltip'
 import type { Vm } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
 import { StatusTag } from '../../../kit/StatusTag.tsx'
-import { isPassing, vmTones } from './vmRules.ts'
+import { vmTones } from './vmRules.ts'
 
-/** The status, that something is happening, and what went wrong last: also of an instance that runs although its last operation failed. */
+/** The status, and what went wrong last: also of an instance that runs although its last operation failed. */
 export function VmStatusTag({ vm }: { readonly vm: Pick<Vm, 'status' | 'error'> }) {
   const { t } = useTranslation('nextstack')
   const reason = vm.error ?? (vm.status === 'lost' ? t('lostReason') : null)
   return (
     <span className="ns-status">
       <StatusTag tone={vmTones[vm.status]}>{t(`status.${vm.status}`)}</StatusTag>
-      {isPassing(vm) && <LoadingOutlined aria-hidden="true" />}
       {reason !== null && (
         <Tooltip title={reason}>
           <ExclamationCircleFilled className="ns-status-reason" tabIndex={0} role="img" aria-label={reason} />

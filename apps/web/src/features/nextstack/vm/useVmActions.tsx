@@ -1,16 +1,24 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { snapshots } from '@zhisuan/contract/nextstack/snapshot'
 import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
-import { useState, type ReactNode } from 'react'
+import { lazy, Suspense, useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useNavigate } from 'react-router'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import type { BatchAction } from '../../../kit/BatchBar.tsx'
 import type { Confirmation } from '../../../kit/ConfirmDialog.tsx'
 import { paths, withQuery } from '../../../paths.ts'
-import { RebuildDialog } from './RebuildDialog.tsx'
+import { SnapshotCreate } from '../snapshot/SnapshotDialogs.tsx'
+import { touchedBySnapshot } from '../snapshot/snapshotRules.ts'
+import { nameAt } from '../storage/storageRules.ts'
 import { RenameDialog } from './RenameDialog.tsx'
-import { ResizeDialog } from './ResizeDialog.tsx'
+import { VmGroupsDialog } from './VmGroupsDialog.tsx'
 import { touchedByVm, whyNot, type VmActionName } from './vmRules.ts'
+
+// Their pickers and sliders are more script than the list that offers them.
+const ResizeDialog = lazy(() => import('./ResizeDialog.tsx').then((module) => ({ default: module.ResizeDialog })))
+const RebuildDialog = lazy(() => import('./RebuildDialog.tsx').then((module) => ({ default: module.RebuildDialog })))
 
 /** The calls that begin an operation and need nothing but the instance. */
 function useVmCalls(silent: boolean) {
@@ -29,6 +37,7 @@ function useVmCalls(silent: boolean) {
     delete: (vm: Vm) => remove.mutateAsync(of(vm)),
   }
 }
+type DialogKind = 'rename' | 'resize' | 'rebuild' | 'groups' | 'snapshot'
 type Operation = keyof ReturnType<typeof useVmCalls>
 
 const dangerous: readonly VmActionName[] = ['forceStop', 'forceRestart', 'rebuild', 'delete']
@@ -46,11 +55,13 @@ export function useVmActions(cloud: CloudBasic | null, onDeleted?: () => void): 
   readonly batchActions: readonly BatchAction<Vm>[]
   readonly dialogs: ReactNode
 } {
-  const { t } = useTranslation('nextstack')
+  const { t } = useTranslation(['nextstack', 'snapshot'])
+  const navigate = useNavigate()
   const calls = useVmCalls(false)
   // The batch's summary says what failed.
   const quiet = useVmCalls(true)
-  const [dialog, setDialog] = useState<{ kind: 'rename' | 'resize' | 'rebuild'; vm: Vm } | null>(null)
+  const keepQuietly = useChange(snapshots.create, { invalidates: touchedBySnapshot, silent: true })
+  const [dialog, setDialog] = useState<{ kind: DialogKind; vm: Vm } | null>(null)
   const close = (): void => setDialog(null)
 
   const body = (name: Operation, of: readonly Vm[]): ReactNode => {
@@ -91,7 +102,7 @@ export function useVmActions(cloud: CloudBasic | null, onDeleted?: () => void): 
       if (name === 'delete') onDeleted?.()
     },
   })
-  const opening = (kind: 'rename' | 'resize' | 'rebuild', vm: Vm): Action => ({
+  const opening = (kind: DialogKind, vm: Vm): Action => ({
     ...basics(kind, vm),
     run: () => {
       setDialog({ kind, vm })
@@ -106,6 +117,9 @@ export function useVmActions(cloud: CloudBasic | null, onDeleted?: () => void): 
     operation('restart', vm),
     opening('rename', vm),
     opening('resize', vm),
+    opening('snapshot', vm),
+    // Only the border of a private network is guarded.
+    ...(vm.vpc === null ? [] : [opening('groups', vm)]),
     operation('forceRestart', vm),
     operation('forceStop', vm),
     opening('rebuild', vm),
@@ -123,13 +137,34 @@ export function useVmActions(cloud: CloudBasic | null, onDeleted?: () => void): 
 
   return {
     actionsOf,
-    batchActions: [batch('start'), batch('stop'), batch('restart'), batch('forceStop'), batch('delete')],
+    batchActions: [
+      batch('start'),
+      batch('stop'),
+      batch('restart'),
+      {
+        key: 'command',
+        label: t('action.command'),
+        disabledReason: (vm) => whyNot(t, 'terminal', vm, cloud),
+        open: (of) => void navigate(withQuery(paths.nextstack.vm.command(), { mode: 'batch', vms: of.map(({ id }) => id).join(',') })),
+      },
+      {
+        key: 'snapshot',
+        label: t('action.snapshot'),
+        disabledReason: (vm) => whyNot(t, 'snapshot', vm, cloud),
+        run: ({ id }) => keepQuietly.mutateAsync({ body: { vm_id: id, name: nameAt('snap', new Date()) } }),
+        confirm: (of) => ({ title: t('snapshot:create.many', { count: of.length, name: nameAt('snap', new Date()) }), body: t('snapshot:create.note') }),
+      },
+      batch('forceStop'),
+      batch('delete'),
+    ],
     dialogs: (
-      <>
+      <Suspense>
         {dialog?.kind === 'rename' && <RenameDialog vm={dialog.vm} onClose={close} />}
         {dialog?.kind === 'resize' && <ResizeDialog vm={dialog.vm} onClose={close} />}
+        {dialog?.kind === 'groups' && <VmGroupsDialog vm={dialog.vm} onClose={close} />}
+        {dialog?.kind === 'snapshot' && <SnapshotCreate vm={dialog.vm} onClose={close} />}
         {dialog?.kind === 'rebuild' && <RebuildDialog vm={dialog.vm} onClose={close} />}
-      </>
+      </Suspense>
     ),
   }
 }

@@ -17,16 +17,15 @@ export const vmColumns = (t: TFunction<'nextstack'>, organisations: boolean): re
     to: (vm) => paths.nextstack.vm.detail(vm.id),
     note: (vm) => vm.description,
   }),
-  col.custom('status', t('column.status'), (vm) => <VmStatusTag vm={vm} />, { sort: true, width: 116 }),
-  col.text('type', t('column.type'), (vm) => t(`type.${vm.type}`), { width: 92 }),
-  col.text('image', t('column.image'), (vm) => vm.image.name, { width: 160 }),
+  col.custom('status', t('column.status'), (vm) => <VmStatusTag vm={vm} />, { sort: true, width: 96 }),
+  col.text('image', t('column.image'), (vm) => vm.image.name, { width: 112, note: (vm) => t(`type.${vm.type}`) }),
   col.custom('size', t('column.flavor'), (vm) => (
     <div className="ns-size">
-      <div>{vm.flavor.name}</div>
+      {vm.flavor.name}
       <div className="zs-name-note zs-number">{sizeText(t, vm)}</div>
     </div>
-  )),
-  col.custom('addresses', t('column.addresses'), (vm) => <VmAddresses vm={vm} />),
+  ), { width: 144 }),
+  col.custom('addresses', t('column.addresses'), (vm) => <VmAddresses vm={vm} />, { width: 152 }),
   ...(organisations ? [col.text<Vm>('bp', t('column.organisation'), (vm) => vm.bp_name, { width: 120 })] : []),
   col.text('created_by', t('column.creator'), (vm) => vm.created_by, { width: 110, off: true }),
   col.text('node', t('column.node'), (vm) => vm.node, { width: 130, off: true }),

@@ -12,6 +12,8 @@ const draft = z.object({
   flavor_id: z.uuid().optional().catch(undefined),
   disk_bytes: z.number().optional().catch(undefined),
   network: z.string().optional().catch(undefined),
+  security_group_ids: z.array(z.uuid()).optional().catch(undefined),
+  key_pair_ids: z.array(z.uuid()).optional().catch(undefined),
   name: z.string().optional().catch(undefined),
   description: z.string().optional().catch(undefined),
   count: z.number().optional().catch(undefined),

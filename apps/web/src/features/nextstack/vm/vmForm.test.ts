@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { accessOf, corrections, diskFor, type Offers } from './vmForm.ts'
+import { accessOf, bodyOf, corrections, diskFor, privateNetwork, type Offers } from './vmForm.ts'
 
 const types = (vm: boolean, container: boolean) => ({ vm: { available: vm, reason: null }, container: { available: container, reason: null } })
 const nothingKnown: Offers = { clouds: undefined, preferredCloud: undefined, images: undefined, flavors: undefined, networks: undefined }
@@ -50,6 +50,18 @@ describe('accessOf', () => {
   it('sends what was typed, and user data only where the image reads it', () => {
     expect(accessOf({ password: '', ssh_public_key: ' ', user_data: '#!/bin/sh' }, true)).toEqual({ user_data: '#!/bin/sh' })
     expect(accessOf({ password: 'x', user_data: '#!/bin/sh' }, false)).toEqual({ password: 'x' })
+  })
+})
+
+describe('bodyOf', () => {
+  const values = { cloud_id: 'c', type: 'container' as const, image_fingerprint: 'x', flavor_id: 'f', disk_bytes: 1, name: 'n', description: '', count: 1, security_group_ids: ['g'] }
+  it('sends a network of the cloud’s own by its name, without groups', () => {
+    expect(bodyOf({ ...values, network: 'lxdbr0' }, false)).toEqual({ cloud_id: 'c', type: 'container', image_fingerprint: 'x', flavor_id: 'f', disk_bytes: 1, name: 'n', description: '', count: 1, network: 'lxdbr0' })
+  })
+  it('sends a private one by its id, with the groups', () => {
+    const body = bodyOf({ ...values, network: privateNetwork('v'), key_pair_ids: ['k'] }, false)
+    expect(body).toMatchObject({ vpc_id: 'v', security_group_ids: ['g'], key_pair_ids: ['k'] })
+    expect(body).not.toHaveProperty('network')
   })
 })
 

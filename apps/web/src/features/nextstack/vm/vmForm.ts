@@ -1,10 +1,12 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
-import type { Flavor, VmType } from '@zhisuan/contract/nextstack/vm'
+import type { Flavor } from '@zhisuan/contract/nextstack/flavor'
+import type { VmType } from '@zhisuan/contract/nextstack/vm'
 
 /** How a person gets in. */
 export interface AccessValues {
   password?: string
   ssh_public_key?: string
+  key_pair_ids?: string[]
   user_data?: string
 }
 
@@ -15,7 +17,9 @@ export interface VmValues extends AccessValues {
   image_fingerprint: string
   flavor_id: string
   disk_bytes: number
+  /** A network of the cloud's own by its name, or a private one: see {@link privateNetwork}. */
   network: string
+  security_group_ids?: string[]
   name: string
   description: string
   count: number
@@ -32,14 +36,21 @@ export function accessOf(values: VmTyped, cloudInit: boolean): AccessValues {
   return {
     ...(password !== undefined && { password }),
     ...(key !== undefined && { ssh_public_key: key }),
+    ...(values.key_pair_ids !== undefined && values.key_pair_ids.length > 0 && { key_pair_ids: values.key_pair_ids }),
     ...(data !== undefined && { user_data: data }),
   }
 }
 
+/** How the form's one choice of a network names a private one; engines' names hold no colon. */
+export const privateNetwork = (id: string): string => `vpc:${id}`
+export const vpcIdOf = (network: string | undefined): string | null => (network?.startsWith('vpc:') === true ? network.slice(4) : null)
+
 /** The form's values as the call takes them. */
 export function bodyOf(values: VmValues, cloudInit: boolean) {
-  const { cloud_id, name, description, type, image_fingerprint, flavor_id, disk_bytes, network, count } = values
-  return { cloud_id, name, description, type, image_fingerprint, flavor_id, disk_bytes, network, count, ...accessOf(values, cloudInit) }
+  const { cloud_id, name, description, type, image_fingerprint, flavor_id, disk_bytes, network, security_group_ids = [], count } = values
+  const vpc_id = vpcIdOf(network)
+  const where = vpc_id === null ? { network } : { vpc_id, security_group_ids }
+  return { cloud_id, name, description, type, image_fingerprint, flavor_id, disk_bytes, ...where, count, ...accessOf(values, cloudInit) }
 }
 
 /** What there is to choose from; undefined what is not known yet. */

@@ -19,6 +19,7 @@ export const vmTones: Readonly<Record<VmStatus, StatusTone>> = {
   restarting: 'busy',
   resizing: 'busy',
   rebuilding: 'busy',
+  restoring: 'busy',
   deleting: 'busy',
 }
 
@@ -32,7 +33,9 @@ export const vmActions = {
   terminal: { rule: 'terminal', changes: false },
   rename: { rule: 'rename', changes: false },
   resize: { rule: 'resize', changes: true },
+  snapshot: { rule: 'snapshot', changes: true },
   rebuild: { rule: 'rebuild', changes: true },
+  groups: { rule: 'setSecurityGroups', changes: true },
   delete: { rule: 'delete', changes: true },
 } as const satisfies Record<string, { rule: VmAction; changes: boolean }>
 export type VmActionName = keyof typeof vmActions
@@ -40,21 +43,28 @@ export type VmActionName = keyof typeof vmActions
 /** What is no longer true after anything was done to an instance. */
 export const touchedByVm: readonly Call[] = [vms.list, vms.get, vms.operations]
 
-/** An operation is running: it will look different soon. */
+type Seen = Pick<Vm, 'status' | 'operation_id'>
+
+/** It will look different soon. */
 export const isPassing = (vm: Pick<Vm, 'status'>): boolean => vmTransitional.includes(vm.status)
 
-/** Lists and pages look once a second while something passes, else as always. */
-export const refreshMsOf = (vms: readonly Pick<Vm, 'status'>[]): number => (vms.some(isPassing) ? 1_000 : 5_000)
+/** Lists and pages look once a second while something is done, else as always. */
+export const refreshMsOf = (vms: readonly Seen[]): number => (vms.some((vm) => isPassing(vm) || vm.operation_id !== null) ? 1_000 : 5_000)
+
+/** Changes that are no operation: they may be made beside one. */
+const besideOperations: readonly VmActionName[] = ['groups']
 
 /**
  * Why something cannot be done to an instance now, or null where it can. The server refuses by the
  * same rules.
  * @param cloud null where it is not known; then it is not judged
  */
-export function whyNot(t: TFunction<'nextstack'>, action: VmActionName, vm: Pick<Vm, 'status'>, cloud: Pick<CloudBasic, 'status'> | null): string | null {
+export function whyNot(t: TFunction<'nextstack'>, action: VmActionName, vm: Seen, cloud: Pick<CloudBasic, 'status'> | null): string | null {
   const { rule, changes } = vmActions[action]
   if (isPassing(vm)) return t('busy', { state: t(`status.${vm.status}`) })
   if (cloud?.status === 'maintenance' && changes) return errors.cloudMaintenance.text
   if (cloud?.status === 'offline' && (changes || action === 'terminal')) return errors.cloudOffline.text
+  // Such as making a snapshot, during which the instance is used as always.
+  if (vm.operation_id !== null && changes && !besideOperations.includes(action)) return errors.operationRunning.text
   return allowed(vmCan, rule, vm.status, t(`status.${vm.status}`))
 }

@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto'
+import { stringify } from 'yaml'
+import { fitsVariable, stackFile, type StackFile, type Variable } from '@zhisuan/contract/aos/stack'
+import { bindRefusal } from '@zhisuan/contract/cis/binds'
+import { isPlatformKind } from '@zhisuan/contract/roles'
+import type { Actor } from '../../../platform/auth/actor.ts'
+import { Refusal } from '../../../platform/errors.ts'
+import { isMapping, parseCompose, type Mapping, type Problem } from './compose.parse.ts'
+import { judge, type RuleParts } from './compose.rules.ts'
+import { besides, keyed, listed, mountOf, servicesOf, type ComposeService } from './compose.service.ts'
+import { fill, literal, variablesIn } from './compose.variables.ts'
+
+/** Names the stack on every container of it. */
+export const stackLabel = 'zhisuan.stack'
+/** Of what lies in the configs that a service has: another text makes its containers anew. */
+const filesLabel = 'zhisuan.files'
+
+type Bind = RuleParts['bind']
+
+/**
+ * What somebody may have a file do.
+ * @param nodes where; null where that is not known yet
+ */
+export function termsOf(actor: Pick<Actor, 'kind' | 'bp_id'>, nodes: readonly { readonly bp_id: string | null }[] | null, configs: ComposeTerms['configs']): ComposeTerms {
+  const onOwn: Bind = (path) => bindRefusal(actor, { bp_id: actor.bp_id }, path) ?? (isPlatformKind(actor.kind) ? null : 'own')
+  const onThese: Bind = (path) => (nodes ?? []).map((node) => bindRefusal(actor, node, path)).find((refusal) => refusal !== null) ?? null
+  return { free: isPlatformKind(actor.kind), bind: nodes === null ? onOwn : onThese, configs }
+}
+/** For a file that was judged when it was asked for. */
+export const judged = (configs: readonly StackFile[]): ComposeTerms => ({ free: true, bind: () => null, configs })
+
+/** What a compose file is judged by. */
+export interface ComposeTerms {
+  /** Whether whoever deploys it may use the whole of a node. */
+  readonly free: boolean
+  readonly bind: Bind
+  /** What lies beside it; `any` where that is not known yet: files below the file's own directory then are none of the node's. */
+  readonly configs: readonly StackFile[] | 'any'
+}
+/** A file that is ready to be deployed. */
+export interface Prepared {
+  readonly root: Mapping
+  readonly services: readonly ComposeService[]
+}
+
+/** All that can be told of a file before its variables have values. */
+export function checkCompose(text: string, { free, bind, configs }: ComposeTerms): { problems: Problem[]; services: string[]; variables: string[] } {
+  const { root, problems, report } = parseCompose(text)
+  if (root === null) return { problems, services: [], variables: [] }
+  judge(root, { report, free, bind, files: pathsOf(configs), filled: false })
+  const variables = new Set<string>()
+  walk(root, [], (value, path) => {
+    const { names, invalid } = variablesIn(value)
+    for (const name of names) variables.add(name)
+    for (const one of invalid) report(path, 'variableSyntax', { value: one })
+    return value
+  })
+  const services = isMapping(root['services']) ? Object.keys(root['services']) : []
+  return { problems: problems.toSorted((one, other) => one.line - other.line || one.column - other.column), services, variables: [...variables] }
+}
+
+/** @throws Refusal `composeInvalid` with the first thing that is wrong */
+export function refuseInvalid(problems: readonly Problem[]): void {
+  const first = problems.find(({ severity }) => severity === 'error')
+  if (first !== undefined) throw new Refusal('composeInvalid', { field: 'compose', values: { line: first.line, reason: first.message } })
+}
+
+/**
+ * A file with its variables filled in.
+ * @throws Refusal `composeInvalid`, `variableMissing`
+ */
+export function prepare(text: string, values: ReadonlyMap<string, string>, { free, bind, configs }: ComposeTerms): Prepared {
+  const { root, problems, report } = parseCompose(text)
+  refuseInvalid(problems)
+  // Without a problem there is one.
+  if (root === null) throw new Refusal('composeInvalid', { field: 'compose', values: { line: 1, reason: '' } })
+  const filled = walk(root, [], (value, path) => {
+    const { names, invalid } = variablesIn(value)
+    for (const one of invalid) report(path, 'variableSyntax', { value: one })
+    const whole = fill(value, values, (name, says) => {
+      if (says === '') throw new Refusal('variableMissing', { field: `values.${name}`, values: { name } })
+      report(path, 'variableRequired', { name, reason: says })
+    })
+    return names.length > 0 ? typed(whole, String(path.at(-1))) : whole
+  })
+  // A mapping stays one.
+  const result = filled as Mapping
+  // With all that aliases and variables brought.
+  if (JSON.stringify(result).length > filledMax) report([], 'tooLong')
+  judge(result, { report, free, bind, files: pathsOf(configs), filled: true })
+  refuseInvalid(problems)
+  return { root: result, services: servicesOf(result) }
+}
+
+/**
+ * A prepared file as a node gets it: JSON, which YAML is a superset of, so that no version of compose
+ * reads a text as something else. Mounts are written in their long way, for the same reason.
+ * @param files what lies beside it, by path
+ */
+export function fileForNode(root: Mapping, of: { stack_id: string; files: ReadonlyMap<string, string> }): string {
+  const { version: _, name: __, ...rest } = root
+  const services = Object.fromEntries(Object.entries(isMapping(root['services']) ? root['services'] : {}).map(([name, service]) => [name, serviceForNode(isMapping(service) ? service : {}, of)]))
+  return JSON.stringify(walk(withoutExtensions({ ...rest, services }), [], literal))
+}
+
+function serviceForNode(service: Mapping, { stack_id, files }: { stack_id: string; files: ReadonlyMap<string, string> }): Mapping {
+  const mounts = listed(service['volumes']).map((value) => ({ value, mount: mountOf(value) }))
+  const paths = [...mounts.flatMap(({ mount }) => (mount?.type === 'bind' && mount.source !== null ? [besides(mount.source)] : [])), ...listed(service['env_file']).map((path) => besides(String(path)))].filter((path) => files.has(path))
+  const labels = Object.fromEntries([...keyed(service['labels']), [stackLabel, stack_id], ...(paths.length > 0 ? [[filesLabel, digest(paths.map((path) => files.get(path) ?? ''))] as const] : [])])
+  return {
+    ...withoutExtensions(service),
+    labels,
+    ...(mounts.length > 0 && {
+      volumes: mounts.map(({ value, mount }) => {
+        // Of what has no name compose keeps what is in it only where it is written so.
+        if (mount === null || !mount.plain || mount.source === null) return value
+        const source = mount.type === 'bind' && files.has(besides(mount.source)) ? `./${besides(mount.source)}` : mount.source
+        return { type: mount.type, source, target: mount.target, ...(mount.readOnly && { read_only: true }) }
+      }),
+    }),
+  }
+}
+
+/** As people read it. */
+export const shown = (root: Mapping): string => stringify(root, { lineWidth: 0 })
+
+/**
+ * Values of the variables that a template asks for.
+ * @throws Refusal `variableMissing`, `variableInvalid`
+ */
+export function valuesOf(variables: readonly Variable[], given: Readonly<Record<string, string>>): Map<string, string> {
+  const values = new Map(Object.entries(given))
+  for (const variable of variables) {
+    const { name, required, default: fallback } = variable
+    const value = values.get(name) ?? fallback ?? ''
+    if (value === '') {
+      if (required) throw new Refusal('variableMissing', { field: `values.${name}`, values: { name } })
+      // Nothing was said: what the file says by itself counts, or else it is empty.
+      values.set(name, '')
+      continue
+    }
+    if (!fitsVariable(variable, value)) throw new Refusal('variableInvalid', { field: `values.${name}`, values: { name } })
+    values.set(name, value)
+  }
+  return values
+}
+
+/** Characters; what a node takes leaves room for what we add. */
+const filledMax = 240_000
+
+const numbers = new Set('replicas scale target published retries cpu_shares pids_limit mem_swappiness max_attempts cpu_count pids'.split(' '))
+const booleans = new Set('read_only init tty stdin_open privileged internal attachable disable external enable_ipv6'.split(' '))
+/** A variable is text; where compose wants a number or a truth value it becomes one. */
+function typed(value: string, key: string): string | number | boolean {
+  if (numbers.has(key) && /^\d{1,9}$/.test(value)) return Number(value)
+  return booleans.has(key) && (value === 'true' || value === 'false') ? value === 'true' : value
+}
+
+/** The same with every text made another; keys stay. */
+function walk(value: unknown, path: readonly (string | number)[], change: (text: string, path: readonly (string | number)[]) => unknown): unknown {
+  if (typeof value === 'string') return change(value, path)
+  if (Array.isArray(value)) return value.map((one, index) => walk(one, [...path, index], change))
+  return isMapping(value) ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, walk(one, [...path, key], change)])) : value
+}
+
+const withoutExtensions = (value: Mapping): Mapping => Object.fromEntries(Object.entries(value).filter(([key]) => !key.startsWith('x-')))
+const pathsOf = (configs: ComposeTerms['configs']): { has: (path: string) => boolean } => (configs === 'any' ? { has: (path) => stackFile.shape.path.safeParse(path).success } : new Set(configs.map(({ path }) => path)))
+const digest = (texts: readonly string[]): string => texts.reduce((hash, text) => hash.update(`${text.length}:`).update(text), createHash('sha256')).digest('hex')

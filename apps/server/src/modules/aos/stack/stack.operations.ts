@@ -1,0 +1,196 @@
+import type { Docker } from '@zhisuan/engines/docker/types'
+import { z } from 'zod'
+import { platformScope } from '../../../platform/auth/actor.ts'
+import type { Sql, Tx } from '../../../platform/db/database.ts'
+import { Refusal } from '../../../platform/errors.ts'
+import type { OperationDefinition, OperationStep, StepContext } from '../../../platform/operations.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { ConfigService, ServiceContainers } from '../../cis/index.ts'
+import type { EdgeReach, ReachedEdge } from '../../ecrm/edge/edge.reach.ts'
+import type { UsualRefusal, WorkOnNode } from '../../ecrm/index.ts'
+import { fileForNode, judged, prepare } from '../compose/compose.ts'
+import { recordStackConfig } from './config.store.ts'
+import { dropEmptyDeployment } from './deployment.store.ts'
+import { getRevision } from './revision.store.ts'
+import { deleteServices, serviceRowsOf } from './service.store.ts'
+import { runCompose } from './stack.compose.ts'
+import * as store from './stack.store.ts'
+import type { StackRow } from './stack.store.ts'
+import { projectLabel, serviceLabel, type StackWatch } from './stack.watch.ts'
+
+const nothing = z.object({})
+const applied = z.object({ revision: z.int() })
+const action = z.object({
+  action: z.enum(['start', 'stop', 'restart']),
+  /** Null: the whole stack. */
+  service: z.string().nullable(),
+  /** When its containers were started, as it was known when a restart was asked for. */
+  started: z.record(z.string(), z.string().nullable()),
+})
+type Action = z.output<typeof action>
+
+/** So many containers are acted on at once. */
+const atOnce = 8
+
+export type StackOperations = ReturnType<typeof createStackOperations>
+
+interface At {
+  readonly row: StackRow
+  readonly edge: ReachedEdge
+  readonly signal: AbortSignal
+}
+
+/**
+ * The long work on stacks. Compose compares what is with what is wanted, so each step may be run
+ * again; on the node its work goes on when the server is gone, and is followed when it is back.
+ */
+export function createStackOperations(
+  platform: Pick<Platform, 'db' | 'secrets'>,
+  parts: { edges: Pick<EdgeReach, 'reach'>; workOnNode: WorkOnNode; usualRefusal: UsualRefusal; configs: Pick<ConfigService, 'contents'>; containers: Pick<ServiceContainers, 'record'>; watch: Pick<StackWatch, 'look'> },
+) {
+  const { db, secrets } = platform
+  const { edges, workOnNode, usualRefusal, configs, containers, watch } = parts
+
+  const at = async (context: StepContext<unknown>, act: (at: At) => Promise<void>): Promise<void> => {
+    const row = await store.getStackRow(db, context.resource_id)
+    if (row === undefined) throw new Refusal('notFound')
+    await workOnNode(edges.reach, row.edge_id, context.signal, (edge) => act({ row, edge, signal: context.signal }))
+  }
+  const step = <Input>(name: string, act: (at: At, context: StepContext<Input>) => Promise<void>): OperationStep<Input> => ({
+    name,
+    run: (context: StepContext<Input>) => at(context, (here) => act(here, context)),
+  })
+  const look = <Input>() => step<Input>('look', ({ row, edge, signal }) => watch.look(edge.docker, row.id, signal))
+  const told = (row: StackRow) => (output: string) => store.updateStack(db, row.id, { output })
+
+  const preparedOf = async (on: Sql, row: StackRow, revision: number) => {
+    const found = await getRevision(on, secrets, row.id, revision)
+    if (found === null) throw new Refusal('revisionUnknown')
+    const { compose, values, configs: files } = found.content
+    // Whoever asked for it was judged then.
+    return { files, ...prepare(compose, new Map(Object.entries(values)), judged(files)) }
+  }
+  /**
+   * A revision as its node gets it, and which texts of configs are in it.
+   * @param empty for what only goes: its configs may be gone before it
+   */
+  const orderOf = async (row: StackRow, revision: number, empty = false) => {
+    const { files, root, services } = await preparedOf(db, row, revision)
+    const contents = await configs.contents(db, platformScope, empty ? [] : files.map(({ config_id }) => config_id))
+    const beside = new Map(files.map(({ path, config_id }) => [path, contents.get(config_id)?.content ?? '']))
+    return {
+      services,
+      contents,
+      order: { file: fileForNode(root, { stack_id: row.id, files: beside }), files: [...beside].map(([path, content]) => ({ path, content_base64: Buffer.from(content).toString('base64') })) },
+    }
+  }
+
+  const apply = (kind: string): OperationDefinition<z.output<typeof applied>> => ({
+    kind,
+    resource_type: 'stack',
+    input: applied,
+    steps: [
+      step('compose', async ({ row, edge, signal }, { input }) => {
+        const { order, contents, services } = await orderOf(row, input.revision)
+        // As many as their rows say, which may have been scaled since; those that are no more of the file go by themselves.
+        const rows = (await serviceRowsOf(db, row.id)).filter(({ name }) => services.some((service) => service.name === name))
+        const scale = Object.fromEntries(rows.map(({ name, replicas }) => [name, replicas]))
+        await runCompose(edge, { project: row.project, action: 'up', ...order, scale }, { signal, say: told(row), usualRefusal })
+        for (const [config_id, { revision }] of contents) await recordStackConfig(db, { stack_id: row.id, config_id, revision })
+      }),
+      look(),
+    ],
+    ended: async (tx, { resource_id, input }, refusal) => {
+      const row = await store.getStackRow(tx, resource_id)
+      if (row === undefined) return
+      if (refusal !== null) return store.updateStack(tx, row.id, { status: 'error', error_text: refusal.message })
+      await store.updateStack(tx, row.id, { status: 'settled', error_text: null, deployed_revision: input.revision })
+      const { services } = await preparedOf(tx, row, input.revision)
+      await forget(tx, row, (name) => !services.some((service) => service.name === name))
+    },
+  })
+
+  /** Services that are no more, with what was known of their containers. */
+  const forget = async (tx: Tx, row: StackRow, gone: (name: string) => boolean): Promise<void> => {
+    const services = (await serviceRowsOf(tx, row.id)).filter(({ name }) => gone(name))
+    for (const service of services) await containers.record(tx, { ...service, edge_id: row.edge_id, bp_id: row.bp_id, created_by: row.created_by, created_by_name: row.created_by_name }, [])
+    await deleteServices(tx, services.map(({ id }) => id))
+  }
+
+  const act = (kind: string): OperationDefinition<Action> => ({
+    kind,
+    resource_type: 'stack',
+    input: action,
+    steps: [
+      step('act', async ({ row, edge: { docker }, signal }, { input }) => {
+        const all = await docker.containers.list({ all: true, labels: [`${projectLabel}=${row.project}`, ...(input.service === null ? [] : [`${serviceLabel}=${input.service}`])], signal })
+        await inParts(all, async ({ id, state }) => {
+          if (input.action === 'start' && state !== 'running') await docker.containers.start(id, { signal })
+          if (input.action === 'stop' && (state === 'running' || state === 'restarting' || state === 'paused')) await docker.containers.stop(id, { signal })
+          if (input.action !== 'restart') return
+          const { startedAt } = await docker.containers.inspect(id, { signal })
+          // Started since it was asked for: it was restarted before the server was killed.
+          if (state !== 'running' || !(id in input.started) || (startedAt?.toISOString() ?? null) === input.started[id]) await docker.containers.restart(id, { signal })
+        })
+      }),
+      look(),
+    ],
+    ended: (tx, { resource_id }, refusal) => store.updateStack(tx, resource_id, { status: 'settled', error_text: refusal?.message ?? null }),
+  })
+
+  /** Containers with what they wrote where nobody named a volume for it. */
+  const removeContainers = async (docker: Docker, project: string, signal: AbortSignal): Promise<void> => {
+    const all = await docker.containers.list({ all: true, labels: [`${projectLabel}=${project}`], signal })
+    await inParts(all, async ({ id, state }) => {
+      if (state === 'running') await docker.containers.stop(id, { signal })
+      await docker.containers.remove(id, { force: true, volumes: true, signal })
+    })
+  }
+
+  const removal: OperationDefinition<object> = {
+    kind: 'aos.stack.delete',
+    resource_type: 'stack',
+    input: nothing,
+    steps: [
+      step('down', async ({ row, edge, signal }) => {
+        const { docker } = edge
+        const down = (order: object) => runCompose(edge, { project: row.project, action: 'down', ...order }, { signal, say: told(row), usualRefusal })
+        await removeContainers(docker, row.project, signal)
+        // By the file that is there, of which it is what it is; and by ours, for a node that lost it.
+        await down({})
+        if (row.deployed_revision !== null) await down((await orderOf(row, row.deployed_revision, true)).order)
+        await removeContainers(docker, row.project, signal)
+        for (const { name } of await docker.volumes.list({ labels: [`${projectLabel}=${row.project}`], signal })) await docker.volumes.remove(name, { signal })
+      }),
+    ],
+    ended: async (tx, { resource_id }, refusal) => {
+      const row = await store.getStackRow(tx, resource_id)
+      if (row === undefined) return
+      if (refusal !== null) return store.updateStack(tx, row.id, { status: 'error', error_text: refusal.message })
+      await dropStack(tx, row)
+    },
+  }
+
+  /** What is known of a stack goes; what is on its node stays. */
+  const dropStack = async (tx: Tx, row: StackRow): Promise<void> => {
+    await forget(tx, row, () => true)
+    await store.deleteStack(tx, row.id)
+    await dropEmptyDeployment(tx, row.deployment_id)
+  }
+
+  return {
+    create: apply('aos.stack.create'),
+    update: apply('aos.stack.update'),
+    rollback: apply('aos.stack.rollback'),
+    scale: apply('aos.stack.scale'),
+    start: act('aos.stack.start'),
+    stop: act('aos.stack.stop'),
+    restart: act('aos.stack.restart'),
+    delete: removal,
+    dropStack,
+  }
+}
+
+async function inParts<T>(all: readonly T[], act: (one: T) => Promise<void>): Promise<void> {
+  for (let first = 0; first < all.length; first += atOnce) await Promise.all(all.slice(first, first + atOnce).map(act))
+}

@@ -1,0 +1,206 @@
+import type { Stack, stacks, StackStatus } from '@zhisuan/contract/aos/stack'
+import type { QueryOf } from '@zhisuan/contract/define'
+import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { jsonObjectFrom } from 'kysely/helpers/postgres'
+import type { Scope } from '../../../platform/auth/actor.ts'
+import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
+import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { within } from '../../../platform/db/scope.ts'
+
+/** As it is recorded: whether what is settled runs, its containers tell. */
+type RecordedStatus = Extract<StackStatus, 'deploying' | 'updating' | 'rolling_back' | 'deleting' | 'error'> | 'settled'
+
+interface StackTable {
+  id: string
+  deployment_id: string
+  edge_id: string
+  bp_id: string | null
+  name: string
+  /** What compose calls it: the only one of that name wherever it runs. */
+  project: string
+  status: RecordedStatus
+  /** The newest that was asked for. */
+  revision: number
+  /** The newest that compose on the node took; null before there is one. */
+  deployed_revision: Generated<number | null>
+  /** Counts looks at its containers: who looked before does not overwrite it. */
+  looks: Generated<number>
+  error_text: string | null
+  output: Generated<string>
+  created_by: string | null
+  created_by_name: string
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+}
+declare module '../../../platform/db/database.ts' {
+  interface Tables {
+    stacks: StackTable
+  }
+}
+export type StackRow = Selectable<StackTable>
+export type ShownStack = Omit<StackRow, 'status'> & {
+  shown_status: StackStatus
+  edge: Stack['edge']
+  edge_bp_id: string | null
+  /** Its node was sent away and does not come back with what it had. */
+  edge_gone: boolean
+  deployment: Stack['deployment']
+  template: Stack['template']
+  revision_count: number
+  service_count: number
+  running_services: number
+}
+
+export const stackMigrations: Migrations = {
+  '20261122_33_stacks': migration(`
+    create table stacks (
+      id uuid primary key,
+      deployment_id uuid not null references stack_deployments,
+      edge_id uuid not null constraint stacks_edge references edges,
+      bp_id uuid,
+      name text not null,
+      project text not null unique,
+      status text not null,
+      revision integer not null,
+      deployed_revision integer,
+      looks integer not null default 0,
+      error_text text,
+      output text not null default '',
+      search text generated always as (name || ' ' || project || ' ' || id::text) stored,
+      created_by uuid,
+      created_by_name text not null,
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now()
+    );
+    create index stacks_deployment on stacks (deployment_id);
+    create index stacks_on_edge on stacks (edge_id);
+    create index stacks_newest on stacks (created_at, id);
+    create index stacks_newest_bp on stacks (bp_id, created_at, id);
+    create index stacks_search on stacks using gin (search gin_trgm_ops);
+  `),
+  // That it was looked at is no change.
+  '20261122_49_stacks_tell_changes': migration(`
+    drop trigger stacks_tell_stack on stacks;
+    create trigger stacks_tell_stack after insert or delete on stacks for each row execute function tell_change('stack');
+    create trigger stacks_tell_stack_changed after update on stacks for each row when (to_jsonb(old) - 'looks' is distinct from to_jsonb(new) - 'looks') execute function tell_change('stack');
+  `),
+  '20261122_43_stacks_tell': migration(`
+    create trigger stacks_tell_stack after insert or update or delete on stacks for each row execute function tell_change('stack');
+    create trigger stack_deployments_tell_stack after insert or update or delete on stack_deployments for each row execute function tell_change('stack');
+  `),
+}
+
+/** What is said of a stack: what is done to it, or how its containers are where somebody can see them. */
+const shownStatus = sql<StackStatus>`case
+  when stacks.status <> 'settled' then stacks.status
+  when edges.status <> 'online' or edges.docker_away then 'unknown'
+  when counts.running = 0 then 'stopped'
+  when counts.running_services = counts.services then 'running'
+  else 'degraded' end`
+
+const visible = (on: Sql, scope: Scope) =>
+  on
+    .selectFrom('stacks')
+    .innerJoin('edges', 'edges.id', 'stacks.edge_id')
+    .innerJoinLateral(
+      (of) =>
+        of
+          .selectFrom('stack_services')
+          .innerJoinLateral((inner) => inner.selectFrom('containers').whereRef('containers.service_id', '=', 'stack_services.id').select(sql<number>`count(*) filter (where containers.status = 'running')`.as('running')).as('own'), (join) => join.onTrue())
+          .whereRef('stack_services.stack_id', '=', 'stacks.id')
+          .select([
+            sql<number>`count(*)`.as('services'),
+            sql<number>`count(*) filter (where own.running >= stack_services.replicas)`.as('running_services'),
+            sql<number>`coalesce(sum(own.running), 0)`.as('running'),
+          ])
+          .as('counts'),
+      (join) => join.onTrue(),
+    )
+    .where(within(scope, 'stacks.bp_id'))
+
+type Counts = { counts: { services: number; running_services: number; running: number } }
+const shown = <T>(query: SelectQueryBuilder<Tables & Counts, 'stacks' | 'edges' | 'counts', T>) =>
+  query.selectAll('stacks').select((of) => [
+    shownStatus.as('shown_status'),
+    sql<ShownStack['edge']>`jsonb_build_object('id', edges.id, 'name', edges.name, 'online', edges.status = 'online')`.as('edge'),
+    'edges.bp_id as edge_bp_id',
+    sql<boolean>`edges.status = 'unbound'`.as('edge_gone'),
+    // Its foreign key says that there is one.
+    jsonObjectFrom(of.selectFrom('stack_deployments').whereRef('stack_deployments.id', '=', 'stacks.deployment_id').select(['stack_deployments.id', 'stack_deployments.name'])).$notNull().as('deployment'),
+    sql<ShownStack['template']>`(select template from stack_revisions where stack_id = stacks.id and stack_revisions.revision = stacks.revision)`.as('template'),
+    sql<number>`(select count(*) from stack_revisions where stack_id = stacks.id)`.as('revision_count'),
+    'counts.services as service_count',
+    sql<number>`case when edges.status = 'online' and not edges.docker_away then counts.running_services else 0 end`.as('running_services'),
+  ])
+
+const order = { by: { name: 'stacks.name', status: 'stacks.status', created_at: 'stacks.created_at', updated_at: 'stacks.updated_at' }, fallback: '-created_at', id: 'stacks.id' }
+
+export async function listStacks(on: Sql, scope: Scope, query: Omit<QueryOf<typeof stacks.list>, 'edge_id' | 'status'> & Partial<Pick<QueryOf<typeof stacks.list>, 'edge_id' | 'status'>> & { deployment_id?: string }): Promise<{ total: number; rows: ShownStack[] }> {
+  const filtered = visible(on, scope)
+    .$if(query.edge_id !== undefined, (q) => q.where('stacks.edge_id', '=', query.edge_id ?? ''))
+    .$if(query.deployment_id !== undefined, (q) => q.where('stacks.deployment_id', '=', query.deployment_id ?? ''))
+    .$if(query.status !== undefined, (q) => q.where(sql<boolean>`${shownStatus} = ${query.status ?? ''}`))
+    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`stacks.search ilike ${containing(query.keyword ?? '')}`))
+  return pageWithTotal(paged(shown(filtered), query, order), filtered, query)
+}
+
+export const getStack = (on: Sql, scope: Scope, id: string): Promise<ShownStack | undefined> => shown(visible(on, scope).where('stacks.id', '=', id)).executeTakeFirst()
+
+export const getStacks = (on: Sql, scope: Scope, ids: readonly string[]): Promise<ShownStack[]> =>
+  ids.length === 0 ? Promise.resolve([]) : shown(visible(on, scope).where('stacks.id', 'in', [...ids])).orderBy('edges.name').execute()
+
+export const getStacksOf = (on: Sql, scope: Scope, deploymentIds: readonly string[]): Promise<ShownStack[]> =>
+  deploymentIds.length === 0 ? Promise.resolve([]) : shown(visible(on, scope).where('stacks.deployment_id', 'in', [...deploymentIds])).execute()
+
+/** Held against other changes until the transaction ends. */
+export const lockStack = (tx: Tx, scope: Scope, id: string): Promise<ShownStack | undefined> => shown(visible(tx, scope).where('stacks.id', '=', id)).forUpdate('stacks').executeTakeFirst()
+
+export const lockStacksOf = (tx: Tx, scope: Scope, deploymentId: string): Promise<ShownStack[]> =>
+  shown(visible(tx, scope).where('stacks.deployment_id', '=', deploymentId)).orderBy('stacks.id').forUpdate('stacks').execute()
+
+/** Of whomever it is: for who works on it. */
+export const getStackRow = (on: Sql, id: string): Promise<StackRow | undefined> => on.selectFrom('stacks').selectAll().where('id', '=', id).executeTakeFirst()
+
+export const insertStack = async (tx: Tx, row: Insertable<StackTable>): Promise<void> => {
+  await tx.insertInto('stacks').values(row).execute()
+}
+
+export const updateStack = async (on: Sql, id: string, changes: Updateable<StackTable>): Promise<void> => {
+  await on.updateTable('stacks').set({ ...changes, updated_at: sql`now()` }).where('id', '=', id).execute()
+}
+
+export const deleteStack = async (tx: Tx, id: string): Promise<void> => {
+  await tx.deleteFrom('stacks').where('id', '=', id).execute()
+}
+
+/** Those of a node, or some of them by their projects. */
+export const stacksOn = (on: Sql, edgeId: string, projects: readonly string[] | null): Promise<StackRow[]> =>
+  on
+    .selectFrom('stacks')
+    .selectAll()
+    .where('edge_id', '=', edgeId)
+    .$if(projects !== null, (q) => q.where('project', 'in', [...(projects ?? [])]))
+    .execute()
+
+/** False where somebody recorded a look meanwhile: what was seen before that counts no more. Held until the transaction ends. */
+export const takeLook = async (tx: Tx, { id, looks }: Pick<StackRow, 'id' | 'looks'>): Promise<boolean> => {
+  const { numUpdatedRows } = await tx.updateTable('stacks').set({ looks: looks + 1 }).where('id', '=', id).where('looks', '=', looks).executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Which nodes have stacks and are there now. */
+export const nodesWithStacks = async (on: Sql): Promise<string[]> =>
+  (await on.selectFrom('edges').select('id').where('status', '=', 'online').where(({ exists, selectFrom }) => exists(selectFrom('stacks').select('id').whereRef('stacks.edge_id', '=', 'edges.id'))).execute()).map(({ id }) => id)
+
+/** Stacks without any container, by node: the others are counted by their containers. */
+export async function countByEdge(on: Sql, edgeIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  if (edgeIds.length === 0) return new Map()
+  const rows = await on
+    .selectFrom('stacks')
+    .select(['edge_id', sql<number>`count(*)`.as('count')])
+    .where('edge_id', 'in', [...edgeIds])
+    .where(({ not, exists, selectFrom }) => not(exists(selectFrom('containers').innerJoin('stack_services', 'stack_services.id', 'containers.service_id').select('containers.id').whereRef('stack_services.stack_id', '=', 'stacks.id'))))
+    .groupBy('edge_id')
+    .execute()
+  return new Map(rows.map(({ edge_id, count }) => [edge_id, count]))
+}

@@ -1,0 +1,88 @@
+import type { Template, templates } from '@zhisuan/contract/aos/stack'
+import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
+import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
+import { iso, isUniqueViolation } from '../../../platform/db/database.ts'
+import { found, Refusal } from '../../../platform/errors.ts'
+import { uuidv7 } from '../../../platform/ids.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { checkCompose, refuseInvalid, termsOf } from '../compose/compose.ts'
+import * as store from './template.store.ts'
+import type { ShownTemplate } from './template.store.ts'
+
+type Calls = typeof templates
+
+export type TemplateService = ReturnType<typeof createTemplates>
+
+const shape = (row: ShownTemplate): Template => ({
+  id: row.id,
+  name: row.name,
+  description: row.description,
+  bp_id: row.bp_id,
+  labels: row.labels,
+  version: row.version,
+  version_count: row.version_count,
+  compose: row.compose,
+  variables: row.variables,
+  created_by: row.created_by_name,
+  created_at: iso(row.created_at),
+  updated_at: iso(row.updated_at),
+})
+
+/** Compose files with variables, in versions. */
+export function createTemplates({ db }: Pick<Platform, 'db'>) {
+  const contentOf = (actor: Actor, body: BodyOf<Calls['update']>) => {
+    // Which configs there are is said when it is deployed: their paths are not known here.
+    refuseInvalid(checkCompose(body.compose, termsOf(actor, null, 'any')).problems)
+    return { description: body.description, labels: JSON.stringify(body.labels), compose: body.compose, variables: JSON.stringify(body.variables) }
+  }
+  const get = async (scope: Scope, id: string): Promise<Template> => shape(found(await store.getTemplate(db, scope, id)))
+
+  return {
+    async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
+      const { total, rows } = await store.listTemplates(db, scopeOf(actor), query)
+      return { total, items: rows.map(shape) }
+    },
+
+    get: (actor: Actor, id: string): Promise<Template> => get(scopeOf(actor), id),
+
+    /** For a deployment. @throws Refusal `templateUnknown` */
+    async forDeployment(scope: Scope, id: string): Promise<Template> {
+      const row = await store.getTemplate(db, scope, id)
+      if (row === undefined) throw new Refusal('templateUnknown', { field: 'template_id' })
+      return shape(row)
+    },
+
+    async versions(actor: Actor, id: string): Promise<ResponseOf<Calls['versions']>> {
+      const scope = scopeOf(actor)
+      return { items: (await store.versionsOf(db, scope, found(await store.getTemplate(db, scope, id)))).map(shape) }
+    },
+
+    async create(actor: Actor, body: BodyOf<Calls['create']>): Promise<Template> {
+      const scope = scopeOf(actor)
+      // What belongs to nobody would be seen by nobody, not even by who made it.
+      if ('nothing' in scope) throw new Refusal('noPermission')
+      const id = uuidv7()
+      try {
+        await store.insertTemplate(db, { id, bp_id: actor.bp_id, name: body.name, version: body.version, ...contentOf(actor, body), created_by: actor.user_id, created_by_name: actor.name })
+      } catch (error) {
+        throw isUniqueViolation(error, 'stack_templates_version') ? new Refusal('templateVersionTaken', { field: 'version', cause: error }) : error
+      }
+      return get(scope, id)
+    },
+
+    async update(actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<Template> {
+      const scope = scopeOf(actor)
+      found(await store.getTemplate(db, scope, id))
+      await store.updateTemplate(db, scope, id, contentOf(actor, body))
+      return get(scope, id)
+    },
+
+    /** What was deployed from it stays. */
+    delete: (actor: Actor, { id, name }: QueryOf<Calls['delete']>): Promise<void> =>
+      db.transaction().execute(async (tx) => {
+        // The contract lets pass one of both.
+        const count = await store.deleteTemplates(tx, scopeOf(actor), id === undefined ? { name: name ?? '', bp_id: actor.bp_id } : { id })
+        if (count === 0) throw new Refusal('notFound')
+      }),
+  }
+}

@@ -1,0 +1,229 @@
+import type { Container, ContainerStatus, containers, deployments } from '@zhisuan/contract/cis/container'
+import type { QueryOf } from '@zhisuan/contract/define'
+import { sql, type ColumnType, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { jsonObjectFrom } from 'kysely/helpers/postgres'
+import type { Scope } from '../../../platform/auth/actor.ts'
+import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
+import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { within } from '../../../platform/db/scope.ts'
+
+export type Port = Container['ports'][number]
+
+interface ContainerTable {
+  id: string
+  edge_id: string
+  /** Null of one that a service of a stack made: see {@link file://./service.containers.ts}. */
+  deployment_id: string | null
+  service_id: string | null
+  service_name: string | null
+  bp_id: string | null
+  name: string
+  /** What it is made from, sealed JSON: variables of the environment often are passwords. Null of a service's. */
+  spec: string | null
+  image: string
+  ports: ColumnType<Port[], string, string>
+  /** Counts what it was made from; on Docker it is a label, so that the old and the new can be told apart. */
+  generation: Generated<number>
+  /** As it was seen last; what is shown also depends on the node. */
+  status: ContainerStatus
+  /** Docker's own; null until it is made. */
+  docker_id: string | null
+  health: Container['health']
+  exit_code: number | null
+  /** Its end was that it used more memory than it may. */
+  out_of_memory: Generated<boolean>
+  restart_count: Generated<number>
+  started_at: Date | null
+  error_text: string | null
+  /** Counts what operations changed: who looked before does not overwrite it. */
+  revision: Generated<number>
+  created_by: string | null
+  created_by_name: string
+  created_at: Generated<Date>
+}
+declare module '../../../platform/db/database.ts' {
+  interface Tables {
+    containers: ContainerTable
+  }
+}
+export type ContainerRow = Selectable<ContainerTable>
+export type ShownContainer = Omit<ContainerRow, 'status'> & {
+  shown_status: ContainerStatus
+  edge: { id: string; name: string; online: boolean }
+  deployment: { id: string; name: string } | null
+}
+
+export const containerMigrations: Migrations = {
+  '20261122_22_containers': migration(`
+    create table containers (
+      id uuid primary key,
+      edge_id uuid not null constraint containers_edge references edges,
+      deployment_id uuid not null references container_deployments,
+      bp_id uuid,
+      name text not null,
+      spec text not null,
+      image text not null,
+      ports jsonb not null,
+      generation integer not null default 1,
+      status text not null,
+      docker_id text,
+      health text,
+      exit_code integer,
+      restart_count integer not null default 0,
+      started_at timestamptz,
+      error_text text,
+      revision integer not null default 0,
+      search text generated always as (name || ' ' || image || ' ' || id::text) stored,
+      created_by uuid,
+      created_by_name text not null,
+      created_at timestamptz not null default now()
+    );
+    create unique index containers_name on containers (edge_id, name);
+    create index containers_deployment on containers (deployment_id);
+    create index containers_newest on containers (created_at, id);
+    create index containers_newest_bp on containers (bp_id, created_at, id);
+    create index containers_by_name_bp on containers (bp_id, name, id);
+    create index containers_search on containers using gin (search gin_trgm_ops);
+  `),
+  '20261122_30_containers_of_services': migration(`
+    alter table containers alter column deployment_id drop not null;
+    alter table containers alter column spec drop not null;
+    alter table containers add column service_id uuid;
+    alter table containers add column service_name text;
+    alter table containers add constraint containers_of_one check ((deployment_id is null) <> (service_id is null));
+    drop index containers_name;
+    create unique index containers_name on containers (edge_id, name) where service_id is null;
+    create unique index containers_of_service on containers (service_id, docker_id) where service_id is not null;
+  `),
+  // A look that sees what was known tells nobody.
+  '20261122_48_containers_tell_changes': migration(`
+    drop trigger containers_tell_container on containers;
+    drop trigger containers_tell_stack on containers;
+    create trigger containers_tell_container after insert or delete on containers for each row execute function tell_change('container');
+    create trigger containers_tell_stack after insert or delete on containers for each row execute function tell_change('stack');
+    create trigger containers_tell_container_changed after update on containers for each row when (old is distinct from new) execute function tell_change('container');
+    create trigger containers_tell_stack_changed after update on containers for each row when (old is distinct from new) execute function tell_change('stack');
+  `),
+  '20261122_47_containers_memory': migration(`
+    alter table containers add column out_of_memory boolean not null default false;
+  `),
+  '20261122_41_containers_tell': migration(`
+    create trigger containers_tell_container after insert or update or delete on containers for each row execute function tell_change('container');
+    create trigger containers_tell_stack after insert or update or delete on containers for each row execute function tell_change('stack');
+    create trigger container_deployments_tell_container after insert or update or delete on container_deployments for each row execute function tell_change('container');
+  `),
+}
+
+/**
+ * What is said of a container: what was seen last, unless nobody can see it now: its node is away,
+ * or no Docker answers there. A node that was
+ * sent away does not come back with what it had.
+ */
+const shownStatus = sql<ContainerStatus>`case
+  when (edges.status = 'online' and not edges.docker_away) or containers.status in ('creating', 'deleting', 'error', 'lost') then containers.status
+  when edges.status = 'unbound' then 'lost'
+  else 'unknown' end`
+
+const visible = (on: Sql, scope: Scope) => on.selectFrom('containers').innerJoin('edges', 'edges.id', 'containers.edge_id').where(within(scope, 'containers.bp_id'))
+
+const shown = <T>(query: SelectQueryBuilder<Tables, 'containers' | 'edges', T>) =>
+  query.selectAll('containers').select((of) => [
+    shownStatus.as('shown_status'),
+    sql<ShownContainer['edge']>`jsonb_build_object('id', edges.id, 'name', edges.name, 'online', edges.status = 'online')`.as('edge'),
+    jsonObjectFrom(of.selectFrom('container_deployments').whereRef('container_deployments.id', '=', 'containers.deployment_id').select(['container_deployments.id', 'container_deployments.name'])).as('deployment'),
+  ])
+
+const order = { by: { name: 'containers.name', status: 'containers.status', created_at: 'containers.created_at' }, fallback: '-created_at', id: 'containers.id' }
+
+export async function listContainers(
+  on: Sql,
+  scope: Scope,
+  query: QueryOf<typeof deployments.instances> & Partial<Pick<QueryOf<typeof containers.list>, 'edge_id' | 'deployment_id'>> & { service_id?: string },
+): Promise<{ total: number; rows: ShownContainer[] }> {
+  const filtered = visible(on, scope)
+    .$if(query.edge_id !== undefined, (q) => q.where('containers.edge_id', '=', query.edge_id ?? ''))
+    .$if(query.deployment_id !== undefined, (q) => q.where('containers.deployment_id', '=', query.deployment_id ?? ''))
+    .$if(query.service_id !== undefined, (q) => q.where('containers.service_id', '=', query.service_id ?? ''))
+    .$if(query.status !== undefined, (q) => q.where(sql<boolean>`${shownStatus} = ${query.status ?? ''}`))
+    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`containers.search ilike ${containing(query.keyword ?? '')}`))
+  return pageWithTotal(paged(shown(filtered), query, order), filtered, query)
+}
+
+export const getContainer = (on: Sql, scope: Scope, id: string): Promise<ShownContainer | undefined> => shown(visible(on, scope).where('containers.id', '=', id)).executeTakeFirst()
+
+export const getContainers = (on: Sql, scope: Scope, ids: readonly string[]): Promise<ShownContainer[]> =>
+  ids.length === 0 ? Promise.resolve([]) : shown(visible(on, scope).where('containers.id', 'in', [...ids])).orderBy('edges.name').execute()
+
+/** Of whomever it is: for who works on it. */
+export const getContainerRow = (on: Sql, id: string): Promise<ContainerRow | undefined> => on.selectFrom('containers').selectAll().where('id', '=', id).executeTakeFirst()
+
+/** Held against other changes until the transaction ends. */
+export const lockContainer = (tx: Tx, scope: Scope, id: string): Promise<ShownContainer | undefined> => shown(visible(tx, scope).where('containers.id', '=', id)).forUpdate('containers').executeTakeFirst()
+
+export const lockContainersOf = (tx: Tx, scope: Scope, deploymentId: string): Promise<ShownContainer[]> =>
+  shown(visible(tx, scope).where('containers.deployment_id', '=', deploymentId)).orderBy('containers.id').forUpdate('containers').execute()
+
+export const insertContainer = async (tx: Tx, row: Insertable<ContainerTable>): Promise<void> => {
+  await tx.insertInto('containers').values(row).execute()
+}
+
+export const updateContainer = async (on: Sql, id: string, changes: Updateable<ContainerTable>): Promise<void> => {
+  await on
+    .updateTable('containers')
+    .set({ ...changes, revision: sql`revision + 1` })
+    .where('id', '=', id)
+    .execute()
+}
+
+export const deleteContainer = async (tx: Tx, id: string): Promise<void> => {
+  await tx.deleteFrom('containers').where('id', '=', id).execute()
+}
+
+/** As Docker has one. */
+export type Observation = Pick<ContainerRow, 'status' | 'docker_id' | 'health' | 'exit_code' | 'out_of_memory' | 'restart_count' | 'started_at'>
+
+/** Rows of a node that no operation is about to change; all, or some. */
+export const settledOn = (on: Sql, edgeId: string, ids: readonly string[] | null): Promise<ContainerRow[]> =>
+  on
+    .selectFrom('containers')
+    .selectAll()
+    .where('edge_id', '=', edgeId)
+    .where('service_id', 'is', null)
+    .where('status', 'not in', ['creating', 'deleting'])
+    .$if(ids !== null, (q) => q.where('id', 'in', [...(ids ?? [])]))
+    .execute()
+
+/** Only where nobody changed it since it was read: whoever did, looks himself. */
+export const recordObservation = async (on: Sql, { id, revision }: Pick<ContainerRow, 'id' | 'revision'>, seen: Partial<Observation>): Promise<void> => {
+  await on.updateTable('containers').set(seen).where('id', '=', id).where('revision', '=', revision).where('status', 'not in', ['creating', 'deleting']).execute()
+}
+
+/** Whether nothing is being done to it, nor was since it was read. Held until the transaction ends. */
+export const holdSettled = async (tx: Tx, { id, revision }: Pick<ContainerRow, 'id' | 'revision'>): Promise<boolean> =>
+  (await tx
+    .selectFrom('containers')
+    .select('id')
+    .where('id', '=', id)
+    .where('revision', '=', revision)
+    .where(({ not, exists, selectFrom }) => not(exists(selectFrom('operations').select('operations.id').whereRef('operations.resource_id', '=', 'containers.id').where('operations.finished_at', 'is', null))))
+    .forUpdate('containers')
+    .executeTakeFirst()) !== undefined
+
+/** Which nodes have containers of ours and are there now. */
+export const nodesToWatch = async (on: Sql): Promise<string[]> =>
+  (await on.selectFrom('edges').select('id').where('status', '=', 'online').where(({ exists, selectFrom }) => exists(selectFrom('containers').select('id').whereRef('containers.edge_id', '=', 'edges.id'))).execute()).map(({ id }) => id)
+
+export const countByEdge = async (on: Sql, edgeIds: readonly string[]): Promise<ReadonlyMap<string, number>> => {
+  if (edgeIds.length === 0) return new Map()
+  const rows = await on.selectFrom('containers').select(['edge_id', sql<number>`count(*)`.as('count')]).where('edge_id', 'in', [...edgeIds]).groupBy('edge_id').execute()
+  return new Map(rows.map(({ edge_id, count }) => [edge_id, count]))
+}
+
+/** Ports that containers of ours have or are to have on nodes, of whichever organisation. */
+export const portsOn = (on: Sql, edgeIds: readonly string[]): Promise<Pick<ContainerRow, 'id' | 'edge_id' | 'bp_id' | 'service_id' | 'name' | 'ports'>[]> =>
+  edgeIds.length === 0 ? Promise.resolve([]) : on.selectFrom('containers').select(['id', 'edge_id', 'bp_id', 'service_id', 'name', 'ports']).where('edge_id', 'in', [...edgeIds]).where('ports', '!=', sql<Port[]>`'[]'::jsonb`).execute()
+
+/** Ports of a node are given away by one at a time, until the transaction ends. Always in the same order. */
+export async function holdPorts(tx: Tx, edgeIds: readonly string[]): Promise<void> {
+  for (const id of edgeIds.toSorted()) await sql`select pg_advisory_xact_lock(hashtextextended(${id}, 23))`.execute(tx)
+}

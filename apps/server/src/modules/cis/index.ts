@@ -1,0 +1,90 @@
+import { nodeTexts } from '@zhisuan/contract/texts'
+import type { FastifyInstance } from 'fastify'
+import type { Migrations } from '../../platform/db/database.ts'
+import type { ModuleParts, Platform } from '../../platform/platform.ts'
+import type { EdgeContents, EdgeReach, RefusedByNode, WorkOnNode } from '../ecrm/index.ts'
+import { serveAccess } from './access/access.routes.ts'
+import { createEntry, type ActorOf } from './access/entry.ts'
+import { createFiles } from './access/file.service.ts'
+import { linkMigrations } from './access/link.store.ts'
+import { createLinks } from './access/links.ts'
+import { createLogs } from './access/log.service.ts'
+import { createTerminals } from './access/terminal.service.ts'
+import { accessRoutes, configRoutes, containerRoutes } from './cis.routes.ts'
+import { createConfigs, type ConfigService } from './config/config.service.ts'
+import { configMigrations } from './config/config.store.ts'
+import { createContainerOperations } from './container/container.operations.ts'
+import { createContainers } from './container/container.service.ts'
+import { containerMigrations, countByEdge } from './container/container.store.ts'
+import { createContainerWatch, type ContainerObserver } from './container/container.watch.ts'
+import { deploymentMigrations } from './container/deployment.store.ts'
+import { createServiceContainers, type ServiceContainers } from './container/service.containers.ts'
+
+export type { ConfigService, ContainerObserver, ServiceContainers }
+
+export const cisMigrations: Migrations = { ...deploymentMigrations, ...containerMigrations, ...configMigrations, ...linkMigrations }
+
+/** Topic on the bus: configs are to be brought to the node of this id, by whichever server has it. */
+const lookTopic = 'cis.container.look'
+
+/** Containers on nodes: what runs there, and the ways into it. */
+export function createCis(
+  platform: Platform,
+  others: { edges: EdgeReach; refusedByNode: RefusedByNode; workOnNode: WorkOnNode; actorOf: ActorOf },
+): ModuleParts & {
+  /** How many containers nodes have. */
+  contents: EdgeContents
+  configs: Pick<ConfigService, 'contents' | 'usedBy'>
+  /** Containers that services of stacks made. */
+  serviceContainers: ServiceContainers
+  /** Follows the containers of nodes with the subscription that there is. */
+  observe: (observer: ContainerObserver) => void
+  serveAccess: (http: FastifyInstance) => Promise<void>
+  /** Hangs up terminals and logs, so that a stop does not wait for them. */
+  drain: () => void
+  /** Terminals and logs end with the session that opened them. */
+  sessionEnded: (gone: { session_id?: string; user_id?: string }) => void
+} {
+  const { edges, refusedByNode, workOnNode } = others
+  const { otherProgram } = nodeTexts
+  const operations = createContainerOperations(platform, { edges, workOnNode })
+  const containers = createContainers(platform, { edges, refusedByNode, operations, otherProgram })
+  const watch = createContainerWatch({ db: platform.db, secrets: platform.secrets, edges, log: platform.log })
+  const configs = createConfigs(platform, { bring: (tx, edgeId) => platform.bus.publish(tx, lookTopic, edgeId) })
+  const links = createLinks(platform)
+  const entry = createEntry({ containers, actorOf: others.actorOf })
+  const terminals = createTerminals({ containers, entry, refusedByNode, log: platform.log, now: platform.now })
+  const logs = createLogs(platform, { containers, links, entry, refusedByNode, log: platform.log })
+  const files = createFiles(platform, { containers, links, entry, refusedByNode })
+  const drain = (): void => {
+    terminals.stop()
+    logs.stop()
+  }
+  let unsubscribe: () => void = () => undefined
+
+  return {
+    contents: { count: countByEdge },
+    configs,
+    serviceContainers: createServiceContainers(containers),
+    observe: watch.observe,
+    serveAccess: (http) => serveAccess(http, { terminals, logs, files, links }),
+    drain,
+    sessionEnded: (gone) => {
+      const ended = (one: { user_id: string; session_id: string }): boolean => one.session_id === gone.session_id || one.user_id === gone.user_id
+      terminals.closeWhere(ended)
+      logs.closeWhere(ended)
+      files.closeWhere(ended)
+    },
+    handlers: [...containerRoutes(containers), ...accessRoutes({ terminals, logs, files }), ...configRoutes(configs)],
+    operations: Object.values(operations),
+    start: async () => {
+      unsubscribe = platform.bus.subscribe(lookTopic, watch.poke)
+      watch.start()
+    },
+    stop: async () => {
+      unsubscribe()
+      drain()
+      watch.stop()
+    },
+  }
+}

@@ -1,0 +1,219 @@
+import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
+import { edgeCan, type Edge, type edges, type enrolments, type Enrolment } from '@zhisuan/contract/ecrm/edge'
+import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
+import { isUniqueViolation, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
+import { uuidv7 } from '../../../platform/ids.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import type { Tunnels } from '../../../platform/tunnel/tunnels.ts'
+import { keepSite } from '../site/site.store.ts'
+import { enrolmentOf, fingerprintOf, isEd25519, newToken, tokenHash } from './edge.enrolment.ts'
+import type { EdgeMetrics } from './edge.minutes.ts'
+import { dropTopic } from './presence.ts'
+import { shapeEdge } from './edge.shape.ts'
+import * as store from './edge.store.ts'
+
+type Calls = typeof edges
+/** As the first cloud is called that is on this host. */
+const localName = '本机'
+type Changes = Parameters<typeof store.updateEdge>[2]
+
+export type EdgeService = ReturnType<typeof createEdges>
+
+/** What other modules keep on nodes. */
+export interface EdgeContents {
+  /** How many containers of ours each of them has; nodes without any may be left out. */
+  count(on: Sql, edgeIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+}
+
+export function createEdges(platform: Pick<Platform, 'db' | 'bus' | 'now' | 'config'>, parts: { metrics: Pick<EdgeMetrics, 'last' | 'of' | 'forget'>; tunnels: () => Tunnels | null; upgradesOf: (on: Sql, ids: readonly string[]) => Promise<ReadonlyMap<string, Edge['upgrade']>> }) {
+  const { db, bus, now, config } = platform
+  const { metrics, tunnels } = parts
+  const holders: EdgeContents[] = []
+  const contents: EdgeContents = {
+    async count(on, ids) {
+      const counts = new Map<string, number>()
+      for (const holder of holders) for (const [id, count] of await holder.count(on, ids)) counts.set(id, (counts.get(id) ?? 0) + count)
+      return counts
+    },
+  }
+
+  const serverKey = (): string => {
+    const key = tunnels()?.publicKey
+    if (key === undefined) throw new Refusal('serverStopping')
+    return key
+  }
+  const enrolment = (token: string, expires: Date, reachedAt: string): Enrolment => enrolmentOf({ token, expires, server: (config.PUBLIC_URL ?? reachedAt).replace(/\/+$/, ''), publicKey: serverKey() })
+  const shapes = async (on: Sql, rows: readonly store.ShownEdge[]): Promise<Edge[]> => {
+    const ids = rows.map(({ id }) => id)
+    const [counts, upgrades] = [await contents.count(on, ids), await parts.upgradesOf(on, ids)]
+    return rows.map((row) => shapeEdge(row, { containers: counts.get(row.id) ?? 0, upgrade: upgrades.get(row.id) ?? null, now: now() }))
+  }
+  const get = async (scope: Scope, id: string): Promise<Edge> => {
+    const [shape] = await shapes(db, [found(await store.getEdge(db, scope, id))])
+    return found(shape)
+  }
+  const refuseSite = async (tx: Tx, siteId: string | null): Promise<void> => {
+    if (siteId !== null && !(await keepSite(tx, siteId))) throw new Refusal('siteUnknown', { field: 'site_id' })
+  }
+  const explain = (error: unknown): unknown => (isUniqueViolation(error, 'edges_name') ? new Refusal('edgeNameTaken', { field: 'name', cause: error }) : error)
+
+  /** Changes one node under its lock. */
+  const change = async (actor: Actor, id: string, may: readonly Edge['status'][], make: (row: store.EdgeRow, tx: Tx) => Changes | Promise<Changes>): Promise<Edge> => {
+    const scope = scopeOf(actor)
+    await db.transaction().execute(async (tx) => {
+      const [row] = await store.lockEdges(tx, scope, [id])
+      refuseUnless(may, found(row))
+      await store.updateEdge(tx, id, await make(found(row), tx))
+    })
+    return get(scope, id)
+  }
+
+  return {
+    /** Whoever keeps something on nodes says so, once. */
+    holds(of: EdgeContents): void {
+      holders.push(of)
+    },
+
+    async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
+      const { total, rows } = await store.listEdges(db, scopeOf(actor), query)
+      return { total, items: await shapes(db, rows) }
+    },
+
+    async get(actor: Actor, id: string): Promise<ResponseOf<Calls['get']>> {
+      const row = found(await store.getEdge(db, scopeOf(actor), id))
+      const [shape] = await shapes(db, [row])
+      return { ...found(shape), facts: row.facts, metrics: metrics.last(id), fingerprint: row.public_key === null ? null : fingerprintOf(row.public_key) }
+    },
+
+    async metrics(actor: Actor, id: string, { minutes }: QueryOf<Calls['metrics']>): Promise<ResponseOf<Calls['metrics']>> {
+      found(await store.getEdge(db, scopeOf(actor), id))
+      return metrics.of(id, minutes)
+    },
+
+    /** @param reachedAt the address that this very request came to; where no other is configured nodes come there, too */
+    async create(actor: Actor, body: BodyOf<Calls['create']>, reachedAt: string): Promise<ResponseOf<Calls['create']>> {
+      const scope = scopeOf(actor)
+      // What belongs to nobody would be seen by nobody, not even by who made it.
+      if ('nothing' in scope) throw new Refusal('noPermission')
+      const id = uuidv7()
+      const { token, columns } = newToken(now())
+      const told = enrolment(token, columns.token_expires_at, reachedAt)
+      try {
+        await db.transaction().execute(async (tx) => {
+          await refuseSite(tx, body.site_id)
+          await store.insertEdge(tx, {
+            id,
+            bp_id: actor.bp_id,
+            name: body.name,
+            description: body.description,
+            site_id: body.site_id,
+            binding: 'pending',
+            confirm: body.confirm,
+            labels: JSON.stringify(body.labels),
+            taints: JSON.stringify(body.taints),
+            ...columns,
+            public_key: null,
+            server_id: null,
+            facts: null,
+            agent_version: null,
+            seen_at: null,
+            created_by: actor.user_id,
+            created_by_name: actor.name,
+          })
+        })
+      } catch (error) {
+        throw explain(error)
+      }
+      return { edge: await get(scope, id), enrolment: told }
+    },
+
+    /** The node that the server itself runs on: made once, let in without a question. @returns its token; null where it has been enrolled before */
+    async local(): Promise<{ token: string; key: string } | null> {
+      const { token, columns } = newToken(now())
+      const made = await db.transaction().execute(async (tx) => {
+        const row = await store.localEdge(tx, localName)
+        if (row !== undefined) {
+          if (row.binding === 'pending') await store.updateEdge(tx, row.id, columns)
+          return row.binding === 'pending'
+        }
+        const nobody = { bp_id: null, site_id: null, created_by: null, created_by_name: '' }
+        await store.insertEdge(tx, { id: uuidv7(), name: localName, description: '', binding: 'pending', confirm: 'auto', labels: JSON.stringify([]), taints: JSON.stringify([]), ...nobody, ...columns, public_key: null, server_id: null, facts: null, agent_version: null, seen_at: null })
+        return true
+      })
+      return made ? { token, key: serverKey() } : null
+    },
+
+    /** A new token; the former one ends. */
+    async renew(actor: Actor, id: string, reachedAt: string): Promise<Enrolment> {
+      const { token, columns } = newToken(now())
+      const told = enrolment(token, columns.token_expires_at, reachedAt)
+      await change(actor, id, edgeCan.enrol, () => columns)
+      return told
+    },
+
+    /**
+     * An agent comes with its token. The same agent may come again with it, where it did not hear the answer.
+     * @throws Refusal `enrolTokenInvalid`
+     */
+    async enrol(body: BodyOf<(typeof enrolments)['enrol']>): Promise<ResponseOf<(typeof enrolments)['enrol']>> {
+      if (!isEd25519(body.public_key)) throw new Refusal('enrolTokenInvalid', { field: 'public_key' })
+      const edgeId = await db.transaction().execute(async (tx) => {
+        const row = await store.edgeOfToken(tx, tokenHash(body.token))
+        if (row === undefined || (row.public_key !== null && row.public_key !== body.public_key)) throw new Refusal('enrolTokenInvalid', { field: 'token' })
+        if (row.public_key === null) {
+          await store.updateEdge(tx, row.id, { public_key: body.public_key, agent_version: body.version, binding: row.confirm === 'auto' ? 'bound' : 'unconfirmed', facts: null, seen_at: now() })
+        }
+        return row.id
+      })
+      return { edge_id: edgeId, server_public_key: serverKey() }
+    },
+
+    async update(actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<Edge> {
+      try {
+        return await change(actor, id, edgeCan.edit, async (_row, tx) => {
+          await refuseSite(tx, body.site_id)
+          return body
+        })
+      } catch (error) {
+        throw explain(error)
+      }
+    },
+
+    mark: (actor: Actor, id: string, body: BodyOf<Calls['mark']>): Promise<Edge> =>
+      change(actor, id, edgeCan.edit, (row) => ({ labels: JSON.stringify(body.labels ?? row.labels), taints: JSON.stringify(body.taints ?? row.taints) })),
+
+    activate: (actor: Actor, id: string, activation: 'active' | 'deactive'): Promise<Edge> => change(actor, id, edgeCan.activate, () => ({ activation })),
+
+    confirm: (actor: Actor, id: string): Promise<Edge> => change(actor, id, edgeCan.confirm, () => ({ binding: 'bound' })),
+
+    /** All of them or none. Their agents are sent away, on whichever server they are. */
+    async unbind(actor: Actor, ids: readonly string[]): Promise<{ items: Edge[] }> {
+      const scope = scopeOf(actor)
+      const wanted = [...new Set(ids)]
+      await db.transaction().execute(async (tx) => {
+        const rows = await store.lockEdges(tx, scope, wanted)
+        if (rows.length < wanted.length) throw new Refusal('notFound')
+        for (const row of rows) refuseUnless(edgeCan.unbind, row)
+        for (const { id } of rows) {
+          await store.updateEdge(tx, id, { binding: 'unbound', public_key: null, token_hash: null, token_expires_at: null, server_id: null })
+          await bus.publish(tx, dropTopic, id)
+        }
+      })
+      return { items: await shapes(db, await store.getEdges(db, scope, wanted)) }
+    },
+
+    /** What runs on it goes on; an agent that still comes is refused. */
+    async delete(actor: Actor, id: string): Promise<void> {
+      await db.transaction().execute(async (tx) => {
+        const [row] = await store.lockEdges(tx, scopeOf(actor), [id])
+        refuseUnless(edgeCan.delete, found(row))
+        const count = (await contents.count(tx, [id])).get(id) ?? 0
+        if (count > 0) throw new Refusal('edgeHasContainers', { values: { count } })
+        await store.deleteEdge(tx, id)
+        await bus.publish(tx, dropTopic, id)
+      })
+      metrics.forget(id)
+    },
+  }
+}

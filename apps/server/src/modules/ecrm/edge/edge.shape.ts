@@ -1,0 +1,45 @@
+import { innerNic, type NodeFacts } from '@zhisuan/contract/agent/node'
+import type { Edge } from '@zhisuan/contract/ecrm/edge'
+import { iso, isoOrNull } from '../../../platform/db/database.ts'
+import type { ShownEdge } from './edge.store.ts'
+
+const addressesOf = (facts: NodeFacts): string[] =>
+  facts.nics
+    .filter(({ name }) => !innerNic.test(name))
+    .flatMap(({ addresses }) => addresses)
+    .map((address) => address.split('/')[0] ?? address)
+    .filter((address) => !/^fe80:/i.test(address))
+
+function gpusOf(facts: NodeFacts): { model: string; count: number }[] {
+  const counts = new Map<string, number>()
+  for (const { model } of facts.gpus) counts.set(model, (counts.get(model) ?? 0) + 1)
+  return [...counts].map(([model, count]) => ({ model, count }))
+}
+
+export const shapeEdge = (row: ShownEdge, more: { containers: number; upgrade: Edge['upgrade']; now: Date }): Edge => ({
+  id: row.id,
+  name: row.name,
+  description: row.description,
+  bp_id: row.bp_id,
+  bp_name: row.bp_name,
+  status: row.status,
+  activation: row.activation,
+  site: row.site_id === null ? null : { id: row.site_id, name: row.site_name ?? '' },
+  region: row.region_id === null ? null : { id: row.region_id, name: row.region_name ?? '' },
+  labels: row.labels,
+  taints: row.taints,
+  host_name: row.facts?.host_name ?? null,
+  addresses: row.facts === null ? [] : addressesOf(row.facts),
+  architecture: row.facts?.architecture ?? null,
+  os: row.facts?.os ?? null,
+  cpu_cores: row.facts?.cpu.threads ?? null,
+  memory_bytes: row.facts?.memory_bytes ?? null,
+  gpus: row.facts === null ? [] : gpusOf(row.facts),
+  docker_version: row.facts?.docker?.version ?? null,
+  agent_version: row.agent_version,
+  upgrade: more.upgrade,
+  container_count: more.containers,
+  created_by: row.created_by_name,
+  created_at: iso(row.created_at),
+  seen_at: row.server_id === null ? isoOrNull(row.seen_at) : iso(more.now),
+})

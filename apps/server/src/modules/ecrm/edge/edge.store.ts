@@ -1,0 +1,202 @@
+import type { NodeFacts } from '@zhisuan/contract/agent/node'
+import type { QueryOf } from '@zhisuan/contract/define'
+import type { edges, EdgeStatus, Label, Taint } from '@zhisuan/contract/ecrm/edge'
+import { sql, type ColumnType, type Generated, type GeneratedAlways, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import type { Scope } from '../../../platform/auth/actor.ts'
+import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
+import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { within } from '../../../platform/db/scope.ts'
+
+type Json<T> = ColumnType<T, string, string>
+
+/** What was agreed with a node; whether it is connected is another matter. */
+type Binding = 'pending' | 'unconfirmed' | 'bound' | 'unbound'
+
+interface EdgeTable {
+  id: string
+  bp_id: string | null
+  name: string
+  description: string
+  site_id: string | null
+  binding: Binding
+  activation: Generated<'active' | 'deactive'>
+  /** Whether somebody has to look at it before it is let in. */
+  confirm: 'auto' | 'manual'
+  labels: Json<Label[]>
+  taints: Json<Taint[]>
+  /** SHA-256 of the token that it may enrol with, hex. Emptied when it is unbound. */
+  token_hash: string | null
+  token_expires_at: Date | null
+  /** The agent's own key. Only who has it connects as this node. */
+  public_key: string | null
+  /** The run of a server that has its tunnel; null while it has none. */
+  server_id: string | null
+  /** Follows from binding and server_id, in the database: no code can set it otherwise. */
+  status: GeneratedAlways<EdgeStatus>
+  /** It is connected, and no Docker answers there: what runs on it is not known. Known of nodes with containers only. */
+  docker_away: Generated<boolean>
+  facts: ColumnType<NodeFacts | null, string | null, string | null>
+  agent_version: string | null
+  seen_at: Date | null
+  created_by: string | null
+  created_by_name: string
+  created_at: Generated<Date>
+}
+/** A run of a server, as long as it says so. */
+interface EdgeServerTable {
+  id: string
+  seen_at: Generated<Date>
+}
+declare module '../../../platform/db/database.ts' {
+  interface Tables {
+    edges: EdgeTable
+    edge_servers: EdgeServerTable
+  }
+}
+export type EdgeRow = Selectable<EdgeTable>
+export type ShownEdge = EdgeRow & { bp_name: string | null; site_name: string | null; region_id: string | null; region_name: string | null }
+
+export const edgeMigrations: Migrations = {
+  '20261122_02_edges': migration(`
+    create table edges (
+      id uuid primary key,
+      bp_id uuid,
+      name text not null,
+      description text not null,
+      site_id uuid constraint edges_site references sites,
+      binding text not null check (binding in ('pending', 'unconfirmed', 'bound', 'unbound')),
+      activation text not null default 'active' check (activation in ('active', 'deactive')),
+      confirm text not null check (confirm in ('auto', 'manual')),
+      labels jsonb not null,
+      taints jsonb not null,
+      token_hash text,
+      token_expires_at timestamptz,
+      public_key text,
+      server_id uuid,
+      status text not null generated always as (case when binding <> 'bound' then binding when server_id is null then 'offline' else 'online' end) stored,
+      facts jsonb,
+      agent_version text,
+      seen_at timestamptz,
+      -- What the keyword filter looks through.
+      search text generated always as (name || ' ' || description || ' ' || coalesce(facts ->> 'host_name', '')) stored,
+      created_by uuid,
+      created_by_name text not null,
+      created_at timestamptz not null default now()
+    );
+    create unique index edges_name on edges (coalesce(bp_id, '00000000-0000-0000-0000-000000000000'), name);
+    create unique index edges_token on edges (token_hash);
+    create index edges_server on edges (server_id) where server_id is not null;
+    create index edges_site on edges (site_id);
+    create index edges_newest on edges (created_at, id);
+    create index edges_newest_bp on edges (bp_id, created_at, id);
+    create index edges_by_name on edges (name, id);
+    create index edges_by_name_bp on edges (bp_id, name, id);
+    create index edges_by_status on edges (status, id);
+    create index edges_by_seen on edges (seen_at, id);
+    create index edges_labels on edges using gin (labels jsonb_path_ops);
+    create index edges_search on edges using gin (search gin_trgm_ops);
+    create trigger edges_tell_edge after insert or update or delete on edges for each row execute function tell_change('edge');
+    create table edge_servers (id uuid primary key, seen_at timestamptz not null default now());
+  `),
+  '20261122_21_edges_docker': migration(`
+    alter table edges add column docker_away boolean not null default false;
+  `),
+}
+
+const visible = (on: Sql, scope: Scope) => on.selectFrom('edges').where(within(scope, 'edges.bp_id'))
+
+const shown = <T>(query: SelectQueryBuilder<Tables, 'edges', T>) =>
+  query
+    .leftJoin('organisations', 'organisations.id', 'edges.bp_id')
+    .leftJoin('sites', 'sites.id', 'edges.site_id')
+    .leftJoin('regions', 'regions.id', 'sites.region_id')
+    .selectAll('edges')
+    .select(['organisations.name as bp_name', 'sites.name as site_name', 'regions.id as region_id', 'regions.name as region_name'])
+
+const order = {
+  by: { name: 'edges.name', status: 'edges.status', created_at: 'edges.created_at', seen_at: 'edges.seen_at' },
+  fallback: '-created_at',
+  id: 'edges.id',
+}
+
+/** `a=1,b`: labels that are all there; without a value whatever value. */
+export const labelSelector = (text: string): { key: string; value?: string }[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map((part) => {
+      const at = part.indexOf('=')
+      return at < 0 ? { key: part } : { key: part.slice(0, at).trim(), value: part.slice(at + 1).trim() }
+    })
+
+export async function listEdges(on: Sql, scope: Scope, query: QueryOf<typeof edges.list>): Promise<{ total: number; rows: ShownEdge[] }> {
+  const { keyword, status, activation, site_id, region_id, bp_id, gpu, labels } = query
+  const filtered = visible(on, scope)
+    .$if(keyword !== undefined && keyword !== '', (q) => q.where(sql<boolean>`edges.search ilike ${containing(keyword ?? '')}`))
+    .$if(status !== undefined, (q) => q.where('edges.status', '=', status ?? 'online'))
+    .$if(activation !== undefined, (q) => q.where('edges.activation', '=', activation ?? 'active'))
+    .$if(site_id !== undefined, (q) => q.where('edges.site_id', '=', site_id ?? ''))
+    .$if(region_id !== undefined, (q) => q.where('edges.site_id', 'in', on.selectFrom('sites').select('id').where('region_id', '=', region_id ?? '')))
+    .$if(bp_id !== undefined, (q) => q.where('edges.bp_id', '=', bp_id ?? ''))
+    .$if(gpu !== undefined, (q) => q.where(sql<boolean>`(jsonb_array_length(coalesce(edges.facts -> 'gpus', '[]')) > 0) = ${gpu}`))
+    .$if(labels !== undefined, (q) => q.where(sql<boolean>`edges.labels @> ${JSON.stringify(labelSelector(labels ?? ''))}::jsonb`))
+  const cut = paged(filtered.select('edges.id'), query, order)
+  return pageWithTotal(paged(shown(on.selectFrom('edges').where('edges.id', 'in', cut)), { ...query, page_num: 1 }, order), filtered, query)
+}
+
+export const getEdge = (on: Sql, scope: Scope, id: string): Promise<ShownEdge | undefined> => shown(visible(on, scope).where('edges.id', '=', id)).executeTakeFirst()
+
+export const getEdges = (on: Sql, scope: Scope, ids: readonly string[]): Promise<ShownEdge[]> =>
+  ids.length === 0 ? Promise.resolve([]) : shown(visible(on, scope).where('edges.id', 'in', [...ids])).execute()
+
+/** Held until the transaction ends. */
+export const lockEdges = (tx: Tx, scope: Scope, ids: readonly string[]): Promise<EdgeRow[]> =>
+  visible(tx, scope).selectAll('edges').where('edges.id', 'in', [...ids]).orderBy('edges.id').forUpdate().execute()
+
+/** Nodes that take new containers and have all of these labels. */
+export const edgesLabelled = (on: Sql, scope: Scope, labels: readonly Label[]): Promise<ShownEdge[]> =>
+  shown(visible(on, scope).where('edges.status', '=', 'online').where('edges.activation', '=', 'active').where(sql<boolean>`edges.labels @> ${JSON.stringify(labels)}::jsonb`))
+    .orderBy('edges.name')
+    .execute()
+
+/** The platform's own node of that name. Two servers that start at once make one. */
+export async function localEdge(tx: Tx, name: string): Promise<Pick<EdgeRow, 'id' | 'binding'> | undefined> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('local edge', 13))`.execute(tx)
+  return tx.selectFrom('edges').select(['id', 'binding']).where('bp_id', 'is', null).where('name', '=', name).executeTakeFirst()
+}
+
+export const insertEdge = async (tx: Tx, row: Insertable<EdgeTable>): Promise<void> => {
+  await tx.insertInto('edges').values(row).execute()
+}
+
+export const updateEdge = async (on: Sql, id: string, changes: Updateable<EdgeTable>): Promise<void> => {
+  await on.updateTable('edges').set(changes).where('id', '=', id).execute()
+}
+
+export const deleteEdge = async (tx: Tx, id: string): Promise<void> => {
+  await tx.deleteFrom('edges').where('id', '=', id).execute()
+}
+
+/** The node that a token was made for, where it holds still. Held until the transaction ends. */
+export const edgeOfToken = (tx: Tx, hash: string): Promise<EdgeRow | undefined> =>
+  tx.selectFrom('edges').selectAll().where('token_hash', '=', hash).where('token_expires_at', '>', sql<Date>`now()`).forUpdate().executeTakeFirst()
+
+/** With which keys nodes may connect; of those that may not, or that there are not, there is none. */
+export async function keysOfEdges(on: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await on.selectFrom('edges').select(['id', 'public_key']).where('id', '=', sql<string>`any(${ids}::uuid[])`).where('binding', 'in', ['unconfirmed', 'bound']).execute()
+  return new Map(rows.flatMap(({ id, public_key }) => (public_key === null ? [] : [[id, public_key] as const])))
+}
+
+/** In an organisation; null is the platform itself. */
+export const hasEdgeNamed = async (on: Sql, bpId: string | null, name: string): Promise<boolean> =>
+  (await on.selectFrom('edges').select('id').where('bp_id', 'is not distinct from', bpId).where('name', '=', name).executeTakeFirst()) !== undefined
+
+/** Values in use that begin so: of labels `key=value`, of taints `key=value:effect`. */
+export async function suggestMarks(on: Sql, scope: Scope, column: 'labels' | 'taints', beginning: string): Promise<string[]> {
+  const text = column === 'labels' ? sql`mark ->> 'key' || '=' || (mark ->> 'value')` : sql`mark ->> 'key' || '=' || (mark ->> 'value') || ':' || (mark ->> 'effect')`
+  const { rows } = await sql<{ text: string }>`
+    select distinct ${text} as text from edges, jsonb_array_elements(${sql.ref(`edges.${column}`)}) as mark
+    where ${within(scope, 'edges.bp_id')} and starts_with(lower(${text}), lower(${beginning})) order by 1 limit 20`.execute(on)
+  return rows.map((row) => row.text)
+}

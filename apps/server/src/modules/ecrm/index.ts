@@ -1,0 +1,115 @@
+import { tagsOfLabels } from '@zhisuan/contract/ecrm/edge'
+import type { FastifyInstance } from 'fastify'
+import type { Migrations } from '../../platform/db/database.ts'
+import type { ModuleParts, Platform } from '../../platform/platform.ts'
+import { createEdgeMetrics } from './edge/edge.minutes.ts'
+import { edgeMinutesMigrations } from './edge/edge.minutes.store.ts'
+import { createEdgeReach, type EdgeReach } from './edge/edge.reach.ts'
+import { refusedByNode, usualRefusal } from './edge/edge.refusals.ts'
+import { workOnNode } from './edge/edge.work.ts'
+import { edgeRoutes, serveTunnel } from './edge/edge.routes.ts'
+import { createEdges, type EdgeContents } from './edge/edge.service.ts'
+import { edgeMigrations, getEdge, hasEdgeNamed } from './edge/edge.store.ts'
+import { identityMigrations } from './edge/identity.store.ts'
+import { createPresence } from './edge/presence.ts'
+import { gatewayRoutes } from './gateway/gateway.routes.ts'
+import { createGateways } from './gateway/gateway.service.ts'
+import { gatewayMigrations, hasGatewayNamed } from './gateway/gateway.store.ts'
+import { createImageOperations } from './image/image.operations.ts'
+import { imageRoutes } from './image/image.routes.ts'
+import { createImages } from './image/image.service.ts'
+import { imageMigrations } from './image/image.store.ts'
+import { createLocalAgent } from './local/local.agent.ts'
+import { lookupRoutes } from './lookup/lookup.routes.ts'
+import { createLookups, type NamedKind, type NameTaken } from './lookup/lookup.service.ts'
+import { regionRoutes } from './region/region.routes.ts'
+import { createRegions } from './region/region.service.ts'
+import { hasRegionNamed, regionMigrations } from './region/region.store.ts'
+import { createListeners } from './service-agent/service-agent.listeners.ts'
+import { serviceAgentRoutes } from './service-agent/service-agent.routes.ts'
+import { createServiceAgents } from './service-agent/service-agent.service.ts'
+import { hasServiceAgentNamed, serviceAgentMigrations } from './service-agent/service-agent.store.ts'
+import { siteRoutes } from './site/site.routes.ts'
+import { createSites } from './site/site.service.ts'
+import { hasSiteNamed } from './site/site.store.ts'
+import { createAgentFiles } from './upgrade/agent.files.ts'
+import { createUpgradeOperations } from './upgrade/upgrade.operations.ts'
+import { serveAgents, upgradeRoutes } from './upgrade/upgrade.routes.ts'
+import { createUpgrades } from './upgrade/upgrade.service.ts'
+import { upgradeMigrations, upgradesOf } from './upgrade/upgrade.store.ts'
+
+export type { EdgeContents, EdgeReach, NameTaken }
+export type RefusedByNode = typeof refusedByNode
+export type UsualRefusal = typeof usualRefusal
+export type WorkOnNode = typeof workOnNode
+
+export const ecrmMigrations: Migrations = { ...regionMigrations, ...edgeMigrations, ...edgeMinutesMigrations, ...identityMigrations, ...imageMigrations, ...upgradeMigrations, ...serviceAgentMigrations, ...gatewayMigrations }
+
+/** The edge: nodes with our agent on them, and where they are. */
+export function createEcrm(platform: Platform): ModuleParts & {
+  /** The ways to nodes, for whoever runs something there. */
+  edges: EdgeReach
+  /** What went wrong on a node, as a refusal that names it. */
+  refusedByNode: RefusedByNode
+  /** The same of what a program there said. */
+  usualRefusal: UsualRefusal
+  /** Long work on a node, which waits for it and begins again where its tunnel breaks. */
+  workOnNode: WorkOnNode
+  /** Whoever keeps something on nodes says so. */
+  holds: (contents: EdgeContents) => void
+  /** Whoever has things of a kind tells how to look for a name. */
+  names: (kind: NamedKind, taken: NameTaken) => void
+  /** The agent's program, and the script that installs it. */
+  serveAgents: (app: FastifyInstance) => void
+  serveTunnel: (app: FastifyInstance) => void
+  /** Lets agents go, so that a stop does not wait for them. */
+  drain: () => void
+  /** Runs the agent of this host, once the server listens there. */
+  startLocalAgent: (url: string) => Promise<void>
+} {
+  const metrics = createEdgeMetrics(platform)
+  // Each knows the other only when both are there.
+  const presence = createPresence(platform, { metrics, came: (tunnel) => reach.came(tunnel) })
+  const reach = createEdgeReach({ db: platform.db, tunnels: presence.tunnels, dockerIs: presence.dockerIs })
+  const edges = createEdges(platform, { metrics, tunnels: presence.tunnels, upgradesOf })
+  const files = createAgentFiles(platform.config.DATA_DIR)
+  const upgradeOperations = createUpgradeOperations({ db: platform.db, reach })
+  const upgrades = createUpgrades(platform, { files, operations: upgradeOperations })
+  const imageOperations = createImageOperations({ db: platform.db, reach: reach.reach })
+  const images = createImages(platform, { reach: reach.reach, operations: imageOperations })
+  const serviceAgents = createServiceAgents(platform, createListeners({ host: platform.config.HOST, reach: reach.reach, log: platform.log }))
+  const gateways = createGateways(platform, reach)
+  const localAgent = createLocalAgent(platform, { enrolment: edges.local })
+  const lookups = createLookups(platform)
+  lookups.names('region', (on, _bpId, name) => hasRegionNamed(on, name))
+  lookups.names('site', (on, _bpId, name) => hasSiteNamed(on, name))
+  lookups.names('edge', hasEdgeNamed)
+  lookups.names('gateway', (on, _bpId, name) => hasGatewayNamed(on, name))
+  lookups.names('service_agent', (on, _bpId, name) => hasServiceAgentNamed(on, name))
+  return {
+    edges: reach,
+    refusedByNode,
+    usualRefusal,
+    workOnNode,
+    holds: edges.holds,
+    names: lookups.names,
+    serveAgents: (app) => serveAgents(app, files),
+    serveTunnel: (app) => serveTunnel(app, presence.tunnels),
+    drain: presence.drain,
+    startLocalAgent: localAgent.start,
+    handlers: [...edgeRoutes(edges, upgrades), ...upgradeRoutes(upgrades, edges), ...imageRoutes(images), ...regionRoutes(createRegions(platform)), ...siteRoutes(createSites(platform)), ...lookupRoutes(lookups), ...serviceAgentRoutes(serviceAgents), ...gatewayRoutes(gateways)],
+    operations: [...Object.values(imageOperations), ...Object.values(upgradeOperations)],
+    tags: { 'ecrm.edge': async (scope, id) => tagsOfLabels((await getEdge(platform.db, scope, id))?.labels ?? []) },
+    start: async () => {
+      await presence.start()
+      metrics.start()
+      await serviceAgents.start()
+    },
+    stop: async () => {
+      await localAgent.stop()
+      await serviceAgents.stop()
+      await presence.stop()
+      await metrics.stop()
+    },
+  }
+}

@@ -1,0 +1,77 @@
+import type { QueryOf } from '@zhisuan/contract/define'
+import type { sites } from '@zhisuan/contract/ecrm/region'
+import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import type { Scope } from '../../../platform/auth/actor.ts'
+import type { Sql, Tables, Tx } from '../../../platform/db/database.ts'
+import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { within } from '../../../platform/db/scope.ts'
+
+/** Its table is made with that of regions. */
+interface SiteTable {
+  id: string
+  name: string
+  description: string
+  region_id: string
+  /** GB/T 2260 codes, from the province downwards. */
+  divisions: string[]
+  address: string
+  longitude: number | null
+  latitude: number | null
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+}
+declare module '../../../platform/db/database.ts' {
+  interface Tables {
+    sites: SiteTable
+  }
+}
+export type SiteRow = Selectable<SiteTable>
+export type ShownSite = SiteRow & { region_name: string; edge_count: number; online_count: number; gateway_count: number }
+
+/** Sites are everybody's; of their nodes those are counted that the scope shows. */
+const shown = <T>(query: SelectQueryBuilder<Tables, 'sites', T>, scope: Scope) =>
+  query
+    .innerJoin('regions', 'regions.id', 'sites.region_id')
+    .selectAll('sites')
+    .select([
+      'regions.name as region_name',
+      sql<number>`(select count(*) from edges where edges.site_id = sites.id and ${within(scope, 'edges.bp_id')})`.as('edge_count'),
+      sql<number>`(select count(*) from edges where edges.site_id = sites.id and edges.status = 'online' and ${within(scope, 'edges.bp_id')})`.as('online_count'),
+      sql<number>`(select count(*) from edge_gateways where edge_gateways.site_id = sites.id)`.as('gateway_count'),
+    ])
+
+const order = { by: { name: 'sites.name', created_at: 'sites.created_at' }, fallback: '-created_at', id: 'sites.id' }
+
+export async function listSites(on: Sql, scope: Scope, query: QueryOf<typeof sites.list>): Promise<{ total: number; rows: ShownSite[] }> {
+  const filtered = on
+    .selectFrom('sites')
+    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`sites.name || ' ' || sites.description || ' ' || sites.address ilike ${containing(query.keyword ?? '')}`))
+    .$if(query.region_id !== undefined, (q) => q.where('sites.region_id', '=', query.region_id ?? ''))
+  return pageWithTotal(paged(shown(filtered, scope), query, order), filtered, query)
+}
+
+export const getSite = (on: Sql, scope: Scope, id: string): Promise<ShownSite | undefined> => shown(on.selectFrom('sites').where('sites.id', '=', id), scope).executeTakeFirst()
+
+/** Held until the transaction ends: it is not deleted meanwhile. */
+export const keepSite = async (tx: Tx, id: string): Promise<boolean> => (await tx.selectFrom('sites').select('id').where('id', '=', id).forKeyShare().executeTakeFirst()) !== undefined
+
+/** Held until the transaction ends: nothing is put into it meanwhile. */
+export const lockSite = (tx: Tx, id: string): Promise<SiteRow | undefined> => tx.selectFrom('sites').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+
+/** Nodes of every organisation, and gateways. */
+export const contentsOf = async (on: Sql, id: string): Promise<number> =>
+  (await sql<{ count: number }>`select (select count(*) from edges where site_id = ${id}) + (select count(*) from edge_gateways where site_id = ${id}) as count`.execute(on)).rows[0]?.count ?? 0
+
+export const insertSite = async (tx: Tx, row: Insertable<SiteTable>): Promise<void> => {
+  await tx.insertInto('sites').values(row).execute()
+}
+
+export const updateSite = async (tx: Tx, id: string, changes: Updateable<SiteTable>): Promise<void> => {
+  await tx.updateTable('sites').set({ ...changes, updated_at: sql`now()` }).where('id', '=', id).execute()
+}
+
+export const deleteSite = async (tx: Tx, id: string): Promise<void> => {
+  await tx.deleteFrom('sites').where('id', '=', id).execute()
+}
+
+export const hasSiteNamed = async (on: Sql, name: string): Promise<boolean> => (await on.selectFrom('sites').select('id').where('name', '=', name).executeTakeFirst()) !== undefined

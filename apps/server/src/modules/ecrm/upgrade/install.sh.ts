@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs'
+import type { AgentBundle } from './agent.files.ts'
+
+/** The agent's own unit, with the paths that the script finds. */
+const unit = readFileSync(new URL('../../../../../agent/deploy/zhisuan-agent.service', import.meta.url), 'utf8')
+  .replace(/^#.*\n/gm, '')
+  .replace(/^ExecStart=.*$/m, 'ExecStart=$node $program/agent.mjs run --data $data')
+  .trimEnd()
+
+/**
+ * What the printed command runs on a node, as root. The program is checked against the hash that
+ * stands here, and the agent checks the server's key that the command names.
+ */
+export const installScript = ({ version, sha256 }: Pick<AgentBundle, 'version' | 'sha256'>): string => `#!/bin/sh
+# Installs the Zhisuan edge agent ${version}.
+set -eu
+server= token= key= via=
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --server) server=$2 ;;
+    --token) token=$2 ;;
+    --key) key=$2 ;;
+    --via) via=$2 ;;
+    *) echo "unknown option: $1" >&2; exit 2 ;;
+  esac
+  shift 2
+done
+[ -n "$server" ] && [ -n "$token" ] && [ -n "$key" ] || { echo 'usage: install.sh --server URL --token TOKEN --key KEY [--via GATEWAY:PORT]' >&2; exit 2; }
+program=\${ZHISUAN_PROGRAM_DIR:-/opt/zhisuan-agent}
+data=\${ZHISUAN_DATA_DIR:-/var/lib/zhisuan-agent}
+node=$(command -v node || true)
+[ -n "$node" ] && [ "$("$node" -p 'process.versions.node.split(".")[0] >= 22')" = true ] || { echo 'Node.js 22 or newer is needed: https://nodejs.org' >&2; exit 1; }
+mkdir -p "$program" "$data"
+chmod 700 "$data"
+curl -fsSL \${via:+-p -x "http://$via"} "$server/agent/${version}/agent.mjs" -o "$program/agent.mjs.new"
+echo "${sha256}  $program/agent.mjs.new" | sha256sum -c - >/dev/null || { rm -f "$program/agent.mjs.new"; echo 'the program is not the one that was announced: another SHA-256' >&2; exit 1; }
+mv "$program/agent.mjs.new" "$program/agent.mjs"
+"$node" "$program/agent.mjs" enrol --server "$server" --token "$token" --key "$key" --data "$data" \${via:+--via "$via"}
+if [ -d /run/systemd/system ] && [ -z "\${ZHISUAN_NO_SERVICE:-}" ]; then
+  cat >/etc/systemd/system/zhisuan-agent.service <<UNIT
+${unit}
+UNIT
+  systemctl daemon-reload
+  systemctl enable --now zhisuan-agent.service
+  systemctl restart zhisuan-agent.service
+  echo 'The agent is running: systemctl status zhisuan-agent'
+else
+  echo "No service was set up. Start the agent with: $node $program/agent.mjs run --data $data"
+fi
+`

@@ -1,0 +1,102 @@
+import { audits } from '@zhisuan/contract/iam/audit'
+import { policies } from '@zhisuan/contract/iam/policy'
+import { auth } from '@zhisuan/contract/ums/auth'
+import { users } from '@zhisuan/contract/ums/user'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testApp, type TestApp } from '../../../testing/app.ts'
+import { call, refused, send } from '../../../testing/call.ts'
+import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
+
+let app: TestApp
+let admin: Person & SignedIn
+beforeAll(async () => {
+  app = await testApp()
+  admin = await someone(app, { kind: 1 })
+})
+afterAll(() => app.close())
+
+const rename = (who: SignedIn, nickname: string) => call(app, users.updateCurrent, { token: who.token, body: { nickname, description: '' } })
+const verify = () => call(app, audits.verify, { token: admin.token })
+/** As whoever has the database could. */
+const tamper = (statement: string) =>
+  app.platform.db.transaction().execute(async (tx) => {
+    await sql`alter table audit_log disable trigger all`.execute(tx)
+    await sql.raw(statement).execute(tx)
+    await sql`alter table audit_log enable trigger all`.execute(tx)
+  })
+
+describe('the audit log', () => {
+  it('tells who asked for what, of one’s own organisation only', async () => {
+    const [boss, stranger] = [await someone(app), await someone(app)]
+    await rename(boss, '老板')
+    await send(app, policies.create, { token: boss.token, body: { name: 'x', document: 'nonsense' } })
+    await rename(stranger, '别人')
+    const mine = await call(app, audits.list, { token: boss.token })
+    expect(mine.items.map((record) => [record.call, record.code])).toEqual(expect.arrayContaining([['iam.policy.create', 91101], ['ums.user.updateCurrent', 0]]))
+    expect(mine.items.every(({ bp_id, actor }) => bp_id === boss.bp_id && actor?.id === boss.id)).toBe(true)
+    expect((await call(app, audits.list, { token: boss.token, query: { refused: 'true' } })).items.map(({ code }) => code)).toEqual([91101])
+    const all = await call(app, audits.list, { token: admin.token, query: { actor_id: stranger.id, call: 'ums.user.updateCurrent' } })
+    expect(all).toMatchObject({ total: 1, items: [{ actor: { name: stranger.name } }] })
+    expect((await call(app, audits.list, { token: admin.token, query: { from: '2100-01-01T00:00:00Z' } })).total).toBe(0)
+    expect(await refused(app, audits.verify, { token: boss.token })).toMatchObject({ code: 3000 })
+  })
+
+  it('names who signed in, and nobody where that was refused', async () => {
+    const { id, name, bp_id } = await someone(app)
+    await refused(app, auth.password, { body: { username: name, password: 'Not-the-one-1' } })
+    const { items } = await call(app, audits.list, { token: admin.token, query: { call: auth.password.id, page_size: '50' } })
+    expect(items.find((record) => record.actor?.id === id)).toMatchObject({ code: 0, bp_id, actor: { name } })
+    expect(items[0]).toMatchObject({ code: expect.any(Number), actor: null })
+    expect(items[0]?.code).not.toBe(0)
+  })
+
+  it('is a file, too, of the same', async () => {
+    const boss = await someone(app)
+    await rename(boss, '导出')
+    const fetch = async (format: 'csv' | 'jsonl', who: SignedIn) => {
+      const { path } = await call(app, audits.export, { token: who.token, body: { format, call: 'ums.user.updateCurrent' } })
+      return (await app.http.inject({ method: 'GET', url: path })).body
+    }
+    const csv = await fetch('csv', boss)
+    const [header, line, end] = csv.split('\r\n')
+    expect(header).toBe('\uFEFFnumber,at,call,actor_id,actor_name,bp_id,object_id,request_id,ip,code,access_key_id,access_key_name,hash')
+    expect(line?.split(',').slice(2, 6)).toEqual(['ums.user.updateCurrent', boss.id, boss.name, boss.bp_id])
+    expect(end).toBe('')
+    const lines = (await fetch('jsonl', boss)).trim().split('\n').map((one) => JSON.parse(one) as { actor: { id: string } })
+    expect(lines.map(({ actor }) => actor.id)).toEqual([boss.id])
+  })
+
+  it('has no gap though many write at once', async () => {
+    const people = await Promise.all(Array.from({ length: 8 }, () => someone(app)))
+    await Promise.all(people.flatMap((who) => Array.from({ length: 10 }, (_, index) => rename(who, `n${index}`))))
+    const verdict = await verify()
+    expect(verdict).toMatchObject({ intact: true, first_broken: null })
+    expect(verdict.head.number).toBe(verdict.count)
+  })
+
+  it('cannot be changed by the platform itself', async () => {
+    for (const statement of [`update audit_log set actor_name = 'x'`, `delete from audit_log`, `truncate audit_log`]) {
+      await expect(sql.raw(statement).execute(app.platform.db)).rejects.toThrow('not changed')
+    }
+  })
+
+  it('shows what somebody who has the database did to it', async () => {
+    await rename(admin, '之前')
+    const { rows: [entry] } = await sql<{ number: number; call: string }>`select number, call from audit_log order by number desc offset 3 limit 1`.execute(app.platform.db)
+    const number = entry?.number ?? 0
+    await tamper(`update audit_log set call = 'nothing.was.done' where number = ${number}`)
+    expect(await verify()).toMatchObject({ intact: false, first_broken: number })
+    await tamper(`update audit_log set call = '${entry?.call}' where number = ${number}`)
+    expect((await verify()).intact).toBe(true)
+    // Sealed again, it does not fit to the next.
+    await tamper(`update audit_log set call = 'nothing.was.done' where number = ${number}; update audit_log set hash = audit_seal(audit_log) where number = ${number}`)
+    expect(await verify()).toMatchObject({ intact: false, first_broken: number + 1 })
+    await tamper(`update audit_log set call = '${entry?.call}' where number = ${number}; update audit_log set hash = audit_seal(audit_log) where number = ${number}`)
+    expect((await verify()).intact).toBe(true)
+    // The newest ones taken away: the head tells.
+    const { head } = await verify()
+    await tamper(`delete from audit_log where number >= ${head.number}`)
+    expect(await verify()).toMatchObject({ intact: false })
+  })
+})

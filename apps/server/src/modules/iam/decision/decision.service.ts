@@ -1,0 +1,134 @@
+import { allCalls } from '@zhisuan/contract/calls'
+import type { BodyOf, Call, QueryOf, ResponseOf } from '@zhisuan/contract/define'
+import { fillText } from '@zhisuan/contract/errors'
+import type { decisions as calls, outcomes } from '@zhisuan/contract/iam/decision'
+import { relayedKeys } from '@zhisuan/contract/iam/service'
+import { decide, explain, type AccessRequest, type StatementPlace } from '@zhisuan/contract/policy/evaluate'
+import { tagPrefixes } from '@zhisuan/contract/policy/keys'
+import type { Context } from '@zhisuan/contract/policy/pattern'
+import { resourceName } from '@zhisuan/contract/policy/resource'
+import { mayAccess } from '@zhisuan/contract/roles'
+import { fieldTexts } from '@zhisuan/contract/texts'
+import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
+import { subjectOf, type Rules } from '../../../platform/auth/rules.ts'
+import type { Sql } from '../../../platform/db/database.ts'
+import { found, Refusal } from '../../../platform/errors.ts'
+import type { Platform } from '../../../platform/platform.ts'
+import { personOf } from '../rules/person.store.ts'
+import type { RulesService } from '../rules/rules.ts'
+import { getService, isKept } from '../service/service.store.ts'
+import { customActionsOf, customService, customTypes } from '../service/vocabulary.ts'
+
+type Calls = typeof calls
+type Outcome = (typeof outcomes)[number]
+type Someone = Awaited<ReturnType<ReturnType<typeof personOf>['executeTakeFirstOrThrow']>>
+
+const isId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
+
+/** Names of policies, for people; what is built in has its id. */
+async function namesOf(on: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const known = [...new Set(ids.filter(isId))]
+  if (known.length === 0) return new Map()
+  const rows = await on.selectFrom('policies').select(['id', 'name']).where('id', 'in', known).execute()
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
+/** As his own request would name it. */
+function nameFor(person: Someone, action: string, resource: string): string {
+  const { service, type } = subjectOf({ id: action })
+  return resource.startsWith('zrn:') ? resource : resourceName(service, type, person.bp_id, resource)
+}
+
+/** @param pattern `{bucket}/{id}` */
+function fitsPattern(pattern: string, resource: string): boolean {
+  if (resource === '*') return true
+  const [wanted, parts] = [pattern.split('/'), resource.split('/')]
+  return wanted.length === parts.length && wanted.every((part, at) => (part.startsWith('{') ? parts[at] !== '' : part === parts[at]))
+}
+
+export type DecisionService = ReturnType<typeof createDecisionService>
+
+/** Answers who may do what, by the very rules that requests are decided with. */
+export function createDecisionService({ db, now }: Pick<Platform, 'db' | 'now'>, rules: RulesService) {
+  const contextOf = (person: Someone, said: Context): AccessRequest['context'] => ({
+    'zs:CurrentTime': now().toISOString(),
+    ...said,
+    'zs:UserId': person.user_id,
+    'zs:UserName': person.name ?? '',
+    'zs:UserKind': String(person.kind),
+    ...(person.bp_id !== null && { 'zs:OrganisationId': person.bp_id }),
+  })
+  /** A call of ours; null for an action of another service that the actor sees. @throws Refusal 404 */
+  const callOf = async (actor: Actor, action: string): Promise<Call | null> => {
+    const call = allCalls.find(({ id }) => id === action)
+    if (call !== undefined) return call
+    if (!(await customActionsOf(db, scopeOf(actor))).includes(action)) throw new Refusal('notFound', { field: 'action' })
+    return null
+  }
+  const judge = (person: Someone, held: Rules, call: Pick<Call, 'access'> | null, request: AccessRequest): { outcome: Outcome; by: StatementPlace | null } => {
+    if (!person.is_active) return { outcome: 'inactive', by: null }
+    return call === null || mayAccess(call.access, person) ? decide(held.policies, held.boundaries, request) : { outcome: 'role', by: null }
+  }
+  const place = (statement: StatementPlace, names: ReadonlyMap<string, string>) => ({ policy_id: statement.policy_id, policy_name: names.get(statement.policy_id) ?? statement.policy_id, index: statement.index, sid: statement.sid })
+
+  return {
+    /** @throws Refusal 404, 3000 for a service of somebody else's, 90001 */
+    async decide(actor: Actor, serviceId: string, { user_id, action, resource, context }: BodyOf<Calls['decide']>): Promise<ResponseOf<Calls['decide']>> {
+      const row = found(await getService(db, scopeOf(actor), serviceId))
+      if (!(await isKept(db, scopeOf(actor), serviceId))) throw new Refusal('noPermission')
+      const type = customTypes(row).find(({ actions }) => actions.includes(action))
+      if (type === undefined) throw new Refusal('notFound', { field: 'action' })
+      if (!fitsPattern(type.pattern, resource)) throw new Refusal('fieldsInvalid', { fields: [{ field: 'resource', message: fillText(fieldTexts.objectPattern, { pattern: type.pattern }) }] })
+      const own = new Set([...customService(row).condition_keys.map(({ key }) => key), ...relayedKeys])
+      const unknown = Object.keys(context).find((key) => !own.has(key) && !tagPrefixes.some((prefix) => key.startsWith(prefix)))
+      if (unknown !== undefined) throw new Refusal('fieldsInvalid', { fields: [{ field: `context.${unknown}`, message: fieldTexts.contextKey }] })
+      const person = await personOf(db, scopeOf(actor)).where('users.id', '=', user_id).executeTakeFirst()
+      if (person === undefined) throw new Refusal('notFound', { field: 'user_id' })
+      const request = { action, resource: nameFor(person, action, resource), context: contextOf(person, context) }
+      const { outcome } = judge(person, await rules.of(person), null, request)
+      return { allowed: outcome === 'allowed', outcome, resource: request.resource }
+    },
+
+    async explain(actor: Actor, { user_id, action, resource, context }: BodyOf<Calls['explain']>): Promise<ResponseOf<Calls['explain']>> {
+      const person = await personOf(db, scopeOf(actor)).where('users.id', '=', user_id).executeTakeFirst()
+      if (person === undefined) throw new Refusal('notFound', { field: 'user_id' })
+      const call = await callOf(actor, action)
+      const held = await rules.of(person)
+      const request = { action, resource: nameFor(person, action, resource), context: contextOf(person, context) }
+      const { outcome, by } = judge(person, held, call, request)
+      const statements = [held.policies, ...held.boundaries].flatMap((part, index) => explain(part, request).map((one) => ({ ...one, boundary: index > 0 })))
+      const names = await namesOf(db, statements.map(({ policy_id }) => policy_id))
+      return {
+        user: { id: person.user_id, name: person.name ?? '' },
+        outcome,
+        resource: request.resource,
+        by: by === null ? null : place(by, names),
+        statements: statements.map((one) => ({ ...place(one, names), boundary: one.boundary, effect: one.effect, applies: one.applies, other_resource: one.otherResource, unmet: one.unmet.map(({ operator, key }) => ({ operator, key })) })),
+      }
+    },
+
+    /** Each person is decided about; the page is cut out of what came of it. */
+    async who(actor: Actor, { action, resource, allowed, page_num, page_size, sort }: QueryOf<Calls['who']>): Promise<ResponseOf<Calls['who']>> {
+      const call = await callOf(actor, action)
+      const people = await personOf(db, scopeOf(actor))
+        .orderBy('users.name', sort === '-name' ? 'desc' : 'asc')
+        .orderBy('users.id')
+        .execute()
+      const judged = []
+      for (const person of people) {
+        const decision = judge(person, await rules.of(person), call, { action, resource: nameFor(person, action, resource), context: contextOf(person, {}) })
+        if (allowed === undefined || (allowed === 'true') === (decision.outcome === 'allowed')) judged.push({ person, ...decision })
+      }
+      const page = judged.slice((page_num - 1) * page_size, page_num * page_size)
+      const names = await namesOf(db, page.flatMap(({ by }) => by?.policy_id ?? []))
+      return {
+        total: judged.length,
+        items: page.map(({ person, outcome, by }) => ({
+          user: { id: person.user_id, name: person.name ?? '', nickname: person.nickname === '' ? (person.name ?? '') : person.nickname, bp_id: person.bp_id, bp_name: person.bp_name },
+          outcome,
+          by: by === null ? null : place(by, names),
+        })),
+      }
+    },
+  }
+}

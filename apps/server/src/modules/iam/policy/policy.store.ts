@@ -1,0 +1,115 @@
+import type { QueryOf } from '@zhisuan/contract/define'
+import type { policies } from '@zhisuan/contract/iam/policy'
+import type { PolicyDocument } from '@zhisuan/contract/policy/document'
+import { sql, type Insertable, type RawBuilder, type Selectable, type Updateable } from 'kysely'
+import type { Scope } from '../../../platform/auth/actor.ts'
+import type { Sql, Tables, Tx } from '../../../platform/db/database.ts'
+import { jsonb } from '../../../platform/db/jsonb.ts'
+import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { within } from '../../../platform/db/scope.ts'
+
+type Calls = typeof policies
+
+/** Unique within an organisation, see migrations. */
+export const policyNameIndex = 'policies_name'
+
+/** One's own, and the platform's, which everybody may be given. */
+export const seesPolicy = (scope: Scope): RawBuilder<boolean> => ('nothing' in scope ? sql<boolean>`false` : sql<boolean>`(policies.bp_id is null or ${within(scope, 'policies.bp_id')})`)
+
+const contactCount = sql<number>`((select count(*) from policy_grants where policy_grants.policy_id = policies.id) + (select count(*) from policy_boundaries where policy_boundaries.policy_id = policies.id))`
+const versionCount = sql<number>`(select count(*) from policy_versions where policy_versions.policy_id = policies.id)`
+
+const visible = (on: Sql, scope: Scope) => on.selectFrom('policies').leftJoin('organisations', 'organisations.id', 'policies.bp_id').where(seesPolicy(scope))
+const shown = (on: Sql, scope: Scope) =>
+  visible(on, scope).selectAll('policies').select(['organisations.name as bp_name', contactCount.as('contact_count'), versionCount.as('version_count')])
+
+export type ShownPolicy = NonNullable<Awaited<ReturnType<typeof getPolicy>>>
+
+const order = { by: { name: 'policies.name', created_at: 'policies.created_at', updated_at: 'policies.updated_at' }, fallback: '-updated_at', id: 'policies.id' }
+
+export async function listPolicies(on: Sql, scope: Scope, query: QueryOf<Calls['list']>) {
+  const filter = (q: ReturnType<typeof shown>) =>
+    q
+      .$if(query.bp_id !== undefined, (some) => some.where('policies.bp_id', '=', query.bp_id ?? ''))
+      .$if(query.owner === 'platform', (some) => some.where('policies.bp_id', 'is', null))
+      .$if(query.owner === 'organisation', (some) => some.where('policies.bp_id', 'is not', null))
+      .$if(query.keyword !== undefined && query.keyword !== '', (some) => some.where(sql<boolean>`policies.search ilike ${containing(query.keyword ?? '')}`))
+  const all = filter(shown(on, scope))
+  return pageWithTotal(paged(all, query, order), all, query)
+}
+
+export const getPolicy = (on: Sql, scope: Scope, id: string) => shown(on, scope).where('policies.id', '=', id).executeTakeFirst()
+
+export type PolicyRow = Selectable<Tables['policies']>
+
+/** One that the scope may change; held against all that gives it, takes it back or changes what it says. */
+export const lockPolicy = (tx: Tx, scope: Scope, id: string) =>
+  tx.selectFrom('policies').selectAll().where('id', '=', id).where(within(scope, 'policies.bp_id')).forUpdate().executeTakeFirst()
+
+/** The same for one that the scope only has to see: the platform's are given by everybody. */
+export const lockSeenPolicy = (tx: Tx, scope: Scope, id: string) =>
+  tx.selectFrom('policies').selectAll().where('id', '=', id).where(seesPolicy(scope)).forUpdate().executeTakeFirst()
+
+export async function insertPolicy(tx: Tx, row: Insertable<Tables['policies']>, document: PolicyDocument): Promise<void> {
+  await tx.insertInto('policies').values(row).execute()
+  await insertVersion(tx, { policy_id: row.id, version: row.default_version, document, created_by: row.created_by })
+}
+
+export const updatePolicy = async (on: Sql, id: string, changes: Updateable<Tables['policies']>): Promise<void> => {
+  await on.updateTable('policies').set({ ...changes, updated_at: sql`now()` }).where('id', '=', id).execute()
+}
+
+export const deletePolicy = async (tx: Tx, id: string): Promise<void> => {
+  await tx.deleteFrom('policies').where('id', '=', id).execute()
+}
+
+export const insertVersion = async (tx: Tx, row: Insertable<Tables['policy_versions']>): Promise<void> => {
+  await tx.insertInto('policy_versions').values({ ...row, document: jsonb(row.document) }).execute()
+}
+
+export const deleteVersion = async (tx: Tx, policyId: string, version: number): Promise<void> => {
+  await tx.deleteFrom('policy_versions').where('policy_id', '=', policyId).where('version', '=', version).execute()
+}
+
+/** Newest first. */
+export const versionsOf = (on: Sql, policyId: string) => on.selectFrom('policy_versions').selectAll().where('policy_id', '=', policyId).orderBy('version', 'desc').execute()
+
+export const getVersion = (on: Sql, policyId: string, version: number) =>
+  on.selectFrom('policy_versions').selectAll().where('policy_id', '=', policyId).where('version', '=', version).executeTakeFirst()
+
+export const documentOf = async (on: Sql, { id, default_version }: { id: string; default_version: number }): Promise<PolicyDocument> =>
+  (await on.selectFrom('policy_versions').select('document').where('policy_id', '=', id).where('version', '=', default_version).executeTakeFirstOrThrow()).document
+
+export const hasContacts = async (on: Sql, policyId: string): Promise<boolean> => {
+  const { count } = await on.selectFrom('policies').select(contactCount.as('count')).where('id', '=', policyId).executeTakeFirstOrThrow()
+  return count > 0
+}
+
+/** Users, roles and projects that have it and the scope sees, and whose boundary it is. */
+export async function listContacts(on: Sql, scope: Scope, policyId: string, query: QueryOf<Calls['contacts']>) {
+  const contacts = sql<{ grant_id: string | null; kind: string; id: string; name: string; bp_id: string | null; bp_name: string | null; since: Date | null }>`(
+    select held.*, organisations.name as bp_name from (
+      select policy_grants.id as grant_id, 'user' as kind, users.id, users.name, users.bp_id, policy_grants.created_at as since
+        from policy_grants join users on users.id = policy_grants.user_id where policy_grants.policy_id = ${policyId} and users.deleted_at is null
+      union all
+      select policy_grants.id, 'role', roles.id, roles.name, roles.bp_id, policy_grants.created_at
+        from policy_grants join roles on roles.id = policy_grants.role_id where policy_grants.policy_id = ${policyId}
+      union all
+      select policy_grants.id, 'project', projects.id, projects.name, projects.bp_id, policy_grants.created_at
+        from policy_grants join projects on projects.id = policy_grants.project_id where policy_grants.policy_id = ${policyId}
+      union all
+      select null, 'user_boundary', users.id, users.name, users.bp_id, null
+        from policy_boundaries join users on users.id = policy_boundaries.user_id where policy_boundaries.policy_id = ${policyId} and users.deleted_at is null
+      union all
+      select null, 'organisation_boundary', owner.id, owner.name, owner.id, null
+        from policy_boundaries join organisations as owner on owner.id = policy_boundaries.bp_id where policy_boundaries.policy_id = ${policyId}
+    ) as held left join organisations on organisations.id = held.bp_id
+  )`
+  const all = on
+    .selectFrom(contacts.as('contacts'))
+    .selectAll()
+    .where(within(scope, 'contacts.bp_id'))
+    .$if(query.kind !== undefined, (q) => q.where('contacts.kind', '=', query.kind ?? ''))
+    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where('contacts.name', 'ilike', containing(query.keyword ?? '')))
+  return pageWithTotal(paged(all, query, { by: { name: 'contacts.name' }, fallback: 'name', id: 'contacts.id' }), all, query)
+}

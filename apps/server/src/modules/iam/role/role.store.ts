@@ -1,0 +1,98 @@
+import type { QueryOf } from '@zhisuan/contract/define'
+import type { customRoles } from '@zhisuan/contract/iam/role'
+import { sql, type Insertable, type RawBuilder, type Updateable } from 'kysely'
+import type { Scope } from '../../../platform/auth/actor.ts'
+import type { Sql, Tables, Tx } from '../../../platform/db/database.ts'
+import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { within } from '../../../platform/db/scope.ts'
+
+type Calls = typeof customRoles
+
+/** Unique within an organisation, see migrations. */
+export const roleNameIndex = 'roles_name'
+
+/** One's own, and the built-in ones; the platform's others are for the platform's own people. */
+const sees = (scope: Scope): RawBuilder<boolean> => ('nothing' in scope ? sql<boolean>`false` : sql<boolean>`(roles.built_in or ${within(scope, 'roles.bp_id')})`)
+
+/** Of a built-in role those who were given it as such. */
+const holds = sql<boolean>`(case when roles.built_in
+  then exists (select from user_roles where user_roles.user_id = users.id and user_roles.role = roles.name)
+  else exists (select from role_members where role_members.user_id = users.id and role_members.role_id = roles.id) end)`
+
+const shown = (on: Sql, scope: Scope) =>
+  on
+    .selectFrom('roles')
+    .leftJoin('organisations', 'organisations.id', 'roles.bp_id')
+    .where(sees(scope))
+    .selectAll('roles')
+    .select([
+      'organisations.name as bp_name',
+      sql<number>`(case when roles.built_in
+        then (select count(*) from user_roles join users on users.id = user_roles.user_id where user_roles.role = roles.name and users.deleted_at is null and ${within(scope, 'users.bp_id')})
+        else (select count(*) from role_members join users on users.id = role_members.user_id where role_members.role_id = roles.id and users.deleted_at is null) end)`.as('member_count'),
+      sql<number>`(select count(*) from policy_grants where policy_grants.role_id = roles.id)`.as('policy_count'),
+    ])
+
+export type ShownRole = NonNullable<Awaited<ReturnType<typeof getRole>>>
+
+export async function listRoles(on: Sql, scope: Scope, query: QueryOf<Calls['list']>) {
+  const all = shown(on, scope)
+    .$if(query.built_in !== undefined, (q) => q.where('roles.built_in', '=', query.built_in === 'true'))
+    .$if(query.bp_id !== undefined, (q) => q.where('roles.bp_id', '=', query.bp_id ?? ''))
+    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`roles.search ilike ${containing(query.keyword ?? '')}`))
+  const ordered = query.sort === undefined ? all.orderBy('roles.built_in', 'desc') : all
+  return pageWithTotal(paged(ordered, query, { by: { name: 'roles.name', created_at: 'roles.created_at' }, fallback: 'created_at', id: 'roles.id' }), all, query)
+}
+
+export const getRole = (on: Sql, scope: Scope, id: string) => shown(on, scope).where('roles.id', '=', id).executeTakeFirst()
+
+/** Held against all who give it, take it or delete it. */
+export const lockRole = (tx: Tx, scope: Scope, id: string) => tx.selectFrom('roles').selectAll().where('id', '=', id).where(sees(scope)).forUpdate().executeTakeFirst()
+
+export const insertRole = async (on: Sql, row: Insertable<Tables['roles']>): Promise<void> => {
+  await on.insertInto('roles').values(row).execute()
+}
+export const updateRole = async (on: Sql, id: string, changes: Updateable<Tables['roles']>): Promise<void> => {
+  await on.updateTable('roles').set({ ...changes, updated_at: sql`now()` }).where('id', '=', id).execute()
+}
+export const deleteRole = async (tx: Tx, id: string): Promise<void> => {
+  await tx.deleteFrom('roles').where('id', '=', id).execute()
+}
+export const hasMembers = async (on: Sql, id: string): Promise<boolean> =>
+  (await on.selectFrom('role_members').innerJoin('users', 'users.id', 'role_members.user_id').select('user_id').where('role_id', '=', id).where('users.deleted_at', 'is', null).limit(1).executeTakeFirst()) !== undefined
+
+export async function listMembers(on: Sql, scope: Scope, roleId: string, query: QueryOf<Calls['members']>) {
+  const all = on
+    .selectFrom('users')
+    .innerJoin('roles', (join) => join.on('roles.id', '=', roleId))
+    .leftJoin('organisations', 'organisations.id', 'users.bp_id')
+    .where('users.deleted_at', 'is', null)
+    .where(within(scope, 'users.bp_id'))
+    .where(holds)
+    .select(['users.id', 'users.name', 'users.nickname', 'users.kind', 'users.bp_id', 'organisations.name as bp_name'])
+    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where('users.name', 'ilike', containing(query.keyword ?? '')))
+  return pageWithTotal(paged(all, query, { by: { name: 'users.name' }, fallback: 'name', id: 'users.id' }), all, query)
+}
+
+/** Built-in ones and others stand in tables of their own. @returns whether he did not have it yet */
+export async function addMember(tx: Tx, role: Pick<ShownRole, 'id' | 'built_in' | 'base'>, userId: string): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = role.built_in
+    ? await tx.insertInto('user_roles').values({ user_id: userId, role: role.base }).onConflict((conflict) => conflict.doNothing()).executeTakeFirst()
+    : await tx.insertInto('role_members').values({ user_id: userId, role_id: role.id }).onConflict((conflict) => conflict.doNothing()).executeTakeFirst()
+  return numInsertedOrUpdatedRows !== 0n
+}
+
+/** @returns whether he had it */
+export async function removeMember(tx: Tx, role: Pick<ShownRole, 'id' | 'built_in' | 'base'>, userId: string): Promise<boolean> {
+  const { numDeletedRows } = role.built_in
+    ? await tx.deleteFrom('user_roles').where('user_id', '=', userId).where('role', '=', role.base).executeTakeFirst()
+    : await tx.deleteFrom('role_members').where('user_id', '=', userId).where('role_id', '=', role.id).executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+export const roleCount = async (tx: Tx, userId: string): Promise<number> => {
+  const { count } = await tx
+    .selectNoFrom(sql<number>`(select count(*) from user_roles where user_id = ${userId}) + (select count(*) from role_members where user_id = ${userId})`.as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}

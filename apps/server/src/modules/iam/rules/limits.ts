@@ -1,0 +1,94 @@
+import type { PolicyDocument } from '@zhisuan/contract/policy/document'
+import { isPlatformKind, type Role } from '@zhisuan/contract/roles'
+import { platformScope, type Actor } from '../../../platform/auth/actor.ts'
+import { builtInPolicies } from '../../../platform/auth/rules.ts'
+import type { Sql, Tx } from '../../../platform/db/database.ts'
+import { Refusal } from '../../../platform/errors.ts'
+import { builtInRoleId } from '../iam.migrations.ts'
+import { documentsOf, type OwnedDocument } from '../grant/grant.store.ts'
+import { canHandOn, isBeyondPolicies, refuseToGiveMore, undenied, type Keeper } from './ceiling.ts'
+import { personOf } from './person.store.ts'
+import { allowingRoles, type RulesService } from './rules.ts'
+import { policiesOf, rolesReached, type Reached } from './rules.store.ts'
+
+/**
+ * What keeps those who keep others: nobody gives more than he has, and nobody changes what
+ * speaks about himself. Asked within the transaction of the change, of what is so at that moment.
+ */
+export interface Limits {
+  /** @param to whom it will speak about @throws Refusal 91106 */
+  refuseToGive(tx: Tx, actor: Keeper, documents: readonly PolicyDocument[], to: Reached): Promise<void>
+  /** Built-in roles, to somebody new who joins a project too. @throws Refusal 91106, 91107 */
+  refuseToGiveRoles(tx: Tx, actor: Keeper, roles: readonly Role[], projectId?: string): Promise<void>
+  /** The same of somebody who said so before, by what he may now. @throws Refusal 3000 where he may not even sign in, 91106, 91107 */
+  refuseToHaveGivenRoles(tx: Tx, giverId: string, roles: readonly Role[], projectId?: string): Promise<void>
+  /** Whoever can sign in as somebody has what that one has. @throws Refusal 91106 */
+  refuseToBe(tx: Tx, actor: Keeper, person: { readonly id: string; readonly kind: number; readonly bp_id: string | null }): Promise<void>
+  /** Somebody, a policy or an organisation that what the actor himself may hangs on. @throws Refusal 91110 */
+  refuseOwn(tx: Tx, actor: Keeper, of: { readonly user_id: string } | { readonly policy_id: string } | { readonly bp_id: string }): Promise<void>
+  /** What documents deny is given by taking them away; and what somebody else laid on people is his to take off. @throws Refusal 3000, 91106 */
+  refuseToUndeny(tx: Tx, actor: Keeper, documents: readonly OwnedDocument[], to: Reached): Promise<void>
+  /** Whose it will be: a tenant administrator's own organisation, or what a platform administrator says. */
+  ownerOf(actor: Pick<Actor, 'kind' | 'bp_id'>, wish: string | null): string | null
+  /** @throws Refusal 90001 */
+  refuseUnknownOrganisation(on: Sql, id: string | null): Promise<void>
+  /** Every server forgets what it remembers of everybody's rights when the transaction commits. */
+  tell(tx: Tx): Promise<void>
+  /** After the commit; once it resolves every server has forgotten. */
+  changed(): Promise<void>
+}
+
+export const createLimits = (rules: RulesService, customActions: (on: Sql, actor: Keeper) => Promise<readonly string[]>): Limits => {
+  const refuse = async (tx: Tx, actor: Keeper, documents: readonly PolicyDocument[], reached: readonly Role[]): Promise<void> => {
+    if (documents.length === 0) return
+    // What he remembers of his rights may be a moment old.
+    refuseToGiveMore(actor, await rules.of(actor, tx), documents, reached, await customActions(tx, actor))
+  }
+  const refuseToGive: Limits['refuseToGive'] = async (tx, actor, documents, to) => refuse(tx, actor, documents, isPlatformKind(actor.kind) ? [] : await rolesReached(tx, to))
+  const refuseToGiveRoles: Limits['refuseToGiveRoles'] = async (tx, actor, roles, projectId) => {
+    if (!roles.every((role) => canHandOn(actor, role))) throw new Refusal('roleBaseForbidden', { field: 'roles' })
+    const held: OwnedDocument[] = []
+    for (const role of roles) held.push(...(await documentsOf(tx, { role_id: builtInRoleId(role) })))
+    if (projectId !== undefined) held.push(...(await documentsOf(tx, { project_id: projectId })))
+    await refuse(tx, actor, [...builtInPolicies(roles), ...held].map(({ document }) => document), roles)
+  }
+  return {
+    refuseToGive,
+    refuseToGiveRoles,
+    async refuseToHaveGivenRoles(tx, giverId, roles, projectId) {
+      const giver = await personOf(tx, platformScope).where('users.id', '=', giverId).executeTakeFirst()
+      if (giver?.is_active !== true) throw new Refusal('noPermission')
+      await refuseToGiveRoles(tx, giver, roles, projectId)
+    },
+    async refuseToBe(tx, actor, { id, kind, bp_id }) {
+      const built_in_roles = (await tx.selectFrom('user_roles').select('role').where('user_id', '=', id).execute()).map(({ role }) => role)
+      const roles = allowingRoles({ kind, built_in_roles })
+      const held = await policiesOf(tx, id, roles, bp_id)
+      await refuseToGive(tx, actor, [...builtInPolicies(roles), ...held.filter(({ boundary }) => !boundary)].map(({ document }) => document), { user_id: id })
+    },
+    async refuseOwn(tx, actor, of) {
+      if (isBeyondPolicies(actor)) return
+      if ('user_id' in of) {
+        if (of.user_id === actor.user_id) throw new Refusal('ownRightsChange', { field: 'user_id' })
+      } else if ('bp_id' in of) {
+        if (of.bp_id === actor.bp_id) throw new Refusal('ownRightsChange')
+      } else {
+        const own = await policiesOf(tx, actor.user_id, allowingRoles(actor), actor.bp_id)
+        if (own.some(({ id }) => id === of.policy_id)) throw new Refusal('ownRightsChange')
+      }
+    },
+    async refuseToUndeny(tx, actor, documents, to) {
+      const denying = documents.flatMap(({ bp_id, document }) => undenied([document]).map((given) => ({ bp_id, given })))
+      if (!isPlatformKind(actor.kind) && denying.some(({ bp_id }) => bp_id !== actor.bp_id)) throw new Refusal('noPermission')
+      await refuseToGive(tx, actor, denying.map(({ given }) => given), to)
+    },
+    ownerOf: (actor, wish) => (isPlatformKind(actor.kind) ? wish : actor.bp_id),
+    async refuseUnknownOrganisation(on, id) {
+      if (id === null) return
+      const known = await on.selectFrom('organisations').select('id').where('id', '=', id).executeTakeFirst()
+      if (known === undefined) throw new Refusal('notFound', { field: 'bp_id' })
+    },
+    tell: rules.tell,
+    changed: rules.changed,
+  }
+}

@@ -1,0 +1,18 @@
+import { sql } from 'kysely'
+import type { Scope } from '../../../platform/auth/actor.ts'
+import { rolesGiven, rolesWithBases } from '../../../platform/auth/held-roles.ts'
+import type { Sql, Tx } from '../../../platform/db/database.ts'
+import { within } from '../../../platform/db/scope.ts'
+
+const present = (on: Sql, scope: Scope) => on.selectFrom('users').where('users.deleted_at', 'is', null).where(within(scope, 'users.bp_id'))
+
+/** Somebody whom the scope shows, held against other changes of what he may do. */
+export const lockPerson = (tx: Tx, scope: Scope, id: string) => present(tx, scope).select(['id', 'bp_id', 'kind', 'name']).where('users.id', '=', id).forUpdate().executeTakeFirst()
+
+/** As decisions need to know him. */
+export const personOf = (on: Sql, scope: Scope) =>
+  present(on, scope)
+    .leftJoin('organisations', 'organisations.id', 'users.bp_id')
+    .select(['users.id as user_id', 'users.name', 'users.nickname', 'users.kind', 'users.bp_id', 'organisations.name as bp_name'])
+    .select(sql<boolean>`(users.status = 'active' and coalesce(organisations.status, 'active') = 'active')`.as('is_active'))
+    .select([rolesGiven('users.id').as('built_in_roles'), rolesWithBases('users.id').as('roles')])

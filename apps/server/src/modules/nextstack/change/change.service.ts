@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto'
+import { changeKinds, type ChangeKind } from '@zhisuan/contract/nextstack/change'
+import type { Scope } from '../../../platform/auth/actor.ts'
+import type { Bus } from '../../../platform/bus.ts'
+import { changeTopic } from './change.store.ts'
+
+/** How long one question is kept open. Below the minute after which proxies lose patience. */
+const patienceMs = 25_000
+/** Changes come in bursts: who waited is told of the burst, not of its first one. */
+const gatherMs = 100
+/** So many changes are remembered; who asks after older ones is told of all kinds. */
+const remembered = 2_000
+
+interface Change {
+  readonly number: number
+  readonly kind: ChangeKind
+  readonly bp_id: string | null
+}
+
+export type ChangeService = ReturnType<typeof createChanges>
+
+/** Tells consoles what changed, so that they read again at once instead of every few seconds. */
+export function createChanges(bus: Pick<Bus, 'subscribe'>) {
+  // Cursors of another server, or of before a gap, are not known here.
+  let epoch = randomUUID().slice(0, 8)
+  let last = 0
+  let changes: Change[] = []
+  const waiting = new Set<(change: Change | null) => void>()
+
+  const unsubscribe = bus.subscribe(
+    changeTopic,
+    (payload) => {
+      const [kind, bp = '-'] = payload.split(' ')
+      if (!isKind(kind)) return
+      const change = { number: ++last, kind, bp_id: bp === '-' ? null : bp }
+      changes.push(change)
+      if (changes.length > 2 * remembered) changes = changes.slice(-remembered)
+      for (const wake of waiting) wake(change)
+    },
+    () => {
+      epoch = randomUUID().slice(0, 8)
+      changes = []
+      for (const wake of waiting) wake(null)
+    },
+  )
+
+  const cursor = (): string => `${epoch}.${last}`
+  const since = (scope: Scope, number: number): ChangeKind[] => [
+    ...new Set(changes.filter((change) => change.number > number && sees(scope, change)).map(({ kind }) => kind)),
+  ]
+
+  return {
+    async wait(scope: Scope, after: string | undefined, signal: AbortSignal): Promise<{ cursor: string; kinds: ChangeKind[] }> {
+      const [theirs, text = ''] = (after ?? '').split('.')
+      const number = Number(text)
+      const oldest = changes[0]?.number ?? last + 1
+      if (theirs !== epoch || !Number.isSafeInteger(number) || number > last || number + 1 < oldest) return { cursor: cursor(), kinds: [...changeKinds] }
+      if (since(scope, number).length === 0) await change(scope, signal)
+      // The stream was cut while we waited.
+      return theirs === epoch ? { cursor: cursor(), kinds: since(scope, number) } : { cursor: cursor(), kinds: [...changeKinds] }
+    },
+    stop(): void {
+      unsubscribe()
+      for (const wake of waiting) wake(null)
+    },
+  }
+
+  /** Resolves a little after a change that the scope sees, when patience ends, or nobody waits any more. */
+  function change(scope: Scope, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer)
+        waiting.delete(wake)
+        signal.removeEventListener('abort', end)
+        resolve()
+      }
+      let timer = setTimeout(end, patienceMs)
+      const wake = (told: Change | null) => {
+        if (told !== null && !sees(scope, told)) return
+        waiting.delete(wake)
+        clearTimeout(timer)
+        timer = setTimeout(end, told === null ? 0 : gatherMs)
+      }
+      waiting.add(wake)
+      signal.addEventListener('abort', end, { once: true })
+      if (signal.aborted) end()
+    })
+  }
+}
+
+const isKind = (text: string | undefined): text is ChangeKind => (changeKinds as readonly (string | undefined)[]).includes(text)
+
+/** What belongs to nobody is told to all: that something changed is no secret, what did is. */
+const sees = (scope: Scope, { bp_id }: Change): boolean => 'everything' in scope || bp_id === null || ('bp_id' in scope && scope.bp_id === bp_id)

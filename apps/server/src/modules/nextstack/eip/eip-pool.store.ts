@@ -1,0 +1,204 @@
+import type { QueryOf } from '@zhisuan/contract/define'
+import type { eipPools } from '@zhisuan/contract/nextstack/eip'
+import { sql, type Generated, type Insertable, type Selectable, type Updateable } from 'kysely'
+import { jsonArrayFrom } from 'kysely/helpers/postgres'
+import type { Scope } from '../../../platform/auth/actor.ts'
+import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+
+interface EipPoolTable {
+  id: string
+  cloud_id: string
+  name: string
+  description: string
+  public: boolean
+  /** Addresses that are not given out, as numbers. */
+  excluded: number[]
+  max_bandwidth_mbps: number | null
+  /** How many may be given out: ranges without what is excluded. */
+  address_count: number
+  created_at: Generated<Date>
+}
+interface EipPoolRangeTable {
+  pool_id: string
+  cloud_id: string
+  /** First and last address, as numbers. */
+  first: number
+  last: number
+}
+interface EipPoolOrganisationTable {
+  pool_id: string
+  bp_id: string
+}
+declare module '../../../platform/db/database.ts' {
+  interface Tables {
+    eip_pools: EipPoolTable
+    eip_pool_ranges: EipPoolRangeTable
+    eip_pool_organisations: EipPoolOrganisationTable
+  }
+}
+export type EipPoolRow = Selectable<EipPoolTable>
+export interface Range {
+  first: number
+  last: number
+}
+export type ShownEipPool = EipPoolRow & { address_used: number; ranges: Range[]; organisations: { id: string; name: string }[] }
+
+export const poolNameIndex = 'eip_pools_name'
+/** Broken by a range that overlaps another of its cloud. */
+export const poolRangeRule = 'eip_pool_ranges_apart'
+
+export const eipPoolMigrations: Migrations = {
+  '20261121_53_eip_pools': migration(`
+    create extension if not exists btree_gist;
+    create table eip_pools (
+      id uuid primary key,
+      cloud_id uuid not null references clouds,
+      name text not null,
+      description text not null,
+      public boolean not null,
+      excluded jsonb not null,
+      max_bandwidth_mbps integer,
+      address_count bigint not null,
+      created_at timestamptz not null default now()
+    );
+    create unique index eip_pools_name on eip_pools (cloud_id, name);
+    create table eip_pool_ranges (
+      pool_id uuid not null references eip_pools on delete cascade,
+      cloud_id uuid not null references clouds,
+      first bigint not null,
+      last bigint not null,
+      constraint eip_pool_ranges_apart exclude using gist (cloud_id with =, int8range(first, last, '[]') with &&)
+    );
+    create index eip_pool_ranges_pool on eip_pool_ranges (pool_id, first);
+    create table eip_pool_organisations (
+      pool_id uuid not null references eip_pools on delete cascade,
+      bp_id uuid not null references organisations on delete cascade,
+      primary key (pool_id, bp_id)
+    );
+  `),
+}
+
+/** Pools that the scope may take from. */
+const visible = (on: Sql, scope: Scope) =>
+  on.selectFrom('eip_pools').where((where) => {
+    if ('everything' in scope) return where.val(true)
+    if ('nothing' in scope) return where.val(false)
+    const named = where.selectFrom('eip_pool_organisations').whereRef('pool_id', '=', 'eip_pools.id').where('bp_id', '=', scope.bp_id)
+    return where.or([where('eip_pools.public', '=', true), where.exists(named)])
+  })
+
+const shown = (on: Sql, scope: Scope) =>
+  visible(on, scope)
+    .selectAll('eip_pools')
+    .select((of) => [
+      sql<number>`(select count(*) from eips where eips.pool_id = eip_pools.id)`.as('address_used'),
+      jsonArrayFrom(of.selectFrom('eip_pool_ranges').whereRef('pool_id', '=', 'eip_pools.id').select(['first', 'last']).orderBy('first')).as('ranges'),
+      jsonArrayFrom(
+        of
+          .selectFrom('eip_pool_organisations')
+          .innerJoin('organisations', 'organisations.id', 'bp_id')
+          .whereRef('pool_id', '=', 'eip_pools.id')
+          .select(['organisations.id', 'organisations.name'])
+          .orderBy('organisations.name'),
+      ).as('organisations'),
+    ])
+
+export async function listPools(on: Sql, scope: Scope, query: QueryOf<typeof eipPools.list>): Promise<{ total: number; rows: ShownEipPool[] }> {
+  const filtered = visible(on, scope)
+    .$if(query.cloud_id !== undefined, (q) => q.where('eip_pools.cloud_id', '=', query.cloud_id ?? ''))
+    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where('eip_pools.name', 'ilike', containing(query.keyword ?? '')))
+  const order = { by: { name: 'eip_pools.name', created_at: 'eip_pools.created_at' }, fallback: 'name', id: 'eip_pools.id' }
+  return pageWithTotal(paged(shown(on, scope).where('eip_pools.id', 'in', paged(filtered.select('eip_pools.id'), query, order)), { ...query, page_num: 1 }, order), filtered, query)
+}
+
+export const getPool = (on: Sql, scope: Scope, id: string): Promise<ShownEipPool | undefined> => shown(on, scope).where('eip_pools.id', '=', id).executeTakeFirst()
+
+/** Held against others who take from it or change it, until the transaction ends. */
+export const lockPool = (tx: Tx, scope: Scope, id: string): Promise<EipPoolRow | undefined> =>
+  visible(tx, scope).selectAll('eip_pools').where('eip_pools.id', '=', id).forUpdate().executeTakeFirst()
+
+export const insertPool = async (tx: Tx, row: Insertable<EipPoolTable>): Promise<void> => {
+  await tx.insertInto('eip_pools').values(row).execute()
+}
+
+export const updatePool = async (tx: Tx, id: string, changes: Updateable<EipPoolTable>): Promise<void> => {
+  await tx.updateTable('eip_pools').set(changes).where('id', '=', id).execute()
+}
+
+export const deletePool = async (tx: Tx, id: string): Promise<void> => {
+  await tx.deleteFrom('eip_pools').where('id', '=', id).execute()
+}
+
+/** Exactly these. */
+export async function setRanges(tx: Tx, pool: { id: string; cloud_id: string }, ranges: readonly Range[]): Promise<void> {
+  await tx.deleteFrom('eip_pool_ranges').where('pool_id', '=', pool.id).execute()
+  await tx.insertInto('eip_pool_ranges').values(ranges.map((range) => ({ pool_id: pool.id, cloud_id: pool.cloud_id, ...range }))).execute()
+}
+
+/** Exactly these; what is no organisation is left out. */
+export async function setOrganisations(tx: Tx, poolId: string, organisationIds: readonly string[]): Promise<void> {
+  await tx.deleteFrom('eip_pool_organisations').where('pool_id', '=', poolId).execute()
+  if (organisationIds.length > 0) await tx.insertInto('eip_pool_organisations').values(organisationIds.map((bp_id) => ({ pool_id: poolId, bp_id }))).execute()
+}
+
+export const organisationsAmong = async (on: Sql, ids: readonly string[]): Promise<Set<string>> =>
+  new Set(ids.length === 0 ? [] : (await on.selectFrom('organisations').select('id').where('id', 'in', ids).execute()).map(({ id }) => id))
+
+/** The pool of a cloud with one of these addresses. */
+export const poolWith = (on: Sql, cloudId: string, ranges: readonly Range[], except: string | null): Promise<{ name: string } | undefined> =>
+  on
+    .selectFrom('eip_pool_ranges')
+    .innerJoin('eip_pools', 'eip_pools.id', 'pool_id')
+    .select('eip_pools.name')
+    .where('eip_pool_ranges.cloud_id', '=', cloudId)
+    .where((where) => where.or(ranges.map((range) => where.and([where('first', '<=', range.last), where('last', '>=', range.first)]))))
+    .$if(except !== null, (q) => q.where('pool_id', '<>', except))
+    .limit(1)
+    .executeTakeFirst()
+
+/** What is free in a pool, in order: as many ranges as are asked for. Under the pool's lock. */
+export async function freeRanges(tx: Tx, poolId: string, count: number): Promise<Range[]> {
+  const { rows } = await sql<Range>`
+    select lower(free) as first, upper(free) - 1 as last
+    from unnest(
+      (select range_agg(int8range(first, last, '[]')) from eip_pool_ranges where pool_id = ${poolId})
+      - (select coalesce(range_agg(int8range(number, number, '[]')), '{}') from (
+          select number from eips where pool_id = ${poolId}
+          union all
+          select jsonb_array_elements(excluded)::bigint from eip_pools where id = ${poolId}
+        ) as taken)
+    ) as free
+    order by 1 limit ${count}`.execute(tx)
+  return rows
+}
+
+/** Whether an address of a pool is free. Under the pool's lock. */
+export async function isFree(tx: Tx, poolId: string, number: number): Promise<boolean> {
+  const { rows } = await sql<{ free: boolean }>`
+    select exists (select from eip_pool_ranges where pool_id = ${poolId} and ${number} between first and last)
+      and not exists (select from eips where pool_id = ${poolId} and number = ${number})
+      and not exists (select from eip_pools where id = ${poolId} and excluded @> to_jsonb(${number}::bigint)) as free`.execute(tx)
+  return rows[0]?.free === true
+}
+
+/** One that is given out and lies outside the pool as it is now; undefined where all lie within. */
+export async function givenOutside(tx: Tx, poolId: string): Promise<number | undefined> {
+  const { rows } = await sql<{ number: number }>`
+    select number from eips where pool_id = ${poolId} and not (
+      exists (select from eip_pool_ranges where pool_id = ${poolId} and number between first and last)
+      and not exists (select from eip_pools where id = ${poolId} and excluded @> to_jsonb(number))
+    ) order by number limit 1`.execute(tx)
+  return rows[0]?.number
+}
+
+/** Who has the addresses between two of them. */
+export const holders = (on: Sql, poolId: string, range: Range): Promise<{ number: number; id: string; status: string; bp_name: string | null }[]> =>
+  on
+    .selectFrom('eips')
+    .leftJoin('organisations', 'organisations.id', 'eips.bp_id')
+    .select(['eips.number', 'eips.id', 'eips.status', 'organisations.name as bp_name'])
+    .where('pool_id', '=', poolId)
+    .where('number', '>=', range.first)
+    .where('number', '<=', range.last)
+    .execute()

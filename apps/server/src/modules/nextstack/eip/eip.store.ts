@@ -1,0 +1,285 @@
+import type { QueryOf } from '@zhisuan/contract/define'
+import { addressText } from '@zhisuan/contract/ip'
+import type { EipStatus, eips } from '@zhisuan/contract/nextstack/eip'
+import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { jsonObjectFrom } from 'kysely/helpers/postgres'
+import type { Scope } from '../../../platform/auth/actor.ts'
+import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
+import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { openStatuses } from '../../../platform/operations.ts'
+import { tellsChanges } from '../change/change.store.ts'
+import type { QuotaCounter } from '../quota/quota.service.ts'
+import { within } from '../scope.ts'
+
+interface EipTable {
+  id: string
+  cloud_id: string
+  /** The IPv4 address as a number. */
+  number: number
+  pool_id: string
+  bp_id: string | null
+  project_id: string | null
+  name: string
+  description: string
+  bandwidth_mbps: number | null
+  status: EipStatus
+  error_text: string | null
+  /** What it leads to, also while it is being unbound: an instance, or a NAT gateway; and the network of that. */
+  vm_id: string | null
+  nat_id: string | null
+  vpc_id: string | null
+  /** It is to lead nowhere. */
+  unbinding: Generated<boolean>
+  /** Which change of the network bound or unbound it. */
+  changed_at_wanted: Generated<number>
+  /** The instance whose NIC was really given a limit, and which one. */
+  limit_vm_id: string | null
+  limit_mbps: number | null
+  created_by: string | null
+  created_by_name: string
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+}
+declare module '../../../platform/db/database.ts' {
+  interface Tables {
+    eips: EipTable
+  }
+}
+export type EipRow = Selectable<EipTable>
+interface Reference {
+  id: string
+  name: string
+}
+export type ShownEip = EipRow & { bp_name: string | null; operation_id: string | null; pool: Reference; vm: Reference | null; nat: Reference | null; vpc: Reference | null }
+
+export const eipMigrations: Migrations = {
+  // No cascade from instances and networks: who removes one has to say that nothing leads there.
+  '20261121_54_eips': migration(`
+    create table eips (
+      id uuid primary key,
+      cloud_id uuid not null references clouds,
+      number bigint not null,
+      pool_id uuid not null references eip_pools,
+      bp_id uuid,
+      project_id uuid references projects,
+      name text not null,
+      description text not null,
+      bandwidth_mbps integer,
+      status text not null check (status in ('available', 'binding', 'bound', 'unbinding', 'error')),
+      error_text text,
+      vm_id uuid unique references vms,
+      nat_id uuid,
+      vpc_id uuid references vpcs,
+      unbinding boolean not null default false,
+      changed_at_wanted integer not null default 0,
+      limit_vm_id uuid,
+      limit_mbps integer,
+      -- What the keyword filter looks through: name, address, id.
+      search text generated always as (name || ' ' || host('0.0.0.0'::inet + number) || ' ' || id::text) stored,
+      created_by uuid,
+      created_by_name text not null,
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now(),
+      check (vm_id is null or nat_id is null)
+    );
+    create unique index eips_number on eips (cloud_id, number);
+    create index eips_pool on eips (pool_id, number);
+    create index eips_vpc on eips (vpc_id) where vpc_id is not null;
+    create index eips_nat on eips (nat_id) where nat_id is not null;
+    create index eips_limit_vm on eips (limit_vm_id) where limit_vm_id is not null;
+    create index eips_newest on eips (cloud_id, created_at desc, id desc);
+    create index eips_newest_bp on eips (bp_id, cloud_id, created_at desc, id desc);
+    create index eips_status on eips (cloud_id, status, created_at desc, id desc);
+    create index eips_status_bp on eips (bp_id, cloud_id, status, created_at desc, id desc);
+    create index eips_search on eips using gin (search gin_trgm_ops);
+    -- Instances show what leads to them.
+    ${tellsChanges('eips', 'eip', 'vm')}
+  `),
+  '20261121_59_eips_by_name': migration(`
+    create index eips_by_name on eips (cloud_id, name, id);
+    create index eips_by_name_bp on eips (bp_id, cloud_id, name, id);
+    create index eips_by_status on eips (cloud_id, status, id);
+    create index eips_by_status_bp on eips (bp_id, cloud_id, status, id);
+    create index eips_by_address on eips (cloud_id, number, id);
+    create index eips_by_address_bp on eips (bp_id, cloud_id, number, id);
+  `),
+}
+
+export const eipCounter: QuotaCounter = {
+  resources: ['eips'],
+  async count(on, { bp_id, project_id }) {
+    const { eips } = await on
+      .selectFrom('eips')
+      .select(sql<number>`count(*)`.as('eips'))
+      .$if(bp_id !== null, (q) => q.where('bp_id', '=', bp_id))
+      .$if(project_id !== null, (q) => q.where('project_id', '=', project_id))
+      .executeTakeFirstOrThrow()
+    return { eips }
+  },
+}
+
+const visible = (on: Sql, scope: Scope) => on.selectFrom('eips').where(within(scope, 'eips.bp_id'))
+
+const shown = <T>(query: SelectQueryBuilder<Tables, 'eips', T>) =>
+  query
+    .leftJoin('organisations', 'organisations.id', 'eips.bp_id')
+    .leftJoin('operations', (join) =>
+      join.onRef('operations.resource_id', '=', 'eips.vpc_id').on('operations.status', 'in', openStatuses),
+    )
+    .selectAll('eips')
+    .select((of) => [
+      'organisations.name as bp_name',
+      'operations.id as operation_id',
+      jsonObjectFrom(of.selectFrom('eip_pools').whereRef('eip_pools.id', '=', 'eips.pool_id').select(['eip_pools.id', 'eip_pools.name'])).$notNull().as('pool'),
+      jsonObjectFrom(of.selectFrom('vms').whereRef('vms.id', '=', 'eips.vm_id').select(['vms.id', 'vms.name'])).as('vm'),
+      jsonObjectFrom(of.selectFrom('nat_gateways').whereRef('nat_gateways.id', '=', 'eips.nat_id').select(['nat_gateways.id', 'nat_gateways.name'])).as('nat'),
+      jsonObjectFrom(of.selectFrom('vpcs').whereRef('vpcs.id', '=', 'eips.vpc_id').select(['vpcs.id', 'vpcs.name'])).as('vpc'),
+    ])
+
+const order = { by: { address: 'eips.number', name: 'eips.name', status: 'eips.status', created_at: 'eips.created_at' }, fallback: '-created_at', id: 'eips.id' }
+
+export async function listEips(on: Sql, scope: Scope, query: QueryOf<typeof eips.list>): Promise<{ total: number; rows: ShownEip[] }> {
+  const filtered = visible(on, scope)
+    .$if(query.cloud_id !== undefined, (q) => q.where('eips.cloud_id', '=', query.cloud_id ?? ''))
+    .$if(query.pool_id !== undefined, (q) => q.where('eips.pool_id', '=', query.pool_id ?? ''))
+    .$if(query.status !== undefined, (q) => q.where('eips.status', '=', query.status ?? 'available'))
+    .$if(query.vpc_id !== undefined, (q) => q.where('eips.vpc_id', '=', query.vpc_id ?? ''))
+    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`eips.search ilike ${containing(query.keyword ?? '')}`))
+  // The page is cut out before the joins, which then touch its rows only.
+  const cut = paged(filtered.select('eips.id'), query, order)
+  return pageWithTotal(paged(shown(on.selectFrom('eips').where('eips.id', 'in', cut)), { ...query, page_num: 1 }, order), filtered, query)
+}
+
+export const getEip = (on: Sql, scope: Scope, id: string): Promise<ShownEip | undefined> => shown(visible(on, scope).where('eips.id', '=', id)).executeTakeFirst()
+
+/** Held against other changes until the transaction ends. After its network's lock. */
+export const lockEip = (tx: Tx, scope: Scope, id: string): Promise<EipRow | undefined> =>
+  visible(tx, scope).selectAll('eips').where('eips.id', '=', id).forUpdate().executeTakeFirst()
+
+export const eipOfVm = (on: Sql, vmId: string): Promise<EipRow | undefined> => on.selectFrom('eips').selectAll().where('vm_id', '=', vmId).executeTakeFirst()
+
+/** An instance that may be led to, and the private network it is in, if any. */
+export const vmTarget = (on: Sql, scope: Scope, id: string): Promise<{ cloud_id: string; bp_id: string | null; status: string; vpc_id: string | null } | undefined> =>
+  on
+    .selectFrom('vms')
+    .leftJoin('vpc_addresses', 'vpc_addresses.vm_id', 'vms.id')
+    .where(within(scope, 'vms.bp_id'))
+    .where('vms.id', '=', id)
+    .select(['vms.cloud_id', 'vms.bp_id', 'vms.status', 'vpc_addresses.vpc_id'])
+    .executeTakeFirst()
+
+/** Those of a pool with these addresses, in order. */
+export const eipsByNumber = (on: Sql, scope: Scope, poolId: string, numbers: readonly number[]): Promise<ShownEip[]> =>
+  shown(visible(on, scope).where('eips.pool_id', '=', poolId).where('eips.number', 'in', numbers)).orderBy('eips.number').execute()
+
+export const countInPool = async (on: Sql, poolId: string): Promise<number> =>
+  (await on.selectFrom('eips').select(sql<number>`count(*)`.as('count')).where('pool_id', '=', poolId).executeTakeFirstOrThrow()).count
+
+export const insertEips = async (tx: Tx, rows: readonly Insertable<EipTable>[]): Promise<void> => {
+  await tx.insertInto('eips').values(rows).execute()
+}
+
+export const updateEip = async (on: Sql, id: string, changes: Updateable<EipTable>): Promise<void> => {
+  await on
+    .updateTable('eips')
+    .set({ ...changes, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .execute()
+}
+
+export const deleteEip = async (tx: Tx, id: string): Promise<void> => {
+  await tx.deleteFrom('eips').where('id', '=', id).execute()
+}
+
+/** Is to lead to a target of that network, by that change of it. */
+export const bindEip = (tx: Tx, id: string, to: { vpc_id: string; changed_at_wanted: number } & ({ vm_id: string } | { nat_id: string })): Promise<void> =>
+  updateEip(tx, id, { ...to, status: 'binding', error_text: null })
+
+/** They are to lead nowhere, by that change of their network. */
+export const unbindEips = async (tx: Tx, by: { id: string } | { vm_id: string } | { nat_id: string } | { vpc_id: string }, changedAtWanted: number): Promise<void> => {
+  const [[column, value] = ['id', '']] = Object.entries(by)
+  await tx
+    .updateTable('eips')
+    .set({ status: 'unbinding', unbinding: true, error_text: null, changed_at_wanted: changedAtWanted, updated_at: sql`now()` })
+    .where(sql.ref(column), '=', value)
+    .execute()
+}
+
+/** What failed is tried again. */
+export const retryEips = async (tx: Tx, vpcId: string): Promise<void> => {
+  await tx
+    .updateTable('eips')
+    .set({ status: sql`case when unbinding then 'unbinding' else 'binding' end`, error_text: null, updated_at: sql`now()` })
+    .where('vpc_id', '=', vpcId)
+    .where('status', '=', 'error')
+    .execute()
+}
+
+/** The engine has all changes of a network up to this one: bound are those that were to be, free again those that were not. */
+export async function settleEips(tx: Tx, vpcId: string, applied: number): Promise<void> {
+  const changed = tx.updateTable('eips').where('vpc_id', '=', vpcId).where('changed_at_wanted', '<=', applied)
+  await changed.set({ status: 'bound', updated_at: sql`now()` }).where('unbinding', '=', false).where('status', '=', 'binding').execute()
+  await changed
+    .set({ status: 'available', error_text: null, vm_id: null, nat_id: null, vpc_id: null, unbinding: false, updated_at: sql`now()` })
+    .where('unbinding', '=', true)
+    .execute()
+}
+
+/** What was being bound or unbound was not. */
+export const failEips = async (tx: Tx, vpcId: string, text: string): Promise<void> => {
+  await tx
+    .updateTable('eips')
+    .set({ status: 'error', error_text: text, updated_at: sql`now()` })
+    .where('vpc_id', '=', vpcId)
+    .where('status', 'in', ['binding', 'unbinding'])
+    .execute()
+}
+
+/** Its instance is gone, and with it the limit of its NIC. */
+export const detachEips = async (tx: Tx, vmId: string): Promise<void> => {
+  await tx.updateTable('eips').set({ vm_id: null }).where('vm_id', '=', vmId).execute()
+  await tx.updateTable('eips').set({ limit_vm_id: null, limit_mbps: null }).where('limit_vm_id', '=', vmId).execute()
+}
+
+/** Puts down how each did that was applied to the engine: those of the map by its text, the others well. Under the network's lock. */
+export async function noteOutcome(tx: Tx, ids: readonly string[], failed: ReadonlyMap<string, string>): Promise<void> {
+  for (const [id, text] of failed) await tx.updateTable('eips').set({ status: 'error', error_text: text }).where('id', '=', id).where('unbinding', '=', false).execute()
+  const well = ids.filter((id) => !failed.has(id))
+  if (well.length === 0) return
+  await tx
+    .updateTable('eips')
+    .set({ status: sql`case when status = 'error' then 'binding' else status end`, error_text: null })
+    .where('id', 'in', well)
+    .where('unbinding', '=', false)
+    .where((where) => where.or([where('status', '=', 'error'), where('error_text', 'is not', null)]))
+    .execute()
+}
+
+/** Addresses of a network that could not be led to where they are to. */
+export const failedEips = async (on: Sql, vpcId: string): Promise<Set<string>> =>
+  new Set((await on.selectFrom('eips').select('number').where('vpc_id', '=', vpcId).where('status', '=', 'error').execute()).map(({ number }) => addressText(number)))
+
+/** A limit on a NIC as it is to be and as it is; an instance that is to have none is null. */
+export interface NicLimit {
+  id: string
+  wanted: { vm_id: string; mbps: number } | null
+  given: { vm_id: string; mbps: number } | null
+}
+
+/** Addresses of a network whose limit differs from what their instance's NIC was given. */
+export async function limitsToChange(on: Sql, vpcId: string): Promise<NicLimit[]> {
+  const rows = await on
+    .selectFrom('eips')
+    .select(['id', 'vm_id', 'unbinding', 'bandwidth_mbps', 'limit_vm_id', 'limit_mbps'])
+    .where('vpc_id', '=', vpcId)
+    .where((where) => where.or([where('vm_id', 'is not', null), where('limit_vm_id', 'is not', null)]))
+    .orderBy('number')
+    .execute()
+  return rows
+    .map((row) => ({
+      id: row.id,
+      wanted: row.vm_id !== null && !row.unbinding && row.bandwidth_mbps !== null ? { vm_id: row.vm_id, mbps: row.bandwidth_mbps } : null,
+      given: row.limit_vm_id !== null && row.limit_mbps !== null ? { vm_id: row.limit_vm_id, mbps: row.limit_mbps } : null,
+    }))
+    .filter(({ wanted, given }) => wanted?.vm_id !== given?.vm_id || wanted?.mbps !== given?.mbps)
+}

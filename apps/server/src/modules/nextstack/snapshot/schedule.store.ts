@@ -1,0 +1,132 @@
+import type { QueryOf } from '@zhisuan/contract/define'
+import type { SnapshotSchedule, snapshotSchedules } from '@zhisuan/contract/nextstack/snapshot'
+import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { jsonObjectFrom } from 'kysely/helpers/postgres'
+import type { Scope } from '../../../platform/auth/actor.ts'
+import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
+import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { tellsChanges } from '../change/change.store.ts'
+import { within } from '../scope.ts'
+
+interface ScheduleTable {
+  id: string
+  cloud_id: string
+  bp_id: string | null
+  vm_id: string
+  name: string
+  description: string
+  rhythm: SnapshotSchedule['rhythm']
+  at: string
+  weekday: number | null
+  time_zone: string
+  keep: number
+  enabled: boolean
+  last_run_at: Date | null
+  last_error: string | null
+  /** Null while it is not enabled. */
+  next_run_at: Date | null
+  created_by: string | null
+  created_by_name: string
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+}
+declare module '../../../platform/db/database.ts' {
+  interface Tables {
+    vm_snapshot_schedules: ScheduleTable
+  }
+}
+export type ScheduleRow = Selectable<ScheduleTable>
+export type ShownSchedule = ScheduleRow & { bp_name: string | null; vm: { id: string; name: string } }
+
+export const scheduleMigrations: Migrations = {
+  '20261121_62_vm_snapshot_schedules': migration(`
+    create table vm_snapshot_schedules (
+      id uuid primary key,
+      cloud_id uuid not null references clouds,
+      bp_id uuid,
+      vm_id uuid not null references vms on delete cascade,
+      name text not null,
+      description text not null,
+      rhythm text not null check (rhythm in ('hourly', 'daily', 'weekly')),
+      at text not null,
+      weekday integer check (weekday between 1 and 7),
+      time_zone text not null,
+      keep integer not null check (keep > 0),
+      enabled boolean not null,
+      last_run_at timestamptz,
+      last_error text,
+      next_run_at timestamptz check ((next_run_at is not null) = enabled),
+      -- What the keyword filter looks through: name, id.
+      search text generated always as (name || ' ' || id::text) stored,
+      created_by uuid,
+      created_by_name text not null,
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now()
+    );
+    create index vm_snapshot_schedules_due on vm_snapshot_schedules (next_run_at) where enabled;
+    create index vm_snapshot_schedules_vm on vm_snapshot_schedules (vm_id, created_at, id);
+    create index vm_snapshot_schedules_cloud on vm_snapshot_schedules (cloud_id, created_at, id);
+    create index vm_snapshot_schedules_cloud_bp on vm_snapshot_schedules (bp_id, cloud_id, created_at, id);
+    create index vm_snapshot_schedules_name on vm_snapshot_schedules (cloud_id, name, id);
+    create index vm_snapshot_schedules_name_bp on vm_snapshot_schedules (bp_id, cloud_id, name, id);
+    create index vm_snapshot_schedules_next on vm_snapshot_schedules (cloud_id, next_run_at, id);
+    create index vm_snapshot_schedules_next_bp on vm_snapshot_schedules (bp_id, cloud_id, next_run_at, id);
+    create index vm_snapshot_schedules_search on vm_snapshot_schedules using gin (search gin_trgm_ops);
+    ${tellsChanges('vm_snapshot_schedules', 'snapshot')}
+  `),
+}
+
+const visible = (on: Sql, scope: Scope) => on.selectFrom('vm_snapshot_schedules').where(within(scope, 'vm_snapshot_schedules.bp_id'))
+
+const shown = <T>(query: SelectQueryBuilder<Tables, 'vm_snapshot_schedules', T>) =>
+  query
+    .leftJoin('organisations', 'organisations.id', 'vm_snapshot_schedules.bp_id')
+    .selectAll('vm_snapshot_schedules')
+    .select((of) => [
+      'organisations.name as bp_name',
+      jsonObjectFrom(of.selectFrom('vms').whereRef('vms.id', '=', 'vm_snapshot_schedules.vm_id').select(['vms.id', 'vms.name'])).$notNull().as('vm'),
+    ])
+
+const order = {
+  by: { name: 'vm_snapshot_schedules.name', created_at: 'vm_snapshot_schedules.created_at', next_run_at: 'vm_snapshot_schedules.next_run_at' },
+  fallback: '-created_at',
+  id: 'vm_snapshot_schedules.id',
+}
+
+export async function listSchedules(on: Sql, scope: Scope, query: QueryOf<typeof snapshotSchedules.list>): Promise<{ total: number; rows: ShownSchedule[] }> {
+  const filtered = visible(on, scope)
+    .$if(query.cloud_id !== undefined, (q) => q.where('vm_snapshot_schedules.cloud_id', '=', query.cloud_id ?? ''))
+    .$if(query.vm_id !== undefined, (q) => q.where('vm_snapshot_schedules.vm_id', '=', query.vm_id ?? ''))
+    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`vm_snapshot_schedules.search ilike ${containing(query.keyword ?? '')}`))
+  // The page is cut out before the joins, which then touch its rows only.
+  const cut = paged(filtered.select('vm_snapshot_schedules.id'), query, order)
+  const page = shown(on.selectFrom('vm_snapshot_schedules').where('vm_snapshot_schedules.id', 'in', cut))
+  return pageWithTotal(paged(page, { ...query, page_num: 1 }, order), filtered, query)
+}
+
+export const getSchedule = (on: Sql, scope: Scope, id: string): Promise<ShownSchedule | undefined> =>
+  shown(visible(on, scope).where('vm_snapshot_schedules.id', '=', id)).executeTakeFirst()
+
+/** Held against other changes until the transaction ends. After its instance's lock, where both are needed. */
+export const lockSchedule = (tx: Tx, scope: Scope, id: string): Promise<ScheduleRow | undefined> =>
+  visible(tx, scope).selectAll('vm_snapshot_schedules').where('vm_snapshot_schedules.id', '=', id).forUpdate().executeTakeFirst()
+
+export const insertSchedule = async (tx: Tx, row: Insertable<ScheduleTable>): Promise<void> => {
+  await tx.insertInto('vm_snapshot_schedules').values(row).execute()
+}
+
+export const updateSchedule = async (on: Sql, id: string, changes: Updateable<ScheduleTable>): Promise<void> => {
+  await on
+    .updateTable('vm_snapshot_schedules')
+    .set({ ...changes, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** False where the scope shows none. */
+export const deleteSchedule = async (on: Sql, scope: Scope, id: string): Promise<boolean> =>
+  (await on.deleteFrom('vm_snapshot_schedules').where('id', '=', id).where(within(scope, 'vm_snapshot_schedules.bp_id')).executeTakeFirst()).numDeletedRows > 0n
+
+/** Whose time has come, the most overdue first. */
+export const dueSchedules = (on: Sql, now: Date, limit: number): Promise<{ id: string; vm_id: string; cloud_id: string }[]> =>
+  on.selectFrom('vm_snapshot_schedules').select(['id', 'vm_id', 'cloud_id']).where('enabled', '=', true).where('next_run_at', '<=', now).orderBy('next_run_at').limit(limit).execute()

@@ -1,0 +1,163 @@
+import type { QueryOf } from '@zhisuan/contract/define'
+import type { VolumeBackup, VolumeBackupStatus, volumeBackups } from '@zhisuan/contract/nextstack/volume'
+import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { jsonObjectFrom } from 'kysely/helpers/postgres'
+import type { Scope } from '../../../platform/auth/actor.ts'
+import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
+import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { openStatuses } from '../../../platform/operations.ts'
+import { tellsChanges } from '../change/change.store.ts'
+import type { QuotaCounter } from '../quota/quota.service.ts'
+import { within } from '../scope.ts'
+
+interface VolumeBackupTable {
+  id: string
+  cloud_id: string
+  /** Null once the volume is gone. */
+  volume_id: string | null
+  /** Those of its volume. */
+  bp_id: string | null
+  project_id: string | null
+  name: string
+  description: string
+  content: VolumeBackup['content']
+  /** Size of the volume when it was made. */
+  size_bytes: number
+  /** Of the file; null until it is there. */
+  file_bytes: number | null
+  sha256: string | null
+  status: VolumeBackupStatus
+  error_text: string | null
+  created_by: string | null
+  created_by_name: string
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+}
+declare module '../../../platform/db/database.ts' {
+  interface Tables {
+    volume_backups: VolumeBackupTable
+  }
+}
+export type VolumeBackupRow = Selectable<VolumeBackupTable>
+export type ShownVolumeBackup = VolumeBackupRow & { bp_name: string | null; operation_id: string | null; volume: { id: string; name: string } | null }
+
+export const volumeBackupMigrations: Migrations = {
+  '20261121_62_volume_backups': migration(`
+    create table volume_backups (
+      id uuid primary key,
+      cloud_id uuid not null references clouds,
+      volume_id uuid references volumes on delete set null,
+      bp_id uuid,
+      project_id uuid references projects,
+      name text not null,
+      description text not null,
+      content text not null check (content in ('filesystem', 'block')),
+      size_bytes bigint not null,
+      file_bytes bigint,
+      sha256 text,
+      status text not null,
+      error_text text,
+      search text generated always as (name || ' ' || id::text) stored,
+      created_by uuid,
+      created_by_name text not null,
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now()
+    );
+    create index volume_backups_volume on volume_backups (volume_id);
+    create index volume_backups_project on volume_backups (project_id) where project_id is not null;
+    create index volume_backups_of_organisation on volume_backups (bp_id) include (file_bytes, size_bytes);
+    create index volume_backups_newest_all on volume_backups (created_at, id);
+    create index volume_backups_newest on volume_backups (cloud_id, created_at, id);
+    create index volume_backups_newest_bp on volume_backups (bp_id, cloud_id, created_at, id);
+    create index volume_backups_by_name on volume_backups (cloud_id, name, id);
+    create index volume_backups_by_name_bp on volume_backups (bp_id, cloud_id, name, id);
+    create index volume_backups_by_status on volume_backups (cloud_id, status, id);
+    create index volume_backups_by_status_bp on volume_backups (bp_id, cloud_id, status, id);
+    create index volume_backups_by_file on volume_backups (cloud_id, file_bytes, id);
+    create index volume_backups_by_file_bp on volume_backups (bp_id, cloud_id, file_bytes, id);
+    create index volume_backups_search on volume_backups using gin (search gin_trgm_ops);
+    ${tellsChanges('volume_backups', 'volumeBackup')}
+  `),
+}
+
+/** Files count as they are; what is being written, as much as it may become. */
+export const volumeBackupCounter: QuotaCounter = {
+  resources: ['backup_bytes'],
+  count: (on, { bp_id, project_id }) =>
+    on
+      .selectFrom('volume_backups')
+      .select(sql<number>`coalesce(sum(coalesce(file_bytes, size_bytes)), 0)::bigint`.as('backup_bytes'))
+      .$if(bp_id !== null, (q) => q.where('bp_id', '=', bp_id))
+      .$if(project_id !== null, (q) => q.where('project_id', '=', project_id))
+      .executeTakeFirstOrThrow(),
+}
+
+const visible = (on: Sql, scope: Scope) => on.selectFrom('volume_backups').where(within(scope, 'volume_backups.bp_id'))
+
+const shown = <T>(query: SelectQueryBuilder<Tables, 'volume_backups', T>) =>
+  query
+    .leftJoin('organisations', 'organisations.id', 'volume_backups.bp_id')
+    // What writes one is its volume's operation.
+    .leftJoin('operations', (join) =>
+      join
+        .on((on) => on.eb('operations.resource_id', '=', sql<string>`case volume_backups.status when 'creating' then volume_backups.volume_id else volume_backups.id end`))
+        .on('operations.status', 'in', openStatuses),
+    )
+    .selectAll('volume_backups')
+    .select((of) => [
+      'organisations.name as bp_name',
+      'operations.id as operation_id',
+      jsonObjectFrom(of.selectFrom('volumes').whereRef('volumes.id', '=', 'volume_backups.volume_id').select(['volumes.id', 'volumes.name'])).as('volume'),
+    ])
+
+const order = {
+  by: { name: 'volume_backups.name', status: 'volume_backups.status', created_at: 'volume_backups.created_at', file_bytes: 'volume_backups.file_bytes' },
+  fallback: '-created_at',
+  id: 'volume_backups.id',
+}
+
+export async function listBackups(on: Sql, scope: Scope, query: QueryOf<typeof volumeBackups.list>): Promise<{ total: number; rows: ShownVolumeBackup[] }> {
+  const filtered = visible(on, scope)
+    .$if(query.cloud_id !== undefined, (q) => q.where('volume_backups.cloud_id', '=', query.cloud_id ?? ''))
+    .$if(query.volume_id !== undefined, (q) => q.where('volume_backups.volume_id', '=', query.volume_id ?? ''))
+    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`volume_backups.search ilike ${containing(query.keyword ?? '')}`))
+  // The page is cut out before the joins, which then touch its rows only.
+  const cut = paged(filtered.select('volume_backups.id'), query, order)
+  return pageWithTotal(paged(shown(on.selectFrom('volume_backups').where('volume_backups.id', 'in', cut)), { ...query, page_num: 1 }, order), filtered, query)
+}
+
+export const getBackup = (on: Sql, scope: Scope, id: string): Promise<ShownVolumeBackup | undefined> => shown(visible(on, scope).where('volume_backups.id', '=', id)).executeTakeFirst()
+
+/** Of whomever it is: for who works on it. */
+export const getBackupRow = (on: Sql, id: string): Promise<VolumeBackupRow | undefined> => on.selectFrom('volume_backups').selectAll().where('id', '=', id).executeTakeFirst()
+
+/** Held against other changes until the transaction ends. */
+export const lockBackup = (tx: Tx, scope: Scope, id: string): Promise<VolumeBackupRow | undefined> =>
+  visible(tx, scope).selectAll('volume_backups').where('volume_backups.id', '=', id).forUpdate().executeTakeFirst()
+
+export const insertBackup = async (tx: Tx, row: Insertable<VolumeBackupTable>): Promise<void> => {
+  await tx.insertInto('volume_backups').values(row).execute()
+}
+
+export const updateBackup = async (on: Sql, id: string, changes: Updateable<VolumeBackupTable>): Promise<void> => {
+  await on
+    .updateTable('volume_backups')
+    .set({ ...changes, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .execute()
+}
+
+export const deleteBackup = async (tx: Tx, id: string): Promise<void> => {
+  await tx.deleteFrom('volume_backups').where('id', '=', id).execute()
+}
+
+/** Those that were being written of a volume, or of all of a cloud, never will be; the others stay. */
+export const failBackupsOf = async (tx: Tx, of: { volume_id: string } | { cloud_id: string }, text: string): Promise<void> => {
+  const [[column, value] = ['id', '']] = Object.entries(of)
+  await tx
+    .updateTable('volume_backups')
+    .set({ status: 'error', error_text: text, updated_at: sql`now()` })
+    .where(sql.ref(column), '=', value)
+    .where('status', '=', 'creating')
+    .execute()
+}

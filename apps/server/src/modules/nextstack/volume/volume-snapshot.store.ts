@@ -1,0 +1,184 @@
+import type { QueryOf } from '@zhisuan/contract/define'
+import type { VolumeSnapshotStatus, volumeSnapshots } from '@zhisuan/contract/nextstack/volume'
+import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { jsonObjectFrom } from 'kysely/helpers/postgres'
+import type { Scope } from '../../../platform/auth/actor.ts'
+import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
+import { Refusal } from '../../../platform/errors.ts'
+import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { openStatuses } from '../../../platform/operations.ts'
+import { tellsChanges } from '../change/change.store.ts'
+import type { QuotaCounter } from '../quota/quota.service.ts'
+import { within } from '../scope.ts'
+
+interface VolumeSnapshotTable {
+  id: string
+  volume_id: string
+  cloud_id: string
+  /** Those of its volume. */
+  bp_id: string | null
+  project_id: string | null
+  name: string
+  description: string
+  engine_name: string
+  /** Size of the volume when it was made. */
+  size_bytes: number
+  status: VolumeSnapshotStatus
+  error_text: string | null
+  created_by: string | null
+  created_by_name: string
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+}
+declare module '../../../platform/db/database.ts' {
+  interface Tables {
+    volume_snapshots: VolumeSnapshotTable
+  }
+}
+export type VolumeSnapshotRow = Selectable<VolumeSnapshotTable>
+export type ShownVolumeSnapshot = VolumeSnapshotRow & { bp_name: string | null; operation_id: string | null; volume: { id: string; name: string } }
+
+export const snapshotNameIndex = 'volume_snapshots_name'
+
+export const volumeSnapshotMigrations: Migrations = {
+  '20261121_61_volume_snapshots': migration(`
+    create table volume_snapshots (
+      id uuid primary key,
+      volume_id uuid not null references volumes,
+      cloud_id uuid not null references clouds,
+      bp_id uuid,
+      project_id uuid references projects,
+      name text not null,
+      description text not null,
+      engine_name text not null,
+      size_bytes bigint not null,
+      status text not null,
+      error_text text,
+      search text generated always as (name || ' ' || id::text) stored,
+      created_by uuid,
+      created_by_name text not null,
+      created_at timestamptz not null default now(),
+      updated_at timestamptz not null default now()
+    );
+    create unique index ${snapshotNameIndex} on volume_snapshots (volume_id, name);
+    create index volume_snapshots_project on volume_snapshots (project_id) where project_id is not null;
+    create index volume_snapshots_newest_all on volume_snapshots (created_at, id);
+    create index volume_snapshots_newest on volume_snapshots (cloud_id, created_at, id);
+    create index volume_snapshots_newest_bp on volume_snapshots (bp_id, cloud_id, created_at, id);
+    create index volume_snapshots_by_name on volume_snapshots (cloud_id, name, id);
+    create index volume_snapshots_by_name_bp on volume_snapshots (bp_id, cloud_id, name, id);
+    create index volume_snapshots_by_status on volume_snapshots (cloud_id, status, id);
+    create index volume_snapshots_by_status_bp on volume_snapshots (bp_id, cloud_id, status, id);
+    create index volume_snapshots_search on volume_snapshots using gin (search gin_trgm_ops);
+    -- Volumes show how many they have.
+    ${tellsChanges('volume_snapshots', 'volumeSnapshot', 'volume')}
+  `),
+}
+
+export const volumeSnapshotCounter: QuotaCounter = {
+  resources: ['volume_snapshots'],
+  count: (on, { bp_id, project_id }) =>
+    on
+      .selectFrom('volume_snapshots')
+      .select(sql<number>`count(*)`.as('volume_snapshots'))
+      .$if(bp_id !== null, (q) => q.where('bp_id', '=', bp_id))
+      .$if(project_id !== null, (q) => q.where('project_id', '=', project_id))
+      .executeTakeFirstOrThrow(),
+}
+
+const visible = (on: Sql, scope: Scope) => on.selectFrom('volume_snapshots').where(within(scope, 'volume_snapshots.bp_id'))
+
+const shown = <T>(query: SelectQueryBuilder<Tables, 'volume_snapshots', T>) =>
+  query
+    .leftJoin('organisations', 'organisations.id', 'volume_snapshots.bp_id')
+    .leftJoin('operations', (join) =>
+      join.onRef('operations.resource_id', '=', 'volume_snapshots.id').on('operations.status', 'in', openStatuses),
+    )
+    .selectAll('volume_snapshots')
+    .select((of) => [
+      'organisations.name as bp_name',
+      'operations.id as operation_id',
+      jsonObjectFrom(of.selectFrom('volumes').whereRef('volumes.id', '=', 'volume_snapshots.volume_id').select(['volumes.id', 'volumes.name'])).$notNull().as('volume'),
+    ])
+
+const order = {
+  by: { name: 'volume_snapshots.name', status: 'volume_snapshots.status', created_at: 'volume_snapshots.created_at' },
+  fallback: '-created_at',
+  id: 'volume_snapshots.id',
+}
+
+export async function listSnapshots(on: Sql, scope: Scope, query: QueryOf<typeof volumeSnapshots.list>): Promise<{ total: number; rows: ShownVolumeSnapshot[] }> {
+  const filtered = visible(on, scope)
+    .$if(query.cloud_id !== undefined, (q) => q.where('volume_snapshots.cloud_id', '=', query.cloud_id ?? ''))
+    .$if(query.volume_id !== undefined, (q) => q.where('volume_snapshots.volume_id', '=', query.volume_id ?? ''))
+    .$if(query.status !== undefined, (q) => q.where('volume_snapshots.status', '=', query.status ?? 'available'))
+    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`volume_snapshots.search ilike ${containing(query.keyword ?? '')}`))
+  // The page is cut out before the joins, which then touch its rows only.
+  const cut = paged(filtered.select('volume_snapshots.id'), query, order)
+  return pageWithTotal(paged(shown(on.selectFrom('volume_snapshots').where('volume_snapshots.id', 'in', cut)), { ...query, page_num: 1 }, order), filtered, query)
+}
+
+export const getSnapshot = (on: Sql, scope: Scope, id: string): Promise<ShownVolumeSnapshot | undefined> =>
+  shown(visible(on, scope).where('volume_snapshots.id', '=', id)).executeTakeFirst()
+
+/** Held against other changes until the transaction ends. After its volume's row. */
+export const lockSnapshot = (tx: Tx, scope: Scope, id: string): Promise<VolumeSnapshotRow | undefined> =>
+  visible(tx, scope).selectAll('volume_snapshots').where('volume_snapshots.id', '=', id).forUpdate().executeTakeFirst()
+
+/** What a volume that is made of it is a copy of, by names on the engine. */
+export const getSnapshotSource = (on: Sql, id: string): Promise<{ volume: string; snapshot: string } | undefined> =>
+  on
+    .selectFrom('volume_snapshots')
+    .innerJoin('volumes', 'volumes.id', 'volume_snapshots.volume_id')
+    .where('volume_snapshots.id', '=', id)
+    .select(['volumes.engine_name as volume', 'volume_snapshots.engine_name as snapshot'])
+    .executeTakeFirst()
+
+/** While one of a volume's is made or deleted, nothing is done to the volume. @throws Refusal 90011 */
+export async function refuseWhileBusy(tx: Tx, volumeId: string): Promise<void> {
+  const row = await tx.selectFrom('volume_snapshots').select('id').where('volume_id', '=', volumeId).where('status', 'in', ['creating', 'deleting']).limit(1).executeTakeFirst()
+  if (row !== undefined) throw new Refusal('operationRunning')
+}
+
+export const insertSnapshot = async (tx: Tx, row: Insertable<VolumeSnapshotTable>): Promise<void> => {
+  await tx.insertInto('volume_snapshots').values(row).execute()
+}
+
+export const updateSnapshot = async (on: Sql, id: string, changes: Updateable<VolumeSnapshotTable>): Promise<void> => {
+  await on
+    .updateTable('volume_snapshots')
+    .set({ ...changes, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .execute()
+}
+
+export const deleteSnapshot = async (tx: Tx, id: string): Promise<void> => {
+  await tx.deleteFrom('volume_snapshots').where('id', '=', id).execute()
+}
+
+/** They went with their volume. */
+export const deleteSnapshotsOf = async (tx: Tx, volumeId: string): Promise<void> => {
+  await tx.deleteFrom('volume_snapshots').where('volume_id', '=', volumeId).execute()
+}
+
+/** Ends the open operations of a cloud's snapshots and removes their records. */
+export async function forgetSnapshots(tx: Tx, cloudId: string): Promise<void> {
+  await tx
+    .updateTable('operations')
+    .set({ status: 'failed', error: 'volumeGone', finished_at: sql`now()`, input: '' })
+    .where('status', 'in', openStatuses)
+    .where('resource_id', 'in', tx.selectFrom('volume_snapshots').select('id').where('cloud_id', '=', cloudId))
+    .execute()
+  await tx.deleteFrom('volume_snapshots').where('cloud_id', '=', cloudId).execute()
+}
+
+/** Those that no operation works on, of some volumes. */
+export const restingOf = async (on: Sql, volumeIds: readonly string[]): Promise<Pick<VolumeSnapshotRow, 'id' | 'volume_id' | 'engine_name' | 'status'>[]> =>
+  volumeIds.length === 0
+    ? []
+    : on.selectFrom('volume_snapshots').select(['id', 'volume_id', 'engine_name', 'status']).where('volume_id', 'in', volumeIds).where('status', 'in', ['available', 'lost']).execute()
+
+/** Records what was seen, but of those whose status changed since they were read. */
+export const recordSnapshot = async (on: Sql, id: string, from: VolumeSnapshotStatus, to: VolumeSnapshotStatus): Promise<void> => {
+  await on.updateTable('volume_snapshots').set({ status: to, updated_at: sql`now()` }).where('id', '=', id).where('status', '=', from).execute()
+}

@@ -1,0 +1,76 @@
+import type { QueryOf } from '@zhisuan/contract/define'
+import type { invitations } from '@zhisuan/contract/ums/invitation'
+import type { Role } from '@zhisuan/contract/roles'
+import { sql, type Generated, type Insertable } from 'kysely'
+import type { Scope } from '../../../platform/auth/actor.ts'
+import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { within } from '../../../platform/db/scope.ts'
+
+interface InvitationTable {
+  id: string
+  bp_id: string
+  role: Role
+  note: string
+  /** SHA-256 of the token, which is nowhere. */
+  token_hash: Buffer
+  created_by: string
+  created_by_id: string
+  used_by: string | null
+  used_at: Date | null
+  revoked_at: Date | null
+  created_at: Generated<Date>
+  expires_at: Date
+}
+declare module '../../../platform/db/database.ts' {
+  interface Tables {
+    invitations: InvitationTable
+  }
+}
+
+export const invitationMigrations: Migrations = {
+  '20261123_02_invitations': migration(`
+    create table invitations (
+      id uuid primary key,
+      bp_id uuid not null references organisations on delete cascade,
+      role text not null,
+      note text not null,
+      token_hash bytea not null unique,
+      created_by text not null,
+      created_by_id uuid not null references users on delete cascade,
+      used_by text,
+      used_at timestamptz,
+      revoked_at timestamptz,
+      created_at timestamptz not null default now(),
+      expires_at timestamptz not null
+    );
+    create index invitations_bp on invitations (bp_id, created_at desc, id desc);
+  `),
+}
+
+const shown = (on: Sql) =>
+  on.selectFrom('invitations').innerJoin('organisations', 'organisations.id', 'invitations.bp_id').selectAll('invitations').select(['organisations.name as bp_name', 'organisations.status as bp_status'])
+
+export type ShownInvitation = NonNullable<Awaited<ReturnType<typeof findByToken>>>
+
+export async function listInvitations(on: Sql, scope: Scope, query: QueryOf<typeof invitations.list>) {
+  const all = shown(on)
+    .where(within(scope, 'invitations.bp_id'))
+    .$if(query.bp_id !== undefined, (q) => q.where('invitations.bp_id', '=', query.bp_id ?? ''))
+  return pageWithTotal(paged(all, query, { by: { created_at: 'invitations.created_at', expires_at: 'invitations.expires_at' }, fallback: '-created_at', id: 'invitations.id' }), all, query)
+}
+
+export const findByToken = (on: Sql, hash: Buffer) => shown(on).where('invitations.token_hash', '=', hash).executeTakeFirst()
+/** Held: of two who accept it at once one gets in. */
+export const lockByToken = (tx: Tx, hash: Buffer) => shown(tx).where('invitations.token_hash', '=', hash).forUpdate('invitations').executeTakeFirst()
+export const getInvitation = (on: Sql, scope: Scope, id: string) => shown(on).where('invitations.id', '=', id).where(within(scope, 'invitations.bp_id')).executeTakeFirst()
+
+export const insertInvitation = async (on: Sql, row: Insertable<InvitationTable>): Promise<void> => {
+  await on.insertInto('invitations').values(row).execute()
+}
+export const markUsed = async (tx: Tx, id: string, by: string): Promise<void> => {
+  await tx.updateTable('invitations').set({ used_by: by, used_at: sql`now()` }).where('id', '=', id).execute()
+}
+/** @returns whether the scope shows one that was open */
+export const revoke = async (on: Sql, scope: Scope, id: string): Promise<boolean> =>
+  (await on.updateTable('invitations').set({ revoked_at: sql`now()` }).where('id', '=', id).where(within(scope, 'bp_id')).where('used_at', 'is', null).where('revoked_at', 'is', null).executeTakeFirst()).numUpdatedRows > 0n

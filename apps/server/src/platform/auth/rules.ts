@@ -1,0 +1,88 @@
+import { allCalls } from '@zhisuan/contract/calls'
+import type { Call, Tags } from '@zhisuan/contract/define'
+import { policyLanguage, type PolicyDocument } from '@zhisuan/contract/policy/document'
+import { asksForTags, compilePolicies, decide, type Decision, type Policies, type PolicySource } from '@zhisuan/contract/policy/evaluate'
+import type { TagPrefix } from '@zhisuan/contract/policy/keys'
+import type { Context } from '@zhisuan/contract/policy/pattern'
+import { readPolicy, type PolicyVocabulary } from '@zhisuan/contract/policy/problems'
+import { resourceName } from '@zhisuan/contract/policy/resource'
+import type { Role } from '@zhisuan/contract/roles'
+import { Refusal } from '../errors.ts'
+
+/** What somebody may do, of the calls that his roles let him make at all. */
+export interface Rules {
+  readonly policies: Policies
+  /** Each the most that he may be allowed. */
+  readonly boundaries: readonly Policies[]
+}
+
+/** Named so where a decision is explained. */
+export const builtInPolicyId = (role: Role): string => `role:${role}`
+export const everybodyPolicyId = 'everybody'
+
+const allowing = (id: string, calls: readonly Call[]): PolicySource => ({ id, document: { Version: policyLanguage, Statement: [{ Effect: 'Allow', Action: calls.map((call) => call.id), Resource: '*' }] } })
+
+const everybody = allowing(everybodyPolicyId, allCalls.filter(({ access }) => access === 'all'))
+const ofRole = (role: Role): PolicySource => allowing(builtInPolicyId(role), allCalls.filter(({ access, onlyByPolicy }) => access !== 'public' && access !== 'all' && access.includes(role) && !onlyByPolicy.includes(role)))
+
+/** What the built-in roles allow: the calls that are declared for them, and those for everybody. */
+export const builtInPolicies = (roles: readonly Role[]): readonly PolicySource[] => [everybody, ...roles.map(ofRole)]
+
+/** Whoever runs the platform as a whole: nobody can lock him out. */
+export const unlimited: Rules = { policies: compilePolicies([{ id: 'system', document: { Version: policyLanguage, Statement: [{ Effect: 'Allow', Action: '*', Resource: '*' }] } }]), boundaries: [] }
+
+/** What policies can be about here, without the services that administrators made. */
+const ownVocabulary: PolicyVocabulary = { actions: allCalls.map(({ id }) => id) }
+
+/** A policy document of a request. @throws Refusal 91101, with a field for each place that is wrong */
+export function readDocument(json: unknown, vocabulary: PolicyVocabulary = ownVocabulary): PolicyDocument {
+  const answer = readPolicy(json, vocabulary)
+  if ('document' in answer) return answer.document
+  throw new Refusal('policyInvalid', { fields: answer.problems.map(({ path, message }) => ({ field: ['document', ...path].join('.'), message })) })
+}
+
+/** The kind of resource that a call is about: the first two parts of its id. */
+export const subjectOf = (call: Pick<Call, 'id'>): { service: string; type: string } => {
+  const [service = '', type = ''] = call.id.split('.')
+  return { service, type }
+}
+
+export interface Asking {
+  readonly rules: Rules
+  /** Its objects are called by the organisation of whoever asks; what is another's does not exist for him anyway. */
+  readonly bp_id: string | null
+}
+
+/** The tags of something; none where the asker does not see it. Kinds are the first two parts of an id of a call. */
+export type ReadTags = (kind: string, id: string) => Promise<Tags>
+
+const asks = ({ policies, boundaries }: Rules, call: Pick<Call, 'id'>, prefix: TagPrefix): boolean => asksForTags([policies, ...boundaries], call.id, prefix)
+
+/** Whether the body has to be read first: it names what the call is about, or policies ask which tags it gives. */
+export const isDecidedByBody = (rules: Rules, call: Pick<Call, 'id' | 'subjects' | 'requestTags'>): boolean =>
+  call.subjects !== undefined || (call.requestTags !== undefined && asks(rules, call, 'zs:RequestTag/'))
+
+const prefixed = (prefix: TagPrefix, tags: Tags): Context => Object.fromEntries(Object.entries(tags).map(([key, value]) => [`${prefix}${key}`, value]))
+
+/** About each thing that the call is about; of none it is about the whole kind. */
+export async function decideCall({ rules, bp_id }: Asking, call: Pick<Call, 'id' | 'subjects' | 'requestTags'>, input: { params: unknown; body?: unknown }, context: Context, readTags: ReadTags): Promise<Decision> {
+  const requested = input.body === undefined ? undefined : call.requestTags?.(input.body)
+  const about = requested === undefined ? context : { ...context, ...prefixed('zs:RequestTag/', requested) }
+  const tagged = asks(rules, call, 'zs:ResourceTag/')
+  let decision: Decision | null = null
+  for (const { service, type, id } of subjectsOf(call, input)) {
+    const tags = tagged && id !== undefined ? prefixed('zs:ResourceTag/', await readTags(`${service}.${type}`, id)) : null
+    decision = decide(rules.policies, rules.boundaries, { action: call.id, resource: resourceName(service, type, bp_id, id), context: tags === null ? about : { ...about, ...tags } })
+    if (decision.outcome !== 'allowed') return decision
+  }
+  return decision ?? { outcome: 'implicitDeny', by: null }
+}
+
+function subjectsOf(call: Pick<Call, 'id' | 'subjects'>, { params, body }: { params: unknown; body?: unknown }): readonly { service: string; type: string; id?: string | undefined }[] {
+  const named = body === undefined ? [] : (call.subjects?.(body) ?? [])
+  if (named.length > 0) {
+    return named.map(({ kind, id }) => ({ ...subjectOf({ id: kind }), id }))
+  }
+  const id = typeof params === 'object' && params !== null && 'id' in params && typeof params.id === 'string' ? params.id : undefined
+  return [{ ...subjectOf(call), id }]
+}

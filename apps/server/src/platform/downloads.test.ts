@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
+import fastify, { type FastifyInstance } from 'fastify'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { createClock, type Clock } from '../testing/app.ts'
+import { createDownloads, fileDownload } from './downloads.ts'
+import { answerProblems } from './http/problems.ts'
+import { createSecrets } from './secrets.ts'
+
+const secrets = createSecrets(Buffer.alloc(32, 1))
+const content = Buffer.from('0123456789')
+let folder: string
+let file: string
+let app: FastifyInstance
+let clock: Clock
+let downloads: ReturnType<typeof createDownloads>
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'zhisuan-downloads-'))
+  file = join(folder, 'file')
+  writeFileSync(file, content)
+  clock = createClock()
+  app = fastify({ routerOptions: { maxParamLength: 512 } })
+  answerProblems(app, async () => undefined)
+  downloads = createDownloads({ secrets, now: clock.now })
+  downloads.offer('backup', async (id) => (id === 'mine' ? fileDownload(file, { name: '数据 "1" (β).tar', etag: 'abc' }) : null))
+  downloads.serve(app)
+})
+afterEach(async () => {
+  await app.close()
+  rmSync(folder, { recursive: true })
+})
+
+const get = (url: string, headers: Record<string, string> = {}) => app.inject({ url, headers })
+
+it('gives the file under its own name, to whoever has the link', async () => {
+  const { path, expires_at } = downloads.link('backup', 'mine')
+  expect(Date.parse(expires_at) - clock.now().getTime()).toBeGreaterThan(9 * 60_000)
+  const answer = await get(path)
+  expect(answer.statusCode).toBe(200)
+  expect(answer.rawPayload).toEqual(content)
+  expect(answer.headers).toMatchObject({
+    'content-type': 'application/octet-stream',
+    'content-length': '10',
+    'content-disposition': `attachment; filename="__ _1_ (_).tar"; filename*=UTF-8''%E6%95%B0%E6%8D%AE%20%221%22%20%28%CE%B2%29.tar`,
+    'cache-control': 'private, no-store',
+    'accept-ranges': 'bytes',
+    etag: '"abc"',
+  })
+})
+
+it.each([
+  ['bytes=0-3', '0123', 'bytes 0-3/10'],
+  ['bytes=4-', '456789', 'bytes 4-9/10'],
+  ['bytes=-3', '789', 'bytes 7-9/10'],
+  ['bytes=8-100', '89', 'bytes 8-9/10'],
+  ['bytes=-100', '0123456789', 'bytes 0-9/10'],
+])('gives the part %s', async (range, part, contentRange) => {
+  const answer = await get(downloads.link('backup', 'mine').path, { range, 'if-range': '"abc"' })
+  expect(answer.statusCode).toBe(206)
+  expect(answer.body).toBe(part)
+  expect(answer.headers).toMatchObject({ 'content-range': contentRange, 'content-length': String(part.length) })
+})
+
+it.each(['bytes=10-', 'bytes=-0'])('has nothing at %s', async (range) => {
+  const answer = await get(downloads.link('backup', 'mine').path, { range })
+  expect(answer.statusCode).toBe(416)
+  expect(answer.headers['content-range']).toBe('bytes */10')
+})
+
+it.each([
+  ['of several parts', { range: 'bytes=0-1,4-5' }],
+  ['that goes backwards', { range: 'bytes=5-2' }],
+  ['of other bytes than there are now', { range: 'bytes=4-', 'if-range': '"other"' }],
+])('gives the whole for a range %s', async (_, headers) => {
+  const answer = await get(downloads.link('backup', 'mine').path, headers)
+  expect([answer.statusCode, answer.body]).toEqual([200, '0123456789'])
+})
+
+it('refuses links that are too old, altered, of another key, or of what is gone', async () => {
+  const { path } = downloads.link('backup', 'mine')
+  const altered = `${path.slice(0, -4)}${path.endsWith('AAAA') ? 'BBBB' : 'AAAA'}`
+  const other = createDownloads({ secrets: createSecrets(Buffer.alloc(32, 2)), now: clock.now }).link('backup', 'mine').path
+  for (const wrong of [altered, other, '/api/downloads/x', downloads.link('backup', 'other').path, downloads.link('image', 'mine').path]) {
+    const answer = await get(wrong)
+    expect(answer.statusCode).toBe(404)
+    expect(answer.json()).toMatchObject({ code: 90020 })
+  }
+  expect((await get(path)).statusCode).toBe(200)
+  clock.advance(600_001)
+  expect((await get(path)).json()).toMatchObject({ code: 90020 })
+})
+
+it('refuses a file that is gone', async () => {
+  rmSync(file)
+  expect((await get(downloads.link('backup', 'mine').path)).statusCode).toBe(404)
+})
+
+it('sends what has no known length whole, and ends what flows when the server stops', async () => {
+  downloads.offer('stream', async () => ({ name: 'a', size: null, open: () => Readable.from([content]) }))
+  const whole = await get(downloads.link('stream', '1').path, { range: 'bytes=1-2' })
+  expect([whole.statusCode, whole.body, whole.headers['accept-ranges']]).toEqual([200, '0123456789', undefined])
+
+  const endless = new PassThrough()
+  downloads.offer('endless', async () => ({ name: 'b', size: null, open: () => endless }))
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  endless.write('x')
+  const { body } = await fetch(`${url}${downloads.link('endless', '1').path}`)
+  await body?.getReader().read()
+  await app.close()
+  await vi.waitFor(() => expect(endless.destroyed).toBe(true))
+})
+
+it('is offered once for each kind', () => {
+  expect(() => downloads.offer('backup', async () => null)).toThrow('twice')
+})

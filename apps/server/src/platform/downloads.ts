@@ -1,0 +1,140 @@
+import { open as openFile, stat } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { Refusal } from './errors.ts'
+import type { Secrets } from './secrets.ts'
+
+/** What a link leads to, found anew each time somebody follows it. */
+export interface Download {
+  /** As it is to be saved; any characters. */
+  name: string
+  /** Bytes; null where only the end tells: then it comes whole. */
+  size: number | null
+  /** Of these bytes and no others, such as their SHA-256: so that a download that broke off can go on. */
+  etag?: string
+  /** Bytes `start` to `end`, both of them too; without a range all. Read to its end, or destroyed. */
+  open(range?: { start: number; end: number }): Readable | Promise<Readable>
+}
+
+/** Finds what is called so; null where it is gone, or not there yet. */
+export type FindDownload = (id: string) => Promise<Download | null>
+
+export interface Downloads {
+  /** Once for each kind of object, by whoever keeps them. */
+  offer(kind: string, find: FindDownload): void
+  /** A link to one object, for whoever may have it: who has the link needs nothing else, for ten minutes. */
+  link(kind: string, id: string): { path: string; expires_at: string }
+}
+
+const keptMs = 600_000
+const base = '/api/downloads'
+const sealPlace = 'downloads.link'
+const ticket = z.object({ kind: z.string(), id: z.string(), expires: z.number() })
+
+/**
+ * Links that a browser saves a file from without a token. What is asked for and until when is
+ * sealed in the link itself: nobody can guess one or turn it to another object, any server of the
+ * platform answers it, and nothing has to be kept or cleared.
+ */
+export function createDownloads(parts: { secrets: Secrets; now: () => Date }): Downloads & { serve(app: FastifyInstance): void } {
+  const { secrets, now } = parts
+  const finders = new Map<string, FindDownload>()
+  const open = new Set<Readable>()
+
+  const find = async (link: string): Promise<Download> => {
+    const asked = read(secrets, link)
+    const download = asked === null || asked.expires < now().getTime() ? null : await finders.get(asked.kind)?.(asked.id)
+    if (download === null || download === undefined) throw new Refusal('downloadLinkInvalid')
+    return download
+  }
+
+  return {
+    offer(kind, of) {
+      if (finders.has(kind)) throw new Error(`downloads of ${kind} are offered twice`)
+      finders.set(kind, of)
+    },
+    link(kind, id) {
+      const expires = now().getTime() + keptMs
+      const sealed = secrets.seal(JSON.stringify({ kind, id, expires }), sealPlace)
+      return { path: `${base}/${Buffer.from(sealed).toString('base64url')}`, expires_at: new Date(expires).toISOString() }
+    },
+    serve(app) {
+      app.get<{ Params: { link: string } }>(`${base}/:link`, { exposeHeadRoute: false }, async (request, reply) => {
+        const stream = await answer(await find(request.params.link), request, reply)
+        if (stream === null) return reply.send()
+        open.add(stream)
+        stream.once('close', () => open.delete(stream))
+        return reply.send(stream)
+      })
+      // A stop does not wait for them: whoever was reading goes on where it broke off.
+      app.addHook('preClose', async () => {
+        for (const stream of open) stream.destroy()
+      })
+    },
+  }
+}
+
+/** A file that is whole and never changes; whoever has begun to read it gets it all, whoever removes it. Null where it is not there. */
+export async function fileDownload(path: string, about: Pick<Download, 'name' | 'etag'>): Promise<Download | null> {
+  const missing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT'
+  try {
+    const { size } = await stat(path)
+    const open = async (range: { start: number; end: number } | undefined): Promise<Readable> => {
+      try {
+        return (await openFile(path)).createReadStream({ ...range, highWaterMark: 256 * 1024 })
+      } catch (error) {
+        throw missing(error) ? new Refusal('downloadLinkInvalid', { cause: error }) : error
+      }
+    }
+    return { ...about, size, open }
+  } catch (error) {
+    if (missing(error)) return null
+    throw error
+  }
+}
+
+function read(secrets: Secrets, link: string): z.output<typeof ticket> | null {
+  try {
+    return ticket.parse(JSON.parse(secrets.open(Buffer.from(link, 'base64url').toString('utf8'), sealPlace)))
+  } catch {
+    return null
+  }
+}
+
+/** Sets the headers; null where there is nothing to send but them. */
+async function answer({ name, size, etag, open }: Download, request: FastifyRequest, reply: FastifyReply): Promise<Readable | null> {
+  reply.header('cache-control', 'private, no-store').header('content-disposition', disposition(name)).type('application/octet-stream')
+  const tag = etag === undefined ? undefined : `"${etag}"`
+  if (tag !== undefined) reply.header('etag', tag)
+  if (size === null) return open()
+  reply.header('accept-ranges', 'bytes')
+  const { range, 'if-range': unchanged } = request.headers
+  const part = range === undefined || (unchanged !== undefined && unchanged !== tag) ? null : rangeOf(range, size)
+  if (part === 'outside') {
+    reply.code(416).header('content-range', `bytes */${size}`)
+    return null
+  }
+  if (part === null) {
+    reply.header('content-length', size)
+    return open()
+  }
+  reply.code(206).header('content-range', `bytes ${part.start}-${part.end}/${size}`).header('content-length', part.end - part.start + 1)
+  return open(part)
+}
+
+/** RFC 9110: one range of bytes. Of others, and of what cannot be read, the whole is sent. */
+function rangeOf(header: string, size: number): { start: number; end: number } | 'outside' | null {
+  const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header.trim()) ?? []
+  if (first === undefined || last === undefined || (first === '' && last === '')) return null
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
+  const end = first === '' || last === '' ? size - 1 : Math.min(Number(last), size - 1)
+  if (first !== '' && last !== '' && Number(last) < Number(first)) return null
+  return start >= size || end < start ? 'outside' : { start, end }
+}
+
+/** RFC 6266: the name itself for all browsers of today, and what ASCII can say of it for the others. */
+function disposition(name: string): string {
+  const encoded = encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+  return `attachment; filename="${name.replace(/[^\x20-\x7e]|["\\%]/g, '_')}"; filename*=UTF-8''${encoded}`
+}

@@ -1,0 +1,130 @@
+import { useQueryClient, type QueryClient } from '@tanstack/react-query'
+import { changes, type ChangeKind } from '@zhisuan/contract/nextstack/change'
+import { useEffect } from 'react'
+import { useCurrentUser, useMayCall } from '../session/user.ts'
+import { request, toApiError } from './client.ts'
+
+/** Whose answers are no longer true where something of a kind has changed: calls by the beginning of their ids. */
+const touched: Readonly<Record<ChangeKind, readonly string[]>> = {
+  vm: ['nextstack.vm.', 'nextstack.flavor.vms', 'cmp.cloud.'],
+  snapshot: ['nextstack.snapshot.', 'nextstack.snapshotSchedule.'],
+  vpc: ['nextstack.vpc.', 'nextstack.network.'],
+  securityGroup: ['nextstack.securityGroup.'],
+  nat: ['nextstack.nat.'],
+  eip: ['nextstack.eip.', 'nextstack.eipPool.'],
+  volume: ['nextstack.volume.'],
+  volumeSnapshot: ['nextstack.volumeSnapshot.'],
+  volumeBackup: ['nextstack.volumeBackup.'],
+  image: ['nextstack.image.'],
+  host: ['nextstack.host.'],
+  storagePool: ['nextstack.storagePool.'],
+  command: ['nextstack.command.'],
+  cloud: ['cmp.cloud.'],
+  // What runs on a node that is away is not known.
+  edge: ['ecrm.edge.', 'ecrm.site.', 'ecrm.region.', 'ecrm.gateway.', 'ecrm.serviceAgent.', 'cis.container.', 'cis.deployment.', 'aos.stack.', 'aos.nodeStack.', 'aos.service.', 'aos.deployment.'],
+  container: ['cis.container.', 'cis.deployment.', 'cis.config.', 'aos.service.instances'],
+  containerConfig: ['cis.config.', 'aos.stackConfig.'],
+  stack: ['aos.stack.', 'aos.nodeStack.', 'aos.service.', 'aos.deployment.', 'aos.stackConfig.'],
+  template: ['aos.template.'],
+}
+
+/** They follow a clock of their own, and ask an engine each time. */
+const apart: ReadonlySet<unknown> = new Set(['nextstack.vm.metrics', 'nextstack.vm.consoleLog', 'ecrm.edge.metrics', 'ecrm.edge.images', 'ecrm.edge.prune', 'cis.container.stats', 'cis.container.logs', 'cis.container.files', 'cis.container.check'])
+
+/** Has what is shown of these kinds read again; what is not shown, when it is. */
+export function invalidateKinds(client: Pick<QueryClient, 'invalidateQueries'>, kinds: readonly ChangeKind[]): void {
+  if (kinds.length === 0) return
+  const beginnings = kinds.flatMap((kind) => touched[kind])
+  void client.invalidateQueries({ predicate: ({ queryKey: [id] }) => typeof id === 'string' && !apart.has(id) && beginnings.some((one) => id.startsWith(one)) })
+}
+
+/** Where much happens, lists need not follow faster than anybody reads. */
+const restMs = 1_000
+const firstPauseMs = 1_000
+const longestPauseMs = 60_000
+
+export interface Follow {
+  /** `nextstack.change.wait`. */
+  readonly wait: (after: string | undefined, signal: AbortSignal) => Promise<{ cursor: string; kinds: readonly ChangeKind[] }>
+  readonly onKinds: (kinds: readonly ChangeKind[]) => void
+  /** Ends it. */
+  readonly signal: AbortSignal
+  /** Whether somebody looks at the page, and who is told when that changes; answers how to be told no more. */
+  readonly visible: () => boolean
+  readonly onVisible: (tell: () => void) => () => void
+  /** Resolves after so many milliseconds, or when the signal is aborted. */
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>
+}
+
+/** Asks what changed, again and again, while somebody looks. Ends where the server says that the person may not know. */
+export async function followChanges({ wait, onKinds, signal, visible, onVisible, pause }: Follow): Promise<void> {
+  let cursor: string | undefined
+  let failures = 0
+  let hidden = new AbortController()
+  let wake: () => void = () => undefined
+  const look = (): void => (visible() ? wake() : hidden.abort())
+  const seen = async (): Promise<void> => {
+    while (!visible() && !signal.aborted) await new Promise<void>((resolve) => (wake = resolve))
+    hidden = new AbortController()
+  }
+  const stop = onVisible(look)
+  signal.addEventListener('abort', () => wake(), { once: true })
+  try {
+    while (!signal.aborted) {
+      await seen()
+      if (signal.aborted) return
+      try {
+        const answer = await wait(cursor, AbortSignal.any([signal, hidden.signal]))
+        failures = 0
+        // The first answer says only from where on we know: pages have just read all they show.
+        if (cursor !== undefined) onKinds(answer.kinds)
+        cursor = answer.cursor
+        await pause(restMs, signal)
+      } catch (thrown) {
+        if (signal.aborted) return
+        if (hidden.signal.aborted) continue
+        const { status } = toApiError(thrown)
+        // Whoever asks for more than this says what the session came to.
+        if (status === 401 || status === 403) return
+        await pause(Math.min(longestPauseMs, firstPauseMs * 2 ** failures++), signal)
+      }
+    }
+  } finally {
+    stop()
+  }
+}
+
+/** One question at a time from each tab; lists and pages that show what changed are read again at once. */
+export function useChanges(): void {
+  const client = useQueryClient()
+  const may = useMayCall(changes.wait)
+  const userId = useCurrentUser()?.id
+  useEffect(() => {
+    if (!may || userId === undefined) return undefined
+    const end = new AbortController()
+    void followChanges({
+      wait: (after, signal) => request(changes.wait, { query: { after }, signal }),
+      onKinds: (kinds) => invalidateKinds(client, kinds),
+      signal: end.signal,
+      visible: () => document.visibilityState !== 'hidden',
+      onVisible: (tell) => {
+        document.addEventListener('visibilitychange', tell)
+        return () => document.removeEventListener('visibilitychange', tell)
+      },
+      pause,
+    })
+    return () => end.abort()
+  }, [client, may, userId])
+}
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(done, ms)
+    signal.addEventListener('abort', done, { once: true })
+    function done(): void {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    if (signal.aborted) done()
+  })

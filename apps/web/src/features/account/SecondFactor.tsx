@@ -1,0 +1,168 @@
+import Alert from 'antd/es/alert'
+import Button from 'antd/es/button'
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import QRCode from 'antd/es/qr-code'
+import Skeleton from 'antd/es/skeleton'
+import Space from 'antd/es/space'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { otp, secondFactor } from '@zhisuan/contract/ums/second-factor'
+import { passwordTyped } from '@zhisuan/contract/validation'
+import { useCall, useChange } from '../../api/hooks.ts'
+import { notify } from '../../api/notify.ts'
+import { copyText } from '../../kit/copy.ts'
+import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
+import * as format from '../../kit/format.ts'
+import { field } from '../../kit/rules.ts'
+import { showRefusal } from './refusals.ts'
+
+interface Begun {
+  readonly secret: string
+  readonly uri: string
+}
+type Step = { readonly at: 'rest' } | { readonly at: 'password' } | { readonly at: 'confirm'; readonly begun: Begun } | { readonly at: 'codes'; readonly codes: readonly string[] } | { readonly at: 'renew' } | { readonly at: 'remove' }
+
+/** Codes of an app besides the password: on, off, and the recovery codes for a lost phone. */
+export function SecondFactor() {
+  const { t } = useTranslation('account')
+  const { data, error, refetch } = useCall(secondFactor.get, {}, { silent: true })
+  const [step, setStep] = useState<Step>({ at: 'rest' })
+  const rest = (): void => {
+    setStep({ at: 'rest' })
+    void refetch()
+  }
+  if (data === undefined) return error === null ? <Skeleton active paragraph={{ rows: 2 }} /> : <ErrorPanel error={error} onRetry={() => void refetch()} />
+  const on = data.since !== null
+  switch (step.at) {
+    case 'password':
+      return <Begin onBegun={(begun) => setStep({ at: 'confirm', begun })} onBack={rest} />
+    case 'confirm':
+      return <Confirm begun={step.begun} onCodes={(codes) => setStep({ at: 'codes', codes })} onBack={rest} />
+    case 'codes':
+      return <Codes codes={step.codes} onDone={rest} />
+    case 'renew':
+      return <Prove action="renewCodes" onCodes={(codes) => setStep({ at: 'codes', codes })} onBack={rest} />
+    case 'remove':
+      return <Prove action="remove" onCodes={rest} onBack={rest} />
+    case 'rest':
+      return (
+        <>
+          <p className="zs-account-current">
+            {on ? t('second.since', { at: format.dateTime(data.since) }) : t('second.off')}
+            {on && <> {t('second.left', { count: data.recovery_codes_left })}</>}
+          </p>
+          {on && data.recovery_codes_left <= 2 && <Alert type="warning" showIcon title={t('second.few')} className="zs-account-alert" />}
+          {on ? (
+            <Space wrap>
+              <Button onClick={() => setStep({ at: 'renew' })}>{t('second.renewCodes')}</Button>
+              <Button danger onClick={() => setStep({ at: 'remove' })}>
+                {t('second.remove')}
+              </Button>
+            </Space>
+          ) : (
+            <Button type="primary" onClick={() => setStep({ at: 'password' })}>
+              {t('second.turnOn')}
+            </Button>
+          )}
+        </>
+      )
+  }
+}
+
+function Begin({ onBegun, onBack }: { readonly onBegun: (begun: Begun) => void; readonly onBack: () => void }) {
+  const { t } = useTranslation('account')
+  const [form] = Form.useForm<{ password: string }>()
+  const begin = useChange(secondFactor.begin, { silent: true, onDone: onBegun })
+  return (
+    <Form form={form} name="secondBegin" layout="vertical" className="zs-account-form" requiredMark={false} onFinish={(body) => begin.mutate({ body }, { onError: (error) => showRefusal(form, error) })}>
+      <Form.Item name="password" label={t('currentPassword')} extra={t('currentPasswordHint')} {...field(passwordTyped)} validateTrigger="onSubmit">
+        <Input.Password autoComplete="current-password" autoFocus />
+      </Form.Item>
+      <Submit text={t('second.next')} pending={begin.isPending} onBack={onBack} />
+    </Form>
+  )
+}
+
+function Confirm({ begun, onCodes, onBack }: { readonly begun: Begun; readonly onCodes: (codes: readonly string[]) => void; readonly onBack: () => void }) {
+  const { t } = useTranslation('account')
+  const [form] = Form.useForm<{ code: string }>()
+  const confirm = useChange(secondFactor.confirm, { silent: true, onDone: ({ recovery_codes }) => onCodes(recovery_codes) })
+  return (
+    <Form form={form} name="secondConfirm" layout="vertical" className="zs-account-form" requiredMark={false} onFinish={(body) => confirm.mutate({ body }, { onError: (error) => showRefusal(form, error) })}>
+      <p>{t('second.scan')}</p>
+      <QRCode value={begun.uri} type="svg" size={176} aria-label={t('second.qr')} />
+      <p>
+        {t('second.secret')} <code className="zs-account-secret">{begun.secret}</code>{' '}
+        <Button size="small" onClick={() => void copyText(begun.secret)}>
+          {t('second.copy')}
+        </Button>
+      </p>
+      <Form.Item name="code" label={t('second.code')} {...field(secondFactor.confirm.body.shape.code)} validateTrigger="onSubmit">
+        <Input inputMode="numeric" autoComplete="one-time-code" maxLength={6} autoFocus />
+      </Form.Item>
+      <Submit text={t('second.turnOn')} pending={confirm.isPending} onBack={onBack} />
+    </Form>
+  )
+}
+
+function Codes({ codes, onDone }: { readonly codes: readonly string[]; readonly onDone: () => void }) {
+  const { t } = useTranslation('account')
+  return (
+    <>
+      <Alert type="warning" showIcon title={t('second.keep')} className="zs-account-alert" />
+      <ul className="zs-account-codes" aria-label={t('second.codes')}>
+        {codes.map((code) => (
+          <li key={code}>
+            <code>{code}</code>
+          </li>
+        ))}
+      </ul>
+      <Space wrap>
+        <Button onClick={() => void copyText(codes.join('\n'))}>{t('second.copyAll')}</Button>
+        <Button type="primary" onClick={onDone}>
+          {t('second.kept')}
+        </Button>
+      </Space>
+    </>
+  )
+}
+
+/** What changes the second factor takes both: the password, and a code. */
+function Prove({ action, onCodes, onBack }: { readonly action: 'renewCodes' | 'remove'; readonly onCodes: (codes: readonly string[]) => void; readonly onBack: () => void }) {
+  const { t } = useTranslation('account')
+  const [form] = Form.useForm<{ password: string; code: string }>()
+  const renew = useChange(secondFactor.renewCodes, { silent: true, onDone: ({ recovery_codes }) => onCodes(recovery_codes) })
+  const remove = useChange(secondFactor.remove, {
+    silent: true,
+    onDone: () => {
+      notify('success', t('second.removed'))
+      onCodes([])
+    },
+  })
+  const change = action === 'remove' ? remove : renew
+  return (
+    <Form form={form} name="secondProve" layout="vertical" className="zs-account-form" requiredMark={false} onFinish={(body) => change.mutate({ body }, { onError: (error) => showRefusal(form, error) })}>
+      <p>{t(action === 'remove' ? 'second.removeText' : 'second.renewText')}</p>
+      <Form.Item name="password" label={t('currentPassword')} {...field(passwordTyped)} validateTrigger="onSubmit">
+        <Input.Password autoComplete="current-password" autoFocus />
+      </Form.Item>
+      <Form.Item name="code" label={t('second.codeOrRecovery')} {...field(otp)} validateTrigger="onSubmit">
+        <Input autoComplete="one-time-code" maxLength={16} />
+      </Form.Item>
+      <Submit text={t(action === 'remove' ? 'second.remove' : 'second.renewCodes')} danger={action === 'remove'} pending={change.isPending} onBack={onBack} />
+    </Form>
+  )
+}
+
+function Submit({ text, danger = false, pending, onBack }: { readonly text: string; readonly danger?: boolean; readonly pending: boolean; readonly onBack: () => void }) {
+  const { t } = useTranslation('account')
+  return (
+    <Space wrap>
+      <Button type="primary" danger={danger} htmlType="submit" loading={pending}>
+        {text}
+      </Button>
+      <Button onClick={onBack}>{t('second.back')}</Button>
+    </Space>
+  )
+}

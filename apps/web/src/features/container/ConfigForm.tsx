@@ -1,0 +1,124 @@
+import Alert from 'antd/es/alert'
+import Button from 'antd/es/button'
+import Checkbox from 'antd/es/checkbox'
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import { configs, type Config } from '@zhisuan/contract/cis/container'
+import { constants } from '@zhisuan/contract/constants'
+import { useRef, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useNavigate } from 'react-router'
+import { toApiError } from '../../api/client.ts'
+import { useChange } from '../../api/hooks.ts'
+import { notify, toastError } from '../../api/notify.ts'
+import * as format from '../../kit/format.ts'
+import { FormPage } from '../../kit/FormPage.tsx'
+import { field, rulesOf } from '../../kit/rules.ts'
+import { paths } from '../../paths.ts'
+import { contentMax, measured, readText } from './textFile.ts'
+
+const { shape } = configs.put.body
+
+interface Values {
+  name: string
+  description: string
+  content: string
+  restart: boolean
+}
+
+const valuesOf = (config: Config | null): Values => ({ name: config?.name ?? '', description: config?.description ?? '', content: config?.content ?? '', restart: false })
+
+/** @param config as it is now, read again and again; null for a new one */
+export function ConfigForm({ config }: { readonly config: Config | null }) {
+  const { t } = useTranslation('container')
+  const navigate = useNavigate()
+  const [form] = Form.useForm<Values>()
+  // What the person began from: what others made of it meanwhile must not be written over unseen.
+  const [begun, setBegun] = useState(config)
+  const put = useChange(configs.put, { invalidates: [configs.list], silent: true })
+  const stale = config !== null && begun !== null && config.revision !== begun.revision
+
+  const submit = async ({ name, description, content, restart = false }: Values): Promise<void> => {
+    try {
+      const saved = await put.mutateAsync({ body: { name, description, content, restart, ...(begun !== null && { id: begun.id, revision: begun.revision }) } })
+      notify('success', t('config.saved', { name: saved.name }))
+      void navigate(paths.container.configuration.list())
+    } catch (thrown) {
+      // What names a field of the form stands beside it.
+      const error = toApiError(thrown)
+      if (error.status !== 401 && (error.fields.length === 0 || error.fields.some(({ field: name_ }) => name_ === 'revision'))) toastError(error)
+      throw error
+    }
+  }
+  const reload = (): void => {
+    setBegun(config)
+    form.setFieldsValue(valuesOf(config))
+  }
+
+  return (
+    <>
+      {stale && (
+        <Alert
+          className="ns-notice"
+          type="warning"
+          showIcon
+          title={t('config.changed')}
+          description={t('config.changedNote', { revision: config.revision })}
+          action={
+            <Button size="small" onClick={reload}>
+              {t('config.reload')}
+            </Button>
+          }
+        />
+      )}
+      <FormPage<Values> form={form} initialValues={valuesOf(begun)} submitText={t('config.save')} onCancel={() => void navigate(paths.container.configuration.list())} onSubmit={submit}>
+        <Form.Item name="name" label={t('field.name')} {...field(shape.name)}>
+          <Input autoFocus={config === null} maxLength={constants.nameMaxLength} />
+        </Form.Item>
+        <Form.Item name="description" label={t('field.description')} {...field(shape.description)}>
+          <Input.TextArea rows={2} maxLength={255} showCount />
+        </Form.Item>
+        <Content />
+        {config !== null && config.used_by > 0 && (
+          <Form.Item name="restart" valuePropName="checked" extra={t('config.restartNote')}>
+            <Checkbox>{t('config.restart', { count: config.used_by })}</Checkbox>
+          </Form.Item>
+        )}
+      </FormPage>
+    </>
+  )
+}
+
+function Content() {
+  const { t } = useTranslation('container')
+  const form = Form.useFormInstance<Values>()
+  const content = Form.useWatch('content', form) ?? ''
+  const chooser = useRef<HTMLInputElement>(null)
+  const { lines, bytes } = measured(content)
+  const load = async (file: File): Promise<void> => {
+    const read = await readText(file)
+    if ('wrong' in read) notify('error', t(`config.${read.wrong}`))
+    else form.setFieldsValue({ content: read.text, ...(form.getFieldValue('name') === '' && { name: file.name }) })
+  }
+  return (
+    <>
+      <Form.Item name="content" label={t('config.content')} extra={t('config.contentNote', { lines, size: format.bytes(bytes) })} className="cn-content" rules={rulesOf(shape.content)}>
+        <Input.TextArea rows={20} maxLength={contentMax} spellCheck={false} wrap="off" />
+      </Form.Item>
+      <p>
+        <Button onClick={() => chooser.current?.click()}>{t('config.load')}</Button>
+        <input
+          ref={chooser}
+          type="file"
+          hidden
+          onChange={({ currentTarget }) => {
+            const [file] = currentTarget.files ?? []
+            if (file !== undefined) void load(file)
+            // The same file may be chosen again.
+            currentTarget.value = ''
+          }}
+        />
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,99 @@
+import Alert from 'antd/es/alert'
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import { constants } from '@zhisuan/contract/constants'
+import { containers } from '@zhisuan/contract/cis/container'
+import { useTranslation } from 'react-i18next'
+import { useNavigate, useSearchParams } from 'react-router'
+import { toApiError } from '../../api/client.ts'
+import { useCall, useChange } from '../../api/hooks.ts'
+import { notify } from '../../api/notify.ts'
+import { FormPage } from '../../kit/FormPage.tsx'
+import { PagePlaceholder } from '../../kit/Placeholder.tsx'
+import { field } from '../../kit/rules.ts'
+import { paths } from '../../paths.ts'
+import '../nextstack/nextstack.css'
+import './container.css'
+import { touchedByContainer } from './containerRules.ts'
+import { PlacementCheck } from './PlacementCheck.tsx'
+import { PlacementFields } from './PlacementFields.tsx'
+import { SpecFields } from './SpecFields.tsx'
+import { blankSpec, placementOf, specOf, valuesOf, type DeployValues } from './specForm.ts'
+import { tellError } from './tellError.ts'
+
+const { shape } = containers.deploy.body
+
+/** Runs a container on nodes; the address may say from which image, on which node, or like which container. */
+export default function ContainerAdd() {
+  const [search] = useSearchParams()
+  const from = search.get('from')
+  const { data, error, isPending } = useCall(containers.get, { params: { id: from ?? '' } }, { silent: true, enabled: from !== null })
+  if (from !== null && isPending) return <PagePlaceholder />
+  const like = from === null || error !== null ? undefined : data
+  const edge = search.get('edge') ?? like?.edge.id
+  return (
+    <AddForm
+      copiedFrom={like?.spec == null ? null : like.name}
+      missing={from !== null && like?.spec == null}
+      initial={{
+        name: '',
+        description: '',
+        spec: like?.spec == null ? { ...blankSpec, image: search.get('image') ?? '' } : valuesOf(like.spec),
+        placement: { by: 'nodes', edge_ids: edge === undefined ? [] : [edge], labels: [], tolerations: [], count: null },
+      }}
+    />
+  )
+}
+
+/** @param initial is read once, when the form is first drawn */
+function AddForm({ initial, copiedFrom, missing }: { readonly initial: DeployValues; readonly copiedFrom: string | null; readonly missing: boolean }) {
+  const { t } = useTranslation('container')
+  const navigate = useNavigate()
+  const [form] = Form.useForm<DeployValues>()
+  const typed = Form.useWatch((values: DeployValues) => values, form)
+  const deploy = useChange(containers.deploy, { invalidates: touchedByContainer, silent: true })
+  const submit = async (values: DeployValues): Promise<void> => {
+    const { name, description } = values
+    const { spec, placement } = whole(values, initial)
+    try {
+      const { deployment_id } = await deploy.mutateAsync({ body: { name, description, spec: specOf(spec), placement: placementOf(placement) } })
+      notify('success', t('add.done', { name }))
+      void navigate(paths.container.deployment.containers(deployment_id, name))
+    } catch (thrown) {
+      // What names a field stands beside it.
+      if (toApiError(thrown).fields.length === 0) tellError(thrown)
+      throw thrown
+    }
+  }
+  return (
+    <>
+      {copiedFrom !== null && <Alert className="ns-notice" type="info" showIcon title={t('add.copied', { name: copiedFrom })} />}
+      {missing && <Alert className="ns-notice" type="warning" showIcon title={t('add.noSpec')} />}
+      <FormPage<DeployValues>
+        form={form}
+        initialValues={initial}
+        submitText={t('add.submit')}
+        aside={<PlacementCheck values={whole(typed, initial)} />}
+        onCancel={() => void navigate(paths.container.deployment.list())}
+        onSubmit={submit}
+      >
+        <Form.Item name="name" label={t('field.name')} {...field(shape.name)}>
+          <Input autoFocus maxLength={constants.nameMaxLength} />
+        </Form.Item>
+        <Form.Item name="description" label={t('field.description')} {...field(shape.description)}>
+          <Input.TextArea rows={2} maxLength={255} showCount />
+        </Form.Item>
+        <h2 className="ns-heading">{t('add.spec')}</h2>
+        <SpecFields />
+        <h2 className="ns-heading">{t('add.where')}</h2>
+        <PlacementFields />
+      </FormPage>
+    </>
+  )
+}
+
+/** What is typed, with the beginning's values where a field is not drawn: antd leaves those out. */
+const whole = (typed: Partial<DeployValues> | undefined, initial: DeployValues): Pick<DeployValues, 'spec' | 'placement'> => ({
+  spec: { ...initial.spec, ...typed?.spec },
+  placement: { ...initial.placement, ...typed?.placement },
+})

@@ -1,0 +1,38 @@
+import Skeleton from 'antd/es/skeleton'
+import { containers } from '@zhisuan/contract/cis/container'
+import { useTranslation } from 'react-i18next'
+import { Link, useParams } from 'react-router'
+import { useCall } from '../../api/hooks.ts'
+import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
+import { PageActions, PageStatus, usePageTitle } from '../../kit/PageHead.tsx'
+import '../nextstack/nextstack.css'
+import './container.css'
+import { ContainerGone } from './ContainerDetail.tsx'
+import { ContainerState } from './ContainerState.tsx'
+import { ContainerTerminal } from './ContainerTerminal.tsx'
+import { pageOf, refreshMsOf } from './containerRules.ts'
+
+/** A page that is the terminal of a container. */
+export default function ContainerCommand() {
+  const { t } = useTranslation('container')
+  const { id = '' } = useParams()
+  const { data, error, refetch } = useCall(containers.get, { params: { id } }, { silent: true, refreshMs: (container) => refreshMsOf(container === undefined ? [] : [container]) })
+  usePageTitle(data?.name)
+  if (error?.status === 404) return <ContainerGone />
+  if (data === undefined) return <div className="zs-card">{error === null ? <Skeleton active /> : <ErrorPanel error={error} onRetry={() => void refetch()} />}</div>
+  return (
+    <>
+      <PageStatus>
+        <ContainerState container={data} />
+      </PageStatus>
+      <PageActions>
+        <Link to={pageOf(data)} className="zs-button zs-button-plain">
+          {t('terminal.toDetail')}
+        </Link>
+      </PageActions>
+      <div className="zs-card cn-command">
+        <ContainerTerminal container={data} whole />
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,90 @@
+import Alert from 'antd/es/alert'
+import { containers, type Container } from '@zhisuan/contract/cis/container'
+import { useEffect, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Link, useNavigate, useParams } from 'react-router'
+import { useCall } from '../../api/hooks.ts'
+import { DetailPage } from '../../kit/DetailPage.tsx'
+import { EmptyState } from '../../kit/EmptyState.tsx'
+import { paths } from '../../paths.ts'
+import '../nextstack/nextstack.css'
+import './container.css'
+import { ContainerFiles } from './ContainerFiles.tsx'
+import { ContainerHistory } from './ContainerHistory.tsx'
+import { ContainerLogs } from './ContainerLogs.tsx'
+import { ContainerOverview } from './ContainerOverview.tsx'
+import { ContainerSpecFacts } from './ContainerSpecFacts.tsx'
+import { ContainerState } from './ContainerState.tsx'
+import { ContainerTerminal } from './ContainerTerminal.tsx'
+import { refreshMsOf } from './containerRules.ts'
+import { useContainerActions } from './useContainerActions.tsx'
+
+/** A container of a deployment. */
+export default function ContainerDetail() {
+  return <ContainerPage />
+}
+
+/**
+ * One container: what it is, how it is, what it prints, what is in it, and a way in.
+ * @param back where to go when it is gone, and what that is called
+ */
+export function ContainerPage({ back }: GoneProps) {
+  const { t } = useTranslation('container')
+  const navigate = useNavigate()
+  const { id = '' } = useParams()
+  const [gone, setGone] = useState(false)
+  const query = useCall(containers.get, { params: { id } }, { silent: true, enabled: !gone, refreshMs: (container) => refreshMsOf(container === undefined ? [] : [container]) })
+  const { actionsOf, dialogs } = useContainerActions(() => void navigate(paths.container.deployment.list()))
+  const missing = query.error?.status === 404
+  useEffect(() => setGone(missing), [missing])
+
+  if (missing || gone) return <ContainerGone {...(back !== undefined && { back })} />
+  return (
+    <>
+      <DetailPage
+        query={query}
+        title={({ name }) => name}
+        status={(container) => <ContainerState container={container} />}
+        actions={actionsOf}
+        notice={(container) => <Trouble container={container} />}
+        tabs={(container) => [
+          { key: 'overview', label: t('detail.tab.overview'), content: <ContainerOverview container={container} /> },
+          { key: 'logs', label: t('detail.tab.logs'), content: <ContainerLogs container={container} /> },
+          { key: 'files', label: t('detail.tab.files'), content: <ContainerFiles container={container} /> },
+          { key: 'terminal', label: t('detail.tab.terminal'), content: <ContainerTerminal container={container} /> },
+          { key: 'spec', label: t('detail.tab.spec'), content: <ContainerSpecFacts spec={container.spec} /> },
+          { key: 'operations', label: t('detail.tab.operations'), content: <ContainerHistory container={container} /> },
+        ]}
+      />
+      {dialogs}
+    </>
+  )
+}
+
+interface GoneProps {
+  readonly back?: { readonly to: string; readonly text: string }
+}
+
+export function ContainerGone({ back }: GoneProps) {
+  const { t } = useTranslation('container')
+  const { to, text } = back ?? { to: paths.container.deployment.list(), text: t('detail.back') }
+  return (
+    <div className="zs-card">
+      <EmptyState title={t('detail.gone')} action={<Link to={to} className="zs-button zs-button-plain">{text}</Link>}>
+        {t('detail.goneNote')}
+      </EmptyState>
+    </div>
+  )
+}
+
+/** What went wrong last, in full: the tag beside the title only hints at it. */
+function Trouble({ container: { status, error, edge } }: { readonly container: Container }) {
+  const { t } = useTranslation('container')
+  return (
+    <>
+      {status === 'lost' && <Alert className="ns-notice" type="error" showIcon title={t('detail.lost')} description={t('statusNote.lost')} />}
+      {!edge.online && <Alert className="ns-notice" type="warning" showIcon title={t('detail.offline')} description={t('detail.offlineNote')} />}
+      {error !== null && <Alert className="ns-notice" type={status === 'error' ? 'error' : 'warning'} showIcon title={t('detail.failed')} description={error} />}
+    </>
+  )
+}

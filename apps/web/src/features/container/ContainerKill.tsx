@@ -1,0 +1,33 @@
+import Form from 'antd/es/form'
+import Select from 'antd/es/select'
+import { containers, type Container } from '@zhisuan/contract/cis/container'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../api/hooks.ts'
+import { FormDialog } from '../../kit/FormDialog.tsx'
+import { touchedByContainer } from './containerRules.ts'
+
+const signals = ['SIGKILL', 'SIGTERM', 'SIGHUP', 'SIGINT', 'SIGUSR1', 'SIGUSR2'] as const
+type Signal = (typeof signals)[number]
+
+/** Sends a signal to the program of a container. */
+export function ContainerKill({ container, onClose }: { readonly container: Container; readonly onClose: () => void }) {
+  const { t } = useTranslation('container')
+  const [signal, setSignal] = useState<Signal>('SIGKILL')
+  const kill = useChange(containers.action, { invalidates: touchedByContainer, silent: true })
+  return (
+    <FormDialog<{ signal: Signal }>
+      title={t('kill.title', { name: container.name })}
+      okText={t('kill.ok')}
+      doneText={t('done.kill', { name: container.name, signal })}
+      initialValues={{ signal }}
+      onSubmit={(values) => kill.mutateAsync({ params: { id: container.id }, body: { action: 'kill', signal: values.signal } })}
+      onClose={onClose}
+    >
+      <p>{t('kill.note')}</p>
+      <Form.Item name="signal" label={t('kill.signal')}>
+        <Select<Signal> autoFocus options={signals.map((value) => ({ value, label: value }))} onChange={setSignal} />
+      </Form.Item>
+    </FormDialog>
+  )
+}

@@ -1,0 +1,71 @@
+import Button from 'antd/es/button'
+import { deployments, type Deployment } from '@zhisuan/contract/cis/container'
+import { useTranslation } from 'react-i18next'
+import { useNavigate } from 'react-router'
+import { useChange } from '../../api/hooks.ts'
+import type { Action } from '../../kit/actions.tsx'
+import { col } from '../../kit/columns.tsx'
+import { EmptyState } from '../../kit/EmptyState.tsx'
+import { filter } from '../../kit/filters.ts'
+import { ResourceTable } from '../../kit/ResourceTable.tsx'
+import { paths } from '../../paths.ts'
+import { deploymentTones, refreshMsOf, touchedByContainer } from './containerRules.ts'
+import { placedBy } from './specForm.ts'
+import { told } from './tellError.ts'
+import { useNodes } from './useNodes.ts'
+
+/** Deployments: one specification, a container of it on each of several nodes. */
+export default function DeploymentList() {
+  const { t } = useTranslation('container')
+  const navigate = useNavigate()
+  const nodes = useNodes()
+  const remove = useChange(deployments.delete, { invalidates: touchedByContainer })
+  const create = (
+    <Button type="primary" onClick={() => void navigate(paths.container.deployment.add())}>
+      {t('deployment.create')}
+    </Button>
+  )
+  const toContainers = ({ id, name }: Deployment): string => paths.container.deployment.containers(id, name)
+  const placed = ({ placement }: Deployment): string => {
+    const chosen = placedBy(placement)
+    return chosen.by === 'nodes' ? t('placement.nodes', { count: chosen.count }) : t('placement.labels', { labels: chosen.labels })
+  }
+  const actionsOf = (row: Deployment): readonly Action[] => [
+    { key: 'containers', label: t('deployment.containers'), href: toContainers(row) },
+    {
+      key: 'delete',
+      label: t('deployment.delete'),
+      danger: true,
+      disabledReason: row.status === 'deleting' ? t('busy', { state: t('deployment.status.deleting') }) : null,
+      confirm: { title: t('deployment.deleteTitle', { name: row.name }), body: t('deployment.deleteBody', { count: row.instance_count }), typeToConfirm: row.name },
+      doneText: t('deployment.deleted', { name: row.name }),
+      run: () => told(remove.mutateAsync({ params: { id: row.id } })),
+    },
+  ]
+  return (
+    <ResourceTable
+      call={deployments.list}
+      rows={({ items }) => items}
+      rowKey="id"
+      columns={[
+        col.name<Deployment>('name', t('column.name'), ({ name }) => name, { sort: true, to: toContainers, note: ({ description }) => description }),
+        col.status<Deployment>('status', t('column.status'), ({ status, error }) => ({ tone: deploymentTones[status], text: t(`deployment.status.${status}`), note: error }), { width: 180 }),
+        col.custom<Deployment>('instances', t('column.instances'), ({ running_count, instance_count }) => <span className="zs-number">{`${running_count} / ${instance_count}`}</span>, { width: 110 }),
+        col.code<Deployment>('image', t('column.image'), ({ image }) => image, { width: 180 }),
+        col.text<Deployment>('placement', t('column.placement'), placed, { width: 150 }),
+        col.text<Deployment>('creator', t('column.creator'), ({ created_by }) => created_by, { width: 110, off: true }),
+        col.date<Deployment>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
+        col.code<Deployment>('id', t('column.id'), ({ id }) => id, { off: true }),
+      ]}
+      filters={[filter.select('edge_id', t('filter.node'), nodes.map(({ id, name }) => ({ value: id, label: name }))), filter.keyword(t('filter.keyword'))]}
+      rowActions={actionsOf}
+      refreshMs={(response) => refreshMsOf(response?.items ?? [])}
+      toolbar={create}
+      empty={
+        <EmptyState title={t('deployment.empty')} action={create}>
+          {t('deployment.emptyNote')}
+        </EmptyState>
+      }
+    />
+  )
+}

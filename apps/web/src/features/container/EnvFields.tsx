@@ -1,0 +1,84 @@
+import PlusOutlined from '@ant-design/icons/es/icons/PlusOutlined'
+import Button from 'antd/es/button'
+import Form, { type Rule } from 'antd/es/form'
+import Input from 'antd/es/input'
+import Modal from 'antd/es/modal'
+import { containerSpec } from '@zhisuan/contract/cis/container'
+import { fieldTexts } from '@zhisuan/contract/texts'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useReturnFocus } from '../../kit/focus.ts'
+import { rulesOf } from '../../kit/rules.ts'
+import { RemoveRow } from './RemoveRow.tsx'
+import { envOf, isTwice, type SpecValues } from './specForm.ts'
+
+const { shape } = containerSpec.shape.env.unwrap().element
+const list = ['spec', 'env']
+const variablesMax = 200
+
+const onceRule = (index: number): Rule =>
+  ({ getFieldValue }) => ({
+    validator: async () => {
+      // antd does not know the values of a form around it.
+      const rows = getFieldValue(list) as SpecValues['env'] | undefined
+      if ((rows?.[index]?.name ?? '') !== '' && isTwice(rows, index, ({ name }) => name)) throw new Error(fieldTexts.envTwice)
+    },
+  })
+
+/** Variables of the container's environment, one by one or pasted as the lines of a file. */
+export function EnvFields() {
+  const { t } = useTranslation('container')
+  const form = Form.useFormInstance()
+  const [pasting, setPasting] = useState(false)
+  const paste = (text: string): void => {
+    const pasted = envOf(text)
+    const former = (form.getFieldValue(list) as SpecValues['env'] | undefined) ?? []
+    const kept = former.filter(({ name }) => !pasted.some((one) => one.name === name))
+    form.setFieldValue(list, [...kept, ...pasted].slice(0, variablesMax))
+    setPasting(false)
+  }
+  return (
+    <>
+      <Form.List name={list}>
+        {(rows, { add, remove }, { errors }) => (
+          <div className="cn-rows">
+            {rows.map(({ key, name }) => (
+              <div key={key} className="cn-row cn-row-env">
+                <Form.Item name={[name, 'name']} rules={[...rulesOf(shape.name), onceRule(name)]} dependencies={[list]}>
+                  <Input maxLength={255} className="zs-code" placeholder={t('field.envName')} aria-label={`${t('field.envName')} ${name + 1}`} />
+                </Form.Item>
+                <Form.Item name={[name, 'value']} rules={rulesOf(shape.value)}>
+                  <Input.TextArea autoSize={{ minRows: 1, maxRows: 4 }} className="zs-code" spellCheck={false} placeholder={t('field.envValue')} aria-label={`${t('field.envValue')} ${name + 1}`} />
+                </Form.Item>
+                <RemoveRow index={name} onRemove={() => remove(name)} />
+              </div>
+            ))}
+            <Form.ErrorList errors={errors} />
+            <div className="cn-buttons">
+              <Button icon={<PlusOutlined aria-hidden />} disabled={rows.length >= variablesMax} onClick={() => add({ name: '', value: '' })}>
+                {t('field.envAdd')}
+              </Button>
+              <Button type="text" onClick={() => setPasting(true)}>
+                {t('field.envPaste')}
+              </Button>
+            </div>
+          </div>
+        )}
+      </Form.List>
+      {pasting && <PasteDialog onPaste={paste} onClose={() => setPasting(false)} />}
+    </>
+  )
+}
+
+function PasteDialog({ onPaste, onClose }: { readonly onPaste: (text: string) => void; readonly onClose: () => void }) {
+  const { t } = useTranslation('container')
+  useReturnFocus()
+  const [text, setText] = useState('')
+  const count = envOf(text).length
+  return (
+    <Modal open title={t('field.envPasteTitle')} okText={t('field.envPasteOk', { count })} okButtonProps={{ disabled: count === 0 }} onOk={() => onPaste(text)} onCancel={onClose} mask={{ closable: false }}>
+      <p>{t('field.envPasteNote')}</p>
+      <Input.TextArea autoFocus rows={8} className="zs-code" spellCheck={false} aria-label={t('field.env')} value={text} onChange={(event) => setText(event.target.value)} />
+    </Modal>
+  )
+}

@@ -1,0 +1,104 @@
+import PlusOutlined from '@ant-design/icons/es/icons/PlusOutlined'
+import Button from 'antd/es/button'
+import Checkbox from 'antd/es/checkbox'
+import Form, { type Rule } from 'antd/es/form'
+import Input from 'antd/es/input'
+import Select from 'antd/es/select'
+import { configs, mount } from '@zhisuan/contract/cis/container'
+import { fieldTexts } from '@zhisuan/contract/texts'
+import { useTranslation } from 'react-i18next'
+import { useCall } from '../../api/hooks.ts'
+import { rulesOf } from '../../kit/rules.ts'
+import { RemoveRow } from './RemoveRow.tsx'
+import { blankMount, type MountValues } from './specForm.ts'
+
+const types = ['volume', 'bind', 'config'] as const
+const [volume, bind] = mount.options
+
+/** What the container sees of outside: named volumes, directories of the node, configs. */
+export function MountFields() {
+  const { t } = useTranslation('container')
+  return (
+    <Form.List name={['spec', 'mounts']}>
+      {(rows, { add, remove }, { errors }) => (
+        <div className="cn-rows">
+          {rows.map(({ key, name }) => (
+            <div key={key} className="cn-row cn-row-mount">
+              <Form.Item name={[name, 'type']}>
+                <Select aria-label={`${t('field.mountType')} ${name + 1}`} options={types.map((value) => ({ value, label: t(`field.mountTypes.${value}`) }))} />
+              </Form.Item>
+              <Source index={name} />
+              <Form.Item name={[name, 'path']} rules={rulesOf(volume.shape.path)}>
+                <Input maxLength={1_024} className="zs-code" placeholder={t('field.mountPath')} aria-label={`${t('field.mountPath')} ${name + 1}`} />
+              </Form.Item>
+              <ReadOnly index={name} />
+              <RemoveRow index={name} onRemove={() => remove(name)} />
+            </div>
+          ))}
+          <Form.ErrorList errors={errors} />
+          <Button icon={<PlusOutlined aria-hidden />} disabled={rows.length >= 50} onClick={() => add(blankMount)}>
+            {t('field.mountAdd')}
+          </Button>
+        </div>
+      )}
+    </Form.List>
+  )
+}
+
+// antd does not know the values of a form around it.
+const useType = (index: number): MountValues['type'] => (Form.useWatch(['spec', 'mounts', index, 'type']) as MountValues['type'] | undefined) ?? 'volume'
+
+/** What is not typed yet is an empty text, and no other kind of thing. */
+const typed = (schema: typeof volume.shape.name | typeof bind.shape.host_path): Rule[] => [
+  {
+    validator: async (_rule, value: string | undefined) => {
+      const judged = schema.safeParse(value ?? '')
+      if (!judged.success) throw new Error(judged.error.issues[0]?.message ?? '')
+    },
+  },
+]
+
+function Source({ index }: { readonly index: number }) {
+  const { t } = useTranslation('container')
+  const type = useType(index)
+  const config = useCall(configs.list, { query: { page_size: 1000, sort: 'name' } }, { silent: true, enabled: type === 'config' })
+  switch (type) {
+    case 'volume':
+      return (
+        <Form.Item key="volume" name={[index, 'name']} rules={typed(volume.shape.name)}>
+          <Input maxLength={63} className="zs-code" placeholder={t('field.volumeName')} aria-label={`${t('field.volumeName')} ${index + 1}`} />
+        </Form.Item>
+      )
+    case 'bind':
+      return (
+        <Form.Item key="bind" name={[index, 'host_path']} rules={typed(bind.shape.host_path)} extra={t('field.bindNote')}>
+          <Input maxLength={1_024} className="zs-code" placeholder={t('field.hostPath')} aria-label={`${t('field.hostPath')} ${index + 1}`} />
+        </Form.Item>
+      )
+    case 'config':
+      return (
+        <Form.Item key="config" name={[index, 'config_id']} rules={[{ required: true, message: fieldTexts.contentRequired }]}>
+          <Select
+            showSearch
+            optionFilterProp="label"
+            placeholder={t('field.config')}
+            aria-label={`${t('field.config')} ${index + 1}`}
+            loading={config.isPending}
+            notFoundContent={config.isPending ? null : t('field.configNone')}
+            options={(config.data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+          />
+        </Form.Item>
+      )
+  }
+}
+
+function ReadOnly({ index }: { readonly index: number }) {
+  const { t } = useTranslation('container')
+  // Configs cannot be written to at all.
+  if (useType(index) === 'config') return <span className="ns-soft">{t('field.readOnly')}</span>
+  return (
+    <Form.Item name={[index, 'read_only']} valuePropName="checked">
+      <Checkbox>{t('field.readOnly')}</Checkbox>
+    </Form.Item>
+  )
+}

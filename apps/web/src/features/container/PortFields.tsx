@@ -1,0 +1,58 @@
+import PlusOutlined from '@ant-design/icons/es/icons/PlusOutlined'
+import Button from 'antd/es/button'
+import Form, { type Rule } from 'antd/es/form'
+import InputNumber from 'antd/es/input-number'
+import Select from 'antd/es/select'
+import { fieldTexts } from '@zhisuan/contract/texts'
+import { useTranslation } from 'react-i18next'
+import { i18n } from '../../i18n.ts'
+import { RemoveRow } from './RemoveRow.tsx'
+import { blankPort, isTwice, type SpecValues } from './specForm.ts'
+
+const portRule: Rule = {
+  validator: async (_rule, value: number | null | undefined) => {
+    if (value === null || value === undefined || value < 1 || value > 65_535) throw new Error(i18n.t('container:field.portRequired'))
+  },
+}
+/** No port of the node twice, where its protocol is the same. */
+const onceRule = (index: number): Rule =>
+  ({ getFieldValue }) => ({
+    validator: async () => {
+      // antd does not know the values of a form around it.
+      const rows = getFieldValue(['spec', 'ports']) as SpecValues['ports'] | undefined
+      const port = rows?.[index]?.host_port
+      if (port !== null && port !== undefined && isTwice(rows, index, ({ host_port, protocol }) => `${host_port}/${protocol}`)) throw new Error(fieldTexts.portTwice)
+    },
+  })
+
+/** Ports of the node that lead into the container. */
+export function PortFields() {
+  const { t } = useTranslation('container')
+  return (
+    <Form.List name={['spec', 'ports']}>
+      {(rows, { add, remove }, { errors }) => (
+        <div className="cn-rows">
+          {rows.map(({ key, name }) => (
+            <div key={key} className="cn-row cn-row-port">
+              <Form.Item name={[name, 'host_port']} rules={[portRule, onceRule(name)]} dependencies={[['spec', 'ports']]}>
+                <InputNumber<number> min={1} max={65_535} precision={0} placeholder={t('field.hostPort')} aria-label={`${t('field.hostPort')} ${name + 1}`} className="cn-number" />
+              </Form.Item>
+              <span aria-hidden="true">→</span>
+              <Form.Item name={[name, 'container_port']} rules={[portRule]}>
+                <InputNumber<number> min={1} max={65_535} precision={0} placeholder={t('field.containerPort')} aria-label={`${t('field.containerPort')} ${name + 1}`} className="cn-number" />
+              </Form.Item>
+              <Form.Item name={[name, 'protocol']}>
+                <Select aria-label={`${t('field.protocol')} ${name + 1}`} options={['tcp', 'udp'].map((value) => ({ value, label: value.toUpperCase() }))} />
+              </Form.Item>
+              <RemoveRow index={name} onRemove={() => remove(name)} />
+            </div>
+          ))}
+          <Form.ErrorList errors={errors} />
+          <Button icon={<PlusOutlined aria-hidden />} disabled={rows.length >= 100} onClick={() => add(blankPort)}>
+            {t('field.portAdd')}
+          </Button>
+        </div>
+      )}
+    </Form.List>
+  )
+}

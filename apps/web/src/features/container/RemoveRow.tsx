@@ -1,0 +1,9 @@
+import DeleteOutlined from '@ant-design/icons/es/icons/DeleteOutlined'
+import Button from 'antd/es/button'
+import { useTranslation } from 'react-i18next'
+
+/** Takes a row out of a list of a form. */
+export function RemoveRow({ index, onRemove }: { readonly index: number; readonly onRemove: () => void }) {
+  const { t } = useTranslation('container')
+  return <Button type="text" danger icon={<DeleteOutlined />} aria-label={t('field.remove', { number: index + 1 })} onClick={onRemove} />
+}

@@ -1,0 +1,114 @@
+import Checkbox from 'antd/es/checkbox'
+import Form, { type Rule } from 'antd/es/form'
+import Input from 'antd/es/input'
+import InputNumber from 'antd/es/input-number'
+import Select from 'antd/es/select'
+import { containerSpec } from '@zhisuan/contract/cis/container'
+import { useTranslation } from 'react-i18next'
+import { i18n } from '../../i18n.ts'
+import { field, rulesOf } from '../../kit/rules.ts'
+import { SizeInput } from '../nextstack/flavor/SizeInput.tsx'
+import { wordsOf } from './commandLine.ts'
+import './container.css'
+import { EnvFields } from './EnvFields.tsx'
+import { MountFields } from './MountFields.tsx'
+import { PortFields } from './PortFields.tsx'
+
+const { shape } = containerSpec
+const healthShape = shape.health.unwrap().unwrap().shape
+const restarts = ['unless-stopped', 'always', 'on-failure', 'no'] as const
+
+/** A command line whose quotes are closed, and whose words the contract takes. */
+const lineRule = (schema: typeof shape.command | typeof shape.entrypoint): Rule => ({
+  validator: async (_rule, line: string | undefined) => {
+    const words = wordsOf(line ?? '')
+    if (words === null) throw new Error(i18n.t('container:field.commandOpen'))
+    const judged = schema.safeParse(words)
+    if (!judged.success) throw new Error(judged.error.issues[0]?.message ?? '')
+  },
+})
+
+/** What a container is made from, below `spec` of the form around it. */
+export function SpecFields() {
+  const { t } = useTranslation('container')
+  return (
+    <>
+      <Form.Item name={['spec', 'image']} label={t('field.image')} extra={t('field.imageNote')} {...field(shape.image)}>
+        <Input maxLength={255} className="zs-code" />
+      </Form.Item>
+      <Form.Item name={['spec', 'command']} label={t('field.command')} extra={t('field.commandNote')} rules={[lineRule(shape.command)]}>
+        <Input.TextArea autoSize={{ minRows: 1, maxRows: 6 }} className="zs-code" spellCheck={false} />
+      </Form.Item>
+      <div className="cn-pair">
+        <Form.Item name={['spec', 'entrypoint']} label={t('field.entrypoint')} rules={[lineRule(shape.entrypoint)]}>
+          <Input className="zs-code" />
+        </Form.Item>
+        <Form.Item name={['spec', 'working_dir']} label={t('field.workingDir')} rules={optional(shape.working_dir)}>
+          <Input maxLength={1_024} className="zs-code" />
+        </Form.Item>
+      </div>
+      <Form.Item label={t('field.env')} className="cn-list">
+        <EnvFields />
+      </Form.Item>
+      <Form.Item label={t('field.ports')} extra={t('field.portsNote')} className="cn-list">
+        <PortFields />
+      </Form.Item>
+      <Form.Item label={t('field.mounts')} className="cn-list">
+        <MountFields />
+      </Form.Item>
+      <Form.Item name={['spec', 'restart']} label={t('field.restart')}>
+        <Select options={restarts.map((value) => ({ value, label: t(`restart.${value}`) }))} />
+      </Form.Item>
+      <div className="cn-pair">
+        <Form.Item name={['spec', 'cpu_limit']} label={t('field.cpu')} rules={rulesOf(shape.cpu_limit)}>
+          <InputNumber<number> min={0} step={0.5} placeholder={t('field.unlimited')} className="cn-number" />
+        </Form.Item>
+        <Form.Item name={['spec', 'memory_limit_bytes']} label={t('field.memory')} rules={rulesOf(shape.memory_limit_bytes)}>
+          <SizeInput />
+        </Form.Item>
+        <Form.Item name={['spec', 'gpus']} label={t('field.gpus')} rules={rulesOf(shape.gpus.unwrap().nullable())}>
+          <InputNumber<number> min={0} max={64} precision={0} className="cn-number" />
+        </Form.Item>
+      </div>
+      <Form.Item name={['spec', 'checked']} valuePropName="checked">
+        <Checkbox>{t('field.health')}</Checkbox>
+      </Form.Item>
+      <HealthFields />
+    </>
+  )
+}
+
+/** A cleared input means that nothing is wanted. */
+const optional = (schema: typeof shape.working_dir): Rule[] => [
+  {
+    validator: async (_rule, value: string | undefined) => {
+      const judged = schema.safeParse(value === undefined || value.trim() === '' ? null : value)
+      if (!judged.success) throw new Error(judged.error.issues[0]?.message ?? '')
+    },
+  },
+]
+
+function HealthFields() {
+  const { t } = useTranslation('container')
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const checked = Form.useWatch(['spec', 'checked']) as boolean | undefined
+  if (checked !== true) return null
+  return (
+    <>
+      <Form.Item name={['spec', 'health', 'command']} label={t('field.healthCommand')} extra={t('field.healthCommandNote')} {...field(healthShape.command)}>
+        <Input maxLength={1_024} className="zs-code" />
+      </Form.Item>
+      <div className="cn-pair">
+        <Form.Item name={['spec', 'health', 'interval_seconds']} label={t('field.interval')} rules={rulesOf(healthShape.interval_seconds.unwrap())}>
+          <InputNumber<number> min={1} max={3_600} precision={0} className="cn-number" />
+        </Form.Item>
+        <Form.Item name={['spec', 'health', 'timeout_seconds']} label={t('field.timeout')} rules={rulesOf(healthShape.timeout_seconds.unwrap())}>
+          <InputNumber<number> min={1} max={600} precision={0} className="cn-number" />
+        </Form.Item>
+        <Form.Item name={['spec', 'health', 'retries']} label={t('field.retries')} rules={rulesOf(healthShape.retries.unwrap())}>
+          <InputNumber<number> min={1} max={20} precision={0} className="cn-number" />
+        </Form.Item>
+      </div>
+    </>
+  )
+}

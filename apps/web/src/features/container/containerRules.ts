@@ -1,0 +1,59 @@
+import { configs, containerCan, containers, containerTransitional, deployments, type Container, type ContainerStatus, type Deployment } from '@zhisuan/contract/cis/container'
+import type { Call } from '@zhisuan/contract/define'
+import type { TFunction } from 'i18next'
+import { allowed } from '../../kit/allowed.ts'
+import type { StatusTone } from '../../kit/StatusTag.tsx'
+import { paths } from '../../paths.ts'
+
+/** How each status looks; what it is called stands under `status` in the messages. */
+export const containerTones: Readonly<Record<ContainerStatus, StatusTone>> = {
+  creating: 'busy',
+  running: 'good',
+  exited: 'rest',
+  paused: 'warning',
+  restarting: 'warning',
+  dead: 'bad',
+  deleting: 'busy',
+  error: 'bad',
+  lost: 'bad',
+  unknown: 'warning',
+}
+export const healthTones: Readonly<Record<NonNullable<Container['health']>, StatusTone>> = { starting: 'busy', healthy: 'good', unhealthy: 'bad' }
+export const deploymentTones: Readonly<Record<Deployment['status'], StatusTone>> = { deploying: 'busy', running: 'good', degraded: 'warning', stopped: 'rest', deleting: 'busy', error: 'bad' }
+
+/** What is no longer true after anything was done to a container or its deployment. */
+export const touchedByContainer: readonly Call[] = [containers.list, containers.get, containers.operations, deployments.list, deployments.instances, configs.list]
+
+/** Lists and pages look once a second while something passes, else as always. */
+export const refreshMsOf = (all: readonly { readonly status: string }[]): number =>
+  all.some(({ status }) => status === 'deploying' || (containerTransitional as readonly string[]).includes(status)) ? 1_000 : 5_000
+
+/** Why something cannot be done to a container now, or null where it can. The server refuses by the same rules. */
+export function whyNot(t: TFunction<'container'>, action: keyof typeof containerCan, container: Pick<Container, 'status' | 'edge'>): string | null {
+  const state = t(`status.${container.status}`)
+  if (containerTransitional.includes(container.status)) return t('busy', { state })
+  const refused = allowed(containerCan, action, container.status, state)
+  if (refused !== null) return refused
+  // What Docker has no longer needs nobody there to be taken from the list.
+  return container.edge.online || (action === 'delete' && container.status === 'lost') ? null : t('nodeOffline', { name: container.edge.name })
+}
+
+/** The page of a container: one of a stack is a part of its application. */
+export const pageOf = ({ id, service }: Pick<Container, 'id' | 'service'>): string => (service === null ? paths.container.deployment : paths.container.application).containerDetail(id)
+
+/** `8080 → 80/tcp`: a port of the node, and where it leads. */
+export const portText = ({ host_port, container_port, protocol }: Container['ports'][number]): string => `${host_port} → ${container_port}/${protocol}`
+
+const kinds = ['create', 'start', 'stop', 'restart', 'kill', 'rename', 'update', 'delete'] as const
+const steps = ['pull', 'make', 'start', 'act', 'switch', 'retire', 'remove'] as const
+/** What people call the operations of a container, and their steps. */
+export const operationTexts = (t: TFunction<'container'>): { readonly what: (kind: string) => string; readonly step: (kind: string, step: string) => string } => ({
+  what: (kind) => {
+    const verb = kinds.find((one) => kind === `cis.container.${one}`)
+    return verb === undefined ? kind : t(`operation.kind.${verb}`)
+  },
+  step: (_kind, step) => {
+    const known = steps.find((one) => one === step)
+    return known === undefined ? step : t(`operation.step.${known}`)
+  },
+})

@@ -1,0 +1,123 @@
+import { containers, type Container } from '@zhisuan/contract/cis/container'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../api/hooks.ts'
+import type { Action } from '../../kit/actions.tsx'
+import type { BatchAction } from '../../kit/BatchBar.tsx'
+import type { Confirmation } from '../../kit/ConfirmDialog.tsx'
+import { paths, withQuery } from '../../paths.ts'
+import { ContainerKill } from './ContainerKill.tsx'
+import { ContainerRename } from './ContainerRename.tsx'
+import { ContainerUpdate } from './ContainerUpdate.tsx'
+import { pageOf, touchedByContainer, whyNot } from './containerRules.ts'
+import { told } from './tellError.ts'
+
+/** The calls that need nothing but the container. */
+function useContainerCalls(silent: boolean) {
+  const options = { invalidates: touchedByContainer, silent }
+  const act = useChange(containers.action, options)
+  const remove = useChange(containers.delete, options)
+  const acting = (action: 'start' | 'stop' | 'restart') => ({ id }: Container) => act.mutateAsync({ params: { id }, body: { action } })
+  return { start: acting('start'), stop: acting('stop'), restart: acting('restart'), delete: ({ id }: Container) => remove.mutateAsync({ params: { id } }) }
+}
+type Operation = keyof ReturnType<typeof useContainerCalls>
+type DialogKind = 'rename' | 'kill' | 'update'
+
+const dangerous: readonly (Operation | DialogKind)[] = ['kill', 'delete']
+
+/** How many names a question about several lists. */
+const namesShown = 8
+
+/** What can be done to containers: as actions of one, as batch actions, and the dialogs that some of them open, which the page has to draw. */
+export function useContainerActions(onDeleted?: () => void): {
+  readonly actionsOf: (container: Container) => readonly Action[]
+  readonly batchActions: readonly BatchAction<Container>[]
+  readonly dialogs: ReactNode
+} {
+  const { t } = useTranslation('container')
+  const calls = useContainerCalls(false)
+  // The batch's summary says what failed.
+  const quiet = useContainerCalls(true)
+  const [dialog, setDialog] = useState<{ kind: DialogKind; container: Container } | null>(null)
+  const close = (): void => setDialog(null)
+
+  const body = (name: Operation, of: readonly Container[]): ReactNode => {
+    if (name === 'start') return null
+    return name === 'delete' && of.every(({ status }) => status === 'lost') ? t('confirm.deleteLost') : t(`confirm.${name}`)
+  }
+  const confirmOne = (name: Operation, container: Container): Confirmation => ({
+    title: t('confirm.one', { action: t(`action.${name}`), name: container.name }),
+    body: body(name, [container]),
+    ...(name === 'delete' && { typeToConfirm: container.name }),
+  })
+  const confirmMany = (name: Operation, of: readonly Container[]): Confirmation => ({
+    title: t('confirm.many', { action: t(`action.${name}`), count: of.length }),
+    body: (
+      <>
+        <p>{body(name, of)}</p>
+        <p>
+          {t('confirm.which')}
+          {of.slice(0, namesShown).map(({ name: one, edge }) => `${one}（${edge.name}）`).join('、')}
+          {of.length > namesShown && t('confirm.more', { count: of.length })}
+        </p>
+      </>
+    ),
+  })
+
+  const basics = (name: Operation | DialogKind, container: Container) => ({
+    key: name,
+    label: t(`action.${name}`),
+    danger: dangerous.includes(name),
+    disabledReason: whyNot(t, name, container),
+  })
+  const operation = (name: Operation, container: Container): Action => ({
+    ...basics(name, container),
+    doneText: t(`done.${name}`, { name: container.name }),
+    ...(name !== 'start' && { confirm: confirmOne(name, container) }),
+    run: async () => {
+      await told(calls[name](container))
+      if (name === 'delete') onDeleted?.()
+    },
+  })
+  const opening = (kind: DialogKind, container: Container): Action => ({
+    ...basics(kind, container),
+    run: () => {
+      setDialog({ kind, container })
+      return undefined
+    },
+  })
+
+  const actionsOf = (container: Container): readonly Action[] => [
+    // What is wanted of it most stands first: a running one is typed into, a stopped one started.
+    ...(container.status === 'exited'
+      ? [operation('start', container)]
+      : [{ key: 'terminal', label: t('action.terminal'), disabledReason: whyNot(t, 'terminal', container), href: paths.container.command(container.id, container.name) }, operation('stop', container)]),
+    { key: 'logs', label: t('action.logs'), disabledReason: whyNot(t, 'logs', container), href: withQuery(pageOf(container), { tab: 'logs' }) },
+    operation('restart', container),
+    // A stack makes its own anew from its compose file: there they are changed, and removed.
+    ...(container.service === null ? [opening('rename', container), opening('update', container), { key: 'copy', label: t('action.copy'), href: withQuery(paths.container.deployment.add(), { from: container.id }) }] : []),
+    opening('kill', container),
+    ...(container.service === null ? [operation('delete', container)] : []),
+  ]
+
+  const batch = (name: Operation): BatchAction<Container> => ({
+    key: name,
+    label: t(`action.${name}`),
+    danger: dangerous.includes(name),
+    run: (container) => quiet[name](container),
+    disabledReason: (container) => whyNot(t, name, container),
+    ...(name !== 'start' && { confirm: (of: readonly Container[]) => confirmMany(name, of) }),
+  })
+
+  return {
+    actionsOf,
+    batchActions: [batch('start'), batch('stop'), batch('restart'), batch('delete')],
+    dialogs: (
+      <>
+        {dialog?.kind === 'rename' && <ContainerRename container={dialog.container} onClose={close} />}
+        {dialog?.kind === 'kill' && <ContainerKill container={dialog.container} onClose={close} />}
+        {dialog?.kind === 'update' && <ContainerUpdate container={dialog.container} onClose={close} />}
+      </>
+    ),
+  }
+}

@@ -1,0 +1,65 @@
+import Form from 'antd/es/form'
+import { edges, type Edge, type Label, type Taint } from '@zhisuan/contract/ecrm/edge'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../api/hooks.ts'
+import { FormDialog } from '../../kit/FormDialog.tsx'
+import { touchedByEdge } from './edgeRules.ts'
+import { LabelsSelect, labelsRule, TaintsSelect, taintsRule } from './MarksSelect.tsx'
+import { DescriptionField, NameField } from './NameFields.tsx'
+import { SiteSelect } from './SiteSelect.tsx'
+
+type Named = Pick<Edge, 'id' | 'name' | 'description' | 'site'>
+
+/** Changes what a node is called and where it stands. */
+export function EdgeEdit({ edge, onClose }: { readonly edge: Named; readonly onClose: () => void }) {
+  const { t } = useTranslation('edge')
+  const update = useChange(edges.update, { invalidates: touchedByEdge, silent: true })
+  return (
+    <FormDialog<{ name: string; description: string; site_id: string | null }>
+      title={t('edit.title', { name: edge.name })}
+      okText={t('save')}
+      initialValues={{ name: edge.name, description: edge.description, site_id: edge.site?.id ?? null }}
+      doneText={t('edit.done')}
+      onClose={onClose}
+      onSubmit={(body) => update.mutateAsync({ params: { id: edge.id }, body })}
+    >
+      <NameField kind="edge" own={edge.name} />
+      <Form.Item name="site_id" label={t('field.site')}>
+        <SiteSelect />
+      </Form.Item>
+      <DescriptionField />
+    </FormDialog>
+  )
+}
+
+/** Changes by what containers find a node, and what keeps them away. */
+export function EdgeMarks({ edge, onClose }: { readonly edge: Pick<Edge, 'id' | 'name' | 'labels' | 'taints'>; readonly onClose: () => void }) {
+  const { t } = useTranslation('edge')
+  const mark = useChange(edges.mark, { invalidates: touchedByEdge, silent: true })
+  return (
+    <FormDialog<{ labels: Label[]; taints: Taint[] }>
+      title={t('marks.title', { name: edge.name })}
+      okText={t('save')}
+      initialValues={{ labels: edge.labels, taints: edge.taints }}
+      doneText={t('marks.done')}
+      onClose={onClose}
+      onSubmit={(body) => mark.mutateAsync({ params: { id: edge.id }, body })}
+    >
+      <MarksFields />
+    </FormDialog>
+  )
+}
+
+export function MarksFields() {
+  const { t } = useTranslation('edge')
+  return (
+    <>
+      <Form.Item name="labels" label={t('field.labels')} extra={t('field.labelsNote')} rules={[labelsRule]}>
+        <LabelsSelect />
+      </Form.Item>
+      <Form.Item name="taints" label={t('field.taints')} extra={t('field.taintsNote')} rules={[taintsRule]}>
+        <TaintsSelect />
+      </Form.Item>
+    </>
+  )
+}

@@ -1,0 +1,72 @@
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import InputNumber from 'antd/es/input-number'
+import Select from 'antd/es/select'
+import { edges, gateways, type Edge } from '@zhisuan/contract/ecrm/edge'
+import { useTranslation } from 'react-i18next'
+import { useCall, useChange } from '../../api/hooks.ts'
+import { FormDialog } from '../../kit/FormDialog.tsx'
+import { field } from '../../kit/rules.ts'
+import './edge.css'
+import { touchedByGateway } from './edgeRules.ts'
+import { DescriptionField, NameField } from './NameFields.tsx'
+
+interface Values {
+  name: string
+  description: string
+  edge_id: string
+  address: string
+  port: number
+}
+const { shape } = gateways.create.body
+
+/** Where others of the site most likely reach a node. */
+const addressOf = ({ addresses }: Pick<Edge, 'addresses'>): string => addresses.find((address) => !address.includes(':')) ?? addresses[0] ?? ''
+
+/**
+ * Makes a node the gateway of its site.
+ * @param siteId the one whose nodes can be chosen; all that stand in one where it is left out
+ */
+export function GatewayDialog({ siteId, onClose }: { readonly siteId?: string; readonly onClose: () => void }) {
+  const { t } = useTranslation('edge')
+  const [form] = Form.useForm<Values>()
+  const name = Form.useWatch('name', form) ?? ''
+  const create = useChange(gateways.create, { invalidates: touchedByGateway, silent: true })
+  const { data, isPending } = useCall(edges.list, { query: { page_size: 1000, sort: 'name', ...(siteId !== undefined && { site_id: siteId }) } })
+  const fit = (data?.items ?? []).filter(({ site, status }) => site !== null && (status === 'online' || status === 'offline'))
+  return (
+    <FormDialog<Values>
+      form={form}
+      title={t('gateway.create')}
+      okText={t('create')}
+      initialValues={{ name: '', description: '', address: '', port: 8443 }}
+      doneText={t('gateway.created', { name })}
+      onClose={onClose}
+      onSubmit={(body) => create.mutateAsync({ body })}
+    >
+      <NameField kind="gateway" />
+      <Form.Item name="edge_id" label={t('gateway.edge')} extra={t('gateway.edgeNote')} rules={[{ required: true, message: t('gateway.edgePlaceholder') }]}>
+        <Select
+          loading={isPending}
+          showSearch
+          optionFilterProp="label"
+          placeholder={t('gateway.edgePlaceholder')}
+          options={fit.map((edge) => ({ value: edge.id, label: `${edge.name}（${edge.site?.name ?? ''}）` }))}
+          onChange={(id: string) => {
+            const edge = fit.find((one) => one.id === id)
+            if (edge !== undefined && !form.isFieldTouched('address')) form.setFieldValue('address', addressOf(edge))
+          }}
+        />
+      </Form.Item>
+      <div className="ed-pair">
+        <Form.Item name="address" label={t('gateway.host')} extra={t('gateway.hostNote')} {...field(shape.address)}>
+          <Input className="zs-code" maxLength={253} />
+        </Form.Item>
+        <Form.Item name="port" label={t('gateway.port')} {...field(shape.port)}>
+          <InputNumber min={1} max={65_535} precision={0} className="ed-number" />
+        </Form.Item>
+      </div>
+      <DescriptionField />
+    </FormDialog>
+  )
+}

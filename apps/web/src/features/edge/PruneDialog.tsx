@@ -1,0 +1,77 @@
+import Modal from 'antd/es/modal'
+import Radio from 'antd/es/radio'
+import { edgeImages } from '@zhisuan/contract/ecrm/edge'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useCall, useChange } from '../../api/hooks.ts'
+import { notify } from '../../api/notify.ts'
+import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
+import { useReturnFocus } from '../../kit/focus.ts'
+import * as format from '../../kit/format.ts'
+import './edge.css'
+import { namesOf, shortId } from './pullRules.ts'
+
+/** Shows which images nothing uses, and removes them. */
+export function PruneDialog({ edgeId, onClose }: { readonly edgeId: string; readonly onClose: () => void }) {
+  const { t } = useTranslation('edge')
+  useReturnFocus()
+  const [all, setAll] = useState(false)
+  const params = { id: edgeId }
+  const preview = useCall(edgeImages.prune, { params, body: { preview: true, all } }, { silent: true })
+  const prune = useChange(edgeImages.prune, { invalidates: [edgeImages.images, edgeImages.prune] })
+  // What is shown while the other choice is asked for belongs to the former.
+  const shown = preview.isPlaceholderData ? undefined : preview.data
+  const items = shown?.items ?? []
+  return (
+    <Modal
+      open
+      title={t('prune.title')}
+      okText={t('prune.ok')}
+      okButtonProps={{ danger: true, disabled: items.length === 0 }}
+      confirmLoading={prune.isPending}
+      mask={{ closable: false }}
+      width={640}
+      onCancel={onClose}
+      onOk={() =>
+        prune.mutate(
+          { params, body: { preview: false, all } },
+          {
+            onSuccess: (done) => {
+              notify('success', t('prune.done', { count: done.items.length, size: format.bytes(done.freed_bytes) }))
+              onClose()
+            },
+          },
+        )
+      }
+    >
+      <Radio.Group
+        className="ed-choice"
+        aria-label={t('prune.title')}
+        value={all}
+        onChange={(event) => setAll(event.target.value === true)}
+        options={[{ value: false, label: t('prune.dangling') }, { value: true, label: t('prune.all') }]}
+      />
+      <div aria-live="polite" aria-busy={shown === undefined && preview.error === null}>
+        {preview.error !== null ? (
+          <ErrorPanel error={preview.error} onRetry={() => void preview.refetch()} />
+        ) : shown === undefined ? (
+          <p>{t('prune.looking')}</p>
+        ) : items.length === 0 ? (
+          <p>{t('prune.none')}</p>
+        ) : (
+          <>
+            <p>{t('prune.preview', { count: items.length, size: format.bytes(shown.freed_bytes) })}</p>
+            <ul className="zs-batch-list">
+              {items.map((image) => (
+                <li key={image.id}>
+                  <span className="zs-cut">{image.tags.length === 0 ? shortId(image.id) : namesOf(image).join('、')}</span>
+                  <span className="zs-number zs-soft">{format.bytes(image.size_bytes)}</span>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </div>
+    </Modal>
+  )
+}

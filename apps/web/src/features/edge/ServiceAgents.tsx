@@ -1,0 +1,88 @@
+import Button from 'antd/es/button'
+import Form from 'antd/es/form'
+import InputNumber from 'antd/es/input-number'
+import { serviceAgents, type Edge, type ServiceAgent } from '@zhisuan/contract/ecrm/edge'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../api/hooks.ts'
+import type { Action } from '../../kit/actions.tsx'
+import { col } from '../../kit/columns.tsx'
+import { EmptyState } from '../../kit/EmptyState.tsx'
+import { FormDialog } from '../../kit/FormDialog.tsx'
+import { ResourceTable } from '../../kit/ResourceTable.tsx'
+import { field } from '../../kit/rules.ts'
+import './edge.css'
+import { serviceAgentTones, touchedByServiceAgent } from './edgeRules.ts'
+import { DescriptionField, NameField } from './NameFields.tsx'
+
+/** Ports of the platform that lead to ports of one node. */
+export function ServiceAgents({ edge }: { readonly edge: Pick<Edge, 'id' | 'name'> }) {
+  const { t } = useTranslation('edge')
+  const [creating, setCreating] = useState(false)
+  const remove = useChange(serviceAgents.delete, { invalidates: touchedByServiceAgent })
+  const create = (
+    <Button type="primary" onClick={() => setCreating(true)}>
+      {t('serviceAgent.create')}
+    </Button>
+  )
+  const actionsOf = ({ id, name, connection_count: count }: ServiceAgent): readonly Action[] => [
+    {
+      key: 'delete',
+      label: t('action.delete'),
+      danger: true,
+      confirm: { title: t('serviceAgent.deleteTitle', { name }), body: t('serviceAgent.deleteBody', { count }) },
+      doneText: t('delete.done', { name }),
+      run: () => remove.mutateAsync({ params: { id } }),
+    },
+  ]
+  return (
+    <>
+      <ResourceTable
+        name="ports"
+        call={serviceAgents.list}
+        input={{ query: { edge_id: edge.id } }}
+        rows={({ items }) => items}
+        rowKey="id"
+        columns={[
+          col.name<ServiceAgent>('name', t('column.name'), (one) => one.name, { sort: true, note: (one) => one.description }),
+          col.status<ServiceAgent>('status', t('column.status'), (one) => ({ tone: serviceAgentTones[one.status], text: t(`serviceAgent.status.${one.status}`), note: one.error })),
+          col.code<ServiceAgent>('listen', t('serviceAgent.listen'), (one) => String(one.listen_port), { width: 120 }),
+          col.code<ServiceAgent>('target', t('serviceAgent.target'), (one) => String(one.target_port), { width: 120 }),
+          col.number<ServiceAgent>('connections', t('serviceAgent.connections'), (one) => one.connection_count, { width: 100 }),
+          col.date<ServiceAgent>('created_at', t('column.created'), (one) => one.created_at, { sort: true }),
+        ]}
+        rowActions={actionsOf}
+        toolbar={create}
+        empty={<EmptyState title={t('serviceAgent.none')}>{t('serviceAgent.noneNote')}</EmptyState>}
+      />
+      {creating && <ServiceAgentCreate edge={edge} onClose={() => setCreating(false)} />}
+    </>
+  )
+}
+
+function ServiceAgentCreate({ edge, onClose }: { readonly edge: Pick<Edge, 'id' | 'name'>; readonly onClose: () => void }) {
+  const { t } = useTranslation('edge')
+  const { shape } = serviceAgents.create.body
+  const create = useChange(serviceAgents.create, { invalidates: touchedByServiceAgent, silent: true })
+  return (
+    <FormDialog<{ name: string; description: string; target_port: number; listen_port: number }>
+      title={t('serviceAgent.createTitle', { name: edge.name })}
+      okText={t('create')}
+      initialValues={{ name: '', description: '' }}
+      doneText={t('serviceAgent.created')}
+      onClose={onClose}
+      onSubmit={(body) => create.mutateAsync({ body: { ...body, edge_id: edge.id } })}
+    >
+      <NameField kind="service_agent" />
+      <div className="ed-pair">
+        <Form.Item name="target_port" label={t('serviceAgent.target')} extra={t('serviceAgent.targetNote')} {...field(shape.target_port)}>
+          <InputNumber min={1} max={65_535} precision={0} className="ed-number" />
+        </Form.Item>
+        <Form.Item name="listen_port" label={t('serviceAgent.listen')} extra={t('serviceAgent.listenNote')} {...field(shape.listen_port)}>
+          <InputNumber min={1_024} max={65_535} precision={0} className="ed-number" />
+        </Form.Item>
+      </div>
+      <DescriptionField />
+    </FormDialog>
+  )
+}

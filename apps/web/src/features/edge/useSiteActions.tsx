@@ -1,0 +1,42 @@
+import { sites, type Site } from '@zhisuan/contract/ecrm/region'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../api/hooks.ts'
+import type { Action } from '../../kit/actions.tsx'
+import { touchedBySite } from './edgeRules.ts'
+import { SiteDialog } from './SiteDialog.tsx'
+
+/** What an administrator can do to a site, and the dialog that the page has to draw. */
+export function useSiteActions(then: { readonly onDeleted?: () => void; readonly onSaved?: (site: Site) => void } = {}): { readonly actionsOf: (site: Site) => readonly Action[]; readonly dialogs: ReactNode } {
+  const { t } = useTranslation('edge')
+  const [editing, setEditing] = useState<Site | null>(null)
+  const remove = useChange(sites.delete, { invalidates: touchedBySite })
+  return {
+    actionsOf: (site) => {
+      const count = site.edge_count + site.gateway_count
+      return [
+        {
+          key: 'edit',
+          label: t('action.edit'),
+          run: () => {
+            setEditing(site)
+            return undefined
+          },
+        },
+        {
+          key: 'delete',
+          label: t('action.delete'),
+          danger: true,
+          disabledReason: count > 0 ? t('site.hasEdges', { count }) : null,
+          confirm: { title: t('site.deleteTitle', { name: site.name }), body: t('site.deleteBody') },
+          doneText: t('delete.done', { name: site.name }),
+          run: async () => {
+            await remove.mutateAsync({ params: { id: site.id } })
+            then.onDeleted?.()
+          },
+        },
+      ]
+    },
+    dialogs: editing === null ? null : <SiteDialog site={editing} {...(then.onSaved !== undefined && { onSaved: then.onSaved })} onClose={() => setEditing(null)} />,
+  }
+}

@@ -1,0 +1,59 @@
+import Button from 'antd/es/button'
+import { grants, type Grant } from '@zhisuan/contract/iam/grant'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useSearchParams } from 'react-router'
+import { col } from '../../kit/columns.tsx'
+import { EmptyState } from '../../kit/EmptyState.tsx'
+import { ResourceTable } from '../../kit/ResourceTable.tsx'
+import { paths } from '../../paths.ts'
+import { GrantDialog } from './GrantDialog.tsx'
+import { HolderName, useRevoke } from './grantParts.tsx'
+import { PolicySelect } from './selects.tsx'
+
+/** All grants, or those of one policy. */
+export function GrantTable() {
+  const { t } = useTranslation('iam')
+  const [search, setSearch] = useSearchParams()
+  const [giving, setGiving] = useState(false)
+  const revokeOf = useRevoke()
+  const policy = search.get('policy') ?? undefined
+  const give = (
+    <Button type="primary" onClick={() => setGiving(true)}>
+      {t('grant.create')}
+    </Button>
+  )
+  return (
+    <>
+      <ResourceTable
+        call={grants.list}
+        input={{ query: { ...(policy !== undefined && { policy_id: policy }) } }}
+        rows={({ items }) => items}
+        rowKey="id"
+        nameOf={({ policy: { name } }) => name}
+        columns={[
+          col.name<Grant>('policy', t('column.policy'), (grant) => grant.policy.name, { width: 220, to: (grant) => paths.iam.policy.version(grant.policy.id) }),
+          col.custom<Grant>('holder', t('column.holder'), ({ holder }) => <HolderName {...holder} />, { width: 200 }),
+          col.text<Grant>('kind', t('column.holderKind'), ({ holder }) => t(`grant.holder.${holder.kind}`), { width: 100 }),
+          col.text<Grant>('created_by', t('column.grantedBy'), ({ created_by }) => created_by, { width: 140 }),
+          col.date<Grant>('created_at', t('column.grantedAt'), ({ created_at }) => created_at, { sort: true }),
+        ]}
+        rowActions={(grant) => [revokeOf(grant)]}
+        toolbar={
+          <>
+            {give}
+            <span className="ia-filter">
+              <PolicySelect label={t('grant.filterPolicy')} value={policy} onChange={(id) => setSearch(id === undefined ? {} : { policy: id }, { replace: true })} />
+            </span>
+          </>
+        }
+        empty={
+          <EmptyState title={t('grant.empty')} action={give}>
+            {t('grant.emptyNote')}
+          </EmptyState>
+        }
+      />
+      {giving && <GrantDialog onClose={() => setGiving(false)} />}
+    </>
+  )
+}

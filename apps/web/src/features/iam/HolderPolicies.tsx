@@ -1,0 +1,47 @@
+import Button from 'antd/es/button'
+import { grants, type Grant } from '@zhisuan/contract/iam/grant'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { col } from '../../kit/columns.tsx'
+import { EmptyState } from '../../kit/EmptyState.tsx'
+import { ResourceTable } from '../../kit/ResourceTable.tsx'
+import { paths } from '../../paths.ts'
+import { GrantDialog } from './GrantDialog.tsx'
+import { useRevoke } from './grantParts.tsx'
+
+/** The policies of a role, a user or a project: given and taken back. */
+export function HolderPolicies({ kind, id, empty, emptyNote }: { readonly kind: Grant['holder']['kind']; readonly id: string; readonly empty: string; readonly emptyNote: string }) {
+  const { t } = useTranslation('iam')
+  const [giving, setGiving] = useState(false)
+  const revokeOf = useRevoke()
+  const give = (
+    <Button type="primary" onClick={() => setGiving(true)}>
+      {t('grant.create')}
+    </Button>
+  )
+  return (
+    <>
+      <ResourceTable
+        name="policies"
+        call={grants.list}
+        input={{ query: { [`${kind}_id`]: id } }}
+        rows={({ items }) => items}
+        rowKey="id"
+        nameOf={({ policy }) => policy.name}
+        columns={[
+          col.name<Grant>('policy', t('column.policy'), ({ policy }) => policy.name, { width: 240, to: ({ policy }) => paths.iam.policy.version(policy.id) }),
+          col.text<Grant>('created_by', t('column.grantedBy'), ({ created_by }) => created_by, { width: 140 }),
+          col.date<Grant>('created_at', t('column.grantedAt'), ({ created_at }) => created_at, { sort: true }),
+        ]}
+        rowActions={(grant) => [revokeOf(grant)]}
+        toolbar={give}
+        empty={
+          <EmptyState title={empty} action={give}>
+            {emptyNote}
+          </EmptyState>
+        }
+      />
+      {giving && <GrantDialog holder={{ kind, id }} onClose={() => setGiving(false)} />}
+    </>
+  )
+}

@@ -1,0 +1,131 @@
+import Checkbox from 'antd/es/checkbox'
+import Form from 'antd/es/form'
+import type { Rule } from 'antd/es/form'
+import { policies, type Policy, type PolicyVersion } from '@zhisuan/contract/iam/policy'
+import { useTranslation } from 'react-i18next'
+import { useNavigate, useSearchParams } from 'react-router'
+import { useCall, useChange } from '../../api/hooks.ts'
+import { notify } from '../../api/notify.ts'
+import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
+import { FormPage } from '../../kit/FormPage.tsx'
+import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
+import { usePageTitle } from '../../kit/PageHead.tsx'
+import { PagePlaceholder } from '../../kit/Placeholder.tsx'
+import { i18n } from '../../i18n.ts'
+import { paths } from '../../paths.ts'
+import { newDocument, writeJson } from './editor/builderDocument.ts'
+import { PolicyEditor, problemsOf } from './editor/PolicyEditor.tsx'
+import { OrganisationSelect } from '../keeping/OrganisationSelect.tsx'
+import { Touched } from './Touched.tsx'
+import { touchedByPolicy } from './touched.ts'
+import type { Vocabulary } from './useVocabulary.ts'
+import { WithVocabulary } from './WithVocabulary.tsx'
+import './iam.css'
+
+/** Makes a policy; with `id` and `from` in the address another version of one, which begins as an old one. */
+export default function PolicyAdd() {
+  const [search] = useSearchParams()
+  const [id, from] = [search.get('id'), search.get('from')]
+  return (
+    <WithVocabulary>
+      {(vocabulary) => (id === null ? <NewPolicy vocabulary={vocabulary} /> : <NewVersionOf key={`${id} ${from}`} id={id} from={from} vocabulary={vocabulary} />)}
+    </WithVocabulary>
+  )
+}
+
+/** The same judge as the server's. */
+const documentRule = ({ known }: Vocabulary): Rule => ({
+  validator: async (_rule, text: string) => {
+    const problems = problemsOf(text, known)
+    if (problems === null) throw new Error(i18n.t('iam:editor.syntax'))
+    if (problems.length > 0) throw new Error(i18n.t('iam:policy.wrong', { count: problems.length }))
+  },
+})
+
+function DocumentField({ vocabulary }: { readonly vocabulary: Vocabulary }) {
+  const { t } = useTranslation('iam')
+  return (
+    <Form.Item name="document" label={t('policy.document')} extra={t('policy.documentNote')} className="ia-document" required rules={[documentRule(vocabulary)]} validateDebounce={400}>
+      <PolicyEditor vocabulary={vocabulary} />
+    </Form.Item>
+  )
+}
+
+interface Values {
+  name: string
+  description: string
+  bp_id: string | undefined
+  document: string
+}
+
+const { shape } = policies.create.body
+
+function NewPolicy({ vocabulary }: { readonly vocabulary: Vocabulary }) {
+  const { t } = useTranslation('iam')
+  const navigate = useNavigate()
+  const create = useChange(policies.create, { invalidates: touchedByPolicy })
+  const submit = async ({ name, description, bp_id, document }: Values): Promise<void> => {
+    const made = await create.mutateAsync({ body: { name, description, bp_id: bp_id ?? null, document: JSON.parse(document) as unknown } })
+    notify('success', t('policy.made', { name: made.name }))
+    void navigate(paths.iam.policy.version(made.id))
+  }
+  return (
+    <FormPage<Values> initialValues={{ name: '', description: '', document: newDocument }} submitText={t('policy.submit')} onCancel={() => void navigate(paths.iam.policy.list())} onSubmit={submit}>
+      <NameField schema={shape.name} />
+      <DescriptionField schema={shape.description} />
+      <Form.Item name="bp_id" label={t('field.owner')} extra={t('field.ownerNote')}>
+        <OrganisationSelect label={t('field.owner')} />
+      </Form.Item>
+      <DocumentField vocabulary={vocabulary} />
+    </FormPage>
+  )
+}
+
+function NewVersionOf({ id, from, vocabulary }: { readonly id: string; readonly from: string | null; readonly vocabulary: Vocabulary }) {
+  const policy = useCall(policies.get, { params: { id } }, { silent: true })
+  // Without a number the version that counts.
+  const version = useCall(policies.version, { params: { id, version: from ?? policy.data?.default_version ?? 1 } }, { silent: true, enabled: policy.data !== undefined })
+  const error = policy.error ?? version.error
+  if (error !== null) {
+    return (
+      <div className="zs-card">
+        <ErrorPanel error={error} onRetry={() => void (policy.error === null ? version : policy).refetch()} />
+      </div>
+    )
+  }
+  return policy.data === undefined || version.data === undefined ? <PagePlaceholder /> : <NewVersion policy={policy.data} from={version.data} vocabulary={vocabulary} />
+}
+
+interface VersionValues {
+  document: string
+  default: boolean
+}
+
+function NewVersion({ policy, from, vocabulary }: { readonly policy: Policy; readonly from: PolicyVersion; readonly vocabulary: Vocabulary }) {
+  const { t } = useTranslation('iam')
+  const navigate = useNavigate()
+  const [form] = Form.useForm<VersionValues>()
+  const counts = Form.useWatch('default', form) ?? false
+  usePageTitle(t('policy.newVersionTitle', { name: policy.name }))
+  const add = useChange(policies.addVersion, { invalidates: touchedByPolicy })
+  const submit = async (values: VersionValues): Promise<void> => {
+    const { version, is_default } = await add.mutateAsync({ params: { id: policy.id }, body: { document: JSON.parse(values.document) as unknown, default: values.default } })
+    notify('success', t(is_default ? 'policy.versionSavedDefault' : 'policy.versionSaved', { version }))
+    void navigate(paths.iam.policy.version(policy.id))
+  }
+  return (
+    <FormPage<VersionValues>
+      form={form}
+      initialValues={{ document: writeJson(from.document), default: false }}
+      submitText={t('policy.saveVersion')}
+      onCancel={() => void navigate(paths.iam.policy.version(policy.id))}
+      onSubmit={submit}
+    >
+      <p className="zs-soft ia-lead">{t('policy.fromVersion', { version: from.version })}</p>
+      <DocumentField vocabulary={vocabulary} />
+      <Form.Item name="default" valuePropName="checked" extra={counts ? <Touched policyId={policy.id} /> : t('policy.notDefaultNow')}>
+        <Checkbox>{t('policy.makeDefaultNow')}</Checkbox>
+      </Form.Item>
+    </FormPage>
+  )
+}

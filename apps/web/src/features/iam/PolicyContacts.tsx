@@ -1,0 +1,98 @@
+import Button from 'antd/es/button'
+import { boundaries, grants } from '@zhisuan/contract/iam/grant'
+import { contactKinds, policies, type Contact, type Policy } from '@zhisuan/contract/iam/policy'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useNavigate, useParams } from 'react-router'
+import { useCall, useChange } from '../../api/hooks.ts'
+import type { Action } from '../../kit/actions.tsx'
+import { col } from '../../kit/columns.tsx'
+import { DetailPage } from '../../kit/DetailPage.tsx'
+import { EmptyState } from '../../kit/EmptyState.tsx'
+import { filter } from '../../kit/filters.ts'
+import { ResourceTable } from '../../kit/ResourceTable.tsx'
+import { paths } from '../../paths.ts'
+import { GrantDialog } from './GrantDialog.tsx'
+import { HolderName } from './grantParts.tsx'
+import { useRoleName } from './roleText.ts'
+import { touchedByGrant } from './touched.ts'
+import { usePolicyActions } from './usePolicyActions.tsx'
+import './iam.css'
+
+/** Whom a policy is attached to; it is taken back here. */
+export default function PolicyContacts() {
+  const navigate = useNavigate()
+  const { id = '' } = useParams()
+  const query = useCall(policies.get, { params: { id } }, { silent: true, refreshMs: 5_000 })
+  const { actionsOf, dialogs } = usePolicyActions(() => void navigate(paths.iam.policy.list()))
+  return (
+    <>
+      <DetailPage query={query} title={({ name }) => name} actions={(policy) => actionsOf(policy).filter(({ key }) => key !== 'contacts' && key !== 'grant')}>
+        {(policy) => <Contacts policy={policy} />}
+      </DetailPage>
+      {dialogs}
+    </>
+  )
+}
+
+function Contacts({ policy }: { readonly policy: Policy }) {
+  const { t } = useTranslation('iam')
+  const [giving, setGiving] = useState(false)
+  const endOf = useEnd(policy)
+  const give = (
+    <Button type="primary" onClick={() => setGiving(true)}>
+      {t('grant.create')}
+    </Button>
+  )
+  return (
+    <>
+      <ResourceTable
+        call={policies.contacts}
+        input={{ params: { id: policy.id } }}
+        // Of one user there may be a grant and a boundary.
+        rows={({ items }) => items.map((contact) => ({ ...contact, key: `${contact.kind} ${contact.id}` }))}
+        // Made in the line above; the call's own rows have none.
+        rowKey={'key' as 'id'}
+        columns={[
+          col.custom<Contact>('name', t('column.holder'), ({ kind, id, name }) => <HolderName kind={kind} id={id} name={name} />, { width: 220, sort: true }),
+          col.text<Contact>('kind', t('column.holderKind'), ({ kind }) => t(`contact.kind.${kind}`), { width: 140 }),
+          col.text<Contact>('bp', t('column.organisation'), ({ bp_name }) => bp_name ?? t('platform'), { width: 180 }),
+          col.date<Contact>('since', t('column.grantedAt'), ({ since }) => since),
+        ]}
+        filters={[filter.keyword(t('contact.keyword')), filter.select('kind', t('column.holderKind'), contactKinds.map((value) => ({ value, label: t(`contact.kind.${value}`) })))]}
+        rowActions={(contact) => [endOf(contact)]}
+        toolbar={give}
+        empty={
+          <EmptyState title={t('contact.empty')} action={give}>
+            {t('contact.emptyNote')}
+          </EmptyState>
+        }
+      />
+      {giving && <GrantDialog policyId={policy.id} onClose={() => setGiving(false)} />}
+    </>
+  )
+}
+
+/** Takes a grant back, or ends a boundary. */
+function useEnd(policy: Policy): (contact: Contact) => Action {
+  const { t } = useTranslation('iam')
+  const nameOf = useRoleName()
+  const revoke = useChange(grants.delete, { invalidates: touchedByGrant })
+  const freeUser = useChange(boundaries.setOfUser, { invalidates: touchedByGrant })
+  const freeOrganisation = useChange(boundaries.setOfOrganisation, { invalidates: touchedByGrant })
+  return ({ grant_id, kind, id, name: told }) => {
+    const name = kind === 'role' ? nameOf({ name: told }) : told
+    const ends = grant_id === null ? 'boundary' : 'revoke'
+    return {
+      key: 'end',
+      label: t('action.revoke'),
+      danger: true,
+      confirm: { title: t(`contact.${ends}Title`, { policy: policy.name, name }), body: t(`contact.${ends}Body`, { policy: policy.name, name }) },
+      doneText: t('contact.revoked'),
+      run: () => {
+        if (grant_id !== null) return revoke.mutateAsync({ params: { id: grant_id } })
+        return kind === 'user_boundary' ? freeUser.mutateAsync({ params: { id }, body: { policy_id: null } }) : freeOrganisation.mutateAsync({ params: { id }, body: { policy_id: null } })
+      },
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import { policyLimits } from '@zhisuan/contract/policy/document'
+import { policies, type Policy, type PolicyVersion } from '@zhisuan/contract/iam/policy'
+import { useTranslation } from 'react-i18next'
+import { useNavigate, useParams } from 'react-router'
+import { useCall, useChange } from '../../api/hooks.ts'
+import type { Action } from '../../kit/actions.tsx'
+import { col } from '../../kit/columns.tsx'
+import { DetailPage } from '../../kit/DetailPage.tsx'
+import * as format from '../../kit/format.ts'
+import { ResourceTable } from '../../kit/ResourceTable.tsx'
+import { paths } from '../../paths.ts'
+import { idOfVersionSegment } from './policyAt.ts'
+import { Touched } from './Touched.tsx'
+import { touchedByPolicy } from './touched.ts'
+import { newVersionPath, usePolicyActions, useVersionsFull } from './usePolicyActions.tsx'
+import './iam.css'
+
+/** One policy: what it is, and its versions. */
+export default function PolicyVersions() {
+  const { t } = useTranslation('iam')
+  const navigate = useNavigate()
+  const { id: segment = '' } = useParams()
+  const id = idOfVersionSegment(segment)
+  const query = useCall(policies.get, { params: { id } }, { silent: true, refreshMs: 5_000 })
+  const { actionsOf, dialogs } = usePolicyActions(() => void navigate(paths.iam.policy.list()))
+  return (
+    <>
+      <DetailPage
+        query={query}
+        title={({ name }) => name}
+        actions={(policy) => actionsOf(policy).filter(({ key }) => key !== 'versions')}
+        facts={(policy) => [
+          { key: 'owner', label: t('column.owner'), value: policy.bp_name ?? t('platform') },
+          { key: 'version', label: t('policy.defaultVersion'), value: t('policy.versionOf', { version: policy.default_version }) },
+          { key: 'versions', label: t('column.versions'), value: t('policy.versionCount', { count: policy.version_count, max: policyLimits.versions }) },
+          { key: 'contacts', label: t('column.contacts'), value: t('policy.contactCount', { count: policy.contact_count }) },
+          { key: 'creator', label: t('column.creator'), value: policy.created_by },
+          { key: 'created', label: t('column.created'), value: format.dateTime(policy.created_at) },
+          { key: 'description', label: t('description'), value: policy.description || format.nothing },
+        ]}
+      >
+        {(policy) => <Versions policy={policy} />}
+      </DetailPage>
+      {dialogs}
+    </>
+  )
+}
+
+function Versions({ policy }: { readonly policy: Policy }) {
+  const { t } = useTranslation('iam')
+  const actionsOf = useVersionActions(policy)
+  const toVersion = ({ version }: PolicyVersion): string => paths.iam.policy.versionDetail(policy.id, String(version))
+  return (
+    <ResourceTable
+      call={policies.versions}
+      input={{ params: { id: policy.id } }}
+      rows={({ items }) => items}
+      rowKey="version"
+      nameOf={({ version }) => t('policy.versionOf', { version })}
+      columns={[
+        col.name<PolicyVersion>('version', t('column.version'), ({ version }) => t('policy.versionOf', { version }), { width: 140, to: toVersion }),
+        col.status<PolicyVersion>('state', t('column.state'), ({ is_default }) => ({ tone: is_default ? 'good' : 'rest', text: t(is_default ? 'policy.isDefault' : 'policy.notDefault') }), { width: 110 }),
+        col.text<PolicyVersion>('statements', t('column.statements'), ({ document }) => t('policy.statementCount', { count: document.Statement.length }), { width: 90 }),
+        col.text<PolicyVersion>('creator', t('column.creator'), ({ created_by }) => created_by, { width: 140 }),
+        col.date<PolicyVersion>('created', t('column.created'), ({ created_at }) => created_at),
+      ]}
+      rowActions={(row) => [{ key: 'detail', label: t('action.detail'), href: toVersion(row) }, ...actionsOf(row)]}
+    />
+  )
+}
+
+/** What can be done to a version of a policy. */
+export function useVersionActions(policy: Policy, onDeleted?: () => void): (version: PolicyVersion) => readonly Action[] {
+  const { t } = useTranslation('iam')
+  const full = useVersionsFull()
+  const setDefault = useChange(policies.setDefault, { invalidates: touchedByPolicy })
+  const remove = useChange(policies.deleteVersion, { invalidates: touchedByPolicy })
+  return ({ version, is_default }) => {
+    const params = { id: policy.id, version }
+    return [
+      {
+        key: 'default',
+        label: t('policy.makeDefault'),
+        disabledReason: is_default ? t('policy.alreadyDefault') : null,
+        confirm: { title: t('policy.makeDefaultTitle', { version }), body: <Touched policyId={policy.id} /> },
+        doneText: t('policy.madeDefault', { version }),
+        run: () => setDefault.mutateAsync({ params }),
+      },
+      { key: 'from', label: t('policy.newFrom'), href: newVersionPath(policy.id, version), disabledReason: full(policy) },
+      {
+        key: 'delete',
+        label: t('policy.deleteVersion'),
+        danger: true,
+        disabledReason: is_default ? t('policy.defaultStays') : null,
+        confirm: { title: t('policy.deleteVersionTitle', { version }), body: t('policy.deleteVersionBody') },
+        doneText: t('policy.versionDeleted', { version }),
+        run: async () => {
+          await remove.mutateAsync({ params })
+          onDeleted?.()
+        },
+      },
+    ]
+  }
+}

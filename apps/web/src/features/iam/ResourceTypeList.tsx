@@ -1,0 +1,45 @@
+import Button from 'antd/es/button'
+import type { ResourceType } from '@zhisuan/contract/iam/service'
+import { useTranslation } from 'react-i18next'
+import { useNavigate } from 'react-router'
+import { col } from '../../kit/columns.tsx'
+import { paths } from '../../paths.ts'
+import { serviceText, typeText } from './actionText.ts'
+import { CopyName } from './CopyName.tsx'
+import { SearchTable } from './SearchTable.tsx'
+import { WithVocabulary } from './WithVocabulary.tsx'
+import './iam.css'
+
+/** Kinds of resources, and what policies call them. */
+export default function ResourceTypeList() {
+  const { t } = useTranslation('iam')
+  const navigate = useNavigate()
+  return (
+    <WithVocabulary>
+      {({ types, services }) => (
+        <>
+          <p className="zs-soft ia-lead">{t('resource.lead')}</p>
+          <SearchTable<ResourceType>
+            label={t('resource.keyword')}
+            rows={types}
+            rowKey="id"
+            textOf={({ id, service }) => `${typeText(t, id)} ${id} ${serviceText(t, service, services)}`}
+            countText={(count) => t('resource.count', { count })}
+            toolbar={
+              <Button type="primary" onClick={() => void navigate(paths.iam.resource.add())}>
+                {t('resource.create')}
+              </Button>
+            }
+            columns={[
+              col.name<ResourceType>('type', t('column.resourceType'), ({ id }) => typeText(t, id), { width: 180, to: ({ id }) => paths.iam.resource.detail(id), note: ({ id, description }) => (description === '' ? id : `${id} · ${description}`) }),
+              col.text<ResourceType>('kind', t('service.kind'), ({ built_in }) => t(built_in ? 'service.builtIn' : 'service.custom'), { width: 80 }),
+              col.link<ResourceType>('service', t('column.service'), ({ service }) => serviceText(t, service, services), ({ service }) => paths.iam.service.detail(service), { width: 160 }),
+              col.custom<ResourceType>('name', t('column.resourceName'), ({ name }) => <CopyName name={name} />, { width: 380 }),
+              col.number<ResourceType>('actions', t('service.actionCount'), ({ actions }) => actions.length, { width: 90 }),
+            ]}
+          />
+        </>
+      )}
+    </WithVocabulary>
+  )
+}

@@ -1,0 +1,61 @@
+import Form from 'antd/es/form'
+import Radio from 'antd/es/radio'
+import { customRoles } from '@zhisuan/contract/iam/role'
+import { roles, type Role } from '@zhisuan/contract/roles'
+import { useTranslation } from 'react-i18next'
+import { useNavigate } from 'react-router'
+import { useChange } from '../../api/hooks.ts'
+import { notify } from '../../api/notify.ts'
+import { FormPage } from '../../kit/FormPage.tsx'
+import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
+import { field } from '../../kit/rules.ts'
+import { paths } from '../../paths.ts'
+import { useRoleName } from './roleText.ts'
+import { OrganisationSelect } from '../keeping/OrganisationSelect.tsx'
+import { touchedByRole } from './touched.ts'
+import './iam.css'
+
+interface Values {
+  name: string
+  description: string
+  base: Role
+  bp_id: string | undefined
+}
+
+const { shape } = customRoles.create.body
+
+/** Makes a role; its policies and members come next, on its own page. */
+export default function RoleAdd() {
+  const { t } = useTranslation('iam')
+  const navigate = useNavigate()
+  const nameOf = useRoleName()
+  const create = useChange(customRoles.create, { invalidates: touchedByRole })
+  const submit = async ({ name, description, base, bp_id }: Values): Promise<void> => {
+    const role = await create.mutateAsync({ body: { name, description, base, bp_id: bp_id ?? null } })
+    notify('success', t('role.made', { name: role.name }))
+    void navigate(`${paths.iam.role.detail(role.id)}?tab=policies`)
+  }
+  return (
+    <FormPage<Values> initialValues={{ name: '', description: '', base: 'TENANT' }} submitText={t('role.submit')} onCancel={() => void navigate(paths.iam.role.list())} onSubmit={submit}>
+      <NameField schema={shape.name} />
+      <DescriptionField schema={shape.description} />
+      <Form.Item name="base" label={t('role.base')} extra={t('role.baseNote')} {...field(shape.base)}>
+        <Radio.Group
+          className="ia-choices"
+          options={roles.map((role) => ({
+            value: role,
+            label: (
+              <>
+                {nameOf({ name: role })}
+                <div className="zs-soft">{t(`role.about.${role}`)}</div>
+              </>
+            ),
+          }))}
+        />
+      </Form.Item>
+      <Form.Item name="bp_id" label={t('field.owner')} extra={t('field.ownerNote')}>
+        <OrganisationSelect label={t('field.owner')} />
+      </Form.Item>
+    </FormPage>
+  )
+}

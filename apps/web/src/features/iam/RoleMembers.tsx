@@ -1,0 +1,86 @@
+import Button from 'antd/es/button'
+import Form from 'antd/es/form'
+import type { RowOf } from '../../kit/ResourceTable.tsx'
+import { customRoles, type RoleRow } from '@zhisuan/contract/iam/role'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../api/hooks.ts'
+import { col } from '../../kit/columns.tsx'
+import { EmptyState } from '../../kit/EmptyState.tsx'
+import { filter } from '../../kit/filters.ts'
+import { FormDialog } from '../../kit/FormDialog.tsx'
+import { ResourceTable } from '../../kit/ResourceTable.tsx'
+import { paths } from '../../paths.ts'
+import { kindKey, useRoleName } from './roleText.ts'
+import { UserSelect } from './selects.tsx'
+import { touchedByRole } from './touched.ts'
+
+type Member = RowOf<typeof customRoles.members>
+
+/** Who has a role; people are added and removed. */
+export function RoleMembers({ role }: { readonly role: RoleRow }) {
+  const { t } = useTranslation(['iam', 'account'])
+  const nameOf = useRoleName()
+  const [adding, setAdding] = useState(false)
+  const remove = useChange(customRoles.removeMember, { invalidates: touchedByRole })
+  const add = (
+    <Button type="primary" onClick={() => setAdding(true)}>
+      {t('role.addMember')}
+    </Button>
+  )
+  return (
+    <>
+      <ResourceTable
+        name="members"
+        call={customRoles.members}
+        input={{ params: { id: role.id } }}
+        rows={({ items }) => items}
+        rowKey="id"
+        columns={[
+          col.name<Member>('name', t('column.user'), ({ name }) => name, { sort: true, to: ({ id }) => paths.iam.user.detail(id), note: ({ nickname, name }) => (nickname === name ? '' : nickname) }),
+          col.text<Member>('kind', t('column.kind'), ({ kind }) => t(`account:kindNames.${kindKey(kind)}`), { width: 120 }),
+          col.text<Member>('bp', t('column.organisation'), ({ bp_name }) => bp_name, { width: 180 }),
+          col.code<Member>('id', t('column.id'), ({ id }) => id, { off: true }),
+        ]}
+        filters={[filter.keyword(t('column.user'))]}
+        rowActions={({ id, name }) => [
+          {
+            key: 'remove',
+            label: t('action.remove'),
+            danger: true,
+            confirm: { title: t('role.removeTitle', { role: nameOf(role), name }), body: t('role.removeBody') },
+            doneText: t('role.removed', { name }),
+            run: () => remove.mutateAsync({ params: { id: role.id, user_id: id } }),
+          },
+        ]}
+        toolbar={add}
+        empty={
+          <EmptyState title={t('role.memberEmpty')} action={add}>
+            {t('role.memberEmptyNote')}
+          </EmptyState>
+        }
+      />
+      {adding && <MemberDialog role={role} onClose={() => setAdding(false)} />}
+    </>
+  )
+}
+
+function MemberDialog({ role, onClose }: { readonly role: RoleRow; readonly onClose: () => void }) {
+  const { t } = useTranslation('iam')
+  const nameOf = useRoleName()
+  const add = useChange(customRoles.addMember, { invalidates: touchedByRole, silent: true })
+  return (
+    <FormDialog<{ user_id: string }>
+      title={t('role.addMemberTitle', { name: nameOf(role) })}
+      okText={t('role.addMember')}
+      initialValues={{}}
+      onSubmit={(body) => add.mutateAsync({ params: { id: role.id }, body })}
+      doneText={t('role.memberAdded')}
+      onClose={onClose}
+    >
+      <Form.Item name="user_id" label={t('role.member')} extra={t('role.addMemberNote')} rules={[{ required: true, message: t('grant.required') }]}>
+        <UserSelect label={t('role.member')} />
+      </Form.Item>
+    </FormDialog>
+  )
+}

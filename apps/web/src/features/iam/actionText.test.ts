@@ -1,0 +1,24 @@
+// A test, which is in no page.
+// oxlint-disable-next-line no-restricted-imports
+import { allCalls } from '@zhisuan/contract/calls'
+import { describe, expect, it } from 'vitest'
+import texts from '../../locales/zh/iam.ts'
+
+/** Policies are about all that take a token, and the audit log names public ones, too. */
+const actions = allCalls.filter(({ access, audit }) => access !== 'public' || audit).map(({ id }) => id)
+const named = (names: object, key: string): boolean => Object.hasOwn(names, key)
+
+describe('names of actions', () => {
+  it('are there for every family, kind and verb of the calls', () => {
+    const missing = actions.flatMap((action) => {
+      const [service = '', type = '', ...verb] = action.split('.')
+      const types: Readonly<Record<string, object>> = texts.types
+      return [
+        ...(named(texts.services, service) ? [] : [`services.${service}`]),
+        ...(named(types[service] ?? {}, type) ? [] : [`types.${service}.${type}`]),
+        ...(named(texts.verbs, verb.join('.')) ? [] : [`verbs.${verb.join('.')}`]),
+      ]
+    })
+    expect([...new Set(missing)], 'add them to locales/zh/iam.ts').toEqual([])
+  })
+})

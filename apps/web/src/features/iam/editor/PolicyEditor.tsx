@@ -1,0 +1,63 @@
+import { readPolicy, type PolicyProblem, type PolicyVocabulary } from '@zhisuan/contract/policy/problems'
+import { lazy, Suspense, useMemo } from 'react'
+import { useTranslation } from 'react-i18next'
+import '../../../kit/codeEditor.css'
+import { actionText, serviceText, typeText } from '../actionText.ts'
+import type { Vocabulary } from '../useVocabulary.ts'
+import { Builder } from './Builder.tsx'
+import type { Completions } from './completion.ts'
+import { conditionKeyText, operatorText } from './conditionText.ts'
+
+// CodeMirror is a chunk of its own.
+const JsonView = lazy(() => import('./policyJsonView.tsx'))
+
+/** All that is wrong with a text as a policy; null where it is no JSON at all. */
+export function problemsOf(text: string, known: PolicyVocabulary): readonly PolicyProblem[] | null {
+  let document: unknown
+  try {
+    document = JSON.parse(text)
+  } catch {
+    return null
+  }
+  const answer = readPolicy(document, known)
+  return 'problems' in answer ? answer.problems : []
+}
+
+/** One document in two views beside each other; the text is what both read and write. A control of a form. */
+export function PolicyEditor({ id, value = '', onChange = ignore, vocabulary }: {
+  readonly id?: string
+  readonly value?: string
+  readonly onChange?: (text: string) => void
+  readonly vocabulary: Vocabulary
+}) {
+  const { t } = useTranslation('iam')
+  const problems = useMemo(() => problemsOf(value, vocabulary.known), [value, vocabulary])
+  const completions = useMemo<Completions>(
+    () => ({
+      actions: vocabulary.patterns.map(({ pattern, of }) => ({ value: pattern, text: of === 'everything' ? t('editor.everything') : of === 'service' ? serviceText(t, pattern.slice(0, -2), vocabulary.services) : of === 'type' ? typeText(t, pattern) : actionText(t, pattern) })),
+      resources: [{ value: '*', text: t('editor.allResources') }, ...vocabulary.types.map(({ id: type, own }) => ({ value: own, text: t('editor.ofOwn', { type: typeText(t, type) }) }))],
+      operators: (operator) => operatorText(t, operator),
+      keys: (key) => conditionKeyText(t, key, vocabulary.keys),
+      customKeys: vocabulary.keys.map(({ key }) => key),
+    }),
+    [t, vocabulary],
+  )
+  return (
+    <div className="ia-editor">
+      <section aria-label={t('editor.builder')}>
+        <h2>{t('editor.builder')}</h2>
+        <Builder text={value} onChange={onChange} problems={problems ?? noProblems} vocabulary={vocabulary} />
+      </section>
+      <section aria-label={t('editor.json')}>
+        <h2>{t('editor.json')}</h2>
+        <Suspense fallback={<div className="zs-editor zs-editor-late zs-late" aria-busy="true" />}>
+          <JsonView value={value} onChange={onChange} problems={problems} completions={completions} {...(id !== undefined && { id })} />
+        </Suspense>
+      </section>
+    </div>
+  )
+}
+
+const noProblems: readonly PolicyProblem[] = []
+// A form's field has one.
+const ignore = (): void => undefined

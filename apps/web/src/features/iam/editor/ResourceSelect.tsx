@@ -1,0 +1,37 @@
+import Select from 'antd/es/select'
+import { compilePattern } from '@zhisuan/contract/policy/pattern'
+import { useTranslation } from 'react-i18next'
+import { typeText } from '../actionText.ts'
+import { nameWith, type Vocabulary } from '../useVocabulary.ts'
+
+/** Names of resources: those of the chosen actions are offered, others are typed. */
+export function ResourceSelect({ label, value, actions, vocabulary, onChange }: {
+  readonly label: string
+  readonly value: readonly string[]
+  /** Patterns. */
+  readonly actions: readonly string[]
+  readonly vocabulary: Vocabulary
+  readonly onChange: (names: readonly string[]) => void
+}) {
+  const { t } = useTranslation('iam')
+  const patterns = actions.map((action) => compilePattern(action))
+  const about = vocabulary.types.filter((type) => type.actions.some((action) => patterns.some((pattern) => pattern.matches(action, {}))))
+  return (
+    <Select<string[]>
+      mode="tags"
+      aria-label={label}
+      className="ia-wide"
+      placeholder={t('editor.resourcesPlaceholder')}
+      tokenSeparators={[' ', ',', '，']}
+      value={[...value]}
+      options={[
+        { value: '*', label: t('editor.allResources') },
+        ...about.flatMap(({ id, name, own }) => [
+          { value: own, label: t('editor.ofOwn', { type: typeText(t, id) }), title: own },
+          { value: nameWith(name, '*'), label: t('editor.ofAny', { type: typeText(t, id) }), title: nameWith(name, '*') },
+        ]),
+      ]}
+      onChange={onChange}
+    />
+  )
+}

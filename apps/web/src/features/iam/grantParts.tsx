@@ -1,0 +1,40 @@
+import type { Contact } from '@zhisuan/contract/iam/policy'
+import type { Grant } from '@zhisuan/contract/iam/grant'
+import { useTranslation } from 'react-i18next'
+import { Link } from 'react-router'
+import { useChange } from '../../api/hooks.ts'
+import { grants } from '@zhisuan/contract/iam/grant'
+import type { Action } from '../../kit/actions.tsx'
+import { paths, withQuery } from '../../paths.ts'
+import { useRoleName } from './roleText.ts'
+import { touchedByGrant } from './touched.ts'
+
+/** Takes a policy back, and says what that changes. */
+export function useRevoke(): (grant: Grant) => Action {
+  const { t } = useTranslation('iam')
+  const nameOf = useRoleName()
+  const revoke = useChange(grants.delete, { invalidates: touchedByGrant })
+  return ({ id, policy, holder }) => ({
+    key: 'revoke',
+    label: t('action.revoke'),
+    danger: true,
+    confirm: { title: t('contact.revokeTitle', { policy: policy.name, name: holder.kind === 'role' ? nameOf(holder) : holder.name }), body: t('contact.revokeBody') },
+    doneText: t('contact.revoked'),
+    run: () => revoke.mutateAsync({ params: { id } }),
+  })
+}
+
+const pages: Readonly<Record<Contact['kind'], (id: string) => string>> = {
+  user: paths.iam.user.detail,
+  role: paths.iam.role.detail,
+  project: paths.iam.project.detail,
+  user_boundary: paths.iam.user.detail,
+  organisation_boundary: (id) => withQuery(paths.iam.partners(), { id }),
+}
+
+/** Leads to whoever has a policy. */
+export function HolderName({ kind, id, name }: { readonly kind: Contact['kind']; readonly id: string; readonly name: string }) {
+  const nameOf = useRoleName()
+  return <Link to={pages[kind](id)}>{kind === 'role' ? nameOf({ name }) : name}</Link>
+}
+

@@ -1,0 +1,73 @@
+import Select from 'antd/es/select'
+import { customRoles } from '@zhisuan/contract/iam/role'
+import { policies } from '@zhisuan/contract/iam/policy'
+import { projects } from '@zhisuan/contract/issue/project'
+import { users } from '@zhisuan/contract/ums/user'
+import { useTranslation } from 'react-i18next'
+import { useCall } from '../../api/hooks.ts'
+import { actionText, serviceText } from './actionText.ts'
+import { useRoleName } from './roleText.ts'
+import { SearchSelect } from '../../kit/SearchSelect.tsx'
+import { useVocabulary } from './useVocabulary.ts'
+
+interface Control {
+  readonly label: string
+  /** One that may be chosen before it was found. */
+  readonly known?: { readonly id: string; readonly name: string } | undefined
+  readonly id?: string
+  readonly value?: string | undefined
+  readonly onChange?: (id: string | undefined) => void
+}
+
+const withNote = (name: string, note: string | null): string => (note === null || note === name ? name : `${name}（${note}）`)
+
+export function UserSelect(control: Control) {
+  const { t } = useTranslation('iam')
+  return <SearchSelect {...control} call={users.list} rows={({ items }) => items} nameOf={({ name, nickname }) => withNote(name, nickname)} placeholder={t('search.user')} />
+}
+
+export function PolicySelect({ platformOnly = false, ...control }: Control & { readonly platformOnly?: boolean }) {
+  const { t } = useTranslation('iam')
+  return <SearchSelect {...control} call={policies.list} {...(platformOnly && { input: { query: { owner: 'platform' } } })} rows={({ items }) => items} nameOf={({ name, bp_name }) => withNote(name, bp_name)} placeholder={t('search.policy')} />
+}
+
+export function RoleSelect(control: Control) {
+  const { t } = useTranslation('iam')
+  const nameOf = useRoleName()
+  // People search built-in ones by what they are called here; the server knows their keys.
+  const { data } = useCall(customRoles.list, { query: { built_in: 'true', page_size: 100 } }, { silent: true })
+  const builtIn = (data?.items ?? []).map((role) => ({ id: role.id, name: nameOf(role) }))
+  return <SearchSelect {...control} call={customRoles.list} input={{ query: { built_in: 'false' } }} local={builtIn} rows={({ items }) => items} nameOf={(role) => withNote(nameOf(role), role.bp_name)} placeholder={t('search.role')} />
+}
+
+export function ProjectSelect(control: Control) {
+  const { t } = useTranslation('iam')
+  return <SearchSelect {...control} call={projects.list} rows={({ items }) => items} nameOf={({ name, bp_name }) => withNote(name, bp_name)} placeholder={t('search.project')} />
+}
+
+/** One action of all there are. */
+export function OneActionSelect({ id, label, value, onChange }: Control) {
+  const { t } = useTranslation('iam')
+  const { vocabulary } = useVocabulary()
+  return (
+    <Select<string>
+      {...(id !== undefined && { id })}
+      aria-label={label}
+      className="ia-wide"
+      showSearch={{ optionFilterProp: 'search' }}
+      loading={vocabulary === undefined}
+      placeholder={t('search.action')}
+      value={value ?? null}
+      options={(vocabulary?.services ?? []).map((service) => ({
+        label: serviceText(t, service.id, [service]),
+        options: service.actions.map((action) => ({ value: action.id, label: actionText(t, action.id), search: `${actionText(t, action.id)} ${action.id}`, title: action.id })),
+      }))}
+      optionRender={({ label: name, value: action }) => (
+        <>
+          {name} <span className="zs-code zs-soft">{action}</span>
+        </>
+      )}
+      onChange={(action: string) => onChange?.(action)}
+    />
+  )
+}

@@ -1,0 +1,78 @@
+import { policyLimits } from '@zhisuan/contract/policy/document'
+import { policies, type Policy } from '@zhisuan/contract/iam/policy'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../api/hooks.ts'
+import type { Action } from '../../kit/actions.tsx'
+import { FormDialog } from '../../kit/FormDialog.tsx'
+import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
+import { paths, withQuery } from '../../paths.ts'
+import { GrantDialog } from './GrantDialog.tsx'
+import { touchedByPolicy } from './touched.ts'
+
+/** The page where another version of a policy is made, beginning as one of its versions. */
+export const newVersionPath = (id: string, from: number): string => withQuery(paths.iam.policy.add(), { id, from })
+
+/** Why no other version can be made; null where one can. */
+export function useVersionsFull(): (policy: Pick<Policy, 'version_count'>) => string | null {
+  const { t } = useTranslation('iam')
+  return ({ version_count }) => (version_count >= policyLimits.versions ? t('policy.versionsFull', { max: policyLimits.versions }) : null)
+}
+
+/** What can be done to a policy, and the dialogs that the page has to draw. */
+export function usePolicyActions(onDeleted?: () => void): { readonly actionsOf: (policy: Policy) => readonly Action[]; readonly dialogs: ReactNode } {
+  const { t } = useTranslation('iam')
+  const full = useVersionsFull()
+  const [dialog, setDialog] = useState<{ readonly kind: 'grant' | 'rename'; readonly policy: Policy } | null>(null)
+  const remove = useChange(policies.delete, { invalidates: touchedByPolicy })
+  const open = (kind: 'grant' | 'rename', policy: Policy) => () => {
+    setDialog({ kind, policy })
+    return undefined
+  }
+  return {
+    actionsOf: (policy) => [
+      { key: 'edit', label: t('policy.edit'), href: newVersionPath(policy.id, policy.default_version), disabledReason: full(policy) },
+      { key: 'grant', label: t('policy.grant'), run: open('grant', policy) },
+      { key: 'contacts', label: t('policy.contacts'), href: paths.iam.policy.contact(policy.id) },
+      { key: 'versions', label: t('policy.versions'), href: paths.iam.policy.version(policy.id) },
+      { key: 'rename', label: t('policy.rename'), run: open('rename', policy) },
+      {
+        key: 'delete',
+        label: t('action.delete'),
+        danger: true,
+        disabledReason: policy.contact_count > 0 ? t('policy.inUse', { count: policy.contact_count }) : null,
+        confirm: { title: t('policy.deleteTitle', { name: policy.name }), body: t('policy.deleteBody', { count: policy.version_count }) },
+        doneText: t('deleted', { name: policy.name }),
+        run: async () => {
+          await remove.mutateAsync({ params: { id: policy.id } })
+          onDeleted?.()
+        },
+      },
+    ],
+    dialogs:
+      dialog === null ? null : dialog.kind === 'grant' ? (
+        <GrantDialog policyId={dialog.policy.id} onClose={() => setDialog(null)} />
+      ) : (
+        <RenameDialog policy={dialog.policy} onClose={() => setDialog(null)} />
+      ),
+  }
+}
+
+function RenameDialog({ policy, onClose }: { readonly policy: Policy; readonly onClose: () => void }) {
+  const { t } = useTranslation('iam')
+  const update = useChange(policies.update, { invalidates: touchedByPolicy, silent: true })
+  const { shape } = policies.update.body
+  return (
+    <FormDialog<{ name: string; description: string }>
+      title={t('policy.renameTitle', { name: policy.name })}
+      okText={t('save')}
+      initialValues={{ name: policy.name, description: policy.description }}
+      onSubmit={(body) => update.mutateAsync({ params: { id: policy.id }, body })}
+      doneText={t('saved', { name: policy.name })}
+      onClose={onClose}
+    >
+      <NameField schema={shape.name} />
+      <DescriptionField schema={shape.description} />
+    </FormDialog>
+  )
+}

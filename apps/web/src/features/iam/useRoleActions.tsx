@@ -1,0 +1,71 @@
+import { customRoles, type RoleRow } from '@zhisuan/contract/iam/role'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../api/hooks.ts'
+import type { Action } from '../../kit/actions.tsx'
+import { FormDialog } from '../../kit/FormDialog.tsx'
+import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
+import { holdOf, useRoleName } from './roleText.ts'
+import { touchedByRole } from './touched.ts'
+
+/** What can be done to a role, and the dialog that the page has to draw. */
+export function useRoleActions(onDeleted?: () => void): { readonly actionsOf: (role: RoleRow) => readonly Action[]; readonly dialogs: ReactNode } {
+  const { t } = useTranslation('iam')
+  const nameOf = useRoleName()
+  const [editing, setEditing] = useState<RoleRow | null>(null)
+  const remove = useChange(customRoles.delete, { invalidates: touchedByRole })
+  return {
+    actionsOf: (role) => {
+      const hold = holdOf(role)
+      const name = nameOf(role)
+      return [
+        {
+          key: 'edit',
+          label: t('action.edit'),
+          disabledReason: role.built_in ? t('role.builtInFixed') : null,
+          run: () => {
+            setEditing(role)
+            return undefined
+          },
+        },
+        {
+          key: 'delete',
+          label: t('action.delete'),
+          danger: true,
+          disabledReason: hold === null ? null : t(`role.${hold}`, { count: role.member_count }),
+          confirm: { title: t('role.deleteTitle', { name }), body: role.policy_count > 0 ? t('role.deleteBody', { count: role.policy_count }) : t('role.deleteBodyNone') },
+          doneText: t('deleted', { name }),
+          run: async () => {
+            await remove.mutateAsync({ params: { id: role.id } })
+            onDeleted?.()
+          },
+        },
+      ]
+    },
+    dialogs: editing === null ? null : <RoleDialog role={editing} onClose={() => setEditing(null)} />,
+  }
+}
+
+interface Values {
+  name: string
+  description: string
+}
+
+function RoleDialog({ role, onClose }: { readonly role: RoleRow; readonly onClose: () => void }) {
+  const { t } = useTranslation('iam')
+  const update = useChange(customRoles.update, { invalidates: touchedByRole, silent: true })
+  const { shape } = customRoles.update.body
+  return (
+    <FormDialog<Values>
+      title={t('role.editTitle', { name: role.name })}
+      okText={t('save')}
+      initialValues={{ name: role.name, description: role.description }}
+      onSubmit={(body) => update.mutateAsync({ params: { id: role.id }, body })}
+      doneText={t('saved', { name: role.name })}
+      onClose={onClose}
+    >
+      <NameField schema={shape.name} />
+      <DescriptionField schema={shape.description} />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,41 @@
+import { organisations } from '@zhisuan/contract/ums/user'
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useSearchParams } from 'react-router'
+import { useCall } from '../../api/hooks.ts'
+import type { Named } from '../../kit/SearchSelect.tsx'
+import { OrganisationSelect } from './OrganisationSelect.tsx'
+
+/** The organisation that the address names; what it is called, once that is known. */
+export function useNamedOrganisation(): { readonly id: string | undefined; readonly known: Named | undefined } {
+  const [search] = useSearchParams()
+  const id = search.get('bp_id') ?? undefined
+  const { data } = useCall(organisations.get, { params: { id: id ?? '' } }, { silent: true, enabled: id !== undefined })
+  return { id, known: data?.id === id ? data : undefined }
+}
+
+/** The organisation that a list's address names, and the control that names it there. */
+export function useOrganisationFilter(): { readonly organisation: Named | undefined; readonly control: ReactNode } {
+  const { t } = useTranslation('keeping')
+  const [, setSearch] = useSearchParams()
+  const { id, known } = useNamedOrganisation()
+  const choose = (next: string | undefined): void =>
+    setSearch(
+      (now) => {
+        const changed = new URLSearchParams(now)
+        changed.delete('page')
+        if (next === undefined) changed.delete('bp_id')
+        else changed.set('bp_id', next)
+        return changed
+      },
+      { replace: true },
+    )
+  return {
+    organisation: id === undefined ? undefined : { id, name: known?.name ?? '' },
+    control: (
+      <span className="kp-filter">
+        <OrganisationSelect label={t('user.filterOrganisation')} value={id} known={known} onChange={choose} />
+      </span>
+    ),
+  }
+}

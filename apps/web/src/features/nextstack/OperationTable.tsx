@@ -1,0 +1,76 @@
+import Progress from 'antd/es/progress'
+import type { Operation } from '@zhisuan/contract/nextstack/operation'
+import type { vms } from '@zhisuan/contract/nextstack/vm'
+import { useTranslation } from 'react-i18next'
+import type { Action } from '../../kit/actions.tsx'
+import { col, type Column } from '../../kit/columns.tsx'
+import { EmptyState } from '../../kit/EmptyState.tsx'
+import * as format from '../../kit/format.ts'
+import { ResourceTable } from '../../kit/ResourceTable.tsx'
+import { operationMs, operationTones } from './vm/vmOperationText.ts'
+
+/** What people call the operations of a kind of things, and their steps. */
+export interface OperationTexts {
+  readonly what: (kind: string) => string
+  readonly step: (kind: string, step: string) => string
+}
+
+const runs = ({ status }: Operation): boolean => status === 'queued' || status === 'running' || status === 'cancelling'
+
+/** What was done to a thing, by whom, and how it went. */
+export function OperationTable({ call, id, busy, texts, rowActions }: {
+  /** The instances', or one like it. */
+  readonly call: typeof vms.operations
+  readonly id: string
+  /** Whether an operation is running. */
+  readonly busy: boolean
+  readonly texts: OperationTexts
+  readonly rowActions?: (operation: Operation) => readonly Action[]
+}) {
+  const { t } = useTranslation('nextstack')
+  const columns: readonly Column<Operation>[] = [
+    col.text('kind', t('operation.column.what'), (one) => (one.part === null ? texts.what(one.kind) : t('operation.ofPart', { what: texts.what(one.kind), part: one.part })), { width: 180 }),
+    col.status('status', t('operation.column.status'), (one) => ({ tone: operationTones[one.status], text: t(`operation.status.${one.status}`) }), { width: 100 }),
+    col.custom('progress', t('operation.column.progress'), (one) => <Steps operation={one} texts={texts} />, { width: 320 }),
+    col.text('actor', t('operation.column.actor'), (one) => one.actor_name, { width: 120 }),
+    col.date('created_at', t('operation.column.started'), (one) => one.started_at ?? one.created_at),
+    col.text('duration', t('operation.column.duration'), (one) => format.duration(operationMs(one, Date.now())), { width: 110 }),
+  ]
+  return (
+    <ResourceTable
+      call={call}
+      input={{ params: { id } }}
+      name="operations"
+      rows={({ items }) => items}
+      rowKey="id"
+      refreshMs={(response) => (response?.items.some(runs) === true || busy ? 1_000 : 5_000)}
+      empty={<EmptyState title={t('operation.empty')} />}
+      columns={columns}
+      {...(rowActions !== undefined && { rowActions })}
+    />
+  )
+}
+
+/** How many steps are done, which one runs, and what made one fail. */
+function Steps({ operation, texts }: { readonly operation: Operation; readonly texts: OperationTexts }) {
+  const { t } = useTranslation('nextstack')
+  const { kind, status, steps_done: done, steps_total: total, step, error, detail } = operation
+  return (
+    <div className="ns-steps">
+      <Progress
+        steps={total}
+        percent={total === 0 ? 0 : (done / total) * 100}
+        size="small"
+        showInfo={false}
+        strokeColor={status === 'failed' ? 'var(--bad)' : 'var(--brand)'}
+        aria-label={t('operation.steps', { done, total })}
+      />
+      <span className="zs-number">{t('operation.steps', { done, total })}</span>
+      {status === 'queued' && <span className="ns-soft">{t('operation.waiting')}</span>}
+      {status === 'running' && step !== null && <span className="ns-soft">{t('operation.at', { step: texts.step(kind, step) })}</span>}
+      {status === 'failed' && step !== null && <span className="ns-bad">{t('operation.failedAt', { step: texts.step(kind, step) })}</span>}
+      {error !== null && <div className="ns-steps-error">{error}</div>}
+      {detail !== null && <div className="ns-steps-detail zs-code">{detail}</div>}
+    </div>
+  )
+}

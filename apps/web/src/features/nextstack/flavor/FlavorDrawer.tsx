@@ -1,0 +1,124 @@
+import Alert from 'antd/es/alert'
+import Button from 'antd/es/button'
+import Drawer from 'antd/es/drawer'
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import InputNumber from 'antd/es/input-number'
+import Modal from 'antd/es/modal'
+import Radio from 'antd/es/radio'
+import Switch from 'antd/es/switch'
+import { constants } from '@zhisuan/contract/constants'
+import { flavors, type Flavor } from '@zhisuan/contract/nextstack/flavor'
+import { fieldTexts } from '@zhisuan/contract/texts'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import type { ApiError } from '../../../api/client.ts'
+import { useChange } from '../../../api/hooks.ts'
+import { notify } from '../../../api/notify.ts'
+import { errorText } from '../../../api/toasts.ts'
+import { field, showFieldErrors } from '../../../kit/rules.ts'
+import { OrganisationsSelect } from '../../keeping/OrganisationSelect.tsx'
+import { bodyOf, valuesOf, type FlavorValues } from './flavorForm.ts'
+import { GpuModelInput } from './GpuModelInput.tsx'
+import { SizeInput } from './SizeInput.tsx'
+import { touchedByFlavor } from './useFlavorActions.tsx'
+
+const { shape } = flavors.create.body
+const gpuShape = shape.gpu.unwrap().unwrap().shape
+
+/** Makes a size, or with one changes it. */
+export function FlavorDrawer({ flavor, onClose }: { readonly flavor: Flavor | null; readonly onClose: () => void }) {
+  const { t } = useTranslation('nextstackCompute')
+  const { t: kit } = useTranslation('kit')
+  const [form] = Form.useForm<FlavorValues>()
+  const [dirty, setDirty] = useState(false)
+  const [leaving, setLeaving] = useState(false)
+  const [refused, setRefused] = useState<{ text: string; rest: readonly string[] } | null>(null)
+  const create = useChange(flavors.create, { invalidates: touchedByFlavor, silent: true })
+  const update = useChange(flavors.update, { invalidates: touchedByFlavor, silent: true })
+  const withGpu = Form.useWatch('withGpu', form) ?? (flavor !== null && flavor.gpu !== null)
+  const everybody = Form.useWatch('public', form) ?? flavor?.public ?? true
+  const close = (): void => (dirty ? setLeaving(true) : onClose())
+
+  const submit = (values: FlavorValues): void => {
+    setRefused(null)
+    const body = bodyOf(values)
+    const outcome = {
+      onSuccess: () => {
+        notify('success', t(flavor === null ? 'flavor.done.create' : 'flavor.done.edit', { name: body.name }))
+        onClose()
+      },
+      onError: (error: ApiError) => setRefused({ text: errorText(error), rest: showFieldErrors(form, error.fields).map(({ message }) => message) }),
+    }
+    if (flavor === null) create.mutate({ body }, outcome)
+    else update.mutate({ params: { id: flavor.id }, body }, outcome)
+  }
+
+  return (
+    <Drawer
+      open
+      size={640}
+      title={flavor === null ? t('flavor.create') : t('flavor.edit', { name: flavor.name })}
+      mask={{ closable: !dirty }}
+      onClose={close}
+      footer={
+        <div className="zs-form-foot">
+          <Button type="primary" loading={create.isPending || update.isPending} onClick={form.submit}>
+            {flavor === null ? t('flavor.create') : t('form.save')}
+          </Button>
+          <Button onClick={close}>{t('form.cancel')}</Button>
+        </div>
+      }
+    >
+      <Form<FlavorValues> form={form} layout="vertical" initialValues={valuesOf(flavor)} onValuesChange={() => setDirty(true)} onFinish={submit} scrollToFirstError={{ block: 'center', focus: true }}>
+        {flavor !== null && flavor.vm_count > 0 && <Alert className="ns-notice" type="info" showIcon title={t('flavor.keeps', { count: flavor.vm_count })} />}
+        <Form.Item name="name" label={t('flavor.field.name')} {...field(shape.name)}>
+          <Input autoFocus maxLength={constants.nameMaxLength} />
+        </Form.Item>
+        <Form.Item name="description" label={t('flavor.field.description')} {...field(shape.description)}>
+          <Input.TextArea rows={2} maxLength={255} showCount />
+        </Form.Item>
+        <Form.Item name="cpu_cores" label={t('flavor.field.cpu')} {...field(shape.cpu_cores)}>
+          <InputNumber<number> min={1} max={512} precision={0} />
+        </Form.Item>
+        <Form.Item name="memory_bytes" label={t('flavor.field.memory')} {...field(shape.memory_bytes)}>
+          <SizeInput />
+        </Form.Item>
+        <Form.Item name="disk_bytes" label={t('flavor.field.disk')} extra={t('flavor.diskNote')} {...field(shape.disk_bytes)}>
+          <SizeInput />
+        </Form.Item>
+        <Form.Item name="withGpu" label={t('flavor.field.gpu')} valuePropName="checked">
+          <Switch aria-label={t('flavor.field.gpuUse')} />
+        </Form.Item>
+        {withGpu && (
+          <>
+            <Form.Item name={['gpu', 'model']} label={t('flavor.field.gpuModel')} extra={t('flavor.gpuNote')} {...field(gpuShape.model)}>
+              <GpuModelInput />
+            </Form.Item>
+            <Form.Item name={['gpu', 'count']} label={t('flavor.field.gpuCount')} {...field(gpuShape.count)}>
+              <InputNumber<number> min={1} max={16} precision={0} />
+            </Form.Item>
+          </>
+        )}
+        <Form.Item name="public" label={t('flavor.field.visibility')}>
+          <Radio.Group
+            className="nc-radios"
+            options={[
+              { value: true, label: t('flavor.visibilityOption.public') },
+              { value: false, label: t('flavor.visibilityOption.chosen') },
+            ]}
+          />
+        </Form.Item>
+        {!everybody && (
+          <Form.Item name="organisation_ids" label={t('flavor.field.organisations')} required rules={[{ type: 'array', min: 1, message: fieldTexts.organisationsRequired }]}>
+            <OrganisationsSelect label={t('flavor.field.organisations')} known={flavor?.organisations ?? []} />
+          </Form.Item>
+        )}
+        {refused !== null && <Alert type="error" showIcon title={t('form.refused', { reason: refused.text })} description={refused.rest.join('；')} />}
+      </Form>
+      <Modal open={leaving} title={kit('form.leaveTitle')} okText={kit('form.leave')} cancelText={kit('form.stay')} onOk={onClose} onCancel={() => setLeaving(false)}>
+        {kit('form.leaveBody')}
+      </Modal>
+    </Drawer>
+  )
+}

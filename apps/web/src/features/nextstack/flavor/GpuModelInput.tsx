@@ -1,0 +1,20 @@
+import AutoComplete from 'antd/es/auto-complete'
+import { hosts } from '@zhisuan/contract/nextstack/host'
+import { useTranslation } from 'react-i18next'
+import { useCall } from '../../../api/hooks.ts'
+
+/** A GPU's model as hosts name it: chosen among those there are, or typed before they are. */
+export function GpuModelInput({ id, value, onChange }: { readonly id?: string; readonly value?: string; readonly onChange?: (model: string) => void }) {
+  const { t } = useTranslation('nextstackCompute')
+  const { data } = useCall(hosts.gpuModels, {}, { silent: true })
+  return (
+    <AutoComplete
+      {...(id !== undefined && { id })}
+      {...(value !== undefined && { value })}
+      {...(onChange !== undefined && { onChange })}
+      maxLength={128}
+      options={(data?.items ?? []).map(({ model, count, used }) => ({ value: model, label: t('flavor.gpuOption', { model, count, used }) }))}
+      showSearch={{ filterOption: (typed, option) => (option?.value ?? '').toLowerCase().includes(typed.toLowerCase()) }}
+    />
+  )
+}

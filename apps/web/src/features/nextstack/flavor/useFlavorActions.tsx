@@ -1,0 +1,36 @@
+import type { Call } from '@zhisuan/contract/define'
+import { flavors, type Flavor } from '@zhisuan/contract/nextstack/flavor'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import type { Action } from '../../../kit/actions.tsx'
+
+/** What is no longer true after a size was made, changed or deleted. */
+export const touchedByFlavor: readonly Call[] = [flavors.list, flavors.get]
+
+/** What an administrator can do to a size. */
+export function useFlavorActions(onEdit: (flavor: Flavor) => void, onDeleted?: () => void): (flavor: Flavor) => readonly Action[] {
+  const { t } = useTranslation('nextstackCompute')
+  const remove = useChange(flavors.delete, { invalidates: touchedByFlavor })
+  return (flavor) => [
+    {
+      key: 'edit',
+      label: t('action.edit'),
+      run: () => {
+        onEdit(flavor)
+        return undefined
+      },
+    },
+    {
+      key: 'delete',
+      label: t('action.delete'),
+      danger: true,
+      disabledReason: flavor.vm_count > 0 ? t('flavor.inUse', { count: flavor.vm_count }) : null,
+      confirm: { title: t('confirm.delete', { name: flavor.name }), body: t('flavor.deleteNote') },
+      doneText: t('flavor.done.delete', { name: flavor.name }),
+      run: async () => {
+        await remove.mutateAsync({ params: { id: flavor.id } })
+        onDeleted?.()
+      },
+    },
+  ]
+}

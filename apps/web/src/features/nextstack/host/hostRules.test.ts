@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest'
+import { fillOf, refreshMsOf } from './hostRules.ts'
+
+describe('fillOf', () => {
+  it('warns from nine tenths on, and of more than there is', () => {
+    expect([0, 89, 90, 100, 101].map((used) => fillOf(used, 100))).toEqual(['fine', 'fine', 'near', 'near', 'over'])
+  })
+  it('says nothing of a host that tells nothing', () => {
+    expect(fillOf(0, 0)).toBe('fine')
+  })
+})
+
+describe('refreshMsOf', () => {
+  it('is short while something passes', () => {
+    expect(refreshMsOf([{ status: 'online' }, { status: 'evacuating' }])).toBe(1_000)
+    expect(refreshMsOf([{ status: 'online' }])).toBe(5_000)
+  })
+})

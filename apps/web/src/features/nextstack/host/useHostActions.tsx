@@ -1,0 +1,46 @@
+import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { hosts, type Host } from '@zhisuan/contract/nextstack/host'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import type { Action } from '../../../kit/actions.tsx'
+import { touchedByHost, whyNot } from './hostRules.ts'
+
+/** What an administrator can do to a host. */
+export function useHostActions(cloudOf: (host: Host) => Pick<CloudBasic, 'status'> | null): (host: Host) => readonly Action[] {
+  const { t } = useTranslation('hardware')
+  const schedule = useChange(hosts.setSchedulable, { invalidates: touchedByHost })
+  const evacuate = useChange(hosts.evacuate, { invalidates: touchedByHost })
+  const restore = useChange(hosts.restore, { invalidates: touchedByHost })
+  return (host) => {
+    const { id, name, schedulable, vm_count: count } = host
+    const params = { id }
+    return [
+      schedulable
+        ? {
+            key: 'unschedule',
+            label: t('unschedule'),
+            confirm: { title: t('unscheduleTitle', { name }), body: t('unscheduleBody', { count }) },
+            doneText: t('unscheduled', { name }),
+            run: () => schedule.mutateAsync({ params, body: { schedulable: false } }),
+          }
+        : { key: 'schedule', label: t('schedule'), doneText: t('scheduled', { name }), run: () => schedule.mutateAsync({ params, body: { schedulable: true } }) },
+      {
+        key: 'evacuate',
+        label: t('evacuate'),
+        danger: true,
+        disabledReason: whyNot(t, 'evacuate', host, cloudOf(host)),
+        confirm: { title: t('evacuateTitle', { name }), body: t('evacuateBody', { count }) },
+        doneText: t('evacuated', { name }),
+        run: () => evacuate.mutateAsync({ params }),
+      },
+      {
+        key: 'restore',
+        label: t('restore'),
+        disabledReason: whyNot(t, 'restore', host, cloudOf(host)),
+        confirm: { title: t('restoreTitle', { name }), body: t('restoreBody') },
+        doneText: t('restored', { name }),
+        run: () => restore.mutateAsync({ params }),
+      },
+    ]
+  }
+}

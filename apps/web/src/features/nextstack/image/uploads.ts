@@ -1,0 +1,119 @@
+import { auth } from '@zhisuan/contract/ums/auth'
+import { useSyncExternalStore } from 'react'
+import type { DetailedError, Upload as TusUpload } from 'tus-js-client'
+import { request } from '../../../api/client.ts'
+import { refreshAccess } from '../../../api/refresh.ts'
+import { readToken } from '../../../session/cookies.ts'
+import { paceOf, withSample, type Sample } from './uploadPace.ts'
+
+/** A file on its way from this tab. It goes on whatever page of the console is shown. */
+export interface LocalUpload {
+  readonly state: 'running' | 'paused' | 'failed'
+  readonly sentBytes: number
+  readonly totalBytes: number
+  readonly bytesPerSecond: number | null
+  readonly leftMs: number | null
+}
+
+/** Each request carries so much: one that breaks off loses no more, and proxies let it through. */
+const pieceBytes = 16 * 2 ** 20
+/** Waits between tries; then a person has to say that it is to go on. */
+const retryMs = [0, 1_000, 3_000, 5_000, 10_000, 20_000, 30_000]
+
+interface Entry {
+  upload: TusUpload
+  shown: LocalUpload
+  samples: readonly Sample[]
+}
+const entries = new Map<string, Entry>()
+const listeners = new Set<() => void>()
+const tell = (): void => listeners.forEach((listener) => listener())
+
+const change = (id: string, next: Partial<LocalUpload>): void => {
+  const entry = entries.get(id)
+  if (entry === undefined) return
+  entry.shown = { ...entry.shown, ...next }
+  tell()
+}
+
+/** Leaving ends the uploads of this tab: the browser asks first. */
+const askBeforeLeaving = (event: BeforeUnloadEvent): void => {
+  if ([...entries.values()].some(({ shown }) => shown.state === 'running')) event.preventDefault()
+}
+
+/** Before the server is asked again: another access token, where this one has ended meanwhile. */
+const renew = (): void => {
+  const token = readToken()
+  if (token !== null) void refreshAccess(token, async () => (await request(auth.refresh, {})).token).catch(() => undefined)
+}
+
+const statusOf = (error: Error | DetailedError): number | null => ('originalResponse' in error ? (error.originalResponse?.getStatus() ?? null) : null)
+
+/**
+ * Sends a file to where an announced image takes it, from where it was: the server says how much is
+ * there. Resolves when it is on its way.
+ */
+export async function startUpload(imageId: string, path: string, file: File, onDone: () => void): Promise<void> {
+  if (entries.has(imageId)) return
+  const { Upload } = await import('tus-js-client')
+  const upload = new Upload(file, {
+    uploadUrl: new URL(path, location.origin).href,
+    chunkSize: pieceBytes,
+    retryDelays: retryMs,
+    // Which image a file belongs to is known by the image.
+    storeFingerprintForResuming: false,
+    onBeforeRequest: (sent) => sent.setHeader('authorization', `Bearer ${readToken() ?? ''}`),
+    onShouldRetry: (error) => {
+      const status = statusOf(error)
+      if (status === 401) renew()
+      return status === null || status === 401 || status === 409 || status === 423 || status === 429 || status >= 500
+    },
+    onProgress: (sentBytes) => {
+      const entry = entries.get(imageId)
+      if (entry === undefined) return
+      entry.samples = withSample(entry.samples, { atMs: performance.now(), bytes: sentBytes })
+      const pace = paceOf(entry.samples, file.size)
+      change(imageId, { sentBytes, bytesPerSecond: pace?.bytesPerSecond ?? null, leftMs: pace?.leftMs ?? null })
+    },
+    onError: () => change(imageId, { state: 'failed', bytesPerSecond: null, leftMs: null }),
+    onSuccess: () => {
+      forgetUpload(imageId)
+      onDone()
+    },
+  })
+  entries.set(imageId, { upload, samples: [], shown: { state: 'running', sentBytes: 0, totalBytes: file.size, bytesPerSecond: null, leftMs: null } })
+  addEventListener('beforeunload', askBeforeLeaving)
+  tell()
+  upload.start()
+}
+
+export function pauseUpload(imageId: string): void {
+  const entry = entries.get(imageId)
+  if (entry === undefined) return
+  change(imageId, { state: 'paused', bytesPerSecond: null, leftMs: null })
+  void entry.upload.abort()
+}
+
+export function resumeUpload(imageId: string): void {
+  const entry = entries.get(imageId)
+  if (entry === undefined) return
+  entry.samples = []
+  change(imageId, { state: 'running' })
+  entry.upload.start()
+}
+
+/** It is over, or its image is gone. */
+export function forgetUpload(imageId: string): void {
+  void entries.get(imageId)?.upload.abort()
+  entries.delete(imageId)
+  if (entries.size === 0) removeEventListener('beforeunload', askBeforeLeaving)
+  tell()
+}
+
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** Null where this tab sends nothing for the image. */
+export const useUpload = (imageId: string): LocalUpload | null => useSyncExternalStore(subscribe, () => entries.get(imageId)?.shown ?? null)

@@ -1,0 +1,101 @@
+import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { imageLibrary, type Image } from '@zhisuan/contract/nextstack/image'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import type { Action } from '../../../kit/actions.tsx'
+import type { BatchAction } from '../../../kit/BatchBar.tsx'
+import { saveFrom } from '../../../kit/save.ts'
+import { useIsPlatform } from '../../../session/user.ts'
+import { ImageEdit, ImageShare } from './ImageDialogs.tsx'
+import { pathsOf, touchedByImage, whyNot } from './imageRules.ts'
+import { forgetUpload } from './uploads.ts'
+
+/**
+ * What can be done to images, and the dialogs that some of it opens, which the page has to draw.
+ * @param cloud null where it is not known; then it is not judged
+ */
+export function useImageActions(cloud: CloudBasic | null, onDeleted?: () => void): {
+  readonly actionsOf: (image: Image) => readonly Action[]
+  readonly batchActions: readonly BatchAction<Image>[]
+  readonly dialogs: ReactNode
+} {
+  const { t } = useTranslation('image')
+  const platform = useIsPlatform()
+  const [dialog, setDialog] = useState<{ kind: 'edit' | 'share'; image: Image } | null>(null)
+  const link = useChange(imageLibrary.download)
+  const update = useChange(imageLibrary.update, { invalidates: touchedByImage })
+  const remove = useChange(imageLibrary.delete, { invalidates: touchedByImage })
+  // The batch's summary says what failed.
+  const removeQuietly = useChange(imageLibrary.delete, { invalidates: touchedByImage, silent: true })
+  const close = (): void => setDialog(null)
+
+  const opening = (kind: 'edit' | 'share', image: Image): Action => ({
+    key: kind,
+    label: t(`action.${kind}`),
+    disabledReason: whyNot(t, kind === 'edit' ? 'update' : 'share', image, cloud),
+    run: () => {
+      setDialog({ kind, image })
+      return undefined
+    },
+  })
+  const publishing = (image: Image): Action => {
+    const { id, name, description, os, release, cloud_init, min_cpu_cores, min_memory_bytes, min_disk_bytes } = image
+    const to = image.visibility === 'public' ? 'private' : 'public'
+    return {
+      key: 'visibility',
+      label: t(`action.make.${to}`),
+      disabledReason: whyNot(t, 'update', image, cloud),
+      doneText: t(`done.make.${to}`, { name }),
+      confirm: { title: t(`make.${to}.title`, { name }), body: t(`make.${to}.body`) },
+      run: () => update.mutateAsync({ params: { id }, body: { name, description, os, release, cloud_init, min_cpu_cores, min_memory_bytes, min_disk_bytes, visibility: to } }),
+    }
+  }
+  const deleteBody = (image: Image): string => {
+    if (image.status === 'uploading' || image.status === 'fetching') return t('delete.coming')
+    if (image.status === 'publishing') return t('delete.making')
+    return image.vm_count > 0 ? t('delete.used', { count: image.vm_count }) : t('delete.body')
+  }
+
+  return {
+    actionsOf: (image) => [
+      { key: 'open', label: t(image.status === 'uploading' && image.mine ? 'action.upload' : 'action.open'), href: pathsOf(image, platform).detail(image.id) },
+      opening('share', image),
+      opening('edit', image),
+      { key: 'download', label: t('action.download'), disabledReason: whyNot(t, 'download', image, cloud), run: async () => saveFrom((await link.mutateAsync({ params: { id: image.id } })).path) },
+      ...(platform ? [publishing(image)] : []),
+      {
+        key: 'delete',
+        label: t('action.delete'),
+        danger: true,
+        disabledReason: whyNot(t, 'delete', image, cloud),
+        doneText: t('done.delete', { name: image.name }),
+        confirm: { title: t('delete.title', { name: image.name }), body: deleteBody(image), ...(image.status === 'active' && { typeToConfirm: image.name }) },
+        run: async () => {
+          forgetUpload(image.id)
+          await remove.mutateAsync({ params: { id: image.id } })
+          onDeleted?.()
+        },
+      },
+    ],
+    batchActions: [
+      {
+        key: 'delete',
+        label: t('action.delete'),
+        danger: true,
+        disabledReason: (image) => whyNot(t, 'delete', image, cloud),
+        run: ({ id }) => {
+          forgetUpload(id)
+          return removeQuietly.mutateAsync({ params: { id } })
+        },
+        confirm: (of) => ({ title: t('delete.many', { count: of.length }), body: t('delete.body') }),
+      },
+    ],
+    dialogs: (
+      <>
+        {dialog?.kind === 'edit' && <ImageEdit image={dialog.image} onClose={close} />}
+        {dialog?.kind === 'share' && <ImageShare image={dialog.image} onClose={close} />}
+      </>
+    ),
+  }
+}

@@ -1,0 +1,90 @@
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import InputNumber from 'antd/es/input-number'
+import Select from 'antd/es/select'
+import { eipPools, eips } from '@zhisuan/contract/nextstack/eip'
+import { useTranslation } from 'react-i18next'
+import { Link, useNavigate } from 'react-router'
+import { useCall, useChange } from '../../../api/hooks.ts'
+import { notify } from '../../../api/notify.ts'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { FormPage } from '../../../kit/FormPage.tsx'
+import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
+import { PagePlaceholder } from '../../../kit/Placeholder.tsx'
+import { field } from '../../../kit/rules.ts'
+import { paths } from '../../../paths.ts'
+import { useClouds } from '../../../session/cloud.ts'
+import { useIsPlatform } from '../../../session/user.ts'
+import { CloudNotice, NoCloud } from '../CloudNotice.tsx'
+import '../nextstack.css'
+import { touchedByEip } from './eipRules.ts'
+import './network.css'
+
+interface Values {
+  pool_id: string
+  count: number
+  address: string
+  name: string
+  description: string
+  bandwidth_mbps: number | null
+}
+const { shape } = eips.allocate.body
+
+/** Takes outside addresses from a pool. */
+export default function EipAdd() {
+  const { t } = useTranslation('network')
+  const navigate = useNavigate()
+  const { selected: cloud, loading } = useClouds()
+  const platform = useIsPlatform()
+  const [form] = Form.useForm<Values>()
+  const count = Form.useWatch('count', form) ?? 1
+  const allocate = useChange(eips.allocate, { invalidates: touchedByEip })
+  const { data } = useCall(eipPools.list, { query: { cloud_id: cloud?.cloud_id, page_size: 1000, sort: 'name' } }, { enabled: cloud !== null })
+  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud other={cloud} />
+  if (cloud === null || data === undefined) return <PagePlaceholder />
+  if (data.items.length === 0) {
+    return (
+      <div className="zs-card">
+        <EmptyState title={t('eip.noPools')} action={platform ? <Link to={paths.nextstack.eipPool.list()} className="zs-button zs-button-plain">{t('eip.toPools')}</Link> : undefined}>
+          {platform ? t('eip.noPoolsAdmin') : t('eip.noPoolsNote')}
+        </EmptyState>
+      </div>
+    )
+  }
+  return (
+    <>
+      <CloudNotice cloud={cloud} />
+      <FormPage<Values>
+        form={form}
+        submitText={t('eip.allocateOk')}
+        initialValues={{ pool_id: data.items[0]?.id ?? '', count: 1, address: '', name: '', description: '', bandwidth_mbps: null }}
+        onCancel={() => void navigate(paths.nextstack.eip.list())}
+        onSubmit={async ({ address, name, bandwidth_mbps, ...values }) => {
+          const body = { ...values, bandwidth_mbps: bandwidth_mbps ?? null, ...(address !== '' && values.count === 1 && { address }), ...(name !== '' && values.count === 1 && { name }) }
+          const { items } = await allocate.mutateAsync({ body })
+          notify('success', t('eip.allocated', { count: items.length }))
+          void navigate(paths.nextstack.eip.list())
+        }}
+      >
+        <Form.Item name="pool_id" label={t('eip.pool')} required>
+          <Select options={data.items.map((pool) => ({ value: pool.id, label: t('eip.poolFree', { name: pool.name, count: pool.address_count - pool.address_used }) }))} />
+        </Form.Item>
+        <Form.Item name="count" label={t('eip.count')} {...field(shape.count)}>
+          <InputNumber min={1} max={20} precision={0} className="nt-number" />
+        </Form.Item>
+        {count === 1 && (
+          <>
+            <Form.Item name="address" label={t('eip.address')} extra={t('eip.addressNote')} {...field(shape.address)}>
+              <Input className="zs-code" maxLength={15} />
+            </Form.Item>
+            <NameField schema={shape.name} focus={false} />
+          </>
+        )}
+        <Form.Item name="bandwidth_mbps" label={t('eip.bandwidth')} extra={t('eip.bandwidthNote')} {...field(shape.bandwidth_mbps)}>
+          <InputNumber min={1} max={100_000} precision={0} className="nt-number" />
+        </Form.Item>
+        <DescriptionField schema={shape.description} />
+      </FormPage>
+    </>
+  )
+}

@@ -1,0 +1,88 @@
+import Form from 'antd/es/form'
+import InputNumber from 'antd/es/input-number'
+import Radio from 'antd/es/radio'
+import Select from 'antd/es/select'
+import { eips, type Eip } from '@zhisuan/contract/nextstack/eip'
+import { natGateways } from '@zhisuan/contract/nextstack/nat'
+import { vms } from '@zhisuan/contract/nextstack/vm'
+import { useTranslation } from 'react-i18next'
+import { useCall, useChange } from '../../../api/hooks.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
+import { field } from '../../../kit/rules.ts'
+import { touchedByEip } from './eipRules.ts'
+import './network.css'
+
+interface BindValues {
+  kind: 'vm' | 'nat'
+  target_id: string
+}
+
+/** Leads an outside address to an instance, or gives it to a NAT gateway. */
+export function EipBind({ eip, onClose }: { readonly eip: Eip; readonly onClose: () => void }) {
+  const { t } = useTranslation('network')
+  const [form] = Form.useForm<BindValues>()
+  const kind = Form.useWatch('kind', form) ?? 'vm'
+  const bind = useChange(eips.bind, { invalidates: touchedByEip, silent: true })
+  const query = { cloud_id: eip.cloud_id, page_size: 1000, sort: 'name' } as const
+  const instances = useCall(vms.list, { query }, { enabled: kind === 'vm' })
+  const gateways = useCall(natGateways.list, { query }, { enabled: kind === 'nat' })
+  const options =
+    kind === 'vm'
+      ? (instances.data?.items ?? []).filter((vm) => vm.bp_id === eip.bp_id && vm.vpc !== null && vm.eip === null).map((vm) => ({ value: vm.id, label: `${vm.name}（${vm.vpc?.name ?? ''}）` }))
+      : (gateways.data?.items ?? []).filter((nat) => nat.bp_id === eip.bp_id).map((nat) => ({ value: nat.id, label: `${nat.name}（${nat.vpc.name}）` }))
+  return (
+    <FormDialog<BindValues>
+      form={form}
+      title={t('eip.bindTitle', { address: eip.address })}
+      okText={t('eip.bindOk')}
+      initialValues={{ kind: 'vm' }}
+      doneText={t('eip.bound', { address: eip.address })}
+      onClose={onClose}
+      onSubmit={(body) => bind.mutateAsync({ params: { id: eip.id }, body })}
+    >
+      <Form.Item name="kind" label={t('eip.bindKind')}>
+        <Radio.Group
+          optionType="button"
+          onChange={() => form.resetFields(['target_id'])}
+          options={[
+            { value: 'vm', label: t('eip.bindVm') },
+            { value: 'nat', label: t('eip.bindNat') },
+          ]}
+        />
+      </Form.Item>
+      <Form.Item name="target_id" label={t(`eip.kind.${kind}`)} {...(kind === 'vm' && { extra: t('eip.bindVmNote') })} rules={[{ required: true, message: t('eip.bindKind') }]}>
+        <Select showSearch optionFilterProp="label" loading={kind === 'vm' ? instances.isPending : gateways.isPending} options={options} />
+      </Form.Item>
+    </FormDialog>
+  )
+}
+
+interface EditValues {
+  name: string
+  description: string
+  bandwidth_mbps: number | null
+}
+
+/** Changes what an outside address is called, and how much goes through it. */
+export function EipEdit({ eip, onClose }: { readonly eip: Eip; readonly onClose: () => void }) {
+  const { t } = useTranslation('network')
+  const update = useChange(eips.update, { invalidates: touchedByEip, silent: true })
+  const { shape } = eips.update.body
+  return (
+    <FormDialog<EditValues>
+      title={t('eip.editTitle', { address: eip.address })}
+      okText={t('eip.save')}
+      initialValues={{ name: eip.name, description: eip.description, bandwidth_mbps: eip.bandwidth_mbps }}
+      doneText={t('eip.saved')}
+      onClose={onClose}
+      onSubmit={({ bandwidth_mbps, ...body }) => update.mutateAsync({ params: { id: eip.id }, body: { ...body, bandwidth_mbps: bandwidth_mbps ?? null } })}
+    >
+      <NameField schema={shape.name} />
+      <Form.Item name="bandwidth_mbps" label={t('eip.bandwidth')} extra={t('eip.bandwidthNote')} {...field(shape.bandwidth_mbps)}>
+        <InputNumber min={1} max={100_000} precision={0} className="nt-number" />
+      </Form.Item>
+      <DescriptionField schema={shape.description} rows={3} />
+    </FormDialog>
+  )
+}

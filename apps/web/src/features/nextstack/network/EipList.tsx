@@ -1,0 +1,85 @@
+import Button from 'antd/es/button'
+import { eips, eipStatuses, type Eip } from '@zhisuan/contract/nextstack/eip'
+import type { TFunction } from 'i18next'
+import { useTranslation } from 'react-i18next'
+import { Link, useNavigate } from 'react-router'
+import { col, type Column } from '../../../kit/columns.tsx'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { filter } from '../../../kit/filters.ts'
+import * as format from '../../../kit/format.ts'
+import { PageStatus } from '../../../kit/PageHead.tsx'
+import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { paths } from '../../../paths.ts'
+import { useClouds } from '../../../session/cloud.ts'
+import { useIsPlatform } from '../../../session/user.ts'
+import { CloudNotice, NoCloud, SandboxTag } from '../CloudNotice.tsx'
+import '../nextstack.css'
+import { eipRefreshMs, eipTones } from './eipRules.ts'
+import { useEipActions } from './useEipActions.tsx'
+
+/** Outside addresses on the chosen cloud. */
+export default function EipList() {
+  const { t } = useTranslation('network')
+  const { selected: cloud, loading } = useClouds()
+  const platform = useIsPlatform()
+  const navigate = useNavigate()
+  const { actionsOf, dialogs } = useEipActions()
+  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud other={cloud} />
+  const allocate = (
+    <Button type="primary" onClick={() => void navigate(paths.nextstack.eip.add())}>
+      {t('eip.allocate')}
+    </Button>
+  )
+  return (
+    <>
+      {cloud?.sandbox === true && <PageStatus><SandboxTag /></PageStatus>}
+      {cloud !== null && <CloudNotice cloud={cloud} />}
+      <ResourceTable
+        call={eips.list}
+        input={{ query: { cloud_id: cloud?.cloud_id } }}
+        enabled={cloud !== null}
+        rows={({ items }) => items}
+        rowKey="id"
+        columns={eipColumns(t, platform)}
+        filters={[
+          filter.select('status', t('filter.status'), eipStatuses.map((value) => ({ value, label: t(`eip.status.${value}`) }))),
+          filter.keyword(t('eip.keyword')),
+        ]}
+        rowActions={actionsOf}
+        nameOf={({ address }) => address}
+        refreshMs={(response) => eipRefreshMs(response?.items ?? [])}
+        toolbar={allocate}
+        empty={
+          <EmptyState title={t('eip.empty', { cloud: cloud?.name ?? '' })} action={allocate}>
+            {t('eip.emptyNote')}
+          </EmptyState>
+        }
+      />
+      {dialogs}
+    </>
+  )
+}
+
+/** @param organisations whether rows of several organisations meet here */
+const eipColumns = (t: TFunction<'network'>, organisations: boolean): readonly Column<Eip>[] => [
+  col.name('address', t('eip.column.address'), (eip) => eip.address, { sort: true, note: (eip) => (eip.name === eip.address ? '' : eip.name) }),
+  col.status('status', t('column.status'), (eip) => ({ tone: eipTones[eip.status], text: t(`eip.status.${eip.status}`), note: eip.error }), { sort: true }),
+  col.custom('target', t('eip.column.target'), (eip) => <Target eip={eip} />, { width: 164 }),
+  col.link('vpc', t('eip.column.vpc'), (eip) => eip.bound_to?.vpc.name, (eip) => (eip.bound_to === null ? null : paths.nextstack.vpc.detail(eip.bound_to.vpc.id)), { width: 120 }),
+  col.text('bandwidth', t('eip.column.bandwidth'), (eip) => (eip.bandwidth_mbps === null ? t('eip.unlimited') : t('eip.mbps', { count: eip.bandwidth_mbps })), { width: 90 }),
+  col.text('pool', t('eip.column.pool'), (eip) => eip.pool.name, { width: 112 }),
+  ...(organisations ? [col.text<Eip>('bp', t('column.organisation'), (eip) => eip.bp_name, { width: 120 })] : []),
+  col.date('created_at', t('column.created'), (eip) => eip.created_at, { sort: true }),
+]
+
+function Target({ eip }: { readonly eip: Eip }) {
+  const { t } = useTranslation('network')
+  if (eip.bound_to === null) return format.nothing
+  const { kind, id, name } = eip.bound_to
+  return (
+    <>
+      <Link to={kind === 'vm' ? paths.nextstack.vm.detail(id) : paths.nextstack.nat.detail(id)}>{name}</Link>
+      <div className="zs-name-note">{t(`eip.kind.${kind}`)}</div>
+    </>
+  )
+}

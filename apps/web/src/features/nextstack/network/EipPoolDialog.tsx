@@ -1,0 +1,114 @@
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import InputNumber from 'antd/es/input-number'
+import Select from 'antd/es/select'
+import Switch from 'antd/es/switch'
+import { eipPools, type EipPool } from '@zhisuan/contract/nextstack/eip'
+import { organisations } from '@zhisuan/contract/ums/user'
+import { useTranslation } from 'react-i18next'
+import { useCall, useChange } from '../../../api/hooks.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
+import { field } from '../../../kit/rules.ts'
+import { linesOf, parseRanges, rangesText, touchedByEip } from './eipRules.ts'
+import './network.css'
+
+interface Values {
+  name: string
+  description: string
+  ranges: string
+  excluded: string
+  public: boolean
+  organisation_ids: string[]
+  max_bandwidth_mbps: number | null
+}
+const { shape } = eipPools.update.body
+
+/** Makes a pool of outside addresses, or with one changes it. */
+export function EipPoolDialog({ cloudId, pool, onClose }: { readonly cloudId: string; readonly pool: EipPool | null; readonly onClose: () => void }) {
+  const { t } = useTranslation('network')
+  const [form] = Form.useForm<Values>()
+  const name = Form.useWatch('name', form) ?? ''
+  const isPublic = Form.useWatch('public', form) ?? pool?.public ?? true
+  const create = useChange(eipPools.create, { invalidates: touchedByEip, silent: true })
+  const update = useChange(eipPools.update, { invalidates: touchedByEip, silent: true })
+  const { data } = useCall(organisations.list, { query: { page_size: 1000 } }, { enabled: !isPublic })
+  return (
+    <FormDialog<Values>
+      form={form}
+      width={600}
+      title={pool === null ? t('pool.create') : t('pool.editTitle', { name: pool.name })}
+      okText={pool === null ? t('pool.createOk') : t('pool.save')}
+      initialValues={{
+        name: pool?.name ?? '',
+        description: pool?.description ?? '',
+        ranges: rangesText(pool?.ranges ?? []),
+        excluded: (pool?.excluded ?? []).join('\n'),
+        public: pool?.public ?? true,
+        organisation_ids: pool?.organisations.map(({ id }) => id) ?? [],
+        max_bandwidth_mbps: pool?.max_bandwidth_mbps ?? null,
+      }}
+      doneText={pool === null ? t('pool.created', { name }) : t('pool.saved')}
+      onClose={onClose}
+      onSubmit={async ({ ranges, excluded, organisation_ids, max_bandwidth_mbps, ...values }) => {
+        const parsed = parseRanges(ranges)
+        const body = {
+          ...values,
+          // The form's own rule let only readable ones through.
+          ranges: 'ranges' in parsed ? [...parsed.ranges] : [],
+          excluded: linesOf(excluded),
+          organisation_ids: values.public ? [] : (organisation_ids ?? []),
+          max_bandwidth_mbps: max_bandwidth_mbps ?? null,
+        }
+        await (pool === null ? create.mutateAsync({ body: { ...body, cloud_id: cloudId } }) : update.mutateAsync({ params: { id: pool.id }, body }))
+      }}
+    >
+      <NameField schema={shape.name} />
+      <Form.Item
+        name="ranges"
+        label={t('pool.ranges')}
+        extra={t('pool.rangesNote')}
+        required
+        rules={[
+          {
+            validator: async (_rule, text: string) => {
+              const parsed = parseRanges(text)
+              if ('line' in parsed) throw new Error(t('pool.rangesInvalid', parsed))
+              const checked = shape.ranges.safeParse(parsed.ranges)
+              if (!checked.success) throw new Error(checked.error.issues[0]?.message ?? '')
+            },
+          },
+        ]}
+      >
+        <Input.TextArea rows={3} className="zs-code" />
+      </Form.Item>
+      <Form.Item
+        name="excluded"
+        label={t('pool.excluded')}
+        extra={t('pool.excludedNote')}
+        rules={[
+          {
+            validator: async (_rule, text: string) => {
+              const checked = shape.excluded.safeParse(linesOf(text))
+              if (!checked.success) throw new Error(checked.error.issues[0]?.message ?? '')
+            },
+          },
+        ]}
+      >
+        <Input.TextArea rows={2} className="zs-code" />
+      </Form.Item>
+      <Form.Item name="max_bandwidth_mbps" label={t('pool.maxBandwidth')} extra={t('pool.maxBandwidthNote')} {...field(shape.max_bandwidth_mbps)}>
+        <InputNumber min={1} max={100_000} precision={0} className="nt-number" />
+      </Form.Item>
+      <Form.Item name="public" label={t('pool.isPublic')} valuePropName="checked">
+        <Switch />
+      </Form.Item>
+      {!isPublic && (
+        <Form.Item name="organisation_ids" label={t('pool.organisations')} required>
+          <Select mode="multiple" optionFilterProp="label" options={(data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }))} />
+        </Form.Item>
+      )}
+      <DescriptionField schema={shape.description} />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,63 @@
+import Button from 'antd/es/button'
+import { eipPools, type EipPool } from '@zhisuan/contract/nextstack/eip'
+import type { TFunction } from 'i18next'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { col, type Column } from '../../../kit/columns.tsx'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { filter } from '../../../kit/filters.ts'
+import { PageStatus } from '../../../kit/PageHead.tsx'
+import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { paths } from '../../../paths.ts'
+import { useClouds } from '../../../session/cloud.ts'
+import { NoCloud, SandboxTag } from '../CloudNotice.tsx'
+import '../nextstack.css'
+import { EipPoolDialog } from './EipPoolDialog.tsx'
+import { rangesText } from './eipRules.ts'
+import { usePoolActions } from './usePoolActions.tsx'
+
+/** Pools of outside addresses on the chosen cloud, for administrators. */
+export default function EipPoolList() {
+  const { t } = useTranslation('network')
+  const { selected: cloud, loading } = useClouds()
+  const [creating, setCreating] = useState(false)
+  const { actionsOf, dialogs } = usePoolActions()
+  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud other={cloud} />
+  const create = (
+    <Button type="primary" onClick={() => setCreating(true)}>
+      {t('pool.create')}
+    </Button>
+  )
+  return (
+    <>
+      {cloud?.sandbox === true && <PageStatus><SandboxTag /></PageStatus>}
+      <ResourceTable
+        call={eipPools.list}
+        input={{ query: { cloud_id: cloud?.cloud_id } }}
+        enabled={cloud !== null}
+        rows={({ items }) => items}
+        rowKey="id"
+        columns={poolColumns(t)}
+        filters={[filter.keyword(t('pool.keyword'))]}
+        rowActions={actionsOf}
+        toolbar={create}
+        empty={
+          <EmptyState title={t('pool.empty', { cloud: cloud?.name ?? '' })} action={create}>
+            {t('pool.emptyNote')}
+          </EmptyState>
+        }
+      />
+      {creating && cloud !== null && <EipPoolDialog cloudId={cloud.cloud_id} pool={null} onClose={() => setCreating(false)} />}
+      {dialogs}
+    </>
+  )
+}
+
+const poolColumns = (t: TFunction<'network'>): readonly Column<EipPool>[] => [
+  col.name('name', t('column.name'), (pool) => pool.name, { sort: true, to: (pool) => paths.nextstack.eipPool.detail(pool.id), note: (pool) => pool.description }),
+  col.code('ranges', t('pool.column.ranges'), (pool) => rangesText(pool.ranges).replaceAll('\n', '、')),
+  col.custom('used', t('pool.column.used'), (pool) => <span className="zs-number">{t('size.addresses', { used: pool.address_used, count: pool.address_count })}</span>, { width: 120 }),
+  col.text('visibility', t('pool.column.visibility'), (pool) => (pool.public ? t('pool.public') : t('pool.chosen', { count: pool.organisations.length })), { width: 120 }),
+  col.text('bandwidth', t('eip.column.bandwidth'), (pool) => (pool.max_bandwidth_mbps === null ? t('eip.unlimited') : t('eip.mbps', { count: pool.max_bandwidth_mbps })), { width: 110 }),
+  col.date('created_at', t('column.created'), (pool) => pool.created_at, { sort: true }),
+]

@@ -1,0 +1,69 @@
+import Button from 'antd/es/button'
+import { natGateways, type NatGateway } from '@zhisuan/contract/nextstack/nat'
+import type { TFunction } from 'i18next'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { col, type Column } from '../../../kit/columns.tsx'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { filter } from '../../../kit/filters.ts'
+import { PageStatus } from '../../../kit/PageHead.tsx'
+import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { paths } from '../../../paths.ts'
+import { useClouds } from '../../../session/cloud.ts'
+import { useIsPlatform } from '../../../session/user.ts'
+import { CloudNotice, NoCloud, SandboxTag } from '../CloudNotice.tsx'
+import '../nextstack.css'
+import { NatCreate } from './NatDialogs.tsx'
+import { natRefreshMs, natTones, snatText } from './natRules.ts'
+import { useNatActions } from './useNatActions.tsx'
+
+/** NAT gateways on the chosen cloud. */
+export default function NatList() {
+  const { t } = useTranslation('network')
+  const { selected: cloud, loading } = useClouds()
+  const platform = useIsPlatform()
+  const [creating, setCreating] = useState(false)
+  const { actionsOf, dialogs } = useNatActions()
+  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud other={cloud} />
+  const create = (
+    <Button type="primary" onClick={() => setCreating(true)}>
+      {t('nat.create')}
+    </Button>
+  )
+  return (
+    <>
+      {cloud?.sandbox === true && <PageStatus><SandboxTag /></PageStatus>}
+      {cloud !== null && <CloudNotice cloud={cloud} />}
+      <ResourceTable
+        call={natGateways.list}
+        input={{ query: { cloud_id: cloud?.cloud_id } }}
+        enabled={cloud !== null}
+        rows={({ items }) => items}
+        rowKey="id"
+        columns={natColumns(t, platform)}
+        filters={[filter.keyword(t('filter.groupKeyword'))]}
+        rowActions={actionsOf}
+        refreshMs={(response) => natRefreshMs(response?.items ?? [])}
+        toolbar={create}
+        empty={
+          <EmptyState title={t('nat.empty', { cloud: cloud?.name ?? '' })} action={create}>
+            {t('nat.emptyNote')}
+          </EmptyState>
+        }
+      />
+      {creating && cloud !== null && <NatCreate cloud={cloud} onClose={() => setCreating(false)} />}
+      {dialogs}
+    </>
+  )
+}
+
+/** @param organisations whether rows of several organisations meet here */
+const natColumns = (t: TFunction<'network'>, organisations: boolean): readonly Column<NatGateway>[] => [
+  col.name('name', t('column.name'), (nat) => nat.name, { sort: true, to: (nat) => paths.nextstack.nat.detail(nat.id), note: (nat) => nat.description }),
+  col.status('status', t('column.status'), (nat) => ({ tone: natTones[nat.status], text: t(`nat.status.${nat.status}`), note: nat.error })),
+  col.link('vpc', t('nat.vpc'), (nat) => nat.vpc.name, (nat) => paths.nextstack.vpc.detail(nat.vpc.id), { width: 160 }),
+  col.text('snat', t('nat.snat'), (nat) => snatText(t, nat), { width: 150 }),
+  col.number('rules', t('nat.rules'), (nat) => nat.rules.length, { width: 100 }),
+  ...(organisations ? [col.text<NatGateway>('bp', t('column.organisation'), (nat) => nat.bp_name, { width: 120 })] : []),
+  col.date('created_at', t('column.created'), (nat) => nat.created_at, { sort: true }),
+]

@@ -1,0 +1,69 @@
+import Button from 'antd/es/button'
+import { securityGroups, type SecurityGroup } from '@zhisuan/contract/nextstack/security-group'
+import type { TFunction } from 'i18next'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { col, type Column } from '../../../kit/columns.tsx'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { filter } from '../../../kit/filters.ts'
+import { PageStatus } from '../../../kit/PageHead.tsx'
+import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { paths } from '../../../paths.ts'
+import { useClouds } from '../../../session/cloud.ts'
+import { useIsPlatform } from '../../../session/user.ts'
+import { CloudNotice, NoCloud, SandboxTag } from '../CloudNotice.tsx'
+import '../nextstack.css'
+import { groupRefreshMs, groupTones } from './groupRules.ts'
+import { SecurityGroupCreate } from './SecurityGroupCreate.tsx'
+import { useGroupActions } from './useGroupActions.tsx'
+
+/** Groups of rules on the chosen cloud. */
+export default function SecurityGroupList() {
+  const { t } = useTranslation('network')
+  const { selected: cloud, loading } = useClouds()
+  const platform = useIsPlatform()
+  const [creating, setCreating] = useState(false)
+  const { actionsOf, dialogs } = useGroupActions()
+  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud other={cloud} />
+  const create = (
+    <Button type="primary" onClick={() => setCreating(true)}>
+      {t('group.create')}
+    </Button>
+  )
+  return (
+    <>
+      {cloud?.sandbox === true && <PageStatus><SandboxTag /></PageStatus>}
+      {cloud !== null && <CloudNotice cloud={cloud} />}
+      <ResourceTable
+        call={securityGroups.list}
+        input={{ query: { cloud_id: cloud?.cloud_id } }}
+        enabled={cloud !== null}
+        rows={({ items }) => items}
+        rowKey="id"
+        columns={groupColumns(t, platform)}
+        filters={[filter.keyword(t('filter.groupKeyword'))]}
+        rowActions={actionsOf}
+        refreshMs={(response) => groupRefreshMs(response?.items ?? [])}
+        toolbar={create}
+        empty={
+          <EmptyState title={t('group.empty', { cloud: cloud?.name ?? '' })} action={create}>
+            {t('group.emptyNote')}
+          </EmptyState>
+        }
+      />
+      {creating && cloud !== null && <SecurityGroupCreate cloud={cloud} onClose={() => setCreating(false)} />}
+      {dialogs}
+    </>
+  )
+}
+
+/** @param organisations whether rows of several organisations meet here */
+const groupColumns = (t: TFunction<'network'>, organisations: boolean): readonly Column<SecurityGroup>[] => [
+  col.name('name', t('column.name'), (group) => group.name, { sort: true, to: (group) => paths.nextstack.securityGroup.detail(group.id), note: (group) => group.description }),
+  col.status('status', t('column.status'), (group) => ({ tone: groupTones[group.status], text: t(`group.status.${group.status}`), note: group.error })),
+  col.number('rules', t('column.rules'), (group) => group.rules.length, { width: 80 }),
+  col.text('guards', t('column.guards'), (group) => t('group.guards', { vms: group.vm_count, vpcs: group.vpc_count }), { width: 160 }),
+  ...(organisations ? [col.text<SecurityGroup>('bp', t('column.organisation'), (group) => group.bp_name, { width: 120 })] : []),
+  col.text('created_by', t('column.creator'), (group) => group.created_by, { width: 110, off: true }),
+  col.date('created_at', t('column.created'), (group) => group.created_at, { sort: true }),
+]

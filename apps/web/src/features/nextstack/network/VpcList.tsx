@@ -1,0 +1,76 @@
+import Button from 'antd/es/button'
+import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { vpcs, vpcStatuses, type Vpc } from '@zhisuan/contract/nextstack/vpc'
+import type { TFunction } from 'i18next'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { col, type Column } from '../../../kit/columns.tsx'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { filter } from '../../../kit/filters.ts'
+import { PageStatus } from '../../../kit/PageHead.tsx'
+import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { paths } from '../../../paths.ts'
+import { useClouds } from '../../../session/cloud.ts'
+import { useIsPlatform } from '../../../session/user.ts'
+import { CloudNotice, NoCloud, SandboxTag } from '../CloudNotice.tsx'
+import '../nextstack.css'
+import { useVpcActions } from './useVpcActions.tsx'
+import { VpcCreate } from './VpcCreate.tsx'
+import { refreshMsOf, vpcTones } from './vpcRules.ts'
+
+/** Private networks on the chosen cloud. */
+export default function VpcList() {
+  const { t } = useTranslation('network')
+  const { selected: cloud, loading } = useClouds()
+  const platform = useIsPlatform()
+  const [creating, setCreating] = useState<CloudBasic | null>(null)
+  const { actionsOf, dialogs } = useVpcActions()
+  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud other={cloud} />
+  const create = (
+    <Button type="primary" onClick={() => setCreating(cloud)}>
+      {t('vpc.create')}
+    </Button>
+  )
+  return (
+    <>
+      {cloud?.sandbox === true && <PageStatus><SandboxTag /></PageStatus>}
+      {cloud !== null && <CloudNotice cloud={cloud} />}
+      <ResourceTable
+        call={vpcs.list}
+        input={{ query: { cloud_id: cloud?.cloud_id } }}
+        enabled={cloud !== null}
+        rows={({ items }) => items}
+        rowKey="id"
+        columns={vpcColumns(t, platform)}
+        filters={[
+          filter.select('status', t('filter.status'), vpcStatuses.map((value) => ({ value, label: t(`vpc.status.${value}`) }))),
+          filter.keyword(t('filter.keyword')),
+        ]}
+        rowActions={actionsOf}
+        refreshMs={(response) => refreshMsOf(response?.items ?? [])}
+        toolbar={create}
+        empty={
+          <EmptyState title={t('vpc.empty', { cloud: cloud?.name ?? '' })} action={create}>
+            {t('vpc.emptyNote')}
+          </EmptyState>
+        }
+      />
+      {creating !== null && <VpcCreate cloud={creating} onClose={() => setCreating(null)} />}
+      {dialogs}
+    </>
+  )
+}
+
+/** @param organisations whether rows of several organisations meet here */
+const vpcColumns = (t: TFunction<'network'>, organisations: boolean): readonly Column<Vpc>[] => [
+  col.name('name', t('column.name'), (vpc) => vpc.name, { sort: true, to: (vpc) => paths.nextstack.vpc.detail(vpc.id), note: (vpc) => vpc.description }),
+  col.status('status', t('column.status'), (vpc) => ({ tone: vpcTones[vpc.status], text: t(`vpc.status.${vpc.status}`), note: vpc.error }), { sort: true }),
+  col.code('cidr', t('column.cidr'), (vpc) => vpc.cidr, { width: 124 }),
+  col.custom('addresses', t('column.addresses'), (vpc) => <span className="zs-number">{t('size.addresses', { used: vpc.address_used, count: vpc.address_count })}</span>, { width: 120 }),
+  col.number('vms', t('column.vms'), (vpc) => vpc.vm_count, { width: 64 }),
+  col.link('nat', t('column.nat'), (vpc) => vpc.nat?.name, (vpc) => (vpc.nat === null ? null : paths.nextstack.nat.detail(vpc.nat.id)), { width: 120 }),
+  col.tags('groups', t('column.groups'), (vpc) => vpc.security_groups.map(({ name }) => name)),
+  ...(organisations ? [col.text<Vpc>('bp', t('column.organisation'), (vpc) => vpc.bp_name, { width: 120 })] : []),
+  col.text('created_by', t('column.creator'), (vpc) => vpc.created_by, { width: 110, off: true }),
+  col.date('created_at', t('column.created'), (vpc) => vpc.created_at, { sort: true }),
+]

@@ -1,0 +1,11 @@
+import type { Call } from '@zhisuan/contract/define'
+import { securityGroups, type SecurityGroup } from '@zhisuan/contract/nextstack/security-group'
+import type { StatusTone } from '../../../kit/StatusTag.tsx'
+
+/** How each status looks; what it is called stands under `group.status` in the messages. */
+export const groupTones: Readonly<Record<SecurityGroup['status'], StatusTone>> = { active: 'good', applying: 'busy', error: 'bad' }
+
+/** What is no longer true after anything was done to a group. */
+export const touchedByGroup: readonly Call[] = [securityGroups.list, securityGroups.get]
+
+export const groupRefreshMs = (all: readonly Pick<SecurityGroup, 'status'>[]): number => (all.some(({ status }) => status === 'applying') ? 1_000 : 5_000)

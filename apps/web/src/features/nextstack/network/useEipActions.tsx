@@ -1,0 +1,61 @@
+import { eipCan, eips, type Eip } from '@zhisuan/contract/nextstack/eip'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import type { Action } from '../../../kit/actions.tsx'
+import { allowed } from '../../../kit/allowed.ts'
+import { EipBind, EipEdit } from './EipDialogs.tsx'
+import { touchedByEip } from './eipRules.ts'
+
+/** What can be done to an outside address, and the dialogs that some of it opens, which the page has to draw. */
+export function useEipActions(): { readonly actionsOf: (eip: Eip) => readonly Action[]; readonly dialogs: ReactNode } {
+  const { t } = useTranslation('network')
+  const [dialog, setDialog] = useState<{ kind: 'bind' | 'edit'; eip: Eip } | null>(null)
+  const unbind = useChange(eips.unbind, { invalidates: touchedByEip })
+  const release = useChange(eips.release, { invalidates: touchedByEip })
+  const close = (): void => setDialog(null)
+  const whyNot = (action: keyof typeof eipCan, eip: Eip): string | null => allowed(eipCan, action, eip.status, t(`eip.status.${eip.status}`))
+  const opening = (kind: 'bind' | 'edit', disabledReason: string | null, eip: Eip): Action => ({
+    key: kind,
+    label: t(`eip.${kind}`),
+    disabledReason,
+    run: () => {
+      setDialog({ kind, eip })
+      return undefined
+    },
+  })
+  return {
+    actionsOf: (eip) => {
+      const { id, address } = eip
+      return [
+        eip.bound_to === null
+          ? opening('bind', whyNot('bind', eip), eip)
+          : {
+              key: 'unbind',
+              label: t('eip.unbind'),
+              danger: true,
+              disabledReason: whyNot('unbind', eip),
+              doneText: t('eip.unbound', { address }),
+              confirm: { title: t('eip.unbindTitle', { address }), body: t('eip.unbindBody', { address, name: eip.bound_to.name }) },
+              run: () => unbind.mutateAsync({ params: { id } }),
+            },
+        opening('edit', null, eip),
+        {
+          key: 'release',
+          label: t('eip.release'),
+          danger: true,
+          disabledReason: whyNot('release', eip),
+          doneText: t('eip.released', { address }),
+          confirm: { title: t('eip.releaseTitle', { address }), body: t('eip.releaseBody') },
+          run: () => release.mutateAsync({ params: { id } }),
+        },
+      ]
+    },
+    dialogs: (
+      <>
+        {dialog?.kind === 'bind' && <EipBind eip={dialog.eip} onClose={close} />}
+        {dialog?.kind === 'edit' && <EipEdit eip={dialog.eip} onClose={close} />}
+      </>
+    ),
+  }
+}

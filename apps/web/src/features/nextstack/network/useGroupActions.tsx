@@ -1,0 +1,59 @@
+import { securityGroups, type SecurityGroup } from '@zhisuan/contract/nextstack/security-group'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import type { Action } from '../../../kit/actions.tsx'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
+import { touchedByGroup } from './groupRules.ts'
+
+/** What can be done to a security group, and the dialog that some of it opens, which the page has to draw. */
+export function useGroupActions(onDeleted?: () => void): { readonly actionsOf: (group: SecurityGroup) => readonly Action[]; readonly dialogs: ReactNode } {
+  const { t } = useTranslation('network')
+  const [editing, setEditing] = useState<SecurityGroup | null>(null)
+  const remove = useChange(securityGroups.delete, { invalidates: touchedByGroup })
+  return {
+    actionsOf: (group) => [
+      {
+        key: 'edit',
+        label: t('group.edit'),
+        run: () => {
+          setEditing(group)
+          return undefined
+        },
+      },
+      {
+        key: 'delete',
+        label: t('group.delete'),
+        danger: true,
+        disabledReason: group.vm_count + group.vpc_count === 0 ? null : t('group.inUse', { count: group.vm_count + group.vpc_count }),
+        doneText: t('group.deleted', { name: group.name }),
+        confirm: { title: t('group.deleteTitle', { name: group.name }), body: t('group.deleteBody', { count: group.rules.length }) },
+        run: async () => {
+          await remove.mutateAsync({ params: { id: group.id } })
+          onDeleted?.()
+        },
+      },
+    ],
+    dialogs: editing !== null && <GroupEdit group={editing} onClose={() => setEditing(null)} />,
+  }
+}
+
+function GroupEdit({ group, onClose }: { readonly group: SecurityGroup; readonly onClose: () => void }) {
+  const { t } = useTranslation('network')
+  const update = useChange(securityGroups.update, { invalidates: touchedByGroup, silent: true })
+  const { shape } = securityGroups.update.body
+  return (
+    <FormDialog<{ name: string; description: string }>
+      title={t('group.editTitle', { name: group.name })}
+      okText={t('group.save')}
+      initialValues={{ name: group.name, description: group.description }}
+      doneText={t('group.saved')}
+      onClose={onClose}
+      onSubmit={(body) => update.mutateAsync({ params: { id: group.id }, body })}
+    >
+      <NameField schema={shape.name} />
+      <DescriptionField schema={shape.description} rows={3} />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,39 @@
+import { eipPools, type EipPool } from '@zhisuan/contract/nextstack/eip'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import type { Action } from '../../../kit/actions.tsx'
+import { EipPoolDialog } from './EipPoolDialog.tsx'
+import { touchedByEip } from './eipRules.ts'
+
+/** What can be done to a pool of outside addresses, and the dialog that some of it opens, which the page has to draw. */
+export function usePoolActions(onDeleted?: () => void): { readonly actionsOf: (pool: EipPool) => readonly Action[]; readonly dialogs: ReactNode } {
+  const { t } = useTranslation('network')
+  const [editing, setEditing] = useState<EipPool | null>(null)
+  const remove = useChange(eipPools.delete, { invalidates: touchedByEip })
+  return {
+    actionsOf: (pool) => [
+      {
+        key: 'edit',
+        label: t('pool.edit'),
+        run: () => {
+          setEditing(pool)
+          return undefined
+        },
+      },
+      {
+        key: 'delete',
+        label: t('pool.delete'),
+        danger: true,
+        disabledReason: pool.address_used === 0 ? null : t('pool.inUse', { count: pool.address_used }),
+        doneText: t('pool.deleted', { name: pool.name }),
+        confirm: { title: t('pool.deleteTitle', { name: pool.name }), body: t('pool.deleteBody'), typeToConfirm: pool.name },
+        run: async () => {
+          await remove.mutateAsync({ params: { id: pool.id } })
+          onDeleted?.()
+        },
+      },
+    ],
+    dialogs: editing !== null && <EipPoolDialog cloudId={editing.cloud_id} pool={editing} onClose={() => setEditing(null)} />,
+  }
+}

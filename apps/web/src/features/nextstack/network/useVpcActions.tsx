@@ -1,0 +1,114 @@
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import { vpcCan, vpcs, type Vpc } from '@zhisuan/contract/nextstack/vpc'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import type { Action } from '../../../kit/actions.tsx'
+import { allowed } from '../../../kit/allowed.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
+import { field } from '../../../kit/rules.ts'
+import { GroupSelect } from './GroupSelect.tsx'
+import { isPassing, touchedByVpc } from './vpcRules.ts'
+
+interface EditValues {
+  name: string
+  description: string
+  dns_domain: string
+}
+interface GroupValues {
+  security_group_ids: string[]
+}
+
+/** What can be done to a private network, and the dialogs that some of it opens, which the page has to draw. */
+export function useVpcActions(onDeleted?: () => void): { readonly actionsOf: (vpc: Vpc) => readonly Action[]; readonly dialogs: ReactNode } {
+  const { t } = useTranslation('network')
+  const [dialog, setDialog] = useState<{ kind: 'edit' | 'groups'; vpc: Vpc } | null>(null)
+  const apply = useChange(vpcs.apply, { invalidates: touchedByVpc })
+  const remove = useChange(vpcs.delete, { invalidates: touchedByVpc })
+
+  const whyNot = (action: keyof typeof vpcCan, vpc: Vpc): string | null => allowed(vpcCan, action, vpc.status, t(`vpc.status.${vpc.status}`))
+  const opening = (kind: 'edit' | 'groups', vpc: Vpc): Action => ({
+    key: kind,
+    label: t(`vpc.${kind}`),
+    disabledReason: whyNot('update', vpc),
+    run: () => {
+      setDialog({ kind, vpc })
+      return undefined
+    },
+  })
+
+  return {
+    actionsOf: (vpc) => [
+      opening('edit', vpc),
+      opening('groups', vpc),
+      {
+        key: 'apply',
+        label: t('vpc.apply'),
+        disabledReason: isPassing(vpc) ? t('vpc.busy', { state: t(`vpc.status.${vpc.status}`) }) : whyNot('apply', vpc),
+        doneText: t('vpc.applied', { name: vpc.name }),
+        run: () => apply.mutateAsync({ params: { id: vpc.id } }),
+      },
+      {
+        key: 'delete',
+        label: t('vpc.delete'),
+        danger: true,
+        disabledReason: isPassing(vpc) ? t('vpc.busy', { state: t(`vpc.status.${vpc.status}`) }) : whyNot('delete', vpc),
+        doneText: t('vpc.deleted', { name: vpc.name }),
+        confirm: { title: t('vpc.deleteTitle', { name: vpc.name }), body: t('vpc.deleteBody'), typeToConfirm: vpc.name },
+        run: async () => {
+          await remove.mutateAsync({ params: { id: vpc.id } })
+          onDeleted?.()
+        },
+      },
+    ],
+    dialogs: (
+      <>
+        {dialog?.kind === 'edit' && <VpcEdit vpc={dialog.vpc} onClose={() => setDialog(null)} />}
+        {dialog?.kind === 'groups' && <VpcGroups vpc={dialog.vpc} onClose={() => setDialog(null)} />}
+      </>
+    ),
+  }
+}
+
+function VpcEdit({ vpc, onClose }: { readonly vpc: Vpc; readonly onClose: () => void }) {
+  const { t } = useTranslation('network')
+  const update = useChange(vpcs.update, { invalidates: touchedByVpc, silent: true })
+  const { shape } = vpcs.update.body
+  return (
+    <FormDialog<EditValues>
+      title={t('vpc.editTitle', { name: vpc.name })}
+      okText={t('vpc.save')}
+      initialValues={{ name: vpc.name, description: vpc.description, dns_domain: vpc.dns_domain ?? '' }}
+      doneText={t('vpc.saved')}
+      onClose={onClose}
+      onSubmit={({ dns_domain, ...values }) => update.mutateAsync({ params: { id: vpc.id }, body: { ...values, dns_domain: dns_domain === '' ? null : dns_domain } })}
+    >
+      <NameField schema={shape.name} />
+      <Form.Item name="dns_domain" label={t('field.dnsDomain')} extra={t('field.dnsDomainNote')} {...field(shape.dns_domain.unwrap().unwrap().optional())}>
+        <Input maxLength={128} />
+      </Form.Item>
+      <DescriptionField schema={shape.description} rows={3} />
+    </FormDialog>
+  )
+}
+
+function VpcGroups({ vpc, onClose }: { readonly vpc: Vpc; readonly onClose: () => void }) {
+  const { t } = useTranslation('network')
+  const change = useChange(vpcs.setSecurityGroups, { invalidates: touchedByVpc, silent: true })
+  return (
+    <FormDialog<GroupValues>
+      title={t('vpc.groupsTitle', { name: vpc.name })}
+      okText={t('vpc.save')}
+      initialValues={{ security_group_ids: vpc.security_groups.map(({ id }) => id) }}
+      doneText={t('vpc.saved')}
+      onClose={onClose}
+      onSubmit={(body) => change.mutateAsync({ params: { id: vpc.id }, body })}
+    >
+      <Form.Item name="security_group_ids" label={t('field.groups')} extra={t('field.groupsNote')}>
+        <GroupSelect cloudId={vpc.cloud_id} bpId={vpc.bp_id} />
+      </Form.Item>
+    </FormDialog>
+  )
+}

@@ -1,0 +1,101 @@
+import Button from 'antd/es/button'
+import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { snapshotSchedules, type SnapshotSchedule } from '@zhisuan/contract/nextstack/snapshot'
+import type { Vm } from '@zhisuan/contract/nextstack/vm'
+import type { TFunction } from 'i18next'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import type { Action } from '../../../kit/actions.tsx'
+import { col, type Column } from '../../../kit/columns.tsx'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { filter } from '../../../kit/filters.ts'
+import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { paths } from '../../../paths.ts'
+import { useIsPlatform } from '../../../session/user.ts'
+import { StateTag } from '../storage/StateTag.tsx'
+import { ScheduleDrawer } from './ScheduleDrawer.tsx'
+import { changed } from './scheduleForm.ts'
+import { touchedBySchedule, whenText } from './snapshotRules.ts'
+
+/** Schedules on a cloud, or those of one instance. */
+export function ScheduleTable({ cloud, vm }: { readonly cloud: CloudBasic | null; readonly vm?: Vm }) {
+  const { t } = useTranslation('snapshot')
+  const platform = useIsPlatform()
+  const [drawer, setDrawer] = useState<{ schedule: SnapshotSchedule | null } | null>(null)
+  const update = useChange(snapshotSchedules.update, { invalidates: touchedBySchedule })
+  const remove = useChange(snapshotSchedules.delete, { invalidates: touchedBySchedule })
+  const actionsOf = (schedule: SnapshotSchedule): readonly Action[] => {
+    const { id, name, enabled } = schedule
+    return [
+      {
+        key: 'edit',
+        label: t('schedule.action.edit'),
+        run: () => {
+          setDrawer({ schedule })
+          return undefined
+        },
+      },
+      {
+        key: 'toggle',
+        label: t(enabled ? 'schedule.turnOff' : 'schedule.turnOn'),
+        doneText: t(enabled ? 'schedule.turnedOff' : 'schedule.turnedOn', { name }),
+        run: () => update.mutateAsync({ params: { id }, body: changed(schedule, { enabled: !enabled }) }),
+      },
+      {
+        key: 'delete',
+        label: t('schedule.action.delete'),
+        danger: true,
+        doneText: t('schedule.deleted', { name }),
+        confirm: { title: t('schedule.deleteTitle', { name }), body: t('schedule.deleteBody', { vm: schedule.vm.name }) },
+        run: () => remove.mutateAsync({ params: { id } }),
+      },
+    ]
+  }
+  const create = (
+    <Button type={vm === undefined ? 'primary' : 'default'} onClick={() => setDrawer({ schedule: null })}>
+      {t('schedule.create')}
+    </Button>
+  )
+  return (
+    <>
+      <ResourceTable
+        name="schedules"
+        call={snapshotSchedules.list}
+        input={{ query: vm === undefined ? { cloud_id: cloud?.cloud_id } : { vm_id: vm.id } }}
+        enabled={vm !== undefined || cloud !== null}
+        rows={({ items }) => items}
+        rowKey="id"
+        columns={scheduleColumns(t, { vms: vm === undefined, organisations: platform && vm === undefined })}
+        filters={[filter.keyword(t('filter.keyword'))]}
+        rowActions={actionsOf}
+        toolbar={create}
+        empty={
+          <EmptyState title={vm === undefined ? t('schedule.empty', { cloud: cloud?.name ?? '' }) : t('schedule.none')} action={create}>
+            {t('schedule.emptyNote')}
+          </EmptyState>
+        }
+      />
+      {drawer !== null && cloud !== null && <ScheduleDrawer cloudId={cloud.cloud_id} vm={drawer.schedule?.vm ?? vm ?? null} schedule={drawer.schedule} onClose={() => setDrawer(null)} />}
+    </>
+  )
+}
+
+/** @param show columns that only some of the lists need */
+const scheduleColumns = (t: TFunction<'snapshot'>, show: { readonly vms: boolean; readonly organisations: boolean }): readonly Column<SnapshotSchedule>[] => [
+  col.name('name', t('column.name'), (schedule) => schedule.name, { sort: true, note: (schedule) => schedule.description }),
+  col.custom('status', t('column.status'), (schedule) => <ScheduleState schedule={schedule} />, { width: 110 }),
+  ...(show.vms ? [col.link<SnapshotSchedule>('vm', t('column.vm'), ({ vm }) => vm.name, ({ vm }) => paths.nextstack.vm.detail(vm.id), { width: 160 })] : []),
+  col.text('rhythm', t('column.rhythm'), (schedule) => whenText(t, schedule), { width: 160, note: (schedule) => schedule.time_zone }),
+  col.text('keep', t('column.keep'), (schedule) => t('schedule.keep', { count: schedule.keep }), { width: 110 }),
+  ...(show.organisations ? [col.text<SnapshotSchedule>('bp', t('column.organisation'), (schedule) => schedule.bp_name, { width: 120 })] : []),
+  col.date('next_run_at', t('column.next'), (schedule) => schedule.next_run_at, { sort: true }),
+  col.date('last_run_at', t('column.last'), (schedule) => schedule.last_run_at),
+]
+
+function ScheduleState({ schedule }: { readonly schedule: SnapshotSchedule }) {
+  const { t } = useTranslation('snapshot')
+  const { enabled, last_error: error } = schedule
+  if (!enabled) return <StateTag tone="rest" text={t('schedule.off')} reason={error} />
+  return <StateTag tone={error === null ? 'good' : 'bad'} text={t(error === null ? 'schedule.on' : 'schedule.failing')} reason={error} />
+}

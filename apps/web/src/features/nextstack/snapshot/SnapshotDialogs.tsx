@@ -1,0 +1,178 @@
+import Alert from 'antd/es/alert'
+import Form from 'antd/es/form'
+import Select from 'antd/es/select'
+import { constants } from '@zhisuan/contract/constants'
+import { snapshots, type VmSnapshot } from '@zhisuan/contract/nextstack/snapshot'
+import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
+import { vpcs } from '@zhisuan/contract/nextstack/vpc'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useCall, useChange } from '../../../api/hooks.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
+import { nameAt } from '../storage/storageRules.ts'
+import { useFlavors } from '../vm/FlavorPicker.tsx'
+import { sizeText } from '../vm/vmColumns.tsx'
+import { touchedBySnapshot } from './snapshotRules.ts'
+import { VmChoice } from './VmChoice.tsx'
+
+interface Closing {
+  readonly onClose: () => void
+}
+interface NameValues {
+  name: string
+  description: string
+}
+
+function NameFields({ focus = true }: { readonly focus?: boolean }) {
+  const { shape } = snapshots.update.body
+  return (
+    <>
+      <NameField schema={shape.name} focus={focus} />
+      <DescriptionField schema={shape.description} />
+    </>
+  )
+}
+
+function useCreate() {
+  const { t } = useTranslation('snapshot')
+  const create = useChange(snapshots.create, { invalidates: touchedBySnapshot, silent: true })
+  const [suggested] = useState(() => nameAt('snap', new Date()))
+  return { t, create, suggested }
+}
+
+/** Makes a snapshot of an instance. */
+export function SnapshotCreate({ vm, onClose }: Closing & { readonly vm: Pick<Vm, 'id' | 'name'> }) {
+  const { t, create, suggested } = useCreate()
+  const [form] = Form.useForm<NameValues>()
+  const name = Form.useWatch('name', form) ?? suggested
+  return (
+    <FormDialog<NameValues>
+      form={form}
+      title={t('create.title', { vm: vm.name })}
+      okText={t('create.ok')}
+      initialValues={{ name: suggested, description: '' }}
+      doneText={t('done.create', { name })}
+      onClose={onClose}
+      onSubmit={(body) => create.mutateAsync({ body: { vm_id: vm.id, ...body } })}
+    >
+      <NameFields />
+      <Alert type="info" showIcon title={t('create.note')} />
+    </FormDialog>
+  )
+}
+
+/** Makes a snapshot of an instance of the person's choice. */
+export function SnapshotCreateAny({ cloudId, onClose }: Closing & { readonly cloudId: string }) {
+  const { t, create, suggested } = useCreate()
+  const [form] = Form.useForm<NameValues & { vm_id: string }>()
+  const name = Form.useWatch('name', form) ?? suggested
+  return (
+    <FormDialog<NameValues & { vm_id: string }>
+      form={form}
+      title={t('create.any')}
+      okText={t('create.ok')}
+      initialValues={{ name: suggested, description: '' }}
+      doneText={t('done.create', { name })}
+      onClose={onClose}
+      onSubmit={(body) => create.mutateAsync({ body })}
+    >
+      <Form.Item name="vm_id" label={t('field.vm')} extra={t('field.vmNote')} required rules={[{ required: true, message: t('field.vmRequired') }]}>
+        <VmChoice cloudId={cloudId} />
+      </Form.Item>
+      <NameFields focus={false} />
+      <Alert type="info" showIcon title={t('create.note')} />
+    </FormDialog>
+  )
+}
+
+export function SnapshotRename({ snapshot, onClose }: Closing & { readonly snapshot: VmSnapshot }) {
+  const { t } = useTranslation('snapshot')
+  const update = useChange(snapshots.update, { invalidates: touchedBySnapshot, silent: true })
+  return (
+    <FormDialog<NameValues>
+      title={t('rename.title', { name: snapshot.name })}
+      okText={t('rename.ok')}
+      initialValues={{ name: snapshot.name, description: snapshot.description }}
+      doneText={t('done.rename')}
+      onClose={onClose}
+      onSubmit={(body) => update.mutateAsync({ params: { id: snapshot.id }, body })}
+    >
+      <NameFields />
+    </FormDialog>
+  )
+}
+
+/** Beside the ids of private networks: what stands for the source's own, and for the cloud's. */
+const same = 'same'
+const ofCloud = 'cloud'
+
+interface CloneValues extends NameValues {
+  flavor_id: string
+  vpc_id: string
+}
+
+/** Makes a new instance that begins as the snapshot. */
+export function SnapshotClone({ snapshot, onClose }: Closing & { readonly snapshot: VmSnapshot }) {
+  const { t } = useTranslation(['snapshot', 'nextstack'])
+  const { t: nextstack } = useTranslation('nextstack')
+  const [form] = Form.useForm<CloneValues>()
+  const suggested = `${[...snapshot.vm.name].slice(0, constants.nameMaxLength - 6).join('')}-clone`
+  const name = Form.useWatch('name', form) ?? suggested
+  const network = Form.useWatch('vpc_id', form) ?? same
+  const source = useCall(vms.get, { params: { id: snapshot.vm.id } }, { silent: true }).data
+  const flavors = useFlavors()
+  const networks = useCall(vpcs.list, { query: { cloud_id: snapshot.cloud_id, page_size: 1000, sort: 'name' } })
+  const clone = useChange(snapshots.clone, { invalidates: touchedBySnapshot, silent: true })
+  const vm = snapshot.vm.name
+  const { shape } = snapshots.clone.body
+  const plain = network === ofCloud || (network === same && source?.vpc === null)
+  return (
+    <FormDialog<CloneValues>
+      form={form}
+      title={t('clone.title', { name: snapshot.name })}
+      okText={t('clone.ok')}
+      initialValues={{ name: suggested, description: '', flavor_id: same, vpc_id: same }}
+      doneText={t('done.clone', { name })}
+      onClose={onClose}
+      width={560}
+      onSubmit={({ flavor_id, vpc_id, ...body }) =>
+        clone.mutateAsync({
+          params: { id: snapshot.id },
+          body: { ...body, ...(flavor_id !== same && { flavor_id }), ...(vpc_id !== same && { vpc_id: vpc_id === ofCloud ? null : vpc_id }) },
+        })
+      }
+    >
+      <Alert type="info" showIcon className="ns-notice" title={t('clone.note')} />
+      <NameField schema={shape.name} />
+      <Form.Item name="flavor_id" label={t('field.flavor')}>
+        <Select
+          loading={flavors.isPending}
+          showSearch
+          optionFilterProp="label"
+          options={[
+            { value: same, label: source === undefined ? t('clone.same', { vm }) : t('clone.sameFlavor', { vm, flavor: source.flavor.name }) },
+            ...(flavors.data?.items ?? [])
+              .filter(({ id }) => id !== source?.flavor.id)
+              .toSorted((one, other) => one.cpu_cores - other.cpu_cores || one.memory_bytes - other.memory_bytes)
+              .map((flavor) => ({ value: flavor.id, label: t('clone.flavorOption', { name: flavor.name, size: sizeText(nextstack, flavor) }) })),
+          ]}
+        />
+      </Form.Item>
+      <Form.Item name="vpc_id" label={t('field.network')} extra={plain ? t('clone.noGroups') : t('clone.groups', { vm })}>
+        <Select
+          loading={networks.isPending}
+          showSearch
+          optionFilterProp="label"
+          options={[
+            { value: same, label: source === undefined ? t('clone.same', { vm }) : t('clone.sameNetwork', { vm, network: source.vpc?.name ?? source.network }) },
+            // What belongs to others is of no use to the clone, which is its source's organisation's.
+            ...(networks.data?.items ?? []).filter(({ id, bp_id }) => id !== source?.vpc?.id && bp_id === snapshot.bp_id).map(({ id, name: vpc, cidr }) => ({ value: id, label: t('clone.vpcOption', { name: vpc, cidr }) })),
+            ...(source?.vpc === null ? [] : [{ value: ofCloud, label: t('clone.cloudNetwork') }]),
+          ]}
+        />
+      </Form.Item>
+      <DescriptionField schema={shape.description} />
+    </FormDialog>
+  )
+}

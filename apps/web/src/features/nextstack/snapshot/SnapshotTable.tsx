@@ -1,0 +1,76 @@
+import Button from 'antd/es/button'
+import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { snapshots, snapshotStatuses, type VmSnapshot } from '@zhisuan/contract/nextstack/snapshot'
+import { vmCan, type Vm } from '@zhisuan/contract/nextstack/vm'
+import type { TFunction } from 'i18next'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { col, type Column } from '../../../kit/columns.tsx'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { filter } from '../../../kit/filters.ts'
+import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { paths } from '../../../paths.ts'
+import { useIsPlatform } from '../../../session/user.ts'
+import { StateTag } from '../storage/StateTag.tsx'
+import { SnapshotCreate, SnapshotCreateAny } from './SnapshotDialogs.tsx'
+import { makerOf, refreshMsOf, snapshotTones } from './snapshotRules.ts'
+import { useSnapshotActions } from './useSnapshotActions.tsx'
+
+/** Snapshots of instances on a cloud, or those of one instance. */
+export function SnapshotTable({ cloud, vm }: { readonly cloud: CloudBasic | null; readonly vm?: Vm }) {
+  const { t } = useTranslation('snapshot')
+  const platform = useIsPlatform()
+  const [creating, setCreating] = useState(false)
+  const { actionsOf, batchActions, dialogs } = useSnapshotActions(cloud)
+  const off = vm !== undefined && !(vmCan.snapshot as readonly string[]).includes(vm.status)
+  const create = (
+    <Button type={vm === undefined ? 'primary' : 'default'} disabled={off} onClick={() => setCreating(true)}>
+      {t('action.create')}
+    </Button>
+  )
+  return (
+    <>
+      <ResourceTable
+        name={vm === undefined ? '' : 'snapshots'}
+        call={snapshots.list}
+        input={{ query: vm === undefined ? { cloud_id: cloud?.cloud_id } : { vm_id: vm.id } }}
+        enabled={vm !== undefined || cloud !== null}
+        rows={({ items }) => items}
+        rowKey="id"
+        columns={snapshotColumns(t, { vms: vm === undefined, organisations: platform && vm === undefined })}
+        filters={[
+          filter.select('status', t('filter.status'), snapshotStatuses.map((value) => ({ value, label: t(`status.${value}`) }))),
+          filter.keyword(t('filter.keyword')),
+        ]}
+        rowActions={actionsOf}
+        batchActions={batchActions}
+        refreshMs={(response) => refreshMsOf(response?.items ?? [])}
+        toolbar={create}
+        empty={
+          <EmptyState title={vm === undefined ? t('list.empty', { cloud: cloud?.name ?? '' }) : t('list.none')} action={create}>
+            {t('list.emptyNote')}
+          </EmptyState>
+        }
+      />
+      {dialogs}
+      {creating && vm !== undefined && <SnapshotCreate vm={vm} onClose={() => setCreating(false)} />}
+      {creating && vm === undefined && cloud !== null && <SnapshotCreateAny cloudId={cloud.cloud_id} onClose={() => setCreating(false)} />}
+    </>
+  )
+}
+
+/** @param show columns that only some of the lists need */
+const snapshotColumns = (t: TFunction<'snapshot'>, show: { readonly vms: boolean; readonly organisations: boolean }): readonly Column<VmSnapshot>[] => [
+  col.name('name', t('column.name'), (snapshot) => snapshot.name, { sort: true, to: (snapshot) => paths.nextstack.snap.detail(snapshot.id), note: (snapshot) => snapshot.description }),
+  col.custom('status', t('column.status'), (snapshot) => <SnapshotState snapshot={snapshot} />, { sort: true, width: 110 }),
+  ...(show.vms ? [col.link<VmSnapshot>('vm', t('column.vm'), ({ vm }) => vm.name, ({ vm }) => paths.nextstack.vm.detail(vm.id), { width: 180 })] : []),
+  col.bytes('size_bytes', t('column.size'), (snapshot) => snapshot.size_bytes, { sort: true, width: 110 }),
+  col.text('maker', t('column.maker'), (snapshot) => t(`maker.${makerOf(snapshot)}`), { width: 140, note: (snapshot) => snapshot.created_by }),
+  ...(show.organisations ? [col.text<VmSnapshot>('bp', t('column.organisation'), (snapshot) => snapshot.bp_name, { width: 120 })] : []),
+  col.date('created_at', t('column.created'), (snapshot) => snapshot.created_at, { sort: true }),
+]
+
+export function SnapshotState({ snapshot }: { readonly snapshot: Pick<VmSnapshot, 'status' | 'error'> }) {
+  const { t } = useTranslation('snapshot')
+  return <StateTag tone={snapshotTones[snapshot.status]} text={t(`status.${snapshot.status}`)} reason={snapshot.error ?? (snapshot.status === 'lost' ? t('lostReason') : null)} />
+}

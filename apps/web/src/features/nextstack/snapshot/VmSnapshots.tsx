@@ -1,0 +1,23 @@
+import type { Vm } from '@zhisuan/contract/nextstack/vm'
+import { useTranslation } from 'react-i18next'
+import { useClouds } from '../../../session/cloud.ts'
+import { ScheduleTable } from './ScheduleTable.tsx'
+import { SnapshotTable } from './SnapshotTable.tsx'
+
+/** Snapshots of one instance, and the schedules that make some of them. */
+export function VmSnapshots({ vm }: { readonly vm: Vm }) {
+  const { t } = useTranslation('snapshot')
+  const cloud = useClouds().list.find(({ cloud_id }) => cloud_id === vm.cloud_id) ?? null
+  return (
+    <div className="ns-overview">
+      <section>
+        <SnapshotTable cloud={cloud} vm={vm} />
+      </section>
+      <section>
+        <h2 className="ns-heading">{t('schedule.heading')}</h2>
+        <p className="ns-soft">{t('schedule.headingNote')}</p>
+        <ScheduleTable cloud={cloud} vm={vm} />
+      </section>
+    </div>
+  )
+}

@@ -1,0 +1,115 @@
+import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { snapshots, type VmSnapshot } from '@zhisuan/contract/nextstack/snapshot'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import type { Action } from '../../../kit/actions.tsx'
+import type { BatchAction } from '../../../kit/BatchBar.tsx'
+import * as format from '../../../kit/format.ts'
+import { SnapshotClone, SnapshotRename } from './SnapshotDialogs.tsx'
+import { touchedBySnapshot, whyNot } from './snapshotRules.ts'
+
+/** How many names a question about several lists. */
+const namesShown = 8
+
+/**
+ * What can be done to snapshots of instances, and the dialogs that some of it opens, which the page
+ * has to draw.
+ * @param cloud null where it is not known; then it is not judged
+ */
+export function useSnapshotActions(cloud: CloudBasic | null, onDeleted?: () => void): {
+  readonly actionsOf: (snapshot: VmSnapshot) => readonly Action[]
+  readonly batchActions: readonly BatchAction<VmSnapshot>[]
+  readonly dialogs: ReactNode
+} {
+  const { t } = useTranslation('snapshot')
+  const [dialog, setDialog] = useState<{ kind: 'clone' | 'rename'; snapshot: VmSnapshot } | null>(null)
+  const restore = useChange(snapshots.restore, { invalidates: touchedBySnapshot })
+  const remove = useChange(snapshots.delete, { invalidates: touchedBySnapshot })
+  // The batch's summary says what failed.
+  const removeQuietly = useChange(snapshots.delete, { invalidates: touchedBySnapshot, silent: true })
+  const close = (): void => setDialog(null)
+  const opening = (kind: 'clone' | 'rename', snapshot: VmSnapshot): Action => ({
+    key: kind,
+    label: t(`action.${kind}`),
+    disabledReason: whyNot(t, kind, snapshot, cloud),
+    run: () => {
+      setDialog({ kind, snapshot })
+      return undefined
+    },
+  })
+  return {
+    actionsOf: (snapshot) => {
+      const { id, name, vm } = snapshot
+      const lost = snapshot.status === 'lost'
+      return [
+        {
+          key: 'restore',
+          label: t('action.restore'),
+          danger: true,
+          disabledReason: whyNot(t, 'restore', snapshot, cloud),
+          doneText: t('done.restore', { vm: vm.name, name }),
+          confirm: { title: t('restore.title', { vm: vm.name, name }), body: <RestoreNote snapshot={snapshot} />, typeToConfirm: vm.name },
+          run: () => restore.mutateAsync({ params: { id } }),
+        },
+        opening('clone', snapshot),
+        opening('rename', snapshot),
+        {
+          key: 'delete',
+          label: t('action.delete'),
+          danger: true,
+          disabledReason: whyNot(t, 'delete', snapshot, cloud),
+          doneText: t(lost ? 'done.deleteLost' : 'done.delete', { name }),
+          confirm: { title: t('delete.title', { name }), body: lost ? t('delete.lost') : t('delete.body', { vm: vm.name }) },
+          run: async () => {
+            await remove.mutateAsync({ params: { id } })
+            onDeleted?.()
+          },
+        },
+      ]
+    },
+    batchActions: [
+      {
+        key: 'delete',
+        label: t('action.delete'),
+        danger: true,
+        disabledReason: (snapshot) => whyNot(t, 'delete', snapshot, cloud),
+        run: ({ id }) => removeQuietly.mutateAsync({ params: { id } }),
+        confirm: (of) => ({
+          title: t('delete.many', { count: of.length }),
+          body: (
+            <>
+              <p>{t('delete.manyBody')}</p>
+              <p>
+                {t('delete.which')}
+                {of.slice(0, namesShown).map(({ name }) => name).join('、')}
+                {of.length > namesShown && t('delete.more', { count: of.length })}
+              </p>
+            </>
+          ),
+        }),
+      },
+    ],
+    dialogs: (
+      <>
+        {dialog?.kind === 'clone' && <SnapshotClone snapshot={dialog.snapshot} onClose={close} />}
+        {dialog?.kind === 'rename' && <SnapshotRename snapshot={dialog.snapshot} onClose={close} />}
+      </>
+    ),
+  }
+}
+
+/** What is lost by it, and what is not. */
+function RestoreNote({ snapshot }: { readonly snapshot: VmSnapshot }) {
+  const { t } = useTranslation('snapshot')
+  return (
+    <>
+      <p>
+        <strong>{t('restore.lost', { time: format.dateTime(snapshot.created_at) })}</strong>
+      </p>
+      <p>{t('restore.power')}</p>
+      <p>{t('restore.stays')}</p>
+      <p className="ns-soft">{t('restore.advice')}</p>
+    </>
+  )
+}

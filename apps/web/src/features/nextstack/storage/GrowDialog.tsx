@@ -1,0 +1,53 @@
+import Alert from 'antd/es/alert'
+import Form from 'antd/es/form'
+import { volumes, type Volume } from '@zhisuan/contract/nextstack/volume'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import * as format from '../../../kit/format.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { SizeInput } from '../flavor/SizeInput.tsx'
+import { touchedByVolume } from './storageRules.ts'
+
+/** Makes a volume larger: what it is, what it becomes. */
+export function VolumeGrow({ volume, onClose }: { readonly volume: Volume; readonly onClose: () => void }) {
+  const { t } = useTranslation('storage')
+  const [form] = Form.useForm<{ size_bytes: number | null }>()
+  const wanted = Form.useWatch('size_bytes', form) ?? 0
+  const grow = useChange(volumes.grow, { invalidates: touchedByVolume, silent: true })
+  const [from, to] = [format.bytes(volume.size_bytes), format.bytes(wanted)]
+  const { size_bytes } = volumes.grow.body.shape
+  return (
+    <FormDialog<{ size_bytes: number | null }>
+      form={form}
+      title={t('grow.title', { name: volume.name })}
+      okText={t('action.grow')}
+      initialValues={{ size_bytes: volume.size_bytes * 2 }}
+      doneText={t('done.grow', { name: volume.name, size: to })}
+      onClose={onClose}
+      onSubmit={(values) => grow.mutateAsync({ params: { id: volume.id }, body: { size_bytes: values.size_bytes ?? 0 } })}
+    >
+      <Form.Item
+        name="size_bytes"
+        label={t('grow.size')}
+        required
+        extra={
+          <span aria-live="polite" className="zs-number">
+            {wanted > volume.size_bytes ? t('grow.change', { from, to, more: format.bytes(wanted - volume.size_bytes) }) : t('grow.now', { from })}
+          </span>
+        }
+        rules={[
+          {
+            validator: async (_rule, value: number | null) => {
+              const checked = size_bytes.safeParse(value)
+              if (!checked.success) throw new Error(checked.error.issues[0]?.message ?? '')
+              if (checked.data <= volume.size_bytes) throw new Error(t('grow.larger', { from }))
+            },
+          },
+        ]}
+      >
+        <SizeInput />
+      </Form.Item>
+      <Alert type="info" showIcon title={t(`grow.note.${volume.content}`)} />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,116 @@
+import Alert from 'antd/es/alert'
+import Form from 'antd/es/form'
+import Select from 'antd/es/select'
+import { volumeBackups, volumes, volumeSnapshots, type Volume } from '@zhisuan/contract/nextstack/volume'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useCall, useChange } from '../../../api/hooks.ts'
+import * as format from '../../../kit/format.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
+import { nameAt, touchedByVolume } from './storageRules.ts'
+
+interface Closing {
+  readonly onClose: () => void
+}
+interface NameValues {
+  name: string
+  description: string
+}
+
+function NameFields({ focus = true }: { readonly focus?: boolean }) {
+  // The same of volumes, snapshots and backups.
+  const { shape } = volumes.update.body
+  return (
+    <>
+      <NameField schema={shape.name} focus={focus} />
+      <DescriptionField schema={shape.description} rows={3} />
+    </>
+  )
+}
+
+/** Changes what a volume or a snapshot is called. */
+export function Rename({ of, kind, onClose }: Closing & { readonly of: { readonly id: string; readonly name: string; readonly description: string }; readonly kind: 'volume' | 'snapshot' }) {
+  const { t } = useTranslation('storage')
+  const volume = useChange(volumes.update, { invalidates: touchedByVolume, silent: true })
+  const snapshot = useChange(volumeSnapshots.update, { invalidates: touchedByVolume, silent: true })
+  const update = kind === 'volume' ? volume : snapshot
+  return (
+    <FormDialog<NameValues>
+      title={t('rename.title', { name: of.name })}
+      okText={t('rename.ok')}
+      initialValues={{ name: of.name, description: of.description }}
+      doneText={t('done.rename')}
+      onClose={onClose}
+      onSubmit={(body) => update.mutateAsync({ params: { id: of.id }, body })}
+    >
+      <NameFields />
+    </FormDialog>
+  )
+}
+
+/** Keeps a volume as it is now: beside it as a snapshot, or as a file of its own as a backup. */
+export function VolumeKeep({ volume, kind, onClose }: Closing & { readonly volume: Pick<Volume, 'id' | 'name' | 'status'>; readonly kind: 'snapshot' | 'backup' }) {
+  const { t } = useTranslation('storage')
+  const [proposed] = useState(() => nameAt(kind === 'snapshot' ? 'snap' : 'backup', new Date()))
+  const keep = useKeep(kind)
+  return (
+    <FormDialog<NameValues>
+      title={t(`keep.title.${kind}`, { name: volume.name })}
+      okText={t(`keep.ok.${kind}`)}
+      initialValues={{ name: proposed, description: '' }}
+      doneText={t(`done.${kind}`, { name: volume.name })}
+      onClose={onClose}
+      onSubmit={(values) => keep({ ...values, volume_id: volume.id })}
+    >
+      <Alert className="zs-form-alert" type="info" showIcon title={t(`keep.note.${kind}`)} {...(volume.status === 'in_use' && { description: t('keep.inUse') })} />
+      <NameFields />
+    </FormDialog>
+  )
+}
+
+/** The same for a volume that is chosen first. */
+export function KeepAny({ cloudId, kind, onClose }: Closing & { readonly cloudId: string; readonly kind: 'snapshot' | 'backup' }) {
+  const { t } = useTranslation('storage')
+  const [proposed] = useState(() => nameAt(kind === 'snapshot' ? 'snap' : 'backup', new Date()))
+  const [form] = Form.useForm<NameValues & { volume_id: string }>()
+  const chosenId = Form.useWatch('volume_id', form)
+  const keep = useKeep(kind)
+  const { data, isPending } = useCall(volumes.list, { query: { cloud_id: cloudId, page_size: 1000, sort: 'name' } })
+  const chosen = data?.items.find(({ id }) => id === chosenId)
+  return (
+    <FormDialog<NameValues & { volume_id: string }>
+      form={form}
+      title={t(`keep.any.${kind}`)}
+      okText={t(`keep.ok.${kind}`)}
+      initialValues={{ name: proposed, description: '' }}
+      doneText={t(`done.${kind}`, { name: chosen?.name ?? '' })}
+      onClose={onClose}
+      onSubmit={keep}
+    >
+      <Alert className="zs-form-alert" type="info" showIcon title={t(`keep.note.${kind}`)} {...(chosen?.status === 'in_use' && { description: t('keep.inUse') })} />
+      <Form.Item name="volume_id" label={t('field.volume')} required rules={[{ required: true, message: t('field.volumeRequired') }]}>
+        <Select
+          autoFocus
+          showSearch
+          optionFilterProp="title"
+          loading={isPending}
+          notFoundContent={isPending ? null : t('keep.noVolume')}
+          options={(data?.items ?? []).map(({ id, name, size_bytes, status }) => ({
+            value: id,
+            title: name,
+            label: t('attach.volumeOption', { name, size: format.bytes(size_bytes), content: t(`volume.status.${status}`) }),
+            disabled: status !== 'available' && status !== 'in_use',
+          }))}
+        />
+      </Form.Item>
+      <NameFields focus={false} />
+    </FormDialog>
+  )
+}
+
+function useKeep(kind: 'snapshot' | 'backup'): (body: NameValues & { readonly volume_id: string }) => Promise<unknown> {
+  const snapshot = useChange(volumeSnapshots.create, { invalidates: touchedByVolume, silent: true })
+  const backup = useChange(volumeBackups.create, { invalidates: touchedByVolume, silent: true })
+  return (body) => (kind === 'snapshot' ? snapshot : backup).mutateAsync({ body })
+}

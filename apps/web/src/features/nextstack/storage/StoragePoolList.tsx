@@ -1,0 +1,50 @@
+import { storagePools, type StoragePool } from '@zhisuan/contract/nextstack/volume'
+import type { TFunction } from 'i18next'
+import { useTranslation } from 'react-i18next'
+import { col, type Column } from '../../../kit/columns.tsx'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { filter } from '../../../kit/filters.ts'
+import * as format from '../../../kit/format.ts'
+import { PageStatus } from '../../../kit/PageHead.tsx'
+import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { paths } from '../../../paths.ts'
+import { useClouds } from '../../../session/cloud.ts'
+import { CloudNotice, NoCloud, SandboxTag } from '../CloudNotice.tsx'
+import '../nextstack.css'
+import { CapacityBar } from './CapacityBar.tsx'
+import { PoolState } from './PoolState.tsx'
+import { reachOf } from './storageRules.ts'
+
+/** Storage pools of the chosen cloud, for administrators. */
+export default function StoragePoolList() {
+  const { t } = useTranslation('storage')
+  const { selected: cloud, loading } = useClouds()
+  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud other={cloud} />
+  return (
+    <>
+      {cloud?.sandbox === true && <PageStatus><SandboxTag /></PageStatus>}
+      {cloud !== null && <CloudNotice cloud={cloud} />}
+      <ResourceTable
+        call={storagePools.list}
+        input={{ query: { cloud_id: cloud?.cloud_id } }}
+        enabled={cloud !== null}
+        rows={({ items }) => items}
+        rowKey="id"
+        columns={poolColumns(t)}
+        filters={[filter.keyword(t('pool.keyword'))]}
+        empty={<EmptyState title={t('pool.empty', { cloud: cloud?.name ?? '' })}>{t('pool.emptyNote')}</EmptyState>}
+      />
+    </>
+  )
+}
+
+const poolColumns = (t: TFunction<'storage'>): readonly Column<StoragePool>[] => [
+  col.name('name', t('column.name'), (pool) => pool.name, { sort: true, to: (pool) => paths.nextstack.storagePool.detail(pool.id), note: (pool) => pool.description }),
+  col.custom('status', t('column.status'), (pool) => <PoolState pool={pool} />, { width: 100 }),
+  col.text('driver', t('pool.column.driver'), (pool) => pool.driver, { width: 110, note: (pool) => t(`pool.${reachOf(pool)}`) }),
+  col.custom('used_bytes', t('pool.column.capacity'), (pool) => <CapacityBar label={pool.name} used={pool.used_bytes} total={pool.total_bytes} />, { sort: true, width: 240 }),
+  col.text('promised', t('pool.column.promised'), (pool) => format.bytes(pool.promised_bytes), { width: 110 }),
+  col.number('volumes', t('pool.column.volumes'), (pool) => pool.volume_count, { width: 90 }),
+  col.text('enforces', t('pool.column.enforces'), (pool) => t(pool.enforces_size ? 'pool.enforces' : 'pool.keeps'), { width: 110 }),
+  col.date('seen_at', t('pool.column.seen'), (pool) => pool.seen_at, { off: true }),
+]

@@ -1,0 +1,58 @@
+import Button from 'antd/es/button'
+import type { Vm } from '@zhisuan/contract/nextstack/vm'
+import { volumes, type Volume } from '@zhisuan/contract/nextstack/volume'
+import type { TFunction } from 'i18next'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useNavigate } from 'react-router'
+import { col, type Column } from '../../../kit/columns.tsx'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { paths, withQuery } from '../../../paths.ts'
+import { useClouds } from '../../../session/cloud.ts'
+import { VmAttach } from './AttachDialogs.tsx'
+import { refreshMsOf } from './storageRules.ts'
+import { useVolumeActions } from './useVolumeActions.tsx'
+import { VolumeState } from './VolumeState.tsx'
+
+/** Volumes that an instance has. */
+export function VmVolumes({ vm }: { readonly vm: Vm }) {
+  const { t } = useTranslation('storage')
+  const navigate = useNavigate()
+  const cloud = useClouds().list.find(({ cloud_id }) => cloud_id === vm.cloud_id) ?? null
+  const { actionsOf, dialogs } = useVolumeActions(cloud)
+  const [attaching, setAttaching] = useState(false)
+  const buttons = (
+    <>
+      <Button onClick={() => setAttaching(true)}>{t('vm.attach')}</Button>
+      <Button onClick={() => void navigate(withQuery(paths.nextstack.volume.add(), { vm: vm.id }))}>{t('vm.create')}</Button>
+    </>
+  )
+  return (
+    <>
+      <ResourceTable
+        name="volumes"
+        call={volumes.list}
+        input={{ query: { vm_id: vm.id } }}
+        rows={({ items }) => items}
+        rowKey="id"
+        columns={columnsOf(t)}
+        rowActions={actionsOf}
+        refreshMs={(response) => refreshMsOf(response?.items ?? [])}
+        toolbar={buttons}
+        empty={<EmptyState title={t('vm.empty')}>{t('vm.emptyNote')}</EmptyState>}
+      />
+      {dialogs}
+      {attaching && <VmAttach vm={vm} onClose={() => setAttaching(false)} />}
+    </>
+  )
+}
+
+const columnsOf = (t: TFunction<'storage'>): readonly Column<Volume>[] => [
+  col.name('name', t('column.name'), (volume) => volume.name, { sort: true, to: (volume) => paths.nextstack.volume.detail(volume.id), note: (volume) => volume.description }),
+  col.custom('status', t('column.status'), (volume) => <VolumeState volume={volume} />, { sort: true, width: 116 }),
+  col.code('path', t('column.path'), (volume) => volume.attached_to?.path ?? t('volume.asDisk'), { width: 200 }),
+  col.bytes('size_bytes', t('column.size'), (volume) => volume.size_bytes, { sort: true, width: 96 }),
+  col.text('pool', t('column.pool'), (volume) => volume.pool, { width: 130, note: (volume) => t(`content.${volume.content}`) }),
+  col.date('created_at', t('column.created'), (volume) => volume.created_at, { sort: true }),
+]

@@ -1,0 +1,105 @@
+import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { volumes, type Volume } from '@zhisuan/contract/nextstack/volume'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import type { Action } from '../../../kit/actions.tsx'
+import type { BatchAction } from '../../../kit/BatchBar.tsx'
+import { paths } from '../../../paths.ts'
+import { VolumeAttach } from './AttachDialogs.tsx'
+import { VolumeGrow } from './GrowDialog.tsx'
+import { Rename, VolumeKeep } from './NameDialogs.tsx'
+import { touchedByVolume, whyNot } from './storageRules.ts'
+import { VolumeDetach } from './VolumeDetach.tsx'
+
+type DialogKind = 'attach' | 'detach' | 'grow' | 'snapshot' | 'backup' | 'rename'
+
+/** How many names a question about several lists. */
+const namesShown = 8
+
+/**
+ * What can be done to volumes: as actions of one, as batch actions, and the dialogs that some of
+ * them open, which the page has to draw.
+ * @param cloud null where it is not known; then it is not judged
+ */
+export function useVolumeActions(cloud: CloudBasic | null, onDeleted?: () => void): {
+  readonly actionsOf: (volume: Volume) => readonly Action[]
+  readonly batchActions: readonly BatchAction<Volume>[]
+  readonly dialogs: ReactNode
+} {
+  const { t } = useTranslation('storage')
+  const [dialog, setDialog] = useState<{ kind: DialogKind; volume: Volume } | null>(null)
+  const remove = useChange(volumes.delete, { invalidates: touchedByVolume })
+  // The batch's summary says what failed.
+  const removeQuietly = useChange(volumes.delete, { invalidates: touchedByVolume, silent: true })
+  const close = (): void => setDialog(null)
+
+  const opening = (kind: DialogKind, volume: Volume): Action => ({
+    key: kind,
+    label: t(`action.${kind}`),
+    disabledReason: whyNot(t, kind, volume, cloud),
+    run: () => {
+      setDialog({ kind, volume })
+      return undefined
+    },
+  })
+  const whyNotDelete = (volume: Volume): string | null => (volume.status === 'in_use' ? t('delete.attached') : whyNot(t, 'delete', volume, cloud))
+
+  return {
+    actionsOf: (volume) => [
+      opening(volume.attached_to === null ? 'attach' : 'detach', volume),
+      opening('grow', volume),
+      opening('snapshot', volume),
+      { key: 'restore', label: t('action.restore'), disabledReason: whyNot(t, 'restore', volume, cloud), href: paths.nextstack.volume.restore(volume.id) },
+      opening('backup', volume),
+      opening('rename', volume),
+      {
+        key: 'delete',
+        label: t('action.delete'),
+        danger: true,
+        disabledReason: whyNotDelete(volume),
+        doneText: t('done.delete', { name: volume.name }),
+        confirm: {
+          title: t('delete.title', { name: volume.name }),
+          body: volume.status === 'lost' ? t('delete.lost') : t('delete.body', { count: volume.snapshot_count }),
+          typeToConfirm: volume.name,
+        },
+        run: async () => {
+          await remove.mutateAsync({ params: { id: volume.id } })
+          onDeleted?.()
+        },
+      },
+    ],
+    batchActions: [
+      {
+        key: 'delete',
+        label: t('action.delete'),
+        danger: true,
+        disabledReason: whyNotDelete,
+        run: (volume) => removeQuietly.mutateAsync({ params: { id: volume.id } }),
+        confirm: (of) => ({
+          title: t('delete.many', { count: of.length }),
+          body: (
+            <>
+              <p>{t('delete.body', { count: of.reduce((sum, { snapshot_count }) => sum + snapshot_count, 0) })}</p>
+              <p>
+                {t('delete.which')}
+                {of.slice(0, namesShown).map(({ name }) => name).join('、')}
+                {of.length > namesShown && t('delete.more', { count: of.length })}
+              </p>
+            </>
+          ),
+        }),
+      },
+    ],
+    dialogs: (
+      <>
+        {dialog?.kind === 'attach' && <VolumeAttach volume={dialog.volume} onClose={close} />}
+        {dialog?.kind === 'detach' && <VolumeDetach volume={dialog.volume} onClose={close} />}
+        {dialog?.kind === 'grow' && <VolumeGrow volume={dialog.volume} onClose={close} />}
+        {(dialog?.kind === 'snapshot' || dialog?.kind === 'backup') && <VolumeKeep volume={dialog.volume} kind={dialog.kind} onClose={close} />}
+        {dialog?.kind === 'rename' && <Rename of={dialog.volume} kind="volume" onClose={close} />}
+      </>
+    ),
+  }
+}

@@ -1,0 +1,65 @@
+import ApartmentOutlined from '@ant-design/icons/es/icons/ApartmentOutlined'
+import AppstoreOutlined from '@ant-design/icons/es/icons/AppstoreOutlined'
+import CameraOutlined from '@ant-design/icons/es/icons/CameraOutlined'
+import CopyOutlined from '@ant-design/icons/es/icons/CopyOutlined'
+import DesktopOutlined from '@ant-design/icons/es/icons/DesktopOutlined'
+import GlobalOutlined from '@ant-design/icons/es/icons/GlobalOutlined'
+import HddOutlined from '@ant-design/icons/es/icons/HddOutlined'
+import type { OverviewCounts, OverviewKind } from '@zhisuan/contract/nextstack/overview'
+import type { ComponentType } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Link } from 'react-router'
+import * as format from '../../kit/format.ts'
+import { listOf } from './kindPaths.ts'
+import { byTone } from './counts.ts'
+
+const icons: Readonly<Record<OverviewKind, ComponentType>> = {
+  vm: DesktopOutlined,
+  snapshot: CameraOutlined,
+  volume: HddOutlined,
+  volumeSnapshot: CopyOutlined,
+  image: AppstoreOutlined,
+  vpc: ApartmentOutlined,
+  eip: GlobalOutlined,
+}
+
+/** How many there are of each kind, and how they are. */
+export function ResourceTiles({ resources }: { readonly resources: readonly OverviewCounts[] }) {
+  const { t } = useTranslation('overview')
+  return (
+    <section className="zs-overview-tiles" aria-label={t('resources.title')}>
+      {resources.map((counts) => (
+        <Tile key={counts.kind} counts={counts} />
+      ))}
+    </section>
+  )
+}
+
+function Tile({ counts }: { readonly counts: OverviewCounts }) {
+  const { t } = useTranslation('overview')
+  const { kind, total } = counts
+  const Icon = icons[kind]
+  const parts = byTone(counts)
+  return (
+    <Link to={listOf(kind)} className="zs-overview-tile">
+      <span className="zs-overview-tile-name">
+        <Icon aria-hidden /> {t(`kind.${kind}`)}
+      </span>
+      <strong className="zs-number">{format.number(total)}</strong>
+      {/* The words below say the same. */}
+      <span className="zs-overview-bar" aria-hidden="true">
+        {parts.map(({ tone, count }) => (
+          <span key={tone} className={`zs-overview-part zs-overview-${tone}`} style={{ flexGrow: count }} />
+        ))}
+      </span>
+      <span className="zs-overview-tile-note zs-number">
+        {total === 0 && t('resources.none')}
+        {parts.map(({ tone, count }) => (
+          <span key={tone} className={`zs-overview-word-${tone}`}>
+            {t(`${kind === 'vm' ? 'vmTone' : 'tone'}.${tone}`, { amount: format.number(count) })}
+          </span>
+        ))}
+      </span>
+    </Link>
+  )
+}

@@ -1,0 +1,80 @@
+import { useEffect, useRef, useState, type FormEvent } from 'react'
+import { useTranslation } from 'react-i18next'
+import { errors } from '@zhisuan/contract/errors'
+import { singleSignOn } from '@zhisuan/contract/ums/identityProvider'
+import { otp as otpRule } from '@zhisuan/contract/ums/second-factor'
+import { useChange } from '../../api/hooks.ts'
+import { errorText } from '../../api/toasts.ts'
+import { prefetchConsole } from '../../layout/prefetchConsole.ts'
+import { beginSession, rememberSignOn } from '../../session/session.ts'
+import { LabelledField } from './LabelledField.tsx'
+import { Notice } from './Notice.tsx'
+
+/** Buttons of the identity providers; each leads to the provider's own page. */
+export function SignOnButtons({ providers, redirect }: { readonly providers: readonly { readonly id: string; readonly name: string }[]; readonly redirect: string | undefined }) {
+  const { t } = useTranslation('public')
+  const begin = useChange(singleSignOn.begin, { silent: true, onDone: ({ url }) => location.assign(url) })
+  return (
+    <>
+      {begin.error !== null && !begin.isPending && <Notice tone="bad">{errorText(begin.error)}</Notice>}
+      {providers.map(({ id, name }) => (
+        <button key={id} type="button" className="zs-auth-way" aria-disabled={begin.isPending} onClick={() => begin.mutate({ params: { id }, body: redirect === undefined ? {} : { redirect } })}>
+          {t('login.signOn', { name })}
+        </button>
+      ))}
+    </>
+  )
+}
+
+/** After a provider has led back: begins the session, and asks for the second factor where the person has one. */
+export function SignOnReturn({ onBack }: { readonly onBack: () => void }) {
+  const { t } = useTranslation('public')
+  const [otp, setOtp] = useState('')
+  const [wrong, setWrong] = useState<string | null>(null)
+  const finish = useChange(singleSignOn.finish, {
+    silent: true,
+    onDone: (token) => {
+      rememberSignOn()
+      beginSession(token)
+    },
+  })
+  const begun = useRef(false)
+  const { mutate } = finish
+  useEffect(() => {
+    // Once: what the provider has said is good for one session.
+    if (begun.current) return
+    begun.current = true
+    prefetchConsole()
+    mutate({ body: {} })
+  }, [mutate])
+  const code = finish.error?.code
+  const asks = code === errors.secondFactorRequired.code || code === errors.secondFactorMismatch.code || otp !== ''
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    if (finish.isPending) return
+    const checked = otpRule.safeParse(otp)
+    setWrong(checked.success ? null : (checked.error.issues[0]?.message ?? null))
+    if (checked.success) mutate({ body: { otp: checked.data } })
+  }
+  return (
+    <>
+      {finish.error !== null && !finish.isPending && code !== errors.secondFactorRequired.code && <Notice tone="bad">{errorText(finish.error)}</Notice>}
+      {finish.error === null && !asks && <p role="status">{t('login.submitting')}</p>}
+      {asks && (
+        <form onSubmit={submit} noValidate>
+          <LabelledField label={t('login.otp')} error={wrong}>
+            {(props) => <input {...props} className="zs-input" name="otp" autoComplete="one-time-code" spellCheck={false} maxLength={16} autoFocus value={otp} onChange={(event) => setOtp(event.target.value)} />}
+          </LabelledField>
+          <button type="submit" className="zs-button zs-button-large zs-button-block" aria-disabled={finish.isPending}>
+            {t(finish.isPending ? 'login.submitting' : 'login.submit')}
+          </button>
+        </form>
+      )}
+      <div className="zs-auth-more">
+        <button type="button" className="zs-linkbutton" onClick={onBack}>
+          {t('login.otherWay')}
+        </button>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,211 @@
+import Alert from 'antd/es/alert'
+import Button from 'antd/es/button'
+import Checkbox from 'antd/es/checkbox'
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import Radio from 'antd/es/radio'
+import Select from 'antd/es/select'
+import Typography from 'antd/es/typography'
+import { identityProviders, linkings, type IdentityProvider, type IdentityProviderInput } from '@zhisuan/contract/ums/identityProvider'
+import { auth } from '@zhisuan/contract/ums/auth'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { toApiError } from '../../api/client.ts'
+import { useChange } from '../../api/hooks.ts'
+import { errorText } from '../../api/toasts.ts'
+import { col } from '../../kit/columns.tsx'
+import { EmptyState } from '../../kit/EmptyState.tsx'
+import { FormDialog } from '../../kit/FormDialog.tsx'
+import { ResourceTable } from '../../kit/ResourceTable.tsx'
+import { field } from '../../kit/rules.ts'
+import { OrganisationSelect } from '../keeping/OrganisationSelect.tsx'
+
+const { shape } = identityProviders.create.body
+const touched = [identityProviders.list, auth.ways] as const
+
+/** Where people sign in besides: providers of OpenID Connect. */
+export function IdentityProviders() {
+  const { t } = useTranslation('settings')
+  const [shown, setShown] = useState<IdentityProvider | 'new' | null>(null)
+  const remove = useChange(identityProviders.delete, { invalidates: touched })
+  const add = (
+    <Button type="primary" onClick={() => setShown('new')}>
+      {t('provider.add')}
+    </Button>
+  )
+  return (
+    <>
+      <ResourceTable
+        call={identityProviders.list}
+        rows={({ items }) => items}
+        rowKey="id"
+        name="providers"
+        refreshMs={false}
+        toolbar={add}
+        empty={<EmptyState title={t('provider.empty')} action={add}>{t('provider.emptyNote')}</EmptyState>}
+        nameOf={({ name }) => name}
+        columns={[
+          col.text<IdentityProvider>('name', t('provider.name'), ({ name }) => name, { width: 200 }),
+          col.code<IdentityProvider>('issuer', t('provider.issuer'), ({ issuer }) => issuer, { width: 320 }),
+          col.text<IdentityProvider>('enabled', t('provider.state'), ({ enabled }) => t(enabled ? 'provider.on' : 'provider.off'), { width: 100 }),
+          col.number<IdentityProvider>('people', t('provider.people'), ({ people }) => people, { width: 120 }),
+          col.text<IdentityProvider>('organisation', t('provider.organisation'), ({ bp_name }) => bp_name, { width: 180 }),
+          col.date<IdentityProvider>('updated', t('column.updated'), ({ updated_at }) => updated_at),
+        ]}
+        rowActions={(provider) => [
+          {
+            key: 'edit',
+            label: t('edit'),
+            run: async () => setShown(provider),
+          },
+          {
+            key: 'delete',
+            label: t('remove'),
+            danger: true,
+            confirm: { title: t('provider.removeTitle', { name: provider.name }), body: t('provider.removeBody', { count: provider.people }) },
+            doneText: t('provider.removed', { name: provider.name }),
+            run: () => remove.mutateAsync({ params: { id: provider.id } }),
+          },
+        ]}
+      />
+      {shown !== null && <ProviderDialog provider={shown === 'new' ? null : shown} onClose={() => setShown(null)} />}
+    </>
+  )
+}
+
+type Values = Omit<IdentityProviderInput, 'bp_id'> & { bp_id?: string | null }
+
+function ProviderDialog({ provider, onClose }: { readonly provider: IdentityProvider | null; readonly onClose: () => void }) {
+  const { t } = useTranslation('settings')
+  const [form] = Form.useForm<Values>()
+  const create = useChange(identityProviders.create, { silent: true, invalidates: touched })
+  const update = useChange(identityProviders.update, { silent: true, invalidates: touched })
+  const submit = async ({ bp_id, client_secret, ...values }: Values): Promise<void> => {
+    const body = { ...values, bp_id: bp_id ?? null, ...(client_secret !== undefined && client_secret !== '' && { client_secret }) }
+    await (provider === null ? create.mutateAsync({ body }) : update.mutateAsync({ params: { id: provider.id }, body }))
+  }
+  const creates = Form.useWatch('creates_people', form)
+  return (
+    <FormDialog<Values>
+      form={form}
+      width={640}
+      title={provider === null ? t('provider.add') : t('provider.editTitle', { name: provider.name })}
+      okText={t('save')}
+      doneText={t('provider.saved')}
+      onClose={onClose}
+      onSubmit={submit}
+      initialValues={
+        provider ?? {
+          enabled: true,
+          scopes: ['openid', 'profile', 'email'],
+          claims: { username: 'preferred_username', email: 'email', phone: 'phone_number', display_name: 'name' },
+          linking: 'owner',
+          creates_people: false,
+          role: 'TENANT',
+          email_domains: [],
+          mfa_values: [],
+          ends_session: false,
+        }
+      }
+    >
+      {provider !== null && <Registered provider={provider} />}
+      <Form.Item name="name" label={t('provider.name')} extra={t('provider.nameNote')} {...field(shape.name)}>
+        <Input autoComplete="off" />
+      </Form.Item>
+      <Form.Item name="issuer" label={t('provider.issuer')} extra={t('provider.issuerNote')} {...field(shape.issuer)}>
+        <Input autoComplete="off" inputMode="url" placeholder="https://login.example.com/realms/main" />
+      </Form.Item>
+      <Form.Item name="client_id" label={t('provider.clientId')} {...field(shape.client_id)}>
+        <Input autoComplete="off" />
+      </Form.Item>
+      <Form.Item name="client_secret" label={t('provider.secret')} extra={provider?.has_secret === true ? t('provider.secretKept') : undefined} {...field(shape.client_secret)}>
+        <Input.Password autoComplete="new-password" />
+      </Form.Item>
+      <ConnectionTest form={form} id={provider?.id} />
+      <Form.Item name="scopes" label={t('provider.scopes')} {...field(shape.scopes)}>
+        <Select mode="tags" open={false} suffixIcon={null} />
+      </Form.Item>
+      <Form.Item name="linking" label={t('provider.linking')} {...field(shape.linking)}>
+        <Radio.Group className="zs-setting-choices" options={linkings.map((value) => ({ value, label: t(`provider.linkings.${value}`) }))} />
+      </Form.Item>
+      <Form.Item name="creates_people" valuePropName="checked">
+        <Checkbox>{t('provider.creates')}</Checkbox>
+      </Form.Item>
+      <Form.Item name="bp_id" label={t('provider.organisation')} extra={t('provider.organisationNote')} required={creates === true}>
+        <OrganisationSelect label={t('provider.organisation')} known={provider !== null && provider.bp_id !== null ? { id: provider.bp_id, name: provider.bp_name ?? provider.bp_id } : undefined} />
+      </Form.Item>
+      <Form.Item name="role" label={t('provider.role')}>
+        <Radio.Group
+          options={[
+            { value: 'TENANT', label: t('provider.roleTenant') },
+            { value: null, label: t('provider.roleNone') },
+          ]}
+        />
+      </Form.Item>
+      <Form.Item name="email_domains" label={t('provider.domains')} extra={t('provider.domainsNote')} {...field(shape.email_domains)}>
+        <Select mode="tags" open={false} suffixIcon={null} placeholder="example.com" />
+      </Form.Item>
+      <Form.Item name="mfa_values" label={t('provider.mfa')} extra={t('provider.mfaNote')} {...field(shape.mfa_values)}>
+        <Select mode="tags" open={false} suffixIcon={null} placeholder="mfa" />
+      </Form.Item>
+      {(['username', 'display_name', 'email', 'phone'] as const).map((claim) => (
+        <Form.Item key={claim} name={['claims', claim]} label={t(`provider.claims.${claim}`)}>
+          <Input autoComplete="off" />
+        </Form.Item>
+      ))}
+      <Form.Item name="ends_session" valuePropName="checked">
+        <Checkbox>{t('provider.endsSession')}</Checkbox>
+      </Form.Item>
+      <Form.Item name="enabled" valuePropName="checked">
+        <Checkbox>{t('provider.enable')}</Checkbox>
+      </Form.Item>
+    </FormDialog>
+  )
+}
+
+/** What the provider has to be told of us. */
+function Registered({ provider: { redirect_uri, post_logout_redirect_uri } }: { readonly provider: IdentityProvider }) {
+  const { t } = useTranslation('settings')
+  if (redirect_uri === null || post_logout_redirect_uri === null) return <Alert type="warning" showIcon className="zs-form-alert" title={t('provider.noAddress')} />
+  return (
+    <Alert
+      type="info"
+      className="zs-form-alert"
+      title={t('provider.register')}
+      description={
+        <>
+          <div>{t('provider.redirectUri')}</div>
+          <Typography.Text copyable className="zs-code">
+            {redirect_uri}
+          </Typography.Text>
+          <div>{t('provider.logoutUri')}</div>
+          <Typography.Text copyable className="zs-code">
+            {post_logout_redirect_uri}
+          </Typography.Text>
+        </>
+      }
+    />
+  )
+}
+
+/** Whether one could sign in with what is typed now. */
+function ConnectionTest({ form, id }: { readonly form: ReturnType<typeof Form.useForm<Values>>[0]; readonly id: string | undefined }) {
+  const { t } = useTranslation('settings')
+  const test = useChange(identityProviders.test, { silent: true })
+  const run = async (): Promise<void> => {
+    const { issuer, client_id, client_secret } = await form.validateFields(['issuer', 'client_id', 'client_secret'])
+    test.mutate({ body: { issuer, client_id, ...(id !== undefined && { id }), ...(client_secret !== undefined && client_secret !== '' && { client_secret }) } })
+  }
+  const found = test.data
+  return (
+    <Form.Item>
+      <Button loading={test.isPending} onClick={() => void run().catch(() => undefined)}>
+        {t('provider.test')}
+      </Button>
+      {test.error !== null && !test.isPending && <Alert type="error" showIcon className="zs-provider-result" title={errorText(toApiError(test.error))} />}
+      {found !== undefined && !test.isPending && (
+        <Alert type={found.problem === null ? 'success' : 'error'} showIcon className="zs-provider-result" title={t(found.problem === null ? 'provider.fine' : `provider.problems.${found.problem}`)} description={found.detail} />
+      )}
+    </Form.Item>
+  )
+}

@@ -1,0 +1,52 @@
+import Button from 'antd/es/button'
+import { stackDeployments, type StackDeployment } from '@zhisuan/contract/aos/stack'
+import { useTranslation } from 'react-i18next'
+import { useNavigate } from 'react-router'
+import { col } from '../../kit/columns.tsx'
+import { EmptyState } from '../../kit/EmptyState.tsx'
+import { filter } from '../../kit/filters.ts'
+import { ResourceTable } from '../../kit/ResourceTable.tsx'
+import { paths } from '../../paths.ts'
+import { stackPaths } from './stackPaths.ts'
+import { refreshMsOf, stackTones } from './stackRules.ts'
+import { useApplicationActions } from './useApplicationActions.ts'
+
+/** Applications: compose files that were deployed, each to one or several nodes at once. */
+export function ApplicationList() {
+  const { t } = useTranslation('application')
+  const navigate = useNavigate()
+  const actionsOf = useApplicationActions()
+  const toStacks = ({ id, name }: StackDeployment): string => paths.container.application.detail(id, name)
+  const deploy = (
+    <Button type="primary" onClick={() => void navigate(stackPaths.deploy())}>
+      {t('application.deploy')}
+    </Button>
+  )
+  return (
+    <div className="zs-card">
+      <ResourceTable
+        call={stackDeployments.list}
+        rows={({ items }) => items}
+        rowKey="id"
+        columns={[
+          col.name<StackDeployment>('name', t('column.name'), ({ name }) => name, { sort: true, to: toStacks, note: ({ description }) => description }),
+          col.status<StackDeployment>('status', t('column.status'), ({ status }) => ({ tone: stackTones[status], text: t(`status.${status}`) }), { width: 110 }),
+          col.text<StackDeployment>('stacks', t('column.nodesRunning'), ({ running_count, stack_count }) => `${running_count} / ${stack_count}`, { width: 112 }),
+          col.text<StackDeployment>('template', t('column.template'), ({ template }) => (template === null ? t('application.ownFile') : `${template.name} ${template.version}`), { width: 150 }),
+          col.text<StackDeployment>('creator', t('column.creator'), ({ created_by }) => created_by, { width: 100 }),
+          col.date<StackDeployment>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
+          col.code<StackDeployment>('id', t('column.id'), ({ id }) => id, { off: true }),
+        ]}
+        filters={[filter.keyword(t('filter.application'))]}
+        rowActions={(row) => [{ key: 'stacks', label: t('application.nodes'), href: toStacks(row) }, ...actionsOf(row)]}
+        toolbar={deploy}
+        refreshMs={(response) => refreshMsOf(response?.items ?? [])}
+        empty={
+          <EmptyState title={t('application.empty')} action={deploy}>
+            {t('application.emptyNote')}
+          </EmptyState>
+        }
+      />
+    </div>
+  )
+}

@@ -1,0 +1,44 @@
+import { useId, useRef } from 'react'
+import { useTranslation } from 'react-i18next'
+import { CodeEditor, type CodeEditorHandle, type CodeProblem } from './CodeEditor.tsx'
+
+const none: readonly CodeProblem[] = []
+
+/** A compose file that is written, and below it what is wrong with it; each problem leads to its line. */
+export function ComposeField({ label, id, value, onChange, problems = none, original }: {
+  readonly label: string
+  readonly id?: string
+  readonly value?: string
+  readonly onChange?: (text: string) => void
+  readonly problems?: readonly CodeProblem[] | undefined
+  readonly original?: string | undefined
+}) {
+  const { t } = useTranslation('application')
+  const editor = useRef<CodeEditorHandle>(null)
+  const listed = useId()
+  return (
+    <>
+      <CodeEditor ref={editor} label={label} value={value ?? ''} onChange={onChange ?? ignore} problems={problems} original={original} {...(id !== undefined && { id })} />
+      <div role="status" aria-labelledby={listed} className="as-problems">
+        <span id={listed} className={problems.length > 0 ? '' : 'zs-hidden'}>
+          {t('compose.problems', { count: problems.length })}
+        </span>
+        {problems.length > 0 && (
+          <ul className="ns-list">
+            {problems.map(({ line, column, message, severity }) => (
+              <li key={`${line}:${column}:${message}`}>
+                <button type="button" className="zs-linkbutton" onClick={() => editor.current?.goTo(line, column)}>
+                  {t('compose.line', { line })}
+                </button>{' '}
+                <span className={severity === 'error' ? 'ns-bad' : 'ns-soft'}>{message}</span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </>
+  )
+}
+
+// A form's field has one; without a form it would be read only.
+const ignore = (): void => undefined

@@ -1,0 +1,61 @@
+import Skeleton from 'antd/es/skeleton'
+import Table from 'antd/es/table'
+import { stackTransitional, type Stack, type StackRevision } from '@zhisuan/contract/aos/stack'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { ActionMenu, type Action } from '../../kit/actions.tsx'
+import { col } from '../../kit/columns.tsx'
+import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
+import { StatusTag } from '../../kit/StatusTag.tsx'
+import { labelled } from './labelled.ts'
+import { RevisionDialog } from './RevisionDialog.tsx'
+import { whyNot } from './stackRules.ts'
+import { useRevisions } from './useRevisions.ts'
+
+/** What a stack was asked to be, by whom and when, and the way back to each. */
+export function RevisionTable({ stack }: { readonly stack: Stack }) {
+  const { t } = useTranslation('application')
+  const [looking, setLooking] = useState<{ revision: StackRevision; rollback: boolean } | null>(null)
+  const { data, error, refetch } = useRevisions(stack)
+  if (data === undefined) return error === null ? <Skeleton active /> : <ErrorPanel error={error} onRetry={() => void refetch()} />
+  const { revisions } = data
+  const running = revisions.find(({ revision }) => revision === stack.deployed_revision)
+  const opening = (key: 'look' | 'rollback', revision: StackRevision): Omit<Action, 'label'> => ({
+    key,
+    run: () => {
+      setLooking({ revision, rollback: key === 'rollback' })
+      return undefined
+    },
+  })
+  const actionsOf = (row: StackRevision): readonly Action[] => [
+    { ...opening('look', row), label: t('revision.look') },
+    { ...opening('rollback', row), label: t('action.rollback'), disabledReason: whyNot(t, 'rollback', stack) ?? (row.revision === stack.deployed_revision ? t('revision.isRunning') : null) },
+  ]
+  return (
+    <section className="zs-table">
+      <Table<StackRevision>
+        size="small"
+        rowKey="revision"
+        scroll={{ x: 'max-content' }}
+        dataSource={[...revisions]}
+        pagination={revisions.length > 10 ? { pageSize: 10, size: 'small', showSizeChanger: false } : false}
+        columns={labelled<StackRevision>([
+          col.name<StackRevision>('revision', t('column.revision'), ({ revision }) => t('revision.number', { revision }), { width: 110 }),
+          col.custom<StackRevision>('state', t('column.status'), (row) => <State stack={stack} revision={row.revision} />, { width: 120 }),
+          col.text<StackRevision>('template', t('column.template'), ({ template }) => (template === null ? t('application.ownFile') : `${template.name} ${template.version}`), { width: 200 }),
+          col.text<StackRevision>('creator', t('column.asker'), ({ created_by }) => created_by, { width: 140 }),
+          col.date<StackRevision>('created', t('column.asked'), ({ created_at }) => created_at),
+          { key: '@actions', title: t('column.actions'), className: 'zs-cell-actions', width: 150, render: (_, row) => <ActionMenu actions={actionsOf(row)} /> },
+        ])}
+      />
+      {looking !== null && <RevisionDialog stack={stack} revision={looking.revision} running={running} rollback={looking.rollback} onClose={() => setLooking(null)} />}
+    </section>
+  )
+}
+
+function State({ stack, revision }: { readonly stack: Stack; readonly revision: number }) {
+  const { t } = useTranslation('application')
+  if (revision === stack.deployed_revision) return <StatusTag tone="good">{t('revision.running')}</StatusTag>
+  if (revision !== stack.revision) return <StatusTag tone="rest">{t('revision.former')}</StatusTag>
+  return stackTransitional.includes(stack.status) ? <StatusTag tone="busy">{t('revision.coming')}</StatusTag> : <StatusTag tone="bad">{t('revision.failed')}</StatusTag>
+}

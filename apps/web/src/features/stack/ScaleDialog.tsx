@@ -1,0 +1,31 @@
+import Form from 'antd/es/form'
+import InputNumber from 'antd/es/input-number'
+import { services, type Service } from '@zhisuan/contract/aos/stack'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../api/hooks.ts'
+import { FormDialog } from '../../kit/FormDialog.tsx'
+import { field } from '../../kit/rules.ts'
+import { touchedByStack } from './stackRules.ts'
+
+const [scaled] = services.action.body.options
+
+/** How many containers of a service there are to be. */
+export function ScaleDialog({ service: { id, name, replicas, ports }, onClose }: { readonly service: Service; readonly onClose: () => void }) {
+  const { t } = useTranslation('application')
+  const scale = useChange(services.action, { invalidates: touchedByStack, silent: true })
+  return (
+    <FormDialog<{ replicas: number }>
+      title={t('scale.title', { name })}
+      okText={t('action.scale')}
+      doneText={t('done.scaleService', { name })}
+      initialValues={{ replicas }}
+      onSubmit={(values) => scale.mutateAsync({ params: { id }, body: { action: 'scale', ...values } })}
+      onClose={onClose}
+    >
+      <Form.Item name="replicas" label={t('scale.replicas')} extra={t('scale.note')} {...field(scaled.shape.replicas)}>
+        <InputNumber<number> autoFocus min={0} max={100} precision={0} className="as-short" />
+      </Form.Item>
+      {ports.length > 0 && <p className="ns-soft">{t('scale.ports')}</p>}
+    </FormDialog>
+  )
+}

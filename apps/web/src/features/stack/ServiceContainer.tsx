@@ -1,0 +1,9 @@
+import { useTranslation } from 'react-i18next'
+import { paths } from '../../paths.ts'
+import { ContainerPage } from '../container/ContainerDetail.tsx'
+
+/** A container of an application. */
+export default function ServiceContainer() {
+  const { t } = useTranslation('application')
+  return <ContainerPage back={{ to: paths.container.application.list(), text: t('application.back') }} />
+}

@@ -1,0 +1,33 @@
+import { services } from '@zhisuan/contract/aos/stack'
+import { useTranslation } from 'react-i18next'
+import { useParams } from 'react-router'
+import { EmptyState } from '../../kit/EmptyState.tsx'
+import { usePageTitle } from '../../kit/PageHead.tsx'
+import { ResourceTable } from '../../kit/ResourceTable.tsx'
+import { containerColumns } from '../container/containerColumns.tsx'
+import { refreshMsOf } from '../container/containerRules.ts'
+import { useContainerActions } from '../container/useContainerActions.tsx'
+
+/** The containers of a service of a stack. */
+export default function ServiceContainers() {
+  const { t } = useTranslation(['application', 'container'])
+  const { t: ofContainer } = useTranslation('container')
+  const { id = '', name = '' } = useParams()
+  const { actionsOf, dialogs } = useContainerActions()
+  usePageTitle(name === '' ? t('service.unnamed') : name)
+  return (
+    <div className="zs-card">
+      <ResourceTable
+        call={services.instances}
+        input={{ params: { id } }}
+        rows={({ items }) => items}
+        rowKey="id"
+        columns={containerColumns(ofContainer)}
+        rowActions={actionsOf}
+        refreshMs={(response) => refreshMsOf(response?.items ?? [])}
+        empty={<EmptyState title={t('service.noContainers')}>{t('service.noContainersNote')}</EmptyState>}
+      />
+      {dialogs}
+    </div>
+  )
+}

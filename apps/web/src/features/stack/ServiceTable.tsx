@@ -1,0 +1,76 @@
+import { services, type Service, type Stack } from '@zhisuan/contract/aos/stack'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../api/hooks.ts'
+import type { Action } from '../../kit/actions.tsx'
+import { col } from '../../kit/columns.tsx'
+import { EmptyState } from '../../kit/EmptyState.tsx'
+import { ResourceTable } from '../../kit/ResourceTable.tsx'
+import { paths } from '../../paths.ts'
+import { portText } from '../container/containerRules.ts'
+import { ScaleDialog } from './ScaleDialog.tsx'
+import { refreshMsOf, stackTones, touchedByStack, whyNot, whyNotScaled } from './stackRules.ts'
+
+/** The services of a stack, and what can be done to each of them alone. */
+export function ServiceTable({ stack }: { readonly stack: Stack }) {
+  const { t } = useTranslation('application')
+  const [scaling, setScaling] = useState<Service | null>(null)
+  const act = useChange(services.action, { invalidates: touchedByStack })
+  const remove = useChange(services.delete, { invalidates: touchedByStack })
+  const toContainers = ({ id, name }: Service): string => paths.container.application.containers(id, name)
+
+  const simple = (action: 'start' | 'stop' | 'restart', { id, name }: Service): Action => ({
+    key: action,
+    label: t(`action.${action}`),
+    disabledReason: whyNot(t, 'update', stack),
+    doneText: t(`done.${action}Service`, { name }),
+    ...(action !== 'start' && { confirm: { title: t(`confirm.${action}Service`, { name }), body: t(`confirm.${action}ServiceBody`) } }),
+    run: () => act.mutateAsync({ params: { id }, body: { action } }),
+  })
+  const actionsOf = (row: Service): readonly Action[] => [
+    { key: 'containers', label: t('action.containers'), href: toContainers(row) },
+    simple('restart', row),
+    {
+      key: 'scale',
+      label: t('action.scale'),
+      disabledReason: whyNotScaled(t, stack),
+      run: () => {
+        setScaling(row)
+        return undefined
+      },
+    },
+    simple('stop', row),
+    simple('start', row),
+    {
+      key: 'remove',
+      label: t('action.removeService'),
+      danger: true,
+      disabledReason: whyNotScaled(t, stack) ?? (row.replicas === 0 ? t('scale.none') : null),
+      confirm: { title: t('confirm.removeService', { name: row.name }), body: t('confirm.removeServiceBody', { count: row.replicas }) },
+      doneText: t('done.removeService', { name: row.name }),
+      run: () => remove.mutateAsync({ params: { id: row.id } }),
+    },
+  ]
+  return (
+    <>
+      <ResourceTable
+        call={services.list}
+        input={{ params: { id: stack.id } }}
+        name="services"
+        rows={({ items }) => items}
+        rowKey="id"
+        columns={[
+          col.name<Service>('name', t('column.service'), ({ name }) => name, { to: toContainers }),
+          col.status<Service>('status', t('column.status'), ({ status }) => ({ tone: stackTones[status], text: t(`status.${status}`) })),
+          col.text<Service>('replicas', t('column.replicas'), ({ running_count, replicas }) => `${running_count} / ${replicas}`, { width: 120 }),
+          col.code<Service>('image', t('column.image'), ({ image }) => image, { width: 240 }),
+          col.code<Service>('ports', t('column.ports'), ({ ports }) => ports.map(portText).join('、'), { width: 200 }),
+        ]}
+        rowActions={actionsOf}
+        refreshMs={(response) => refreshMsOf([stack, ...(response?.items ?? [])])}
+        empty={<EmptyState title={t('service.empty')} />}
+      />
+      {scaling !== null && <ScaleDialog service={scaling} onClose={() => setScaling(null)} />}
+    </>
+  )
+}

@@ -1,0 +1,126 @@
+import Alert from 'antd/es/alert'
+import { nodeStacks, stacks, stackTransitional, type Stack } from '@zhisuan/contract/aos/stack'
+import { lazy, Suspense, useEffect, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Link, useParams, useSearchParams } from 'react-router'
+import { useCall } from '../../api/hooks.ts'
+import { DetailPage } from '../../kit/DetailPage.tsx'
+import * as format from '../../kit/format.ts'
+import { PagePlaceholder } from '../../kit/Placeholder.tsx'
+import { StatusTag } from '../../kit/StatusTag.tsx'
+import { paths } from '../../paths.ts'
+import '../nextstack/nextstack.css'
+import { OperationTable } from '../nextstack/OperationTable.tsx'
+import { ApplicationGone } from './ApplicationStacks.tsx'
+import { RevisionTable } from './RevisionTable.tsx'
+import { ServiceTable } from './ServiceTable.tsx'
+import { StackFile } from './StackFile.tsx'
+import { stackPaths } from './stackPaths.ts'
+import { operationTexts, refreshMsOf, stackTones } from './stackRules.ts'
+import './stack.css'
+import { useStackActions } from './useStackActions.tsx'
+
+const StackUpdate = lazy(() => import('./StackUpdate.tsx'))
+
+/** One stack: its services, what it runs, what it was before, and what was done to it; with `?edit` the form that changes it. */
+export default function StackDetail() {
+  const { t } = useTranslation('application')
+  const { id = '' } = useParams()
+  const [search] = useSearchParams()
+  const [gone, setGone] = useState(false)
+  const query = useCall(nodeStacks.get, { params: { id } }, { silent: true, enabled: !gone, refreshMs: (stack) => refreshMsOf(stack === undefined ? [] : [stack]) })
+  const actionsOf = useStackActions()
+  const missing = query.error?.status === 404
+  useEffect(() => setGone(missing), [missing])
+  if (missing || gone) return <ApplicationGone />
+  if (search.has('edit') && query.data !== undefined) {
+    return (
+      <Suspense fallback={<PagePlaceholder />}>
+        <StackUpdate stack={query.data} />
+      </Suspense>
+    )
+  }
+  return (
+    <DetailPage
+      query={query}
+      title={({ name, edge }) => t('stack.title', { name, node: edge.name })}
+      status={({ status }) => <StatusTag tone={stackTones[status]}>{t(`status.${status}`)}</StatusTag>}
+      actions={actionsOf}
+      notice={(stack) => <Notices stack={stack} />}
+      facts={(stack) => [
+        { key: 'application', label: t('column.application'), value: <Link to={paths.container.application.detail(stack.deployment.id, stack.deployment.name)}>{stack.deployment.name}</Link> },
+        { key: 'node', label: t('column.node'), value: <Link to={paths.container.node.detail(stack.edge.id)}>{stack.edge.name}</Link> },
+        { key: 'services', label: t('column.servicesRunning'), value: `${stack.running_count} / ${stack.service_count}` },
+        { key: 'revision', label: t('column.running'), value: stack.deployed_revision === null ? format.nothing : t('revision.number', { revision: stack.deployed_revision }) },
+        { key: 'template', label: t('column.template'), value: stack.template === null ? t('application.ownFile') : <Link to={stackPaths.version(stack.template.id)}>{`${stack.template.name} ${stack.template.version}`}</Link> },
+        { key: 'project', label: t('column.project'), value: <span className="zs-code">{stack.project}</span> },
+        { key: 'creator', label: t('column.creator'), value: stack.created_by },
+        { key: 'created', label: t('column.created'), value: format.dateTime(stack.created_at) },
+        { key: 'updated', label: t('column.updated'), value: format.dateTime(stack.updated_at) },
+      ]}
+      tabs={(stack) => [
+        { key: 'services', label: t('tab.services'), content: <ServiceTable stack={stack} /> },
+        { key: 'revisions', label: t('tab.revisions'), content: <RevisionTable stack={stack} /> },
+        { key: 'file', label: t('tab.file'), content: <StackFile stack={stack} /> },
+        { key: 'history', label: t('tab.history'), content: <History stack={stack} /> },
+      ]}
+    />
+  )
+}
+
+const isBusy = ({ status }: Stack): boolean => stackTransitional.includes(status)
+
+/** What is being done, or went wrong last. */
+function Notices({ stack }: { readonly stack: Stack }) {
+  const { t } = useTranslation('application')
+  const { status, edge, error, revision, deployed_revision } = stack
+  return (
+    <>
+      {isBusy(stack) && <Working stack={stack} />}
+      {!edge.online && <Alert className="ns-notice" type="warning" showIcon title={t('notice.offline')} description={t('notice.offlineNote')} />}
+      {error !== null && (
+        <Alert
+          className="ns-notice"
+          type={status === 'error' ? 'error' : 'warning'}
+          showIcon
+          title={deployed_revision !== null && deployed_revision !== revision ? t('notice.notUpdated', { revision, running: deployed_revision }) : t('notice.failed')}
+          description={
+            <>
+              <div className="as-reason">{error}</div>
+              <Link to={stackPaths.stack(stack.id, stack.name, 'history')} className="zs-text-link">
+                {t('notice.output')}
+              </Link>
+            </>
+          }
+        />
+      )}
+    </>
+  )
+}
+
+/** Which step runs: read from the history, so that it is the same after a reload. */
+function Working({ stack: { id, status } }: { readonly stack: Stack }) {
+  const { t } = useTranslation('application')
+  const { data } = useCall(stacks.operations, { params: { id }, query: { page_size: 1 } }, { silent: true, refreshMs: 1_000 })
+  const now = data?.items[0]
+  const step = now?.status === 'running' && now.step !== null ? t('notice.step', { step: operationTexts(t).step(now.kind, now.step), done: now.steps_done + 1, total: now.steps_total }) : t('notice.queued')
+  return <Alert className="ns-notice" type="info" showIcon title={t(`status.${status}`)} description={step} role="status" />
+}
+
+/** What was done to it, and what compose said of it the last time. */
+function History({ stack }: { readonly stack: Stack }) {
+  const { t } = useTranslation('application')
+  return (
+    <>
+      <OperationTable call={stacks.operations} id={stack.id} busy={isBusy(stack)} texts={operationTexts(t)} />
+      <h2 className="ns-heading as-output-title">{t('output.title')}</h2>
+      {stack.output === '' ? (
+        <p className="ns-soft">{t('output.none')}</p>
+      ) : (
+        <pre className="as-output" tabIndex={0} aria-label={t('output.title')}>
+          {stack.output}
+        </pre>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,60 @@
+import PlusOutlined from '@ant-design/icons/es/icons/PlusOutlined'
+import Button from 'antd/es/button'
+import Form, { type Rule } from 'antd/es/form'
+import Input from 'antd/es/input'
+import Select from 'antd/es/select'
+import { stackFile } from '@zhisuan/contract/aos/stack'
+import { configs } from '@zhisuan/contract/cis/container'
+import { fieldTexts } from '@zhisuan/contract/texts'
+import { useTranslation } from 'react-i18next'
+import { useCall } from '../../api/hooks.ts'
+import { rulesOf } from '../../kit/rules.ts'
+import { RemoveRow } from '../container/RemoveRow.tsx'
+import { isTwice } from '../container/specForm.ts'
+import type { SourceValues } from './sourceForm.ts'
+
+const onceRule = (index: number): Rule =>
+  ({ getFieldValue }) => ({
+    validator: async () => {
+      // antd does not know the values of a form around it.
+      const rows = getFieldValue('configs') as SourceValues['configs'] | undefined
+      if ((rows?.[index]?.path ?? '') !== '' && isTwice(rows, index, ({ path }) => path)) throw new Error(fieldTexts.stackFileTwice)
+    },
+  })
+
+/** Configs as files beside the compose file, which mounts them by these paths. */
+export function StackFileFields() {
+  const { t } = useTranslation('application')
+  const { data, isPending } = useCall(configs.list, { query: { page_size: 1000, sort: 'name' } }, { silent: true })
+  return (
+    <Form.List name="configs">
+      {(rows, { add, remove }, { errors }) => (
+        <div className="cn-rows">
+          {rows.map(({ key, name }) => (
+            <div key={key} className="cn-row as-row-file">
+              <Form.Item name={[name, 'config_id']} rules={[{ required: true, message: fieldTexts.contentRequired }]}>
+                <Select
+                  showSearch
+                  optionFilterProp="label"
+                  placeholder={t('file.config')}
+                  aria-label={`${t('file.config')} ${name + 1}`}
+                  loading={isPending}
+                  notFoundContent={isPending ? null : t('file.none')}
+                  options={(data?.items ?? []).map(({ id, name: label }) => ({ value: id, label }))}
+                />
+              </Form.Item>
+              <Form.Item name={[name, 'path']} rules={[...rulesOf(stackFile.shape.path), onceRule(name)]} dependencies={['configs']}>
+                <Input maxLength={128} className="zs-code" prefix="./" placeholder="conf/app.conf" aria-label={`${t('file.path')} ${name + 1}`} />
+              </Form.Item>
+              <RemoveRow index={name} onRemove={() => remove(name)} />
+            </div>
+          ))}
+          <Form.ErrorList errors={errors} />
+          <Button icon={<PlusOutlined aria-hidden />} disabled={rows.length >= 50} onClick={() => add({ path: '' })}>
+            {t('file.add')}
+          </Button>
+        </div>
+      )}
+    </Form.List>
+  )
+}

@@ -1,0 +1,96 @@
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import Select from 'antd/es/select'
+import { composeText, templates, type Template } from '@zhisuan/contract/aos/stack'
+import { useTranslation } from 'react-i18next'
+import { useNavigate } from 'react-router'
+import { useChange } from '../../api/hooks.ts'
+import { notify } from '../../api/notify.ts'
+import { FormPage } from '../../kit/FormPage.tsx'
+import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
+import { usePageTitle } from '../../kit/PageHead.tsx'
+import { field, rulesOf } from '../../kit/rules.ts'
+import { paths } from '../../paths.ts'
+import '../nextstack/nextstack.css'
+import '../container/container.css'
+import { ComposeField } from './ComposeField.tsx'
+import { stackPaths } from './stackPaths.ts'
+import { touchedByTemplate } from './stackRules.ts'
+import './stack.css'
+import { tellUnplaced } from './tellUnplaced.ts'
+import { nextVersion, variableOf, variablesOf, type VariableValues } from './templateForm.ts'
+import { useComposeCheck } from './useComposeCheck.ts'
+import { VariableEditor } from './VariableEditor.tsx'
+
+interface TemplateValues {
+  name: string
+  version: string
+  description: string
+  labels: string[]
+  compose: string
+  variables: VariableValues[]
+}
+
+const { shape } = templates.create.body
+
+/**
+ * Makes a template or another version of one, or changes a version.
+ * @param known what it begins as; null for nothing
+ */
+export default function TemplateForm({ known, as }: { readonly known: Template | null; readonly as: 'new' | 'edit' }) {
+  const { t } = useTranslation('application')
+  const navigate = useNavigate()
+  const [form] = Form.useForm<TemplateValues>()
+  const compose = Form.useWatch('compose', form) ?? ''
+  const check = useComposeCheck(compose, null)
+  const create = useChange(templates.create, { invalidates: touchedByTemplate, silent: true })
+  const update = useChange(templates.update, { invalidates: touchedByTemplate, silent: true })
+  const edited = as === 'edit' ? known : null
+  usePageTitle(edited !== null ? t('template.editTitle', { name: edited.name, version: edited.version }) : known !== null ? t('template.versionTitle', { name: known.name }) : t('template.createTitle'))
+
+  const submit = async ({ name, version, description, labels, compose: text, variables }: TemplateValues): Promise<void> => {
+    const content = { description, labels, compose: text, variables: variables.map(variableOf) }
+    try {
+      const saved = edited === null ? await create.mutateAsync({ body: { name: known?.name ?? name, version, ...content } }) : await update.mutateAsync({ params: { id: edited.id }, body: content })
+      notify('success', t('template.saved', { name: saved.name, version: saved.version }))
+      void navigate(stackPaths.version(saved.id))
+    } catch (thrown) {
+      tellUnplaced(thrown)
+      throw thrown
+    }
+  }
+  return (
+    <FormPage<TemplateValues>
+      form={form}
+      initialValues={{
+        name: known?.name ?? '',
+        version: known === null ? '1.0' : nextVersion(known.version),
+        description: known?.description ?? '',
+        labels: known?.labels ?? [],
+        compose: known?.compose ?? '',
+        variables: variablesOf(known?.variables ?? []),
+      }}
+      submitText={t('template.save')}
+      onCancel={() => void navigate(known === null ? paths.container.template.list() : stackPaths.version(known.id))}
+      onSubmit={submit}
+    >
+      {known === null && <NameField schema={shape.name} />}
+      {edited === null && (
+        <Form.Item name="version" label={t('column.version')} extra={t('template.versionNote')} {...field(shape.version)}>
+          <Input maxLength={32} className="as-short" autoFocus={known !== null} />
+        </Form.Item>
+      )}
+      <DescriptionField schema={shape.description} />
+      <Form.Item name="labels" label={t('column.labels')} extra={t('template.labelsNote')} rules={rulesOf(shape.labels)}>
+        <Select mode="tags" maxCount={10} tokenSeparators={[',', '，']} />
+      </Form.Item>
+      <Form.Item name="compose" label={t('compose.label')} extra={t('template.composeNote')} className="as-wide" required rules={rulesOf(composeText)}>
+        <ComposeField label={t('compose.label')} problems={check?.problems} />
+      </Form.Item>
+      <h2 className="ns-heading">{t('variable.title')}</h2>
+      <Form.Item className="as-wide" extra={t('variable.note')}>
+        <VariableEditor names={check?.variables ?? []} />
+      </Form.Item>
+    </FormPage>
+  )
+}

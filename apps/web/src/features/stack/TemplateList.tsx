@@ -1,0 +1,53 @@
+import Button from 'antd/es/button'
+import { templates, type Template } from '@zhisuan/contract/aos/stack'
+import { useTranslation } from 'react-i18next'
+import { useNavigate } from 'react-router'
+import { useCall } from '../../api/hooks.ts'
+import { col } from '../../kit/columns.tsx'
+import { EmptyState } from '../../kit/EmptyState.tsx'
+import { filter } from '../../kit/filters.ts'
+import { ResourceTable } from '../../kit/ResourceTable.tsx'
+import { stackPaths } from './stackPaths.ts'
+import { useTemplateActions } from './useTemplateActions.ts'
+
+/** Templates, each in its newest version. */
+export default function TemplateList() {
+  const { t } = useTranslation('application')
+  const navigate = useNavigate()
+  const { ofTemplate } = useTemplateActions()
+  const { data } = useCall(templates.list, { query: { page_size: 1000 } }, { silent: true })
+  const labels = [...new Set((data?.items ?? []).flatMap((one) => one.labels))].toSorted()
+  const create = (
+    <Button type="primary" onClick={() => void navigate(stackPaths.newVersion())}>
+      {t('template.create')}
+    </Button>
+  )
+  return (
+    <div className="zs-card">
+      <ResourceTable
+        call={templates.list}
+        rows={({ items }) => items}
+        rowKey="id"
+        columns={[
+          col.name<Template>('name', t('column.name'), ({ name }) => name, { sort: true, to: ({ id }) => stackPaths.version(id), note: ({ description }) => description }),
+          col.text<Template>('version', t('column.version'), ({ version }) => version, { width: 110 }),
+          col.number<Template>('versions', t('column.versions'), ({ version_count }) => version_count, { width: 90 }),
+          col.tags<Template>('labels', t('column.labels'), (one) => one.labels, { width: 200 }),
+          col.number<Template>('variables', t('column.variables'), ({ variables }) => variables.length, { width: 80 }),
+          col.text<Template>('creator', t('column.creator'), ({ created_by }) => created_by, { width: 110 }),
+          col.date<Template>('updated_at', t('column.updated'), ({ updated_at }) => updated_at, { sort: true }),
+          col.date<Template>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true, off: true }),
+          col.code<Template>('id', t('column.id'), ({ id }) => id, { off: true }),
+        ]}
+        filters={[filter.select('labels', t('column.labels'), labels.map((value) => ({ value, label: value }))), filter.keyword(t('filter.template'))]}
+        rowActions={ofTemplate}
+        toolbar={create}
+        empty={
+          <EmptyState title={t('template.empty')} action={create}>
+            {t('template.emptyNote')}
+          </EmptyState>
+        }
+      />
+    </div>
+  )
+}

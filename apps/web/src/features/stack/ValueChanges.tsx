@@ -1,0 +1,33 @@
+import Button from 'antd/es/button'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import * as format from '../../kit/format.ts'
+import type { ValueChange } from './sourceForm.ts'
+
+const hidden = '••••••'
+
+/** Variables that differ, and how. Values are secrets as often as not: they are shown when somebody asks. */
+export function ValueChanges({ changes, title }: { readonly changes: readonly ValueChange[]; readonly title?: string }) {
+  const { t } = useTranslation('application')
+  const [shown, setShown] = useState(false)
+  if (changes.length === 0) return null
+  const text = (value: string | null): string => (value === null ? format.nothing : shown ? value : hidden)
+  return (
+    <section className="as-values">
+      <h3 className="ns-heading">
+        {title ?? t('variable.changed')}{' '}
+        <Button type="link" size="small" aria-pressed={shown} onClick={() => setShown(!shown)}>
+          {shown ? t('variable.hide') : t('variable.show')}
+        </Button>
+      </h3>
+      <ul className="ns-list zs-code">
+        {changes.map(({ name, before, after }) => (
+          <li key={name}>
+            {name}: {title === undefined && <>{text(before)} → </>}
+            {text(after)}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,48 @@
+import Form, { type Rule } from 'antd/es/form'
+import Input from 'antd/es/input'
+import Select from 'antd/es/select'
+import { fitsVariable, type Variable } from '@zhisuan/contract/aos/stack'
+import { fieldTexts } from '@zhisuan/contract/texts'
+import { useTranslation } from 'react-i18next'
+
+/** A field for each variable, by its type; the form holds them under `values`. */
+export function VariableFields({ variables }: { readonly variables: readonly Variable[] }) {
+  const { t } = useTranslation('application')
+  const ruleOf = (variable: Variable): Rule => ({
+    validator: async (_rule, value: string | undefined) => {
+      if (value === undefined || value === '') {
+        if (variable.required) throw new Error(fieldTexts.contentRequired)
+        return
+      }
+      if (!fitsVariable(variable, value)) throw new Error(t(variable.type === 'port' ? 'variable.noPort' : variable.type === 'number' ? 'variable.noNumber' : 'variable.noChoice'))
+    },
+  })
+  return variables.map((variable) => (
+    <Form.Item
+      key={variable.name}
+      name={['values', variable.name]}
+      label={variable.label === '' ? <span className="zs-code">{variable.name}</span> : variable.label}
+      {...(variable.label !== '' && { extra: <span className="zs-code">{variable.name}</span> })}
+      required={variable.required}
+      rules={[ruleOf(variable)]}
+    >
+      {controlOf(variable, { yes: t('variable.yes'), no: t('variable.no') })}
+    </Form.Item>
+  ))
+}
+
+function controlOf({ type, choices, required }: Variable, words: { readonly yes: string; readonly no: string }) {
+  switch (type) {
+    case 'password':
+      return <Input.Password maxLength={4_096} autoComplete="new-password" />
+    case 'number':
+    case 'port':
+      return <Input maxLength={32} inputMode="numeric" className="as-short" />
+    case 'boolean':
+      return <Select allowClear={!required} className="as-short" options={[{ value: 'true', label: words.yes }, { value: 'false', label: words.no }]} />
+    case 'choice':
+      return <Select allowClear={!required} showSearch optionFilterProp="label" options={choices.map((value) => ({ value, label: value }))} />
+    case 'text':
+      return <Input.TextArea autoSize={{ minRows: 1, maxRows: 6 }} maxLength={4_096} spellCheck={false} />
+  }
+}

@@ -1,0 +1,26 @@
+import { stackDeployments, type StackDeployment } from '@zhisuan/contract/aos/stack'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../api/hooks.ts'
+import type { Action } from '../../kit/actions.tsx'
+import { told } from '../container/tellError.ts'
+import { touchedByStack } from './stackRules.ts'
+
+/** What can be done to an application as a whole. */
+export function useApplicationActions(onDeleted?: () => void): (application: StackDeployment) => readonly Action[] {
+  const { t } = useTranslation('application')
+  const remove = useChange(stackDeployments.delete, { invalidates: touchedByStack })
+  return ({ id, name, status, stack_count }) => [
+    {
+      key: 'delete',
+      label: t('action.delete'),
+      danger: true,
+      disabledReason: status === 'deleting' ? t('busy', { state: t('status.deleting') }) : null,
+      confirm: { title: t('confirm.application', { name }), body: t('confirm.applicationBody', { count: stack_count }), typeToConfirm: name },
+      doneText: t('done.delete', { name }),
+      run: async () => {
+        await told(remove.mutateAsync({ params: { id } }))
+        onDeleted?.()
+      },
+    },
+  ]
+}

@@ -1,0 +1,21 @@
+import { stacks, type StackFile } from '@zhisuan/contract/aos/stack'
+import type { ResponseOf } from '@zhisuan/contract/define'
+import { useCall } from '../../api/hooks.ts'
+import { useSettled } from '../container/useSettled.ts'
+
+/** Typing goes on for a while: the file is judged when it rests. */
+const restMs = 500
+
+/**
+ * What is wrong with a compose file, as it is typed; undefined before anything is known, and for no text at all.
+ * @param files what lies beside it; null for a template, where nobody knows yet
+ */
+export function useComposeCheck(compose: string, files: readonly StackFile[] | null): ResponseOf<typeof stacks.validate> | undefined {
+  const settled = useSettled(JSON.stringify({ compose, ...(files === null ? { template: true } : { configs: files }) }), restMs)
+  // As it was written just above.
+  const body = JSON.parse(settled) as { compose: string; configs?: StackFile[]; template?: boolean }
+  const whole = stacks.validate.body.safeParse(body)
+  const asked = whole.success && body.compose.trim() !== ''
+  const { data } = useCall(stacks.validate, { body }, { silent: true, enabled: asked })
+  return asked && compose.trim() !== '' ? data : undefined
+}

@@ -1,0 +1,58 @@
+import { stacks, type Stack } from '@zhisuan/contract/aos/stack'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../api/hooks.ts'
+import type { Action } from '../../kit/actions.tsx'
+import { stackPaths } from './stackPaths.ts'
+import { touchedByStack, whyNot } from './stackRules.ts'
+
+/** What can be done to a stack. */
+export function useStackActions(): (stack: Stack) => readonly Action[] {
+  const { t } = useTranslation('application')
+  const act = useChange(stacks.action, { invalidates: touchedByStack })
+  const remove = useChange(stacks.delete, { invalidates: touchedByStack })
+
+  return (stack) => {
+    const { id, name, edge, service_count, project } = stack
+    const on = { name, node: edge.name }
+    const update: Action = { key: 'update', label: t('action.update'), disabledReason: whyNot(t, 'update', stack), href: stackPaths.update(id, name) }
+    const stop: Action = {
+      key: 'stop',
+      label: t('action.stop'),
+      disabledReason: whyNot(t, 'stop', stack),
+      confirm: { title: t('confirm.stop', on), body: t('confirm.stopBody', { count: service_count }) },
+      doneText: t('done.stop', on),
+      run: () => act.mutateAsync({ params: { id }, body: { action: 'stop' } }),
+    }
+    const start: Action = {
+      key: 'start',
+      label: t('action.start'),
+      disabledReason: whyNot(t, 'start', stack),
+      doneText: t('done.start', on),
+      run: () => act.mutateAsync({ params: { id }, body: { action: 'start' } }),
+    }
+    const rollback: Action = { key: 'rollback', label: t('action.rollback'), disabledReason: whyNot(t, 'rollback', stack) ?? (stack.revision_count < 2 ? t('revision.only') : null), href: stackPaths.stack(id, name, 'revisions') }
+    return [
+      // What is wanted of it most stands first.
+      ...(stack.status === 'stopped' ? [start, update, rollback, stop] : [update, stop, rollback, start]),
+      {
+        key: 'delete',
+        label: t('action.delete'),
+        danger: true,
+        disabledReason: whyNot(t, 'delete', stack),
+        confirm: {
+          title: t('confirm.delete', on),
+          body: (
+            <>
+              <p>{t('confirm.deleteBody', { count: service_count })}</p>
+              <p>{t('confirm.deleteVolumes', { project })}</p>
+              {!edge.online && <p className="ns-bad">{t('confirm.deleteOffline', on)}</p>}
+            </>
+          ),
+          typeToConfirm: name,
+        },
+        doneText: t('done.delete', { name }),
+        run: () => remove.mutateAsync({ params: { id } }),
+      },
+    ]
+  }
+}

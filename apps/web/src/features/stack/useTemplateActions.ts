@@ -1,0 +1,41 @@
+import { templates, type Template } from '@zhisuan/contract/aos/stack'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../api/hooks.ts'
+import type { Action } from '../../kit/actions.tsx'
+import { stackPaths } from './stackPaths.ts'
+import { touchedByTemplate } from './stackRules.ts'
+
+/** What can be done to a template, and to one version of it. */
+export function useTemplateActions(onDeleted?: (which: 'version' | 'all') => void): { readonly ofTemplate: (newest: Template) => readonly Action[]; readonly ofVersion: (version: Template) => readonly Action[] } {
+  const { t } = useTranslation('application')
+  const remove = useChange(templates.delete, { invalidates: touchedByTemplate })
+  const deploy = ({ id }: Template): Action => ({ key: 'deploy', label: t('template.deploy'), href: stackPaths.deploy(id) })
+  const another = ({ id }: Template): Action => ({ key: 'new', label: t('template.newVersion'), href: stackPaths.newVersion(id) })
+  const edit = ({ id }: Template): Action => ({ key: 'edit', label: t('template.edit'), href: stackPaths.version(id, true) })
+  const deleteOne = ({ id, name, version, version_count }: Template): Action => ({
+    key: 'delete',
+    label: t('template.deleteVersion'),
+    danger: true,
+    confirm: { title: t('confirm.version', { name, version }), body: t(version_count === 1 ? 'confirm.lastVersionBody' : 'confirm.templateBody') },
+    doneText: t('done.version', { name, version }),
+    run: async () => {
+      await remove.mutateAsync({ query: { id } })
+      onDeleted?.(version_count === 1 ? 'all' : 'version')
+    },
+  })
+  const deleteAll = ({ name, version_count }: Template): Action => ({
+    key: 'deleteAll',
+    label: t('template.deleteAll'),
+    danger: true,
+    confirm: { title: t('confirm.template', { name, count: version_count }), body: t('confirm.templateBody'), typeToConfirm: name },
+    doneText: t('done.template', { name }),
+    run: async () => {
+      await remove.mutateAsync({ query: { name } })
+      onDeleted?.('all')
+    },
+  })
+  return {
+    ofTemplate: (newest) => [deploy(newest), { key: 'versions', label: t('template.versions'), href: stackPaths.version(newest.id) }, another(newest), edit(newest), deleteAll(newest)],
+    ofVersion: (version) => [deploy(version), edit(version), another(version), deleteOne(version), ...(version.version_count > 1 ? [deleteAll(version)] : [])],
+  }
+}

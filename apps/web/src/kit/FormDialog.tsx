@@ -1,0 +1,70 @@
+import Alert from 'antd/es/alert'
+import Form, { type FormInstance } from 'antd/es/form'
+import Modal from 'antd/es/modal'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { toApiError } from '../api/client.ts'
+import { notify } from '../api/notify.ts'
+import { errorText } from '../api/toasts.ts'
+import { useReturnFocus } from './focus.ts'
+import { showFieldErrors } from './rules.ts'
+
+export interface FormDialogProps<Values extends object> {
+  readonly title: string
+  readonly okText: string
+  readonly initialValues: Partial<Values>
+  /** Makes the call, usually a silent change's `mutateAsync`; what it rejects with is shown and nothing typed is lost. */
+  readonly onSubmit: (values: Values) => Promise<unknown>
+  /** Said when it has succeeded. */
+  readonly doneText: string
+  readonly onClose: () => void
+  readonly form?: FormInstance<Values>
+  readonly width?: number
+  /** Form.Items, with rules from `field(schema)`. */
+  readonly children: ReactNode
+}
+
+/** A short form over a page: the server's refusals beside their fields, or above where no field stands for them. */
+export function FormDialog<Values extends object>(props: FormDialogProps<Values>) {
+  const { t } = useTranslation('kit')
+  useReturnFocus()
+  const [form] = Form.useForm<Values>(props.form)
+  const [saving, setSaving] = useState(false)
+  const [refused, setRefused] = useState<string | null>(null)
+
+  const submit = async (values: Values): Promise<void> => {
+    if (saving) return
+    setSaving(true)
+    setRefused(null)
+    try {
+      await props.onSubmit(values)
+      notify('success', props.doneText)
+      props.onClose()
+    } catch (thrown) {
+      const error = toApiError(thrown)
+      const unplaced = showFieldErrors(form as FormInstance, error.fields)
+      if (unplaced.length > 0 || error.fields.length === 0) setRefused([...new Set([errorText(error), ...unplaced.map(({ message }) => message)])].join('；'))
+    } finally {
+      setSaving(false)
+    }
+  }
+
+  return (
+    <Modal
+      open
+      title={props.title}
+      okText={props.okText}
+      cancelText={t('form.cancel')}
+      confirmLoading={saving}
+      onOk={form.submit}
+      onCancel={props.onClose}
+      mask={{ closable: false }}
+      width={props.width ?? 520}
+    >
+      <Form<Values> form={form} layout="vertical" initialValues={props.initialValues} onFinish={submit} scrollToFirstError={{ block: 'center', focus: true }}>
+        {refused !== null && <Alert type="error" showIcon className="zs-form-alert" title={refused} />}
+        {props.children}
+      </Form>
+    </Modal>
+  )
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { agentVersion } from './tunnel.ts'
+
+/**
+ * What the agent answers through the tunnel: an HTTP server of these paths. Sizes in bytes, times
+ * in ISO 8601, shares from 0 to 1.
+ */
+export const agentPaths = {
+  facts: '/v1/facts',
+  metrics: '/v1/metrics',
+  /** The Docker Engine API of the node, as it is: `/docker/containers/json`. */
+  docker: '/docker',
+  /** `POST`: attaches to a started `exec` of Docker; the stream is the terminal's, both ways. */
+  exec: '/v1/exec',
+  /** `PUT` {@link composeProject}: brings a project to what its file says; answers lines of {@link composeLine}. */
+  compose: '/v1/compose',
+  /** `POST` {@link upgradeOrder}. */
+  upgrade: '/v1/upgrade',
+  /** `CONNECT` by `POST ?port=`: a TCP stream to a port of the node itself. */
+  port: '/v1/port',
+  reboot: '/v1/reboot',
+  /** `PUT` {@link gatewayOrder}, `GET` {@link gatewayState}: lets other agents through to this agent's server, by HTTP `CONNECT`. */
+  gateway: '/v1/gateway',
+} as const
+
+/** Interfaces that are inside a node only, by the beginnings of their names: nobody reaches it by them. */
+export const innerNic = /^(lo|docker|veth|br-|virbr|cni|flannel|cali)/
+
+/** Such as a database stores. */
+const text = z.string().max(255).refine((value) => value.isWellFormed() && !value.includes('\0'), 'not a text')
+const gpu = z.object({
+  index: z.int(),
+  uuid: text,
+  vendor: z.enum(['nvidia', 'amd', 'other']),
+  model: text,
+  memory_bytes: z.number(),
+  driver: text,
+})
+export type NodeGpu = z.output<typeof gpu>
+
+/** What a node is; asked for at each connection and once an hour. */
+export const nodeFacts = z.object({
+  host_name: text,
+  machine_id: text,
+  os: text,
+  kernel: text,
+  architecture: text,
+  cpu: z.object({ model: text, cores: z.int(), threads: z.int() }),
+  memory_bytes: z.number(),
+  swap_bytes: z.number(),
+  disks: z.array(z.object({ mount: text, device: text, file_system: text, total_bytes: z.number() })).max(256),
+  nics: z.array(z.object({ name: text, mac: text, addresses: z.array(text).max(64), speed_mbps: z.int().nullable() })).max(256),
+  gpus: z.array(gpu).max(64),
+  /** Null where no Docker Engine answers. */
+  docker: z.object({ version: text, api_version: text, storage_driver: text, root: text, compose_version: text.nullable(), gpu_runtime: z.boolean() }).nullable(),
+  /** Why there is none. */
+  docker_error: text.nullable(),
+  booted_at: text,
+  agent_version: agentVersion,
+})
+export type NodeFacts = z.output<typeof nodeFacts>
+
+/** How a node is, now. Counters are since boot: rates are for whoever asks twice. */
+export const nodeMetrics = z.object({
+  at: z.string().max(64),
+  /** Of all processors, since the question before. */
+  cpu_share: z.number().nullable(),
+  load: z.tuple([z.number(), z.number(), z.number()]),
+  memory: z.object({ total_bytes: z.number(), used_bytes: z.number() }),
+  disks: z.array(z.object({ mount: text, total_bytes: z.number(), used_bytes: z.number() })).max(256),
+  nics: z.array(z.object({ name: text, received_bytes: z.number(), sent_bytes: z.number() })).max(256),
+  gpus: z.array(z.object({ uuid: text, share: z.number().nullable(), memory_used_bytes: z.number().nullable(), temperature_celsius: z.number().nullable(), power_watts: z.number().nullable() })).max(64),
+})
+export type NodeMetrics = z.output<typeof nodeMetrics>
+
+export const composeProject = z.object({
+  /** Also the project's name for compose: /^[a-z0-9][a-z0-9_-]{0,62}$/ */
+  project: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/),
+  action: z.enum(['up', 'down']),
+  /** `docker-compose.yml`, with every variable filled in. Left out: as it was the last time. */
+  file: z.string().max(262_144).optional(),
+  /** Files beside it, such as configs: relative paths without `..`. */
+  files: z.array(z.object({ path: z.string().max(255).regex(/^(?!\/)(?!.*(^|\/)\.\.(\/|$))[A-Za-z0-9._/-]+$/), content_base64: z.string().max(1_400_000) })).max(100).default([]),
+  /** Replicas by service. */
+  scale: z.record(z.string(), z.int().min(0).max(1_000)).default({}),
+  pull: z.boolean().default(false),
+})
+export type ComposeProject = z.input<typeof composeProject>
+
+/** One line each of the answer, NDJSON; the last says how it ended. */
+export const composeLine = z.union([z.object({ line: z.string() }), z.object({ ended: z.enum(['succeeded', 'failed']), error: z.string().nullable() })])
+
+export const upgradeOrder = z.object({
+  version: agentVersion,
+  /** Of the bundle that is fetched from the agent's own server, hex. */
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  path: z.string().max(255),
+})
+
+/** Where it listens; null: nowhere. Not kept: to be told at each connection. */
+export const gatewayOrder = z.object({ port: z.int().min(1).max(65_535).nullable() })
+export const gatewayState = gatewayOrder.extend({ connections: z.int() })

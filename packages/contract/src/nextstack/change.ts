@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { defineCall } from '../define.ts'
+import { tenants } from '../roles.ts'
+import { fieldTexts } from '../texts.ts'
+import { plainLine } from '../validation.ts'
+
+/** Kinds of resources whose lists may have changed. */
+export const changeKinds = ['vm', 'snapshot', 'vpc', 'securityGroup', 'nat', 'eip', 'volume', 'volumeSnapshot', 'volumeBackup', 'image', 'host', 'storagePool', 'command', 'cloud', 'edge', 'container', 'containerConfig', 'stack', 'template'] as const
+export type ChangeKind = (typeof changeKinds)[number]
+
+export const changes = {
+  /**
+   * Waits until something changes that the user may see, or some 25 seconds. Without `after`, or
+   * with one that this server does not know any more, it answers at once with all kinds.
+   */
+  wait: defineCall({
+    id: 'nextstack.change.wait',
+    method: 'GET',
+    path: '/api/nextstack/v1/changes',
+    summary: 'Which kinds of resources changed since',
+    access: tenants,
+    query: z.object({ after: z.string().max(64).regex(plainLine, fieldTexts.controlCharacters).optional() }),
+    response: z.object({ cursor: z.string(), kinds: z.array(z.enum(changeKinds)) }),
+  }),
+} as const

@@ -1,0 +1,19 @@
+import type { Locator, Page } from '@playwright/test'
+
+const pageOf = (within: Page | Locator): Page => ('page' in within ? within.page() : within)
+
+/** A field of a form by its label, of a page or of a part of it; columns and filters of the same name are none. */
+export const field = (within: Page | Locator, label: string): Locator => within.getByLabel(label, { exact: true }).and(pageOf(within).locator('form *'))
+
+/** What is said to be wrong with a field, where it stands. */
+export function wrong(within: Page | Locator, label: string): Locator {
+  // What is no longer wrong fades out.
+  return within.locator('.ant-form-item', { has: pageOf(within).getByLabel(label, { exact: true }) }).locator('.ant-form-item-explain-error:not(.ant-form-show-help-item-leave)')
+}
+
+/** Types into several fields, by their labels. */
+export async function fill(within: Page | Locator, values: Readonly<Record<string, string>>): Promise<void> {
+  for (const [label, value] of Object.entries(values)) await field(within, label).fill(value)
+  // What was wrong with it goes away a moment later, and what stands below moves up.
+  await pageOf(within).evaluate(() => new Promise((done) => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 50)))
+}

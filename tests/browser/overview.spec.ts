@@ -1,0 +1,85 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Page } from '@playwright/test'
+import { overview } from '@zhisuan/contract/nextstack/overview'
+import { vms } from '@zhisuan/contract/nextstack/vm'
+import { administratorPassword, Client, until } from '../support/server.ts'
+import { newName, register } from './people.ts'
+import { expect, signIn, stage, test } from './test.ts'
+
+/** What axe finds wrong on what is seen now, once nothing fades in any more. */
+async function accessible(page: Page, what: string): Promise<void> {
+  await page.waitForFunction(() => document.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect?.getComputedTiming().iterations === Infinity))
+  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']).analyze()
+  expect.soft(violations.map(({ id, impact, nodes }) => `${impact ?? ''} ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' ')}`), what).toEqual([])
+}
+
+const tile = (page: Page, name: string) => page.getByRole('region', { name: '资源' }).getByRole('link', { name: new RegExp(`^${name} \\d`) })
+
+test.describe('the overview', () => {
+  test('tells an administrator what there is, how it grew and what was done, as it happens', async ({ page, context }) => {
+    const client = new Client(stage().url)
+    await client.signIn('admin', administratorPassword)
+    await signIn(context, 'admin')
+    await page.goto('/index')
+    const running = (await client.call(overview.get)).resources.find(({ kind }) => kind === 'vm')?.statuses.find(({ status }) => status === 'running')?.count ?? 0
+    expect(running).toBeGreaterThan(12)
+    await expect(tile(page, '云主机')).toContainText(`${running} 运行中`)
+    await expect(page.getByRole('img', { name: /云主机数量/ })).toBeVisible()
+    await expect(page.getByRole('heading', { name: '配额' })).toBeVisible()
+    await accessible(page, 'for an administrator')
+
+    const params = { id: stage().vmId }
+    await client.call(vms.stop, { params, body: { force: true } })
+    const done = page.getByRole('listitem').filter({ hasText: /^成功关闭云主机示例实例/ })
+    await expect(done).toContainText('成功')
+    await expect(tile(page, '云主机')).toContainText(`${running - 1} 运行中`, { timeout: 15_000 })
+    await client.call(vms.start, { params })
+    await until(async () => (await client.call(vms.get, { params })).status === 'running', 'the instance to run again')
+    await done.getByRole('link', { name: '示例实例' }).click()
+    await expect(page).toHaveURL(new RegExp(`/nextStack/vm/detail/${stage().vmId}`))
+  })
+
+  test('has a chart for each range, and says from when on it knows', async ({ page, context }) => {
+    await signIn(context, 'admin')
+    await page.goto('/index')
+    await expect(page.getByText(/刚开始记录|开始记录，之前没有数据/)).toBeVisible()
+    for (const range of ['7 天', '30 天']) {
+      const answered = page.waitForResponse(/overview\/trends\?range=(week|month)/)
+      await page.getByRole('radiogroup', { name: '时间范围' }).getByText(range).click()
+      expect((await answered).ok()).toBe(true)
+      await expect(page.getByRole('img', { name: /已分配内存/ })).toBeVisible()
+    }
+  })
+
+  test('says what needs somebody, and leads there', async ({ page, context }) => {
+    await signIn(context, 'admin')
+    await page.route('**/api/nextstack/v1/overview', async (route) => {
+      const response = await route.fetch()
+      const alarms = [
+        { type: 'cloud', id: stage().cloudId, name: '体验云', health: 'unreachable' },
+        { type: 'resource', kind: 'vm', status: 'error', count: 2 },
+      ]
+      return route.fulfill({ response, json: { ...((await response.json()) as object), alarms } })
+    })
+    await page.goto('/index')
+    const alarms = page.getByRole('region', { name: /需要处理/ })
+    await expect(alarms).toContainText('云平台“体验云”无法连接')
+    await accessible(page, 'with alarms')
+    await alarms.getByRole('link', { name: '2 个云主机异常' }).click()
+    await expect(page).toHaveURL(/\/nextStack\/vm\?status=error/)
+  })
+
+  test('shows a new organisation the first step, also in a narrow window', async ({ page, context }) => {
+    const person = await register(stage().url, newName('owner'), newName('组织'))
+    await signIn(context, person)
+    await page.goto('/index')
+    await expect(page.getByRole('heading', { name: '开始使用' })).toBeVisible()
+    await expect(page.getByText('没有设置上限，也还没有用量。')).toBeVisible()
+    await expect(page.getByRole('region', { name: '资源' })).toHaveCount(0)
+    await accessible(page, 'for a new organisation')
+    await page.setViewportSize({ width: 390, height: 800 })
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0)
+    await page.getByRole('link', { name: '创建第一台云主机' }).click()
+    await expect(page).toHaveURL(/\/nextStack\/vm\/add/)
+  })
+})

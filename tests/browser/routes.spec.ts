@@ -1,0 +1,202 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Page } from '@playwright/test'
+import { mayOpen, table, type Row } from './routeTable.ts'
+import { expect, signIn, stage, test } from './test.ts'
+import { watchQuiet } from './traffic.ts'
+
+// Recording two hundred pages takes longer than looking at them; a failure names its row.
+test.use({ trace: 'off' })
+
+/** With its parameters given, and without the optional one. */
+function addressesOf(path: string): readonly string[] {
+  const id = path.startsWith('/nextStack/vm/') ? stage().vmId : path.startsWith('/help/') ? 'sign-in' : 'made-up'
+  const filled = path.replace(/\{\w+\??\}/g, id)
+  return path.endsWith('?}') ? [filled, path.replace(/\/\{\w+\?\}$/, '')] : [filled]
+}
+
+/** What an address leads to. */
+interface Place {
+  /** With its query. */
+  readonly at: string
+  readonly windowTitle: string
+  /** All of the first rank: there has to be one. */
+  readonly heading: string
+  /** What a page says that is not built. */
+  readonly pending: string | null
+}
+
+/** Pages whose heading is not their title. */
+const headings: Readonly<Record<string, string>> = {
+  '/': '多个云，一处算清',
+  '/login': '登录智算云',
+  '/register': '注册账号',
+  '/Terms-of-Service': '智算云服务条款',
+}
+
+/** Pages about one thing: it is named in the heading and in the window. */
+const things: Readonly<Record<string, string>> = {
+  '/nextStack/vm/detail/{id}': '示例实例',
+  '/help/helpCenter/{id}': '登录与注册',
+  // Its name is in its address.
+  '/containerApplicationService/deployContainer/{id}/{name}': 'made-up',
+  '/containerApplicationService/containerFromService/{id}/{name}': 'made-up',
+  // Without an id in the query a new one.
+  '/containerApplicationService/configureInformation': '创建配置',
+  '/containerApplicationService/version': '创建应用模板',
+}
+
+const pendingText = (title: string): string => `尚未开放“${title}”正在建设中，目前还不能使用。`
+
+function placeOf(path: string, at = path): Place {
+  const row = table.find((one) => one.path === path)
+  if (row === undefined) throw new Error(`no route ${path}`)
+  const name = things[path] ?? row.title
+  return {
+    at,
+    windowTitle: path === '/' ? '智算云 · 一站式智能计算云解决方案' : `${name} · 智算云`,
+    heading: headings[path] ?? name,
+    pending: row.built ? null : pendingText(row.title),
+  }
+}
+
+/**
+ * Opens an address as a link in the console does; answers where that led, once it is as expected or
+ * stays otherwise. All within the page: asking from here costs more than the page's own work.
+ */
+const open = (page: Page, address: string, expected: Place): Promise<Place> =>
+  page.evaluate(
+    async ({ address, expected }) => {
+      const look = (): Place => {
+        const panel = document.querySelector('main .zs-panel')
+        const texts = [...(panel?.querySelectorAll('.zs-panel-title, .zs-panel-note') ?? [])].map(({ textContent }) => textContent)
+        return {
+          at: location.pathname + location.search,
+          windowTitle: document.title,
+          heading: [...document.querySelectorAll('h1')].map(({ textContent }) => textContent).join(' and '),
+          pending: texts[0] === '尚未开放' ? texts.join('') : null,
+        }
+      }
+      const { idx } = history.state as { idx: number }
+      history.pushState({ idx: idx + 1, key: String(idx + 1) }, '', address)
+      dispatchEvent(new PopStateEvent('popstate', { state: history.state }))
+      const end = Date.now() + 5_000
+      while (JSON.stringify(look()) !== JSON.stringify(expected) && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 5))
+      return look()
+    },
+    { address, expected },
+  )
+
+interface Actor {
+  readonly who: 'nobody' | 'admin' | 'tenant' | 'tenantAdmin'
+  readonly roles: readonly string[]
+  /** Where somebody begins who asked for nothing else. */
+  readonly landing: string
+}
+
+const actors: readonly Actor[] = [
+  { who: 'nobody', roles: [], landing: '' },
+  { who: 'admin', roles: ['ADMIN'], landing: '/index' },
+  { who: 'tenant', roles: ['TENANT'], landing: '/nextStack/vm' },
+  { who: 'tenantAdmin', roles: ['TENANT_ADMIN'], landing: '/nextStack/vm' },
+]
+
+/** What the specification says: the guard of section 4, the roles of section 6. */
+function expectedFor({ who, roles, landing }: Actor, row: Row, address: string): Place {
+  const isPublic = row.roles.includes('public')
+  if (who === 'nobody') return isPublic ? placeOf(row.path, address) : placeOf('/login', `/login?${new URLSearchParams({ redirect: address })}`)
+  if (row.path === '/login') return placeOf(landing)
+  if (mayOpen(row, roles)) return placeOf(row.path, address)
+  return placeOf(row.path === '/index' ? landing : '/404')
+}
+
+test.describe('every route', () => {
+  for (const actor of actors) {
+    test(`as ${actor.who}`, async ({ page, context, trouble }) => {
+      test.setTimeout(120_000)
+      if (actor.who !== 'nobody') await signIn(context, actor.who)
+      // Another organisation's instance does not exist: that page is looked at below.
+      const rows = table.filter(({ path }) => actor.who !== 'tenantAdmin' || path !== '/nextStack/vm/detail/{id}')
+      expect(rows.length).toBeGreaterThan(200)
+      await page.goto('/404')
+      await expect(page.getByRole('heading', { name: '页面不存在' })).toBeVisible()
+      // What is made up does not exist, and its page says so.
+      trouble.expect(/^404 GET .*made-up/)
+      for (const row of rows) {
+        for (const address of addressesOf(row.path)) {
+          const expected = expectedFor(actor, row, address)
+          expect.soft(await open(page, address, expected), address).toEqual(expected)
+          expect.soft(trouble.take(), `unseen at ${address}`).toEqual([])
+        }
+      }
+    })
+  }
+
+  test('an instance of another organisation, and one that never was, do not exist', async ({ page, context, trouble }) => {
+    await signIn(context, 'tenantAdmin')
+    trouble.expect(/^404 GET \/api\/nextstack\/v1\/vms\//)
+    for (const id of [stage().vmId, '00000000-0000-4000-8000-000000000000', 'made-up']) {
+      await page.goto(`/nextStack/vm/detail/${id}`)
+      await expect(page.getByText('云主机不存在或已被删除')).toBeVisible()
+      await expect(page).toHaveTitle('云主机详情 · 智算云')
+    }
+  })
+
+  test('an address that is none leads to /404, signed in or not', async ({ page, context }) => {
+    const addresses = ['/nextstack/vm', '/nextStack', '/nextStack/vm/detail', '/index/more', '/iam', '/a/b/c/d/e', '/%E6%97%A0']
+    const look = async (): Promise<void> => {
+      for (const address of addresses) {
+        await page.goto(address)
+        await expect.soft(page, address).toHaveURL('/404')
+      }
+    }
+    await look()
+    await signIn(context, 'admin')
+    await look()
+  })
+})
+
+test.describe('what a page loads', () => {
+  const dist = process.env['WEB_DIR'] ?? fileURLToPath(new URL('../../apps/web/dist', import.meta.url))
+  type Manifest = Readonly<Record<string, { readonly file: string; readonly src?: string }>>
+  const chunks = Object.values(JSON.parse(readFileSync(join(dist, '.vite/manifest.json'), 'utf8')) as Manifest).filter(({ file }) => file.endsWith('.js'))
+  const textOf = (file: string): string => readFileSync(join(dist, file), 'utf8')
+
+  /** Files of the scripts that a page has loaded once it rests. */
+  async function loadedBy(page: Page, path: string, heading: string): Promise<ReadonlySet<string>> {
+    const quiet = watchQuiet(page)
+    await page.goto(path)
+    await expect(page.getByRole('heading', { level: 1, name: heading })).toBeVisible()
+    await quiet()
+    const urls = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname.slice(1)))
+    return new Set(urls.filter((url) => url.endsWith('.js')))
+  }
+
+  /** By their sources: chunks that are no page's or part's own have none. */
+  const sourcesOf = (files: ReadonlySet<string>): readonly string[] => chunks.flatMap(({ file, src }) => (src !== undefined && files.has(file) ? src : [])).toSorted()
+
+  /** Which of the heavy libraries are in files, wherever the bundler put them. */
+  function librariesIn(files: ReadonlySet<string>): readonly string[] {
+    const marks = { terminal: 'xterm-helper-textarea', charts: '_echarts_instance_', articles: 'remarkRehype' }
+    return Object.entries(marks).flatMap(([library, mark]) => {
+      const holding = chunks.filter(({ file }) => textOf(file).includes(mark))
+      expect(holding, `chunks with ${library}`).not.toEqual([])
+      return holding.some(({ file }) => files.has(file)) ? library : []
+    })
+  }
+
+  test('the login page: itself alone', async ({ page }) => {
+    const files = await loadedBy(page, '/login', '登录智算云')
+    expect(sourcesOf(files)).toEqual(['index.html', 'src/features/public/LoginPage.tsx', 'src/locales/zh/public.ts'])
+    expect(librariesIn(files)).toEqual([])
+  })
+
+  test('the first list: nothing of another page', async ({ page, context }) => {
+    await signIn(context, 'tenant')
+    const files = await loadedBy(page, '/nextStack/vm', '云主机')
+    // The words of snapshots too: it makes them.
+    expect(sourcesOf(files)).toEqual(['index.html', 'src/features/nextstack/vm/VmList.tsx', 'src/layout/Antd.tsx', 'src/layout/ConsoleLayout.tsx', 'src/locales/zh/nextstack.ts', 'src/locales/zh/snapshot.ts'])
+    expect(librariesIn(files)).toEqual([])
+  })
+})

@@ -1,0 +1,118 @@
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Page } from '@playwright/test'
+import { organisations } from '@zhisuan/contract/ums/user'
+import { startProvider, type RunningProvider } from '../../apps/server/src/testing/oidc-provider.ts'
+import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
+import { asAdministrator, startServer, type RunningServer } from '../support/server.ts'
+import { field } from './forms.ts'
+import { newName, register } from './people.ts'
+import { password } from './stage.ts'
+import { expect, signIn, test, toast } from './test.ts'
+
+/** Providers lead back to the platform's address: this server is told its own. */
+let server: RunningServer
+let provider: RunningProvider & { allow(uri: string): void }
+let data: TemporaryFolder
+let origin = ''
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+test.beforeAll(async () => {
+  data = temporaryFolder('sso')
+  const port = await freePort()
+  origin = `http://localhost:${port}`
+  server = await startServer(data.path, { PORT: String(port), PUBLIC_URL: origin, LOCAL_CLOUD: 'none', TRUST_PROXY: '1' })
+  provider = await startProvider({ postLogoutRedirectUris: [`${origin}/login`] })
+  const administrator = await asAdministrator(server)
+  await administrator.call(organisations.create, { body: { name: '统一登录测试组织' } })
+})
+test.afterAll(async () => {
+  await provider.close()
+  await server.stop()
+  data.remove()
+})
+
+async function accessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']).analyze()
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join()}`)).toEqual([])
+}
+/** On the provider's own page. */
+async function signInThere(page: Page, account: string, go = 'Sign in'): Promise<void> {
+  await page.getByLabel('Account').fill(account)
+  await page.getByRole('button', { name: go }).click()
+}
+
+test('an administrator sets a provider up; people sign in, link their own account, and sign out there too', async ({ page, context, trouble, browser }) => {
+  trouble.expect(/^401 POST \/api\/ums\/v1\/auth\/password\/tokens$/)
+  provider.add({ sub: 'alice', preferred_username: 'alice', name: '爱丽丝', email: 'alice@corp.example', email_verified: true })
+  provider.add({ sub: 'bob', preferred_username: 'bob', name: '鲍勃', email: 'bob@corp.example', email_verified: true })
+  await signIn(context, 'admin', origin)
+  await page.goto(`${origin}/configure?tab=signOn`)
+  await page.getByRole('tab', { name: '单点登录' }).click()
+  await expect(page.getByText('还没有身份提供方')).toBeVisible()
+  await accessible(page)
+  await page.getByRole('button', { name: '添加身份提供方' }).first().click()
+  const dialog = page.getByRole('dialog', { name: '添加身份提供方' })
+  await field(dialog, '名称').fill('公司账号')
+  await field(dialog, '颁发者地址').fill('http://127.0.0.1:1')
+  await field(dialog, '客户端标识').fill(provider.client.id)
+  await field(dialog, '客户端密钥').fill(provider.client.secret)
+  await dialog.getByRole('button', { name: '测试连接' }).click()
+  await expect(dialog.getByRole('alert')).toContainText('连接不上')
+  await field(dialog, '颁发者地址').fill(provider.issuer)
+  await dialog.getByRole('button', { name: '测试连接' }).click()
+  await expect(dialog.getByRole('alert')).toContainText('可以连接')
+  await dialog.getByRole('checkbox', { name: '没有关联的账号首次登录时，自动创建用户' }).check()
+  await dialog.getByRole('combobox', { name: '所属组织' }).click()
+  await page.getByTitle('统一登录测试组织').click()
+  await dialog.getByRole('checkbox', { name: '退出登录时，同时退出身份提供方' }).check()
+  await accessible(page)
+  await dialog.getByRole('button', { name: '保存' }).click()
+  await expect(toast(page, '身份提供方已保存')).toBeVisible()
+  await page.getByRole('row', { name: /公司账号/ }).getByRole('button', { name: '修改' }).click()
+  const redirect = await page.getByRole('dialog').getByText(/\/callback$/).textContent()
+  provider.allow(redirect?.trim() ?? '')
+
+  // Somebody new: back where he wanted to go.
+  const visitor = await browser.newContext({ locale: 'zh-CN' })
+  const own = await visitor.newPage()
+  await own.goto(`${origin}/login?redirect=/userMsg`)
+  const button = own.getByRole('button', { name: '使用公司账号登录' })
+  await button.click()
+  await signInThere(own, 'alice', 'Cancel')
+  await expect(own.getByRole('alert').filter({ hasText: '您取消了登录' })).toBeVisible()
+  await accessible(own)
+  await button.click()
+  await signInThere(own, 'alice')
+  await expect(own).toHaveURL(/\/userMsg$/)
+  await expect(own.getByRole('region', { name: '关联账号' })).toContainText('公司账号：alice@corp.example')
+  await own.getByRole('button', { name: /的账号菜单$/ }).click()
+  await own.getByRole('menuitem', { name: '退出登录' }).click()
+  await own.getByRole('button', { name: 'Sign out' }).click()
+  await expect(own).toHaveURL(/\/login/)
+  await visitor.close()
+
+  // Somebody who is there links his own account, and signs in with it.
+  const { username } = await register(server.url, newName('linked'))
+  const second = await browser.newContext({ locale: 'zh-CN' })
+  await signIn(second, { username, password }, origin)
+  const his = await second.newPage()
+  await his.goto(`${origin}/userMsg`)
+  const section = his.getByRole('region', { name: '关联账号' })
+  await section.getByRole('button', { name: '关联公司账号' }).click()
+  await signInThere(his, 'bob')
+  await expect(section).toContainText('公司账号：bob@corp.example')
+  await accessible(his)
+  await section.getByRole('button', { name: '解除关联 公司账号' }).click()
+  await expect(section).toContainText('还没有关联账号')
+  await second.close()
+})

@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+
+const execute = promisify(execFile)
+/** Where the engines' interfaces are, should these tests themselves run in a network of their own (scripts/test.sh). */
+const hostNetwork = process.env['HOST_NETWORK']
+const run = (command: string, parameters: readonly string[]) =>
+  hostNetwork === undefined ? execute(command, parameters) : execute('nsenter', [`--net=${hostNetwork}`, command, ...parameters])
+
+/** A machine on the other side of a cable: a network namespace that knows one way only, to this host. */
+export interface World {
+  /** The host's address, and its own, on the cable. */
+  readonly hostSide: string
+  readonly worldSide: string
+  run(...command: string[]): Promise<{ stdout: string }>
+  /** What it reads there; null where nothing answers. */
+  read(url: string): Promise<string | null>
+  remove(): Promise<void>
+}
+
+/**
+ * @param name of the namespace; its cable has the same, at most 13 characters
+ * @param range the first three bytes of the cable's addresses
+ */
+export async function openWorld(name: string, range: string): Promise<World> {
+  const [hostSide, worldSide] = [`${range}.1`, `${range}.2`]
+  const inside = (...command: string[]) => run('ip', ['netns', 'exec', name, ...command])
+  const remove = async (): Promise<void> => {
+    await run('ip', ['netns', 'delete', name]).catch(() => undefined)
+    await run('ip', ['link', 'delete', `${name}0`]).catch(() => undefined)
+  }
+  await remove()
+  await run('ip', ['netns', 'add', name])
+  await run('ip', ['link', 'add', `${name}0`, 'type', 'veth', 'peer', 'name', `${name}1`, 'netns', name])
+  await run('ip', ['address', 'add', `${hostSide}/30`, 'dev', `${name}0`])
+  await run('ip', ['link', 'set', `${name}0`, 'up'])
+  await inside('ip', 'address', 'add', `${worldSide}/30`, 'dev', `${name}1`)
+  await inside('ip', 'link', 'set', `${name}1`, 'up')
+  await inside('ip', 'route', 'add', 'default', 'via', hostSide)
+  return {
+    hostSide,
+    worldSide,
+    run: inside,
+    async read(url) {
+      const script = `fetch(process.argv[1], { signal: AbortSignal.timeout(2000) }).then(async (answer) => console.log(await answer.text()))`
+      return inside(process.execPath, '-e', script, url).then(
+        ({ stdout }) => stdout.trim(),
+        () => null,
+      )
+    },
+    remove,
+  }
+}
