@@ -1,9 +1,9 @@
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
 import { accessKeys } from '@zhisuan/contract/ums/access-key'
 import { organisations, users } from '@zhisuan/contract/ums/user'
 import { createSigner, httpbis } from 'http-message-signatures'
 import { randomUUID } from 'node:crypto'
+import { accessible, dialog } from './console.ts'
 import { field, fill, wrong } from './forms.ts'
 import { newName, register } from './people.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
@@ -21,11 +21,6 @@ async function bySignature(id: string, secret: string): Promise<number> {
 
 const section = (page: Page) => page.getByRole('region', { name: '访问密钥' })
 const row = (page: Page, name: string) => section(page).getByRole('listitem').filter({ hasText: name })
-const dialog = (page: Page) => page.getByRole('dialog')
-async function accessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']).analyze()
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join()}`)).toEqual([])
-}
 /** Copies what is told, and says that it is kept. */
 async function keep(page: Page, ...labels: string[]): Promise<string[]> {
   const told: string[] = []

@@ -1,5 +1,6 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
+import { button, dialog } from './console.ts'
 import { newName, register } from './people.ts'
 import { byGroup, pagesFor } from './routeTable.ts'
 import { field } from './forms.ts'
@@ -51,8 +52,6 @@ async function checkAll(page: Page, paths: readonly string[]): Promise<void> {
   }
 }
 
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
-const dialog = (page: Page) => page.getByRole('dialog')
 
 /** Looks at a dialog, closes it as it was opened: with nothing done. */
 async function checkDialog(page: Page, what: string): Promise<void> {

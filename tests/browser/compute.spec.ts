@@ -2,21 +2,12 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Locator, Page } from '@playwright/test'
+import { accessible, dialog, rowOf } from './console.ts'
 import { field, fill } from './forms.ts'
 import { newName } from './people.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
 
-/** What axe finds wrong on what is seen now, once nothing fades in any more. */
-async function accessible(page: Page, what: string): Promise<void> {
-  await page.waitForFunction(() => document.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect?.getComputedTiming().iterations === Infinity))
-  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']).analyze()
-  expect.soft(violations.map(({ id, impact, nodes }) => `${impact ?? ''} ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' ')}`), what).toEqual([])
-}
-
-const rowOf = (page: Page, name: string): Locator => page.getByRole('row', { name: new RegExp(name) })
-const dialog = (page: Page): Locator => page.getByRole('dialog')
 
 test.describe('flavors', () => {
   test('an administrator makes one, looks at it, changes who may choose it, and deletes it', async ({ page, context, trouble }) => {
@@ -195,7 +186,8 @@ test.describe('commands', () => {
     for (const name of ['batch-1', 'batch-2']) await page.getByRole('row', { name: new RegExp(`${name}(?!\\d)`) }).getByRole('checkbox').check()
     await page.getByRole('button', { name: '执行命令' }).click()
     await expect(page).toHaveURL(/mode=batch/)
-    await expect(page.getByTitle('batch-1')).toBeVisible()
+    // By its whole name: the list that is left has batch-10 too.
+    await expect(page.getByRole('main').getByTitle('batch-1', { exact: true })).toBeVisible()
     await field(page, '命令').fill('hostname\ncat /no/such\n')
     await accessible(page, 'the composer')
     await page.getByRole('button', { name: '在 2 台云主机上执行' }).click()
@@ -223,14 +215,14 @@ test.describe('commands', () => {
     await expect(row).toContainText('失败')
     await page.getByRole('button', { name: '编辑后执行' }).first().click()
     await expect(field(page, '命令')).toHaveValue('hostname\ncat /no/such\n')
-    await expect(page.getByTitle('batch-2')).toBeVisible()
+    await expect(page.getByRole('main').getByTitle('batch-2', { exact: true })).toBeVisible()
   })
 
   test('one that takes long is seen to run, and is cancelled; it can be run again', async ({ page, context }) => {
     const name = newName('long')
     await signIn(context, 'tenant')
     await page.goto(`/nextStack/vmCommand?mode=batch&vms=${stage().vmId}`)
-    await expect(page.getByTitle('示例实例')).toBeVisible()
+    await expect(page.getByRole('main').getByTitle('示例实例', { exact: true })).toBeVisible()
     await fill(page, { 命令: 'sleep 600\n', 名称: name })
     await page.getByRole('button', { name: '执行', exact: true }).click()
     await expect(pane(page, '示例实例')).toContainText('执行中')

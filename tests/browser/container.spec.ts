@@ -3,8 +3,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { randomUUID } from 'node:crypto'
-import { AxeBuilder } from '@axe-core/playwright'
-import type { Locator, Page } from '@playwright/test'
+import type { Page } from '@playwright/test'
 import { edges } from '@zhisuan/contract/ecrm/edge'
 import { createDocker } from '@zhisuan/engines/docker/engine'
 import { socketTransport } from '@zhisuan/engines/docker/socket'
@@ -12,6 +11,7 @@ import { dockerIsThere, importBusybox } from '@zhisuan/engines/docker/testing'
 import { parametersOf, startAgent, type RunningAgent } from '../support/agent.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { Client, until } from '../support/server.ts'
+import { accessible, button, rowOf } from './console.ts'
 import { field, fill } from './forms.ts'
 import { newName, someAddress } from './people.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
@@ -29,15 +29,6 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** What axe finds wrong on what is seen now. */
-async function accessible(page: Page, what: string): Promise<void> {
-  await page.waitForFunction(() => document.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect?.getComputedTiming().iterations === Infinity))
-  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']).analyze()
-  expect.soft(violations.map(({ id, impact, nodes }) => `${impact ?? ''} ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' ')}`), what).toEqual([])
-}
-
-const button = (within: Page | Locator, name: string): Locator => within.getByRole('button', { name, exact: true })
-const rowOf = (page: Page, name: string): Locator => page.getByRole('row', { name: new RegExp(name) })
 const tab = (page: Page, name: string): Promise<void> => page.getByRole('tab', { name, exact: true }).click()
 
 test.describe('containers on a real Docker', () => {

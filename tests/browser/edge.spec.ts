@@ -1,21 +1,12 @@
-import { AxeBuilder } from '@axe-core/playwright'
 import { randomUUID } from 'node:crypto'
-import type { Locator, Page } from '@playwright/test'
+import type { Page } from '@playwright/test'
 import { parametersOf, startAgent } from '../support/agent.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { accessible, dialog, heading } from './console.ts'
 import { field, fill } from './forms.ts'
 import { newName } from './people.ts'
 import { expect, signIn, test, toast } from './test.ts'
 
-/** What axe finds wrong on what is seen now, once nothing fades in any more. */
-async function accessible(page: Page, what: string): Promise<void> {
-  await page.waitForFunction(() => document.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect?.getComputedTiming().iterations === Infinity))
-  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']).analyze()
-  expect.soft(violations.map(({ id, impact, nodes }) => `${impact ?? ''} ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' ')}`), what).toEqual([])
-}
-
-const dialog = (page: Page): Locator => page.getByRole('dialog')
-const heading = (page: Page, name: string | RegExp): Locator => page.getByRole('heading', { level: 1, name })
 const more = async (page: Page, action: string): Promise<void> => {
   await page.locator('.zs-head-actions').getByRole('button', { name: /更多/ }).click()
   await page.getByRole('menuitem', { name: action }).click()

@@ -9,6 +9,7 @@ import { images, networks, vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { licences } from '@zhisuan/contract/sys/sys'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { administratorPassword, asAdministrator, Client, startServer, until, type RunningServer } from '../support/server.ts'
+import { button } from './console.ts'
 import { field, fill, wrong } from './forms.ts'
 import { newPhone } from './inbox.ts'
 import { newName, register, someAddress } from './people.ts'
@@ -17,7 +18,6 @@ import { expect, signIn, stage, test, toast } from './test.ts'
 import { watchTraffic } from './traffic.ts'
 import { startWire, type Wire } from './wire.ts'
 
-const button = (within: Page | Locator, name: string) => within.getByRole('button', { name, exact: true })
 const offline = '无法连接服务器，请检查网络后重试'
 
 /** Somebody with instances of his own on a cloud, running. */

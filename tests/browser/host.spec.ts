@@ -1,21 +1,13 @@
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Locator, Page } from '@playwright/test'
 import { flavors } from '@zhisuan/contract/nextstack/flavor'
 import { images, networks, vms } from '@zhisuan/contract/nextstack/vm'
 import { administratorPassword, Client, until } from '../support/server.ts'
+import { accessible, dialog } from './console.ts'
 import { newName } from './people.ts'
 import { password } from './stage.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
 
-/** What axe finds wrong on what is seen now, once nothing fades in any more. */
-async function accessible(page: Page, what: string): Promise<void> {
-  await page.waitForFunction(() => document.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect?.getComputedTiming().iterations === Infinity))
-  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']).analyze()
-  expect.soft(violations.map(({ id, impact, nodes }) => `${impact ?? ''} ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' ')}`), what).toEqual([])
-}
-
 const node = (page: Page): Locator => page.getByRole('row', { name: /sandbox/ })
-const dialog = (page: Page): Locator => page.getByRole('dialog')
 
 async function asAdministrator(): Promise<Client> {
   const client = new Client(stage().url)

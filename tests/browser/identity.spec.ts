@@ -8,6 +8,7 @@ import { Secret, TOTP } from 'otpauth'
 import { issueLicence, makeKeyPair } from '../../apps/server/src/modules/sys/licence/licence.file.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { administratorPassword, asAdministrator, Client, startServer, type RunningServer } from '../support/server.ts'
+import { button } from './console.ts'
 import { field, fill, wrong } from './forms.ts'
 import { codeFor, newPhone } from './inbox.ts'
 import { newName, register } from './people.ts'
@@ -15,7 +16,6 @@ import { password, type Account } from './stage.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
 import { watchQuiet, watchTraffic } from './traffic.ts'
 
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const tooOften = /操作过于频繁，请\d+秒后再试/
 
 /** Signs in on the login page, as a person does. */

@@ -1,25 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
-import { AxeBuilder } from '@axe-core/playwright'
 import type { BrowserContext, Locator, Page } from '@playwright/test'
 import { imageLibrary } from '@zhisuan/contract/nextstack/image'
 import { pack } from 'tar-stream'
+import { accessible, button, dialog, rowOf } from './console.ts'
 import { field, fill, wrong } from './forms.ts'
 import { newName, someAddress } from './people.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
 
-/** What axe finds wrong on what is seen now, once nothing fades in any more. */
-async function accessible(page: Page, what: string): Promise<void> {
-  await page.waitForFunction(() => document.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect?.getComputedTiming().iterations === Infinity))
-  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']).analyze()
-  expect.soft(violations.map(({ id, impact, nodes }) => `${impact ?? ''} ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' ')}`), what).toEqual([])
-}
-
 const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex')
-const button = (within: Page | Locator, name: string): Locator => within.getByRole('button', { name, exact: true })
-const dialog = (page: Page): Locator => page.getByRole('dialog')
-const rowOf = (page: Page, name: string): Locator => page.getByRole('row', { name: new RegExp(name) })
 const state = (page: Page): Locator => page.locator('.zs-status').first()
 
 /** An image that nobody else has. */

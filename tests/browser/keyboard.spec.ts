@@ -3,6 +3,7 @@ import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { flavors } from '@zhisuan/contract/nextstack/flavor'
 import { images, networks, vms } from '@zhisuan/contract/nextstack/vm'
 import { administratorPassword, Client, until } from '../support/server.ts'
+import { dialog } from './console.ts'
 import { newName, register, someAddress } from './people.ts'
 import { byGroup, pagesFor } from './routeTable.ts'
 import type { Account } from './stage.ts'
@@ -48,7 +49,6 @@ async function openMenu(page: Page, opener: Locator, entry: Locator): Promise<vo
 }
 
 const button = (within: Page | Locator, name: string | RegExp) => within.getByRole('button', { name, exact: true })
-const dialog = (page: Page) => page.getByRole('dialog')
 const main = (page: Page) => page.getByRole('main')
 
 /**

@@ -1,10 +1,10 @@
 import { createServer } from 'node:net'
 import { once } from 'node:events'
-import { AxeBuilder } from '@axe-core/playwright'
 import type { CDPSession, Page } from '@playwright/test'
 import { Secret, TOTP } from 'otpauth'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { startServer, type RunningServer } from '../support/server.ts'
+import { accessible } from './console.ts'
 import { field, fill } from './forms.ts'
 import { newName, register } from './people.ts'
 import { password } from './stage.ts'
@@ -69,11 +69,6 @@ async function typeIn(page: Page, name: string): Promise<void> {
   await fill(page, { '用户名、手机号或邮箱': name, '密码': password })
   await page.getByRole('button', { name: '登录', exact: true }).click()
 }
-async function accessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']).analyze()
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join()}`)).toEqual([])
-}
-
 test('a passkey is added, signs in by its button, is renamed, and deleted', async ({ page, trouble }) => {
   // The last one asks for a passkey that was deleted.
   trouble.expect(/^401 POST \/api\/ums\/v1\/auth\/passkey\/tokens$/)

@@ -1,19 +1,10 @@
-import { AxeBuilder } from '@axe-core/playwright'
-import type { Page } from '@playwright/test'
 import { configs } from '@zhisuan/contract/sys/sys'
 import { administratorPassword, Client } from '../support/server.ts'
+import { accessible, button } from './console.ts'
 import { field, wrong } from './forms.ts'
 import { someAddress } from './people.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
 
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
-
-/** What axe finds wrong on what is seen now. */
-async function accessible(page: Page, what: string): Promise<void> {
-  await page.waitForFunction(() => document.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect?.getComputedTiming().iterations === Infinity))
-  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']).analyze()
-  expect.soft(violations.map(({ id, impact, nodes }) => `${impact ?? ''} ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' ')}`), what).toEqual([])
-}
 
 test.describe('the platform’s settings', () => {
   test.afterAll(async () => {

@@ -1,23 +1,12 @@
-import { AxeBuilder } from '@axe-core/playwright'
-import type { Locator, Page } from '@playwright/test'
 import { images, networks, vms } from '@zhisuan/contract/nextstack/vm'
 import { flavors } from '@zhisuan/contract/nextstack/flavor'
 import { Client, until } from '../support/server.ts'
+import { accessible, button, dialog, rowOf } from './console.ts'
 import { field, fill, wrong } from './forms.ts'
 import { newName, someAddress } from './people.ts'
 import { password, stage } from './stage.ts'
 import { expect, signIn, test, toast } from './test.ts'
 
-/** What axe finds wrong on what is seen now, once nothing fades in any more. */
-async function accessible(page: Page, what: string): Promise<void> {
-  await page.waitForFunction(() => document.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect?.getComputedTiming().iterations === Infinity))
-  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']).analyze()
-  expect.soft(violations.map(({ id, impact, nodes }) => `${impact ?? ''} ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' ')}`), what).toEqual([])
-}
-
-const rowOf = (page: Page, name: string): Locator => page.getByRole('row', { name: new RegExp(name) })
-const dialog = (page: Page): Locator => page.getByRole('dialog')
-const button = (within: Page | Locator, name: string): Locator => within.getByRole('button', { name, exact: true })
 
 /** An instance of the tenant's that nobody else looks at. */
 async function makeVm(name: string): Promise<string> {

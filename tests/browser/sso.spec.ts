@@ -1,11 +1,11 @@
 import { createServer } from 'node:net'
 import { once } from 'node:events'
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
 import { organisations } from '@zhisuan/contract/ums/user'
 import { startProvider, type RunningProvider } from '../../apps/server/src/testing/oidc-provider.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { asAdministrator, startServer, type RunningServer } from '../support/server.ts'
+import { accessible } from './console.ts'
 import { field } from './forms.ts'
 import { newName, register } from './people.ts'
 import { password } from './stage.ts'
@@ -41,10 +41,6 @@ test.afterAll(async () => {
   data.remove()
 })
 
-async function accessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']).analyze()
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join()}`)).toEqual([])
-}
 /** On the provider's own page. */
 async function signInThere(page: Page, account: string, go = 'Sign in'): Promise<void> {
   await page.getByLabel('Account').fill(account)

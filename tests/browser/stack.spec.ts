@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Locator, Page } from '@playwright/test'
 import { configs } from '@zhisuan/contract/cis/container'
 import { edges } from '@zhisuan/contract/ecrm/edge'
@@ -11,6 +10,7 @@ import { dockerIsThere, importBusybox } from '@zhisuan/engines/docker/testing'
 import { parametersOf, startAgent, type RunningAgent } from '../support/agent.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { Client } from '../support/server.ts'
+import { accessible, button, dialog, heading, rowOf } from './console.ts'
 import { field, fill } from './forms.ts'
 import { newName, someAddress } from './people.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
@@ -18,17 +18,6 @@ import { expect, signIn, stage, test, toast } from './test.ts'
 const docker = createDocker(socketTransport())
 const image = `zs-browser-stack-${randomUUID().slice(0, 8)}:1`
 
-/** What axe finds wrong on what is seen now, once nothing fades in any more. */
-async function accessible(page: Page, what: string): Promise<void> {
-  await page.waitForFunction(() => document.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect?.getComputedTiming().iterations === Infinity))
-  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']).analyze()
-  expect.soft(violations.map(({ id, impact, nodes }) => `${impact ?? ''} ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' ')}`), what).toEqual([])
-}
-
-const button = (within: Page | Locator, name: string): Locator => within.getByRole('button', { name, exact: true })
-const dialog = (page: Page): Locator => page.getByRole('dialog')
-const heading = (page: Page, name: string | RegExp): Locator => page.getByRole('heading', { level: 1, name })
-const rowOf = (page: Page, name: string): Locator => page.getByRole('row', { name: new RegExp(name) })
 const tab = (page: Page, name: string | RegExp): Promise<void> => page.getByRole('tab', { name }).click()
 const more = async (within: Locator, action: string): Promise<void> => {
   await within.getByRole('button', { name: /更多/ }).click()

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Locator, Page } from '@playwright/test'
 import { errors } from '@zhisuan/contract/errors'
+import { accessible, button, dialog, rowOf } from './console.ts'
 import { field, fill } from './forms.ts'
 import { newName } from './people.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
@@ -12,16 +12,6 @@ async function still(page: Page): Promise<void> {
   await page.waitForFunction(() => document.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect?.getComputedTiming().iterations === Infinity))
 }
 
-/** What axe finds wrong on what is seen now. */
-async function accessible(page: Page, what: string): Promise<void> {
-  await still(page)
-  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']).analyze()
-  expect.soft(violations.map(({ id, impact, nodes }) => `${impact ?? ''} ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' ')}`), what).toEqual([])
-}
-
-const rowOf = (page: Page, name: string): Locator => page.getByRole('row', { name: new RegExp(name) })
-const dialog = (page: Page): Locator => page.getByRole('dialog')
-const button = (within: Page | Locator, name: string): Locator => within.getByRole('button', { name, exact: true })
 /** Beside the title: what the volume is doing. */
 const state = (page: Page): Locator => page.locator('.zs-status').first()
 
