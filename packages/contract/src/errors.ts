@@ -374,6 +374,8 @@ export const errors = catalogue({
   paymentKeyReused: { code: 96010, status: 409, text: '该付款标识已用于另一笔款项' },
   holdEnded: { code: 96011, status: 409, text: '该笔冻结款项已经扣除或释放' },
   amountZero: { code: 96012, status: 400, text: '金额不能为0' },
+  budgetNameTaken: { code: 96040, status: 400, text: '预算名称已存在' },
+  budgetScopeUnknown: { code: 96041, status: 400, text: '预算只能限定到本组织的一个项目或一个产品' },
 })
 
 export type ErrorName = keyof typeof errors

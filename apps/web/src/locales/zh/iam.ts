@@ -392,7 +392,7 @@ export default {
   types: {
     sys: { config: '设置', licence: '许可证' },
     ums: { auth: '登录', verification: '验证码', user: '用户', organisation: '组织', consultation: '留言', invitation: '邀请', secondFactor: '第二因子', passkey: '通行密钥', identityProvider: '身份提供方', identity: '关联账号', singleSignOn: '单点登录', accessKey: '访问密钥' },
-    bill: { account: '账户', category: '产品分类', product: '产品', sku: '计费项', discount: '折扣', quote: '报价', consume: '消费' },
+    bill: { account: '账户', category: '产品分类', product: '产品', sku: '计费项', discount: '折扣', quote: '报价', consume: '消费', arrearsPolicy: '欠费策略', standing: '账户状态', notice: '费用通知', budget: '预算' },
     cmp: { cloud: '云平台' },
     nextstack: {
       vm: '云主机',
@@ -574,5 +574,12 @@ export default {
     ask: '询价',
     summary: '查看月度概览',
     monthly: '查看月账单',
+    exceptions: '查看例外',
+    setException: '设置例外',
+    removeException: '取消例外',
+    history: '查看变化记录',
+    setContacts: '设置联系人',
+    scopes: '查看可选范围',
+    resources: '查看资源',
   },
 } as const
