@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs and starts the real engines from Debian's packages, for tests and for a first look.
-#   scripts/engines.sh [up|down|status]
+#   scripts/engines.sh [up|down|status]             LXD and Docker
+#   scripts/engines.sh openstack [up|down|status]   an OpenStack of this one machine: some 3 GiB of memory
 # Idempotent; assumes no systemd. What already runs is used and left as it is.
 set -euo pipefail
 
@@ -101,8 +102,15 @@ docker_down() {
 
 docker_status() { docker_answers && echo "docker: running" || echo "docker: not running"; }
 
+engines=(lxd docker)
+if [ "${1:-}" = openstack ]; then
+  # shellcheck source=scripts/openstack/cloud.sh
+  . "$(dirname "$0")/openstack/cloud.sh"
+  engines=(openstack)
+  shift
+fi
 action=${1:-up}
 case $action in
-  up | down | status) for engine in lxd docker; do "${engine}_$action"; done ;;
-  *) echo "usage: scripts/engines.sh [up|down|status]" >&2; exit 2 ;;
+  up | down | status) for engine in "${engines[@]}"; do "${engine}_$action"; done ;;
+  *) echo "usage: scripts/engines.sh [openstack] [up|down|status]" >&2; exit 2 ;;
 esac
