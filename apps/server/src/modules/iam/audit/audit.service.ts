@@ -4,6 +4,7 @@ import type { AuditRecord, audits as calls } from '@zhisuan/contract/iam/audit'
 import { z } from 'zod'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import { iso } from '../../../platform/db/database.ts'
+import { csvLine } from '../../../platform/exports.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import * as store from './audit.store.ts'
 
@@ -26,21 +27,15 @@ const shape = (row: store.AuditRow): AuditRecord => ({
 
 const columns = ['number', 'at', 'call', 'actor_id', 'actor_name', 'bp_id', 'object_id', 'request_id', 'ip', 'code', 'access_key_id', 'access_key_name', 'hash'] as const
 
-/** RFC 4180; what a spreadsheet would take for a formula is made text. */
-const cell = (value: string | number | null): string => {
-  const text = String(value ?? '')
-  const plain = /^[=+\-@\t\r]/.test(text) && typeof value === 'string' ? `'${text}` : text
-  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
-}
-const csvLine = (record: AuditRecord): string => {
+const csvOf = (record: AuditRecord): string => {
   const flat = { ...record, actor_id: record.actor?.id ?? null, actor_name: record.actor?.name ?? null, access_key_id: record.access_key?.id ?? null, access_key_name: record.access_key?.name ?? null }
-  return `${columns.map((column) => cell(flat[column])).join(',')}\r\n`
+  return csvLine(columns.map((column) => flat[column]))
 }
 
 async function* fileOf(pages: AsyncGenerator<readonly store.AuditRow[]>, format: BodyOf<Calls['export']>['format']): AsyncGenerator<string> {
   // With a byte order mark: spreadsheets read Chinese names right.
   if (format === 'csv') yield `\uFEFF${columns.join(',')}\r\n`
-  for await (const rows of pages) yield rows.map((row) => (format === 'csv' ? csvLine(shape(row)) : `${JSON.stringify(shape(row))}\n`)).join('')
+  for await (const rows of pages) yield rows.map((row) => (format === 'csv' ? csvOf(shape(row)) : `${JSON.stringify(shape(row))}\n`)).join('')
 }
 
 /** What a link seals: whose view of the log it is, and what was asked for. */
