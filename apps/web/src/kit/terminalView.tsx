@@ -41,6 +41,10 @@ interface Live {
   socket: WebSocket | null
   /** While the past is printed again, the screen's own answers must not reach the shell as typing. */
   muted: boolean
+  /** The shell has said that it listens, on the socket that is open. */
+  listens: boolean
+  /** What was typed before it could be heard. */
+  ahead: string
   used: boolean
 }
 
@@ -207,16 +211,14 @@ function useScreen({ frame, live, latest, label, settings, onToggleTab }: {
       if (place.clientWidth > 0 && place.clientHeight > 0) addon.fit()
     }
     const feed = createTerminalFeed((bytes, drawn) => screen.write(bytes, drawn))
-    const here: Live = { screen, fit, feed, socket: null, muted: false, used: false }
+    const here: Live = { screen, fit, feed, socket: null, muted: false, listens: false, ahead: '', used: false }
     live.current = here
 
-    const typed = (bytes: Uint8Array<ArrayBuffer>): void => {
-      if (!here.muted && here.socket?.readyState === WebSocket.OPEN) here.socket.send(bytes)
-    }
-    const encoder = new TextEncoder()
-    screen.onData((text) => typed(encoder.encode(text)))
+    screen.onData((text) => typed(here, text, latest.current.phase))
     // Mouse reports of old protocols: bytes, one in each character.
-    screen.onBinary((text) => typed(Uint8Array.from(text, (character) => character.charCodeAt(0))))
+    screen.onBinary((text) => {
+      if (hears(here)) here.socket?.send(Uint8Array.from(text, (character) => character.charCodeAt(0)))
+    })
     screen.onResize(() => sendSize(here))
     screen.attachCustomKeyEventHandler((event) => {
       if (event.type !== 'keydown') return true
@@ -267,6 +269,31 @@ function useScreen({ frame, live, latest, label, settings, onToggleTab }: {
   }, [label, live])
 }
 
+const hears = (here: Live): boolean => here.listens && !here.muted && here.socket?.readyState === WebSocket.OPEN
+
+const encoder = new TextEncoder()
+
+/** Where a shell is there, or is on its way. */
+const comes = new Set<TerminalState['phase']>(['opening', 'connecting', 'ready', 'waiting'])
+
+/** More than this nobody types while a shell opens. */
+const aheadMost = 4_096
+
+/**
+ * Sends what was typed, or keeps it until the shell listens: half of a line would be another one.
+ * What begins with ESC may be the screen's own answer to what is printed, and is nobody's typing.
+ */
+function typed(here: Live, text: string, phase: TerminalState['phase']): void {
+  if (hears(here)) here.socket?.send(encoder.encode(text))
+  else if (comes.has(phase) && !text.startsWith('\x1b') && here.ahead.length + text.length <= aheadMost) here.ahead += text
+}
+
+function catchUp(here: Live): void {
+  if (here.ahead === '' || !hears(here)) return
+  here.socket?.send(encoder.encode(here.ahead))
+  here.ahead = ''
+}
+
 const optionsOf = (settings: TerminalSettings) => ({ fontSize: settings.fontSize, screenReaderMode: settings.screenReader })
 
 /** Does what the connection's state asks for, and reports back. */
@@ -309,6 +336,7 @@ function useConnection({ state, dispatch, live, latest, resumeKey, newShellText 
     const socket = new WebSocket(target)
     socket.binaryType = 'arraybuffer'
     here.socket = socket
+    here.listens = false
     let replayLeft = 0
     let atReplayStart = false
 
@@ -317,17 +345,22 @@ function useConnection({ state, dispatch, live, latest, resumeKey, newShellText 
       if (!frame.success) return socket.close(4002)
       if (frame.data.type === 'exit') {
         remembered.write(resumeKey, null)
+        here.ahead = ''
         return dispatch({ type: 'exit', attempt, exitCode: frame.data.exit_code })
       }
       replayLeft = frame.data.replay_bytes
       atReplayStart = replayLeft > 0
       here.muted = replayLeft > 0
+      here.listens = true
+      // What was meant for a shell that is gone is not for another.
+      if (renewed && here.used) here.ahead = ''
       here.feed.clear()
       here.feed.push(cleared)
       if (renewed && here.used) here.feed.push(new TextEncoder().encode(`\x1b[2m${newShellText}\x1b[0m\r\n`))
       here.used = true
       here.fit()
       sendSize(here)
+      catchUp(here)
       dispatch({ type: 'ready', attempt })
     }
     const binary = (bytes: Uint8Array): void => {
@@ -340,6 +373,7 @@ function useConnection({ state, dispatch, live, latest, resumeKey, newShellText 
         replayEnds
           ? () => {
               here.muted = false
+              catchUp(here)
             }
           : undefined,
       )
