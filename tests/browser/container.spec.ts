@@ -1,6 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { randomUUID } from 'node:crypto'
 import type { Page } from '@playwright/test'
@@ -10,6 +8,7 @@ import { socketTransport } from '@zhisuan/engines/docker/socket'
 import { dockerIsThere, importBusybox } from '@zhisuan/engines/docker/testing'
 import { parametersOf, startAgent, type RunningAgent } from '../support/agent.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
+import { freePort } from '../support/port.ts'
 import { Client, until } from '../support/server.ts'
 import { accessible, button, rowOf } from './console.ts'
 import { field, fill } from './forms.ts'
@@ -18,16 +17,6 @@ import { expect, signIn, stage, test, toast } from './test.ts'
 
 const docker = createDocker(socketTransport())
 const image = `zs-browser-${randomUUID().slice(0, 8)}:1`
-
-/** A port that nobody has, now. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 const tab = (page: Page, name: string): Promise<void> => page.getByRole('tab', { name, exact: true }).click()
 

@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Locator, Page } from '@playwright/test'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
@@ -8,6 +6,7 @@ import { flavors } from '@zhisuan/contract/nextstack/flavor'
 import { images, networks, vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { licences } from '@zhisuan/contract/sys/sys'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
+import { freePort } from '../support/port.ts'
 import { administratorPassword, asAdministrator, Client, startServer, until, type RunningServer } from '../support/server.ts'
 import { button } from './console.ts'
 import { field, fill, wrong } from './forms.ts'
@@ -776,15 +775,6 @@ test.describe('a server that is slow or does not answer', () => {
       data.remove()
     }
   })
-
-  async function freePort(): Promise<number> {
-    const probe = createServer().listen(0, '127.0.0.1')
-    await once(probe, 'listening')
-    const { port } = probe.address() as AddressInfo
-    probe.close()
-    await once(probe, 'close')
-    return port
-  }
 })
 
 const socket = join(process.env['LXD_DIR'] ?? '/var/lib/lxd', 'unix.socket')

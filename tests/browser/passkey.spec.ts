@@ -1,8 +1,7 @@
-import { createServer } from 'node:net'
-import { once } from 'node:events'
 import type { CDPSession, Page } from '@playwright/test'
 import { Secret, TOTP } from 'otpauth'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
+import { freePort } from '../support/port.ts'
 import { startServer, type RunningServer } from '../support/server.ts'
 import { accessible } from './console.ts'
 import { field, fill } from './forms.ts'
@@ -14,15 +13,6 @@ import { expect, test, toast } from './test.ts'
 let server: RunningServer
 let data: TemporaryFolder
 let origin = ''
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  await once(probe, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 test.beforeAll(async () => {
   data = temporaryFolder('passkey')

@@ -1,9 +1,8 @@
-import { createServer } from 'node:net'
-import { once } from 'node:events'
 import type { Page } from '@playwright/test'
 import { organisations } from '@zhisuan/contract/ums/user'
 import { startProvider, type RunningProvider } from '../../apps/server/src/testing/oidc-provider.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
+import { freePort } from '../support/port.ts'
 import { asAdministrator, startServer, type RunningServer } from '../support/server.ts'
 import { accessible } from './console.ts'
 import { field } from './forms.ts'
@@ -16,15 +15,6 @@ let server: RunningServer
 let provider: RunningProvider & { allow(uri: string): void }
 let data: TemporaryFolder
 let origin = ''
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  await once(probe, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 test.beforeAll(async () => {
   data = temporaryFolder('sso')

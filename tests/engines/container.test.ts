@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { configs, containers, containerTransitional, deployments, type Container } from '@zhisuan/contract/cis/container'
 import type { BodyInput } from '@zhisuan/contract/define'
@@ -14,22 +14,13 @@ import { WebSocket } from 'ws'
 import { register } from '../browser/people.ts'
 import { parametersOf, startAgent, type RunningAgent } from '../support/agent.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
+import { freePort } from '../support/port.ts'
 import { asAdministrator, Client, startServer, until, type RunningServer } from '../support/server.ts'
 
 const docker = createDocker(socketTransport())
 const run = randomUUID().slice(0, 8)
 const image = `zs-container-${run}:1`
 type Spec = BodyInput<typeof containers.deploy>['spec']
-
-/** A port that nobody has, now. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** A whole server, a whole agent, and the Docker Engine of this host. */
 describe.skipIf(!dockerIsThere)('containers on a node', () => {

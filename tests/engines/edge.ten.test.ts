@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { stackDeployments, stacks, stackTransitional } from '@zhisuan/contract/aos/stack'
 import { containers, containerTransitional, deployments } from '@zhisuan/contract/cis/container'
@@ -12,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { register } from '../browser/people.ts'
 import { parametersOf, startAgent, type RunningAgent } from '../support/agent.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
+import { freePort } from '../support/port.ts'
 import { asAdministrator, Client, startServer, until, type RunningServer } from '../support/server.ts'
 
 const docker = createDocker(socketTransport())
@@ -117,11 +116,7 @@ describe.skipIf(!dockerIsThere)('ten nodes', () => {
   }, 240_000)
 
   it('tell of ports that are taken before anything is made', async () => {
-    const probe = createServer().listen(0, '127.0.0.1')
-    await once(probe, 'listening')
-    const { port: host_port } = probe.address() as AddressInfo
-    probe.close()
-    await once(probe, 'close')
+    const host_port = await freePort()
     const ports = [{ container_port: 80, host_port }]
     const first = await deploy('holder', { edge_ids: [nodes[0]?.id] }, { ports })
     await settled(first.deployment_id)

@@ -1,8 +1,6 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -16,6 +14,7 @@ import { embeddedUrl } from '../../apps/server/src/platform/db/embedded.ts'
 import { register } from '../browser/people.ts'
 import { parametersOf, startAgent, type RunningAgent } from '../support/agent.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
+import { freePort } from '../support/port.ts'
 import { asAdministrator, Client, startServer, until, type RunningServer } from '../support/server.ts'
 
 const run = promisify(execFile)
@@ -171,10 +170,7 @@ describe('nodes with real agents', () => {
   }, 180_000)
 
   it('comes by a gateway, and no more when that is closed', async () => {
-    const free = createServer().listen(0, '127.0.0.1')
-    await once(free, 'listening')
-    const { port: gatewayPort } = free.address() as AddressInfo
-    free.close()
+    const gatewayPort = await freePort()
     const { id: region_id } = await admin.call(regions.create, { body: { name: '网关区域' } })
     const { id: site_id } = await admin.call(sites.create, { body: { name: '网关站点', region_id } })
     const first = await owner.call(edges.create, { body: { name: 'gateway', confirm: 'auto', site_id } })

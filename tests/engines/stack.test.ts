@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { nodeStacks, services, stackConfigs, stacks, stackTransitional, type Service, type Stack } from '@zhisuan/contract/aos/stack'
 import { configs, containers } from '@zhisuan/contract/cis/container'
@@ -13,21 +13,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { register } from '../browser/people.ts'
 import { parametersOf, startAgent, type RunningAgent } from '../support/agent.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
+import { freePort } from '../support/port.ts'
 import { asAdministrator, Client, startServer, until, type RunningServer } from '../support/server.ts'
 
 const docker = createDocker(socketTransport())
 const run = randomUUID().slice(0, 8)
 const image = `zs-stack-${run}:1`
 type StackDetail = Stack & { services: Service[] }
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** A whole server, a whole agent, compose and the Docker Engine of this host. */
 describe.skipIf(!dockerIsThere)('stacks on a node', () => {
