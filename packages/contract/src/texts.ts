@@ -224,4 +224,6 @@ export const billTexts = {
   contactUnreachable: '请填写邮箱或手机号',
   thresholdTwice: '提醒比例不能重复',
   budgetAboveZero: '预算金额须大于0',
+  priceRequired: '请至少填写一种价格',
+  meterTwice: '同一计量项和类别不能出现两次',
 } as const

@@ -12,7 +12,10 @@ const base = '/api/bill/v1'
 export const billingPeriods = ['hour', 'month', 'year'] as const
 export type BillingPeriod = (typeof billingPeriods)[number]
 
-export const category = z.object({ id: z.uuid(), name: z.string(), description: z.string(), product_count: z.int(), created_at: moment, updated_at: moment })
+/** Who made it; empty where the platform's own records do not know. */
+const author = { created_by: z.string() }
+
+export const category = z.object({ id: z.uuid(), name: z.string(), description: z.string(), product_count: z.int(), ...author, created_at: moment, updated_at: moment })
 export type Category = z.output<typeof category>
 
 export const product = z.object({
@@ -21,6 +24,11 @@ export const product = z.object({
   description: z.string(),
   category: z.object({ id: z.uuid(), name: z.string() }),
   sku_count: z.int(),
+  /** Those with a price that holds now, of whatever period. */
+  priced_sku_count: z.int(),
+  /** Granted for this product alone, ended ones too: with them it cannot be deleted. */
+  discount_count: z.int(),
+  ...author,
   created_at: moment,
   updated_at: moment,
 })
@@ -45,6 +53,8 @@ export const price = z.object({
   effective_from: moment,
   /** Null holds until another price begins. */
   effective_to: moment.nullable(),
+  /** When one that was made later takes, or took, its place. */
+  replaced_at: moment.nullable(),
   /** `superseded`: another one, made later, holds in its place. */
   status: z.enum(['planned', 'current', 'superseded', 'ended']),
   created_by: z.string(),
@@ -61,12 +71,21 @@ export const sku = z.object({
   variant: z.string(),
   /** What holds now, for each period that is priced. */
   prices: z.array(price),
+  /** Some are still to begin. */
+  planned_count: z.int(),
+  /** A price was set at some time: it cannot be deleted. */
+  ever_priced: z.boolean(),
+  /** What uses it by the hour, as of the last rating. */
+  used_by: z.object({ organisations: z.int(), resources: z.int() }),
+  ...author,
   created_at: moment,
 })
 export type Sku = z.output<typeof sku>
 
 /** A share of the price that is paid: `0.85` takes 15 % off. Kept with four decimals. */
 const fraction = z.string().regex(/^[01]\.\d{2,4}$/)
+
+export const discountStates = ['planned', 'current', 'ended'] as const
 
 export const discount = z.object({
   id: z.uuid(),
@@ -78,16 +97,33 @@ export const discount = z.object({
   period: z.enum(billingPeriods).nullable(),
   effective_from: moment,
   effective_to: moment.nullable(),
-  status: z.enum(['planned', 'current', 'ended']),
+  status: z.enum(discountStates),
   created_by: z.string(),
   created_at: moment,
+  /** By whom and when it was ended before its time. */
+  ended: z.object({ by: z.string(), at: moment }).nullable(),
 })
 export type Discount = z.output<typeof discount>
+
+/** Hours of the month in {@link pricePreview}. */
+export const previewHours = 720
+
+/** What 30 days of what is in use now cost before and after a price; `before` is 0 for what has none. */
+const effect = { resources: z.int(), before: money, after: money }
+export const pricePreview = z.object({
+  organisation_count: z.int(),
+  ...effect,
+  /** Those for whom it changes most. */
+  organisations: z.array(z.object({ id: z.uuid(), name: z.string(), ...effect })),
+})
+export type PricePreview = z.output<typeof pricePreview>
+
+const priceGiven = amountGiven(8).refine((text) => !text.startsWith('-'), billTexts.priceNegative)
 
 const named = z.object({ name, description: description.default('') })
 
 export const categories = {
-  list: defineCall({ id: 'bill.category.list', method: 'GET', path: `${base}/categories`, summary: 'Categories of products', access: admins, query: listQuery(['name', 'created_at'], { keyword }), response: listOf(category) }),
+  list: defineCall({ id: 'bill.category.list', method: 'GET', path: `${base}/categories`, summary: 'Categories of products', access: admins, query: listQuery(['name', 'product_count', 'created_at'], { keyword }), response: listOf(category) }),
   /** Refused with 96001. */
   create: defineCall({ id: 'bill.category.create', method: 'POST', path: `${base}/categories`, summary: 'Make a category', access: admins, status: 201, body: named, response: category }),
   /** Refused with 96001. */
@@ -97,7 +133,7 @@ export const categories = {
 } as const
 
 export const products = {
-  list: defineCall({ id: 'bill.product.list', method: 'GET', path: `${base}/products`, summary: 'Products', access: admins, query: listQuery(['name', 'created_at'], { keyword, category_id: z.uuid().optional() }), response: listOf(product) }),
+  list: defineCall({ id: 'bill.product.list', method: 'GET', path: `${base}/products`, summary: 'Products', access: admins, query: listQuery(['name', 'sku_count', 'created_at'], { keyword, category_id: z.uuid().optional(), priced: z.enum(['all', 'some', 'none']).optional() }), response: listOf(product) }),
   get: defineCall({ id: 'bill.product.get', method: 'GET', path: `${base}/products/{id}`, summary: 'One product', access: admins, params: byId, response: product }),
   /** Refused with 96002. */
   create: defineCall({ id: 'bill.product.create', method: 'POST', path: `${base}/products`, summary: 'Make a product', access: admins, status: 201, body: named.extend({ category_id: z.uuid() }), response: product }),
@@ -111,6 +147,8 @@ export const products = {
 export const skus = {
   /** Refused with 96003: what is measured is priced in one place. */
   create: defineCall({ id: 'bill.sku.create', method: 'POST', path: `${base}/skus`, summary: 'Add a SKU to a product', access: admins, status: 201, body: z.object({ product_id: z.uuid(), name, meter: z.enum(meterNames), variant: variant.default('') }), response: sku }),
+  /** Lines and orders show the new name, too. */
+  update: defineCall({ id: 'bill.sku.update', method: 'PUT', path: `${base}/skus/{id}`, summary: 'Rename a SKU', access: admins, params: byId, body: z.object({ name }), response: sku }),
   /** Refused with 96006. */
   delete: defineCall({ id: 'bill.sku.delete', method: 'DELETE', path: `${base}/skus/{id}`, summary: 'Delete a SKU that never had a price', access: admins, params: byId, response: empty }),
   prices: defineCall({ id: 'bill.sku.prices', method: 'GET', path: `${base}/skus/{id}/prices`, summary: 'All prices that a SKU had, has and is to have', access: admins, params: byId, query: listQuery(['effective_from'], { period: z.enum(billingPeriods).optional() }), response: listOf(price) }),
@@ -123,13 +161,28 @@ export const skus = {
     access: admins,
     status: 201,
     params: byId,
-    body: z.object({ period: z.enum(billingPeriods), tiers: tiersOf(amountGiven(8).refine((text) => !text.startsWith('-'), billTexts.priceNegative)), effective_from: moment.optional(), effective_to: moment.nullable().default(null) }),
+    body: z.object({ period: z.enum(billingPeriods), tiers: tiersOf(priceGiven), effective_from: moment.optional(), effective_to: moment.nullable().default(null) }),
     response: price,
+  }),
+  /**
+   * What a price for an hour would mean for what is in use, as of the last rating and at the
+   * discounts that will hold. Refused with 96007.
+   */
+  previewPrice: defineCall({
+    id: 'bill.sku.previewPrice',
+    method: 'POST',
+    path: `${base}/skus/{id}/price-preview`,
+    summary: 'What a price would mean for those who use it now',
+    access: admins,
+    audit: false,
+    params: byId,
+    body: z.object({ tiers: tiersOf(priceGiven), effective_from: moment.optional() }),
+    response: pricePreview,
   }),
 } as const
 
 export const discounts = {
-  list: defineCall({ id: 'bill.discount.list', method: 'GET', path: `${base}/discounts`, summary: 'Discounts', access: admins, query: listQuery(['name', 'effective_from', 'created_at'], { keyword, bp_id: z.uuid().optional(), product_id: z.uuid().optional() }), response: listOf(discount) }),
+  list: defineCall({ id: 'bill.discount.list', method: 'GET', path: `${base}/discounts`, summary: 'Discounts', access: admins, query: listQuery(['name', 'fraction', 'effective_from', 'created_at'], { keyword, status: z.enum(discountStates).optional(), period: z.enum(billingPeriods).optional(), bp_id: z.uuid().optional(), product_id: z.uuid().optional() }), response: listOf(discount) }),
   /** Where several hold, the lowest fraction does. Refused with 24008, 96007. */
   create: defineCall({
     id: 'bill.discount.create',
@@ -152,6 +205,68 @@ export const discounts = {
   }),
   /** Ends it now; what it took off stays off. Refused with 96008. */
   end: defineCall({ id: 'bill.discount.end', method: 'DELETE', path: `${base}/discounts/{id}`, summary: 'End a discount', access: admins, params: byId, response: discount }),
+} as const
+
+/** What was used by the hour while nothing priced it: it was free, and stays so. */
+export const unpricedUse = z.object({
+  meter: z.enum(meterNames),
+  variant: z.string(),
+  organisation_count: z.int(),
+  resource_count: z.int(),
+  /** Units × hours, such as GiB for an hour. */
+  unit_hours: z.number(),
+  first_at: moment,
+  /** Null: it goes on. */
+  last_at: moment.nullable(),
+  /** Where it is to be priced, if there is a place for it. */
+  sku: z.object({ id: z.uuid(), name: z.string(), product: z.object({ id: z.uuid(), name: z.string() }) }).nullable(),
+})
+export type UnpricedUse = z.output<typeof unpricedUse>
+
+export const unpriced = {
+  list: defineCall({
+    id: 'bill.unpriced.list',
+    method: 'GET',
+    path: `${base}/unpriced-usage`,
+    summary: 'What was used in the last days while it had no price',
+    access: admins,
+    query: z.object({ days: z.coerce.number().int().min(1).max(90).default(7) }),
+    response: z.object({ total: z.int(), items: z.array(unpricedUse) }),
+  }),
+} as const
+
+const listedPrice = priceGiven.nullable().default(null)
+const priceListRow = z
+  .object({ category: name, product: name, sku: name, meter: z.enum(meterNames), variant: variant.default(''), hour: listedPrice, month: listedPrice, year: listedPrice })
+  .refine(({ hour, month, year }) => hour !== null || month !== null || year !== null, { path: ['hour'], error: billTexts.priceRequired })
+
+export const priceLists = {
+  /**
+   * A whole list at once, or nothing of it; prices hold from now on. Categories and products are
+   * found by their names, or made. Refused with 96002 where a product is in another category, and with 96003.
+   */
+  import: defineCall({
+    id: 'bill.priceList.import',
+    method: 'POST',
+    path: `${base}/price-lists`,
+    summary: 'Make categories, products, SKUs and prices of a list',
+    access: admins,
+    status: 201,
+    body: z.object({
+      rows: z
+        .array(priceListRow)
+        .min(1)
+        .max(200)
+        .superRefine((rows, { addIssue }) => {
+          const seen = new Set<string>()
+          for (const [at, { meter, variant: kind }] of rows.entries()) {
+            if (seen.has(`${meter}/${kind}`)) addIssue({ code: 'custom', path: [at, 'meter'], message: billTexts.meterTwice })
+            seen.add(`${meter}/${kind}`)
+          }
+        }),
+    }),
+    response: z.object({ categories: z.int(), products: z.int(), skus: z.int(), prices: z.int() }),
+  }),
 } as const
 
 /** A part of the price: so many units at so much. */
