@@ -376,6 +376,7 @@ export const errors = catalogue({
   amountZero: { code: 96012, status: 400, text: '金额不能为0' },
   budgetNameTaken: { code: 96040, status: 400, text: '预算名称已存在' },
   budgetScopeUnknown: { code: 96041, status: 400, text: '预算只能限定到本组织的一个项目或一个产品' },
+  priceListOverlaps: { code: 96060, status: 409, text: '有人同时定价了同样的计量项，请刷新后再试' },
 })
 
 export type ErrorName = keyof typeof errors

@@ -243,7 +243,8 @@ const priceListRow = z
 export const priceLists = {
   /**
    * A whole list at once, or nothing of it; prices hold from now on. Categories and products are
-   * found by their names, or made. Refused with 96002 where a product is in another category, and with 96003.
+   * found by their names, or made. Refused with 96002 where a product is in another
+   * category, with 96003, and with 96060 where somebody does the same at the same time.
    */
   import: defineCall({
     id: 'bill.priceList.import',

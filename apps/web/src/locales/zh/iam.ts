@@ -392,7 +392,7 @@ export default {
   types: {
     sys: { config: '设置', licence: '许可证' },
     ums: { auth: '登录', verification: '验证码', user: '用户', organisation: '组织', consultation: '留言', invitation: '邀请', secondFactor: '第二因子', passkey: '通行密钥', identityProvider: '身份提供方', identity: '关联账号', singleSignOn: '单点登录', accessKey: '访问密钥' },
-    bill: { account: '账户', category: '产品分类', product: '产品', sku: '计费项', discount: '折扣', quote: '报价', consume: '消费', arrearsPolicy: '欠费策略', standing: '账户状态', notice: '费用通知', budget: '预算' },
+    bill: { account: '账户', category: '产品分类', product: '产品', sku: '计费项', discount: '折扣', quote: '报价', priceList: '价目表', unpriced: '未定价的用量', consume: '消费', arrearsPolicy: '欠费策略', standing: '账户状态', notice: '费用通知', budget: '预算' },
     cmp: { cloud: '云平台' },
     nextstack: {
       vm: '云主机',
@@ -570,6 +570,7 @@ export default {
     skus: '查看计费项',
     prices: '查看价格',
     setPrice: '定价',
+    previewPrice: '预览定价的影响',
     end: '结束',
     ask: '询价',
     summary: '查看月度概览',

@@ -76,4 +76,23 @@ export const catalogueMigrations: Migrations = {
     create trigger discounts_only_end before update or delete on bill_discounts
       for each row execute function discounts_only_end();
   `),
+  '20261122_88_authors_of_the_catalogue': migration(`
+    -- What is there already was made before anybody wrote down by whom.
+    alter table bill_categories add created_by uuid, add created_by_name text not null default '';
+    alter table bill_products add created_by uuid, add created_by_name text not null default '';
+    alter table bill_skus add created_by uuid, add created_by_name text not null default '';
+
+    alter table bill_discounts add ended_by uuid, add ended_by_name text, add ended_at timestamptz;
+    create or replace function discounts_only_end() returns trigger language plpgsql as $$
+    declare ending constant text[] := '{effective_to, ended_by, ended_by_name, ended_at}';
+    begin
+      if tg_op = 'DELETE' or old.ended_at is not null or (to_jsonb(new) - ending) <> (to_jsonb(old) - ending) then
+        raise exception 'a discount only ends';
+      end if;
+      return new;
+    end $$;
+
+    -- What is used now, by what prices are for.
+    create index usage_intervals_open on usage_intervals (meter, variant) where "to" is null;
+  `),
 }

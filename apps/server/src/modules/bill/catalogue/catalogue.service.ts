@@ -1,22 +1,29 @@
+import { billingPeriods, previewHours } from '@zhisuan/contract/bill/catalogue'
 import type * as contract from '@zhisuan/contract/bill/catalogue'
+import { meters, type Meter } from '@zhisuan/contract/bill/meter'
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import type { Actor } from '../../../platform/auth/actor.ts'
-import { iso, isoOrNull, isUniqueViolation } from '../../../platform/db/database.ts'
+import { iso, isoOrNull, isUniqueViolation, type Tx } from '../../../platform/db/database.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import * as store from './catalogue.store.ts'
-import { amountOf, createTariff, formulaOf, wholeFraction } from './tariff.ts'
+import { amountOf, createTariff, formulaOf, wholeFraction, type Tariff } from './tariff.ts'
 
 type Named = { name: string; description: string }
+type GivenTiers = readonly { above: number; price: string }[]
 type Period = { effective_from?: string | undefined; effective_to: string | null }
 
 const authoredBy = (actor: Actor) => ({ created_by: actor.user_id, created_by_name: actor.name })
 /** Usage is counted in whole seconds: what begins within one begins with the next. */
 const wholeSecond = (moment: number): Date => new Date(Math.ceil(moment / 1000) * 1000)
 export const fractionText = (fraction: number): string => toDecimal(BigInt(fraction) * (10n ** 8n / BigInt(wholeFraction)))
+
+const storedTiers = (tiers: GivenTiers) => tiers.map(({ above, price }) => ({ above, price: String(toMinor(price)) }))
+/** Organisations that a preview names. */
+const mostNamed = 5
 
 /** @throws Refusal 24008 outside (0, 1], and for what four decimals cannot say */
 function readFraction(text: string): number {
@@ -26,13 +33,44 @@ function readFraction(text: string): number {
   return fraction
 }
 
-/** `work`, with a broken unique rule told as a refusal of the field `name`. */
-async function unique<T>(rule: string, refusal: 'categoryNameTaken' | 'productNameTaken', work: Promise<T>): Promise<T> {
+/** `work`, with a broken unique rule told as a refusal of a field. */
+async function unique<T>(rule: string, refusal: 'categoryNameTaken' | 'productNameTaken' | 'priceListOverlaps', work: Promise<T>, field = 'name'): Promise<T> {
   try {
     return await work
   } catch (error) {
-    throw isUniqueViolation(error, rule) ? new Refusal(refusal, { field: 'name', cause: error }) : error
+    throw isUniqueViolation(error, rule) ? new Refusal(refusal, { field, cause: error }) : error
   }
+}
+
+type Made = ResponseOf<typeof contract.priceLists.import>
+
+/** One of that name, held; made where there is none. */
+async function categoryNamed(tx: Tx, actor: Actor, name: string, made: Made): Promise<string> {
+  const there = await store.categoryByName(tx, name)
+  if (there !== undefined) return there.id
+  const id = uuidv7()
+  await store.insertCategory(tx, { id, name, description: '', ...authoredBy(actor) })
+  made.categories++
+  return id
+}
+
+/** @throws Refusal 96002 where it is in another category */
+async function productNamed(tx: Tx, actor: Actor, { name, category_id }: { name: string; category_id: string }, made: Made, field: string): Promise<string> {
+  const there = await store.productByName(tx, name)
+  if (there !== undefined && there.category_id !== category_id) throw new Refusal('productNameTaken', { field })
+  if (there !== undefined) return there.id
+  const id = uuidv7()
+  await store.insertProduct(tx, { id, name, description: '', category_id, ...authoredBy(actor) })
+  made.products++
+  return id
+}
+
+/** When within a stretch of time nothing prices a meter by the hour. */
+function gapsOf(tariff: Tariff, meter: Meter, variant: string, since: number, until: number): store.Gap[] {
+  const spans = tariff.spans({ meter, variant, bp_id: '', period: 'hour' })
+  const [first] = spans
+  const none = first === undefined ? [{ from: since, to: until }] : [{ from: since, to: first.from }, ...spans.filter(({ terms }) => terms === null)]
+  return none.map(({ from, to }) => ({ meter, variant, from: Math.max(from, since), to: Math.min(to, until) })).filter(({ from, to }) => from < to)
 }
 
 export type CatalogueService = ReturnType<typeof createCatalogue>
@@ -51,10 +89,16 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
     return period
   }
 
-  const shapeCategory = (row: NonNullable<Awaited<ReturnType<typeof store.getCategory>>>): contract.Category => ({ ...row, created_at: iso(row.created_at), updated_at: iso(row.updated_at) })
-  const shapeProduct = ({ category_id, category_name, ...row }: store.ShownProduct): contract.Product => ({
+  const shapeCategory = ({ created_by_name, ...row }: NonNullable<Awaited<ReturnType<typeof store.getCategory>>>): contract.Category => ({
+    ...row,
+    created_by: created_by_name,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  })
+  const shapeProduct = ({ category_id, category_name, created_by_name, ...row }: store.ShownProduct): contract.Product => ({
     ...row,
     category: { id: category_id, name: category_name },
+    created_by: created_by_name,
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
   })
@@ -63,7 +107,9 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
     const at = now()
     const rivals = all.filter((one) => one.period === row.period && one.number !== row.number)
     const isLater = (one: store.PriceRow): boolean => one.effective_from > row.effective_from || (one.effective_from.getTime() === row.effective_from.getTime() && one.number > row.number)
-    const superseded = rivals.some((one) => isLater(one) && one.effective_from <= (at > row.effective_from ? at : row.effective_from))
+    // What began later takes its place, and keeps it after its own end.
+    const replaced = rivals.filter(isLater).map((one) => (one.effective_from > row.effective_from ? one.effective_from : row.effective_from)).sort((one, other) => one.getTime() - other.getTime())[0] ?? null
+    const superseded = replaced !== null && replaced <= (at > row.effective_from ? at : row.effective_from)
     const status = superseded ? 'superseded' : row.effective_to !== null && row.effective_to <= at ? 'ended' : row.effective_from > at ? 'planned' : 'current'
     return {
       id: row.id,
@@ -72,6 +118,7 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
       tiers: row.tiers.map(({ above, price }) => ({ above, price: toDecimal(BigInt(price)) })),
       effective_from: iso(row.effective_from),
       effective_to: isoOrNull(row.effective_to),
+      replaced_at: isoOrNull(replaced !== null && (row.effective_to === null || replaced < row.effective_to) ? replaced : null),
       status,
       created_by: row.created_by_name,
       created_at: iso(row.created_at),
@@ -79,10 +126,34 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
   }
   const shapeSkus = async (rows: readonly store.SkuRow[]): Promise<contract.Sku[]> => {
     const prices = Map.groupBy(await store.pricesOfSkus(db, rows.map(({ id }) => id)), ({ sku_id }) => sku_id)
-    return rows.map((row) => {
+    const used = await usedBy(rows)
+    return rows.map(({ created_by_name, ...row }) => {
       const own = prices.get(row.id) ?? []
-      return { ...row, prices: own.map((price) => shapePrice(price, own)).filter(({ status }) => status === 'current'), created_at: iso(row.created_at) }
+      const shown = own.map((price) => shapePrice(price, own))
+      return {
+        ...row,
+        prices: shown.filter(({ status }) => status === 'current'),
+        planned_count: shown.filter(({ status }) => status === 'planned').length,
+        ever_priced: own.length > 0,
+        used_by: used.get(row.id) ?? { organisations: 0, resources: 0 },
+        created_by: created_by_name,
+        created_at: iso(row.created_at),
+      }
     })
+  }
+  /** What is in use now and pays by the hour, by the SKU whose price it pays. */
+  const usedBy = async (rows: readonly store.SkuRow[]): Promise<ReadonlyMap<string, { organisations: number; resources: number }>> => {
+    if (rows.length === 0) return new Map()
+    const tariff = createTariff(await store.readTariff(db, 'hour'))
+    const at = now().getTime() / 1000
+    const uses: { sku: string; bp_id: string; resources: number }[] = []
+    for (const meter of new Set(rows.map((row) => row.meter))) {
+      for (const { bp_id, variant, resources } of await store.openUse(db, meter)) {
+        const sku = tariff.at({ meter, variant, bp_id, period: 'hour' }, at)?.sku.id
+        if (sku !== undefined) uses.push({ sku, bp_id, resources })
+      }
+    }
+    return new Map([...Map.groupBy(uses, ({ sku }) => sku)].map(([sku, of]) => [sku, { organisations: new Set(of.map(({ bp_id }) => bp_id)).size, resources: of.reduce((sum, { resources }) => sum + resources, 0) }]))
   }
   const shapeDiscount = (row: store.ShownDiscount): contract.Discount => ({
     id: row.id,
@@ -96,9 +167,11 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
     status: row.effective_to !== null && row.effective_to <= now() ? 'ended' : row.effective_from > now() ? 'planned' : 'current',
     created_by: row.created_by_name,
     created_at: iso(row.created_at),
+    ended: row.ended_at === null ? null : { by: row.ended_by_name ?? '', at: iso(row.ended_at) },
   })
   const getCategory = async (id: string) => shapeCategory(found(await store.getCategory(db, id)))
-  const getProduct = async (id: string) => shapeProduct(found(await store.getProduct(db, id)))
+  const getProduct = async (id: string) => shapeProduct(found(await store.getProduct(db, now(), id)))
+  const getSku = async (id: string): Promise<contract.Sku> => found((await shapeSkus([found(await store.getSku(db, id))]))[0])
   const getDiscount = async (id: string) => shapeDiscount(found(await store.getDiscount(db, id)))
 
   return {
@@ -107,9 +180,9 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
         const { total, rows } = await store.listCategories(db, query)
         return { total, items: rows.map(shapeCategory) }
       },
-      async create(body: Named): Promise<contract.Category> {
+      async create(actor: Actor, body: Named): Promise<contract.Category> {
         const id = uuidv7()
-        await unique(store.categoryNameRule, 'categoryNameTaken', store.insertCategory(db, { id, ...body }))
+        await unique(store.categoryNameRule, 'categoryNameTaken', store.insertCategory(db, { id, ...body, ...authoredBy(actor) }))
         return getCategory(id)
       },
       async update(id: string, body: Named): Promise<contract.Category> {
@@ -121,22 +194,23 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
       delete: (id: string): Promise<void> =>
         db.transaction().execute(async (tx) => {
           found(await store.lockCategory(tx, id))
-          if (found(await store.getCategory(tx, id)).product_count > 0) throw new Refusal('categoryInUse')
+          const { count, first } = await store.productsOf(tx, id)
+          if (count > 0) throw new Refusal('categoryInUse', { values: { count, product: first ?? '' } })
           await store.deleteCategory(tx, id)
         }),
     },
 
     products: {
       async list(query: QueryOf<typeof contract.products.list>): Promise<ResponseOf<typeof contract.products.list>> {
-        const { total, rows } = await store.listProducts(db, query)
+        const { total, rows } = await store.listProducts(db, now(), query)
         return { total, items: rows.map(shapeProduct) }
       },
       get: getProduct,
-      async create(body: BodyOf<typeof contract.products.create>): Promise<contract.Product> {
+      async create(actor: Actor, body: BodyOf<typeof contract.products.create>): Promise<contract.Product> {
         const id = uuidv7()
         await db.transaction().execute(async (tx) => {
           if ((await store.lockCategory(tx, body.category_id)) === undefined) throw new Refusal('notFound', { field: 'category_id' })
-          await unique(store.productNameRule, 'productNameTaken', store.insertProduct(tx, { id, ...body }))
+          await unique(store.productNameRule, 'productNameTaken', store.insertProduct(tx, { id, ...body, ...authoredBy(actor) }))
         })
         return getProduct(id)
       },
@@ -152,7 +226,8 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
       delete: (id: string): Promise<void> =>
         db.transaction().execute(async (tx) => {
           found(await store.lockProduct(tx, id))
-          if (await store.isProductUsed(tx, id)) throw new Refusal('productInUse')
+          const { sku_count, discount_count } = found(await store.getProduct(tx, now(), id))
+          if (sku_count + discount_count > 0) throw new Refusal('productInUse', { values: { skus: sku_count, discounts: discount_count } })
           await store.deleteProduct(tx, id)
         }),
       async skus(id: string): Promise<{ items: contract.Sku[] }> {
@@ -163,12 +238,12 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
 
     skus: {
       /** @throws Refusal 96003 */
-      async create(body: BodyOf<typeof contract.skus.create>): Promise<contract.Sku> {
+      async create(actor: Actor, body: BodyOf<typeof contract.skus.create>): Promise<contract.Sku> {
         const id = uuidv7()
         try {
           await db.transaction().execute(async (tx) => {
             if ((await store.lockProduct(tx, body.product_id)) === undefined) throw new Refusal('notFound', { field: 'product_id' })
-            await store.insertSku(tx, { id, ...body })
+            await store.insertSku(tx, { id, ...body, ...authoredBy(actor) })
           })
         } catch (error) {
           if (!isUniqueViolation(error, store.skuMeterRule)) throw error
@@ -176,6 +251,12 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
         }
         const [made] = await shapeSkus([found(await store.getSku(db, id))])
         return found(made)
+      },
+      /** @throws Refusal 96006 */
+      async update(id: string, { name }: BodyOf<typeof contract.skus.update>): Promise<contract.Sku> {
+        await getSku(id)
+        await store.renameSku(db, id, name)
+        return getSku(id)
       },
       /** @throws Refusal 96006 */
       delete: (id: string): Promise<void> =>
@@ -199,7 +280,7 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
             id: price,
             sku_id: id,
             period: body.period,
-            tiers: body.tiers.map((tier) => ({ above: tier.above, price: String(toMinor(tier.price)) })),
+            tiers: storedTiers(body.tiers),
             ...effective(body),
             ...authoredBy(actor),
           })
@@ -207,11 +288,87 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
         const all = await store.pricesOfSkus(db, [id])
         return shapePrice(found(all.find((one) => one.id === price)), all)
       },
+      /** @throws Refusal 96007 */
+      async previewPrice(id: string, body: BodyOf<typeof contract.skus.previewPrice>): Promise<contract.PricePreview> {
+        const { meter } = found(await store.getSku(db, id))
+        const from = effective({ effective_from: body.effective_from, effective_to: null }).effective_from.getTime() / 1000
+        const rows = await store.readTariff(db, 'hour')
+        const price = { id: '', sku_id: id, number: Number.POSITIVE_INFINITY, period: 'hour' as const, tiers: body.tiers.map((tier) => ({ above: tier.above, price: toMinor(tier.price) })), from, to: null }
+        const [before, after] = [createTariff(rows), createTariff({ ...rows, prices: [...rows.prices, price] })]
+        const month = (tariff: Tariff, { bp_id, variant, quantity, resources }: store.OpenUse): bigint => {
+          const terms = tariff.at({ meter, variant, bp_id, period: 'hour' }, from)
+          return terms === null ? 0n : BigInt(resources) * amountOf(meter, terms.price.tiers, quantity, { of: previewHours, whole: 1 }, terms.discount?.fraction ?? wholeFraction)
+        }
+        const affected = (await store.openUse(db, meter)).filter(({ bp_id, variant }) => after.at({ meter, variant, bp_id, period: 'hour' }, from)?.price === price)
+        const effects = [...Map.groupBy(affected, ({ bp_id }) => bp_id)].map(([bp_id, of]) => ({
+          id: bp_id,
+          resources: of.reduce((sum, { resources }) => sum + resources, 0),
+          before: of.reduce((sum, use) => sum + month(before, use), 0n),
+          after: of.reduce((sum, use) => sum + month(after, use), 0n),
+        }))
+        const change = (one: { before: bigint; after: bigint }): bigint => (one.after > one.before ? one.after - one.before : one.before - one.after)
+        const greatest = effects.toSorted((one, other) => Number(change(other) - change(one)) || (one.id < other.id ? -1 : 1)).slice(0, mostNamed)
+        const names = await store.organisationNames(db, greatest.map((one) => one.id))
+        const total = effects.reduce((sum, one) => ({ resources: sum.resources + one.resources, before: sum.before + one.before, after: sum.after + one.after }), { resources: 0, before: 0n, after: 0n })
+        const shown = <T extends { before: bigint; after: bigint }>(one: T) => ({ ...one, before: toDecimal(one.before), after: toDecimal(one.after) })
+        return { organisation_count: effects.length, ...shown(total), organisations: greatest.map((one) => ({ ...shown(one), name: names.get(one.id) ?? '' })) }
+      },
+    },
+
+    /** @throws Refusal 96002, 96003; 96001, 96002, 96060 where somebody else makes the same at the same time */
+    importPrices: (actor: Actor, { rows }: BodyOf<typeof contract.priceLists.import>): Promise<Made> => {
+      const work = db.transaction().execute(async (tx) => {
+        const made = { categories: 0, products: 0, skus: 0, prices: 0 }
+        const from = effective({ effective_to: null })
+        for (const [at, row] of rows.entries()) {
+          const category_id = await categoryNamed(tx, actor, row.category, made)
+          const product_id = await productNamed(tx, actor, { name: row.product, category_id }, made, `rows.${at}.product`)
+          const taken = await store.productOfMeter(tx, row.meter, row.variant)
+          if (taken !== undefined) throw new Refusal('skuMeterTaken', { field: `rows.${at}.meter`, values: { product: taken.name } })
+          const sku_id = uuidv7()
+          await store.insertSku(tx, { id: sku_id, product_id, name: row.sku, meter: row.meter, variant: row.variant, ...authoredBy(actor) })
+          made.skus++
+          for (const period of billingPeriods) {
+            const price = row[period]
+            if (price === null) continue
+            await store.insertPrice(tx, { id: uuidv7(), sku_id, period, tiers: storedTiers([{ above: 0, price }]), ...from, ...authoredBy(actor) })
+            made.prices++
+          }
+        }
+        return made
+      })
+      return unique(store.categoryNameRule, 'categoryNameTaken', unique(store.productNameRule, 'productNameTaken', unique(store.skuMeterRule, 'priceListOverlaps', work, 'rows'), 'rows'), 'rows')
+    },
+
+    async unpriced(days: number): Promise<ResponseOf<typeof contract.unpriced.list>> {
+      const at = Math.floor(now().getTime() / 1000)
+      const since = at - days * 86_400
+      const { skus, ...rest } = await store.readTariff(db, 'hour')
+      const tariff = createTariff({ skus, ...rest })
+      // Whether something has a price does not depend on who uses it.
+      const gaps = (await store.metersUsed(db, since)).flatMap(({ meter, variant }) => gapsOf(tariff, meter, variant, since, at))
+      const uses = await store.useWithin(db, gaps, at)
+      const places = uses.map(({ meter, variant }) => skus.find((sku) => sku.meter === meter && sku.variant === variant) ?? skus.find((sku) => sku.meter === meter && sku.variant === ''))
+      const products = await store.productNames(db, places.flatMap((sku) => (sku === undefined ? [] : [sku.product_id])))
+      const items = uses.map(({ meter, variant, organisations, resources, quantity_seconds, first_at, last_at }, index) => {
+        const sku = places[index]
+        return {
+          meter,
+          variant,
+          organisation_count: organisations,
+          resource_count: resources,
+          unit_hours: quantity_seconds / meters[meter].perUnit / 3600,
+          first_at: iso(first_at),
+          last_at: isoOrNull(last_at),
+          sku: sku === undefined ? null : { id: sku.id, name: sku.name, product: { id: sku.product_id, name: products.get(sku.product_id) ?? '' } },
+        }
+      })
+      return { total: items.length, items }
     },
 
     discounts: {
       async list(query: QueryOf<typeof contract.discounts.list>): Promise<ResponseOf<typeof contract.discounts.list>> {
-        const { total, rows } = await store.listDiscounts(db, query)
+        const { total, rows } = await store.listDiscounts(db, now(), query)
         return { total, items: rows.map(shapeDiscount) }
       },
       /** @throws Refusal 24008, 96007 */
@@ -226,13 +383,13 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
         return getDiscount(id)
       },
       /** @throws Refusal 96008 */
-      async end(id: string): Promise<contract.Discount> {
+      async end(actor: Actor, id: string): Promise<contract.Discount> {
         await db.transaction().execute(async (tx) => {
           const { effective_from, effective_to } = found(await store.lockDiscount(tx, id))
           const at = wholeSecond(now().getTime())
           if (effective_to !== null && effective_to <= at) throw new Refusal('discountEnded')
           // One that has not begun never will.
-          await store.endDiscount(tx, id, at > effective_from ? at : effective_from)
+          await store.endDiscount(tx, id, { effective_to: at > effective_from ? at : effective_from, ended_by: actor.user_id, ended_by_name: actor.name, ended_at: now() })
         })
         return getDiscount(id)
       },

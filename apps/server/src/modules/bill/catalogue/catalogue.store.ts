@@ -7,28 +7,30 @@ import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
 import type { Discount, Price, Sku } from './tariff.ts'
 
-interface CategoryTable {
+interface Authored {
+  created_by: string | null
+  created_by_name: string
+  created_at: Generated<Date>
+}
+/** Of those that are there from before somebody wrote down who made them, nobody knows. */
+interface PerhapsAuthored extends Omit<Authored, 'created_by_name'> {
+  created_by_name: Generated<string>
+}
+interface CategoryTable extends PerhapsAuthored {
   id: string
   name: string
   description: string
-  created_at: Generated<Date>
   updated_at: Generated<Date>
 }
 interface ProductTable extends CategoryTable {
   category_id: string
 }
-interface SkuTable {
+interface SkuTable extends PerhapsAuthored {
   id: string
   product_id: string
   name: string
   meter: Meter
   variant: string
-  created_at: Generated<Date>
-}
-interface Authored {
-  created_by: string | null
-  created_by_name: string
-  created_at: Generated<Date>
 }
 interface PriceTable extends Authored {
   id: string
@@ -49,6 +51,9 @@ interface DiscountTable extends Authored {
   period: BillingPeriod | null
   effective_from: Date
   effective_to: Date | null
+  ended_by: string | null
+  ended_by_name: string | null
+  ended_at: Date | null
 }
 declare module '../../../platform/db/database.ts' {
   interface Tables {
@@ -72,7 +77,6 @@ export const lockProduct = (tx: Tx, id: string) => tx.selectFrom('bill_products'
 export const lockSku = (tx: Tx, id: string) => tx.selectFrom('bill_skus').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 export const lockDiscount = (tx: Tx, id: string) => tx.selectFrom('bill_discounts').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 
-const named = { by: { name: 'name', created_at: 'created_at' }, fallback: '-created_at', id: 'id' }
 const sought = (keyword: string | undefined): keyword is string => keyword !== undefined && keyword !== ''
 
 const shownCategories = (on: Sql) =>
@@ -80,8 +84,13 @@ const shownCategories = (on: Sql) =>
 export const getCategory = (on: Sql, id: string) => shownCategories(on).where('id', '=', id).executeTakeFirst()
 export const listCategories = (on: Sql, query: QueryOf<typeof categories.list>) => {
   const filtered = shownCategories(on).$if(sought(query.keyword), (q) => q.where('name', 'ilike', containing(query.keyword ?? '')))
-  return pageWithTotal(paged(filtered, query, named), filtered, query)
+  return pageWithTotal(paged(filtered, query, { by: { name: 'name', product_count: 'product_count', created_at: 'created_at' }, fallback: '-created_at', id: 'id' }), filtered, query)
 }
+/** Held, so that it stays. */
+export const categoryByName = (tx: Tx, name: string) => tx.selectFrom('bill_categories').select('id').where('name', '=', name).forUpdate().executeTakeFirst()
+/** What stands in the way of deleting it: how many, and one of them. */
+export const productsOf = (on: Sql, categoryId: string) =>
+  on.selectFrom('bill_products').select([sql<number>`count(*)`.as('count'), sql<string | null>`min(name)`.as('first')]).where('category_id', '=', categoryId).executeTakeFirstOrThrow()
 export const insertCategory = async (on: Sql, row: Insertable<CategoryTable>): Promise<void> => {
   await on.insertInto('bill_categories').values(row).execute()
 }
@@ -92,19 +101,35 @@ export const deleteCategory = async (on: Sql, id: string): Promise<void> => {
   await on.deleteFrom('bill_categories').where('id', '=', id).execute()
 }
 
-const shownProducts = (on: Sql) =>
+/** Of each SKU and period one price at most: that which began last, where it has not ended. */
+const pricedNow = (at: Date) => sql`
+  exists (select from (
+    select distinct on (period) effective_to from bill_prices where sku_id = sku.id and effective_from <= ${at}
+    order by period, effective_from desc, number desc
+  ) as last where effective_to is null or effective_to > ${at})
+`
+
+/** @param at when prices have to hold to count */
+const shownProducts = (on: Sql, at: Date) =>
   on
     .selectFrom('bill_products as product')
     .innerJoin('bill_categories as category', 'category.id', 'product.category_id')
     .selectAll('product')
     .select(['category.name as category_name', sql<number>`(select count(*) from bill_skus where product_id = product.id)`.as('sku_count')])
+    .select([sql<number>`(select count(*) from bill_skus as sku where product_id = product.id and ${pricedNow(at)})`.as('priced_sku_count'), sql<number>`(select count(*) from bill_discounts where product_id = product.id)`.as('discount_count')])
 export type ShownProduct = NonNullable<Awaited<ReturnType<typeof getProduct>>>
-export const getProduct = (on: Sql, id: string) => shownProducts(on).where('product.id', '=', id).executeTakeFirst()
-export const listProducts = (on: Sql, query: QueryOf<typeof products.list>) => {
-  const filtered = shownProducts(on)
+export const getProduct = (on: Sql, at: Date, id: string) => shownProducts(on, at).where('product.id', '=', id).executeTakeFirst()
+/** Held, so that it stays. */
+export const productByName = (tx: Tx, name: string) => tx.selectFrom('bill_products').select(['id', 'category_id']).where('name', '=', name).forUpdate().executeTakeFirst()
+const skusThat = (rule: 'priced' | 'unpriced', at: Date) => sql<boolean>`exists (select from bill_skus as sku where product_id = product.id and ${rule === 'priced' ? pricedNow(at) : sql`not ${pricedNow(at)}`})`
+export const listProducts = (on: Sql, at: Date, query: QueryOf<typeof products.list>) => {
+  const filtered = shownProducts(on, at)
     .$if(sought(query.keyword), (q) => q.where('product.name', 'ilike', containing(query.keyword ?? '')))
     .$if(query.category_id !== undefined, (q) => q.where('product.category_id', '=', query.category_id ?? ''))
-  return pageWithTotal(paged(filtered, query, { by: { name: 'product.name', created_at: 'product.created_at' }, fallback: '-created_at', id: 'product.id' }), filtered, query)
+    .$if(query.priced === 'all', (q) => q.where(skusThat('priced', at)).where((of) => of.not(skusThat('unpriced', at))))
+    .$if(query.priced === 'some', (q) => q.where(skusThat('priced', at)).where(skusThat('unpriced', at)))
+    .$if(query.priced === 'none', (q) => q.where((of) => of.not(skusThat('priced', at))))
+  return pageWithTotal(paged(filtered, query, { by: { name: 'product.name', sku_count: 'sku_count', created_at: 'product.created_at' }, fallback: '-created_at', id: 'product.id' }), filtered, query)
 }
 export const insertProduct = async (on: Sql, row: Insertable<ProductTable>): Promise<void> => {
   await on.insertInto('bill_products').values(row).execute()
@@ -115,10 +140,6 @@ export const updateProduct = async (on: Sql, id: string, changes: { name: string
 export const deleteProduct = async (on: Sql, id: string): Promise<void> => {
   await on.deleteFrom('bill_products').where('id', '=', id).execute()
 }
-/** Whether a product has SKUs or discounts. */
-export const isProductUsed = async (on: Sql, id: string): Promise<boolean> =>
-  (await sql`select from bill_skus where product_id = ${id} union all select from bill_discounts where product_id = ${id} limit 1`.execute(on)).rows.length > 0
-
 export const skusOfProduct = (on: Sql, productId: string): Promise<SkuRow[]> => on.selectFrom('bill_skus').selectAll().where('product_id', '=', productId).orderBy('meter').orderBy('variant').execute()
 export const getSku = (on: Sql, id: string): Promise<SkuRow | undefined> => on.selectFrom('bill_skus').selectAll().where('id', '=', id).executeTakeFirst()
 /** The product that a meter is priced in already. */
@@ -126,6 +147,9 @@ export const productOfMeter = (on: Sql, meter: Meter, variant: string) =>
   on.selectFrom('bill_skus').innerJoin('bill_products', 'bill_products.id', 'bill_skus.product_id').select('bill_products.name').where('meter', '=', meter).where('variant', '=', variant).executeTakeFirst()
 export const insertSku = async (on: Sql, row: Insertable<SkuTable>): Promise<void> => {
   await on.insertInto('bill_skus').values(row).execute()
+}
+export const renameSku = async (on: Sql, id: string, name: string): Promise<void> => {
+  await on.updateTable('bill_skus').set({ name }).where('id', '=', id).execute()
 }
 export const deleteSku = async (on: Sql, id: string): Promise<void> => {
   await on.deleteFrom('bill_skus').where('id', '=', id).execute()
@@ -152,20 +176,24 @@ const shownDiscounts = (on: Sql) =>
     .leftJoin('bill_products as product', 'product.id', 'discount.product_id')
     .selectAll('discount')
     .select(['organisations.name as bp_name', 'product.name as product_name'])
+/** As rules read it (tariff.ts): until, but not at its end. */
+const discountStatus = (at: Date) => sql<string>`case when effective_to <= ${at} then 'ended' when effective_from > ${at} then 'planned' else 'current' end`
 export type ShownDiscount = NonNullable<Awaited<ReturnType<typeof getDiscount>>>
 export const getDiscount = (on: Sql, id: string) => shownDiscounts(on).where('discount.id', '=', id).executeTakeFirst()
-export const listDiscounts = (on: Sql, query: QueryOf<typeof discounts.list>) => {
+export const listDiscounts = (on: Sql, at: Date, query: QueryOf<typeof discounts.list>) => {
   const filtered = shownDiscounts(on)
     .$if(sought(query.keyword), (q) => q.where('discount.name', 'ilike', containing(query.keyword ?? '')))
+    .$if(query.status !== undefined, (q) => q.where(discountStatus(at), '=', query.status ?? ''))
+    .$if(query.period !== undefined, (q) => q.where('discount.period', '=', query.period ?? 'hour'))
     .$if(query.bp_id !== undefined, (q) => q.where('discount.bp_id', '=', query.bp_id ?? ''))
     .$if(query.product_id !== undefined, (q) => q.where('discount.product_id', '=', query.product_id ?? ''))
-  return pageWithTotal(paged(filtered, query, { by: { name: 'discount.name', effective_from: 'discount.effective_from', created_at: 'discount.created_at' }, fallback: '-created_at', id: 'discount.id' }), filtered, query)
+  return pageWithTotal(paged(filtered, query, { by: { name: 'discount.name', fraction: 'discount.fraction', effective_from: 'discount.effective_from', created_at: 'discount.created_at' }, fallback: '-created_at', id: 'discount.id' }), filtered, query)
 }
 export const insertDiscount = async (on: Sql, row: Insertable<DiscountTable>): Promise<void> => {
   await on.insertInto('bill_discounts').values(row).execute()
 }
-export const endDiscount = async (on: Sql, id: string, at: Date): Promise<void> => {
-  await on.updateTable('bill_discounts').set({ effective_to: at }).where('id', '=', id).execute()
+export const endDiscount = async (on: Sql, id: string, ending: Pick<DiscountTable, 'effective_to' | 'ended_by' | 'ended_by_name' | 'ended_at'>): Promise<void> => {
+  await on.updateTable('bill_discounts').set(ending).where('id', '=', id).execute()
 }
 export const organisationExists = async (on: Sql, id: string): Promise<boolean> => (await on.selectFrom('organisations').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
 
@@ -197,4 +225,66 @@ export async function readTariff(on: Sql, period: BillingPeriod): Promise<{ skus
     prices: prices.map(readPrice),
     discounts: discounts.map((row) => ({ id: row.id, fraction: row.fraction, bp_id: row.bp_id, product_id: row.product_id, period: row.period, from: seconds(row.effective_from), to: secondsOrNull(row.effective_to) })),
   }
+}
+
+/** How much of it each organisation uses now: so many resources of one size. */
+export interface OpenUse {
+  bp_id: string
+  variant: string
+  /** Base units of each. */
+  quantity: number
+  resources: number
+}
+/** @param meter of whichever variant */
+export async function openUse(on: Sql, meter: Meter): Promise<OpenUse[]> {
+  const { rows } = await sql<OpenUse>`
+    select bp_id, variant, quantity, count(*) as resources from usage_intervals where meter = ${meter} and "to" is null group by bp_id, variant, quantity
+  `.execute(on)
+  return rows
+}
+const namesIn = (table: 'organisations' | 'bill_products') => async (on: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, string>> =>
+  new Map((await on.selectFrom(table).select(['id', 'name']).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()).map(({ id, name }) => [id, name]))
+export const organisationNames = namesIn('organisations')
+export const productNames = namesIn('bill_products')
+
+/** What is measured, and within when and when. Seconds since 1970. */
+export interface Gap {
+  meter: Meter
+  variant: string
+  from: number
+  to: number
+}
+/** What of each meter was used at all since a moment. */
+export async function metersUsed(on: Sql, since: number): Promise<Pick<Gap, 'meter' | 'variant'>[]> {
+  const { rows } = await sql<Pick<Gap, 'meter' | 'variant'>>`select distinct meter, variant from usage_intervals where "to" is null or "to" > to_timestamp(${since}) order by meter, variant`.execute(on)
+  return rows.filter(({ meter }) => isMeter(meter))
+}
+export interface UseWithin extends Pick<Gap, 'meter' | 'variant'> {
+  organisations: number
+  resources: number
+  /** Base units × seconds. */
+  quantity_seconds: number
+  first_at: Date
+  /** Null: it goes on. */
+  last_at: Date | null
+}
+/** What was used within some stretches of time, none of them beyond `now`, together for each meter and variant. */
+export async function useWithin(on: Sql, gaps: readonly Gap[], now: number): Promise<UseWithin[]> {
+  if (gaps.length === 0) return []
+  const { rows } = await sql<UseWithin>`
+    with used as (
+      select interval.meter, interval.variant, bp_id, resource_id, quantity,
+        greatest(interval."from", to_timestamp(gap."from")) as "from",
+        least(coalesce(interval."to", 'infinity'), to_timestamp(gap."to")) as "to",
+        gap."to" = ${now}::double precision and coalesce(interval."to", 'infinity') > to_timestamp(gap."to") as goes_on
+      from jsonb_to_recordset(${JSON.stringify(gaps)}::jsonb) as gap (meter text, variant text, "from" double precision, "to" double precision)
+      join usage_intervals as interval on interval.meter = gap.meter and interval.variant = gap.variant
+        and interval."from" < to_timestamp(gap."to") and (interval."to" is null or interval."to" > to_timestamp(gap."from"))
+    )
+    select meter, variant, count(distinct bp_id) as organisations, count(distinct resource_id) as resources,
+      sum(quantity * extract(epoch from "to" - "from"))::double precision as quantity_seconds,
+      min("from") as first_at, case when bool_or(goes_on) then null else max("to") end as last_at
+    from used group by meter, variant order by organisations desc, resources desc, meter, variant
+  `.execute(on)
+  return rows
 }
