@@ -377,6 +377,14 @@ export const errors = catalogue({
   budgetNameTaken: { code: 96040, status: 400, text: '预算名称已存在' },
   budgetScopeUnknown: { code: 96041, status: 400, text: '预算只能限定到本组织的一个项目或一个产品' },
   priceListOverlaps: { code: 96060, status: 409, text: '有人同时定价了同样的计量项，请刷新后再试' },
+  orderOwnerless: { code: 96020, status: 400, text: '不属于任何组织的资源不计费，无需预付' },
+  orderPending: { code: 96021, status: 409, text: '该资源已有未完成的订单，请先支付或取消' },
+  orderResourceUnfit: { code: 96022, status: 409, text: '资源不存在或当前状态不能预付' },
+  orderNotLast: { code: 96023, status: 409, text: '该资源还有之后的续费订单，请先退订续费' },
+  orderUsedUp: { code: 96024, status: 409, text: '订单的时长已经用完，没有可退的金额' },
+  prepaidNone: { code: 96025, status: 409, text: '该资源没有生效中的包月或包年' },
+  deliveryFailed: { code: 96026, status: 409, text: '资源创建失败：{reason}' },
+  deliveryNoPerson: { code: 96027, status: 403, text: '下单的用户已不能登录，或不再允许创建该资源' },
 })
 
 export type ErrorName = keyof typeof errors

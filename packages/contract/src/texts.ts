@@ -226,4 +226,6 @@ export const billTexts = {
   budgetAboveZero: '预算金额须大于0',
   priceRequired: '请至少填写一种价格',
   meterTwice: '同一计量项和类别不能出现两次',
+  orderSubject: '请选择新建资源或已有资源，二者之一',
+  orderOfOne: '一个预付订单只能购买一个资源',
 } as const
