@@ -89,6 +89,7 @@ export async function buildApp(config: Config, options: { now?: () => Date } = {
     sys.licence.countsUsage(cmp.usageOfLicence)
     const nextstack = createNextstack(platform, { clouds: cmp.clouds, licence: sys.licence })
     cmp.clouds.holds(nextstack.contents)
+    bill.delivers({ sold: nextstack.sold, personOf: ums.personOf })
     iam.projects.holds(nextstack.projectContents)
     ums.onSessionEnded(nextstack.sessionEnded)
     const ecrm = createEcrm(platform)

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Migrations, Sql } from '../../platform/db/database.ts'
 import type { Authorising } from '../../platform/http/bind.ts'
 import type { ModuleParts, Platform } from '../../platform/platform.ts'
+import type { SoldKinds } from '../bill/order/sold.ts'
 import type { CloudContents, CloudService } from '../cmp/cloud/cloud.service.ts'
 import { catalogueRoutes } from './catalogue/catalogue.routes.ts'
 import { createCatalogue } from './catalogue/catalogue.service.ts'
@@ -36,6 +37,7 @@ import { overviewMigrations } from './overview/overview.store.ts'
 import { quotaRoutes } from './quota/quota.routes.ts'
 import { createQuotas } from './quota/quota.service.ts'
 import { quotaMigrations } from './quota/quota.store.ts'
+import { sells } from './selling.ts'
 import { createSnapshotting, snapshottingMigrations } from './snapshotting.ts'
 import { snapshotCounter } from './snapshot/snapshot.store.ts'
 import { createStorage, forgetStorage, refuseWhileVolumes, storageCounters, storageMigrations } from './storage.ts'
@@ -58,6 +60,8 @@ export function createNextstack(
   others: { clouds: CloudService; licence: { assertValid(): Promise<void> | void } },
 ): ModuleParts & {
   contents: CloudContents
+  /** What of it can be paid in advance. */
+  sold: SoldKinds
   /** How much belongs to a project, by the resources of quotas. */
   projectContents: (on: Sql, of: { bp_id: string; project_id: string }) => Promise<Readonly<Record<string, number>>>
   serveTerminals: (app: FastifyInstance) => void
@@ -90,6 +94,7 @@ export function createNextstack(
 
   return {
     projectContents: quotas.used,
+    sold: sells({ vms, volumes: storage.volumes, eips: networking.eips }),
     contents: {
       count: countByCloud,
       refuseRemoval: refuseWhileVolumes,

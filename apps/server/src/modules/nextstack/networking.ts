@@ -6,7 +6,7 @@ import type { CloudService } from '../cmp/cloud/cloud.service.ts'
 import { createEipPoolService } from './eip/eip-pool.service.ts'
 import { eipPoolMigrations } from './eip/eip-pool.store.ts'
 import { eipRoutes } from './eip/eip.routes.ts'
-import { createEipService } from './eip/eip.service.ts'
+import { createEipService, type EipService } from './eip/eip.service.ts'
 import { eipCounter, eipMigrations } from './eip/eip.store.ts'
 import type { Observer } from './follow/follow.ts'
 import { natRoutes } from './nat/nat.routes.ts'
@@ -32,18 +32,21 @@ export function createNetworking(platform: Pick<Platform, 'db' | 'operations'>, 
   handlers: readonly Handler[]
   operations: readonly AnyOperation[]
   observer: Observer
+  eips: EipService
   /** For instances. */
   members: VpcMembers
 } {
   const { db } = platform
   const { apply, remove, want, wantGone } = createVpcOperations({ db, clouds: others.clouds, operations: platform.operations })
   const parts = { db, ...others, want }
+  const eips = createEipService(parts)
   return {
+    eips,
     handlers: [
       ...vpcRoutes(createVpcService({ ...parts, wantGone })),
       ...securityGroupRoutes(createSecurityGroupService(parts)),
       ...natRoutes(createNatService(parts)),
-      ...eipRoutes(createEipService(parts), createEipPoolService(parts)),
+      ...eipRoutes(eips, createEipPoolService(parts)),
     ],
     operations: [apply, remove],
     observer: createVpcObserver(parts),

@@ -20,7 +20,7 @@ import { forgetSnapshots, volumeSnapshotCounter, volumeSnapshotMigrations } from
 import { createVolumeObserver } from './volume/volume.observer.ts'
 import { createVolumeOperations } from './volume/volume.operations.ts'
 import { storagePoolRoutes, volumeBackupRoutes, volumeRoutes, volumeSnapshotRoutes } from './volume/volume.routes.ts'
-import { createVolumeService } from './volume/volume.service.ts'
+import { createVolumeService, type VolumeService } from './volume/volume.service.ts'
 import { countVolumes, forgetVolumes, volumeCounter, volumeMigrations } from './volume/volume.store.ts'
 
 export const storageMigrations: Migrations = { ...volumeMigrations, ...volumeSnapshotMigrations, ...volumeBackupMigrations, ...storagePoolMigrations }
@@ -30,17 +30,19 @@ export const storageCounters: readonly QuotaCounter[] = [volumeCounter, volumeSn
 export function createStorage(
   platform: Pick<Platform, 'db' | 'operations' | 'downloads' | 'config' | 'now'>,
   others: { clouds: CloudService; quotas: QuotaService },
-): { handlers: readonly Handler[]; operations: readonly AnyOperation[]; observers: readonly Observer[] } {
+): { handlers: readonly Handler[]; operations: readonly AnyOperation[]; observers: readonly Observer[]; volumes: VolumeService } {
   const { db } = platform
   const files = createBackupFiles(platform.config.DATA_DIR)
   const parts = { db, ...others, files }
   const pools = createStoragePools({ ...platform, ...others })
   const volumes = createVolumeOperations(parts)
   const snapshots = createVolumeSnapshotOperations(parts)
+  const service = createVolumeService(platform, { ...others, pools, operations: volumes })
   const backups = createVolumeBackupOperations({ ...parts, volumes })
   return {
+    volumes: service,
     handlers: [
-      ...volumeRoutes(createVolumeService(platform, { ...others, pools, operations: volumes }), createHistory(platform)),
+      ...volumeRoutes(service, createHistory(platform)),
       ...volumeSnapshotRoutes(createVolumeSnapshotService(platform, { ...others, operations: snapshots })),
       ...volumeBackupRoutes(createVolumeBackupService(platform, { ...parts, operations: backups })),
       ...storagePoolRoutes(pools),

@@ -63,6 +63,8 @@ export function createUms(
   authenticate: (credential: Credential, ip: string) => Actor | null | Promise<Actor | null>
   /** Whom a session is of, or an access key, now; null where it has ended, or who it is of may not sign in any more. */
   actorOf: (sessionId: string) => Promise<Actor | null>
+  /** Who asked for something earlier, as what he is by now; null where he may not sign in any more. */
+  personOf: (userId: string) => Promise<Actor | null>
   /** Told on every server when a session has ended, so that what it opened ends too. */
   onSessionEnded: (told: (gone: { session_id: string }) => void) => void
   serveDevelopmentInbox: (http: FastifyInstance) => void
@@ -95,6 +97,7 @@ export function createUms(
       return isAccessKeyToken(credential.token) ? accessKeys.ofToken(credential.token, ip) : actors.of(credential.token)
     },
     actorOf: async (sessionId) => (await actors.ofSession(sessionId)) ?? accessKeys.actorOf(sessionId),
+    personOf: actors.ofPerson,
     onSessionEnded: (told) =>
       actors.watch((gone) => {
         if ('session' in gone) told({ session_id: gone.session })

@@ -189,7 +189,7 @@ async function refuseUnlessAllowed(request: FastifyRequest, call: Parameters<typ
 }
 
 /** What a request says of itself to policies: policy/keys.ts. */
-const contextOf = (actor: Actor, request: FastifyRequest): Context => ({
+export const contextOf = (actor: Actor, request: Pick<FastifyRequest, 'ip' | 'headers'>): Context => ({
   'zs:UserId': actor.user_id,
   'zs:UserName': actor.name,
   'zs:UserKind': String(actor.kind),

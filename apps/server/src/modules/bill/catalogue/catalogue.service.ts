@@ -5,7 +5,7 @@ import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import type { Actor } from '../../../platform/auth/actor.ts'
-import { iso, isoOrNull, isUniqueViolation, type Tx } from '../../../platform/db/database.ts'
+import { iso, isoOrNull, isUniqueViolation, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -399,24 +399,29 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
     async quote(actor: Actor, body: BodyOf<typeof contract.quotes.ask>): Promise<ResponseOf<typeof contract.quotes.ask>> {
       // Nobody learns what others pay; who has no organisation pays what everybody does.
       if (body.bp_id !== null && body.bp_id !== actor.bp_id && !isPlatformKind(actor.kind)) throw new Refusal('notFound', { field: 'bp_id' })
-      const bp_id = body.bp_id ?? actor.bp_id ?? ''
-      const tariff = createTariff(await store.readTariff(db, body.period))
-      const at = now().getTime() / 1000
-      const priced = body.items.map(({ meter, variant, quantity }, index) => {
-        const terms = tariff.at({ meter, variant, bp_id, period: body.period }, at)
-        if (terms === null) throw new Refusal('productNotPriced', { field: `items.${index}` })
-        const fraction = terms.discount?.fraction ?? wholeFraction
-        const cost = (paid: number): bigint => amountOf(meter, terms.price.tiers, quantity, { of: body.count, whole: 1 }, paid)
-        return { meter, variant, sku: { id: terms.sku.id, name: terms.sku.name }, quantity, parts: formulaOf(meter, terms.price.tiers, quantity), fraction, list: cost(wholeFraction), cost: cost(fraction) }
-      })
-      const sum = (amounts: readonly bigint[]): string => toDecimal(amounts.reduce((total, amount) => total + amount, 0n))
-      return {
-        period: body.period,
-        count: body.count,
-        list_amount: sum(priced.map(({ list }) => list)),
-        amount: sum(priced.map(({ cost }) => cost)),
-        lines: priced.map(({ list, cost, fraction, ...line }) => ({ ...line, fraction: fractionText(fraction), list_amount: toDecimal(list), amount: toDecimal(cost) })),
-      }
+      return quoteAt(db, { ...body, bp_id: body.bp_id ?? actor.bp_id ?? '' }, now())
     },
+  }
+}
+
+export type Quote = ResponseOf<typeof contract.quotes.ask>
+
+/** What something costs somebody at a moment. @throws Refusal 24007 naming the first item without a price */
+export async function quoteAt(on: Sql, wish: Omit<BodyOf<typeof contract.quotes.ask>, 'bp_id'> & { bp_id: string }, moment: Date): Promise<Quote> {
+  const tariff = createTariff(await store.readTariff(on, wish.period))
+  const priced = wish.items.map(({ meter, variant, quantity }, index) => {
+    const terms = tariff.at({ meter, variant, bp_id: wish.bp_id, period: wish.period }, moment.getTime() / 1000)
+    if (terms === null) throw new Refusal('productNotPriced', { field: `items.${index}` })
+    const fraction = terms.discount?.fraction ?? wholeFraction
+    const cost = (paid: number): bigint => amountOf(meter, terms.price.tiers, quantity, { of: wish.count, whole: 1 }, paid)
+    return { meter, variant, sku: { id: terms.sku.id, name: terms.sku.name }, quantity, parts: formulaOf(meter, terms.price.tiers, quantity), fraction, list: cost(wholeFraction), cost: cost(fraction) }
+  })
+  const sum = (amounts: readonly bigint[]): string => toDecimal(amounts.reduce((total, amount) => total + amount, 0n))
+  return {
+    period: wish.period,
+    count: wish.count,
+    list_amount: sum(priced.map(({ list }) => list)),
+    amount: sum(priced.map(({ cost }) => cost)),
+    lines: priced.map(({ list, cost, fraction, ...line }) => ({ ...line, fraction: fractionText(fraction), list_amount: toDecimal(list), amount: toDecimal(cost) })),
   }
 }

@@ -9,6 +9,8 @@ import { ledger } from '../ledger/ledger.service.ts'
 import { lockOwner } from '../ledger/ledger.store.ts'
 import type { Metering } from '../metering/metering.service.ts'
 import { createAmounts, linesOf, type Line } from './lines.ts'
+import { uncovered } from './prepaid.ts'
+import { spansWithin } from './prepaid.store.ts'
 import * as store from './rating.store.ts'
 
 const hour = 3_600
@@ -36,7 +38,8 @@ export function createRating({ db, now, metering }: Pick<Platform, 'db' | 'now'>
       const repeated = windows.filter(({ again }) => again)
       await store.lockLines(tx, repeated.length > 0)
       const intervals = await store.intervalsWithin(tx, windows)
-      const wanted = windows.flatMap(({ id, from, to }) => linesOf(tariff, id, intervals.get(id) ?? [], from, to, amountFor))
+      const spans = await spansWithin(tx, windows)
+      const wanted = windows.flatMap(({ id, from, to }) => linesOf(tariff, id, uncovered(intervals.get(id) ?? [], spans.get(id) ?? []), from, to, amountFor))
       const { obsolete, missing } = repeated.length === 0 ? { obsolete: [], missing: wanted } : compare(await store.validLines(tx, repeated), wanted)
       await store.voidLines(tx, obsolete)
       await store.insertLines(tx, missing, fractionOf)

@@ -3,7 +3,7 @@ import { addressNumber, addressText } from '@zhisuan/contract/ip'
 import { eipCan, type Eip, type eips } from '@zhisuan/contract/nextstack/eip'
 import { vpcCan } from '@zhisuan/contract/nextstack/vpc'
 import { platformScope, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
-import { type Db, type Tx } from '../../../platform/db/database.ts'
+import { type Db, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
@@ -77,11 +77,20 @@ export function createEipService(parts: { db: Db; clouds: CloudService; quotas: 
       return shape(found(await store.getEip(db, scopeOf(actor), id)))
     },
 
-    /** All of them, or none. */
-    async allocate(actor: Actor, body: BodyOf<Calls['allocate']>): Promise<{ items: Eip[] }> {
+    /** For the platform, in a transaction of its own. */
+    async find(on: Sql, scope: Scope, id: string): Promise<Eip | undefined> {
+      const row = await store.getEip(on, scope, id)
+      return row === undefined ? undefined : shape(row)
+    },
+
+    /**
+     * All of them, or none.
+     * @param also in the same transaction: where it throws, none is taken
+     */
+    async allocate(actor: Actor, body: BodyOf<Calls['allocate']>, also: (tx: Tx, made: readonly Eip[]) => Promise<void> = async () => undefined): Promise<{ items: Eip[] }> {
       // What belongs to nobody would be seen by nobody, not even by who made it.
       if ('nothing' in scopeOf(actor)) throw new Refusal('noPermission')
-      const numbers = await db.transaction().execute(async (tx) => {
+      return db.transaction().execute(async (tx) => {
         const before = await pools.getPool(tx, scopeOf(actor), body.pool_id)
         if (before === undefined) throw new Refusal('notFound', { field: 'pool_id' })
         await clouds.forChange(tx, before.cloud_id)
@@ -112,9 +121,10 @@ export function createEipService(parts: { db: Db; clouds: CloudService; quotas: 
             created_by_name: actor.name,
           })),
         )
-        return free
+        const items = (await store.eipsByNumber(tx, scopeOf(actor), body.pool_id, free)).map(shape)
+        await also(tx, items)
+        return { items }
       })
-      return { items: (await store.eipsByNumber(db, scopeOf(actor), body.pool_id, numbers)).map(shape) }
     },
 
     update: (actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<Eip> =>

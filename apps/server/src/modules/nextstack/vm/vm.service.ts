@@ -164,8 +164,17 @@ export function createVmService(
       return shapeOne(db, await get(actor, id))
     },
 
-    /** All of them are recorded, or none. */
-    async create(actor: Actor, body: BodyOf<Calls['create']>): Promise<{ items: Vm[] }> {
+    /** For the platform, in a transaction of its own. */
+    async find(on: Sql, scope: Scope, id: string): Promise<Vm | undefined> {
+      const row = await store.getVm(on, scope, id)
+      return row === undefined ? undefined : shapeOne(on, row)
+    },
+
+    /**
+     * All of them are recorded, or none.
+     * @param also in the same transaction: where it throws, none is
+     */
+    async create(actor: Actor, body: BodyOf<Calls['create']>, also: (tx: Tx, made: readonly Vm[]) => Promise<void> = async () => undefined): Promise<{ items: Vm[] }> {
       // What belongs to nobody would be seen by nobody, not even by who made it.
       if ('nothing' in scopeOf(actor)) throw new Refusal('noPermission')
       await licence.assertValid()
@@ -176,7 +185,7 @@ export function createVmService(
       if (body.network !== null) await checkNetwork(body.cloud_id, body.network)
       return record(async (tx) => {
         const cloud = await clouds.forChange(tx, body.cloud_id)
-        return make(tx, actor, cloud, {
+        const made = await make(tx, actor, cloud, {
           ...body,
           ...(await quotas.ownerOf(tx, actor, body.project_id)),
           names: numbered(body.name, body.count),
@@ -187,6 +196,8 @@ export function createVmService(
           access: () => accessOf(tx, scopeOf(actor), body, image),
           copy_of: null,
         })
+        await also(tx, made.items)
+        return made
       })
     },
 

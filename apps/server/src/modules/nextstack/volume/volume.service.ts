@@ -1,7 +1,7 @@
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import { volumeBackupCan, volumeCan, volumeSnapshotCan, type Volume, type VolumeStatus, type volumes } from '@zhisuan/contract/nextstack/volume'
 import { platformScope, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
-import { isUniqueViolation, type Tx } from '../../../platform/db/database.ts'
+import { isUniqueViolation, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { OperationDefinition } from '../../../platform/operations.ts'
@@ -92,7 +92,14 @@ export function createVolumeService(
       return shape(found(await store.getVolume(db, scopeOf(actor), id)))
     },
 
-    async create(actor: Actor, body: BodyOf<Calls['create']>): Promise<Volume> {
+    /** For the platform, in a transaction of its own. */
+    async find(on: Sql, scope: Scope, id: string): Promise<Volume | undefined> {
+      const row = await store.getVolume(on, scope, id)
+      return row === undefined ? undefined : shape(row)
+    },
+
+    /** @param also in the same transaction: where it throws, nothing was made */
+    async create(actor: Actor, body: BodyOf<Calls['create']>, also: (tx: Tx, made: Volume) => Promise<void> = async () => undefined): Promise<Volume> {
       // What belongs to nobody would be seen by nobody, not even by who made it.
       if ('nothing' in scopeOf(actor)) throw new Refusal('noPermission')
       const id = uuidv7()
@@ -135,7 +142,9 @@ export function createVolumeService(
             created_by_name: actor.name,
           })
           await platform.operations.begin(tx, operations.create, { resource_id: id, bp_id: owner.bp_id, actor, input: { attach: place } })
-          return shownNow(tx, actor, id)
+          const made = await shownNow(tx, actor, id)
+          await also(tx, made)
+          return made
         }),
       )
     },

@@ -4,7 +4,7 @@ import type { Sql } from '../../../platform/db/database.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { RulesService } from '../../iam/rules/rules.ts'
 import { hashOf, looksLikeToken } from './tokens.ts'
-import { findActor, findActorOfSession, type ActorRow } from './session.store.ts'
+import { findActor, findActorOfSession, findPerson, type ActorRow } from './session.store.ts'
 
 /** How long what was proved is believed without asking the database; what ends it earlier is told at once, by the bus. */
 const rememberedMs = 20_000
@@ -113,6 +113,12 @@ export function createActors({ db, bus, now }: Pick<Platform, 'db' | 'bus' | 'no
     async ofSession(id: string): Promise<Actor | null> {
       const row = await findActorOfSession(db, id, now())
       return row === undefined ? null : actorOf(row)
+    },
+
+    /** Who asked for something earlier, as what he is by now; null where he may not sign in any more. */
+    async ofPerson(userId: string): Promise<Actor | null> {
+      const row = await findPerson(db, userId)
+      return row === undefined ? null : actorOf({ ...row, session_id: row.user_id, session_since: new Date(0), authenticated_by: '', second_factor_at: null })
     },
 
     /** Tells every server when the transaction commits. */

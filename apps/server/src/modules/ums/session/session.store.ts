@@ -25,6 +25,19 @@ const actorsOf = (on: Sql) =>
     .where('users.status', '=', 'active')
     .where((where) => where.or([where('users.bp_id', 'is', null), where('organisations.status', '=', 'active')]))
 
+/** Somebody by himself, without a session, for what he asked for earlier; nobody on the same terms. */
+export const findPerson = (on: Sql, userId: string) =>
+  on
+    .selectFrom('users')
+    .leftJoin('organisations', 'organisations.id', 'users.bp_id')
+    .select(['users.id as user_id', 'users.name', 'users.kind', 'users.bp_id', 'users.must_change_password'])
+    .select([rolesGiven('users.id').as('built_in_roles'), rolesWithBases('users.id').as('roles')])
+    .where('users.id', '=', userId)
+    .where('users.deleted_at', 'is', null)
+    .where('users.status', '=', 'active')
+    .where((where) => where.or([where('users.bp_id', 'is', null), where('organisations.status', '=', 'active')]))
+    .executeTakeFirst()
+
 /** Whom an access token stands for; nothing for ended sessions, users who may not sign in, frozen organisations. */
 export const findActor = (on: Sql, accessHash: Buffer, now: Date) =>
   actorsOf(on)

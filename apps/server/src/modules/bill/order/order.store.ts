@@ -1,0 +1,180 @@
+import type { OrderEvent, OrderKind, OrderStatus, PrepaidPeriod, PrepaidType, orders } from '@zhisuan/contract/bill/order'
+import type { QueryOf } from '@zhisuan/contract/define'
+import { sql, type ColumnType, type Generated, type Insertable, type Selectable } from 'kysely'
+import type { Scope } from '../../../platform/auth/actor.ts'
+import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { within } from '../../../platform/db/scope.ts'
+import type { Quote } from '../catalogue/catalogue.service.ts'
+
+interface OrderTable {
+  id: string
+  number: Generated<number>
+  bp_id: string
+  kind: OrderKind
+  status: OrderStatus
+  resource_type: PrepaidType
+  resource_id: string | null
+  resource_name: string
+  period: PrepaidPeriod
+  count: number
+  auto_renew: boolean
+  automatic: boolean
+  quote: ColumnType<Quote, Quote, never>
+  /** What is paid for, by `meter` or `meter/variant`. */
+  usage: Record<string, number>
+  /** Minor units. */
+  amount: ColumnType<string, string, never>
+  refunded: string | null
+  /** The body of the call that makes what is ordered, sealed; null for what is there, and once it is not needed any more. */
+  sealed: string | null
+  /** The movement that set the money aside; null before it is paid, and for what costs nothing. */
+  hold_id: string | null
+  covered_from: Date | null
+  covered_to: Date | null
+  error_text: string | null
+  expires_at: Date
+  created_by: string | null
+  created_by_name: string
+  created_at: Date
+  paid_at: Date | null
+}
+interface OrderEventTable {
+  id: Generated<number>
+  order_id: string
+  what: OrderEvent
+  by: string
+  note: string
+  at: Date
+}
+declare module '../../../platform/db/database.ts' {
+  interface Tables {
+    bill_orders: OrderTable
+    bill_order_events: OrderEventTable
+  }
+}
+export type OrderRow = Selectable<OrderTable>
+
+export const orderMigrations: Migrations = {
+  '20261122_81_orders': migration(`
+    create table bill_orders (
+      id uuid primary key,
+      number bigint generated always as identity (start with 100001),
+      bp_id uuid not null,
+      kind text not null check (kind in ('purchase', 'conversion', 'renewal')),
+      status text not null check (status in ('unpaid', 'paid', 'delivered', 'refunded', 'cancelled', 'expired')),
+      resource_type text not null,
+      resource_id uuid,
+      resource_name text not null,
+      period text not null,
+      count integer not null check (count > 0),
+      auto_renew boolean not null,
+      automatic boolean not null,
+      quote jsonb not null,
+      usage jsonb not null,
+      amount numeric(38, 0) not null check (amount >= 0),
+      refunded numeric(38, 0) check (refunded between 0 and amount),
+      sealed text,
+      hold_id uuid references ledger_transactions,
+      covered_from timestamptz,
+      covered_to timestamptz,
+      error_text text,
+      expires_at timestamptz not null,
+      created_by uuid,
+      created_by_name text not null,
+      created_at timestamptz not null,
+      paid_at timestamptz,
+      constraint bill_orders_covered check ((covered_from is null) = (covered_to is null)),
+      constraint bill_orders_subject check (kind = 'purchase' or resource_id is not null)
+    );
+    create index bill_orders_bp on bill_orders (bp_id, created_at desc);
+    create index bill_orders_newest on bill_orders (created_at desc, id);
+    create index bill_orders_resource on bill_orders (resource_id) where resource_id is not null;
+    create index bill_orders_unpaid on bill_orders (expires_at) where status = 'unpaid';
+    -- Of one resource at most one order waits.
+    create unique index bill_orders_pending on bill_orders (resource_id) where status in ('unpaid', 'paid');
+
+    create table bill_order_events (
+      id bigint generated always as identity primary key,
+      order_id uuid not null references bill_orders,
+      what text not null,
+      by text not null,
+      note text not null,
+      at timestamptz not null
+    );
+    create index bill_order_events_order on bill_order_events (order_id, id);
+  `),
+}
+
+export const pendingRule = 'bill_orders_pending'
+
+/** As it stands at a moment: one that nobody paid in time has expired, whether somebody wrote that down yet or not. */
+const statusAt = (now: Date) => sql<OrderStatus>`case when orders.status = 'unpaid' and orders.expires_at <= ${now} then 'expired' else orders.status end`
+
+const shown = (on: Sql, now: Date) =>
+  on
+    .selectFrom('bill_orders as orders')
+    .leftJoin('organisations', 'organisations.id', 'orders.bp_id')
+    .selectAll('orders')
+    .select([sql<string>`coalesce(organisations.name, '')`.as('bp_name'), statusAt(now).as('status_now')])
+export type ShownOrder = NonNullable<Awaited<ReturnType<typeof getOrder>>>
+
+export const getOrder = (on: Sql, scope: Scope, id: string, now: Date) => shown(on, now).where(within(scope, 'orders.bp_id')).where('orders.id', '=', id).executeTakeFirst()
+
+export function listOrders(on: Sql, scope: Scope, query: QueryOf<typeof orders.list>, now: Date) {
+  const { keyword = '', status, kind, resource_type, resource_id, bp_id, failed } = query
+  const filtered = shown(on, now)
+    .where(within(scope, 'orders.bp_id'))
+    .$if(keyword !== '', (q) => q.where((of) => of.or([of('orders.resource_name', 'ilike', containing(keyword)), of(sql<string>`orders.number::text`, 'like', containing(keyword))])))
+    .$if(status !== undefined, (q) => q.where(statusAt(now), '=', status ?? 'unpaid'))
+    .$if(kind !== undefined, (q) => q.where('orders.kind', '=', kind ?? 'purchase'))
+    .$if(resource_type !== undefined, (q) => q.where('orders.resource_type', '=', resource_type ?? 'vm'))
+    .$if(resource_id !== undefined, (q) => q.where('orders.resource_id', '=', resource_id ?? ''))
+    .$if(bp_id !== undefined, (q) => q.where('orders.bp_id', '=', bp_id ?? ''))
+    .$if(failed !== undefined, (q) => q.where('orders.error_text', failed === true ? 'is not' : 'is', null))
+  const order = { by: { number: 'orders.number', amount: 'orders.amount', status: 'orders.status', created_at: 'orders.created_at' }, fallback: '-created_at', id: 'orders.id' }
+  return pageWithTotal(paged(filtered, query, order), filtered, query)
+}
+
+export const lockOrder = (tx: Tx, scope: Scope, id: string): Promise<OrderRow | undefined> =>
+  tx.selectFrom('bill_orders').selectAll().where(within(scope, 'bp_id')).where('id', '=', id).forUpdate().executeTakeFirst()
+
+export const readOrder = (on: Sql, id: string): Promise<OrderRow | undefined> => on.selectFrom('bill_orders').selectAll().where('id', '=', id).executeTakeFirst()
+
+export const insertOrder = async (tx: Tx, row: Insertable<OrderTable>): Promise<void> => {
+  await tx.insertInto('bill_orders').values(row).execute()
+}
+
+export const updateOrder = async (tx: Tx, id: string, changes: Partial<Pick<OrderRow, 'status' | 'resource_id' | 'resource_name' | 'refunded' | 'sealed' | 'hold_id' | 'covered_from' | 'covered_to' | 'error_text' | 'paid_at'>>): Promise<void> => {
+  await tx.updateTable('bill_orders').set(changes).where('id', '=', id).execute()
+}
+
+/** The order of a resource that is neither delivered nor over. */
+export const pendingOf = (on: Sql, resourceId: string): Promise<OrderRow | undefined> =>
+  on.selectFrom('bill_orders').selectAll().where('resource_id', '=', resourceId).where('status', 'in', ['unpaid', 'paid']).executeTakeFirst()
+
+export const tell = async (tx: Tx, event: Insertable<OrderEventTable>): Promise<void> => {
+  await tx.insertInto('bill_order_events').values(event).execute()
+}
+
+export const eventsOf = (on: Sql, orderId: string) => on.selectFrom('bill_order_events').select(['what', 'by', 'note', 'at']).where('order_id', '=', orderId).orderBy('id').execute()
+
+/** Writes down which orders nobody paid in time, and forgets what they hold. */
+export const expireOrders = async (on: Sql, now: Date, resourceId: string | null = null): Promise<void> => {
+  await sql`
+    with expired as (
+      update bill_orders set status = 'expired', sealed = null
+      where id in (
+        select id from bill_orders where status = 'unpaid' and expires_at <= ${now} and (${resourceId}::uuid is null or resource_id = ${resourceId}) order by id for update skip locked
+      )
+      returning id, expires_at
+    )
+    insert into bill_order_events (order_id, what, by, note, at) select id, 'expired', '', '', expires_at from expired
+  `.execute(on)
+}
+
+/** When a resource first used something; null where nothing was told of it yet. */
+export async function firstUse(on: Sql, resourceId: string): Promise<Date | null> {
+  const { rows } = await sql<{ at: Date | null }>`select min(at) as at from usage_events where resource_id = ${resourceId} and usage <> '{}'`.execute(on)
+  return rows[0]?.at ?? null
+}

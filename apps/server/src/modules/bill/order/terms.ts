@@ -1,0 +1,35 @@
+import type { PrepaidPeriod } from '@zhisuan/contract/bill/order'
+import { isMeter, type Meter } from '@zhisuan/contract/bill/meter'
+
+/** Beijing is eight hours ahead, the whole year. */
+const zoneMs = 8 * 3_600_000
+
+/** The same moment of a later month or year of Beijing; of a month that is shorter, its last day. */
+export function endOf(from: Date, period: PrepaidPeriod, count: number): Date {
+  const local = new Date(from.getTime() + zoneMs)
+  const months = local.getUTCMonth() + count * (period === 'year' ? 12 : 1)
+  const [year, month] = [local.getUTCFullYear() + Math.floor(months / 12), months % 12]
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
+  const day = Math.min(local.getUTCDate(), lastDay)
+  return new Date(Date.UTC(year, month, day, local.getUTCHours(), local.getUTCMinutes(), local.getUTCSeconds()) - zoneMs)
+}
+
+export const wholeSecond = (moment: Date): Date => new Date(Math.floor(moment.getTime() / 1000) * 1000)
+
+/** Whole seconds of a span that are not over, and all of them. */
+export function unusedOf(span: { from: Date; to: Date }, now: Date): { unused: number; total: number } {
+  const seconds = (moment: Date): number => moment.getTime() / 1000
+  const total = seconds(span.to) - seconds(span.from)
+  // A second that has begun is used.
+  return { unused: Math.max(0, Math.min(total, seconds(span.to) - Math.ceil(seconds(now)))), total }
+}
+
+/** The unused share of what was paid: exact, and rounded once, down. Minor units. */
+export const refundOf = (paid: bigint, { unused, total }: { unused: number; total: number }): bigint => (paid * BigInt(unused)) / BigInt(total)
+
+/** What is used, as the catalogue is asked for its price. */
+export const itemsOf = (usage: Readonly<Record<string, number>>): { meter: Meter; variant: string; quantity: number }[] =>
+  Object.entries(usage).flatMap(([key, quantity]) => {
+    const [meter = '', ...variant] = key.split('/')
+    return isMeter(meter) && quantity > 0 ? [{ meter, variant: variant.join('/'), quantity }] : []
+  })
