@@ -392,7 +392,7 @@ export default {
   types: {
     sys: { config: '设置', licence: '许可证' },
     ums: { auth: '登录', verification: '验证码', user: '用户', organisation: '组织', consultation: '留言', invitation: '邀请', secondFactor: '第二因子', passkey: '通行密钥', identityProvider: '身份提供方', identity: '关联账号', singleSignOn: '单点登录', accessKey: '访问密钥' },
-    bill: { account: '账户', category: '产品分类', product: '产品', sku: '计费项', discount: '折扣', quote: '报价', priceList: '价目表', unpriced: '未定价的用量', consume: '消费', arrearsPolicy: '欠费策略', standing: '账户状态', notice: '费用通知', budget: '预算' },
+    bill: { account: '账户', category: '产品分类', product: '产品', sku: '计费项', discount: '折扣', quote: '报价', priceList: '价目表', unpriced: '未定价的用量', consume: '消费', arrearsPolicy: '欠费策略', standing: '账户状态', notice: '费用通知', budget: '预算', order: '订单', prepaid: '预付' },
     cmp: { cloud: '云平台' },
     nextstack: {
       vm: '云主机',
@@ -425,6 +425,11 @@ export default {
     issue: { project: '项目' },
   },
   verbs: {
+    setAutoRenew: '设置自动续费',
+    refund: '退订',
+    refundPreview: '试算退款',
+    renew: '续费',
+    pay: '支付',
     password: '用密码登录',
     signIn: '登录',
     sms: '用短信验证码登录',

@@ -373,8 +373,9 @@ export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations
         await prepaidStore.cutSpan(tx, span, end)
         if (amount > 0n) await ledger.refund(tx, { owner_id: order.bp_id, amount, key: `order ${id} refund`, note: String(order.number), by: { id: actor.user_id, name: actor.name } })
         await store.updateOrder(tx, id, { status: 'refunded', refunded: String(amount), error_text: null, covered_to: end })
-        const left = (await prepaidStore.spansAfter(tx, span.resource_id, now())).at(-1)?.to
-        await prepaidStore.updatePrepaid(tx, span.resource_id, left === undefined ? { auto_renew: false, renew_at: null } : {})
+        const [left, row] = [(await prepaidStore.spansAfter(tx, span.resource_id, end)).at(-1)?.to, await prepaidStore.getPrepaid(tx, span.resource_id)]
+        const auto_renew = left !== undefined && row?.auto_renew === true
+        await prepaidStore.updatePrepaid(tx, span.resource_id, { auto_renew, renew_at: auto_renew ? renewalOf(left) : null })
         await tell(tx, id, 'refunded', byOf(actor), toDecimal(amount))
       })
       return get(actor, id)

@@ -6,11 +6,14 @@ import { describe, expect, it } from 'vitest'
 import { openDatabase, type Db } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
 import { createLog } from '../../../platform/log.ts'
+import { Refusal } from '../../../platform/errors.ts'
 import { freshDatabase } from '../../../testing/database.ts'
 import { insertAccount } from '../account/account.store.ts'
 import { balanceOf, ledger } from '../ledger/ledger.service.ts'
 import { createMetering } from '../metering/metering.service.ts'
 import { recordEvent } from '../metering/metering.store.ts'
+import { refundOf } from '../order/terms.ts'
+import { cutSpan, insertSpan } from './prepaid.store.ts'
 import { createRating } from './rating.service.ts'
 
 /*
@@ -34,6 +37,8 @@ const rounded = ({ n, d }: Fraction): bigint => {
   const whole = n / d
   return 2n * (n - whole * d) >= d ? whole + 1n : whole
 }
+
+const floored = ({ n, d }: Fraction): bigint => n / d
 
 interface Event {
   id: string
@@ -60,7 +65,18 @@ interface Discount {
   from: number
   to: number | null
 }
+/** What of a resource is paid in advance, from and to; less far where it was given back then. */
+interface Prepaid {
+  id: string
+  resource: number
+  from: number
+  to: number
+  back: number | null
+  usage: Record<string, number>
+  paid: bigint
+}
 interface Month {
+  prepaid: Prepaid[]
   events: Event[]
   prices: Price[]
   discounts: Discount[]
@@ -81,6 +97,7 @@ const days = 31
 const end = days * 86_400
 /** A month of Beijing. */
 const start = Date.parse('2026-10-01T00:00:00+08:00') / 1000
+const moment = (at: number) => new Date((start + at) * 1000)
 
 interface BilledLine {
   resource: number
@@ -92,7 +109,7 @@ interface BilledLine {
   amount: bigint
 }
 
-function billOf({ events, prices, discounts }: Month): BilledLine[] {
+function billOf({ events, prices, discounts, prepaid }: Month): BilledLine[] {
   const lines: BilledLine[] = []
   for (let resource = 0; resource < resources; resource++) {
     const own = [...new Map(events.filter((event) => event.resource === resource).map((event) => [event.id, event])).values()]
@@ -101,7 +118,8 @@ function billOf({ events, prices, discounts }: Month): BilledLine[] {
     const eventSeconds = own.map(({ at }) => Math.floor(at / 1000))
     const limits = [...prices, ...discounts].flatMap(({ from, to }) => (to === null ? [from] : [from, to]))
     const hours = Array.from({ length: days * 24 + 1 }, (_, index) => index * 3_600)
-    const cuts = [...new Set([...eventSeconds, ...limits, ...hours])].filter((second) => second >= 0 && second <= end).sort((a, b) => a - b)
+    const covers = prepaid.filter((one) => one.resource === resource).map(({ from, to, back, usage }) => ({ from, to: back ?? to, usage }))
+    const cuts = [...new Set([...eventSeconds, ...limits, ...hours, ...covers.flatMap(({ from, to }) => [from, to])])].filter((second) => second >= 0 && second <= end).sort((a, b) => a - b)
     const states = cuts.map(stateAt)
     for (const key of usageKeys) {
       const [meter = '', variant = ''] = key.split('/')
@@ -115,7 +133,8 @@ function billOf({ events, prices, discounts }: Month): BilledLine[] {
         if (from % 3_600 === 0) close()
         if (to === undefined) break
         const state = states[index]
-        const quantity = state?.usage[key] ?? 0
+        const covered = covers.filter((one) => one.from <= from && from < one.to).reduce((sum, one) => sum + (one.usage[key] ?? 0), 0)
+        const quantity = Math.max(0, (state?.usage[key] ?? 0) - covered)
         const chosen = candidates
           .map((sku) => {
             const begun = prices.filter((price) => price.sku === sku.index && price.from <= from).sort((a, b) => a.from - b.from || a.made - b.made)
@@ -190,6 +209,18 @@ const prices = fc
 const discounts = fc
   .array(fc.record({ fraction: fc.integer({ min: 1, max: 10_000 }), organisation: fc.option(fc.integer({ min: 0, max: organisations - 1 }), { nil: null }), product: fc.option(fc.integer({ min: 0, max: 3 }), { nil: null }), period }), { maxLength: 10 })
   .map((all) => all.map(({ period: { from, to }, ...discount }): Discount => ({ id: randomUUID(), ...discount, from, to })))
+/** For each resource one after the other; some are given back before, within or after their time. */
+const prepaid = fc
+  .array(fc.record({ resource: fc.integer({ min: 0, max: resources - 1 }), gap: fc.integer({ min: 0, max: 4 * 86_400 }), length: fc.integer({ min: 1, max: 12 * 86_400 }), back: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { freq: 2 }), used: usage, paid: fc.bigInt(1n, 10n ** 11n) }), { maxLength: 12 })
+  .map((all) => {
+    const ends = new Map<number, number>()
+    return all.map(({ resource, gap, length, back, used, paid }): Prepaid => {
+      const from = (ends.get(resource) ?? 0) + gap
+      ends.set(resource, from + length)
+      const quantities = Object.fromEntries(Object.entries(used).flatMap(([key, quantity]) => (quantity === undefined ? [] : [[key, quantity]])))
+      return { id: randomUUID(), resource, from, to: from + length, back: back === null ? null : from + Math.floor(length * back), usage: quantities, paid }
+    })
+  })
 const payments = fc.array(fc.record({ organisation: fc.integer({ min: 0, max: organisations - 1 }), amount: fc.bigInt(1n, 10n ** 12n) }), { maxLength: 8 })
 /** How what happens is told: in which order, in how many parts, and where the clock is after each. */
 const delivery = fc.record({ order: fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), parts: fc.array(fc.integer({ min: 0, max: days * 24 }), { minLength: 1, maxLength: 6 }), kills: fc.infiniteStream(fc.integer({ min: 0, max: 3 })) })
@@ -231,7 +262,7 @@ async function insist(work: () => Promise<unknown>): Promise<void> {
 describe('a month of whatever happens', () => {
   it('is billed to the last unit as plain arithmetic has it, in whatever order and however often killed', { timeout: 240_000 }, async () => {
     await fc.assert(
-      fc.asyncProperty(fc.record({ events, prices, discounts }), payments, delivery, async (month, paid, how) => {
+      fc.asyncProperty(fc.record({ events, prices, discounts, prepaid }), payments, delivery, async (month, paid, how) => {
         const fresh = await freshDatabase()
         const database = openDatabase(fresh.url, { poolSize: 6, log: createLog({ LOG_LEVEL: 'silent' }) })
         try {
@@ -252,7 +283,8 @@ describe('a month of whatever happens', () => {
           const rating = createRating({ db: dying, now: () => new Date(), metering })
           const order = how.order[Symbol.iterator]()
           const shuffled = month.events.map((event) => ({ event, key: Number(order.next().value) })).sort((a, b) => a.key - b.key)
-          const rounds = [...how.parts, days * 24]
+          // One more than there are deliveries, so that whatever is given back is.
+          const rounds = [...how.parts, days * 24, days * 24]
           for (const [round, closed] of rounds.entries()) {
             const share = shuffled.filter((_, index) => index % rounds.length === round)
             for (const { event } of share) {
@@ -271,6 +303,37 @@ describe('a month of whatever happens', () => {
             for (const [index, { organisation, amount }] of paid.entries()) {
               if (index % rounds.length !== round) continue
               await insist(() => dying.transaction().execute((tx) => ledger.topUp(tx, { owner_id: ids.organisations[organisation] ?? '', amount, key: `payment ${index}` })))
+            }
+            for (const [index, one] of month.prepaid.entries()) {
+              const owner_id = ids.organisations[organisationOf(one.resource)] ?? ''
+              const span = { order_id: one.id, resource_id: ids.resources[one.resource] ?? '', from: moment(one.from), to: moment(one.to), usage: one.usage }
+              // Paid in one round; given back in the next, or later in the same.
+              if (index % rounds.length === round) {
+                await insist(() =>
+                  dying.transaction().execute(async (tx) => {
+                    await ledger.topUp(tx, { owner_id, amount: one.paid, key: `for ${one.id}` })
+                    const hold_id = await ledger.hold(tx, { owner_id, amount: one.paid, key: `order ${one.id}` }).catch(async (error: unknown) => {
+                      // It went to what was owed before.
+                      if (!(error instanceof Refusal && error.refusal === 'balanceInsufficient')) throw error
+                      const debt = await ledger.standing(tx, owner_id)
+                      await ledger.topUp(tx, { owner_id, amount: one.paid - balanceOf(debt) + 1n, key: `more for ${one.id}` })
+                      return ledger.hold(tx, { owner_id, amount: one.paid, key: `order ${one.id}` })
+                    })
+                    await ledger.capture(tx, { owner_id, hold_id })
+                    await insertSpan(tx, span)
+                  }),
+                )
+              }
+              if (one.back !== null && Math.min((index % rounds.length) + (index % 2), rounds.length - 1) === round) {
+                const back = one.back
+                await insist(() =>
+                  dying.transaction().execute(async (tx) => {
+                    const amount = refundOf(one.paid, { unused: one.to - back, total: one.to - one.from })
+                    await cutSpan(tx, span, moment(back))
+                    if (amount > 0n) await ledger.refund(tx, { owner_id, amount, key: `order ${one.id} refund` })
+                  }),
+                )
+              }
             }
             await insist(() => metering.settle())
             await insist(() => rating.rate(start + closed * 3_600))
@@ -307,9 +370,16 @@ describe('a month of whatever happens', () => {
             }
             // The ledger.
             const standing = await ledger.standing(db, bp_id)
+            const orders = month.prepaid.filter(({ resource }) => organisationOf(resource) === organisation)
+            const advance = orders.reduce((sum, one) => sum + one.paid, 0n)
+            // The share of what was not used, in fractions, and down.
+            const returned = orders.reduce((sum, one) => sum + (one.back === null ? 0n : floored(times(fraction(one.paid, 1n), fraction(BigInt(one.to - one.back), BigInt(one.to - one.from))))), 0n)
+            expect(standing.balances.revenue ?? 0n).toBe(total + advance)
+            expect(standing.balances.held ?? 0n).toBe(0n)
+            expect(standing.balances.refunds ?? 0n).toBe(-returned)
+            expect(balanceOf(standing)).toBe(-(standing.balances.funds ?? 0n) + returned - total - advance)
             const received = paid.filter((one) => one.organisation === organisation).reduce((sum, { amount }) => sum + amount, 0n)
-            expect(standing.balances.revenue ?? 0n).toBe(total)
-            expect(balanceOf(standing)).toBe(received - total)
+            expect(-(standing.balances.funds ?? 0n) >= received + advance).toBe(true)
             expect(Object.values(standing.balances).reduce((sum, amount) => sum + amount, 0n)).toBe(0n)
           }
         } finally {
@@ -324,8 +394,7 @@ describe('a month of whatever happens', () => {
 
 async function makeCatalogue(db: Db, ids: { organisations: string[]; products: string[]; skus: string[] }, month: Month): Promise<void> {
   const category_id = randomUUID()
-  const moment = (at: number) => new Date((start + at) * 1000)
-  const author = { created_by: null, created_by_name: '' }
+    const author = { created_by: null, created_by_name: '' }
   await db.insertInto('bill_categories').values({ id: category_id, name: 'c', description: '' }).execute()
   await db.insertInto('bill_products').values(ids.products.map((id, index) => ({ id, category_id, name: `p-${index}`, description: '' }))).execute()
   await db.insertInto('bill_skus').values(skus.map(({ meter, variant, product }, index) => ({ id: ids.skus[index] ?? '', product_id: ids.products[product] ?? '', name: `s-${index}`, meter, variant }))).execute()
