@@ -34,6 +34,7 @@ test.describe('flavors', () => {
     await field(page, '可以选择的组织').fill('浏览器测试')
     await page.getByTitle('浏览器测试组织').click()
     await page.keyboard.press('Escape')
+    await expect(page.locator('.ant-select-dropdown:visible')).toHaveCount(0)
     await accessible(page, 'the drawer')
     await dialog(page).getByRole('button', { name: '创建规格' }).click()
     await expect(toast(page, `规格“${name}”已创建`)).toBeVisible()
