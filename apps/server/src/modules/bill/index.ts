@@ -6,6 +6,7 @@ import { accountMigrations, insertAccount } from './account/account.store.ts'
 import { catalogueMigrations } from './catalogue/catalogue.migrations.ts'
 import { catalogueRoutes } from './catalogue/catalogue.routes.ts'
 import { createCatalogue } from './catalogue/catalogue.service.ts'
+import { consumeMigrations } from './consume/consume.migrations.ts'
 import { consumeRoutes } from './consume/consume.routes.ts'
 import { createConsumes } from './consume/consume.service.ts'
 import { ledgerMigrations } from './ledger/ledger.store.ts'
@@ -19,7 +20,7 @@ import { orderMigrations } from './order/order.store.ts'
 import { prepaidMigrations } from './rating/prepaid.store.ts'
 import { createRating, rateUsageJob } from './rating/rating.service.ts'
 
-export const billMigrations: Migrations = { ...accountMigrations, ...ledgerMigrations, ...catalogueMigrations, ...meteringMigrations, ...ratingMigrations, ...prepaidMigrations, ...orderMigrations }
+export const billMigrations: Migrations = { ...accountMigrations, ...ledgerMigrations, ...catalogueMigrations, ...meteringMigrations, ...ratingMigrations, ...prepaidMigrations, ...orderMigrations, ...consumeMigrations }
 
 /** Accounts and their ledger, what things cost, what was used, and what that cost. */
 export function createBill(platform: Platform): ModuleParts & {
@@ -40,7 +41,7 @@ export function createBill(platform: Platform): ModuleParts & {
     delivers: (by) => {
       delivering = by
     },
-    handlers: [...accountRoutes(createAccountService(platform.db)), ...catalogueRoutes(createCatalogue(platform)), ...consumeRoutes(createConsumes(platform.db)), ...orderRoutes(orders)],
+    handlers: [...accountRoutes(createAccountService(platform.db)), ...catalogueRoutes(createCatalogue(platform)), ...consumeRoutes(createConsumes(platform)), ...orderRoutes(orders)],
     operations: [orders.deliver],
     jobs: [rateUsageJob, orderClockJob],
     jobHandlers: [rating.jobHandler, runner.jobHandler],

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { accounts } from '@zhisuan/contract/bill/account'
 import { categories, products, skus } from '@zhisuan/contract/bill/catalogue'
 import { consumes } from '@zhisuan/contract/bill/consume'
+import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import pg from 'pg'
+import readWorkbook from 'read-excel-file/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused } from '../../../testing/call.ts'
@@ -59,11 +61,23 @@ describe('consumption', () => {
     expect(overview).toMatchObject({ month, total: '1.00002778', previous_total: '0.00', products: [{ id: product.id, name: 'instances', amount: '1.00002778' }], projects: [{ id: null, amount: '1.00002778' }], resource_count: 2 })
     expect(overview.resources.map(({ id, type, amount }) => [id, type, amount])).toEqual([[first, 'vm', '1.00'], [second, 'vm', '0.00002778']])
     expect((await call(app, consumes.monthly, { token: tenant.token })).items).toContainEqual({ month, amount: '1.00002778' })
-    const { items } = await call(app, consumes.list, { token: tenant.token, query: { resource_id: first, sort: 'from', page_size: 100 } })
+    expect(overview.days).toEqual([{ day: `${month}-01`, amount: '1.00002778' }])
+    expect(overview.products_by_day).toEqual([{ day: `${month}-01`, product_id: product.id, amount: '1.00002778' }])
+    const { items } = await call(app, consumes.list, { token: tenant.token, query: { resource_id: first } })
     expect(items).toHaveLength(6)
-    expect(items[0]).toMatchObject({ resource: { id: first, type: 'vm' }, product: { name: 'instances' }, from: new Date(begin + hour / 2).toISOString(), seconds: 1800, amount: '0.10', formula: { seconds: 1800, fraction: '1.00' } })
+    expect(items.at(-1)).toMatchObject({ resource: { id: first, type: 'vm' }, product: { name: 'instances' }, from: new Date(begin + hour / 2).toISOString(), seconds: 1800, amount: '0.10', formula: { seconds: 1800, fraction: '1.00' } })
     expect(items.map(({ meter, amount, formula }) => [meter, amount, formula.parts[0]?.units])).toEqual(expect.arrayContaining([['vm.vcpu', '0.20', '2'], ['vm.memory', '0.20', '4']]))
-    expect((await call(app, consumes.list, { token: tenant.token, query: { month } })).total).toBe(7)
+    expect(items[0]).toMatchObject({ price: { effective_from: new Date(begin).toISOString(), effective_to: null }, discount: null })
+    expect(await call(app, consumes.list, { token: tenant.token, query: { month } })).toMatchObject({ next: null, amount: '1.00002778' })
+    expect((await call(app, consumes.resources, { token: tenant.token, query: { month } })).items.map(({ id, amount, previous_amount }) => [id, amount, previous_amount])).toEqual([[first, '1.00', '0.00'], [second, '0.00002778', '0.00']])
+    expect(await call(app, consumes.resources, { token: tenant.token, query: { month, keyword: `vm-${first.slice(0, 4)}` } })).toMatchObject({ total: 1, items: [{ id: first }] })
+    const one = await call(app, consumes.resource, { token: tenant.token, params: { id: first }, query: { month } })
+    expect(one).toMatchObject({ resource: { id: first, type: 'vm' }, total: '1.00', previous_total: '0.00' })
+    expect(one.meters.map(({ meter, seconds, amount, hours }) => [meter, seconds, amount, hours.map((each) => each.amount)])).toEqual([
+      ['vm.memory', 9000, '0.50', ['0.10', '0.20', '0.20']],
+      ['vm.vcpu', 9000, '0.50', ['0.10', '0.20', '0.20']],
+    ])
+    expect(one.meters[0]?.hours[0]?.from).toBe(new Date(begin).toISOString())
     expect(await call(app, accounts.wallet, { token: tenant.token, params: { id: tenant.bp_id ?? '' } })).toMatchObject({ arrears: '1.00002778', balance: '-1.00002778', available: '0.00' })
   })
 
@@ -97,8 +111,132 @@ describe('consumption', () => {
       expect(await refused(app, declared, { token: other.token, query: { month, bp_id: tenant.bp_id ?? '' } }), declared.id).toMatchObject({ status: 404 })
     }
     expect(await summary(other.token, { month })).toMatchObject({ total: '0.00', days: [], resources: [], resource_count: 0 })
-    expect((await call(app, consumes.list, { token: other.token, query: { month } })).total).toBe(0)
+    expect(await call(app, consumes.list, { token: other.token, query: { month } })).toEqual({ items: [], next: null, amount: '0.00' })
+    for (const declared of [consumes.export, consumes.exportMonth]) {
+      expect(await refused(app, declared, { token: other.token, body: { month, format: 'csv', bp_id: tenant.bp_id } }), declared.id).toMatchObject({ status: 404 })
+    }
+    for (const declared of [consumes.forecast, consumes.resources]) {
+      expect(await refused(app, declared, { token: other.token, query: { month, bp_id: tenant.bp_id ?? '' } }), declared.id).toMatchObject({ status: 404 })
+    }
+    const [used] = (await call(app, consumes.resources, { token: tenant.token, query: { month } })).items
+    expect(await refused(app, consumes.resource, { token: other.token, params: { id: used?.id ?? '' }, query: { month } })).toMatchObject({ status: 404 })
+    expect(await refused(app, consumes.resource, { token: admin.token, params: { id: randomUUID() }, query: { month } })).toMatchObject({ status: 404 })
     expect((await summary(admin.token, { month })).resource_count).toBeGreaterThanOrEqual(2)
+  })
+})
+
+describe('lines', () => {
+  let owner: string
+  let resources: string[]
+  beforeAll(async () => {
+    owner = await makeOrganisation(app)
+    resources = Array.from({ length: 3 }, () => randomUUID())
+    for (const resource of resources) {
+      await uses(owner, resource, begin, { 'vm.vcpu': 1, 'vm.memory': gib })
+      await uses(owner, resource, begin + 30 * hour, {})
+    }
+    await rating().run()
+  })
+
+  it('are read on from the last one seen, each once, the newest first', async () => {
+    const seen: number[] = []
+    const times: string[] = []
+    let after: string | undefined
+    do {
+      const { items, next } = await call(app, consumes.list, { token: admin.token, query: { bp_id: owner, limit: 50, ...(after !== undefined && { after }) } })
+      seen.push(...items.map(({ id }) => id))
+      times.push(...items.map(({ from }) => from))
+      after = next ?? undefined
+    } while (after !== undefined)
+    expect(new Set(seen).size).toBe(3 * 2 * 30)
+    expect(seen).toHaveLength(3 * 2 * 30)
+    expect(times).toEqual(times.toSorted().toReversed())
+  })
+
+  it('of all organisations are read together', async () => {
+    const all = await call(app, consumes.list, { token: admin.token, query: { limit: 1000 } })
+    expect(new Set(all.items.map(({ organisation }) => organisation.id))).toEqual(new Set(await payers()))
+    expect(all.items.map(({ from }) => from)).toEqual(all.items.map(({ from }) => from).toSorted().toReversed())
+    const { next } = await call(app, consumes.list, { token: admin.token, query: { limit: 7 } })
+    const rest = await call(app, consumes.list, { token: admin.token, query: { limit: 1000, after: next ?? '' } })
+    expect(rest.items[0]).toEqual(all.items[7])
+  })
+
+  it('are filtered, with the sum where it is known', async () => {
+    const day = `${monthOf(begin)}-02`
+    const of = (query: Partial<Record<string, string>>) => call(app, consumes.list, { token: admin.token, query: { bp_id: owner, limit: 1000, ...query } })
+    const summed = ({ items }: Awaited<ReturnType<typeof of>>) => items.reduce((sum, { amount }) => sum + toMinor(amount), 0n)
+    for (const [query, count] of [[{}, 180], [{ day }, 36], [{ resource_id: resources[0] ?? '' }, 60], [{ product_id: product.id }, 180], [{ day, product_id: product.id }, 36], [{ month: monthOf(begin), project_id: 'none' }, 180]] as const) {
+      const answer = await of(query)
+      expect(answer.items, JSON.stringify(query)).toHaveLength(count)
+      expect(toMinor(answer.amount ?? ''), JSON.stringify(query)).toBe(summed(answer))
+    }
+    expect(await of({ meter: 'vm.memory' })).toMatchObject({ amount: null, items: { length: 90 } })
+    expect(await of({ product_id: randomUUID() })).toEqual({ items: [], next: null, amount: '0.00' })
+    expect(await of({ month: monthOf(begin - 40 * 24 * hour) })).toEqual({ items: [], next: null, amount: '0.00' })
+    expect(await refused(app, consumes.list, { token: admin.token, query: { after: 'x' } })).toMatchObject({ status: 400 })
+  })
+
+  it.each(['csv', 'xlsx'] as const)('are saved as a file whose amounts add up to the bill, without those of others: %s', async (format) => {
+    const { path } = await call(app, consumes.export, { token: admin.token, body: { format, bp_id: owner } })
+    const rows = await fileAt(path, format)
+    expect(rows).toHaveLength(1 + 180)
+    expect(rows[0]?.[0]).toBe('开始时间')
+    const amounts = rows.slice(1).map((row) => toMinor(Number(row.at(-1)).toFixed(8)))
+    expect(amounts.reduce((sum, amount) => sum + amount, 0n)).toBe(toMinor('13.5'))
+    expect(new Set(rows.slice(1).map((row) => row[2])).size).toBe(1)
+    expect(rows[1]?.at(-2)).toBe('1 × 0.05 × 3600 ÷ 3600 × 1.00')
+    const all = await fileAt((await call(app, consumes.export, { token: admin.token, body: { format, month: monthOf(begin) } })).path, format)
+    expect(new Set(all.slice(1).map((row) => row[2])).size).toBe((await payers()).length)
+    const own = await fileAt((await call(app, consumes.export, { token: tenant.token, body: { format } })).path, format)
+    expect(own).toHaveLength(1 + 7)
+  })
+
+  it('of a month are saved as sums', async () => {
+    const month = monthOf(begin)
+    const rows = await fileAt((await call(app, consumes.exportMonth, { token: admin.token, body: { format: 'xlsx', month, bp_id: owner } })).path, 'xlsx')
+    expect(rows.slice(1).map((row) => [row[0], row[2], row.at(-1)])).toEqual([
+      ['合计', null, 13.5],
+      ['日期', `${month}-01`, 10.8],
+      ['日期', `${month}-02`, 2.7],
+      ['产品', 'instances', 13.5],
+      ['项目', '未归入项目', 13.5],
+      ...resources.toSorted().map((id) => ['资源', `vm-${id.slice(0, 4)}`, 4.5]),
+    ])
+  })
+
+  const payers = async (): Promise<string[]> => (await app.platform.database.pool.query<{ bp_id: string }>('select distinct bp_id from usage_lines where voided_at is null')).rows.map(({ bp_id }) => bp_id)
+  const fileAt = async (path: string, format: 'csv' | 'xlsx'): Promise<(string | number | null)[][]> => {
+    const { rawPayload, statusCode, headers } = await app.http.inject({ url: path })
+    expect([statusCode, headers['content-disposition']]).toEqual([200, expect.stringContaining(`.${format}`)])
+    if (format === 'xlsx') return ((await readWorkbook(rawPayload, {}))[0]?.data ?? []) as (string | number | null)[][]
+    const text = rawPayload.toString('utf8')
+    expect(text.startsWith('\uFEFF')).toBe(true)
+    return text.slice(1).trimEnd().split('\r\n').map((line) => line.split(','))
+  }
+})
+
+describe('the forecast', () => {
+  it('is what was used and what is used now at the prices to come', async () => {
+    const owner = await makeOrganisation(app)
+    const at = Math.floor(app.clock.now().getTime() / hour) * hour
+    // It began ten hours ago; the last of them may not be rated yet.
+    await uses(owner, randomUUID(), at - 10 * hour, { 'vm.vcpu': 10 })
+    await rating().run()
+    const { month, used, hourly, current, next, rated_until, days, days_known, changes } = await call(app, consumes.forecast, { token: admin.token, query: { bp_id: owner } })
+    expect(hourly).toBe('1.00')
+    expect(Date.parse(rated_until)).toBeLessThanOrEqual(app.clock.now().getTime())
+    const [year = 0, number = 0] = month.split('-').map(Number)
+    // In the first hour of a month what is rated is all of the month before.
+    const begin = Math.max(Date.parse(rated_until), Date.UTC(year, number - 1) - 8 * hour)
+    const ends = [0, 1].map((step) => Date.UTC(year, number + step) - 8 * hour)
+    expect(toMinor(current.expected)).toBe(toMinor(used) + toMinor(String(((ends[0] ?? 0) - begin) / hour)))
+    expect(next).toEqual({ expected: toDecimal(toMinor(String(((ends[1] ?? 0) - (ends[0] ?? 0)) / hour))), low: null, high: null })
+    expect(days.at(-1)).toMatchObject({ amount: '24.00' })
+    expect([days_known <= 1, changes]).toEqual([true, []])
+    const nobody = await call(app, consumes.forecast, { token: admin.token, query: { bp_id: await makeOrganisation(app) } })
+    expect(nobody).toMatchObject({ hourly: '0.00', used: '0.00', current: { expected: '0.00' }, days: [] })
+    expect(toMinor((await call(app, consumes.forecast, { token: admin.token })).hourly)).toBeGreaterThanOrEqual(toMinor('1'))
   })
 })
 

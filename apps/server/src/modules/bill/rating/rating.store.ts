@@ -27,7 +27,7 @@ interface UsageSumTable {
   bp_id: string
   /** First day. */
   month: ColumnType<string, never, never>
-  dimension: 'month' | 'day' | 'product' | 'project' | 'resource'
+  dimension: 'month' | 'day' | 'product' | 'project' | 'resource' | 'dayProduct'
   key: string
   amount: string
 }
