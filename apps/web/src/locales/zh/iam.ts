@@ -581,7 +581,6 @@ export default {
     summary: '查看月度概览',
     monthly: '查看月账单',
     forecast: '查看费用预测',
-    resources: '查看各资源费用',
     resource: '查看资源费用明细',
     exportMonth: '导出月账单',
     exceptions: '查看例外',
