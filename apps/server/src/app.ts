@@ -87,7 +87,7 @@ export async function buildApp(config: Config, options: { now?: () => Date } = {
     const ums = createUms(platform, { settings: sys.settings, openAccount: bill.openAccount, rules: iam.rules, limits: iam.limits })
     const cmp = createCmp(platform, { licence: sys.licence })
     sys.licence.countsUsage(cmp.usageOfLicence)
-    const nextstack = createNextstack(platform, { clouds: cmp.clouds, licence: sys.licence })
+    const nextstack = createNextstack(platform, { clouds: cmp.clouds, licence: sys.licence, mayMake: bill.mayMake })
     cmp.clouds.holds(nextstack.contents)
     bill.delivers({ sold: nextstack.sold, personOf: ums.personOf })
     iam.projects.holds(nextstack.projectContents)
@@ -99,6 +99,8 @@ export async function buildApp(config: Config, options: { now?: () => Date } = {
     const aos = createAos(platform, { ...ecrm, ...cis })
     ecrm.holds(aos.contents)
     cis.observe(aos.observer)
+    for (const { suspendable } of [nextstack, cis, aos]) bill.suspends(suspendable)
+    bill.deliversNoticesBy(ums.notices)
     ecrm.names('template', aos.names.template)
     ecrm.names('stack', aos.names.stack)
     const modules: ModuleParts[] = [sys, bill, iam, ums, cmp, nextstack, ecrm, cis, aos, createIssue(platform), createRoot()]
@@ -157,7 +159,7 @@ export async function buildApp(config: Config, options: { now?: () => Date } = {
     await serveDocs(http, config)
     await serveConsole(http, config)
 
-    platform.setOperations(modules.flatMap((module) => module.operations ?? []))
+    platform.setOperations(modules.flatMap((module) => module.operations ?? []), bill.mayBegin)
     await platform.jobs.start(
       [platform.operations.job, ...modules.flatMap((module) => module.jobs ?? [])],
       [platform.operations.jobHandler, ...modules.flatMap((module) => module.jobHandlers ?? [])],

@@ -156,11 +156,14 @@ export interface AnyOperation {
   ended: (tx: Tx, context: StepContext<never>, refusal: Refusal | null) => Promise<void>
 }
 
+/** Asked in the transaction that begins an operation, before it is recorded. @throws Refusal where it may not be begun */
+export type MayBegin = (tx: Tx, operation: { kind: string; bp_id: string | null; actor: Pick<Actor, 'user_id' | 'name'> | null }) => Promise<void>
+
 export interface Operations {
   /**
    * Records the operation and enqueues it, in the caller's transaction. With `of` it stands in the
    * history of that resource too, as done to its part of that name.
-   * @throws Refusal `operationRunning` where the resource has an open one
+   * @throws Refusal `operationRunning` where the resource has an open one, and what `mayBegin` refuses
    */
   begin<Input>(
     tx: Tx,
@@ -204,6 +207,7 @@ export function createOperations(parts: {
   secrets: Secrets
   log: Logger
   definitions: () => readonly AnyOperation[]
+  mayBegin: () => MayBegin
   faultPoint: string | undefined
   outage: OutageLog
 }): Operations {
@@ -432,6 +436,7 @@ export function createOperations(parts: {
   return {
     async begin(tx, definition, request) {
       const id = uuidv7()
+      await parts.mayBegin()(tx, { kind: definition.kind, bp_id: request.bp_id, actor: request.actor })
       // Asked before: the unique index would wait for one that is just ending, which may wait for a row that the caller holds.
       const other = await tx.selectFrom('operations').select('id').where('resource_id', '=', request.resource_id).where('status', 'in', openStatuses).executeTakeFirst()
       if (other !== undefined) throw new Refusal('operationRunning')

@@ -9,7 +9,7 @@ import { lockDataDirectory, startEmbeddedPostgres } from './db/embedded.ts'
 import { createOutageLog } from './db/outage.ts'
 import { createDownloads, type Downloads } from './downloads.ts'
 import { createJobs, type JobDefinition, type JobHandler, type Jobs } from './jobs.ts'
-import { createOperations, type AnyOperation, type Operations } from './operations.ts'
+import { createOperations, type AnyOperation, type MayBegin, type Operations } from './operations.ts'
 import type { Handler } from './http/handler.ts'
 import { createSecrets, readSecretKey, type Secrets } from './secrets.ts'
 
@@ -44,8 +44,8 @@ export interface ModuleParts {
 export interface OpenedPlatform extends Platform {
   readonly database: Database
   readonly downloads: ReturnType<typeof createDownloads>
-  /** Registers the operations of all modules; before anything is begun. */
-  setOperations(definitions: readonly AnyOperation[]): void
+  /** Registers the operations of all modules, and what may refuse to begin one; before anything is begun. */
+  setOperations(definitions: readonly AnyOperation[], mayBegin?: MayBegin): void
   close(): Promise<void>
 }
 
@@ -77,6 +77,7 @@ export async function openPlatform(config: Config, log: Logger, migrations: Migr
     const jobs = await createJobs(url, log, outage)
     closing.unshift(() => jobs.stop())
     let definitions: readonly AnyOperation[] = []
+    let mayBegin: MayBegin = async () => undefined
     const operations = createOperations({
       database,
       databaseUrl: url,
@@ -85,6 +86,7 @@ export async function openPlatform(config: Config, log: Logger, migrations: Migr
       secrets,
       log,
       definitions: () => definitions,
+      mayBegin: () => mayBegin,
       faultPoint: config.FAULT_POINT,
       outage,
     })
@@ -100,8 +102,9 @@ export async function openPlatform(config: Config, log: Logger, migrations: Migr
       secrets,
       downloads: createDownloads({ secrets, now }),
       now,
-      setOperations: (all) => {
+      setOperations: (all, may) => {
         definitions = all
+        mayBegin = may ?? mayBegin
       },
       close: () => closeAll(closing),
     }

@@ -1,6 +1,7 @@
 import type { Migrations } from '../../platform/db/database.ts'
 import { createHistory } from '../../platform/history.ts'
 import type { ModuleParts, Platform } from '../../platform/platform.ts'
+import type { Suspendable } from '../bill/index.ts'
 import type { ConfigService, ContainerObserver, ServiceContainers } from '../cis/index.ts'
 import type { EdgeContents, EdgeReach, NameTaken, UsualRefusal, WorkOnNode } from '../ecrm/index.ts'
 import { stackRoutes, templateRoutes } from './aos.routes.ts'
@@ -11,6 +12,7 @@ import { serviceMigrations } from './stack/service.store.ts'
 import { createStackOperations } from './stack/stack.operations.ts'
 import { createStacks } from './stack/stack.service.ts'
 import { countByEdge, stackMigrations } from './stack/stack.store.ts'
+import { createStackSuspension } from './stack/stack.suspension.ts'
 import { createStackWatch } from './stack/stack.watch.ts'
 import { createTemplates } from './template/template.service.ts'
 import { hasTemplateNamed, templateMigrations } from './template/template.store.ts'
@@ -24,6 +26,7 @@ export function createAos(
 ): ModuleParts & {
   /** How many stacks nodes have that no container shows. */
   contents: EdgeContents
+  suspendable: Suspendable
   /** What is to be told of the containers of nodes. */
   observer: ContainerObserver
   /** Whether there is one of that name, for whoever looks names up. */
@@ -37,6 +40,7 @@ export function createAos(
   const stacks = createStacks(platform, { edges, operations: { ...operations, dropStack }, templates, configs, containers })
   return {
     contents: { count: countByEdge },
+    suspendable: createStackSuspension(platform, { operations }),
     observer: watch.observer,
     names: { template: hasTemplateNamed, stack: hasStackNamed },
     handlers: [...templateRoutes(templates), ...stackRoutes(stacks, createHistory(platform))],

@@ -3,6 +3,13 @@ import type { ModuleParts, Platform } from '../../platform/platform.ts'
 import { accountRoutes } from './account/account.routes.ts'
 import { createAccountService } from './account/account.service.ts'
 import { accountMigrations, insertAccount } from './account/account.store.ts'
+import { arrearsMigrations } from './arrears/arrears.migrations.ts'
+import { arrearsRoutes } from './arrears/arrears.routes.ts'
+import { createStandings, type StandingService } from './arrears/standing.service.ts'
+import type { Suspendable } from './arrears/suspension.ts'
+import { budgetRoutes } from './budget/budget.routes.ts'
+import { createBudgets } from './budget/budget.service.ts'
+import { budgetMigrations } from './budget/budget.store.ts'
 import { catalogueMigrations } from './catalogue/catalogue.migrations.ts'
 import { catalogueRoutes } from './catalogue/catalogue.routes.ts'
 import { createCatalogue } from './catalogue/catalogue.service.ts'
@@ -12,6 +19,9 @@ import { createConsumes } from './consume/consume.service.ts'
 import { ledgerMigrations } from './ledger/ledger.store.ts'
 import { meteringMigrations } from './metering/metering.migrations.ts'
 import { createMetering } from './metering/metering.service.ts'
+import { noticeRoutes } from './notice/notice.routes.ts'
+import { createNotices, type NoticeSender, type NoticeValues } from './notice/notice.service.ts'
+import { noticeMigrations } from './notice/notice.store.ts'
 import { ratingMigrations } from './rating/rating.migrations.ts'
 import { createOrderRunner, orderClockJob } from './order/order.runner.ts'
 import { orderRoutes } from './order/order.routes.ts'
@@ -20,7 +30,9 @@ import { orderMigrations } from './order/order.store.ts'
 import { prepaidMigrations } from './rating/prepaid.store.ts'
 import { createRating, rateUsageJob } from './rating/rating.service.ts'
 
-export const billMigrations: Migrations = { ...accountMigrations, ...ledgerMigrations, ...catalogueMigrations, ...meteringMigrations, ...ratingMigrations, ...prepaidMigrations, ...orderMigrations, ...consumeMigrations }
+export const billMigrations: Migrations = { ...accountMigrations, ...ledgerMigrations, ...catalogueMigrations, ...meteringMigrations, ...ratingMigrations, ...prepaidMigrations, ...orderMigrations, ...consumeMigrations, ...arrearsMigrations, ...noticeMigrations, ...budgetMigrations }
+
+export type { NoticeSender, NoticeValues, Suspendable }
 
 /** Accounts and their ledger, what things cost, what was used, and what that cost. */
 export function createBill(platform: Platform): ModuleParts & {
@@ -28,6 +40,13 @@ export function createBill(platform: Platform): ModuleParts & {
   openAccount: (tx: Tx, ownerId: string) => Promise<void>
   /** Tells who makes what is ordered, before anything is. */
   delivers: (delivering: Delivering) => void
+  /** Whether something may be made for an organisation. @throws Refusal 24011, 24018 */
+  mayMake: StandingService['mayMake']
+  /** Whether an operation may be begun. @throws Refusal 24011, 24018 */
+  mayBegin: StandingService['mayBegin']
+  /** Names what a suspension stops. */
+  suspends: (of: Suspendable) => void
+  deliversNoticesBy: (by: NoticeSender) => void
 } {
   let delivering: Delivering | null = null
   const orders = createOrders(platform, () => {
@@ -36,14 +55,23 @@ export function createBill(platform: Platform): ModuleParts & {
   })
   const runner = createOrderRunner(platform, orders)
   const rating = createRating({ db: platform.db, now: platform.now, metering: createMetering(platform) })
+  const notices = createNotices(platform)
+  const budgets = createBudgets(platform, { notices })
+  const standings = createStandings(platform, { notices, used: budgets.used })
   return {
+    mayMake: standings.mayMake,
+    mayBegin: standings.mayBegin,
+    suspends: standings.suspends,
+    deliversNoticesBy: notices.deliversBy,
     openAccount: insertAccount,
     delivers: (by) => {
       delivering = by
     },
-    handlers: [...accountRoutes(createAccountService(platform.db)), ...catalogueRoutes(createCatalogue(platform)), ...consumeRoutes(createConsumes(platform)), ...orderRoutes(orders)],
     operations: [orders.deliver],
-    jobs: [rateUsageJob, orderClockJob],
-    jobHandlers: [rating.jobHandler, runner.jobHandler],
+    handlers: [...accountRoutes(createAccountService(platform.db)), ...catalogueRoutes(createCatalogue(platform)), ...consumeRoutes(createConsumes(platform)), ...orderRoutes(orders), ...arrearsRoutes(standings), ...noticeRoutes(notices), ...budgetRoutes(budgets)],
+    jobs: [rateUsageJob, orderClockJob, notices.job],
+    jobHandlers: [rating.jobHandler, runner.jobHandler, notices.jobHandler],
+    start: async () => standings.start(),
+    stop: () => standings.stop(),
   }
 }

@@ -2,6 +2,7 @@ import { nodeTexts } from '@zhisuan/contract/texts'
 import type { FastifyInstance } from 'fastify'
 import type { Migrations } from '../../platform/db/database.ts'
 import type { ModuleParts, Platform } from '../../platform/platform.ts'
+import type { Suspendable } from '../bill/index.ts'
 import type { EdgeContents, EdgeReach, RefusedByNode, WorkOnNode } from '../ecrm/index.ts'
 import { serveAccess } from './access/access.routes.ts'
 import { createEntry, type ActorOf } from './access/entry.ts'
@@ -16,6 +17,7 @@ import { configMigrations } from './config/config.store.ts'
 import { createContainerOperations } from './container/container.operations.ts'
 import { createContainers } from './container/container.service.ts'
 import { containerMigrations, countByEdge } from './container/container.store.ts'
+import { createContainerSuspension } from './container/container.suspension.ts'
 import { createContainerWatch, type ContainerObserver } from './container/container.watch.ts'
 import { deploymentMigrations } from './container/deployment.store.ts'
 import { createServiceContainers, type ServiceContainers } from './container/service.containers.ts'
@@ -34,6 +36,7 @@ export function createCis(
 ): ModuleParts & {
   /** How many containers nodes have. */
   contents: EdgeContents
+  suspendable: Suspendable
   configs: Pick<ConfigService, 'contents' | 'usedBy'>
   /** Containers that services of stacks made. */
   serviceContainers: ServiceContainers
@@ -64,6 +67,7 @@ export function createCis(
 
   return {
     contents: { count: countByEdge },
+    suspendable: createContainerSuspension(platform, { operations }),
     configs,
     serviceContainers: createServiceContainers(containers),
     observe: watch.observe,

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import type { Migrations, Sql } from '../../platform/db/database.ts'
+import type { Migrations, Sql, Tx } from '../../platform/db/database.ts'
 import type { Authorising } from '../../platform/http/bind.ts'
 import type { ModuleParts, Platform } from '../../platform/platform.ts'
 import type { SoldKinds } from '../bill/order/sold.ts'
+import type { Suspendable } from '../bill/index.ts'
 import type { CloudContents, CloudService } from '../cmp/cloud/cloud.service.ts'
 import { catalogueRoutes } from './catalogue/catalogue.routes.ts'
 import { createCatalogue } from './catalogue/catalogue.service.ts'
@@ -48,6 +49,7 @@ import { createVmOperations } from './vm/vm.operations.ts'
 import { vmRoutes } from './vm/vm.routes.ts'
 import { createVmService } from './vm/vm.service.ts'
 import { countByCloud, forgetCloud, vmCounter, vmMigrations } from './vm/vm.store.ts'
+import { createVmSuspension } from './vm/vm.suspension.ts'
 import { createVmSync } from './vm/vm.sync.ts'
 import { withVolumes } from './volume/volume.attachments.ts'
 import { forgetNetworks } from './vpc/vpc.store.ts'
@@ -57,7 +59,7 @@ export const nextstackMigrations: Migrations = { ...changeMigrations, ...quotaMi
 /** The nextStack cloud family: whole machines on LXD, Incus or the sandbox. */
 export function createNextstack(
   platform: Platform,
-  others: { clouds: CloudService; licence: { assertValid(): Promise<void> | void } },
+  others: { clouds: CloudService; licence: { assertValid(): Promise<void> | void }; mayMake: (tx: Tx, bpId: string) => Promise<void> },
 ): ModuleParts & {
   contents: CloudContents
   /** What of it can be paid in advance. */
@@ -68,6 +70,7 @@ export function createNextstack(
   serveUploads: (app: FastifyInstance, authorising: Authorising) => Promise<void>
   /** Answers those who wait for changes, and cuts off uploads, so that a stop does not wait for them. */
   drain: () => void
+  suspendable: Suspendable
   /** Terminals end with the session that opened them. */
   sessionEnded: (gone: { session_id?: string; user_id?: string }) => void
 } {
@@ -75,7 +78,7 @@ export function createNextstack(
   const metrics = createMetrics(platform.now)
   const catalogue = createCatalogue(clouds, platform.db)
   const changes = createChanges(platform.bus)
-  const quotas = createQuotas({ db: platform.db, counters: [vmCounter, keyPairCounter, gpuCounter, snapshotCounter, imageCounter, ...networkingCounters, ...storageCounters] })
+  const quotas = createQuotas({ db: platform.db, mayMake: others.mayMake, counters: [vmCounter, keyPairCounter, gpuCounter, snapshotCounter, imageCounter, ...networkingCounters, ...storageCounters] })
   const networking = createNetworking(platform, { clouds, quotas })
   const storage = createStorage(platform, { clouds, quotas })
   const members = withVolumes(networking.members)
@@ -93,6 +96,7 @@ export function createNextstack(
   const follower = createFollower({ clouds, observers: [instances, networking.observer, ...storage.observers, snapshotting.observer, imaging.observer, createHostObserver(platform)], log: platform.log })
 
   return {
+    suspendable: createVmSuspension(platform, { clouds, operations }),
     projectContents: quotas.used,
     sold: sells({ vms, volumes: storage.volumes, eips: networking.eips }),
     contents: {

@@ -7,6 +7,7 @@ import type { Migrations, Tx } from '../../platform/db/database.ts'
 import { handle } from '../../platform/http/handler.ts'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
 import type { ModuleParts, Platform } from '../../platform/platform.ts'
+import type { NoticeSender } from '../bill/index.ts'
 import type { Limits } from '../iam/rules/limits.ts'
 import type { RulesService } from '../iam/rules/rules.ts'
 import type { Settings } from '../sys/settings/settings.service.ts'
@@ -18,6 +19,7 @@ import { createAccessKeys } from './access-key/access-keys.ts'
 import { consultationRoutes } from './consultation/consultation.routes.ts'
 import { createConsultationService } from './consultation/consultation.service.ts'
 import { serveDevelopmentInbox } from './delivery/delivery.routes.ts'
+import { createDelivery } from './delivery/delivery.service.ts'
 import { deleteInboxBefore } from './delivery/delivery.store.ts'
 import { organisationRoutes } from './organisation/organisation.routes.ts'
 import { invitationRoutes } from './invitation/invitation.routes.ts'
@@ -44,6 +46,7 @@ import { createKeepService } from './user/keep.service.ts'
 import { createUserService } from './user/user.service.ts'
 import { verificationRoutes } from './verification/verification.routes.ts'
 import { createVerificationService } from './verification/verification.service.ts'
+import { messageTexts } from './texts.ts'
 import { umsMigrations as ownMigrations } from './ums.migrations.ts'
 
 export const umsMigrations: Migrations = { ...ownMigrations, ...invitationMigrations, ...passkeyMigrations, ...oidcMigrations, ...accessKeyMigrations }
@@ -69,6 +72,8 @@ export function createUms(
   onSessionEnded: (told: (gone: { session_id: string }) => void) => void
   serveDevelopmentInbox: (http: FastifyInstance) => void
   serveSignOn: (http: FastifyInstance) => void
+  /** How organisations are told about their money. */
+  notices: NoticeSender
   /** Of the administrator that this start made; null where there was one. */
   firstPassword: () => string | null
 } {
@@ -77,6 +82,7 @@ export function createUms(
   const guesses = createGuesses(platform)
   const secondFactors = createSecondFactors(platform, { guesses, actors, issuer: () => others.settings.get('title') })
   const sessions = createSessionService(platform, { actors, guesses, secondFactors })
+  const delivery = createDelivery(platform)
   const verification = createVerificationService(platform)
   const prove = createProof(platform, { guesses, secondFactors })
   const passkeys = createPasskeys(platform, { sessions, prove, title: () => others.settings.get('title') })
@@ -102,6 +108,7 @@ export function createUms(
       actors.watch((gone) => {
         if ('session' in gone) told({ session_id: gone.session })
       }),
+    notices: { text: messageTexts.notice, send: (message) => delivery[message.channel]?.({ ...message, subject: messageTexts.noticeSubject }) ?? null },
     firstPassword: () => firstPassword,
     serveSignOn: (http) => serveSignOn(http, config, signOn),
     serveDevelopmentInbox: (http) => serveDevelopmentInbox(http, platform),

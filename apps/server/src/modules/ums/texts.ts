@@ -1,3 +1,6 @@
+import type { NoticeKind } from '@zhisuan/contract/bill/notice'
+import { billingZone } from '@zhisuan/contract/bill/meter'
+import type { NoticeValues } from '../bill/index.ts'
 import type { Purpose } from './verification/verification.service.ts'
 
 /** What each code is for, as its message says it. */
@@ -15,4 +18,20 @@ export const messageTexts = {
   subject: '智算云验证码',
   code: (purpose: Purpose, code: string, minutes: number): string =>
     `【智算云】您的验证码为${code}，用于${purposes[purpose]}，${minutes}分钟内有效。请勿告知他人；如非本人操作，请忽略本消息。`,
+
+  noticeSubject: '智算云费用通知',
+  /** Money comes as it is to be shown. */
+  notice: (kind: NoticeKind, organisation: string, values: NoticeValues): string => `【智算云】${notices[kind](organisation, values)}`,
+}
+
+const moment = new Intl.DateTimeFormat('zh-CN', { timeZone: billingZone, dateStyle: 'long', timeStyle: 'short' })
+const until = (grace: Date | null | undefined): string => (grace == null ? '' : `，将于${moment.format(grace)}暂停服务`)
+
+const notices: Readonly<Record<NoticeKind, (organisation: string, values: NoticeValues) => string>> = {
+  low: (organisation, { available }) => `组织“${organisation}”的可用余额为${available ?? ''}元，已低于提醒线，请及时充值。`,
+  arrears: (organisation, { arrears, grace_until }) => `组织“${organisation}”已欠费${arrears ?? ''}元${until(grace_until)}，请尽快充值。`,
+  suspensionNear: (organisation, { arrears, grace_until }) => `组织“${organisation}”欠费${arrears ?? ''}元${until(grace_until)}，届时正在运行的资源会被停止，请尽快充值。`,
+  suspended: (organisation, { arrears }) => `组织“${organisation}”因欠费${arrears ?? ''}元已暂停服务：正在运行的资源按策略停止，不能启动或新建资源。充值结清后恢复。`,
+  resumed: (organisation, { resume }) => `组织“${organisation}”的欠费已结清，服务已恢复。${resume === true ? '因欠费停止的资源正在自动启动。' : '因欠费停止的资源请自行启动。'}`,
+  budget: (organisation, { budget }) => `组织“${organisation}”的预算“${budget?.name ?? ''}”本月已用${budget?.spent ?? ''}元，达到预算${budget?.amount ?? ''}元的${budget?.percent ?? ''}%。`,
 }

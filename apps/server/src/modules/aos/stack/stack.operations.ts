@@ -24,6 +24,8 @@ const action = z.object({
   action: z.enum(['start', 'stop', 'restart']),
   /** Null: the whole stack. */
   service: z.string().nullable(),
+  /** Only these of it. */
+  services: z.array(z.string()).nullable().default(null),
   /** When its containers were started, as it was known when a restart was asked for. */
   started: z.record(z.string(), z.string().nullable()),
 })
@@ -124,7 +126,8 @@ export function createStackOperations(
     steps: [
       step('act', async ({ row, edge: { docker }, signal }, { input }) => {
         const all = await docker.containers.list({ all: true, labels: [`${projectLabel}=${row.project}`, ...(input.service === null ? [] : [`${serviceLabel}=${input.service}`])], signal })
-        await inParts(all, async ({ id, state }) => {
+        const meant = all.filter(({ labels }) => input.services === null || input.services.includes(labels[serviceLabel] ?? ''))
+        await inParts(meant, async ({ id, state }) => {
           if (input.action === 'start' && state !== 'running') await docker.containers.start(id, { signal })
           if (input.action === 'stop' && (state === 'running' || state === 'restarting' || state === 'paused')) await docker.containers.stop(id, { signal })
           if (input.action !== 'restart') return

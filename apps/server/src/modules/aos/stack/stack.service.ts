@@ -154,7 +154,7 @@ export function createStacks(
       resource_id: row.id,
       bp_id: row.bp_id,
       actor,
-      input: { action, service: service?.name ?? null, started: Object.fromEntries(started.map(({ docker_id, started_at }) => [docker_id ?? '', started_at?.toISOString() ?? null])) },
+      input: { action, service: service?.name ?? null, services: null, started: Object.fromEntries(started.map(({ docker_id, started_at }) => [docker_id ?? '', started_at?.toISOString() ?? null])) },
     })
     await store.updateStack(tx, row.id, { status: 'updating', error_text: null })
   }

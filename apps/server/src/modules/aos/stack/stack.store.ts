@@ -161,6 +161,23 @@ export const lockStacksOf = (tx: Tx, scope: Scope, deploymentId: string): Promis
 /** Of whomever it is: for who works on it. */
 export const getStackRow = (on: Sql, id: string): Promise<StackRow | undefined> => on.selectFrom('stacks').selectAll().where('id', '=', id).executeTakeFirst()
 
+/** Of an organisation, those that something runs of, and those that are being changed. */
+export async function runningOf(on: Sql, bpId: string): Promise<{ id: string; name: string; passing: boolean }[]> {
+  const rows = await on
+    .selectFrom('stacks')
+    .select((of) => [
+      'stacks.id',
+      'stacks.name',
+      'stacks.status',
+      of.exists(of.selectFrom('stack_services').innerJoin('containers', 'containers.service_id', 'stack_services.id').whereRef('stack_services.stack_id', '=', 'stacks.id').where('containers.status', 'in', ['running', 'restarting'])).as('runs'),
+    ])
+    .where('bp_id', '=', bpId)
+    .where('status', '<>', 'deleting')
+    .orderBy('id')
+    .execute()
+  return rows.filter(({ runs, status }) => runs === true || (status !== 'settled' && status !== 'error')).map(({ id, name, status }) => ({ id, name, passing: status !== 'settled' && status !== 'error' }))
+}
+
 export const insertStack = async (tx: Tx, row: Insertable<StackTable>): Promise<void> => {
   await tx.insertInto('stacks').values(row).execute()
 }

@@ -163,6 +163,10 @@ export const lockContainer = (tx: Tx, scope: Scope, id: string): Promise<ShownCo
 export const lockContainersOf = (tx: Tx, scope: Scope, deploymentId: string): Promise<ShownContainer[]> =>
   shown(visible(tx, scope).where('containers.deployment_id', '=', deploymentId)).orderBy('containers.id').forUpdate('containers').execute()
 
+/** Of an organisation, those that people deployed and that were last seen in these states. */
+export const withStatuses = (on: Sql, bpId: string, statuses: readonly ContainerStatus[]): Promise<Pick<ContainerRow, 'id' | 'name' | 'status'>[]> =>
+  on.selectFrom('containers').select(['id', 'name', 'status']).where('bp_id', '=', bpId).where('service_id', 'is', null).where('status', 'in', statuses).orderBy('id').execute()
+
 export const insertContainer = async (tx: Tx, row: Insertable<ContainerTable>): Promise<void> => {
   await tx.insertInto('containers').values(row).execute()
 }

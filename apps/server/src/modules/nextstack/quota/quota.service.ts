@@ -15,7 +15,12 @@ export interface QuotaCounter {
 
 export type QuotaService = ReturnType<typeof createQuotas>
 
-export function createQuotas(parts: { db: Db; counters: readonly QuotaCounter[] }) {
+export function createQuotas(parts: {
+  db: Db
+  counters: readonly QuotaCounter[]
+  /** Whether anything may be made for an organisation at all. @throws Refusal 24011, 24018 */
+  mayMake: (tx: Tx, bpId: string) => Promise<void>
+}) {
   const { db } = parts
 
   const used = async (on: Sql, of: { bp_id: string | null; project_id: string | null }, only: readonly QuotaResource[] = quotaResources): Promise<Partial<Record<QuotaResource, number>>> => {
@@ -52,11 +57,12 @@ export function createQuotas(parts: { db: Db; counters: readonly QuotaCounter[] 
     /**
      * Makes sure that so much more is allowed, in the transaction that adds it: until that ends
      * nobody else of the organisation takes from it. What belongs to no organisation is not counted.
-     * @throws Refusal `quotaExceeded`
+     * @throws Refusal `quotaExceeded`, 24011, 24018
      */
     async take(tx: Tx, of: { bp_id: string | null; project_id: string | null }, more: Partial<Record<QuotaResource, number>>): Promise<void> {
       const { bp_id } = of
       if (bp_id === null) return
+      if (Object.values(more).some((count) => count > 0)) await parts.mayMake(tx, bp_id)
       await store.lockQuota(tx, bp_id)
       const owners: Owner[] = [{ bp_id, project_id: null }, ...(of.project_id === null ? [] : [{ bp_id, project_id: of.project_id }])]
       for (const owner of owners) {

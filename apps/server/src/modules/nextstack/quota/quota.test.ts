@@ -36,7 +36,7 @@ beforeAll(async () => {
   owner = await someone(app)
   stranger = await someone(app)
   await sql`create table things (bp_id uuid, project_id uuid, size bigint not null)`.execute(app.platform.db)
-  service = createQuotas({ db: app.platform.db, counters: [counter] })
+  service = createQuotas({ mayMake: async () => undefined, db: app.platform.db, counters: [counter] })
 })
 afterAll(() => app.close())
 

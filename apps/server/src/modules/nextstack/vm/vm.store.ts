@@ -199,6 +199,10 @@ export const lockVm = (tx: Tx, scope: Scope, id: string): Promise<VmRow | undefi
 export const hasOpenOperation = async (on: Sql, id: string): Promise<boolean> =>
   (await on.selectFrom('operations').select('id').where('resource_id', '=', id).where('status', 'in', openStatuses).executeTakeFirst()) !== undefined
 
+/** Of an organisation, those in these states. */
+export const withStatuses = (on: Sql, bpId: string, statuses: readonly VmStatus[]): Promise<Pick<VmRow, 'id' | 'name' | 'status'>[]> =>
+  on.selectFrom('vms').select(['id', 'name', 'status']).where('bp_id', '=', bpId).where('status', 'in', statuses).orderBy('id').execute()
+
 export const insertVms = async (tx: Tx, rows: Insertable<VmTable>[]): Promise<void> => {
   await tx.insertInto('vms').values(rows).execute()
 }

@@ -11,6 +11,8 @@ export const message = z.object({
   address: z.string(),
   purpose: z.string(),
   text: z.string(),
+  /** Of a mail; the codes' where there is none. */
+  subject: z.string().optional(),
 })
 export type Message = z.output<typeof message>
 
@@ -33,8 +35,8 @@ export function createDelivery(platform: Pick<Platform, 'config' | 'db' | 'log'>
 /** SMTP (RFC 5321), by nodemailer. */
 function toSmtp(url: string, from: string): Deliver {
   const transport = createTransport({ url, connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs })
-  return async ({ address, text }) => {
-    await transport.sendMail({ from, to: address, subject: messageTexts.subject, text })
+  return async ({ address, text, subject }) => {
+    await transport.sendMail({ from, to: address, subject: subject ?? messageTexts.subject, text })
   }
 }
 
@@ -56,7 +58,7 @@ function toGateway(url: string, token: string | undefined): Deliver {
 /** Development: nobody is sent anything; a page and the log show it. */
 const toInbox =
   ({ db, log }: Pick<Platform, 'db' | 'log'>): Deliver =>
-  async (sent) => {
-    log.info({ channel: sent.channel, to: sent.address, text: sent.text }, 'message kept in the development inbox')
-    await insertInboxItem(db, { id: uuidv7(), ...sent })
+  async ({ channel, address, purpose, text }) => {
+    log.info({ channel, to: address, text }, 'message kept in the development inbox')
+    await insertInboxItem(db, { id: uuidv7(), channel, address, purpose, text })
   }

@@ -1,0 +1,125 @@
+import type { budgets as calls } from '@zhisuan/contract/bill/budget'
+import { billingZone } from '@zhisuan/contract/bill/meter'
+import type { QueryOf } from '@zhisuan/contract/define'
+import { sql, type Generated, type Selectable } from 'kysely'
+import { jsonArrayFrom } from 'kysely/helpers/postgres'
+import type { Scope } from '../../../platform/auth/actor.ts'
+import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { within } from '../../../platform/db/scope.ts'
+
+interface BudgetTable {
+  id: string
+  bp_id: string
+  name: string
+  /** Minor units, as text: see ledger.store.ts. */
+  amount: string
+  project_id: string | null
+  product_id: string | null
+  thresholds: number[]
+  created_by_name: string
+  created_at: Generated<Date>
+}
+interface BudgetAlertTable {
+  budget_id: string
+  /** Its first day. */
+  month: string
+  percent: number
+  at: Date
+}
+declare module '../../../platform/db/database.ts' {
+  interface Tables {
+    budgets: BudgetTable
+    budget_alerts: BudgetAlertTable
+  }
+}
+export type BudgetRow = Selectable<BudgetTable>
+
+export const budgetMigrations: Migrations = {
+  '20261122_85_budgets': migration(`
+    create table budgets (
+      id uuid primary key,
+      bp_id uuid not null references organisations on delete cascade,
+      name text not null,
+      amount numeric(38, 0) not null check (amount > 0),
+      project_id uuid,
+      product_id uuid,
+      thresholds integer[] not null,
+      created_by_name text not null,
+      created_at timestamptz not null default now(),
+      constraint budgets_name unique (bp_id, name),
+      check (project_id is null or product_id is null)
+    );
+    -- What was told: each threshold once in a month.
+    create table budget_alerts (
+      budget_id uuid not null references budgets on delete cascade,
+      month date not null,
+      percent integer not null,
+      at timestamptz not null,
+      primary key (budget_id, month, percent)
+    );
+  `),
+}
+
+/** The first day of the month that a moment is in, in Beijing. */
+const monthAt = (now: Date) => sql<string>`date_trunc('month', ${now}::timestamptz at time zone ${billingZone})::date`
+
+/** Budgets with what was used of each in the month of a moment. */
+const shown = (on: Sql, now: Date) =>
+  on
+    .selectFrom('budgets as budget')
+    .leftJoin('organisations', 'organisations.id', 'budget.bp_id')
+    .leftJoin('projects as project', 'project.id', 'budget.project_id')
+    .leftJoin('bill_products as product', 'product.id', 'budget.product_id')
+    .selectAll('budget')
+    .select((of) => [
+      'organisations.name as bp_name',
+      'project.name as project_name',
+      'product.name as product_name',
+      sql<string>`to_char(${monthAt(now)}, 'YYYY-MM')`.as('month'),
+      sql<string>`coalesce((
+        select sums.amount from usage_sums as sums
+        where sums.bp_id = budget.bp_id and sums.month = ${monthAt(now)}
+          and sums.dimension = case when budget.project_id is not null then 'project' when budget.product_id is not null then 'product' else 'month' end
+          and sums.key = coalesce(budget.project_id::text, budget.product_id::text, '')
+      ), 0)`.as('spent'),
+      jsonArrayFrom(of.selectFrom('budget_alerts as alert').select(['alert.percent', 'alert.at']).whereRef('alert.budget_id', '=', 'budget.id').where('alert.month', '=', monthAt(now)).orderBy('alert.percent')).as('reached'),
+    ])
+export type ShownBudget = Awaited<ReturnType<ReturnType<typeof shown>['executeTakeFirstOrThrow']>>
+
+const order = { by: { name: 'budget.name', created_at: 'budget.created_at' }, fallback: 'name', id: 'budget.id' }
+
+export async function listBudgets(on: Sql, scope: Scope, query: QueryOf<typeof calls.list>, now: Date): Promise<{ total: number; rows: ShownBudget[] }> {
+  const filtered = shown(on, now)
+    .where(within(scope, 'budget.bp_id'))
+    .$if(query.bp_id !== undefined, (q) => q.where('budget.bp_id', '=', query.bp_id ?? ''))
+    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where('budget.name', 'ilike', containing(query.keyword ?? '')))
+  return pageWithTotal(paged(filtered, query, order), filtered, query)
+}
+
+export const getBudget = (on: Sql, scope: Scope, id: string, now: Date): Promise<ShownBudget | undefined> => shown(on, now).where(within(scope, 'budget.bp_id')).where('budget.id', '=', id).executeTakeFirst()
+
+export const budgetsOf = (on: Sql, bpId: string, now: Date): Promise<ShownBudget[]> => shown(on, now).where('budget.bp_id', '=', bpId).orderBy('budget.id').execute()
+
+type Given = Pick<BudgetRow, 'name' | 'amount' | 'project_id' | 'product_id' | 'thresholds'>
+
+export const insertBudget = async (on: Sql, row: Given & Pick<BudgetRow, 'id' | 'bp_id' | 'created_by_name'>): Promise<void> => {
+  await on.insertInto('budgets').values(row).execute()
+}
+
+export const updateBudget = async (on: Sql, scope: Scope, id: string, changes: Given): Promise<boolean> =>
+  (await on.updateTable('budgets').set(changes).where(within(scope, 'bp_id')).where('id', '=', id).executeTakeFirst()).numUpdatedRows > 0n
+
+export const deleteBudget = async (on: Sql, scope: Scope, id: string): Promise<boolean> => (await on.deleteFrom('budgets').where(within(scope, 'bp_id')).where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n
+
+/** False where it was told before. */
+export const insertAlert = async (tx: Tx, budgetId: string, percent: number, now: Date): Promise<boolean> =>
+  (await tx.insertInto('budget_alerts').values({ budget_id: budgetId, month: monthAt(now), percent, at: now }).onConflict((conflict) => conflict.doNothing()).executeTakeFirst()).numInsertedOrUpdatedRows === 1n
+
+/** Somebody changed what it is about: thresholds of this month are told anew. */
+export const forgetAlerts = async (on: Sql, budgetId: string): Promise<void> => {
+  await on.deleteFrom('budget_alerts').where('budget_id', '=', budgetId).execute()
+}
+
+export const projectsOf = (on: Sql, bpId: string): Promise<{ id: string; name: string }[]> => on.selectFrom('projects').select(['id', 'name']).where('bp_id', '=', bpId).orderBy('name').limit(1000).execute()
+export const allProducts = (on: Sql): Promise<{ id: string; name: string }[]> => on.selectFrom('bill_products').select(['id', 'name']).orderBy('name').limit(1000).execute()
