@@ -32,7 +32,7 @@ export interface Suspendable {
 
 /** How soon it is looked at again: while operations run, where something has to wait, and when all stands still. */
 const soonMs = 250
-const laterMs = 10_000
+const laterMs = 2_000
 const quietMs = 60_000
 const backOffMs = 5_000
 const backOffMostMs = 600_000
