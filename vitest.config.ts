@@ -11,6 +11,8 @@ const engines = {
   cluster: { include: cluster, exclude: [] },
   /** The host's Docker. */
   docker: { include: docker, exclude: [] },
+  /** The cloud that `scripts/engines.sh openstack up` makes. */
+  openstack: { include: ['packages/engines/src/openstack/**/*.openstack.test.ts'], exclude: [] },
 }
 
 /** Unit and API tests lie beside what they test; engine tests need a real engine and run apart. */
@@ -21,7 +23,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['apps/*/src/**/*.test.{ts,tsx}', 'packages/*/src/**/*.test.ts'],
-          exclude: ['**/*.engine.test.ts', '**/node_modules/**'],
+          exclude: ['**/*.engine.test.ts', '**/*.openstack.test.ts', '**/node_modules/**'],
           // One PostgreSQL for all; each file that builds the server gets a database of its own.
           globalSetup: ['apps/server/src/testing/database.ts'],
           // Ends what hangs; a machine that does everything at once is slow.

@@ -23,7 +23,8 @@ section() {
 }
 token() {
   section keystone_authtoken "$1"
-  printf 'www_authenticate_uri = http://127.0.0.1:15000/v3\nservice_token_roles_required = true\nservice_token_roles = service\n'
+  # Each token is asked about anew: one that is revoked is refused at once.
+  printf 'token_cache_time = -1\nwww_authenticate_uri = http://127.0.0.1:15000/v3\nservice_token_roles_required = true\nservice_token_roles = service\n'
 }
 
 cat >"$conf/keystone.conf" <<END

@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { EngineError, type EngineErrorKind } from '../errors.ts'
+
+/** The services that this client speaks to; what a cloud's catalogue calls them stands in `catalogue.ts`. */
+export type Service = 'identity' | 'compute' | 'placement' | 'image' | 'network' | 'volume'
+
+/** Where something went wrong: what a person needs who asks the cloud's operators about it. */
+export interface Place {
+  /** What people call the cloud. */
+  readonly cloud: string
+  readonly service: Service
+  /** `req-…`: the service's own, or ours where no answer came; either stands in the service's log. */
+  readonly requestId: string
+}
+
+/** An EngineError that says of which cloud, which service and which request it is. */
+export class OpenStackError extends EngineError implements Place {
+  readonly cloud: string
+  readonly service: Service
+  readonly requestId: string
+
+  constructor(kind: EngineErrorKind, message: string, place: Place, options: { cause?: unknown; status?: number } = {}) {
+    const status = options.status === undefined ? '' : `HTTP ${options.status}, `
+    super(kind, `${place.cloud}, ${place.service}: ${message} (${status}${place.requestId})`, options)
+    this.name = 'OpenStackError'
+    this.cloud = place.cloud
+    this.service = place.service
+    this.requestId = place.requestId
+  }
+}
+
+/**
+ * A refusal in the words of each service: `{"itemNotFound": {"message", "code"}}` of Nova and Cinder,
+ * `{"NeutronError": {"type", "message", "detail"}}`, `{"error": {"message", "code", "title"}}` of Keystone,
+ * `{"errors": [{"title", "detail"}]}` of Placement and of gateways, `{"message", "title"}` with markup of Glance.
+ */
+const told = z.union([
+  z.object({ errors: z.array(z.object({ title: z.string().nullish(), detail: z.string().nullish() })).min(1) }).transform(({ errors: [first] }) => ({ type: '', message: first?.detail ?? first?.title ?? '' })),
+  z.object({ message: z.string(), title: z.string().nullish() }).transform(({ message }) => ({ type: '', message })),
+  z.record(z.string(), z.union([z.object({ message: z.string(), type: z.string().nullish() }), z.string()])).transform((raw) => {
+    const [name = '', what = ''] = Object.entries(raw)[0] ?? []
+    return typeof what === 'string' ? { type: name, message: what } : { type: what.type ?? name, message: what.message }
+  }),
+])
+
+/** What a service that refused has said, and what kind of refusal that is. */
+export function refusal(place: Place, status: number, body: Buffer): OpenStackError {
+  const { type, message } = wordsOf(body)
+  return new OpenStackError(kindOf(status, type, message), message === '' ? 'refused' : message, place, { status })
+}
+
+function wordsOf(body: Buffer): { type: string; message: string } {
+  const text = body.toString('utf8').trim()
+  try {
+    const parsed = told.safeParse(JSON.parse(text))
+    if (parsed.success) return { type: parsed.data.type, message: plain(parsed.data.message) }
+  } catch {
+    // Not JSON: something between us and the service.
+  }
+  return { type: '', message: plain(text) }
+}
+
+const plain = (text: string): string =>
+  text
+    .replace(/<(head|style|script)\b.*?<\/\1>/gis, ' ')
+    .replace(/<\/?[a-z][^>]*>/gi, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, 300)
+
+/** The status tells the kind, and where that is too coarse the type or the text. */
+function kindOf(status: number, type: string, message: string): EngineErrorKind {
+  if (status === 401) return 'unauthorized'
+  // Each service has a status of its own for a quota that is used up.
+  if (/quota|OverLimit|limit exceeded|NoMoreFixedIps|IpAddressGenerationFailure|No valid host|NoNetworkAvailable|No more IP addresses|Insufficient (compute|capacity)|no valid (backend|host)/i.test(`${type} ${message}`) && status < 500)
+    return 'exhausted'
+  if (status === 403) return 'unauthorized'
+  if (status === 404 || status === 410) return 'not_found'
+  if (status === 405 || status === 406 || status === 501) return 'unsupported'
+  if (status === 409) return /already (exists|in use)|duplicate|conflict occurred|already associated|overlaps with/i.test(`${type} ${message}`) ? 'conflict' : 'busy'
+  if (status === 413) return 'exhausted'
+  if (status === 429 || (status >= 502 && status <= 504)) return 'unreachable'
+  // Cinder says so of a volume in another state.
+  if (status === 400 && /status must be|must be (available|in-use|detached)|Invalid volume: Volume .*status|Invalid (snapshot|backup): .*status/i.test(message)) return 'busy'
+  if (status >= 400 && status < 500) return 'invalid'
+  return status >= 500 ? 'failed' : 'bad_answer'
+}

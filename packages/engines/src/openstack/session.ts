@@ -1,0 +1,405 @@
+import type { Readable } from 'node:stream'
+import { z } from 'zod'
+import { EngineError, isEngineError } from '../errors.ts'
+import { pause, refuseAborted, untilAborted } from '../signals.ts'
+import { endpointOf, tokenSchema, type Endpoint, type Interface, type Token } from './catalogue.ts'
+import { OpenStackError, refusal, type Service } from './errors.ts'
+import { createHttp, type Http, type HttpAnswer, type HttpAsk } from './http.ts'
+import { agreed, hasVersions, versionHeaders, versionsSchema, type Version, type Versioned } from './versions.ts'
+
+/** Something of Keystone's that has a name within a domain, or an id. */
+export type Named = { readonly id: string } | { readonly name: string; readonly domain: { readonly id: string } | { readonly name: string } }
+
+/** Identity API v3, "Authentication and token management": who asks, and within what. An application credential has its project in itself. */
+export type Credentials =
+  | { readonly user: Named; readonly password: string; readonly project?: Named; readonly domain?: { readonly id: string } | { readonly name: string } }
+  | { readonly applicationCredential: { readonly id: string; readonly secret: string } }
+
+export interface CloudConnection {
+  /** What people call the cloud: stands in every error. */
+  readonly name: string
+  /** Keystone's address, with `/v3` or without. */
+  readonly authUrl: string
+  readonly credentials: Credentials
+  /** Where the cloud has several. */
+  readonly region?: string
+  /** Default `public`. */
+  readonly interface?: Interface
+  /** Addresses that stand for those of the catalogue, which not every cloud keeps reachable from outside. */
+  readonly endpoints?: Partial<Readonly<Record<Service, string>>>
+  /** PEM. */
+  readonly certificateAuthority?: string
+  /** For a whole answer, retries among it. Default 30 s. */
+  readonly timeoutMs?: number
+}
+
+export interface Ask {
+  readonly method?: HttpAsk['method']
+  /** Behind the service's address, beginning with a slash. */
+  readonly path: string
+  /** What is undefined is left out. */
+  readonly query?: Query
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal | undefined
+  readonly timeoutMs?: number
+}
+export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
+
+/** A list that a service gives page by page. */
+export interface PagesAsk<T extends z.ZodType> {
+  readonly path: string
+  readonly query?: Query
+  /** The name of the list in the answer. */
+  readonly key: string
+  readonly schema: T
+  /** Most that a page holds; a service may give fewer. Default 500. */
+  readonly pageSize?: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * One way into a cloud: asks its services in the name of its credentials, renews its token where it
+ * ends or is revoked, and speaks the highest microversion that both know.
+ *
+ * What only reads, and what deletes, is asked again where the connection broke or the service said
+ * 429, 502, 503 or 504; nothing else ever is. All errors are `OpenStackError`s.
+ */
+export interface Session {
+  readonly cloud: string
+  json<T extends z.ZodType>(service: Service, schema: T, ask: Ask): Promise<z.output<T>>
+  /** Where only success matters. */
+  done(service: Service, ask: Ask): Promise<void>
+  /** Pages as they come; leaving the loop asks for no more. */
+  pages<T extends z.ZodType>(service: Service, ask: PagesAsk<T>): AsyncGenerator<z.output<T>[], void, void>
+  /** A body of any length; the caller reads or destroys it. `timeoutMs` is for silence. */
+  download(service: Service, ask: Ask): Promise<{ body: Readable; lengthBytes: number | null }>
+  /** Sends a body of any length, once: a refused token ends it. `timeoutMs` is for silence. */
+  upload(service: Service, ask: Omit<Ask, 'body'> & { readonly content: Readable }): Promise<void>
+  /** Who we are there; signs in where that has not happened yet. */
+  whoami(signal?: AbortSignal): Promise<Pick<Token, 'userId' | 'projectId' | 'roles' | 'expiresAt'>>
+  /** Of a service that has microversions. @throws OpenStackError `unsupported` where the catalogue has no such service */
+  version(service: Versioned, signal?: AbortSignal): Promise<Version>
+  /** Signs in, if need be, and says which services there are. */
+  services(signal?: AbortSignal): Promise<ReadonlySet<Service>>
+  /** The same user within another project; shares connections with this one. */
+  within(project: Named): Session
+}
+
+const defaultTimeoutMs = 30_000
+const attempts = 3
+const firstPauseMs = 250
+/** Longer than that nobody waits before a page: whoever asked is told to come again. */
+const longestPauseMs = 10_000
+/** A token that ends sooner may end on its way. */
+const marginMs = 60_000
+const repeatable = new Set(['GET', 'HEAD', 'DELETE'])
+const services: readonly Service[] = ['identity', 'compute', 'placement', 'image', 'network', 'volume']
+
+/** Asks nothing yet. `close` ends what is under way with `cancelled`. */
+export function createSession(connection: CloudConnection): Session & { close(): Promise<void> } {
+  const address = connection.authUrl.replace(/\/+$/, '')
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) throw new EngineError('invalid', `not an address of Keystone: ${connection.authUrl}`)
+  const http = createHttp(connection.name, connection.certificateAuthority)
+  const shared: Shared = { http, connection, authUrl: address.endsWith('/v3') ? address : `${address}/v3`, versions: new Map() }
+  return { ...sessionOf(shared, connection.credentials), close: () => http.close() }
+}
+
+interface Shared {
+  readonly http: Http
+  readonly connection: CloudConnection
+  readonly authUrl: string
+  /** By the address of the document that tells them. */
+  readonly versions: Map<string, Promise<Version>>
+}
+
+function sessionOf(shared: Shared, credentials: Credentials): Session {
+  const { http, connection } = shared
+  const cloud = connection.name
+  let current: Token | null = null
+  let signingIn: Promise<Token> | null = null
+
+  /** Many may ask at once: one signs in for all, and nobody's leaving ends it for the others. */
+  const token = (signal: AbortSignal | undefined): Promise<Token> => {
+    refuseAborted(signal)
+    if (current !== null && current.expiresAt.getTime() - marginMs > Date.now()) return Promise.resolve(current)
+    signingIn ??= signIn(shared, credentials)
+      .then((fresh) => (current = fresh))
+      .finally(() => {
+        signingIn = null
+      })
+    return untilAborted(signingIn, signal)
+  }
+  const forget = (refused: Token): void => {
+    // Somebody else may have signed in anew meanwhile.
+    if (current === refused) current = null
+  }
+
+  const placed = (service: Service, held: Token): Endpoint =>
+    endpointOf(
+      held,
+      service,
+      { region: connection.region, interface: connection.interface ?? 'public', override: connection.endpoints?.[service] ?? (service === 'identity' ? shared.authUrl : undefined) },
+      { cloud, service, requestId: 'before any request' },
+    )
+
+  const versionAt = (service: Versioned, { versions: address }: Endpoint, held: Token): Promise<Version> => {
+    let known = shared.versions.get(address)
+    if (known === undefined) {
+      known = patiently(http, { service, method: 'GET', url: new URL(address), headers: { 'x-auth-token': held.secret }, timeoutMs: connection.timeoutMs ?? defaultTimeoutMs }).then((answer) => {
+        if (answer.status !== 200 && answer.status !== 300) throw refusal(answer.place, answer.status, answer.body)
+        return agreed(service, parsed(versionsSchema, answer), answer.place)
+      })
+      shared.versions.set(address, known)
+      // What went wrong now need not go wrong again.
+      known.catch(() => shared.versions.delete(address))
+    }
+    return known
+  }
+
+  const prepared = async (service: Service, ask: Ask, held: Token): Promise<HttpAsk> => {
+    const endpoint = placed(service, held)
+    const version = hasVersions(service) ? versionHeaders(service, await untilAborted(versionAt(service, endpoint, held), ask.signal)) : {}
+    const url = new URL(endpoint.base + ask.path)
+    for (const [name, value] of Object.entries(ask.query ?? {})) {
+      if (value !== undefined) for (const one of [value].flat()) url.searchParams.append(name, String(one))
+    }
+    return {
+      service,
+      method: ask.method ?? 'GET',
+      url,
+      headers: { ...version, ...(ask.body !== undefined && { 'content-type': 'application/json' }), ...ask.headers, 'x-auth-token': held.secret },
+      ...(ask.body !== undefined && { body: JSON.stringify(ask.body) }),
+      signal: ask.signal,
+      timeoutMs: ask.timeoutMs ?? connection.timeoutMs ?? defaultTimeoutMs,
+    }
+  }
+
+  /** A refused token was revoked, or ended before its time: what was asked has not begun, so it is asked once more. */
+  const authorized = async <Body>(service: Service, ask: Ask, send: (ask: HttpAsk) => Promise<HttpAnswer<Body>>, drop: (body: Body) => void): Promise<HttpAnswer<Body>> => {
+    const held = await token(ask.signal)
+    const answer = await send(await prepared(service, ask, held))
+    if (answer.status !== 401) return answer
+    drop(answer.body)
+    forget(held)
+    return send(await prepared(service, ask, await token(ask.signal)))
+  }
+  const send = async (service: Service, ask: Ask): Promise<HttpAnswer<Buffer>> => {
+    const answer = await authorized(
+      service,
+      ask,
+      (one) => patiently(http, one),
+      () => undefined,
+    )
+    if (answer.status >= 300) throw refusal(answer.place, answer.status, answer.body)
+    return answer
+  }
+
+  const json: Session['json'] = async (service, schema, ask) => parsed(schema, await send(service, ask))
+
+  return {
+    cloud,
+    json,
+    async done(service, ask) {
+      await send(service, ask)
+    },
+    async *pages(service, { path, query, key, schema, pageSize = 500, signal }) {
+      let next: Query | null = { ...query, limit: pageSize }
+      const seen = new Set<string>()
+      while (next !== null) {
+        const answer: HttpAnswer<Buffer> = await send(service, { path, query: next, signal })
+        const { rows, link } = pageOf(key, schema, answer)
+        if (rows.length > 0) yield rows
+        if (link === null) return
+        // The address is the service's view of itself; what counts is where it goes on.
+        const marker = new URL(link, 'http://next').searchParams.get('marker')
+        if (marker === null || seen.has(marker)) throw new OpenStackError('bad_answer', `${path}: the list leads nowhere: ${link}`, answer.place)
+        seen.add(marker)
+        next = { ...query, limit: pageSize, marker }
+      }
+    },
+    async download(service, ask) {
+      const answer = await authorized(
+        service,
+        { ...ask, headers: { accept: '*/*', ...ask.headers } },
+        (one) => http.open(one),
+        (body) => body.destroy(),
+      )
+      if (answer.status !== 200) throw refusal(answer.place, answer.status, answer.status === 204 ? Buffer.from('there is nothing yet') : await wholeOf(answer.body))
+      const length = Number(answer.headers['content-length'])
+      return { body: answer.body, lengthBytes: Number.isSafeInteger(length) ? length : null }
+    },
+    async upload(service, { content, ...ask }) {
+      try {
+        const held = await token(ask.signal)
+        const asked = await prepared(service, ask, held)
+        const answer = await http.send({ ...asked, headers: { ...asked.headers, 'content-type': 'application/octet-stream' }, body: content })
+        if (answer.status === 401) forget(held)
+        if (answer.status >= 300) throw refusal(answer.place, answer.status, answer.body)
+      } finally {
+        content.destroy()
+      }
+    },
+    async whoami(signal) {
+      const { userId, projectId, roles, expiresAt } = await token(signal)
+      return { userId, projectId, roles, expiresAt }
+    },
+    async version(service, signal) {
+      const held = await token(signal)
+      return untilAborted(versionAt(service, placed(service, held), held), signal)
+    },
+    async services(signal) {
+      const held = await token(signal)
+      return new Set(
+        services.filter((service) => {
+          try {
+            placed(service, held)
+            return true
+          } catch (error) {
+            if (isEngineError(error, 'unsupported')) return false
+            throw error
+          }
+        }),
+      )
+    },
+    within(project) {
+      if ('applicationCredential' in credentials) throw new EngineError('unsupported', `${cloud}: an application credential is for its own project only`)
+      const { domain: _, ...rest } = credentials
+      return sessionOf(shared, { ...rest, project })
+    },
+  }
+}
+
+const identityOf = (credentials: Credentials) =>
+  'applicationCredential' in credentials
+    ? { identity: { methods: ['application_credential'], application_credential: credentials.applicationCredential } }
+    : {
+        identity: { methods: ['password'], password: { user: { ...credentials.user, password: credentials.password } } },
+        ...(credentials.project !== undefined ? { scope: { project: credentials.project } } : credentials.domain !== undefined ? { scope: { domain: credentials.domain } } : {}),
+      }
+
+/** Identity API v3: `POST /v3/auth/tokens`. */
+async function signIn({ http, connection, authUrl }: Shared, credentials: Credentials): Promise<Token> {
+  const answer = await patiently(
+    http,
+    {
+      service: 'identity',
+      method: 'POST',
+      url: new URL(`${authUrl}/auth/tokens`),
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ auth: identityOf(credentials) }),
+      timeoutMs: connection.timeoutMs ?? defaultTimeoutMs,
+    },
+    // Signing in twice does no harm.
+    true,
+  )
+  if (answer.status !== 201) throw refusal(answer.place, answer.status, answer.body)
+  const { token } = parsed(tokenSchema, answer)
+  const secret = answer.headers['x-subject-token']
+  if (typeof secret !== 'string' || secret === '') throw new OpenStackError('bad_answer', 'an answer without a token', answer.place, { status: answer.status })
+  return {
+    secret,
+    expiresAt: new Date(token.expires_at),
+    userId: token.user.id,
+    projectId: token.project?.id ?? null,
+    roles: (token.roles ?? []).map(({ name }) => name),
+    catalogue: token.catalog ?? [],
+  }
+}
+
+/** Asks again what may be asked again, a few times and no longer than `timeoutMs` in all. */
+async function patiently(http: Http, ask: HttpAsk, mayRepeat = repeatable.has(ask.method)): Promise<HttpAnswer<Buffer>> {
+  const until = Date.now() + ask.timeoutMs
+  for (let attempt = 1; ; attempt++) {
+    const last = !mayRepeat || attempt === attempts
+    let pauseMs = firstPauseMs * 2 ** (attempt - 1) * (0.75 + Math.random() / 2)
+    try {
+      const answer = await http.send({ ...ask, timeoutMs: Math.max(1, until - Date.now()) })
+      // The first one got there, and only its answer did not come back.
+      if (attempt > 1 && ask.method === 'DELETE' && answer.status === 404) return { ...answer, status: 204, body: Buffer.alloc(0) }
+      if (last || ![429, 502, 503, 504].includes(answer.status)) return answer
+      pauseMs = retryAfterMs(answer.headers['retry-after']) ?? pauseMs
+      if (pauseMs > longestPauseMs || Date.now() + pauseMs >= until) return answer
+    } catch (error) {
+      if (last || !isEngineError(error, 'unreachable') || Date.now() + pauseMs >= until) throw error
+    }
+    await pause(pauseMs, ask.signal)
+  }
+}
+
+/** Seconds, or a date. */
+function retryAfterMs(value: string | string[] | undefined): number | null {
+  if (typeof value !== 'string') return null
+  const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now()
+  return Number.isNaN(ms) ? null : Math.max(0, ms)
+}
+
+function jsonOf({ body, status, place }: HttpAnswer<Buffer>): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch (error) {
+    throw new OpenStackError('bad_answer', `the answer is not JSON: ${body.toString('utf8', 0, 100)}`, place, { cause: error, status })
+  }
+}
+
+function parsed<T extends z.ZodType>(schema: T, answer: HttpAnswer<Buffer>): z.output<T> {
+  const result = schema.safeParse(jsonOf(answer))
+  if (!result.success) throw nonsense(result.error, '', answer)
+  return result.data
+}
+const nonsense = (error: z.ZodError, what: string, { place, status }: HttpAnswer<Buffer>): OpenStackError =>
+  new OpenStackError('bad_answer', `an unknown answer${what}: ${z.prettifyError(error).replace(/\s+/g, ' ').slice(0, 500)}`, place, { cause: error, status })
+
+const links = z.array(z.object({ rel: z.string(), href: z.string() })).nullish()
+const onward = z.object({ next: z.string().nullish().catch(null), links: z.object({ next: z.string().nullish() }).nullish().catch(null) }).transform(({ next, links }) => next ?? links?.next ?? null)
+const object = z.record(z.string(), z.unknown())
+
+/** Nova, Neutron and Cinder tell the next page by `<key>_links`, Glance by `next`, Keystone by `links.next`. */
+function pageOf<T extends z.ZodType>(key: string, schema: T, answer: HttpAnswer<Buffer>): { rows: z.output<T>[]; link: string | null } {
+  const page = object.safeParse(jsonOf(answer))
+  if (!page.success) throw nonsense(page.error, '', answer)
+  const list = z.array(z.unknown()).safeParse(page.data[key])
+  if (!list.success) throw nonsense(list.error, ` for ${key}`, answer)
+  const rows = list.data.map((row, at) => {
+    const result = schema.safeParse(row)
+    if (!result.success) throw nonsense(result.error, ` for ${key}[${at}]`, answer)
+    return result.data
+  })
+  const own = links.safeParse(page.data[`${key}_links`])
+  if (!own.success) throw nonsense(own.error, ` for ${key}_links`, answer)
+  return { rows, link: own.data?.find(({ rel }) => rel === 'next')?.href ?? onward.parse(page.data) }
+}
+
+async function wholeOf(body: Readable): Promise<Buffer> {
+  const parts: Buffer[] = []
+  for await (const part of body as AsyncIterable<Buffer>) if (parts.length < 64) parts.push(part)
+  return Buffer.concat(parts)
+}
+
+/** All of a list that has to be known whole; where pages can be shown as they come, take them so. */
+export async function all<T>(pages: AsyncIterable<readonly T[]>): Promise<T[]> {
+  const rows: T[] = []
+  for await (const page of pages) for (const row of page) rows.push(row)
+  return rows
+}
+
+/** What one of several lists came to. */
+export type Gathered<T> = { readonly rows: T[]; readonly error: null } | { readonly rows: null; readonly error: EngineError }
+
+/** Several lists at once: a service that is down takes its own list away, and no other. */
+export async function gather<const Lists extends Readonly<Record<string, AsyncIterable<readonly unknown[]>>>>(
+  lists: Lists,
+): Promise<{ [Name in keyof Lists]: Gathered<Lists[Name] extends AsyncIterable<readonly (infer T)[]> ? T : never> }> {
+  const gathered = await Promise.all(
+    Object.entries(lists).map(async ([name, pages]) => {
+      try {
+        return [name, { rows: await all(pages), error: null }] as const
+      } catch (error) {
+        if (!(error instanceof EngineError) || error.kind === 'cancelled') throw error
+        return [name, { rows: null, error }] as const
+      }
+    }),
+  )
+  // What was put in by a name comes out by it: TypeScript does not follow that through entries.
+  return Object.fromEntries(gathered) as never
+}
