@@ -82,7 +82,7 @@ export async function buildApp(config: Config, options: { now?: () => Date } = {
   try {
     // Modules meet here and nowhere else.
     const sys = createSys(platform)
-    const bill = createBill(platform)
+    const bill = createBill(platform, { settings: sys.settings })
     const iam = createIam(platform)
     const ums = createUms(platform, { settings: sys.settings, openAccount: bill.openAccount, rules: iam.rules, limits: iam.limits })
     const cmp = createCmp(platform, { licence: sys.licence })
@@ -150,6 +150,7 @@ export async function buildApp(config: Config, options: { now?: () => Date } = {
     })
     ums.serveDevelopmentInbox(http)
     ums.serveSignOn(http)
+    bill.servePayments(http)
     nextstack.serveTerminals(http)
     ecrm.serveTunnel(http)
     ecrm.serveAgents(http)

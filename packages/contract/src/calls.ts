@@ -7,6 +7,8 @@ import { categories, discounts, priceLists, products, quotes, skus, unpriced } f
 import { consumes } from './bill/consume.ts'
 import { notices } from './bill/notice.ts'
 import { orders, prepaids } from './bill/order.ts'
+import { invoices, invoiceTitles } from './bill/invoice.ts'
+import { paymentChannels, topups } from './bill/topup.ts'
 import { configs as containerConfigs, containers, deployments } from './cis/container.ts'
 import { clouds } from './cmp/cloud.ts'
 import { edgeImages, edges, edgeUpgrades, enrolments, gateways, serviceAgents } from './ecrm/edge.ts'
@@ -49,7 +51,7 @@ import { organisations, users } from './ums/user.ts'
 export const calls = {
   sys: { system, configs, licences },
   ums: { auth, verification, users, secondFactor, passkeys, identityProviders, identities, singleSignOn, accessKeys, organisations, invitations, consultations },
-  bill: { accounts, categories, products, skus, discounts, quotes, priceLists, unpriced, consumes, arrearsPolicies, standings, notices, budgets, orders, prepaids },
+  bill: { accounts, categories, products, skus, discounts, quotes, priceLists, unpriced, consumes, arrearsPolicies, standings, notices, budgets, orders, prepaids, topups, paymentChannels, invoices, invoiceTitles },
   cmp: { clouds },
   nextstack: { vms, terminals, snapshots, snapshotSchedules, flavors, keyPairs, commands, images, imageLibrary, networks, quotas, changes, vpcs, securityGroups, natGateways, eips, eipPools, volumes, volumeSnapshots, volumeBackups, storagePools, hosts, overview },
   aos: { templates, stacks, services, stackDeployments, stackConfigs, nodeStacks },

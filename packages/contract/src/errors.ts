@@ -385,6 +385,18 @@ export const errors = catalogue({
   prepaidNone: { code: 96025, status: 409, text: '该资源没有生效中的包月或包年' },
   deliveryFailed: { code: 96026, status: 409, text: '资源创建失败：{reason}' },
   deliveryNoPerson: { code: 96027, status: 403, text: '下单的用户已不能登录，或不再允许创建该资源' },
+
+  // 9603x: top-ups and invoices
+  topupsOpen: { code: 96030, status: 409, text: '已有{limit}笔待付款的充值，请先完成或取消' },
+  remittanceNotSetUp: { code: 96031, status: 409, text: '平台尚未设置收款账户，暂不能汇款充值' },
+  channelNameTaken: { code: 96032, status: 400, text: '支付渠道名称已存在' },
+  channelInUse: { code: 96033, status: 409, text: '支付渠道已有充值记录，不能删除，可以停用' },
+  channelUnavailable: { code: 96034, status: 409, text: '该支付渠道不可用' },
+  channelKeyInvalid: { code: 96035, status: 400, text: '密钥不正确：RSA须为PEM格式，至少2048位' },
+  invoiceNothing: { code: 96036, status: 400, text: '该时间段内没有可开票的消费' },
+  invoiceExceedsPaid: { code: 96037, status: 400, text: '该时间段的消费为{amount}元，已支付且未开票的只有{paid}元，请缩短时间段或先还清欠费' },
+  gatewayInsecure: { code: 96038, status: 400, text: '不能使用这个地址：须以 https:// 开头' },
+  invoiceTitlesTooMany: { code: 96039, status: 400, text: '发票抬头不能超过{limit}个' },
 })
 
 export type ErrorName = keyof typeof errors

@@ -228,4 +228,9 @@ export const billTexts = {
   meterTwice: '同一计量项和类别不能出现两次',
   orderSubject: '请选择新建资源或已有资源，二者之一',
   orderOfOne: '一个预付订单只能购买一个资源',
+  taxNumber: '税号不正确，请核对每一位',
+  taxNumberRequired: '企业抬头须填写税号',
+  spanReversed: '结束日期不能早于开始日期',
+  invoiceNumber: '发票号码为8到20位数字',
+  invoiceNumberTaken: '该发票号码已被使用',
 } as const

@@ -28,10 +28,20 @@ export const system = {
   }),
 } as const
 
+/** One line that may be left open. */
+const line = z.string().trim().max(128).regex(plainLine, fieldTexts.controlCharacters)
+
 /** The settings that the platform itself reads, and what each takes. Keys beside them are free, and take any text. */
 export const settings = {
   register_mode: z.enum(registerModes),
   title: z.string(fieldTexts.contentRequired).trim().min(1).max(64).regex(plainLine, fieldTexts.controlCharacters),
+  /** Where people send money to, and who invoices are from. Without account nobody can remit. */
+  remittance_receiver: line,
+  remittance_bank: line,
+  remittance_account: line,
+  invoice_tax_number: line,
+  /** In percent, contained in the amounts. */
+  invoice_tax_rate: z.string().trim().regex(/^\d{1,2}$/),
 } as const
 export type SettingKey = keyof typeof settings
 

@@ -1,5 +1,7 @@
+import type { FastifyInstance } from 'fastify'
 import type { Migrations, Tx } from '../../platform/db/database.ts'
 import type { ModuleParts, Platform } from '../../platform/platform.ts'
+import type { Settings } from '../sys/settings/settings.service.ts'
 import { accountRoutes } from './account/account.routes.ts'
 import { createAccountService } from './account/account.service.ts'
 import { accountMigrations, insertAccount } from './account/account.store.ts'
@@ -16,6 +18,9 @@ import { createCatalogue } from './catalogue/catalogue.service.ts'
 import { consumeMigrations } from './consume/consume.migrations.ts'
 import { consumeRoutes } from './consume/consume.routes.ts'
 import { createConsumes } from './consume/consume.service.ts'
+import { invoiceRoutes } from './invoice/invoice.routes.ts'
+import { createInvoices } from './invoice/invoice.service.ts'
+import { invoiceMigrations } from './invoice/invoice.store.ts'
 import { ledgerMigrations } from './ledger/ledger.store.ts'
 import { meteringMigrations } from './metering/metering.migrations.ts'
 import { createMetering } from './metering/metering.service.ts'
@@ -29,13 +34,17 @@ import { createOrders, type Delivering } from './order/order.service.ts'
 import { orderMigrations } from './order/order.store.ts'
 import { prepaidMigrations } from './rating/prepaid.store.ts'
 import { createRating, rateUsageJob } from './rating/rating.service.ts'
+import { createChannels } from './topup/channel.service.ts'
+import { servePayments, topupRoutes } from './topup/topup.routes.ts'
+import { askPaymentsJob, createTopups } from './topup/topup.service.ts'
+import { topupMigrations } from './topup/topup.store.ts'
 
-export const billMigrations: Migrations = { ...accountMigrations, ...ledgerMigrations, ...catalogueMigrations, ...meteringMigrations, ...ratingMigrations, ...prepaidMigrations, ...orderMigrations, ...consumeMigrations, ...arrearsMigrations, ...noticeMigrations, ...budgetMigrations }
+export const billMigrations: Migrations = { ...accountMigrations, ...ledgerMigrations, ...catalogueMigrations, ...meteringMigrations, ...ratingMigrations, ...prepaidMigrations, ...orderMigrations, ...consumeMigrations, ...arrearsMigrations, ...noticeMigrations, ...budgetMigrations, ...topupMigrations, ...invoiceMigrations }
 
 export type { NoticeSender, NoticeValues, Suspendable }
 
 /** Accounts and their ledger, what things cost, what was used, and what that cost. */
-export function createBill(platform: Platform): ModuleParts & {
+export function createBill(platform: Platform, { settings }: { settings: Settings }): ModuleParts & {
   /** Gives an owner an account, in the transaction that makes the owner. */
   openAccount: (tx: Tx, ownerId: string) => Promise<void>
   /** Tells who makes what is ordered, before anything is. */
@@ -47,6 +56,8 @@ export function createBill(platform: Platform): ModuleParts & {
   /** Names what a suspension stops. */
   suspends: (of: Suspendable) => void
   deliversNoticesBy: (by: NoticeSender) => void
+  /** Where payment gateways tell what was paid. */
+  servePayments: (http: FastifyInstance) => void
 } {
   let delivering: Delivering | null = null
   const orders = createOrders(platform, () => {
@@ -58,6 +69,8 @@ export function createBill(platform: Platform): ModuleParts & {
   const notices = createNotices(platform)
   const budgets = createBudgets(platform, { notices })
   const standings = createStandings(platform, { notices, used: budgets.used })
+  const channels = createChannels(platform)
+  const topups = createTopups(platform, { channels, settings })
   return {
     mayMake: standings.mayMake,
     mayBegin: standings.mayBegin,
@@ -68,10 +81,11 @@ export function createBill(platform: Platform): ModuleParts & {
       delivering = by
     },
     operations: [orders.deliver],
-    handlers: [...accountRoutes(createAccountService(platform.db)), ...catalogueRoutes(createCatalogue(platform)), ...consumeRoutes(createConsumes(platform)), ...orderRoutes(orders), ...arrearsRoutes(standings), ...noticeRoutes(notices), ...budgetRoutes(budgets)],
-    jobs: [rateUsageJob, orderClockJob, notices.job],
-    jobHandlers: [rating.jobHandler, runner.jobHandler, notices.jobHandler],
+    handlers: [...catalogueRoutes(createCatalogue(platform)), ...consumeRoutes(createConsumes(platform)), ...orderRoutes(orders), ...arrearsRoutes(standings), ...noticeRoutes(notices), ...budgetRoutes(budgets), ...topupRoutes(topups, channels), ...invoiceRoutes(createInvoices(platform, { settings })), ...accountRoutes(createAccountService(platform))],
+    jobs: [rateUsageJob, orderClockJob, notices.job, askPaymentsJob],
+    jobHandlers: [rating.jobHandler, runner.jobHandler, notices.jobHandler, topups.jobHandler],
     start: async () => standings.start(),
     stop: () => standings.stop(),
+    servePayments: (http) => servePayments(http, topups),
   }
 }

@@ -3,18 +3,20 @@ import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import type { Actor } from '../../../platform/auth/actor.ts'
-import { iso, type Db, type Sql } from '../../../platform/db/database.ts'
+import { iso, type Sql } from '../../../platform/db/database.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
+import type { Platform } from '../../../platform/platform.ts'
 import { balanceOf, ledger, shapeWallet } from '../ledger/ledger.service.ts'
 import { standings } from '../ledger/ledger.store.ts'
+import { recordCharge } from '../topup/topup.store.ts'
 import { insertAccount, listAccounts, listEntries, nameOfOwner } from './account.store.ts'
 
 type Calls = typeof accounts
 
 export type AccountService = ReturnType<typeof createAccountService>
 
-export const createAccountService = (db: Db) => {
+export const createAccountService = ({ db, now }: Pick<Platform, 'db' | 'now'>) => {
   /**
    * Tenants have the account of their organisation, the platform's own people one each, opened
    * when they first look; administrators see every account there is.
@@ -56,7 +58,8 @@ export const createAccountService = (db: Db) => {
       if (amount < 0n) throw new Refusal('chargeNegative', { field: 'amount' })
       await visible(actor, id)
       return db.transaction().execute(async (tx) => {
-        await ledger.topUp(tx, { owner_id: id, amount, key: body.key ?? uuidv7(), note: body.note, by: { id: actor.user_id, name: actor.name } })
+        const transaction_id = await ledger.topUp(tx, { owner_id: id, amount, key: body.key ?? uuidv7(), note: body.note, by: { id: actor.user_id, name: actor.name } })
+        await recordCharge(tx, { owner_id: id, amount, note: body.note, by: actor, transaction_id, at: now() })
         return walletOf(tx, id)
       })
     },

@@ -69,7 +69,7 @@ export const insertAccount = async (on: Sql, ownerId: string): Promise<void> => 
   await on.insertInto('accounts').values({ owner_id: ownerId }).onConflict((conflict) => conflict.doNothing()).execute()
 }
 
-const ownerName = sql<string>`coalesce(organisations.name, users.name, '')`
+export const ownerName = sql<string>`coalesce(organisations.name, users.name, '')`
 
 /** Accounts with who owns them. */
 const withOwner = (on: Sql) =>

@@ -27,6 +27,8 @@ describe('settings', () => {
     expect(await list()).toEqual([
       { key: 'register_mode', value: 'open', known: true, default_value: 'open', updated_at: null, updated_by: null },
       { key: 'title', value: '智算云', known: true, default_value: '智算云', updated_at: null, updated_by: null },
+      ...['remittance_receiver', 'remittance_bank', 'remittance_account', 'invoice_tax_number'].map((key) => ({ key, value: '', known: true, default_value: '', updated_at: null, updated_by: null })),
+      { key: 'invoice_tax_rate', value: '6', known: true, default_value: '6', updated_at: null, updated_by: null },
     ])
     expect(await call(app, system.info, {})).toEqual({
       title: '智算云',

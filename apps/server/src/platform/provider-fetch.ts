@@ -1,7 +1,7 @@
 import { lookup as resolve } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { Agent, request } from 'undici'
-import { isPublic } from '../../../platform/addresses.ts'
+import { isPublic } from './addresses.ts'
 
 const connectMs = 5_000
 const answerMs = 10_000
