@@ -6,6 +6,7 @@ import type help from './locales/zh/help.ts'
 import type kit from './locales/zh/kit.ts'
 import type application from './locales/zh/application.ts'
 import type container from './locales/zh/container.ts'
+import type fund from './locales/zh/fund.ts'
 import type edge from './locales/zh/edge.ts'
 import type hardware from './locales/zh/hardware.ts'
 import type iam from './locales/zh/iam.ts'
@@ -37,6 +38,7 @@ declare module 'i18next' {
       nextstackCompute: typeof nextstackCompute
       network: typeof network
       edge: typeof edge
+      fund: typeof fund
       container: typeof container
       application: typeof application
       storage: typeof storage

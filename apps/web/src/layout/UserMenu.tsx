@@ -10,14 +10,11 @@ import { endKey, usePopupFocus } from '../kit/focus.ts'
 import * as format from '../kit/format.ts'
 import { paths } from '../paths.ts'
 import { signOut } from '../session/session.ts'
-import { personOf, type CurrentUser } from '../session/user.ts'
+import { balanceOwner, personOf, type CurrentUser } from '../session/user.ts'
 import { routeOf } from './routeAt.ts'
 
 /** Balance changes with every hour that is billed. */
 const balanceRefreshMs = 60_000
-
-/** Whose balance counts: the user's own for kinds 0 and 1, the organisation's for others. */
-export const balanceOwner = (user: Pick<CurrentUser, 'kind' | 'id' | 'bp_id'>): string | null => (isPlatformKind(user.kind) ? user.id : user.bp_id)
 
 export default function UserMenu({ user }: { readonly user: CurrentUser }) {
   const { t } = useTranslation()

@@ -54,3 +54,6 @@ export function useIsPlatform(): boolean {
   const user = useCurrentUser()
   return user !== null && isPlatformKind(user.kind)
 }
+
+/** Whose account somebody spends from: of the platform’s people their own, else the organisation’s. Null where there is none. */
+export const balanceOwner = (user: Pick<CurrentUser, 'kind' | 'id' | 'bp_id'>): string | null => (isPlatformKind(user.kind) ? user.id : user.bp_id)

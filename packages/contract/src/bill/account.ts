@@ -106,7 +106,7 @@ export const accounts = {
     summary: 'Income and expense, newest first',
     access: tenants,
     params: byId,
-    query: listQuery(['id'], { kind: z.enum(ledgerKinds).optional(), account: z.enum(ownersAccounts).optional(), from: moment.optional(), to: moment.optional() }),
+    query: listQuery(['id'], { kind: z.enum(ledgerKinds).optional(), account: z.enum(ownersAccounts).optional(), transaction_id: z.uuid().optional(), from: moment.optional(), to: moment.optional() }),
     response: listOf(ledgerEntry),
   }),
 } as const

@@ -486,7 +486,6 @@ export default {
     download: '下载',
     ways: '查看充值方式',
     remit: '申请汇款码',
-    pay: '在线支付',
     resume: '继续支付',
     available: '查看可开票金额',
     withdraw: '撤回',

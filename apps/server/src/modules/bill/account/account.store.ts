@@ -99,6 +99,7 @@ export async function listEntries(on: Sql, ownerId: string, query: QueryOf<typeo
     .where('entry.owner_id', '=', ownerId)
     .where('entry.account', 'in', query.account === undefined ? ownersAccounts : [query.account])
     .$if(query.kind !== undefined, (q) => q.where('movement.kind', '=', query.kind ?? 'topup'))
+    .$if(query.transaction_id !== undefined, (q) => q.where('entry.transaction_id', '=', query.transaction_id ?? ''))
     .$if(query.from !== undefined, (q) => q.where('entry.at', '>=', new Date(query.from ?? 0)))
     .$if(query.to !== undefined, (q) => q.where('entry.at', '<', new Date(query.to ?? 0)))
   const page = filtered.select(['entry.id', 'entry.transaction_id', 'movement.kind', 'entry.account', 'entry.amount', 'entry.balance_after', 'movement.note', 'movement.created_by_name as by', 'entry.at'])

@@ -124,6 +124,9 @@ describe('income and expense', () => {
       { kind: 'topup', account: 'wallet', amount: '10.00', balance_after: '10.00', note: '首次充值', by: admin.name },
     ])
     expect((await call(app, accounts.entries, { params: { id }, query: { kind: 'topup' }, token: tenant.token })).total).toBe(1)
+    const movement = { transaction_id: items[0]?.transaction_id ?? '' }
+    expect((await call(app, accounts.entries, { params: { id }, query: movement, token: tenant.token })).items).toEqual([items[0]])
+    expect((await call(app, accounts.entries, { params: { id: other.bp_id ?? '' }, query: movement, token: other.token })).total).toBe(0)
     expect((await call(app, accounts.entries, { params: { id }, query: { to: items[1]?.at }, token: tenant.token })).total).toBe(0)
     for (const declared of [accounts.entries, accounts.wallet]) expect(await refused(app, declared, { params: { id }, token: other.token })).toMatchObject({ status: 404 })
   })

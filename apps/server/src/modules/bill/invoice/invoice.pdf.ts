@@ -1,6 +1,8 @@
 import { createRequire } from 'node:module'
 import { floored, toDecimal } from '@zhisuan/contract/bill/money'
 import Nzh from 'nzh'
+// Its types know the default only.
+// oxlint-disable-next-line import/no-named-as-default
 import PDFDocument from 'pdfkit'
 import { invoiceTexts as texts } from './invoice.texts.ts'
 import type { InvoiceRow, Seller } from './invoice.store.ts'

@@ -38,7 +38,7 @@ export type InvoiceService = ReturnType<typeof createInvoices>
 
 /** Invoices over what was consumed and paid: of each entry of the ledger once, and never of more than was paid in. */
 export function createInvoices({ db, now, downloads }: Pick<Platform, 'db' | 'now' | 'downloads'>, { settings }: { settings: Settings }) {
-  const shapeTitle = ({ owner_id: _, created_at, ...row }: Awaited<ReturnType<typeof store.listTitles>>[number]): InvoiceTitle => ({ ...row, created_at: iso(created_at) })
+  const shapeTitle = ({ id, kind, name, tax_number, address, phone, bank, bank_account, email, created_at }: Awaited<ReturnType<typeof store.listTitles>>[number]): InvoiceTitle => ({ id, kind, name, tax_number, address, phone, bank, bank_account, email, created_at: iso(created_at) })
   const shape = (row: store.ShownInvoice): Invoice => ({
     id: row.id,
     owner: { id: row.owner_id, name: row.owner_name },
@@ -147,9 +147,10 @@ export function createInvoices({ db, now, downloads }: Pick<Platform, 'db' | 'no
       await db.transaction().execute(async (tx) => {
         // Who asks holds the account: nothing is charged, paid or invoiced meanwhile.
         if (!(await lockOwner(tx, owner_id))) throw new Refusal('notFound')
-        const found_title = await store.findTitle(tx, owner_id, title_id)
-        if (found_title === undefined) throw new Refusal('notFound', { field: 'title_id' })
-        const { id: _, owner_id: __, created_at: ___, ...title } = found_title
+        const chosen = await store.findTitle(tx, owner_id, title_id)
+        if (chosen === undefined) throw new Refusal('notFound', { field: 'title_id' })
+        const { kind, name, tax_number, address, phone, bank, bank_account, email } = chosen
+        const title = { kind, name, tax_number, address, phone, bank, bank_account, email }
         const amount = floorToCents(await store.uninvoicedAmount(tx, owner_id, { from, to }))
         if (amount === 0n) throw new Refusal('invoiceNothing', { field: 'from' })
         const paid = floorToCents(await paidOf(tx, owner_id))

@@ -23,7 +23,7 @@ export function createChannels({ db, config, secrets, now }: Pick<Platform, 'db'
   const development = config.ZHISUAN_ENV !== 'production'
   const at = (path: string): string | null => (config.PUBLIC_URL === undefined ? null : new URL(path, config.PUBLIC_URL).href)
 
-  const shape = ({ key: _, created_at, updated_at, ...row }: store.ShownChannel): PaymentChannel => ({ ...row, notify_url: at(notifyPath(row.id)), created_at: iso(created_at), updated_at: iso(updated_at) })
+  const shape = ({ id, name, enabled, gateway, merchant_id, sign_type, gateway_public_key, topup_count, created_at, updated_at }: store.ShownChannel): PaymentChannel => ({ id, name, enabled, gateway, merchant_id, sign_type, gateway_public_key, topup_count, notify_url: at(notifyPath(id)), created_at: iso(created_at), updated_at: iso(updated_at) })
   const show = async (id: string): Promise<PaymentChannel> => shape(found(await store.showChannel(db, id)))
 
   const refuseInsecure = (gateway: string): void => {

@@ -35,7 +35,7 @@ export const askPaymentsJob = defineJob({ name: 'bill.topup.ask', input: z.objec
 export type TopupService = ReturnType<typeof createTopups>
 
 /** How money comes in: by transfers that administrators confirm, and through gateways. */
-export function createTopups({ db, now, log }: Pick<Platform, 'db' | 'now' | 'log'>, { channels, settings }: { channels: Channels; settings: Settings }) {
+export function createTopups({ db, now, log }: Pick<Platform, 'db' | 'now' | 'log'>, { channels, settings }: { channels: Channels; settings: Pick<Settings, 'get'> }) {
   const shape = (row: store.ShownTopup): Topup => ({
     id: row.id,
     owner: { id: row.owner_id, name: row.owner_name },

@@ -7,7 +7,6 @@ import { createClock, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused } from '../../../testing/call.ts'
 import { startGateway, type TestGateway } from '../../../testing/payment-gateway.ts'
 import { signIn, someone, type Person, type SignedIn } from '../../../testing/people.ts'
-import { createSettings } from '../../sys/settings/settings.service.ts'
 import { createChannels } from './channel.service.ts'
 import { canonical, signed, type Message } from './gateway.protocol.ts'
 import { createTopups } from './topup.service.ts'
@@ -246,7 +245,7 @@ describe.each(['HMAC-SHA256', 'RSA-SHA256'] as const satisfies readonly SignType
   it('is asked about where the gateway says nothing, and its answer is judged like a message', async () => {
     const before = Number(await fundsOf(tenant))
     const { topup } = await begin()
-    const service = (server: TestApp) => createTopups(server.platform, { channels: createChannels(server.platform), settings: createSettings(server.platform) })
+    const service = (server: TestApp) => createTopups(server.platform, { channels: createChannels(server.platform), settings: { get: () => Promise.reject(new Error('asking needs no setting')) } })
     const ask = async () => {
       gateway.asked.length = 0
       await app.platform.db.updateTable('topups').set({ asked_at: null, created_at: new Date(clock.now().getTime() - 600_000) }).where('id', '=', topup.id).execute()

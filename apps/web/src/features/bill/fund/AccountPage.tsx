@@ -1,0 +1,157 @@
+import Alert from 'antd/es/alert'
+import Drawer from 'antd/es/drawer'
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import Skeleton from 'antd/es/skeleton'
+import { accounts, type Wallet } from '@zhisuan/contract/bill/account'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useSearchParams } from 'react-router'
+import { useCall, useChange } from '../../../api/hooks.ts'
+import { ActionMenu, type Action } from '../../../kit/actions.tsx'
+import { col } from '../../../kit/columns.tsx'
+import { DetailTabs } from '../../../kit/DetailPage.tsx'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
+import { filter } from '../../../kit/filters.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { ResourceTable, type RowOf } from '../../../kit/ResourceTable.tsx'
+import { field } from '../../../kit/rules.ts'
+import { paths, withQuery } from '../../../paths.ts'
+import { Amount, amountColumn } from './Amount.tsx'
+import { ChannelTable } from './ChannelTable.tsx'
+import { EntryTable } from './EntryTable.tsx'
+import { Standing } from './Standing.tsx'
+import { touchedByTopup } from './touched.ts'
+import './fund.css'
+
+type Account = RowOf<typeof accounts.list>
+
+/** Administrators: who has what, and through whom people pay. */
+export default function AccountPage() {
+  const { t } = useTranslation('fund')
+  return (
+    <DetailTabs
+      tabs={[
+        { key: 'accounts', label: t('account.tab.accounts'), content: <Accounts /> },
+        { key: 'channels', label: t('account.tab.channels'), content: <ChannelTable /> },
+      ]}
+    />
+  )
+}
+
+/** What can be done to an account, and the dialogs that the page has to draw. */
+function useAccountActions(): { readonly actionsOf: (account: Wallet) => readonly Action[]; readonly dialogs: ReactNode } {
+  const { t } = useTranslation('fund')
+  const [dialog, setDialog] = useState<{ readonly kind: 'charge' | 'limit'; readonly of: Wallet } | null>(null)
+  return {
+    actionsOf: (of) => [
+      { key: 'charge', label: t('account.charge'), run: () => void setDialog({ kind: 'charge', of }) },
+      { key: 'limit', label: t('account.limit'), run: () => void setDialog({ kind: 'limit', of }) },
+    ],
+    dialogs: (
+      <>
+        {dialog?.kind === 'charge' && <ChargeDialog of={dialog.of} onClose={() => setDialog(null)} />}
+        {dialog?.kind === 'limit' && <LimitDialog of={dialog.of} onClose={() => setDialog(null)} />}
+      </>
+    ),
+  }
+}
+
+function Accounts() {
+  const { t } = useTranslation('fund')
+  const [search] = useSearchParams()
+  const { actionsOf, dialogs } = useAccountActions()
+  return (
+    <>
+      <ResourceTable
+        call={accounts.list}
+        rows={({ items }) => items}
+        rowKey="id"
+        columns={[
+          col.name<Account>('name', t('account.owner'), ({ name }) => name, { sort: true, width: 220, to: ({ id }) => withQuery(paths.billing.account(), { id }) }),
+          amountColumn<Account>('balance', t('wallet.balance'), ({ balance }) => balance, { sort: true, width: 140 }),
+          amountColumn<Account>('available', t('wallet.available'), ({ available }) => available, { width: 140 }),
+          amountColumn<Account>('held', t('wallet.held'), ({ held }) => held, { width: 120, off: true }),
+          amountColumn<Account>('credit_used', t('wallet.credit_used'), ({ credit_used }) => credit_used, { width: 130 }),
+          amountColumn<Account>('credit_limit', t('wallet.creditLimit'), ({ credit_limit }) => credit_limit, { width: 130 }),
+          amountColumn<Account>('arrears', t('wallet.arrears'), ({ arrears }) => arrears, { width: 120 }),
+          col.date<Account>('created_at', t('account.opened'), ({ created_at }) => created_at, { sort: true }),
+          col.code<Account>('id', t('account.id'), ({ id }) => id, { off: true }),
+        ]}
+        filters={[filter.keyword(t('account.keyword'))]}
+        rowActions={actionsOf}
+        empty={<EmptyState title={t('account.empty')} />}
+      />
+      {dialogs}
+      <AccountDrawer id={search.get('id')} />
+    </>
+  )
+}
+
+/** The account that the address names. */
+function AccountDrawer({ id }: { readonly id: string | null }) {
+  const { t } = useTranslation('fund')
+  const [, setSearch] = useSearchParams()
+  return (
+    <Drawer open={id !== null} size={960} title={t('account.title')} onClose={() => setSearch({})}>
+      {id !== null && <Shown key={id} id={id} />}
+    </Drawer>
+  )
+}
+
+function Shown({ id }: { readonly id: string }) {
+  const { t } = useTranslation('fund')
+  const { data, error, refetch } = useCall(accounts.wallet, { params: { id } }, { silent: true, refreshMs: 10_000 })
+  const { actionsOf, dialogs } = useAccountActions()
+  if (data === undefined) return error === null ? <Skeleton active /> : <ErrorPanel error={error} onRetry={() => void refetch()} />
+  return (
+    <>
+      <div className="bf-head">
+        <h2>{data.name}</h2>
+        <ActionMenu actions={actionsOf(data)} look="default" label={data.name} />
+      </div>
+      <Standing wallet={data} />
+      <h3 className="bf-entries">{t('fund.tab.entries')}</h3>
+      <EntryTable owner={id} path={paths.billing.account()} query={{ id }} />
+      {dialogs}
+    </>
+  )
+}
+
+function ChargeDialog({ of, onClose }: { readonly of: Wallet; readonly onClose: () => void }) {
+  const { t } = useTranslation('fund')
+  const charge = useChange(accounts.charge, { invalidates: touchedByTopup, silent: true })
+  // Sent again after no answer came, it is the same payment.
+  const [key] = useState(() => crypto.randomUUID())
+  const { shape } = accounts.charge.body
+  return (
+    <FormDialog<{ amount: string; note: string }> title={t('account.chargeTitle', { name: of.name })} okText={t('account.charge')} initialValues={{ amount: '', note: '' }} doneText={t('account.charged')} onClose={onClose} onSubmit={(body) => charge.mutateAsync({ params: { id: of.id }, body: { ...body, key } })}>
+      <p>
+        {t('wallet.balance')} ¥ <Amount value={of.balance} />
+      </p>
+      <Form.Item name="amount" label={t('topup.amount')} extra={t('account.chargeNote')} {...field(shape.amount)}>
+        <Input prefix="¥" inputMode="decimal" autoComplete="off" />
+      </Form.Item>
+      <Form.Item name="note" label={t('note')} {...field(shape.note)}>
+        <Input />
+      </Form.Item>
+    </FormDialog>
+  )
+}
+
+function LimitDialog({ of, onClose }: { readonly of: Wallet; readonly onClose: () => void }) {
+  const { t } = useTranslation('fund')
+  const set = useChange(accounts.setCreditLimit, { invalidates: touchedByTopup, silent: true })
+  return (
+    <FormDialog<{ credit_limit: string }> title={t('account.limitTitle', { name: of.name })} okText={t('action.save')} initialValues={{ credit_limit: of.credit_limit }} doneText={t('account.limitSet')} onClose={onClose} onSubmit={(body) => set.mutateAsync({ params: { id: of.id }, body })}>
+      <Alert type="info" className="bf-notice" title={t('account.limitNote')} />
+      <p>
+        {t('wallet.credit_used')} ¥ <Amount value={of.credit_used} />
+      </p>
+      <Form.Item name="credit_limit" label={t('wallet.creditLimit')} {...field(accounts.setCreditLimit.body.shape.credit_limit)}>
+        <Input prefix="¥" inputMode="decimal" autoComplete="off" />
+      </Form.Item>
+    </FormDialog>
+  )
+}

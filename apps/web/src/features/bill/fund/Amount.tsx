@@ -1,0 +1,22 @@
+import type { Column, ColumnOptions } from '../../../kit/columns.tsx'
+import { col } from '../../../kit/columns.tsx'
+import * as format from '../../../kit/format.ts'
+
+/** Floored to two decimals, exact on hover. @param signed whether what comes in says so */
+export function Amount({ value, signed = false }: { readonly value: string | null; readonly signed?: boolean }) {
+  if (value === null) return <>{format.nothing}</>
+  const incoming = signed && !value.startsWith('-')
+  return (
+    <span className={`zs-number${incoming ? ' bf-in' : ''}`} title={`¥ ${value}`}>
+      {incoming && '+'}
+      {format.money(value)}
+    </span>
+  )
+}
+
+/** A column of amounts, aligned right. */
+export const amountColumn = <Row,>(key: string, title: string, value: (row: Row) => string | null, options: ColumnOptions & { readonly signed?: boolean } = {}): Column<Row> => ({
+  ...col.custom<Row>(key, title, (row) => <Amount value={value(row)} signed={options.signed ?? false} />, options),
+  align: 'right',
+  className: 'zs-number',
+})

@@ -1,0 +1,131 @@
+import Alert from 'antd/es/alert'
+import Button from 'antd/es/button'
+import Checkbox from 'antd/es/checkbox'
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import Radio from 'antd/es/radio'
+import Typography from 'antd/es/typography'
+import { paymentChannels, signTypes, type PaymentChannel, type PaymentChannelInput } from '@zhisuan/contract/bill/topup'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Link } from 'react-router'
+import { useChange } from '../../../api/hooks.ts'
+import { col } from '../../../kit/columns.tsx'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { field } from '../../../kit/rules.ts'
+import { paths, withQuery } from '../../../paths.ts'
+import { touchedByChannel } from './touched.ts'
+
+/** Gateways for online payment; where transfers go is a setting of the platform. */
+export function ChannelTable() {
+  const { t } = useTranslation('fund')
+  const [editing, setEditing] = useState<PaymentChannel | 'new' | null>(null)
+  const remove = useChange(paymentChannels.delete, { invalidates: touchedByChannel })
+  const add = (
+    <Button type="primary" onClick={() => setEditing('new')}>
+      {t('channel.add')}
+    </Button>
+  )
+  return (
+    <>
+      <Alert type="info" className="bf-notice" title={t('channel.bank')} action={<Link to={withQuery(paths.platform.configuration.detail(), { key: 'remittance_account' })}>{t('channel.toBank')}</Link>} />
+      <ResourceTable
+        call={paymentChannels.list}
+        rows={({ items }) => items}
+        rowKey="id"
+        name="channels"
+        refreshMs={false}
+        columns={[
+          col.name<PaymentChannel>('name', t('channel.name'), ({ name }) => name, { width: 180 }),
+          col.status<PaymentChannel>('state', t('column.state'), ({ enabled }) => ({ tone: enabled ? 'good' : 'rest', text: t(enabled ? 'channel.on' : 'channel.off') }), { width: 100 }),
+          col.code<PaymentChannel>('gateway', t('channel.gateway'), ({ gateway }) => gateway, { width: 240 }),
+          col.code<PaymentChannel>('merchant', t('channel.merchant'), ({ merchant_id }) => merchant_id, { width: 160 }),
+          col.text<PaymentChannel>('sign', t('channel.signType'), ({ sign_type }) => sign_type, { width: 130 }),
+          col.number<PaymentChannel>('topups', t('channel.topups'), ({ topup_count }) => topup_count, { width: 90 }),
+        ]}
+        rowActions={(channel) => [
+          { key: 'edit', label: t('action.edit'), run: () => void setEditing(channel) },
+          {
+            key: 'delete',
+            label: t('action.delete'),
+            danger: true,
+            disabledReason: channel.topup_count > 0 ? t('channel.used') : null,
+            confirm: { title: t('channel.deleteTitle', { name: channel.name }), body: t('channel.deleteBody') },
+            doneText: t('channel.deleted'),
+            run: () => remove.mutateAsync({ params: { id: channel.id } }),
+          },
+        ]}
+        toolbar={add}
+        empty={
+          <EmptyState title={t('channel.empty')} action={add}>
+            {t('channel.emptyNote')}
+          </EmptyState>
+        }
+      />
+      {editing !== null && <ChannelDialog channel={editing === 'new' ? null : editing} onClose={() => setEditing(null)} />}
+    </>
+  )
+}
+
+function ChannelDialog({ channel, onClose }: { readonly channel: PaymentChannel | null; readonly onClose: () => void }) {
+  const { t } = useTranslation('fund')
+  const create = useChange(paymentChannels.create, { invalidates: touchedByChannel, silent: true })
+  const update = useChange(paymentChannels.update, { invalidates: touchedByChannel, silent: true })
+  const [form] = Form.useForm<PaymentChannelInput>()
+  const rsa = Form.useWatch('sign_type', form) === 'RSA-SHA256'
+  const { shape } = paymentChannels.update.body
+  const submit = ({ key, ...body }: PaymentChannelInput): Promise<unknown> =>
+    channel === null ? create.mutateAsync({ body: { ...body, key: key ?? '' } }) : update.mutateAsync({ params: { id: channel.id }, body: { ...body, ...(key !== undefined && key !== '' && { key }) } })
+  return (
+    <FormDialog<PaymentChannelInput>
+      form={form}
+      width={640}
+      title={channel === null ? t('channel.add') : t('channel.edit', { name: channel.name })}
+      okText={t('action.save')}
+      initialValues={channel === null ? { enabled: true, sign_type: 'RSA-SHA256', gateway_public_key: '' } : { name: channel.name, enabled: channel.enabled, gateway: channel.gateway, merchant_id: channel.merchant_id, sign_type: channel.sign_type, gateway_public_key: channel.gateway_public_key }}
+      doneText={t('channel.saved')}
+      onClose={onClose}
+      onSubmit={submit}
+    >
+      {channel !== null && (
+        <Alert
+          type={channel.notify_url === null ? 'warning' : 'info'}
+          className="bf-notice"
+          title={t(channel.notify_url === null ? 'channel.noAddress' : 'channel.notify')}
+          description={
+            channel.notify_url !== null && (
+              <Typography.Text copyable className="zs-code">
+                {channel.notify_url}
+              </Typography.Text>
+            )
+          }
+        />
+      )}
+      <Form.Item name="name" label={t('channel.name')} {...field(shape.name)}>
+        <Input autoComplete="off" />
+      </Form.Item>
+      <Form.Item name="gateway" label={t('channel.gateway')} extra={t('channel.gatewayNote')} {...field(shape.gateway)}>
+        <Input className="zs-code" autoComplete="off" placeholder="https://" />
+      </Form.Item>
+      <Form.Item name="merchant_id" label={t('channel.merchant')} {...field(shape.merchant_id)}>
+        <Input autoComplete="off" />
+      </Form.Item>
+      <Form.Item name="sign_type" label={t('channel.signType')} required>
+        <Radio.Group options={signTypes.map((value) => ({ value, label: value }))} />
+      </Form.Item>
+      <Form.Item name="key" label={t(rsa ? 'channel.privateKey' : 'channel.secret')} extra={channel === null ? undefined : t('channel.keyKept')} {...field(channel === null ? paymentChannels.create.body.shape.key : shape.key)}>
+        {rsa ? <Input.TextArea rows={4} className="zs-code" autoComplete="off" spellCheck={false} /> : <Input.Password autoComplete="new-password" />}
+      </Form.Item>
+      {rsa && (
+        <Form.Item name="gateway_public_key" label={t('channel.publicKey')} rules={field(shape.gateway_public_key).rules} required>
+          <Input.TextArea rows={4} className="zs-code" spellCheck={false} />
+        </Form.Item>
+      )}
+      <Form.Item name="enabled" valuePropName="checked">
+        <Checkbox>{t('channel.enable')}</Checkbox>
+      </Form.Item>
+    </FormDialog>
+  )
+}

@@ -1,0 +1,49 @@
+import Input from 'antd/es/input'
+import dayjs from 'dayjs'
+import { useTranslation } from 'react-i18next'
+import { useSearchParams } from 'react-router'
+
+export interface Period {
+  readonly from: string
+  readonly to: string
+  readonly set: (end: 'from' | 'to', day: string) => void
+  readonly query: { readonly from?: string; readonly to?: string }
+}
+
+/** Days that the address names, both of them too, as the moments that a list is asked for. */
+export function usePeriod(): Period {
+  const [search, setSearch] = useSearchParams()
+  const [from, to] = [search.get('from') ?? '', search.get('to') ?? '']
+  const isDay = (text: string): boolean => dayjs(text, 'YYYY-MM-DD').isValid() && text !== ''
+  return {
+    from,
+    to,
+    set: (end, day) =>
+      setSearch(
+        (now) => {
+          const next = new URLSearchParams(now)
+          if (day === '') next.delete(end)
+          else next.set(end, day)
+          return next
+        },
+        { replace: true },
+      ),
+    query: { ...(isDay(from) && { from: dayjs(from).toISOString() }), ...(isDay(to) && { to: dayjs(to).add(1, 'day').toISOString() }) },
+  }
+}
+
+export function PeriodFilter({ from, to, set }: Period) {
+  const { t } = useTranslation('fund')
+  return (
+    <div className="bf-period">
+      <label>
+        {t('period.from')}
+        <Input type="date" value={from} max={to} onChange={({ target }) => set('from', target.value)} />
+      </label>
+      <label>
+        {t('period.to')}
+        <Input type="date" value={to} min={from} onChange={({ target }) => set('to', target.value)} />
+      </label>
+    </div>
+  )
+}

@@ -1,0 +1,95 @@
+import Button from 'antd/es/button'
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import Radio from 'antd/es/radio'
+import { invoiceTitles, titleKinds, type InvoiceTitle, type InvoiceTitleInput } from '@zhisuan/contract/bill/invoice'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import { col } from '../../../kit/columns.tsx'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { touchedByTitle } from './touched.ts'
+
+/** Whom invoices may be made out to. */
+export function TitleTable() {
+  const { t } = useTranslation('fund')
+  const [editing, setEditing] = useState<InvoiceTitle | 'new' | null>(null)
+  const remove = useChange(invoiceTitles.delete, { invalidates: touchedByTitle })
+  const add = (
+    <Button type="primary" onClick={() => setEditing('new')}>
+      {t('title.add')}
+    </Button>
+  )
+  return (
+    <>
+      <ResourceTable
+        call={invoiceTitles.list}
+        rows={({ items }) => items}
+        rowKey="id"
+        name="titles"
+        refreshMs={false}
+        columns={[
+          col.name<InvoiceTitle>('name', t('title.name'), ({ name }) => name, { width: 240 }),
+          col.text<InvoiceTitle>('kind', t('title.kind'), ({ kind }) => t(`title.kinds.${kind}`), { width: 80 }),
+          col.code<InvoiceTitle>('tax_number', t('title.taxNumber'), ({ tax_number }) => tax_number, { width: 200 }),
+          col.text<InvoiceTitle>('bank', t('title.bank'), ({ bank }) => bank, { width: 160, note: ({ bank_account }) => bank_account }),
+          col.text<InvoiceTitle>('email', t('title.email'), ({ email }) => email, { width: 180 }),
+        ]}
+        rowActions={(title) => [
+          { key: 'edit', label: t('action.edit'), run: () => void setEditing(title) },
+          {
+            key: 'delete',
+            label: t('action.delete'),
+            danger: true,
+            confirm: { title: t('title.deleteTitle', { name: title.name }), body: t('title.deleteBody') },
+            doneText: t('title.deleted'),
+            run: () => remove.mutateAsync({ params: { id: title.id } }),
+          },
+        ]}
+        toolbar={add}
+        empty={
+          <EmptyState title={t('title.empty')} action={add}>
+            {t('title.emptyNote')}
+          </EmptyState>
+        }
+      />
+      {editing !== null && <TitleDialog title={editing === 'new' ? null : editing} onClose={() => setEditing(null)} />}
+    </>
+  )
+}
+
+export function TitleDialog({ title, onClose }: { readonly title: InvoiceTitle | null; readonly onClose: () => void }) {
+  const { t } = useTranslation('fund')
+  const create = useChange(invoiceTitles.create, { invalidates: touchedByTitle, silent: true })
+  const update = useChange(invoiceTitles.update, { invalidates: touchedByTitle, silent: true })
+  const [form] = Form.useForm<InvoiceTitleInput>()
+  const kind = Form.useWatch('kind', form)
+  return (
+    <FormDialog<InvoiceTitleInput>
+      form={form}
+      title={title === null ? t('title.add') : t('title.edit', { name: title.name })}
+      okText={t('action.save')}
+      initialValues={title ?? { kind: 'company', tax_number: '', address: '', phone: '', bank: '', bank_account: '', email: '' }}
+      doneText={t('title.saved')}
+      onClose={onClose}
+      onSubmit={(body) => (title === null ? create.mutateAsync({ body }) : update.mutateAsync({ params: { id: title.id }, body }))}
+    >
+      <Form.Item name="kind" label={t('title.kind')} required>
+        <Radio.Group options={titleKinds.map((value) => ({ value, label: t(`title.kinds.${value}`) }))} />
+      </Form.Item>
+      <Form.Item name="name" label={t('title.name')} required rules={[{ required: true, whitespace: true, message: t('title.nameRequired') }, { max: 100 }]}>
+        <Input />
+      </Form.Item>
+      <Form.Item name="tax_number" label={t('title.taxNumber')} required={kind === 'company'} extra={t('title.taxNote')}>
+        <Input className="zs-code" autoComplete="off" />
+      </Form.Item>
+      {(['address', 'phone', 'bank', 'bank_account', 'email'] as const).map((name) => (
+        <Form.Item key={name} name={name} label={t(`title.${name}`)}>
+          <Input autoComplete="off" />
+        </Form.Item>
+      ))}
+    </FormDialog>
+  )
+}

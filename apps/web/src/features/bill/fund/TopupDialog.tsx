@@ -1,0 +1,142 @@
+import Alert from 'antd/es/alert'
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import Modal from 'antd/es/modal'
+import Radio from 'antd/es/radio'
+import Skeleton from 'antd/es/skeleton'
+import Typography from 'antd/es/typography'
+import { topups, type Topup } from '@zhisuan/contract/bill/topup'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useCall, useChange } from '../../../api/hooks.ts'
+import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
+import { useReturnFocus } from '../../../kit/focus.ts'
+import * as format from '../../../kit/format.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { field } from '../../../kit/rules.ts'
+import { Amount } from './Amount.tsx'
+import { touchedByTopup } from './touched.ts'
+
+const remittance = 'remittance'
+
+interface Values {
+  amount: string
+  /** {@link remittance}, or a gateway's id. */
+  way: string
+}
+
+/** Pays money in: by a transfer, for which it tells where to and what to write on it, or at a gateway, where it leads. */
+export function TopupDialog({ onClose }: { readonly onClose: () => void }) {
+  const { t } = useTranslation('fund')
+  const [made, setMade] = useState<Topup | null>(null)
+  const { data, error, refetch } = useCall(topups.ways, {}, { silent: true })
+  const remit = useChange(topups.remit, { invalidates: touchedByTopup, silent: true })
+  const pay = useChange(topups.pay, { invalidates: touchedByTopup, silent: true })
+  if (made !== null) return <RemittanceGuide topup={made} onClose={onClose} />
+  const ways = [...(data !== undefined && data.bank !== null ? [{ value: remittance, label: t('topup.way.remittance') }] : []), ...(data?.channels ?? []).map(({ id, name }) => ({ value: id, label: name }))]
+  if (ways.length === 0) {
+    return (
+      <Modal open title={t('topup.title')} footer={null} onCancel={onClose}>
+        {error !== null ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : data === undefined ? <Skeleton active /> : <Alert type="warning" showIcon title={t('topup.noWay')} description={t('topup.noWayNote')} />}
+      </Modal>
+    )
+  }
+  const submit = async ({ amount, way }: Values): Promise<void> => {
+    if (way === remittance) return setMade(await remit.mutateAsync({ body: { amount } }))
+    const { url } = await pay.mutateAsync({ body: { amount, channel_id: way } })
+    window.location.assign(url)
+  }
+  return (
+    <FormDialog<Values>
+      title={t('topup.title')}
+      okText={t('topup.next')}
+      initialValues={{ way: ways[0]?.value ?? '' }}
+      doneText={t('topup.begun')}
+      // The guide takes this one's place, once there is something to tell.
+      onClose={() => (remit.isSuccess ? undefined : onClose())}
+      onSubmit={submit}
+    >
+      <Form.Item name="amount" label={t('topup.amount')} {...field(topups.remit.body.shape.amount)}>
+        <Input prefix="¥" inputMode="decimal" autoComplete="off" />
+      </Form.Item>
+      <Form.Item name="way" label={t('topup.method')} required>
+        <Radio.Group options={ways} />
+      </Form.Item>
+    </FormDialog>
+  )
+}
+
+/** Where to send a transfer, and what to write on it. */
+export function RemittanceGuide({ topup, onClose }: { readonly topup: Topup; readonly onClose: () => void }) {
+  const { t } = useTranslation('fund')
+  useReturnFocus()
+  const { data } = useCall(topups.ways, {}, { silent: true })
+  const bank = data?.bank ?? null
+  return (
+    <Modal open title={t('guide.title')} okText={t('guide.close')} onOk={onClose} onCancel={onClose} cancelButtonProps={{ style: { display: 'none' } }}>
+      <Alert type="info" showIcon className="bf-notice" title={t('guide.write')} description={t('guide.writeNote')} />
+      <dl className="bf-facts">
+        <dt>{t('guide.code')}</dt>
+        <dd>
+          <Typography.Text copyable className="zs-code bf-code">
+            {topup.code}
+          </Typography.Text>
+        </dd>
+        <dt>{t('topup.amount')}</dt>
+        <dd>
+          ¥ <Amount value={topup.amount} />
+        </dd>
+        {bank !== null && (
+          <>
+            <dt>{t('guide.receiver')}</dt>
+            <dd>
+              <Typography.Text copyable>{bank.receiver}</Typography.Text>
+            </dd>
+            <dt>{t('guide.bank')}</dt>
+            <dd>
+              <Typography.Text copyable>{bank.bank}</Typography.Text>
+            </dd>
+            <dt>{t('guide.account')}</dt>
+            <dd>
+              <Typography.Text copyable className="zs-code">
+                {bank.account}
+              </Typography.Text>
+            </dd>
+          </>
+        )}
+        <dt>{t('guide.until')}</dt>
+        <dd>{format.dateTime(topup.expires_at)}</dd>
+      </dl>
+    </Modal>
+  )
+}
+
+/** An administrator has found a transfer on the bank's statement. */
+export function ConfirmArrival({ topup, onClose }: { readonly topup: Topup | null; readonly onClose: () => void }) {
+  const { t } = useTranslation('fund')
+  const confirm = useChange(topups.confirm, { invalidates: touchedByTopup, silent: true })
+  const { shape } = topups.confirm.body
+  return (
+    <FormDialog<{ code: string; received: string; reference: string; note: string }>
+      title={t('arrival.title')}
+      okText={t('arrival.confirm')}
+      initialValues={{ code: topup?.code ?? '', received: topup?.amount ?? '', reference: '', note: '' }}
+      doneText={t('arrival.done')}
+      onClose={onClose}
+      onSubmit={(body) => confirm.mutateAsync({ body })}
+    >
+      <Form.Item name="code" label={t('arrival.code')} {...field(shape.code)}>
+        <Input autoComplete="off" className="zs-code" />
+      </Form.Item>
+      <Form.Item name="received" label={t('arrival.received')} extra={t('arrival.receivedNote')} {...field(shape.received)}>
+        <Input prefix="¥" inputMode="decimal" autoComplete="off" />
+      </Form.Item>
+      <Form.Item name="reference" label={t('arrival.reference')} {...field(shape.reference)}>
+        <Input autoComplete="off" />
+      </Form.Item>
+      <Form.Item name="note" label={t('note')} {...field(shape.note)}>
+        <Input />
+      </Form.Item>
+    </FormDialog>
+  )
+}

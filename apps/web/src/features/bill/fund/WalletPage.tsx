@@ -1,0 +1,98 @@
+import Alert from 'antd/es/alert'
+import Button from 'antd/es/button'
+import Skeleton from 'antd/es/skeleton'
+import { accounts, type LedgerEntry } from '@zhisuan/contract/bill/account'
+import { topups } from '@zhisuan/contract/bill/topup'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Link } from 'react-router'
+import { useCall } from '../../../api/hooks.ts'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
+import * as format from '../../../kit/format.ts'
+import { PageActions } from '../../../kit/PageHead.tsx'
+import { balanceOwner, useCurrentUser } from '../../../session/user.ts'
+import { paths, withQuery } from '../../../paths.ts'
+import { Amount } from './Amount.tsx'
+import { Standing } from './Standing.tsx'
+import { TopupDialog } from './TopupDialog.tsx'
+import './fund.css'
+
+/** What somebody has, what it is made of, and how to have more. */
+export default function WalletPage() {
+  const { t } = useTranslation('fund')
+  const user = useCurrentUser()
+  const owner = user === null ? null : balanceOwner(user)
+  if (owner === null) return <div className="zs-card">{user === null ? <Skeleton active /> : <EmptyState title={t('wallet.none')}>{t('wallet.noneNote')}</EmptyState>}</div>
+  return <Own owner={owner} />
+}
+
+function Own({ owner }: { readonly owner: string }) {
+  const { t } = useTranslation('fund')
+  const [paying, setPaying] = useState(false)
+  const { data, error, refetch } = useCall(accounts.wallet, { params: { id: owner } }, { silent: true, refreshMs: 10_000 })
+  const waiting = useCall(topups.list, { query: { status: 'waiting', owner_id: owner, page_size: 1 } }, { silent: true, refreshMs: 10_000 })
+  const open = waiting.data?.total ?? 0
+  return (
+    <>
+      <PageActions>
+        <Button type="primary" onClick={() => setPaying(true)}>
+          {t('topup.title')}
+        </Button>
+      </PageActions>
+      {open > 0 && <Alert type="info" showIcon className="bf-notice" title={t('wallet.waiting', { count: open })} action={<Link to={withQuery(paths.billing.charges(), { status: 'waiting' })}>{t('wallet.toWaiting')}</Link>} />}
+      {data !== undefined && /[1-9]/.test(data.arrears) && <Alert type="error" showIcon className="bf-notice" title={t('wallet.inArrears', { amount: format.money(data.arrears) })} description={t('wallet.inArrearsNote')} />}
+      <section className="zs-card" aria-busy={data === undefined}>
+        <h2>{t('wallet.madeOf')}</h2>
+        {data !== undefined ? <Standing wallet={data} /> : error !== null ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Skeleton active paragraph={{ rows: 4 }} />}
+      </section>
+      <LastMovements owner={owner} />
+      {paying && <TopupDialog onClose={() => setPaying(false)} />}
+    </>
+  )
+}
+
+function LastMovements({ owner }: { readonly owner: string }) {
+  const { t } = useTranslation('fund')
+  const { data, error, refetch } = useCall(accounts.entries, { params: { id: owner }, query: { page_size: 5 } }, { silent: true, refreshMs: 10_000 })
+  return (
+    <section className="zs-card" aria-busy={data === undefined}>
+      <div className="bf-head">
+        <h2>{t('wallet.last')}</h2>
+        <Link to={paths.billing.fund()}>{t('wallet.all')}</Link>
+      </div>
+      {data === undefined ? (
+        error === null ? <Skeleton active /> : <ErrorPanel error={error} onRetry={() => void refetch()} />
+      ) : data.items.length === 0 ? (
+        <EmptyState title={t('entry.empty')}>{t('entry.emptyNote')}</EmptyState>
+      ) : (
+        <table className="bf-last">
+          <thead>
+            <tr>
+              <th scope="col">{t('column.time')}</th>
+              <th scope="col">{t('column.kind')}</th>
+              <th scope="col">{t('column.account')}</th>
+              <th scope="col" className="zs-number">
+                {t('column.amount')}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {data.items.map((entry: LedgerEntry) => (
+              <tr key={entry.id}>
+                <td>{format.dateTime(entry.at)}</td>
+                <td>
+                  <Link to={withQuery(paths.billing.fund(), { movement: entry.transaction_id })}>{t(`kind.${entry.kind}`)}</Link>
+                </td>
+                <td>{t(`ledger.${entry.account}`)}</td>
+                <td className="zs-number">
+                  <Amount value={entry.amount} signed />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  )
+}
