@@ -16,6 +16,7 @@ import type licence from './locales/zh/licence.ts'
 import type network from './locales/zh/network.ts'
 import type nextstack from './locales/zh/nextstack.ts'
 import type nextstackCompute from './locales/zh/nextstackCompute.ts'
+import type arrears from './locales/zh/arrears.ts'
 import type overview from './locales/zh/overview.ts'
 import type publicPages from './locales/zh/public.ts'
 import type routes from './locales/zh/routes.ts'
@@ -52,6 +53,7 @@ declare module 'i18next' {
       licence: typeof licence
       clouds: typeof clouds
       settings: typeof settings
+      arrears: typeof arrears
       iam: typeof iam
       keeping: typeof keeping
     }

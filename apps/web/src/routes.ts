@@ -319,7 +319,7 @@ export const routes: readonly Route[] = [
   { path: '/infrastructure/cloudy', group: 'platform', access: admins, title: 'infrastructureCloudy', kind: 'menu', sort: 970, page: () => import('./features/clouds/CloudList.tsx'), messages: ['clouds'] },
   { path: '/websiteDetail/{id}/{name}/{regionid}', group: 'platform', access: admins, title: 'websiteDetail', kind: 'hidden', parent: '/website', back: 'parent', page: () => import('./features/edge/SiteDetail.tsx'), messages: ['edge'] },
   { path: '/gateway', group: 'platform', access: admins, title: 'gateway', kind: 'menu', sort: 960, page: () => import('./features/edge/GatewayList.tsx'), messages: ['edge'] },
-  { path: '/configure', group: 'platform', access: admins, title: 'configure', kind: 'menu', sort: 950, page: () => import('./features/settings/SettingList.tsx'), messages: ['settings'] },
+  { path: '/configure', group: 'platform', access: admins, title: 'configure', kind: 'menu', sort: 950, page: () => import('./features/settings/SettingList.tsx'), messages: ['settings', 'arrears'] },
   { path: '/configureDetail', group: 'platform', access: admins, title: 'configureDetail', kind: 'hidden', parent: '/configure', back: 'parent', page: () => import('./features/settings/SettingDetail.tsx'), messages: ['settings'] },
 
   // separateAccounting

@@ -11,6 +11,7 @@ import { NavLink } from 'react-router'
 import { mayAccess } from '@zhisuan/contract/roles'
 import { useChanges } from '../api/changes.ts'
 import { PageHeadContext } from '../kit/PageHead.tsx'
+import { loadMessages } from '../locales/load.ts'
 import { paths } from '../paths.ts'
 import { isBuilt, type Route } from '../routes.ts'
 import { readSidebarOpen, writeSidebarOpen } from '../session/cookies.ts'
@@ -27,6 +28,8 @@ import { SkipLink } from './SkipLink.tsx'
 import { useNarrow } from './useNarrow.ts'
 import UserMenu from './UserMenu.tsx'
 
+/** Most people never see it: it is loaded after the page. */
+const StandingBanner = lazy(async () => (await Promise.all([import('../features/bill/arrears/StandingBanner.tsx'), loadMessages(['arrears'])]))[0])
 const ProductDrawer = lazy(() => import('./ProductDrawer.tsx'))
 
 /** The console: top bar, the menu of the current group, the page. */
@@ -114,6 +117,11 @@ export default function ConsoleLayout({ route, user, title, onTitle }: {
           )}
           <main id="main" tabIndex={-1} className="zs-main">
             <PageHeadContext value={{ setTitle: onTitle, status, actions }}>
+              {user.bp_id !== null && (
+                <Suspense>
+                  <StandingBanner id={user.bp_id} />
+                </Suspense>
+              )}
               <PageHeader route={route} title={title} onStatus={setStatus} onActions={setActions} />
               <PageOutlet route={route} />
             </PageHeadContext>

@@ -39,6 +39,8 @@ const decisions = {
 } as const
 
 export const arrearsPolicy = z.object({
+  /** The organisation's; null for the platform's. */
+  id: z.uuid().nullable(),
   /** Null: the platform's, which holds for everybody without an exception. */
   organisation: z.object({ id: z.uuid(), name: z.string() }).nullable(),
   /** An account with less than this available is low; `0.00`: none is. */
@@ -63,6 +65,8 @@ export const arrearsPolicies = {
 } as const
 
 export const standing = z.object({
+  /** The organisation's. */
+  id: z.uuid(),
   organisation: z.object({ id: z.uuid(), name: z.string() }),
   state: z.enum(standingStates),
   /** Since when it is in this state; null: it never was in another. */

@@ -4,6 +4,7 @@ import { col } from '../../kit/columns.tsx'
 import { DetailTabs } from '../../kit/DetailPage.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths, withQuery } from '../../paths.ts'
+import { ArrearsPolicies } from '../bill/arrears/ArrearsPolicies.tsx'
 import { IdentityProviders } from './IdentityProviders.tsx'
 import { isSetting, nameOf, valueText } from './settingText.ts'
 import './settings.css'
@@ -17,6 +18,7 @@ export default function SettingList() {
       tabs={[
         { key: 'settings', label: t('tab.settings'), content: <Settings /> },
         { key: 'signOn', label: t('tab.signOn'), content: <IdentityProviders /> },
+        { key: 'arrears', label: t('tab.arrears'), content: <ArrearsPolicies /> },
         { key: 'environment', label: t('tab.environment'), content: <Environment /> },
       ]}
     />

@@ -10,6 +10,7 @@ type ShownPolicy = PolicyRow & { bp_name: string | null }
 
 export const shapePolicy = ({ bp_id, bp_name, low_balance, updated_by_name, updated_at, ...decisions }: ShownPolicy): ArrearsPolicy => ({
   ...decisions,
+  id: bp_id,
   organisation: bp_id === null ? null : { id: bp_id, name: bp_name ?? '' },
   low_balance: toDecimal(BigInt(low_balance)),
   updated_by: updated_by_name,

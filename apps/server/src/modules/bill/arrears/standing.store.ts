@@ -73,6 +73,7 @@ async function shapeAll(on: Sql, rows: readonly ShownStanding[]): Promise<Standi
   return rows.map(({ id, name, state, since, arrears_since, grace_until, phase, stopped, failing }) => {
     const funds = known.get(id) ?? { balances: {}, creditLimit: 0n }
     return {
+      id,
       organisation: { id, name },
       state,
       since: isoOrNull(since),

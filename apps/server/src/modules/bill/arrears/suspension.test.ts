@@ -88,7 +88,7 @@ describe('a suspension', () => {
     }
     expect(await stateOf(who, stopped)).toBe(null)
     // As the platform, in the history of the instance.
-    expect((await call(app, vms.operations, of(who, runs))).items[0]).toMatchObject({ kind: 'nextstack.vm.stop', status: 'succeeded', actor: null })
+    expect((await call(app, vms.operations, of(who, runs))).items[0]).toMatchObject({ kind: 'nextstack.vm.stop', status: 'succeeded', actor_name: '' })
     expect(await refused(app, vms.start, of(who, runs))).toMatchObject({ code: 24018 })
     expect(await refused(app, vms.create, { token: who.token, body: bodyOf() })).toMatchObject({ code: 24018 })
     // Nothing was made of it.

@@ -1,0 +1,158 @@
+import Button from 'antd/es/button'
+import Descriptions from 'antd/es/descriptions'
+import Skeleton from 'antd/es/skeleton'
+import { arrearsPolicies, standings, standingStates, type ArrearsPolicy, type Standing } from '@zhisuan/contract/bill/arrears'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useCall, useChange } from '../../../api/hooks.ts'
+import { col } from '../../../kit/columns.tsx'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
+import { filter } from '../../../kit/filters.ts'
+import * as format from '../../../kit/format.ts'
+import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { PolicyDialog } from './PolicyDialog.tsx'
+import { StandingDrawer } from './StandingDrawer.tsx'
+import { StandingTag } from './StandingTag.tsx'
+
+/** What happens to accounts that run dry, for everybody and by exception, and how accounts stand. Needs the messages of `arrears`. */
+export function ArrearsPolicies() {
+  const { t } = useTranslation('arrears')
+  const { data, error, refetch } = useCall(arrearsPolicies.get, {}, { silent: true })
+  if (data === undefined) return error === null ? <Skeleton active paragraph={{ rows: 8 }} /> : <ErrorPanel error={error} onRetry={() => void refetch()} />
+  return (
+    <>
+      <Platform policy={data} />
+      <h2>{t('exception.title')}</h2>
+      <p className="zs-soft">{t('exception.note')}</p>
+      <Exceptions platform={data} />
+      <h2>{t('standing.title')}</h2>
+      <Standings />
+    </>
+  )
+}
+
+function Platform({ policy }: { readonly policy: ArrearsPolicy }) {
+  const { t } = useTranslation('arrears')
+  const [editing, setEditing] = useState(false)
+  const yes = (is: boolean): string => t(is ? 'policy.yes' : 'policy.no')
+  const hours = (count: number): string => format.number(count)
+  return (
+    <section aria-labelledby="arrears-policy">
+      <h2 id="arrears-policy">{t('policy.platform')}</h2>
+      <p className="zs-soft">
+        {t('policy.platformNote')}
+        {policy.updated_at !== null && t('policy.by', { name: policy.updated_by, at: `${format.date(policy.updated_at)} ${format.time(policy.updated_at)}` })}
+      </p>
+      <Descriptions
+        size="small"
+        column={{ xs: 1, sm: 1, md: 2, xl: 3 }}
+        items={[
+          { key: 'low_balance', label: t('policy.low_balance'), children: format.money(policy.low_balance) },
+          { key: 'grace_hours', label: t('policy.grace_hours'), children: hours(policy.grace_hours) },
+          { key: 'warning_hours', label: t('policy.warning_hours'), children: hours(policy.warning_hours) },
+          ...(['suspends', 'stop_vms', 'stop_containers', 'refuse_new', 'resume'] as const).map((key) => ({ key, label: t(`policy.${key}`), children: yes(policy[key]) })),
+        ]}
+      />
+      <Button onClick={() => setEditing(true)}>{t('policy.edit')}</Button>
+      {editing && <PolicyDialog policy={policy} adds={false} onClose={() => setEditing(false)} />}
+    </section>
+  )
+}
+
+function Exceptions({ platform }: { readonly platform: ArrearsPolicy }) {
+  const { t } = useTranslation('arrears')
+  const [dialog, setDialog] = useState<'add' | ArrearsPolicy | null>(null)
+  const remove = useChange(arrearsPolicies.removeException, { invalidates: [arrearsPolicies.exceptions, standings.list] })
+  const nameOf = ({ organisation }: ArrearsPolicy): string => organisation?.name ?? ''
+  const add = (
+    <Button type="primary" onClick={() => setDialog('add')}>
+      {t('exception.add')}
+    </Button>
+  )
+  return (
+    <>
+      <ResourceTable
+        call={arrearsPolicies.exceptions}
+        name="exceptions"
+        refreshMs={false}
+        rows={({ items }) => items}
+        rowKey="id"
+        columns={[
+          col.name<ArrearsPolicy>('name', t('exception.organisation'), nameOf, { sort: true }),
+          col.money<ArrearsPolicy>('low_balance', t('policy.low_balance'), (policy) => policy.low_balance, { width: 150 }),
+          col.number<ArrearsPolicy>('grace_hours', t('policy.grace_hours'), (policy) => policy.grace_hours, { width: 130 }),
+          col.text<ArrearsPolicy>('suspends', t('policy.suspends'), (policy) => t(policy.suspends ? 'policy.yes' : 'policy.no'), { width: 170 }),
+          col.text<ArrearsPolicy>('resume', t('policy.resume'), (policy) => t(policy.resume ? 'policy.yes' : 'policy.no'), { width: 220 }),
+        ]}
+        filters={[filter.keyword(t('exception.keyword'))]}
+        toolbar={add}
+        rowActions={(policy) => [
+          {
+            key: 'edit',
+            label: t('policy.edit'),
+            run: () => {
+              setDialog(policy)
+              return undefined
+            },
+          },
+          {
+            key: 'remove',
+            label: t('exception.remove'),
+            danger: true,
+            confirm: { title: t('exception.removeTitle', { name: nameOf(policy) }), body: t('exception.removeBody') },
+            doneText: t('exception.removed', { name: nameOf(policy) }),
+            run: () => remove.mutateAsync({ params: { id: policy.organisation?.id ?? '' } }),
+          },
+        ]}
+        empty={
+          <EmptyState title={t('exception.none')} action={add}>
+            {t('exception.noneNote')}
+          </EmptyState>
+        }
+      />
+      {dialog !== null && <PolicyDialog policy={dialog === 'add' ? platform : dialog} adds={dialog === 'add'} onClose={() => setDialog(null)} />}
+    </>
+  )
+}
+
+function Standings() {
+  const { t } = useTranslation('arrears')
+  const [open, setOpen] = useState<Standing['organisation'] | null>(null)
+  return (
+    <>
+      <ResourceTable
+        call={standings.list}
+        name="standings"
+        rows={({ items }) => items}
+        rowKey="id"
+        columns={[
+          col.name<Standing>('name', t('exception.organisation'), ({ organisation }) => organisation.name, { sort: true }),
+          col.custom<Standing>('state', t('standing.state'), (row) => (
+            <>
+              <StandingTag state={row.state} />
+              {row.suspension !== null && <div className="zs-name-note">{row.suspension.failing > 0 ? t('standing.failing', { count: row.suspension.failing }) : t(`phase.${row.suspension.phase}`)}</div>}
+            </>
+          )),
+          col.date<Standing>('since', t('standing.since'), ({ since }) => since, { sort: true }),
+          col.date<Standing>('grace_until', t('standing.grace'), ({ grace_until }) => grace_until, { sort: true }),
+          col.money<Standing>('arrears', t('standing.arrears'), ({ arrears }) => arrears, { width: 130 }),
+          col.money<Standing>('available', t('standing.available'), ({ available }) => available, { width: 140 }),
+        ]}
+        filters={[filter.keyword(t('exception.keyword')), filter.select('state', t('standing.state'), standingStates.map((value) => ({ value, label: t(`state.${value}`) })))]}
+        rowActions={({ organisation }) => [
+          {
+            key: 'details',
+            label: t('standing.details'),
+            run: () => {
+              setOpen(organisation)
+              return undefined
+            },
+          },
+        ]}
+        empty={<EmptyState title={t('standing.none')} />}
+      />
+      {open !== null && <StandingDrawer organisation={open} onClose={() => setOpen(null)} />}
+    </>
+  )
+}

@@ -1,0 +1,87 @@
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import Radio from 'antd/es/radio'
+import Select from 'antd/es/select'
+import { budgetGiven, budgets, type Budget } from '@zhisuan/contract/bill/budget'
+import { floored } from '@zhisuan/contract/bill/money'
+import { useTranslation } from 'react-i18next'
+import { useCall, useChange } from '../../../api/hooks.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { field } from '../../../kit/rules.ts'
+import { useIsPlatform } from '../../../session/user.ts'
+import { OrganisationSelect } from '../../keeping/OrganisationSelect.tsx'
+
+const limits = ['all', 'project', 'product'] as const
+interface Values {
+  bp_id?: string
+  name: string
+  amount: string
+  limit: (typeof limits)[number]
+  project_id?: string
+  product_id?: string
+  thresholds: (number | string)[]
+}
+
+const limitOf = (budget: Budget | null): Values['limit'] => (budget?.project != null ? 'project' : budget?.product != null ? 'product' : 'all')
+const usual = [50, 80, 90, 100, 120]
+
+/** Sets a budget, or with one changes it; whoever runs the platform says whose. */
+export function BudgetDialog({ budget, onClose }: { readonly budget: Budget | null; readonly onClose: () => void }) {
+  const { t } = useTranslation('arrears')
+  const platform = useIsPlatform()
+  const asks = platform && budget === null
+  const [form] = Form.useForm<Values>()
+  const limit = Form.useWatch('limit', form) ?? limitOf(budget)
+  const chosen = Form.useWatch('bp_id', form)
+  const bpId = budget?.organisation.id ?? chosen
+  const scopes = useCall(budgets.scopes, { query: { bp_id: bpId } }, { silent: true, enabled: !asks || bpId !== undefined })
+  const create = useChange(budgets.create, { invalidates: [budgets.list], silent: true })
+  const update = useChange(budgets.update, { invalidates: [budgets.list], silent: true })
+  const submit = ({ bp_id, limit: only, name, amount, project_id, product_id, thresholds }: Values): Promise<unknown> => {
+    const body = { name, amount, project_id: only === 'project' ? (project_id ?? null) : null, product_id: only === 'product' ? (product_id ?? null) : null, thresholds: thresholds.map(Number) }
+    return budget === null ? create.mutateAsync({ body: { ...body, bp_id: bp_id ?? null } }) : update.mutateAsync({ params: { id: budget.id }, body })
+  }
+  const choice = (key: 'project_id' | 'product_id', label: string, options: readonly { id: string; name: string }[] = []) => (
+    <Form.Item name={key} label={label} required rules={[{ required: true }]}>
+      <Select showSearch={{ optionFilterProp: 'label' }} loading={scopes.isLoading} options={options.map(({ id, name }) => ({ value: id, label: name }))} />
+    </Form.Item>
+  )
+  return (
+    <FormDialog<Values>
+      form={form}
+      title={budget === null ? t('budget.createTitle') : t('budget.editTitle', { name: budget.name })}
+      okText={t('budget.save')}
+      initialValues={{
+        name: budget?.name ?? '',
+        amount: budget === null ? '' : floored(budget.amount),
+        limit: limitOf(budget),
+        ...(budget?.project != null && { project_id: budget.project.id }),
+        ...(budget?.product != null && { product_id: budget.product.id }),
+        thresholds: (budget?.thresholds ?? [80, 100]).map(String),
+      }}
+      doneText={t('budget.saved')}
+      onClose={onClose}
+      onSubmit={submit}
+    >
+      {asks && (
+        <Form.Item name="bp_id" label={t('budget.organisation')} required rules={[{ required: true, message: t('exception.choose') }]}>
+          <OrganisationSelect label={t('budget.organisation')} />
+        </Form.Item>
+      )}
+      <Form.Item name="name" label={t('budget.name')} {...field(budgetGiven.shape.name)}>
+        <Input maxLength={64} />
+      </Form.Item>
+      <Form.Item name="amount" label={t('budget.amount')} {...field(budgetGiven.shape.amount)}>
+        <Input inputMode="decimal" />
+      </Form.Item>
+      <Form.Item name="limit" label={t('budget.scope')}>
+        <Radio.Group options={limits.map((value) => ({ value, label: t(`budget.limit.${value}`) }))} />
+      </Form.Item>
+      {limit === 'project' && choice('project_id', t('budget.projectField'), scopes.data?.projects)}
+      {limit === 'product' && choice('product_id', t('budget.productField'), scopes.data?.products)}
+      <Form.Item name="thresholds" label={t('budget.thresholds')} extra={t('budget.thresholdsNote')} required rules={[{ validator: async (_, value: string[]) => budgetGiven.shape.thresholds.parseAsync(value.map(Number)).catch((error: { issues?: { message: string }[] }) => Promise.reject(new Error(error.issues?.[0]?.message ?? ''))) }]}>
+        <Select mode="tags" tokenSeparators={[',', '，', ' ']} options={usual.map((percent) => ({ value: String(percent), label: String(percent) }))} />
+      </Form.Item>
+    </FormDialog>
+  )
+}

@@ -1,0 +1,62 @@
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import InputNumber from 'antd/es/input-number'
+import Switch from 'antd/es/switch'
+import { arrearsPolicies, arrearsPolicyGiven, standings, type ArrearsPolicy } from '@zhisuan/contract/bill/arrears'
+import { floored } from '@zhisuan/contract/bill/money'
+import type { BodyInput } from '@zhisuan/contract/define'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { field } from '../../../kit/rules.ts'
+import { OrganisationSelect } from '../../keeping/OrganisationSelect.tsx'
+
+type Values = BodyInput<typeof arrearsPolicies.set> & { bp_id?: string }
+
+const switches = ['suspends', 'stop_vms', 'stop_containers', 'refuse_new', 'resume'] as const
+const numbers = ['grace_hours', 'warning_hours'] as const
+const touched = [arrearsPolicies.get, arrearsPolicies.exceptions, standings.list, standings.get]
+
+/**
+ * Changes the platform's policy or an exception, or adds one.
+ * @param policy what it begins with
+ */
+export function PolicyDialog({ policy, adds, onClose }: { readonly policy: ArrearsPolicy; readonly adds: boolean; readonly onClose: () => void }) {
+  const { t } = useTranslation('arrears')
+  const set = useChange(arrearsPolicies.set, { invalidates: touched, silent: true })
+  const setException = useChange(arrearsPolicies.setException, { invalidates: touched, silent: true })
+  const { organisation } = policy
+  const initial = Object.fromEntries([...numbers, ...switches].map((key) => [key, policy[key]]))
+  return (
+    <FormDialog<Values>
+      title={adds ? t('exception.addTitle') : organisation === null ? t('policy.editTitle') : t('policy.editOf', { name: organisation.name })}
+      okText={t('save')}
+      initialValues={{ ...initial, low_balance: floored(policy.low_balance) }}
+      doneText={t(adds ? 'exception.added' : 'policy.saved')}
+      onClose={onClose}
+      onSubmit={({ bp_id, ...body }) => {
+        const id = adds ? bp_id : organisation?.id
+        return id === undefined ? set.mutateAsync({ body }) : setException.mutateAsync({ params: { id }, body })
+      }}
+    >
+      {adds && (
+        <Form.Item name="bp_id" label={t('exception.organisation')} required rules={[{ required: true, message: t('exception.choose') }]}>
+          <OrganisationSelect label={t('exception.organisation')} />
+        </Form.Item>
+      )}
+      <Form.Item name="low_balance" label={t('policy.low_balance')} extra={t('policy.low_balanceNote')} {...field(arrearsPolicyGiven.shape.low_balance)}>
+        <Input inputMode="decimal" />
+      </Form.Item>
+      {numbers.map((key) => (
+        <Form.Item key={key} name={key} label={t(`policy.${key}`)} extra={t(`policy.${key}Note`)} {...field(arrearsPolicyGiven.shape[key])}>
+          <InputNumber min={0} max={8_760} precision={0} style={{ width: '100%' }} />
+        </Form.Item>
+      ))}
+      {switches.map((key) => (
+        <Form.Item key={key} name={key} label={t(`policy.${key}`)} valuePropName="checked" layout="horizontal">
+          <Switch checkedChildren={t('policy.yes')} unCheckedChildren={t('policy.no')} />
+        </Form.Item>
+      ))}
+    </FormDialog>
+  )
+}
