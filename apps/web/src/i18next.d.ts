@@ -1,5 +1,6 @@
 import 'i18next'
 import type account from './locales/zh/account.ts'
+import type catalogue from './locales/zh/catalogue.ts'
 import type clouds from './locales/zh/clouds.ts'
 import type content from './locales/zh/content.ts'
 import type help from './locales/zh/help.ts'
@@ -40,6 +41,7 @@ declare module 'i18next' {
       network: typeof network
       edge: typeof edge
       fund: typeof fund
+      catalogue: typeof catalogue
       container: typeof container
       application: typeof application
       storage: typeof storage

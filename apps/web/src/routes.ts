@@ -274,10 +274,10 @@ export const routes: readonly Route[] = [
   { path: '/component/prometheus/{id}', group: 'statistics', access: admins, title: 'componentPrometheusDetail', kind: 'hidden', parent: '/component/prometheus', back: 'parent' },
 
   // indent
-  { path: '/category', group: 'indent', access: admins, title: 'category', kind: 'menu', section: 'billing', sort: 990 },
-  { path: '/product', group: 'indent', access: admins, title: 'product', kind: 'menu', section: 'billing', sort: 980 },
-  { path: '/productdesc/{id}', group: 'indent', access: admins, title: 'productdesc', kind: 'hidden', parent: '/product', back: 'parent' },
-  { path: '/discount', group: 'indent', access: admins, title: 'discount', kind: 'menu', section: 'billing', sort: 970 },
+  { path: '/category', group: 'indent', access: admins, title: 'category', kind: 'menu', section: 'billing', sort: 990, page: () => import('./features/bill/catalogue/CategoryList.tsx'), messages: ['catalogue'] },
+  { path: '/product', group: 'indent', access: admins, title: 'product', kind: 'menu', section: 'billing', sort: 980, page: () => import('./features/bill/catalogue/ProductList.tsx'), messages: ['catalogue'] },
+  { path: '/productdesc/{id}', group: 'indent', access: admins, title: 'productdesc', kind: 'hidden', parent: '/product', back: 'parent', page: () => import('./features/bill/catalogue/ProductDetail.tsx'), messages: ['catalogue'] },
+  { path: '/discount', group: 'indent', access: admins, title: 'discount', kind: 'menu', section: 'billing', sort: 970, page: () => import('./features/bill/catalogue/DiscountList.tsx'), messages: ['catalogue'] },
   { path: '/account', group: 'indent', access: admins, title: 'account', kind: 'menu', section: 'billing', sort: 960, page: () => import('./features/bill/fund/AccountPage.tsx'), messages: ['fund'] },
   { path: '/monthOverview', group: 'indent', access: tenants, title: 'monthOverview', kind: 'menu', section: 'bills', sort: 950 },
   { path: '/consumerdesc/{id}/{date}', group: 'indent', access: tenants, title: 'consumerdesc', kind: 'hidden', parent: '/monthOverview', back: 'parent' },

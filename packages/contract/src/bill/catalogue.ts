@@ -144,7 +144,12 @@ export const products = {
   skus: defineCall({ id: 'bill.product.skus', method: 'GET', path: `${base}/products/{id}/skus`, summary: 'What of a product is measured and priced', access: admins, params: byId, response: z.object({ items: z.array(sku) }) }),
 } as const
 
+/** Where a meter, or one variant of it, is priced. */
+export const skuPlace = z.object({ id: z.uuid(), name: z.string(), meter: z.enum(meterNames), variant: z.string(), product: z.object({ id: z.uuid(), name: z.string() }) })
+export type SkuPlace = z.output<typeof skuPlace>
+
 export const skus = {
+  list: defineCall({ id: 'bill.sku.list', method: 'GET', path: `${base}/skus`, summary: 'What is measured, and in which product it is priced', access: admins, query: z.object({ meter: z.enum(meterNames).optional() }), response: z.object({ total: z.int(), items: z.array(skuPlace) }) }),
   /** Refused with 96003: what is measured is priced in one place. */
   create: defineCall({ id: 'bill.sku.create', method: 'POST', path: `${base}/skus`, summary: 'Add a SKU to a product', access: admins, status: 201, body: z.object({ product_id: z.uuid(), name, meter: z.enum(meterNames), variant: variant.default('') }), response: sku }),
   /** Lines and orders show the new name, too. */
@@ -209,6 +214,8 @@ export const discounts = {
 
 /** What was used by the hour while nothing priced it: it was free, and stays so. */
 export const unpricedUse = z.object({
+  /** Meter and variant: what makes it one. */
+  id: z.string(),
   meter: z.enum(meterNames),
   variant: z.string(),
   organisation_count: z.int(),
@@ -219,7 +226,7 @@ export const unpricedUse = z.object({
   /** Null: it goes on. */
   last_at: moment.nullable(),
   /** Where it is to be priced, if there is a place for it. */
-  sku: z.object({ id: z.uuid(), name: z.string(), product: z.object({ id: z.uuid(), name: z.string() }) }).nullable(),
+  sku: skuPlace.nullable(),
 })
 export type UnpricedUse = z.output<typeof unpricedUse>
 

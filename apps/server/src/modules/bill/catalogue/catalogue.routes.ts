@@ -13,6 +13,7 @@ export const catalogueRoutes = (catalogue: CatalogueService): Handler[] => [
   handle(products.update, ({ params, body }) => catalogue.products.update(params.id, body)),
   handle(products.delete, ({ params }) => catalogue.products.delete(params.id)),
   handle(products.skus, ({ params }) => catalogue.products.skus(params.id)),
+  handle(skus.list, ({ query }) => catalogue.skus.list(query)),
   handle(skus.create, ({ actor, body }) => catalogue.skus.create(actor, body)),
   handle(skus.update, ({ params, body }) => catalogue.skus.update(params.id, body)),
   handle(skus.delete, ({ params }) => catalogue.skus.delete(params.id)),

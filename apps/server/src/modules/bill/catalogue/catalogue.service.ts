@@ -42,6 +42,8 @@ async function unique<T>(rule: string, refusal: 'categoryNameTaken' | 'productNa
   }
 }
 
+const shapePlace = ({ product_id, product_name, ...sku }: Awaited<ReturnType<typeof store.skuPlaces>>[number]): contract.SkuPlace => ({ ...sku, product: { id: product_id, name: product_name } })
+
 type Made = ResponseOf<typeof contract.priceLists.import>
 
 /** One of that name, held; made where there is none. */
@@ -237,6 +239,10 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
     },
 
     skus: {
+      async list(query: QueryOf<typeof contract.skus.list>): Promise<ResponseOf<typeof contract.skus.list>> {
+        const items = (await store.skuPlaces(db, query)).map(shapePlace)
+        return { total: items.length, items }
+      },
       /** @throws Refusal 96003 */
       async create(actor: Actor, body: BodyOf<typeof contract.skus.create>): Promise<contract.Sku> {
         const id = uuidv7()
@@ -343,26 +349,22 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
     async unpriced(days: number): Promise<ResponseOf<typeof contract.unpriced.list>> {
       const at = Math.floor(now().getTime() / 1000)
       const since = at - days * 86_400
-      const { skus, ...rest } = await store.readTariff(db, 'hour')
-      const tariff = createTariff({ skus, ...rest })
+      const tariff = createTariff(await store.readTariff(db, 'hour'))
       // Whether something has a price does not depend on who uses it.
       const gaps = (await store.metersUsed(db, since)).flatMap(({ meter, variant }) => gapsOf(tariff, meter, variant, since, at))
       const uses = await store.useWithin(db, gaps, at)
-      const places = uses.map(({ meter, variant }) => skus.find((sku) => sku.meter === meter && sku.variant === variant) ?? skus.find((sku) => sku.meter === meter && sku.variant === ''))
-      const products = await store.productNames(db, places.flatMap((sku) => (sku === undefined ? [] : [sku.product_id])))
-      const items = uses.map(({ meter, variant, organisations, resources, quantity_seconds, first_at, last_at }, index) => {
-        const sku = places[index]
-        return {
-          meter,
-          variant,
-          organisation_count: organisations,
-          resource_count: resources,
-          unit_hours: quantity_seconds / meters[meter].perUnit / 3600,
-          first_at: iso(first_at),
-          last_at: isoOrNull(last_at),
-          sku: sku === undefined ? null : { id: sku.id, name: sku.name, product: { id: sku.product_id, name: products.get(sku.product_id) ?? '' } },
-        }
-      })
+      const places = (await store.skuPlaces(db, {})).map(shapePlace)
+      const items = uses.map(({ meter, variant, organisations, resources, quantity_seconds, first_at, last_at }) => ({
+        id: `${meter}/${variant}`,
+        meter,
+        variant,
+        organisation_count: organisations,
+        resource_count: resources,
+        unit_hours: quantity_seconds / meters[meter].perUnit / 3600,
+        first_at: iso(first_at),
+        last_at: isoOrNull(last_at),
+        sku: places.find((sku) => sku.meter === meter && sku.variant === variant) ?? places.find((sku) => sku.meter === meter && sku.variant === '') ?? null,
+      }))
       return { total: items.length, items }
     },
 

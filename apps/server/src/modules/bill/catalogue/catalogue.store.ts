@@ -142,6 +142,15 @@ export const deleteProduct = async (on: Sql, id: string): Promise<void> => {
 }
 export const skusOfProduct = (on: Sql, productId: string): Promise<SkuRow[]> => on.selectFrom('bill_skus').selectAll().where('product_id', '=', productId).orderBy('meter').orderBy('variant').execute()
 export const getSku = (on: Sql, id: string): Promise<SkuRow | undefined> => on.selectFrom('bill_skus').selectAll().where('id', '=', id).executeTakeFirst()
+export const skuPlaces = (on: Sql, query: QueryOf<typeof skus.list>) =>
+  on
+    .selectFrom('bill_skus as sku')
+    .innerJoin('bill_products as product', 'product.id', 'sku.product_id')
+    .select(['sku.id', 'sku.name', 'sku.meter', 'sku.variant', 'product.id as product_id', 'product.name as product_name'])
+    .$if(query.meter !== undefined, (q) => q.where('sku.meter', '=', query.meter ?? 'vm.vcpu'))
+    .orderBy('sku.meter')
+    .orderBy('sku.variant')
+    .execute()
 /** The product that a meter is priced in already. */
 export const productOfMeter = (on: Sql, meter: Meter, variant: string) =>
   on.selectFrom('bill_skus').innerJoin('bill_products', 'bill_products.id', 'bill_skus.product_id').select('bill_products.name').where('meter', '=', meter).where('variant', '=', variant).executeTakeFirst()
@@ -242,10 +251,8 @@ export async function openUse(on: Sql, meter: Meter): Promise<OpenUse[]> {
   `.execute(on)
   return rows
 }
-const namesIn = (table: 'organisations' | 'bill_products') => async (on: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, string>> =>
-  new Map((await on.selectFrom(table).select(['id', 'name']).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()).map(({ id, name }) => [id, name]))
-export const organisationNames = namesIn('organisations')
-export const productNames = namesIn('bill_products')
+export const organisationNames = async (on: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, string>> =>
+  new Map((await on.selectFrom('organisations').select(['id', 'name']).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()).map(({ id, name }) => [id, name]))
 
 /** What is measured, and within when and when. Seconds since 1970. */
 export interface Gap {

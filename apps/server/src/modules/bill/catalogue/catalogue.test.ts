@@ -55,6 +55,7 @@ describe('categories and products', () => {
     expect(await refused(app, categories.delete, { token: admin.token, params: { id: category.id } })).toMatchObject({ code: 96004, message: `分类下还有1个产品，例如“${product.name}”，请先移走或删除` })
     const sku = await call(app, skus.create, { token: admin.token, body: { product_id: product.id, name: name(), meter: 'file.size' } })
     expect(await refused(app, skus.create, { token: admin.token, body: { product_id: product.id, name: name(), meter: 'file.size' } })).toMatchObject({ code: 96003, message: `该计量项已在产品“${product.name}”中定价` })
+    expect((await call(app, skus.list, { token: admin.token, query: { meter: 'file.size' } })).items).toMatchObject([{ id: sku.id, product: { id: product.id, name: product.name } }])
     expect(await refused(app, products.delete, { token: admin.token, params: { id: product.id } })).toMatchObject({ code: 96005, message: '产品还有1个计费项和0个折扣，不能删除' })
     await call(app, skus.delete, { token: admin.token, params: { id: sku.id } })
     const other = await call(app, categories.create, { token: admin.token, body: { name: name() } })

@@ -1,0 +1,78 @@
+import Button from 'antd/es/button'
+import { billingPeriods, discounts, discountStates, type Discount } from '@zhisuan/contract/bill/catalogue'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import type { Action } from '../../../kit/actions.tsx'
+import { col } from '../../../kit/columns.tsx'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { filter } from '../../../kit/filters.ts'
+import * as format from '../../../kit/format.ts'
+import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import type { Named } from '../../../kit/SearchSelect.tsx'
+import { paths } from '../../../paths.ts'
+import { discountTones, fractionText } from './catalogueText.ts'
+import { DiscountDialog } from './DiscountDialog.tsx'
+import { touched } from './touched.ts'
+
+/** Discounts of all, of a product, or of an organisation: with those that are over. */
+export function DiscountTable({ product, organisation, control }: { readonly product?: Named; readonly organisation?: Named | undefined; readonly control?: ReactNode }) {
+  const { t } = useTranslation('catalogue')
+  const [creating, setCreating] = useState(false)
+  const end = useChange(discounts.end, { invalidates: touched })
+  const create = (
+    <Button type="primary" onClick={() => setCreating(true)}>
+      {t('discount.create')}
+    </Button>
+  )
+  const actionsOf = (discount: Discount): readonly Action[] => [
+    {
+      key: 'end',
+      label: t('discount.end'),
+      danger: true,
+      disabledReason: discount.status === 'ended' ? t('discount.alreadyEnded') : null,
+      confirm: { title: t('discount.endTitle', { name: discount.name }), body: t(discount.status === 'planned' ? 'discount.endPlannedBody' : 'discount.endBody') },
+      doneText: t('discount.ended'),
+      run: () => end.mutateAsync({ params: { id: discount.id } }),
+    },
+  ]
+  return (
+    <>
+      <ResourceTable
+        call={discounts.list}
+        input={{ query: { ...(product !== undefined && { product_id: product.id }), ...(organisation !== undefined && { bp_id: organisation.id }) } }}
+        rows={({ items }) => items}
+        rowKey="id"
+        columns={[
+          col.name<Discount>('name', t('discount.name'), ({ name }) => name, { sort: true }),
+          { ...col.custom<Discount>('fraction', t('discount.fraction'), ({ fraction }) => <span title={fraction}>{fractionText(t, fraction)}</span>, { sort: true, width: 90 }), align: 'right', className: 'zs-number' },
+          col.status<Discount>('status', t('discount.status'), ({ status, ended }) => ({ tone: discountTones[status], text: t(`discount.state.${status}`), note: ended === null ? null : t('discount.endedBy', { name: ended.by }) }), { width: 150 }),
+          col.text<Discount>('organisation', t('discount.organisation'), (discount) => discount.organisation?.name ?? t('discount.everyone'), { width: 150 }),
+          ...(product === undefined ? [col.link<Discount>('product', t('discount.product'), (discount) => discount.product?.name ?? t('discount.everything'), (discount) => (discount.product === null ? null : paths.billing.product.detail(discount.product.id)), { width: 150 })] : []),
+          col.text<Discount>('period', t('discount.period'), ({ period }) => t(period === null ? 'discount.everyPeriod' : `period.${period}`), { width: 90 }),
+          col.date<Discount>('effective_from', t('discount.from'), ({ effective_from }) => effective_from, { sort: true }),
+          col.custom<Discount>('to', t('discount.to'), ({ effective_to }) => (effective_to === null ? t('discount.open') : format.dateTime(effective_to)), { width: 170 }),
+          col.text<Discount>('by', t('byWhom'), ({ created_by }) => created_by, { width: 120 }),
+        ]}
+        filters={[
+          filter.select('status', t('discount.status'), discountStates.map((value) => ({ value, label: t(`discount.state.${value}`) }))),
+          filter.select('period', t('discount.period'), billingPeriods.map((value) => ({ value, label: t(`period.${value}`) }))),
+          filter.keyword(t('discount.keyword')),
+        ]}
+        rowActions={actionsOf}
+        toolbar={
+          <>
+            {control}
+            {create}
+          </>
+        }
+        empty={
+          <EmptyState title={t('discount.none')} action={create}>
+            {t('discount.noneNote')}
+          </EmptyState>
+        }
+      />
+      {creating && <DiscountDialog product={product} organisation={organisation} onClose={() => setCreating(false)} />}
+    </>
+  )
+}

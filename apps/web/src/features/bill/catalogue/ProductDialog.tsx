@@ -1,0 +1,48 @@
+import Form from 'antd/es/form'
+import { categories, products, type Category, type Product } from '@zhisuan/contract/bill/catalogue'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
+import { field } from '../../../kit/rules.ts'
+import { SearchSelect, type Named } from '../../../kit/SearchSelect.tsx'
+import { touched } from './touched.ts'
+
+interface Values {
+  name: string
+  description: string
+  category_id: string
+}
+const { shape } = products.create.body
+
+/**
+ * Makes a product, or with one changes it.
+ * @param category the one that is chosen to begin with
+ */
+export function ProductDialog({ product, category, onSaved, onClose }: {
+  readonly product: Product | null
+  readonly category?: Named | undefined
+  readonly onSaved?: (product: Product) => void
+  readonly onClose: () => void
+}) {
+  const { t } = useTranslation('catalogue')
+  const create = useChange(products.create, { invalidates: touched, silent: true })
+  const update = useChange(products.update, { invalidates: touched, silent: true })
+  const known = product?.category ?? category
+  return (
+    <FormDialog<Values>
+      title={product === null ? t('product.create') : t('product.edit', { name: product.name })}
+      okText={product === null ? t('create') : t('save')}
+      initialValues={{ name: product?.name ?? '', description: product?.description ?? '', ...(known !== undefined && { category_id: known.id }) }}
+      doneText={product === null ? t('product.created') : t('saved')}
+      onClose={onClose}
+      onSubmit={async (body) => onSaved?.(await (product === null ? create.mutateAsync({ body }) : update.mutateAsync({ params: { id: product.id }, body })))}
+    >
+      <NameField schema={shape.name} />
+      <Form.Item name="category_id" label={t('product.category')} {...field(shape.category_id)} rules={[{ required: true, message: t('product.chooseCategory') }]}>
+        <SearchSelect call={categories.list} rows={({ items }) => items} nameOf={({ name }: Category) => name} known={known} label={t('product.category')} placeholder={t('product.chooseCategory')} />
+      </Form.Item>
+      <DescriptionField schema={shape.description} />
+    </FormDialog>
+  )
+}

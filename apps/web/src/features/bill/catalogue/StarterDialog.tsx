@@ -1,0 +1,135 @@
+import Alert from 'antd/es/alert'
+import Checkbox from 'antd/es/checkbox'
+import Input from 'antd/es/input'
+import Modal from 'antd/es/modal'
+import Skeleton from 'antd/es/skeleton'
+import { billingPeriods, priceLists, skus, type BillingPeriod } from '@zhisuan/contract/bill/catalogue'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { toApiError } from '../../../api/client.ts'
+import { useCall, useChange } from '../../../api/hooks.ts'
+import { notify } from '../../../api/notify.ts'
+import { errorText } from '../../../api/toasts.ts'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { useReturnFocus } from '../../../kit/focus.ts'
+import './catalogue.css'
+import { meterText, unitOf } from './catalogueText.ts'
+import { starterPrices, type StarterRow } from './starterPrices.ts'
+import { touched } from './touched.ts'
+
+type Edited = Readonly<Record<string, { readonly use: boolean } & Readonly<Record<BillingPeriod, string>>>>
+
+const priceRule = priceLists.import.body.shape.rows.element.shape.hour
+const isWrong = (text: string): boolean => text.trim() !== '' && !priceRule.safeParse(text).success
+
+/** A list of prices to look at, change and apply; until then nothing is priced. */
+export function StarterDialog({ onClose }: { readonly onClose: () => void }) {
+  const { t } = useTranslation('catalogue')
+  useReturnFocus()
+  const [edited, setEdited] = useState<Edited>(() => Object.fromEntries(starterPrices.map(({ meter, hour, month, year }) => [meter, { use: true, hour, month, year }])))
+  const [refused, setRefused] = useState<string | null>(null)
+  const { data } = useCall(skus.list, { query: {} })
+  const bring = useChange(priceLists.import, { invalidates: touched, silent: true })
+  const taken = new Set(data?.items.filter(({ variant }) => variant === '').map(({ meter }) => meter))
+  const offered = starterPrices.filter(({ meter }) => !taken.has(meter))
+  const valuesOf = ({ meter, hour, month, year }: StarterRow) => edited[meter] ?? { use: true, hour, month, year }
+  const chosen = offered.filter((row) => valuesOf(row).use)
+  const missing = (row: StarterRow): boolean => billingPeriods.every((period) => valuesOf(row)[period].trim() === '')
+  const wrong = chosen.some((row) => missing(row) || billingPeriods.some((period) => isWrong(valuesOf(row)[period])))
+  const count = chosen.reduce((sum, row) => sum + billingPeriods.filter((period) => valuesOf(row)[period].trim() !== '').length, 0)
+
+  const apply = async (): Promise<void> => {
+    setRefused(null)
+    const price = (text: string): string | null => (text.trim() === '' ? null : text)
+    try {
+      const made = await bring.mutateAsync({
+        body: {
+          rows: chosen.map((row) => {
+            const { hour, month, year } = valuesOf(row)
+            return { category: t(`starter.names.${row.category}`), product: t(`starter.names.${row.product}`), sku: t(`starter.names.${row.sku}`), meter: row.meter, hour: price(hour), month: price(month), year: price(year) }
+          }),
+        },
+      })
+      notify('success', t('starter.done', made))
+      onClose()
+    } catch (thrown) {
+      const error = toApiError(thrown)
+      setRefused([errorText(error), ...error.fields.map(({ message }) => message)].filter((text, at, all) => all.indexOf(text) === at).join('；'))
+    }
+  }
+
+  return (
+    <Modal
+      open
+      title={t('starter.title')}
+      okText={t('starter.apply', { count })}
+      okButtonProps={{ disabled: data === undefined || chosen.length === 0 || wrong }}
+      confirmLoading={bring.isPending}
+      onOk={apply}
+      onCancel={onClose}
+      mask={{ closable: false }}
+      width={920}
+    >
+      {refused !== null && <Alert type="error" showIcon className="bc-notice" title={t('starter.failed', { reason: refused })} />}
+      {data === undefined ? (
+        <Skeleton active paragraph={{ rows: 6 }} />
+      ) : offered.length === 0 ? (
+        <EmptyState title={t('starter.nothing')} />
+      ) : (
+        <>
+          <Alert type="info" showIcon className="bc-notice" title={t('starter.note')} />
+          <div className="bc-starter-scroll">
+            <table className="bc-starter">
+              <thead>
+                <tr>
+                  <th scope="col">{t('starter.include')}</th>
+                  <th scope="col">{t('starter.meter')}</th>
+                  {billingPeriods.map((period) => (
+                    <th key={period} scope="col" className="bc-right">
+                      {t(`starter.${period}`)}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {offered.map((row) => {
+                  const values = valuesOf(row)
+                  const name = meterText(t, row.meter)
+                  const set = (next: Partial<typeof values>): void => setEdited({ ...edited, [row.meter]: { ...values, ...next } })
+                  return (
+                    <tr key={row.meter}>
+                      <td>
+                        <Checkbox checked={values.use} aria-label={t('starter.use', { name })} onChange={({ target }) => set({ use: target.checked })} />
+                      </td>
+                      <th scope="row">
+                        {name}（{unitOf(t, row.meter)}）
+                        <div className="zs-soft bc-small">
+                          {t(`starter.names.${row.category}`)} / {t(`starter.names.${row.product}`)}
+                        </div>
+                        {values.use && missing(row) && <div className="bc-wrong" role="alert">{t('starter.missing')}</div>}
+                        {values.use && billingPeriods.some((period) => isWrong(values[period])) && <div className="bc-wrong" role="alert">{t('starter.wrong')}</div>}
+                      </th>
+                      {billingPeriods.map((period) => (
+                        <td key={period}>
+                          <Input
+                            className="bc-right zs-number"
+                            inputMode="decimal"
+                            disabled={!values.use}
+                            value={values[period]}
+                            {...(isWrong(values[period]) && { status: 'error' as const })}
+                            aria-label={t('starter.priceOf', { name, period: t(`period.${period}`) })}
+                            onChange={({ target }) => set({ [period]: target.value })}
+                          />
+                        </td>
+                      ))}
+                    </tr>
+                  )
+                })}
+              </tbody>
+            </table>
+          </div>
+        </>
+      )}
+    </Modal>
+  )
+}

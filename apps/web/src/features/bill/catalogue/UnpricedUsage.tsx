@@ -1,0 +1,76 @@
+import { products, unpriced, type Product, type UnpricedUse } from '@zhisuan/contract/bill/catalogue'
+import Alert from 'antd/es/alert'
+import Form from 'antd/es/form'
+import Modal from 'antd/es/modal'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useNavigate } from 'react-router'
+import { col } from '../../../kit/columns.tsx'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { filter } from '../../../kit/filters.ts'
+import * as format from '../../../kit/format.ts'
+import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { SearchSelect } from '../../../kit/SearchSelect.tsx'
+import { paths } from '../../../paths.ts'
+import './catalogue.css'
+import { kindText, unitOf, variantText } from './catalogueText.ts'
+import { SkuDialog } from './SkuDialog.tsx'
+
+/** What was free because nothing priced it, and the way to a price. */
+export function UnpricedUsage() {
+  const { t } = useTranslation('catalogue')
+  const navigate = useNavigate()
+  const [pricing, setPricing] = useState<UnpricedUse | null>(null)
+  return (
+    <>
+      <Alert className="bc-notice" type="info" showIcon title={t('unpriced.note')} />
+      <ResourceTable
+        name="unpriced"
+        call={unpriced.list}
+        rows={({ items }) => items}
+        rowKey="id"
+        refreshMs={false}
+        columns={[
+          col.name<UnpricedUse>('meter', t('unpriced.meter'), ({ meter }) => t(`meter.${meter}`), { note: ({ meter, variant }) => (variant === '' ? '' : `${kindText(t, meter)}：${variantText(t, meter, variant)}`) }),
+          col.number<UnpricedUse>('organisations', t('unpriced.organisations'), ({ organisation_count }) => organisation_count, { width: 80 }),
+          col.number<UnpricedUse>('resources', t('unpriced.resources'), ({ resource_count }) => resource_count, { width: 80 }),
+          { ...col.custom<UnpricedUse>('amount', t('unpriced.amount'), ({ unit_hours, meter }) => t('unpriced.unitHours', { amount: format.number(unit_hours), unit: unitOf(t, meter) }), { width: 180 }), align: 'right', className: 'zs-number' },
+          col.date<UnpricedUse>('first', t('unpriced.first'), ({ first_at }) => first_at),
+          col.custom<UnpricedUse>('last', t('unpriced.last'), ({ last_at }) => (last_at === null ? t('unpriced.goesOn') : format.dateTime(last_at)), { width: 170 }),
+        ]}
+        filters={[filter.select('days', t('unpriced.days'), ['1', '7', '30', '90'].map((days) => ({ value: days, label: t('unpriced.lastDays', { days }) })))]}
+        rowActions={(use) => [
+          use.sku === null
+            ? {
+                key: 'price',
+                label: t('unpriced.price'),
+                run: () => {
+                  setPricing(use)
+                  return undefined
+                },
+              }
+            : { key: 'price', label: t('unpriced.price'), href: paths.billing.product.detail(use.sku.product.id) },
+        ]}
+        empty={<EmptyState title={t('unpriced.none')}>{t('unpriced.noneNote')}</EmptyState>}
+      />
+      {pricing !== null && <PlaceDialog use={pricing} onClose={() => setPricing(null)} onMade={(product) => void navigate(paths.billing.product.detail(product))} />}
+    </>
+  )
+}
+
+/** Which product what is used belongs to; then its SKU. */
+function PlaceDialog({ use, onMade, onClose }: { readonly use: UnpricedUse; readonly onMade: (productId: string) => void; readonly onClose: () => void }) {
+  const { t } = useTranslation('catalogue')
+  const [form] = Form.useForm<{ product?: string }>()
+  const [product, setProduct] = useState<string | null>(null)
+  if (product !== null) return <SkuDialog productId={product} wish={{ meter: use.meter, variant: use.variant }} onSaved={() => onMade(product)} onClose={onClose} />
+  return (
+    <Modal open title={t('sku.add')} okText={t('sku.add')} onOk={form.submit} onCancel={onClose} width={480}>
+      <Form form={form} layout="vertical" onFinish={(values) => setProduct(values.product ?? null)}>
+        <Form.Item name="product" label={t('starter.place')} rules={[{ required: true, message: t('discount.chooseProduct') }]}>
+          <SearchSelect call={products.list} rows={({ items }) => items} nameOf={({ name }: Product) => name} label={t('starter.place')} placeholder={t('starter.place')} />
+        </Form.Item>
+      </Form>
+    </Modal>
+  )
+}

@@ -1,0 +1,39 @@
+import { products, type Product } from '@zhisuan/contract/bill/catalogue'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import type { Action } from '../../../kit/actions.tsx'
+import { ProductDialog } from './ProductDialog.tsx'
+import { touched } from './touched.ts'
+
+/** What an administrator can do to a product, and the dialog that the page has to draw. */
+export function useProductActions(then: { readonly onDeleted?: () => void } = {}): { readonly actionsOf: (product: Product) => readonly Action[]; readonly dialogs: ReactNode } {
+  const { t } = useTranslation('catalogue')
+  const [editing, setEditing] = useState<Product | null>(null)
+  const remove = useChange(products.delete, { invalidates: touched })
+  return {
+    actionsOf: (product) => [
+      {
+        key: 'edit',
+        label: t('action.edit'),
+        run: () => {
+          setEditing(product)
+          return undefined
+        },
+      },
+      {
+        key: 'delete',
+        label: t('action.delete'),
+        danger: true,
+        disabledReason: product.sku_count + product.discount_count > 0 ? t('product.hasParts', { skus: product.sku_count, discounts: product.discount_count }) : null,
+        confirm: { title: t('product.deleteTitle', { name: product.name }), body: t('product.deleteBody') },
+        doneText: t('deleted', { name: product.name }),
+        run: async () => {
+          await remove.mutateAsync({ params: { id: product.id } })
+          then.onDeleted?.()
+        },
+      },
+    ],
+    dialogs: editing === null ? null : <ProductDialog product={editing} onClose={() => setEditing(null)} />,
+  }
+}
