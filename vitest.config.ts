@@ -34,7 +34,7 @@ export default defineConfig({
         },
       },
       ...Object.entries(engines).map(([name, { include, exclude }]) => ({
-        test: { name, include, exclude: [...exclude, '**/node_modules/**'], testTimeout: 180_000, hookTimeout: 240_000, fileParallelism: false },
+        test: { name, include, exclude: [...exclude, '**/node_modules/**'], testTimeout: name === 'openstack' ? 900_000 : 180_000, hookTimeout: name === 'openstack' ? 600_000 : 240_000, fileParallelism: false },
       })),
     ],
   },

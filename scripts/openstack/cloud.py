@@ -1,4 +1,4 @@
-"""What scripts/openstack/cloud.sh says to its cloud: `accounts`, `alive NAME` and `first`. Safe to repeat."""
+"""What scripts/openstack/cloud.sh says to its cloud: `accounts`, `silent` and `first`. Safe to repeat."""
 import json
 import sys
 import urllib.error
@@ -16,6 +16,7 @@ SERVICES = [
     ('neutron', 'network', 'http://127.0.0.1:19696'),
     ('cinder', 'volumev3', VOLUME + '/%(project_id)s'),
 ]
+WORKERS = ['nova-conductor', 'nova-scheduler', 'nova-compute', 'cinder-scheduler', 'cinder-volume', 'cinder-backup', 'neutron-linuxbridge', 'neutron-l3']
 
 secrets = dict(line.strip().split('=', 1) for line in open(sys.argv[2]))
 
@@ -67,15 +68,15 @@ def accounts():
                 ask('POST', KEYSTONE + '/endpoints', {'endpoint': {'service_id': id, 'interface': interface, 'region_id': 'RegionOne', 'url': url}}, token)
 
 
-def alive(name):
-    if name.startswith('nova-'):
-        up = any(one['state'] == 'up' for one in ask('GET', f'{COMPUTE}/os-services?binary={name}', None, token)[1]['services'])
-    elif name.startswith('cinder-'):
-        up = any(one['state'] == 'up' for one in ask('GET', f'{VOLUME}/{project}/os-services?binary={name}', None, token)[1]['services'])
-    else:
-        binary = {'neutron-linuxbridge': 'neutron-linuxbridge-agent', 'neutron-l3': 'neutron-l3-agent'}[name]
-        up = any(one['alive'] for one in ask('GET', f'{NETWORK}/agents?binary={binary}', None, token)[1]['agents'])
-    sys.exit(0 if up else 1)
+def silent():
+    """Prints one of those that have not reported yet."""
+    up = {one['binary'] for one in ask('GET', COMPUTE + '/os-services', None, token)[1]['services'] if one['state'] == 'up'}
+    up |= {one['binary'] for one in ask('GET', f'{VOLUME}/{project}/os-services', None, token)[1]['services'] if one['state'] == 'up'}
+    up |= {one['binary'].removesuffix('-agent') for one in ask('GET', NETWORK + '/agents', None, token)[1]['agents'] if one['alive']}
+    for name in WORKERS:
+        if name not in up:
+            print(name)
+            return
 
 
 def first():
@@ -94,4 +95,4 @@ def first():
         ask('POST', NETWORK + '/subnets', {'subnet': {'network_id': network['id'], 'name': 'public', 'ip_version': 4, 'cidr': '203.0.113.0/24', 'enable_dhcp': False}}, token)
 
 
-{'accounts': accounts, 'alive': lambda: alive(sys.argv[3]), 'first': first}[sys.argv[1]]()
+{'accounts': accounts, 'silent': silent, 'first': first}[sys.argv[1]]()

@@ -73,6 +73,16 @@ wait_for() {
 }
 answers() { curl -s -o /dev/null --max-time 10 "http://127.0.0.1:$1/"; }
 
+# Those that serve no address report to their own service.
+wait_for_workers() {
+  local until=$((SECONDS + patience)) name
+  while name=$(python3 "$scripts/cloud.py" silent "$cloud/secrets" 2>&1) && [ -n "$name" ]; do
+    if ! runs "$name" || [ "$SECONDS" -ge "$until" ]; then did_not_come "$name"; return 1; fi
+    sleep 1
+  done
+  [ -z "$name" ] || { echo "OpenStack: $name" >&2; return 1; }
+}
+
 # run_step NAME COMMAND…: told with its log where it fails.
 run_step() {
   local name=$1
@@ -219,10 +229,7 @@ openstack_up() {
   wait_for glance answers 19292
   wait_for nova-api answers 18774
   wait_for cinder-api answers 18776
-  local name
-  for name in nova-conductor nova-scheduler nova-compute cinder-scheduler cinder-volume cinder-backup neutron-linuxbridge neutron-l3; do
-    wait_for "$name" python3 "$scripts/cloud.py" alive "$cloud/secrets" "$name"
-  done
+  wait_for_workers
   # Nova puts nothing on a host that it has not been told of.
   run_step nova nova-manage --config-file "$conf/nova.conf" cell_v2 discover_hosts
   run_step accounts python3 "$scripts/cloud.py" first "$cloud/secrets"

@@ -23,8 +23,9 @@ section() {
 }
 token() {
   section keystone_authtoken "$1"
-  # Each token is asked about anew: one that is revoked is refused at once.
-  printf 'token_cache_time = -1\nwww_authenticate_uri = http://127.0.0.1:15000/v3\nservice_token_roles_required = true\nservice_token_roles = service\n'
+  # Nova asks about each token anew: one that is revoked is refused at once.
+  [ "$1" != nova ] || echo 'token_cache_time = -1'
+  printf 'www_authenticate_uri = http://127.0.0.1:15000/v3\nservice_token_roles_required = true\nservice_token_roles = service\n'
 }
 
 cat >"$conf/keystone.conf" <<END
@@ -37,8 +38,10 @@ expiration = 3600
 key_repository = $cloud/keys/fernet
 [credential]
 key_repository = $cloud/keys/credential
+# It is one process: what it remembers is true.
 [cache]
-enabled = false
+enabled = true
+backend = dogpile.cache.memory
 END
 
 cat >"$conf/placement.conf" <<END

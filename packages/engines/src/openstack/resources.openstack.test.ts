@@ -33,6 +33,8 @@ describe.skipIf(!cloudIsThere)('what a project has in a real OpenStack', () => {
     undo.unshift(() => admin.identity.projects.delete(projectId))
     const { userId } = await admin.session.whoami()
     const roles = await all(admin.identity.roles.list())
+    // The administrator of the tests has more key pairs than a project lets one have.
+    await admin.compute.quotas.set(projectId, { key_pairs: -1 })
     for (const name of ['member', 'admin']) await admin.identity.roles.grant({ projectId, userId, roleId: roles.find((one) => one.name === name)?.id ?? '' })
     cloud = admin.within({ id: projectId })
     const [networks, images, sizes] = await Promise.all([all(cloud.network.networks.list({ 'router:external': true })), all(cloud.images.list({ name: 'empty' })), all(cloud.compute.flavors.list())])
@@ -86,9 +88,9 @@ describe.skipIf(!cloudIsThere)('what a project has in a real OpenStack', () => {
     const made = await cloud.compute.keyPairs.create({ name: key })
     undo.unshift(() => cloud.compute.keyPairs.delete(key))
     expect(made.privateKey).toContain('PRIVATE KEY')
-    const id = await launch({ name: '第一台', keyName: key, userData: '#cloud-config\n', metadata: { 用途: '测试' }, tags: ['zs'], description: '说明', serverGroupId: group.id })
+    const id = await launch({ name: '第一台', keyName: key, userData: '#cloud-config\n', metadata: { use: '测试' }, tags: ['zs'], description: '说明', serverGroupId: group.id })
     const born = await reaches(id, 'running')
-    expect(born).toMatchObject({ name: '第一台', code: 1, keyName: key, metadata: { 用途: '测试' }, tags: ['zs'], description: '说明', projectId, imageId, flavor: { name: 'm1.tiny', vcpus: 1, memoryMib: 512, diskGib: 1 }, fault: null })
+    expect(born).toMatchObject({ name: '第一台', code: 1, keyName: key, metadata: { use: '测试' }, tags: ['zs'], description: '说明', projectId, imageId, flavor: { name: 'm1.tiny', vcpus: 1, memoryMib: 512, diskGib: 1 }, fault: null })
     expect(born.addresses).toEqual([expect.objectContaining({ address: expect.stringMatching(/^10\.77\.0\./), version: 4, type: 'fixed' })])
     expect((await cloud.compute.serverGroups.list()).find((one) => one.id === group.id)?.memberIds).toEqual([id])
 

@@ -122,6 +122,8 @@ export function stateOf(vmState: string | null | undefined, taskState: string | 
   const rest = rests[vmState ?? ''] ?? 'unknown'
   // What failed is in the middle of nothing, whatever task was left behind; only its deletion can still be under way.
   if (rest === 'error') return taskState === 'deleting' ? 'deleting' : launched ? 'error' : 'create_failed'
+  // What is brought back is spawned as if it were new.
+  if (rest === 'shelved' && taskState === 'spawning') return 'unshelving'
   return tasks.find(([task]) => taskState !== null && taskState !== undefined && task.test(taskState))?.[1] ?? rest
 }
 

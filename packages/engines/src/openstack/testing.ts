@@ -20,7 +20,7 @@ const said = (): Record<string, string> =>
 export function administrator(changes: Partial<CloudConnection> = {}): CloudConnection {
   const { OS_AUTH_URL: authUrl = '', OS_PASSWORD: password = '' } = said()
   const domain = { id: 'default' }
-  return { name: '测试云', authUrl, region: 'RegionOne', credentials: { user: { name: 'admin', domain }, password, project: { name: 'admin', domain } }, timeoutMs: 60_000, ...changes }
+  return { name: '测试云', authUrl, region: 'RegionOne', credentials: { user: { name: 'admin', domain }, password, project: { name: 'admin', domain } }, timeoutMs: 150_000, ...changes }
 }
 
 /** No other test has it. */
@@ -28,7 +28,7 @@ export const ownName = (what: string): string => `zs-${what}-${randomBytes(4).to
 
 /** Until it is as it should be; fails at once where it never will be. */
 export async function until<T>(look: () => Promise<T>, good: (value: T) => boolean, bad: (value: T) => boolean = () => false): Promise<T> {
-  for (const end = Date.now() + 150_000; ; ) {
+  for (const end = Date.now() + 240_000; ; ) {
     const value = await look()
     if (good(value)) return value
     if (bad(value) || Date.now() > end) expect.fail(`it is ${JSON.stringify(value)}`)

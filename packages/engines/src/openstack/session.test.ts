@@ -1,0 +1,183 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { createOpenStack, type OpenStack } from './cloud.ts'
+import { all } from './session.ts'
+
+/** What the real cloud of the engine tests cannot be made to do. */
+describe('a session with a cloud that misbehaves', () => {
+  type Reply = { status?: number; json?: unknown; headers?: Record<string, string> }
+  let asked: string[] = []
+  let bodies: unknown[] = []
+  let headers: IncomingMessage['headers'][] = []
+  let signedIn = 0
+  let url = ''
+  /** How long a token lives, in seconds. */
+  let life = 3_600
+  let replies: Record<string, Reply | ((body: unknown) => Reply)> = {}
+  const catalogue = () => ['compute', 'network', 'volumev3', 'image'].map((type) => ({ type, endpoints: [{ interface: 'public', region_id: 'one', url: `${url}/${type}` }] }))
+  const answer = (request: IncomingMessage, body: unknown): Reply => {
+    const { pathname } = new URL(request.url ?? '', url)
+    const reply = replies[`${request.method} ${pathname}`] ?? replies[`* ${pathname}`]
+    if (reply !== undefined) return typeof reply === 'function' ? reply(body) : reply
+    if (pathname !== '/v3/auth/tokens') return { status: 404, json: { itemNotFound: { code: 404, message: `nothing at ${pathname}` } } }
+    signedIn += 1
+    const expires_at = new Date(Date.now() + life * 1_000).toISOString()
+    return { status: 201, headers: { 'x-subject-token': `token-${signedIn}` }, json: { token: { expires_at, user: { id: 'u' }, project: { id: 'p', name: 'p' }, roles: [], catalog: catalogue() } } }
+  }
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
+    const parts: Buffer[] = []
+    request.on('data', (part: Buffer) => parts.push(part))
+    request.on('end', () => {
+      const text = Buffer.concat(parts).toString()
+      const body: unknown = text === '' ? undefined : JSON.parse(text)
+      asked.push(`${request.method} ${request.url}`)
+      bodies.push(body)
+      headers.push(request.headers)
+      const { status = 200, json, headers: more } = answer(request, body)
+      response.writeHead(status, { 'content-type': 'application/json', ...more }).end(json === undefined ? '' : JSON.stringify(json))
+    })
+  }
+  const server = createServer(serve)
+  let cloud: OpenStack & { close(): Promise<void> }
+  const user = { user: { name: 'u', domain: { id: 'default' } }, password: 'secret', project: { id: 'p' } }
+  const open = (more: object = {}) => createOpenStack({ name: '云', authUrl: url, credentials: user, timeoutMs: 5_000, ...more })
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    cloud = open()
+  })
+  afterAll(async () => {
+    await cloud.close()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  beforeEach(() => {
+    ;[asked, bodies, headers, replies, life] = [[], [], [], {}, 3_600]
+  })
+
+  it('tells the kind of a refusal by its status, and where that is too coarse by its text', async () => {
+    const cases: [number, unknown, string][] = [
+      [400, { badRequest: { code: 400, message: 'Invalid input for field/attribute name.' } }, 'invalid'],
+      [400, { badRequest: { code: 400, message: 'No valid host was found. There are not enough hosts available.' } }, 'exhausted'],
+      [400, { badRequest: { code: 400, message: 'Invalid volume: Volume status must be available or error' } }, 'busy'],
+      [403, { forbidden: { code: 403, message: "Policy doesn't allow os_compute_api:servers:create to be performed." } }, 'unauthorized'],
+      [403, { forbidden: { code: 403, message: 'Quota exceeded for instances: Requested 1, but already used 10 of 10 instances' } }, 'exhausted'],
+      [413, { overLimit: { code: 413, message: 'VolumeSizeExceedsAvailableQuota' } }, 'exhausted'],
+      [409, { NeutronError: { type: 'OverQuota', message: "Quota exceeded for resources: ['port'].", detail: '' } }, 'exhausted'],
+      [409, { NeutronError: { type: 'IpAddressGenerationFailure', message: 'No more IP addresses available on network x.', detail: '' } }, 'exhausted'],
+      [409, { NeutronError: { type: 'NetworkInUse', message: 'Unable to complete operation on network x.', detail: '' } }, 'busy'],
+      [409, { conflictingRequest: { code: 409, message: "Cannot 'start' instance x while it is in vm_state active" } }, 'busy'],
+      [409, { conflictingRequest: { code: 409, message: "Key pair 'x' already exists." } }, 'conflict'],
+      [404, { itemNotFound: { code: 404, message: 'Instance x could not be found.' } }, 'not_found'],
+      [405, undefined, 'unsupported'],
+      [406, { errors: [{ title: 'Version 2.90 is not supported by the API.', detail: 'Minimum is 2.1' }] }, 'unsupported'],
+      [429, undefined, 'unreachable'],
+      [500, { computeFault: { code: 500, message: 'Unexpected API Error.' } }, 'failed'],
+      [501, undefined, 'unsupported'],
+      [504, undefined, 'unreachable'],
+      [302, undefined, 'bad_answer'],
+    ]
+    for (const [status, json, kind] of cases) {
+      replies = { 'POST /network/v2.0/networks': { status, json, headers: { 'x-openstack-request-id': 'req-42' } } }
+      await expect(cloud.network.networks.create({ name: 'x' }), `${status} ${JSON.stringify(json)}`).rejects.toMatchObject({ name: 'OpenStackError', kind, status, cloud: '云', service: 'network', requestId: 'req-42' })
+    }
+    // Whatever it was, it was asked once.
+    expect(asked.filter((one) => one.startsWith('POST /network'))).toHaveLength(cases.length)
+  })
+
+  it('says that a cloud is too old, or speaks another version', async () => {
+    for (const [version, told] of [
+      [{ version: '2.40', min_version: '2.1' }, /2\.40 is older than 2\.47/],
+      [{ version: '2.120', min_version: '2.95' }, /begins with 2\.95/],
+      [{ version: '', min_version: '' }, /no version/],
+      [{ version: '9.1', min_version: '9.0' }, /no version/],
+    ] as const) {
+      replies = { 'GET /compute/v2.1/': { json: { version: { id: 'v2.1', status: 'CURRENT', ...version } } } }
+      await expect(cloud.session.version('compute')).rejects.toThrow(told)
+    }
+    replies = { 'GET /compute/v2.1/': { json: { version: { version: '2.60', min_version: '2.1' } } }, 'GET /compute/v2.1/servers/x': { status: 404 } }
+    // What went wrong before was not kept.
+    expect(await cloud.session.version('compute')).toEqual([2, 60])
+    await expect(cloud.compute.servers.get('x')).rejects.toMatchObject({ kind: 'not_found' })
+    expect(headers.at(-1)).toMatchObject({ 'openstack-api-version': 'compute 2.60', 'x-auth-token': expect.stringMatching(/^token-/), 'x-openstack-request-id': expect.stringMatching(/^req-[0-9a-f-]{36}$/) })
+  })
+
+  it('ends a list that goes round in circles', async () => {
+    replies = { 'GET /network/v2.0/networks': { json: { networks: [{ id: 'n' }], networks_links: [{ rel: 'next', href: 'http://inside:9696/v2.0/networks?limit=500&marker=n' }] } } }
+    await expect(all(cloud.network.networks.list())).rejects.toMatchObject({ kind: 'bad_answer' })
+    // The second page was asked for where this cloud is reached, not where it sees itself.
+    expect(asked.filter((one) => one.includes('marker=n'))).toHaveLength(1)
+  })
+
+  it('says that nobody is let in who was just let in', async () => {
+    replies = { 'GET /network/v2.0/networks': { status: 401, json: { error: { code: 401, message: 'no' } } } }
+    await expect(all(cloud.network.networks.list())).rejects.toMatchObject({ kind: 'unauthorized', service: 'network' })
+    expect(asked.filter((one) => one.startsWith('GET /network'))).toHaveLength(2)
+  })
+
+  it('renews a token that is about to end, and signs in once for many', async () => {
+    const own = open()
+    replies = { 'GET /network/v2.0/networks': { json: { networks: [] } } }
+    life = 30
+    signedIn = 0
+    await all(own.network.networks.list())
+    await all(own.network.networks.list())
+    expect(signedIn).toBe(2)
+    life = 3_600
+    await Promise.all(Array.from({ length: 20 }, () => all(own.network.networks.list())))
+    await all(own.network.networks.list())
+    expect(signedIn).toBe(3)
+    await own.close()
+  })
+
+  it('ends one waiting, not the signing in of the others', async () => {
+    const own = open()
+    replies = { 'GET /network/v2.0/networks': { json: { networks: [] } } }
+    const leaving = new AbortController()
+    const one = all(own.network.networks.list({}, leaving.signal))
+    const other = all(own.network.networks.list())
+    leaving.abort()
+    await expect(one).rejects.toMatchObject({ kind: 'cancelled' })
+    expect(await other).toEqual([])
+    await own.close()
+    await expect(all(own.network.networks.list())).rejects.toMatchObject({ kind: 'cancelled' })
+  })
+
+  it('tells Keystone who asks, and shows the password to nobody', async () => {
+    replies = { 'POST /v3/auth/tokens': { status: 401, json: { error: { code: 401, message: 'The request you have made requires authentication.', title: 'Unauthorized' } } } }
+    const domain = open({ credentials: { ...user, project: undefined, domain: { name: 'Default' } } })
+    const refused = await domain.session.whoami().catch((error: unknown) => error)
+    expect(bodies.at(-1)).toEqual({ auth: { identity: { methods: ['password'], password: { user: { ...user.user, password: 'secret' } } }, scope: { domain: { name: 'Default' } } } })
+    expect(JSON.stringify([refused, String(refused)])).not.toContain('secret')
+    const application = open({ credentials: { applicationCredential: { id: 'a', secret: 'hidden' } } })
+    await expect(application.session.whoami()).rejects.toMatchObject({ kind: 'unauthorized' })
+    expect(bodies.at(-1)).toEqual({ auth: { identity: { methods: ['application_credential'], application_credential: { id: 'a', secret: 'hidden' } } } })
+    await Promise.all([domain.close(), application.close()])
+    replies = { 'POST /v3/auth/tokens': { status: 201, json: { token: { expires_at: 'soon', user: { id: 'u' } } } } }
+    const odd = open()
+    await expect(odd.session.whoami()).rejects.toMatchObject({ kind: 'bad_answer', service: 'identity' })
+    await odd.close()
+  })
+
+  it('speaks to a firewall service where a cloud has one', async () => {
+    const group = { id: 'g', name: '边界', status: 'ACTIVE', ingress_firewall_policy_id: 'p', ports: ['a'] }
+    replies = {
+      'POST /network/v2.0/fwaas/firewall_rules': (body) => ({ status: 201, json: { firewall_rule: { id: 'r', ...z.object({ firewall_rule: z.record(z.string(), z.unknown()) }).parse(body).firewall_rule } } }),
+      'PUT /network/v2.0/fwaas/firewall_policies/p': { json: { firewall_policy: { id: 'p', firewall_rules: ['r'] } } },
+      'GET /network/v2.0/fwaas/firewall_groups': { json: { firewall_groups: [group] } },
+    }
+    const { rules, policies, groups } = cloud.network.firewalls
+    const rule = await rules.create({ action: 'deny', protocol: 'tcp', sourceAddress: '192.0.2.0/24', destinationPort: '22:23', enabled: false })
+    expect(bodies.at(-1)).toEqual({ firewall_rule: { action: 'deny', protocol: 'tcp', source_ip_address: '192.0.2.0/24', destination_port: '22:23', enabled: false } })
+    expect(rule).toMatchObject({ id: 'r', action: 'deny', destinationPort: '22:23', enabled: false, version: 4 })
+    expect((await policies.update('p', { ruleIds: ['r'] })).ruleIds).toEqual(['r'])
+    expect(bodies.at(-1)).toEqual({ firewall_policy: { firewall_rules: ['r'] } })
+    expect(await all(groups.list())).toEqual([{ id: 'g', name: '边界', description: '', status: 'ACTIVE', enabled: true, ingressPolicyId: 'p', egressPolicyId: null, portIds: ['a'], projectId: null }])
+  })
+
+  it('refuses addresses that are none', () => {
+    for (const authUrl of ['', 'keystone', 'ftp://cloud/v3']) expect(() => open({ authUrl })).toThrow(/not an address of Keystone/)
+  })
+})
