@@ -293,7 +293,12 @@ async function signIn({ http, connection, authUrl }: Shared, credentials: Creden
     // Signing in twice does no harm.
     true,
   )
-  if (answer.status !== 201) throw refusal(answer.place, answer.status, answer.body)
+  if (answer.status !== 201) {
+    const refused = refusal(answer.place, answer.status, answer.body)
+    // Keystone says so of an application credential that was deleted; any other 404 is not Keystone's.
+    if (/could not find application credential/i.test(refused.message)) throw new OpenStackError('unauthorized', 'the application credential does not exist any more', answer.place, { status: answer.status, cause: refused })
+    throw refused
+  }
   const { token } = parsed(tokenSchema, answer)
   const secret = answer.headers['x-subject-token']
   if (typeof secret !== 'string' || secret === '') throw new OpenStackError('bad_answer', 'an answer without a token', answer.place, { status: answer.status })

@@ -180,9 +180,9 @@ export function createVolumes(session: Session) {
       async get(id: string, signal?: AbortSignal): Promise<VolumeSnapshot> {
         return (await session.json('volume', z.object({ snapshot }), { path: path('snapshots', id), signal })).snapshot
       },
-      /** @param wish.force also of a volume in use: what the guest had not written yet is missing */
+      /** @param wish.force also of a volume in use: what the guest had not written yet is missing. Newer Cinders allow that always */
       async create(wish: { volumeId: string; name: string; description?: string; force?: boolean }, signal?: AbortSignal): Promise<VolumeSnapshot> {
-        const body = { snapshot: { volume_id: wish.volumeId, name: wish.name, force: wish.force === true, ...(wish.description !== undefined && { description: wish.description }) } }
+        const body = { snapshot: { volume_id: wish.volumeId, name: wish.name, ...(wish.force === true && { force: true }), ...(wish.description !== undefined && { description: wish.description }) } }
         return (await session.json('volume', z.object({ snapshot }), { method: 'POST', path: '/snapshots', body, signal })).snapshot
       },
       delete: (id: string, signal?: AbortSignal) => session.done('volume', { method: 'DELETE', path: path('snapshots', id), signal }),
