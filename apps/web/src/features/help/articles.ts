@@ -5,7 +5,7 @@ export const articleGroups = [
   { key: 'storage', articles: ['volumes', 'volume-backups'] },
   { key: 'container', articles: ['edge-nodes', 'containers', 'applications'] },
   { key: 'platform', articles: ['initial-password', 'platform-settings', 'licence', 'register-cloud', 'cloud-maintenance', 'hypervisor-nodes', 'storage-pools', 'roles-and-policies'] },
-  { key: 'reference', articles: ['quota-price', 'error-codes', 'access-keys', 'api'] },
+  { key: 'reference', articles: ['quota-price', 'prices-and-bills', 'error-codes', 'access-keys', 'api'] },
 ] as const
 
 export type ArticleGroup = (typeof articleGroups)[number]['key']

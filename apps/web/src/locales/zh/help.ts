@@ -44,6 +44,7 @@ export default {
     applications: { title: '应用与模板', summary: '用编排文件部署应用，更新、回滚与伸缩，删除会丢失什么，以及带变量的模板。' },
     'storage-pools': { title: '存储池', summary: '已用、已分配与容量限制的含义，快要用满时怎么办。' },
     'roles-and-policies': { title: '角色、策略与授权', summary: '谁能做什么怎样判断，编写策略与版本，授予和权限边界，以及为什么被拒绝。' },
+    'prices-and-bills': { title: '价格、账单与欠费', summary: '价格和折扣何时生效，账单怎么计算，没有价格和欠费意味着什么。' },
     'quota-price': { title: '配额与价格显示说明', summary: '可以创建多少资源，“未定价”和余额是什么意思。' },
     'error-codes': { title: '错误码与常见问题', summary: '常见错误码的含义与处理方法，以及常见问题。' },
     'access-keys': { title: '访问密钥', summary: '程序怎样用令牌或签名调用接口，curl、Node.js 与 Python 示例，轮换与停用。' },
