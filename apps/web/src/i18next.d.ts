@@ -18,6 +18,7 @@ import type network from './locales/zh/network.ts'
 import type nextstack from './locales/zh/nextstack.ts'
 import type nextstackCompute from './locales/zh/nextstackCompute.ts'
 import type arrears from './locales/zh/arrears.ts'
+import type order from './locales/zh/order.ts'
 import type overview from './locales/zh/overview.ts'
 import type publicPages from './locales/zh/public.ts'
 import type routes from './locales/zh/routes.ts'
@@ -45,6 +46,7 @@ declare module 'i18next' {
       container: typeof container
       application: typeof application
       storage: typeof storage
+      order: typeof order
       snapshot: typeof snapshot
       image: typeof image
       hardware: typeof hardware

@@ -41,6 +41,7 @@ export const paths = {
   /** Of development servers; no page of the product, so no row of routes.ts. */
   developmentInbox: '/dev/inbox',
   overview: path('/index'),
+  order: { list: path('/order'), detail: path('/orderdesc/{id}') },
   licence: path('/license'),
   account: path('/userMsg'),
   help: { list: path('/help'), detail: path('/help/helpCenter/{id}') },

@@ -171,8 +171,6 @@ export default {
     namesCut: '名称过长，末尾会被截断以容纳序号。',
     summary: '配置概要',
     price: '费用',
-    priceNone: '未定价',
-    priceNote: '计费上线前免费使用。',
     total: '合计',
     each: '每台',
     submit: '立即创建',

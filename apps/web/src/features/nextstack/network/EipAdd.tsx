@@ -3,10 +3,12 @@ import Input from 'antd/es/input'
 import InputNumber from 'antd/es/input-number'
 import Select from 'antd/es/select'
 import { eipPools, eips } from '@zhisuan/contract/nextstack/eip'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate } from 'react-router'
 import { useCall, useChange } from '../../../api/hooks.ts'
-import { notify } from '../../../api/notify.ts'
+import { toApiError } from '../../../api/client.ts'
+import { notify, toastError } from '../../../api/notify.ts'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { FormPage } from '../../../kit/FormPage.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
@@ -14,7 +16,11 @@ import { PagePlaceholder } from '../../../kit/Placeholder.tsx'
 import { field } from '../../../kit/rules.ts'
 import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
-import { useIsPlatform } from '../../../session/user.ts'
+import { useCurrentUser, useIsPlatform } from '../../../session/user.ts'
+import { BillingMode, byHour, type Billing } from '../../bill/quote/BillingMode.tsx'
+import { newEipItems } from '../../bill/quote/items.ts'
+import { Price } from '../../bill/quote/Price.tsx'
+import { useOrdering } from '../../bill/quote/useOrdering.ts'
 import { CloudNotice, NoCloud } from '../CloudNotice.tsx'
 import '../nextstack.css'
 import { touchedByEip } from './eipRules.ts'
@@ -32,12 +38,16 @@ const { shape } = eips.allocate.body
 
 /** Takes outside addresses from a pool. */
 export default function EipAdd() {
-  const { t } = useTranslation('network')
+  const { t } = useTranslation(['network', 'order'])
   const navigate = useNavigate()
   const { selected: cloud, loading } = useClouds()
   const platform = useIsPlatform()
   const [form] = Form.useForm<Values>()
   const count = Form.useWatch('count', form) ?? 1
+  const [poolId, bandwidth] = [Form.useWatch('pool_id', form), Form.useWatch('bandwidth_mbps', form)]
+  const [billing, setBilling] = useState<Billing>(byHour)
+  const ordering = useOrdering()
+  const bpId = useCurrentUser()?.bp_id ?? null
   const allocate = useChange(eips.allocate, { invalidates: touchedByEip })
   const { data } = useCall(eipPools.list, { query: { cloud_id: cloud?.cloud_id, page_size: 1000, sort: 'name' } }, { enabled: cloud !== null })
   if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud other={cloud} />
@@ -56,11 +66,30 @@ export default function EipAdd() {
       <CloudNotice cloud={cloud} />
       <FormPage<Values>
         form={form}
-        submitText={t('eip.allocateOk')}
+        submitText={billing.mode === 'hour' ? t('eip.allocateOk') : t('order:toPay')}
         initialValues={{ pool_id: data.items[0]?.id ?? '', count: 1, address: '', name: '', description: '', bandwidth_mbps: null }}
+        aside={
+          <div className="zs-card">
+            <h2>{t('order:price.title')}</h2>
+            {bpId !== null && <BillingMode value={billing} onChange={setBilling} />}
+            {billing.mode !== 'hour' && count > 1 && <p className="ns-bad">{t('order:oneOnly')}</p>}
+            <Price items={newEipItems(bandwidth ?? null, data.items.find(({ id }) => id === poolId))} period={billing.mode} count={billing.count} times={count} />
+          </div>
+        }
         onCancel={() => void navigate(paths.nextstack.eip.list())}
         onSubmit={async ({ address, name, bandwidth_mbps, ...values }) => {
           const body = { ...values, bandwidth_mbps: bandwidth_mbps ?? null, ...(address !== '' && values.count === 1 && { address }), ...(name !== '' && values.count === 1 && { name }) }
+          if (billing.mode !== 'hour') {
+            try {
+              await ordering.order('eip', body, billing)
+            } catch (thrown) {
+              // What names a field stands beside it.
+              const error = toApiError(thrown)
+              if (error.fields.length === 0 && error.status !== 401) toastError(error)
+              throw error
+            }
+            return
+          }
           const { items } = await allocate.mutateAsync({ body })
           notify('success', t('eip.allocated', { count: items.length }))
           void navigate(paths.nextstack.eip.list())

@@ -10,6 +10,8 @@ import { useCall, useChange } from '../../../api/hooks.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { field } from '../../../kit/rules.ts'
+import { eipItems } from '../../bill/quote/items.ts'
+import { PriceChange } from '../../bill/quote/Price.tsx'
 import { touchedByEip } from './eipRules.ts'
 import './network.css'
 
@@ -68,9 +70,12 @@ interface EditValues {
 export function EipEdit({ eip, onClose }: { readonly eip: Eip; readonly onClose: () => void }) {
   const { t } = useTranslation('network')
   const update = useChange(eips.update, { invalidates: touchedByEip, silent: true })
+  const [form] = Form.useForm<EditValues>()
+  const bandwidth = Form.useWatch('bandwidth_mbps', form)
   const { shape } = eips.update.body
   return (
     <FormDialog<EditValues>
+      form={form}
       title={t('eip.editTitle', { address: eip.address })}
       okText={t('eip.save')}
       initialValues={{ name: eip.name, description: eip.description, bandwidth_mbps: eip.bandwidth_mbps }}
@@ -82,6 +87,7 @@ export function EipEdit({ eip, onClose }: { readonly eip: Eip; readonly onClose:
       <Form.Item name="bandwidth_mbps" label={t('eip.bandwidth')} extra={t('eip.bandwidthNote')} {...field(shape.bandwidth_mbps)}>
         <InputNumber min={1} max={100_000} precision={0} className="nt-number" />
       </Form.Item>
+      {bandwidth !== undefined && bandwidth !== null && bandwidth !== eip.bandwidth_mbps && <PriceChange now={eipItems(eip)} then={eipItems({ bandwidth_mbps: bandwidth })} />}
       <DescriptionField schema={shape.description} rows={3} />
     </FormDialog>
   )

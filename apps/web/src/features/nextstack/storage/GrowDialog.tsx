@@ -6,6 +6,8 @@ import { useChange } from '../../../api/hooks.ts'
 import * as format from '../../../kit/format.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { SizeInput } from '../flavor/SizeInput.tsx'
+import { volumeItems } from '../../bill/quote/items.ts'
+import { PriceChange } from '../../bill/quote/Price.tsx'
 import { touchedByVolume } from './storageRules.ts'
 
 /** Makes a volume larger: what it is, what it becomes. */
@@ -47,6 +49,7 @@ export function VolumeGrow({ volume, onClose }: { readonly volume: Volume; reado
       >
         <SizeInput />
       </Form.Item>
+      <PriceChange now={volumeItems(volume)} then={volumeItems({ pool: volume.pool, size_bytes: Math.max(wanted, volume.size_bytes) })} />
       <Alert type="info" showIcon title={t(`grow.note.${volume.content}`)} />
     </FormDialog>
   )

@@ -2,12 +2,12 @@ import Form from 'antd/es/form'
 import Radio from 'antd/es/radio'
 import Select from 'antd/es/select'
 import Switch from 'antd/es/switch'
-import { volumes } from '@zhisuan/contract/nextstack/volume'
-import { useEffect } from 'react'
+import { storagePools, volumes } from '@zhisuan/contract/nextstack/volume'
+import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate, useSearchParams } from 'react-router'
 import { toApiError } from '../../../api/client.ts'
-import { useChange } from '../../../api/hooks.ts'
+import { useCall, useChange } from '../../../api/hooks.ts'
 import { notify, toastError } from '../../../api/notify.ts'
 import * as format from '../../../kit/format.ts'
 import { FormPage } from '../../../kit/FormPage.tsx'
@@ -17,6 +17,10 @@ import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
 import { writeCloudChoice } from '../../../session/cloudChoice.ts'
 import { useCurrentUser } from '../../../session/user.ts'
+import { BillingMode, byHour, type Billing } from '../../bill/quote/BillingMode.tsx'
+import { volumeItems } from '../../bill/quote/items.ts'
+import { Price } from '../../bill/quote/Price.tsx'
+import { useOrdering } from '../../bill/quote/useOrdering.ts'
 import { CloudNotice, NoCloud } from '../CloudNotice.tsx'
 import { SizeInput } from '../flavor/SizeInput.tsx'
 import '../nextstack.css'
@@ -34,7 +38,7 @@ const { shape } = volumes.create.body
 
 /** Makes a volume: empty, or from what was kept of another; the address may say from what, and for which instance. */
 export default function VolumeAdd() {
-  const { t } = useTranslation('storage')
+  const { t } = useTranslation(['storage', 'order'])
   const navigate = useNavigate()
   const [search] = useSearchParams()
   const bpId = useCurrentUser()?.bp_id ?? null
@@ -57,6 +61,11 @@ export default function VolumeAdd() {
   const typed = Form.useWatch((values: VolumeValues) => values, form) ?? initial
   const cloud = clouds.find(({ cloud_id }) => cloud_id === typed.cloud_id)
   const source = useSource(typed)
+  const [billing, setBilling] = useState<Billing>(byHour)
+  const ordering = useOrdering()
+  const pools = useCall(storagePools.list, { query: { cloud_id: cloud?.cloud_id, page_size: 1000, sort: 'name' } }, { enabled: cloud !== undefined, silent: true }).data?.items
+  // The same choice as the server's where none was made.
+  const poolName = typed.pool ?? (pools?.find(({ name }) => name === 'default') ?? pools?.[0])?.name ?? ''
   const create = useChange(volumes.create, { invalidates: touchedByVolume, silent: true })
 
   // What a copy is, it is by what it is copied from.
@@ -79,12 +88,25 @@ export default function VolumeAdd() {
       {cloud !== undefined && <CloudNotice cloud={cloud} />}
       <FormPage<VolumeValues>
         form={form}
-        submitText={t('add.submit')}
+        submitText={billing.mode === 'hour' ? t('add.submit') : t('order:toPay')}
         initialValues={initial}
-        aside={<VolumeAddAside sizeBytes={typed.size_bytes ?? 0} />}
+        aside={
+          <>
+            <div className="zs-card">
+              <h2>{t('order:price.title')}</h2>
+              {bpId !== null && <BillingMode value={billing} onChange={setBilling} />}
+              <Price items={volumeItems({ pool: poolName, size_bytes: typed.size_bytes ?? 0 })} period={billing.mode} count={billing.count} />
+            </div>
+            <VolumeAddAside sizeBytes={typed.size_bytes ?? 0} />
+          </>
+        }
         onCancel={() => void navigate(paths.nextstack.volume.list())}
         onSubmit={async (values) => {
           try {
+            if (billing.mode !== 'hour') {
+              await ordering.order('volume', bodyOf(values), billing)
+              return
+            }
             const volume = await create.mutateAsync({ body: bodyOf(values) })
             notify('success', t('done.create', { name: volume.name }))
             writeCloudChoice(values.cloud_id)

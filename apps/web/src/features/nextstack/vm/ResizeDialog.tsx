@@ -9,6 +9,8 @@ import { notify } from '../../../api/notify.ts'
 import * as format from '../../../kit/format.ts'
 import { useReturnFocus } from '../../../kit/focus.ts'
 import { showFieldErrors } from '../../../kit/rules.ts'
+import { flavorItems, vmItems } from '../../bill/quote/items.ts'
+import { PriceChange } from '../../bill/quote/Price.tsx'
 import { diskRule } from './diskRule.ts'
 import { DiskInput } from './DiskInput.tsx'
 import { FlavorPicker, useFlavors } from './FlavorPicker.tsx'
@@ -80,6 +82,7 @@ export function ResizeDialog({ vm, onClose }: { readonly vm: Vm; readonly onClos
           <DiskInput minBytes={minBytes} />
         </Form.Item>
       </Form>
+      <PriceChange now={vmItems(vm)} then={chosen === undefined ? vmItems(vm) : flavorItems(chosen, diskBytes ?? vm.disk_bytes)} />
       <Alert type="info" showIcon title={same ? t('resize.same') : t('resize.note')} />
     </Modal>
   )

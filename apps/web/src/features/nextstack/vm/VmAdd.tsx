@@ -12,6 +12,7 @@ import { useEffect, useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { useCall, useChange } from '../../../api/hooks.ts'
+import { toApiError, type ApiError } from '../../../api/client.ts'
 import { notify } from '../../../api/notify.ts'
 import { errorText } from '../../../api/toasts.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
@@ -21,6 +22,8 @@ import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
 import { writeCloudChoice } from '../../../session/cloudChoice.ts'
 import { useCurrentUser } from '../../../session/user.ts'
+import { BillingMode, byHour, type Billing } from '../../bill/quote/BillingMode.tsx'
+import { useOrdering } from '../../bill/quote/useOrdering.ts'
 import { CloudNotice, NoCloud, troubleOf } from '../CloudNotice.tsx'
 import '../nextstack.css'
 import { GroupSelect } from '../network/GroupSelect.tsx'
@@ -40,7 +43,7 @@ const blank: VmTyped = { count: 1, description: '' }
 
 /** Creates instances: all on one page, with what was chosen beside it. What was typed survives a refusal and a reload. */
 export default function VmAdd() {
-  const { t } = useTranslation('nextstack')
+  const { t } = useTranslation(['nextstack', 'order'])
   const navigate = useNavigate()
   const userId = useCurrentUser()?.id ?? ''
   const { list, selected, loading } = useClouds()
@@ -48,6 +51,8 @@ export default function VmAdd() {
   const [form] = Form.useForm<VmTyped>()
   const [draft, setDraft] = useState(() => readDraft(sessionStorage, userId))
   const [refused, setRefused] = useState<{ text: string; rest: readonly string[] } | null>(null)
+  const [billing, setBilling] = useState<Billing>(byHour)
+  const ordering = useOrdering()
   const typed: VmTyped = Form.useWatch([], form) ?? {}
 
   const cloud = clouds.find(({ cloud_id }) => cloud_id === typed.cloud_id)
@@ -85,8 +90,17 @@ export default function VmAdd() {
       form.scrollToField('password', { block: 'center', focus: true })
       return
     }
+    const body = bodyOf(values, image?.cloud_init ?? false)
+    const onError = (error: ApiError): void => setRefused({ text: errorText(error), rest: showFieldErrors(form, error.fields).map(({ message }) => message) })
+    if (billing.mode !== 'hour') {
+      ordering.order('vm', body, billing).then(
+        () => clearDraft(sessionStorage),
+        (thrown: unknown) => onError(toApiError(thrown)),
+      )
+      return
+    }
     create.mutate(
-      { body: bodyOf(values, image?.cloud_init ?? false) },
+      { body },
       {
         onSuccess: ({ items }) => {
           clearDraft(sessionStorage)
@@ -94,7 +108,7 @@ export default function VmAdd() {
           writeCloudChoice(values.cloud_id)
           void navigate(paths.nextstack.vm.list())
         },
-        onError: (error) => setRefused({ text: errorText(error), rest: showFieldErrors(form, error.fields).map(({ message }) => message) }),
+        onError,
       },
     )
   }
@@ -224,14 +238,16 @@ export default function VmAdd() {
       <aside className="ns-add-side" aria-label={t('add.summary')}>
         <div className="zs-card">
           <h2 className="ns-heading">{t('add.summary')}</h2>
-          <VmAddSummary typed={typed} network={nets?.find(({ id }) => id === vpcIdOf(typed.network))?.name ?? typed.network} cloud={cloud} image={image} flavor={flavor} />
+          <VmAddSummary typed={typed} network={nets?.find(({ id }) => id === vpcIdOf(typed.network))?.name ?? typed.network} cloud={cloud} image={image} flavor={flavor} billing={billing} />
+          {bpId !== null && <BillingMode value={billing} onChange={setBilling} />}
           <div aria-live="polite">
             {refused !== null && <Alert type="error" showIcon className="ns-notice" title={t('add.refused', { reason: refused.text })} description={refused.rest.join('；')} />}
+            {billing.mode !== 'hour' && count > 1 && <p className="ns-bad">{t('order:oneOnly')}</p>}
             {missing.length > 0 && <p className="ns-soft">{t('add.missing', { fields: missing.join('、') })}</p>}
             {(trouble === 'maintenance' || trouble === 'offline') && <p className="ns-soft">{t('add.cloudUnavailable')}</p>}
           </div>
-          <Button type="primary" htmlType="submit" block size="large" loading={create.isPending} disabled={cloud?.status !== 'active'}>
-            {count > 1 ? t('add.submitMany', { count }) : t('add.submit')}
+          <Button type="primary" htmlType="submit" block size="large" loading={create.isPending || ordering.pending} disabled={cloud?.status !== 'active' || (billing.mode !== 'hour' && count > 1)}>
+            {billing.mode !== 'hour' ? t('order:toPay') : count > 1 ? t('add.submitMany', { count }) : t('add.submit')}
           </Button>
           <Button type="text" block onClick={() => void navigate(paths.nextstack.vm.list())}>
             {t('add.cancel')}

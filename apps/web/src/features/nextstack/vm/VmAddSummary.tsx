@@ -2,18 +2,22 @@ import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import type { Flavor } from '@zhisuan/contract/nextstack/flavor'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Price } from '../../bill/quote/Price.tsx'
+import { flavorItems } from '../../bill/quote/items.ts'
+import type { Billing } from '../../bill/quote/BillingMode.tsx'
 import * as format from '../../../kit/format.ts'
 import type { Image } from './ImagePicker.tsx'
 import { accessOf, type VmTyped } from './vmForm.ts'
 
 /** What was chosen so far, and what several of them come to. */
-export function VmAddSummary({ typed, network, cloud, image, flavor }: {
+export function VmAddSummary({ typed, network, cloud, image, flavor, billing }: {
   readonly typed: VmTyped
   /** What people call the chosen one. */
   readonly network: string | undefined
   readonly cloud: CloudBasic | undefined
   readonly image: Image | undefined
   readonly flavor: Flavor | undefined
+  readonly billing: Billing
 }) {
   const { t } = useTranslation('nextstack')
   const count = typed.count ?? 1
@@ -41,7 +45,7 @@ export function VmAddSummary({ typed, network, cloud, image, flavor }: {
         </Chosen>
       )}
       <Chosen label={t('add.price')}>
-        {t('add.priceNone')} <span className="ns-soft">{t('add.priceNote')}</span>
+        {flavor && <Price items={flavorItems(flavor, disk)} period={billing.mode} count={billing.count} times={count} />}
       </Chosen>
     </dl>
   )

@@ -1,0 +1,64 @@
+import Button from 'antd/es/button'
+import { orderKinds, orders, orderStatuses, prepaidTypes, type Order } from '@zhisuan/contract/bill/order'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { col } from '../../../kit/columns.tsx'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { filter } from '../../../kit/filters.ts'
+import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { paths } from '../../../paths.ts'
+import { useIsPlatform } from '../../../session/user.ts'
+import { OrderState } from './OrderState.tsx'
+import { resourcePath, termText } from './orderText.ts'
+import { PrepayDialog } from './TermDialogs.tsx'
+import { useOrderActions } from './useOrderActions.tsx'
+
+/** What was ordered, what of it waits to be paid, and what could not be renewed. */
+export default function OrderList() {
+  const { t } = useTranslation('order')
+  const platform = useIsPlatform()
+  const [prepaying, setPrepaying] = useState(false)
+  const { actionsOf, dialogsOf } = useOrderActions()
+  const prepay = platform ? undefined : (
+    <Button type="primary" onClick={() => setPrepaying(true)}>
+      {t('action.prepay')}
+    </Button>
+  )
+  return (
+    <>
+      <ResourceTable
+        call={orders.list}
+        rows={({ items }) => items}
+        rowKey="id"
+        columns={[
+          col.name<Order>('number', t('column.number'), ({ number }) => number, { sort: true, width: 120, to: ({ id }) => paths.order.detail(id), note: ({ automatic }) => (automatic ? t('automatic') : '') }),
+          col.custom<Order>('status', t('column.status'), (order) => <OrderState order={order} />, { sort: true, width: 170 }),
+          col.link<Order>('resource', t('column.resource'), ({ resource }) => resource.name, ({ resource }) => (resource.id === null ? null : resourcePath[resource.type](resource.id)), { width: 180 }),
+          col.text<Order>('resource_type', t('column.type'), ({ resource }) => t(`type.${resource.type}`), { width: 110 }),
+          col.text<Order>('kind', t('column.kind'), ({ kind }) => t(`kind.${kind}`), { width: 90 }),
+          col.text<Order>('term', t('column.term'), (order) => termText(t, order), { width: 90 }),
+          col.money<Order>('amount', t('column.amount'), ({ amount }) => amount, { sort: true, width: 120 }),
+          col.money<Order>('refunded', t('column.refunded'), ({ refunded_amount }) => refunded_amount, { width: 110, off: true }),
+          ...(platform ? [col.text<Order>('bp', t('column.organisation'), ({ bp_name }) => bp_name, { width: 140 })] : []),
+          col.text<Order>('by', t('column.by'), ({ created_by }) => (created_by === '' ? t('platform') : created_by), { width: 120 }),
+          col.date<Order>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
+        ]}
+        filters={[
+          filter.keyword(t('keyword')),
+          filter.select('status', t('column.status'), orderStatuses.map((value) => ({ value, label: t(`status.${value}`) }))),
+          filter.select('kind', t('column.kind'), orderKinds.map((value) => ({ value, label: t(`kind.${value}`) }))),
+          filter.select('resource_type', t('column.type'), prepaidTypes.map((value) => ({ value, label: t(`type.${value}`) }))),
+        ]}
+        rowActions={actionsOf}
+        toolbar={prepay}
+        empty={
+          <EmptyState title={t('empty')} action={prepay}>
+            {t('emptyNote')}
+          </EmptyState>
+        }
+      />
+      {dialogsOf(null)}
+      {prepaying && <PrepayDialog onClose={() => setPrepaying(false)} />}
+    </>
+  )
+}

@@ -1,0 +1,91 @@
+import Alert from 'antd/es/alert'
+import Modal from 'antd/es/modal'
+import { accounts } from '@zhisuan/contract/bill/account'
+import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
+import { orders, type Order } from '@zhisuan/contract/bill/order'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { toApiError } from '../../../api/client.ts'
+import { useCall, useChange } from '../../../api/hooks.ts'
+import { notify } from '../../../api/notify.ts'
+import { errorText } from '../../../api/toasts.ts'
+import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
+import { useReturnFocus } from '../../../kit/focus.ts'
+import * as format from '../../../kit/format.ts'
+import { Countdown, useNow } from './OrderState.tsx'
+import './order.css'
+import { termText } from './orderText.ts'
+import { touchedByOrder } from './touched.ts'
+
+/** Pays from the balance: what it costs, what there is, and what is missing. */
+export function PayDialog({ order, onClose }: { readonly order: Order; readonly onClose: () => void }) {
+  const { t } = useTranslation('order')
+  useReturnFocus()
+  const [refused, setRefused] = useState<string | null>(null)
+  const wallet = useCall(accounts.wallet, { params: { id: order.bp_id } }, { silent: true, refreshMs: 5_000 })
+  const pay = useChange(orders.pay, { invalidates: touchedByOrder, silent: true })
+  const available = wallet.data === undefined ? null : toMinor(wallet.data.available)
+  const left = available === null ? null : available - toMinor(order.amount)
+  const over = Date.parse(order.expires_at) <= useNow()
+  const go = async (): Promise<void> => {
+    setRefused(null)
+    try {
+      const { status } = await pay.mutateAsync({ params: { id: order.id } })
+      notify('success', t(status === 'delivered' ? 'pay.delivered' : 'pay.paid', { number: order.number }))
+      onClose()
+    } catch (thrown) {
+      setRefused(errorText(toApiError(thrown)))
+    }
+  }
+  return (
+    <Modal
+      open
+      title={t('pay.title', { number: order.number })}
+      okText={t('pay.ok', { amount: format.money(order.amount) })}
+      okButtonProps={{ disabled: left === null || left < 0n || over }}
+      confirmLoading={pay.isPending}
+      onOk={go}
+      onCancel={onClose}
+      mask={{ closable: false }}
+      width={480}
+    >
+      {refused !== null && <Alert type="error" showIcon className="zs-form-alert" title={refused} />}
+      <p>
+        {t(`kind.${order.kind}`)} {t(`type.${order.resource.type}`)} <strong>{order.resource.name}</strong>，{termText(t, order)}
+      </p>
+      {wallet.error !== null && wallet.data === undefined ? (
+        <ErrorPanel error={wallet.error} onRetry={() => void wallet.refetch()} />
+      ) : (
+        <dl className="or-sums" aria-busy={wallet.data === undefined}>
+          <Sum label={t('pay.amount')} amount={order.amount} />
+          <Sum label={t('pay.available')} amount={wallet.data?.available} />
+          {left !== null && (left < 0n ? <Sum label={t('pay.missing')} amount={toDecimal(-left)} bad /> : <Sum label={t('pay.left')} amount={toDecimal(left)} />)}
+        </dl>
+      )}
+      {left !== null && left < 0n && <Alert type="warning" showIcon title={t('pay.topUp', { amount: `¥${roundedUp(-left)}` })} />}
+      {over ? (
+        <Alert type="warning" showIcon title={t('pay.expired')} />
+      ) : (
+        <p className="zs-soft">
+          <Countdown until={order.expires_at} />
+          {order.kind === 'purchase' && `。${t('pay.held')}`}
+        </p>
+      )}
+    </Modal>
+  )
+}
+
+/** What has to be paid in is a whole number of cents: one that is floored would not be enough. */
+const roundedUp = (minor: bigint): string => {
+  const cent = 1_000_000n
+  return format.money(toDecimal(((minor + cent - 1n) / cent) * cent))
+}
+
+export function Sum({ label, amount, bad = false }: { readonly label: string; readonly amount: string | undefined; readonly bad?: boolean }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd className={bad ? 'zs-number zs-bad' : 'zs-number'}>{amount === undefined ? format.nothing : `¥${format.money(amount)}`}</dd>
+    </div>
+  )
+}

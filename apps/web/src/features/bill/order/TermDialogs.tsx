@@ -1,0 +1,111 @@
+import Form from 'antd/es/form'
+import Radio from 'antd/es/radio'
+import { orders, prepaids, prepaidTypes, type Order, type PrepaidType } from '@zhisuan/contract/bill/order'
+import { eips } from '@zhisuan/contract/nextstack/eip'
+import { vms } from '@zhisuan/contract/nextstack/vm'
+import { volumes } from '@zhisuan/contract/nextstack/volume'
+import { useTranslation } from 'react-i18next'
+import { useNavigate } from 'react-router'
+import { useCall, useChange } from '../../../api/hooks.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
+import * as format from '../../../kit/format.ts'
+import { SearchSelect } from '../../../kit/SearchSelect.tsx'
+import { paths, withQuery } from '../../../paths.ts'
+import { BillingMode, type Billing } from '../quote/BillingMode.tsx'
+import type { QuoteItem } from '../quote/items.ts'
+import { Price } from '../quote/Price.tsx'
+import { touchedByOrder } from './touched.ts'
+import { useResourceItems } from './useResourceItems.ts'
+
+const month: Billing = { mode: 'month', count: 1, auto_renew: false }
+const periodOf = ({ mode }: Billing) => (mode === 'hour' ? 'month' : mode)
+
+function TermFields({ billing, items, prepaidOnly }: { readonly billing: Billing; readonly items: readonly QuoteItem[]; readonly prepaidOnly: boolean }) {
+  const { t } = useTranslation('order')
+  return (
+    <>
+      <Form.Item name="billing" label={t('mode.label')} required>
+        <Term prepaidOnly={prepaidOnly} />
+      </Form.Item>
+      <p>
+        {t('price.title')}：<Price items={items} period={periodOf(billing)} count={billing.count} />
+      </p>
+    </>
+  )
+}
+
+/** A form gives its control what it holds. */
+function Term({ value = month, onChange, prepaidOnly }: { readonly value?: Billing; readonly onChange?: (value: Billing) => void; readonly prepaidOnly: boolean }) {
+  return <BillingMode value={value} onChange={(next) => onChange?.(next.mode === 'hour' ? { ...next, mode: 'month' } : next)} prepaidOnly={prepaidOnly} />
+}
+
+/** More time for what was ordered. */
+export function RenewDialog({ order, onClose }: { readonly order: Order; readonly onClose: () => void }) {
+  const { t } = useTranslation('order')
+  const navigate = useNavigate()
+  const id = order.resource.id ?? ''
+  const [form] = Form.useForm<{ billing: Billing }>()
+  const billing = Form.useWatch('billing', form) ?? month
+  const items = useResourceItems(order.resource.type, id)
+  const { data } = useCall(prepaids.get, { params: { id } }, { silent: true })
+  const renew = useChange(orders.renew, { invalidates: touchedByOrder, silent: true, onDone: (made) => void navigate(withQuery(paths.order.detail(made.id), { pay: 1 })) })
+  return (
+    <FormDialog<{ billing: Billing }>
+      form={form}
+      title={t('renew.title', { name: order.resource.name })}
+      okText={t('renew.ok')}
+      initialValues={{ billing: month }}
+      doneText={t('renew.done')}
+      onClose={onClose}
+      onSubmit={(values) => renew.mutateAsync({ params: { id: order.id }, body: { period: periodOf(values.billing), count: values.billing.count } })}
+    >
+      <p>{data !== undefined && (data.ends_at === null ? t('renew.endsNow') : `${t('renew.until')}：${format.dateTime(data.ends_at)}`)}</p>
+      <TermFields billing={billing} items={items} prepaidOnly />
+      <p className="zs-soft">{t('renew.note')}</p>
+    </FormDialog>
+  )
+}
+
+interface Values {
+  resource_type: PrepaidType
+  resource_id?: string
+  billing: Billing
+}
+
+/** Pays in advance for something that is paid by the hour. */
+export function PrepayDialog({ onClose }: { readonly onClose: () => void }) {
+  const { t } = useTranslation('order')
+  const navigate = useNavigate()
+  const [form] = Form.useForm<Values>()
+  const type = Form.useWatch('resource_type', form) ?? 'vm'
+  const id = Form.useWatch('resource_id', form)
+  const billing = Form.useWatch('billing', form) ?? month
+  const items = useResourceItems(type, id)
+  const create = useChange(orders.create, { invalidates: touchedByOrder, silent: true, onDone: (made) => void navigate(withQuery(paths.order.detail(made.id), { pay: 1 })) })
+  const select = { label: t('prepay.resource'), placeholder: t('prepay.search') }
+  return (
+    <FormDialog<Values>
+      form={form}
+      title={t('prepay.title')}
+      okText={t('prepay.ok')}
+      initialValues={{ resource_type: 'vm', billing: month }}
+      doneText={t('prepay.done')}
+      onClose={onClose}
+      onSubmit={(values) => create.mutateAsync({ body: { resource_type: values.resource_type, resource_id: values.resource_id ?? '', period: periodOf(values.billing), count: values.billing.count, auto_renew: values.billing.auto_renew } })}
+    >
+      <Form.Item name="resource_type" label={t('prepay.type')}>
+        <Radio.Group optionType="button" options={prepaidTypes.map((value) => ({ value, label: t(`type.${value}`) }))} onChange={() => form.resetFields(['resource_id'])} />
+      </Form.Item>
+      <Form.Item key={type} name="resource_id" label={t('prepay.resource')} rules={[{ required: true, message: t('prepay.resourceRequired') }]}>
+        {type === 'vm' ? (
+          <SearchSelect call={vms.list} rows={({ items: rows }) => rows} nameOf={({ name }) => name} {...select} />
+        ) : type === 'volume' ? (
+          <SearchSelect call={volumes.list} rows={({ items: rows }) => rows} nameOf={({ name }) => name} {...select} />
+        ) : (
+          <SearchSelect call={eips.list} rows={({ items: rows }) => rows} nameOf={({ name, address }) => (name === address ? name : `${name}（${address}）`)} {...select} />
+        )}
+      </Form.Item>
+      <TermFields billing={billing} items={items} prepaidOnly={false} />
+    </FormDialog>
+  )
+}

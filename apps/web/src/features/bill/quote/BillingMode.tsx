@@ -1,0 +1,54 @@
+import Radio from 'antd/es/radio'
+import Select from 'antd/es/select'
+import Switch from 'antd/es/switch'
+import { prepaidPeriods, type PrepaidPeriod } from '@zhisuan/contract/bill/order'
+import { useTranslation } from 'react-i18next'
+import './quote.css'
+
+/** How something is paid for: by the hour, or so many months or years in advance. */
+export interface Billing {
+  readonly mode: 'hour' | PrepaidPeriod
+  readonly count: number
+  readonly auto_renew: boolean
+}
+export const byHour: Billing = { mode: 'hour', count: 1, auto_renew: false }
+
+const counts: Readonly<Record<PrepaidPeriod, readonly number[]>> = { month: [1, 2, 3, 6, 9], year: [1, 2, 3] }
+
+/** Chooses how a new resource is paid for. */
+export function BillingMode({ value, onChange, prepaidOnly = false }: { readonly value: Billing; readonly onChange: (value: Billing) => void; readonly prepaidOnly?: boolean }) {
+  const { t } = useTranslation('order')
+  const { mode } = value
+  const modes = prepaidOnly ? prepaidPeriods : (['hour', ...prepaidPeriods] as const)
+  return (
+    <div>
+      <div className="bq-mode">
+        <Radio.Group
+          aria-label={t('mode.label')}
+          optionType="button"
+          value={mode}
+          options={modes.map((one) => ({ value: one, label: t(`mode.${one}`) }))}
+          onChange={(event) => onChange({ ...value, mode: event.target.value as Billing['mode'], count: 1 })}
+        />
+        {mode !== 'hour' && (
+          <>
+            <Select
+              aria-label={t('count')}
+              value={value.count}
+              popupMatchSelectWidth={false}
+              options={counts[mode].map((count) => ({ value: count, label: t(mode === 'month' ? 'countMonth' : 'countYear', { count }) }))}
+              onChange={(count) => onChange({ ...value, count })}
+            />
+            {!prepaidOnly && (
+              <label>
+                <Switch checked={value.auto_renew} onChange={(auto_renew) => onChange({ ...value, auto_renew })} />
+                {t('autoRenew')}
+              </label>
+            )}
+          </>
+        )}
+      </div>
+      <p className="zs-soft">{t(`modeNote.${mode}`)}</p>
+    </div>
+  )
+}

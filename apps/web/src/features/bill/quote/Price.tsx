@@ -1,0 +1,124 @@
+import Button from 'antd/es/button'
+import Popover from 'antd/es/popover'
+import type { BillingPeriod, quoteLine } from '@zhisuan/contract/bill/catalogue'
+import { meters } from '@zhisuan/contract/bill/meter'
+import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
+import type { TFunction } from 'i18next'
+import { useTranslation } from 'react-i18next'
+import type { z } from 'zod'
+import * as format from '../../../kit/format.ts'
+import type { QuoteItem } from './items.ts'
+import './quote.css'
+import { useQuote, type PartialQuote } from './useQuote.ts'
+
+type QuoteLine = z.output<typeof quoteLine>
+/** Months of bills are not of one length; people compare by this one. */
+const hoursOfMonth = 730n
+
+const names = (t: TFunction<'order'>, items: readonly QuoteItem[]): string => items.map(({ meter, variant }) => (variant === '' || meter === 'volume.size' ? t(`meter.${meter}`) : `${t(`meter.${meter}`)} ${variant}`)).join('、')
+const timesOf = (amount: string, times: bigint): string => toDecimal(toMinor(amount) * times)
+
+/** The parts of an amount, each with the formula that made it. */
+export function QuoteLines({ lines, count }: { readonly lines: readonly QuoteLine[]; readonly count: number }) {
+  const { t } = useTranslation('order')
+  return (
+    <table className="bq-lines">
+      <thead>
+        <tr>
+          <th scope="col">{t('column.item')}</th>
+          <th scope="col">{t('column.formula')}</th>
+          <th scope="col" className="bq-amount">{t('column.amount')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {lines.map((line) => (
+          <tr key={`${line.meter}/${line.variant}`}>
+            <td>
+              {t(`meter.${line.meter}`)} {line.variant !== '' && <span className="zs-soft">{line.variant}</span>}
+            </td>
+            <td className="zs-number">{formulaText(t, line, count)}</td>
+            <td className="zs-number bq-amount">{line.amount}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function formulaText(t: TFunction<'order'>, line: QuoteLine, count: number): string {
+  const unit = t(`unit.${meters[line.meter].unit}`)
+  const parts = line.parts.map(({ units, price }) => `${units} ${unit} × ${price}`)
+  const sum = parts.length > 1 ? `(${parts.join(' + ')})` : (parts[0] ?? '0')
+  return [sum, ...(count > 1 ? [String(count)] : []), ...(line.fraction === '1.00' ? [] : [line.fraction])].join(' × ')
+}
+
+/**
+ * What is chosen costs, and why; unpriced parts are named and are free.
+ * @param items of one of them
+ * @param times so many alike
+ */
+export function Price({ items, period, count = 1, times = 1 }: { readonly items: readonly QuoteItem[]; readonly period: BillingPeriod; readonly count?: number; readonly times?: number }) {
+  const { t } = useTranslation('order')
+  const { data, error } = useQuote(items, period, count)
+  if (items.length === 0) return <span className="zs-soft">{format.nothing}</span>
+  if (data === undefined) return <span className="zs-soft" aria-live="polite">{error === null ? t('price.pending') : t('price.failed')}</span>
+  const { quote, unpriced } = data
+  const missing = unpriced.length > 0 && (period === 'hour' ? t('price.noneOf', { items: names(t, unpriced) }) : t('price.prepaidNone', { items: names(t, unpriced) }))
+  if (quote === null) {
+    return (
+      <span className="bq-price">
+        {t('price.none')} <span className="zs-soft">{period === 'hour' ? t('price.noneNote') : missing}</span>
+      </span>
+    )
+  }
+  const amount = timesOf(quote.amount, BigInt(times))
+  const list = timesOf(quote.list_amount, BigInt(times))
+  return (
+    <span className="bq-price" aria-live="polite">
+      <strong className="zs-number">{period === 'hour' ? t('price.hour', { amount: shown(amount) }) : t('price.prepaid', { amount: format.money(amount) })}</strong>
+      {list !== amount && <del className="zs-soft zs-number">{t('price.saved', { amount: period === 'hour' ? shown(list) : format.money(list) })}</del>}
+      {period === 'hour' && <span className="zs-soft zs-number">{t('price.monthly', { amount: format.money(timesOf(amount, hoursOfMonth)) })}</span>}
+      <Popover trigger={['click', 'focus']} title={t('price.how')} content={<QuoteLines lines={quote.lines} count={count} />}>
+        <Button type="link" size="small" className="bq-how">
+          {t('price.how')}
+        </Button>
+      </Popover>
+      {missing !== false && <span className="zs-soft">{missing}</span>}
+    </span>
+  )
+}
+
+/** An hour costs so little that two decimals would say nothing: at most four, floored. */
+const shown = (amount: string): string => {
+  const [whole = '0', fraction = ''] = amount.split('.')
+  const cut = fraction.slice(0, 4).replace(/0+$/, '').padEnd(2, '0')
+  return `${whole}.${cut}`
+}
+
+const hourly = (data: PartialQuote | undefined): bigint | null => (data === undefined ? null : toMinor(data.quote?.amount ?? '0.00'))
+
+/** Before and after a resize. */
+export function PriceChange({ now, then }: { readonly now: readonly QuoteItem[]; readonly then: readonly QuoteItem[] }) {
+  const { t } = useTranslation('order')
+  const [before, after] = [hourly(useQuote(now, 'hour').data), hourly(useQuote(then, 'hour').data)]
+  const change = before === null || after === null ? null : after - before
+  return (
+    <dl className="bq-change">
+      <div>
+        <dt>{t('price.now')}</dt>
+        <dd>
+          <Price items={now} period="hour" />
+        </dd>
+      </div>
+      <div>
+        <dt>{t('price.after')}</dt>
+        <dd>
+          <Price items={then} period="hour" />
+        </dd>
+      </div>
+      <p className="zs-soft" aria-live="polite">
+        {change !== null && (change === 0n ? t('price.same') : t('price.change', { sign: change > 0n ? '+' : '−', amount: shown(toDecimal(change < 0n ? -change : change)) }))} {t('price.covered')}
+      </p>
+    </dl>
+  )
+}

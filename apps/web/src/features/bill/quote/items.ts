@@ -1,0 +1,31 @@
+import type { Meter } from '@zhisuan/contract/bill/meter'
+import type { Eip, EipPool } from '@zhisuan/contract/nextstack/eip'
+import type { Flavor } from '@zhisuan/contract/nextstack/flavor'
+import type { Vm } from '@zhisuan/contract/nextstack/vm'
+import type { Volume } from '@zhisuan/contract/nextstack/volume'
+
+/** So much of a meter, as a quote is asked for it. */
+export interface QuoteItem {
+  readonly meter: Meter
+  readonly variant: string
+  readonly quantity: number
+}
+
+const item = (meter: Meter, quantity: number, variant = ''): QuoteItem => ({ meter, variant, quantity })
+
+/** What an instance uses while it runs. */
+export const vmItems = ({ cpu_cores, memory_bytes, disk_bytes, gpus }: Pick<Vm, 'cpu_cores' | 'memory_bytes' | 'disk_bytes' | 'gpus'>): QuoteItem[] => [
+  item('vm.vcpu', cpu_cores),
+  item('vm.memory', memory_bytes),
+  item('vm.disk', disk_bytes),
+  ...gpus.map(({ model, count }) => item('vm.gpu', count, model)),
+]
+
+export const flavorItems = ({ cpu_cores, memory_bytes, gpu }: Pick<Flavor, 'cpu_cores' | 'memory_bytes' | 'gpu'>, disk_bytes: number): QuoteItem[] => vmItems({ cpu_cores, memory_bytes, disk_bytes, gpus: gpu === null ? [] : [gpu] })
+
+export const volumeItems = ({ pool, size_bytes }: Pick<Volume, 'pool' | 'size_bytes'>): QuoteItem[] => [item('volume.size', size_bytes, pool)]
+
+export const eipItems = ({ bandwidth_mbps }: Pick<Eip, 'bandwidth_mbps'>): QuoteItem[] => [item('eip.address', 1), ...(bandwidth_mbps === null ? [] : [item('eip.bandwidth', bandwidth_mbps)])]
+
+/** Of one that is about to be taken: without a bandwidth of its own it gets all that the pool allows. */
+export const newEipItems = (bandwidth_mbps: number | null, pool: Pick<EipPool, 'max_bandwidth_mbps'> | undefined): QuoteItem[] => eipItems({ bandwidth_mbps: bandwidth_mbps ?? pool?.max_bandwidth_mbps ?? null })
