@@ -294,7 +294,7 @@ export const quoteLine = z.object({
 })
 
 export const quotes = {
-  /** Refused with 24007, naming the item. */
+  /** Refused with 24007, naming the item, unless a part of it is enough. */
   ask: defineCall({
     id: 'bill.quote.ask',
     method: 'POST',
@@ -308,8 +308,10 @@ export const quotes = {
       period: z.enum(billingPeriods),
       /** So many periods. */
       count: z.int().min(1).max(120).default(1),
+      /** What has no price is left out and named, as forms show it. */
+      partial: z.boolean().default(false),
       items: z.array(z.object({ meter: z.enum(meterNames), variant: variant.default(''), quantity: z.int().min(0).max(2 ** 52) })).min(1).max(50),
     }),
-    response: z.object({ period: z.enum(billingPeriods), count: z.int(), list_amount: money, amount: money, lines: z.array(quoteLine) }),
+    response: z.object({ period: z.enum(billingPeriods), count: z.int(), list_amount: money, amount: money, lines: z.array(quoteLine), unpriced: z.array(z.int()) }),
   }),
 } as const

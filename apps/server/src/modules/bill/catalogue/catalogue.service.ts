@@ -411,12 +411,17 @@ export type Quote = ResponseOf<typeof contract.quotes.ask>
 /** What something costs somebody at a moment. @throws Refusal 24007 naming the first item without a price */
 export async function quoteAt(on: Sql, wish: Omit<BodyOf<typeof contract.quotes.ask>, 'bp_id'> & { bp_id: string }, moment: Date): Promise<Quote> {
   const tariff = createTariff(await store.readTariff(on, wish.period))
-  const priced = wish.items.map(({ meter, variant, quantity }, index) => {
+  const unpriced: number[] = []
+  const priced = wish.items.flatMap(({ meter, variant, quantity }, index) => {
     const terms = tariff.at({ meter, variant, bp_id: wish.bp_id, period: wish.period }, moment.getTime() / 1000)
-    if (terms === null) throw new Refusal('productNotPriced', { field: `items.${index}` })
+    if (terms === null) {
+      if (!wish.partial) throw new Refusal('productNotPriced', { field: `items.${index}` })
+      unpriced.push(index)
+      return []
+    }
     const fraction = terms.discount?.fraction ?? wholeFraction
     const cost = (paid: number): bigint => amountOf(meter, terms.price.tiers, quantity, { of: wish.count, whole: 1 }, paid)
-    return { meter, variant, sku: { id: terms.sku.id, name: terms.sku.name }, quantity, parts: formulaOf(meter, terms.price.tiers, quantity), fraction, list: cost(wholeFraction), cost: cost(fraction) }
+    return [{ meter, variant, sku: { id: terms.sku.id, name: terms.sku.name }, quantity, parts: formulaOf(meter, terms.price.tiers, quantity), fraction, list: cost(wholeFraction), cost: cost(fraction) }]
   })
   const sum = (amounts: readonly bigint[]): string => toDecimal(amounts.reduce((total, amount) => total + amount, 0n))
   return {
@@ -425,5 +430,6 @@ export async function quoteAt(on: Sql, wish: Omit<BodyOf<typeof contract.quotes.
     list_amount: sum(priced.map(({ list }) => list)),
     amount: sum(priced.map(({ cost }) => cost)),
     lines: priced.map(({ list, cost, fraction, ...line }) => ({ ...line, fraction: fractionText(fraction), list_amount: toDecimal(list), amount: toDecimal(cost) })),
+    unpriced,
   }
 }

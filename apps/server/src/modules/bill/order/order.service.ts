@@ -91,7 +91,7 @@ export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations
     const { bp_id, usage, name } = resource
     if (bp_id === null) throw new Refusal('orderOwnerless')
     const at = now()
-    const quote = await quoteAt(tx, { bp_id, period: wish.period, count: wish.count, items: itemsOf(usage) }, at).catch((error: unknown) => {
+    const quote = await quoteAt(tx, { bp_id, period: wish.period, count: wish.count, partial: false, items: itemsOf(usage) }, at).catch((error: unknown) => {
       throw error instanceof Refusal && error.refusal === 'productNotPriced' ? new Refusal('productNotPriced', { field: 'period', cause: error }) : error
     })
     if (wish.resource_id !== null) {
