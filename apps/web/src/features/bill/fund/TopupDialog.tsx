@@ -6,7 +6,7 @@ import Radio from 'antd/es/radio'
 import Skeleton from 'antd/es/skeleton'
 import Typography from 'antd/es/typography'
 import { topups, type Topup } from '@zhisuan/contract/bill/topup'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
@@ -29,6 +29,8 @@ interface Values {
 export function TopupDialog({ onClose }: { readonly onClose: () => void }) {
   const { t } = useTranslation('fund')
   const [made, setMade] = useState<Topup | null>(null)
+  /** The form closes itself once it was sent; what takes its place then has to stay. */
+  const guided = useRef(false)
   const { data, error, refetch } = useCall(topups.ways, {}, { silent: true })
   const remit = useChange(topups.remit, { invalidates: touchedByTopup, silent: true })
   const pay = useChange(topups.pay, { invalidates: touchedByTopup, silent: true })
@@ -42,7 +44,11 @@ export function TopupDialog({ onClose }: { readonly onClose: () => void }) {
     )
   }
   const submit = async ({ amount, way }: Values): Promise<void> => {
-    if (way === remittance) return setMade(await remit.mutateAsync({ body: { amount } }))
+    if (way === remittance) {
+      const topup = await remit.mutateAsync({ body: { amount } })
+      guided.current = true
+      return setMade(topup)
+    }
     const { url } = await pay.mutateAsync({ body: { amount, channel_id: way } })
     window.location.assign(url)
   }
@@ -52,8 +58,9 @@ export function TopupDialog({ onClose }: { readonly onClose: () => void }) {
       okText={t('topup.next')}
       initialValues={{ way: ways[0]?.value ?? '' }}
       doneText={t('topup.begun')}
-      // The guide takes this one's place, once there is something to tell.
-      onClose={() => (remit.isSuccess ? undefined : onClose())}
+      onClose={() => {
+        if (!guided.current) onClose()
+      }}
       onSubmit={submit}
     >
       <Form.Item name="amount" label={t('topup.amount')} {...field(topups.remit.body.shape.amount)}>
