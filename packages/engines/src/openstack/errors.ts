@@ -80,8 +80,8 @@ function kindOf(status: number, type: string, message: string): EngineErrorKind 
   if (status === 409) return /already (exists|in use)|duplicate|conflict occurred|already associated|overlaps with/i.test(`${type} ${message}`) ? 'conflict' : 'busy'
   if (status === 413) return 'exhausted'
   if (status === 429 || (status >= 502 && status <= 504)) return 'unreachable'
-  // Cinder says so of a volume in another state.
-  if (status === 400 && /status must be|must be (available|in-use|detached)|Invalid volume: Volume .*status|Invalid (snapshot|backup): .*status/i.test(message)) return 'busy'
+  // Cinder says so of what is in another state, or what something builds on.
+  if (status === 400 && /Invalid (volume|snapshot|backup): /i.test(message)) return 'busy'
   if (status >= 400 && status < 500) return 'invalid'
   return status >= 500 ? 'failed' : 'bad_answer'
 }
