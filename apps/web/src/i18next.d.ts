@@ -21,6 +21,7 @@ import type arrears from './locales/zh/arrears.ts'
 import type order from './locales/zh/order.ts'
 import type overview from './locales/zh/overview.ts'
 import type publicPages from './locales/zh/public.ts'
+import type report from './locales/zh/report.ts'
 import type routes from './locales/zh/routes.ts'
 import type settings from './locales/zh/settings.ts'
 import type shell from './locales/zh/shell.ts'
@@ -35,6 +36,7 @@ declare module 'i18next' {
     resources: {
       shell: typeof shell
       kit: typeof kit
+      report: typeof report
       routes: typeof routes
       public: typeof publicPages
       nextstack: typeof nextstack

@@ -31,6 +31,7 @@ const loaders = {
     iam: () => import('./zh/iam.ts'),
     keeping: () => import('./zh/keeping.ts'),
     public: () => import('./zh/public.ts'),
+    report: () => import('./zh/report.ts'),
   },
   en: {
     nextstack: () => import('./en/nextstack.ts'),
@@ -57,6 +58,7 @@ const loaders = {
     iam: () => import('./en/iam.ts'),
     keeping: () => import('./en/keeping.ts'),
     public: () => import('./en/public.ts'),
+    report: () => import('./en/report.ts'),
   },
 } as const
 
