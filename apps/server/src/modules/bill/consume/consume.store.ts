@@ -7,6 +7,8 @@ import type { Scope } from '../../../platform/auth/actor.ts'
 import type { Sql, Tables } from '../../../platform/db/database.ts'
 import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import type { Interval } from '../metering/timeline.ts'
+import { uncovered, type PrepaidSpan } from '../rating/prepaid.ts'
 import type { InUse } from './forecast.ts'
 
 export type Dimension = 'day' | 'product' | 'project' | 'resource' | 'dayProduct'
@@ -283,13 +285,30 @@ export async function inUse(on: Sql, scope: Scope): Promise<{ rows: InUse[]; rat
     select extract(epoch from min(rated_until))::bigint as until from metered_resources where (rate_to is null or rated_until < rate_to) and ${within(scope, 'bp_id')}
   `.execute(on)
   const ratedUntil = waiting[0]?.until ?? null
+  const unrated = sql`usage_intervals as interval join metered_resources as resource on resource.id = interval.resource_id
+    where ${within(scope, 'interval.bp_id')} and (interval."to" is null or interval."to" > greatest(resource.rated_until, to_timestamp(${ratedUntil ?? 0})))`
+  const prepaid = sql`exists (select from prepaid_spans as span where span.resource_id = interval.resource_id and span."to" > resource.rated_until)`
   const { rows } = await sql<InUse>`
     select interval.bp_id, meter, variant, quantity, extract(epoch from greatest(interval."from", resource.rated_until))::bigint as "from", extract(epoch from interval."to")::bigint as "to", count(*) as count
-    from usage_intervals as interval join metered_resources as resource on resource.id = interval.resource_id
-    where ${within(scope, 'interval.bp_id')} and (interval."to" is null or interval."to" > greatest(resource.rated_until, to_timestamp(${ratedUntil ?? 0})))
+    from ${unrated} and not ${prepaid}
     group by 1, 2, 3, 4, 5, 6
   `.execute(on)
-  return { rows, ratedUntil }
+  // Of these only what nobody paid in advance is paid by the hour; what renews itself goes on being paid in advance.
+  const { rows: covered } = await sql<Interval & { rated: number; spans: PrepaidSpan[]; renews: boolean }>`
+    select interval.bp_id, interval.project_id, meter, variant, quantity, extract(epoch from interval."from")::bigint as "from", extract(epoch from interval."to")::bigint as "to",
+      extract(epoch from resource.rated_until)::bigint as rated,
+      (select jsonb_agg(jsonb_build_object('from', extract(epoch from span."from")::bigint, 'to', extract(epoch from span."to")::bigint, 'usage', span.usage) order by span."to") from prepaid_spans as span where span.resource_id = interval.resource_id) as spans,
+      exists (select from prepaid_resources as renewed where renewed.resource_id = interval.resource_id and renewed.auto_renew) as renews
+    from ${unrated} and ${prepaid}
+  `.execute(on)
+  const beyond = covered.flatMap(({ rated, spans, renews, ...interval }) => {
+    const last = spans.at(-1)
+    const known = renews && last !== undefined ? [...spans.slice(0, -1), { ...last, to: Number.POSITIVE_INFINITY }] : spans
+    return uncovered([interval], known)
+      .filter(({ to }) => to === null || to > rated)
+      .map(({ bp_id, meter, variant, quantity, from, to }) => ({ bp_id, meter, variant, quantity, from: Math.max(from, rated), to, count: 1 }))
+  })
+  return { rows: [...rows, ...beyond], ratedUntil }
 }
 
 /** What each day since then cost, without those that cost nothing. */

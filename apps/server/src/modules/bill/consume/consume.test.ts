@@ -234,6 +234,18 @@ describe('the forecast', () => {
     expect(next).toEqual({ expected: toDecimal(toMinor(String(((ends[1] ?? 0) - (ends[0] ?? 0)) / hour))), low: null, high: null })
     expect(days.at(-1)).toMatchObject({ amount: '24.00' })
     expect([days_known <= 1, changes]).toEqual([true, []])
+    // What is paid in advance is not paid by the hour, and goes on so where it renews itself.
+    const prepaid = randomUUID()
+    await uses(owner, prepaid, at - 10 * hour, { 'vm.vcpu': 10, 'vm.memory': 4 * gib })
+    const { pool } = app.platform.database
+    await pool.query(`insert into prepaid_spans (order_id, resource_id, "from", "to", usage) values (gen_random_uuid(), $1, to_timestamp($2), to_timestamp($3), '{"vm.vcpu": 8, "vm.memory": 4294967296}')`, [prepaid, (at - 10 * hour) / 1000, (at + 24 * hour) / 1000])
+    await pool.query(`insert into prepaid_resources (resource_id, resource_type, resource_name, bp_id, auto_renew, period, count, renew_at) values ($1, 'vm', 'vm', $2, true, 'month', 1, now())`, [prepaid, owner])
+    await rating().run()
+    const both = await call(app, consumes.forecast, { token: admin.token, query: { bp_id: owner } })
+    expect([both.hourly, both.days.at(-1)?.amount]).toEqual(['1.20', '28.80'])
+    await pool.query('update prepaid_resources set auto_renew = false, renew_at = null where resource_id = $1', [prepaid])
+    const ending = await call(app, consumes.forecast, { token: admin.token, query: { bp_id: owner } })
+    expect([ending.hourly, ending.days.at(-1)?.amount]).toEqual(['1.20', '52.80'])
     const nobody = await call(app, consumes.forecast, { token: admin.token, query: { bp_id: await makeOrganisation(app) } })
     expect(nobody).toMatchObject({ hourly: '0.00', used: '0.00', current: { expected: '0.00' }, days: [] })
     expect(toMinor((await call(app, consumes.forecast, { token: admin.token })).hourly)).toBeGreaterThanOrEqual(toMinor('1'))

@@ -71,7 +71,8 @@ export function foresee({ tariff, inUse, now, months: [begin, next, end], used, 
     const until = Math.min(one.to ?? end, end)
     const wish = { meter: one.meter, variant: one.variant, bp_id: one.bp_id, period: 'hour' } as const
     const spans = tariff.spans(wish)
-    if (one.to === null) hourly += cost(tariff.at(wish, now), hour)
+    const isNow = one.from <= now && (one.to === null || one.to > now)
+    if (isNow) hourly += cost(tariff.at(wish, now), hour)
     for (const [index, { from, to, terms }] of spans.entries()) {
       let at = Math.max(from, one.from, begin)
       const stop = Math.min(to, until)
@@ -84,7 +85,7 @@ export function foresee({ tariff, inUse, now, months: [begin, next, end], used, 
       }
       const before = spans[index - 1]?.terms ?? null
       const about = terms ?? before
-      if (one.to !== null || from <= now || from >= end || about === null) continue
+      if (!isNow || from <= now || from >= until || about === null) continue
       const key = `${from} ${about.sku.id}`
       const change = changes.get(key) ?? { at: from, terms: about, price: false, discount: false, before: 0n, after: 0n }
       change.price ||= terms?.price.id !== before?.price.id
