@@ -86,7 +86,10 @@ export function CategoryDialog({ category, onSaved, onClose }: { readonly catego
       initialValues={{ name: category?.name ?? '', description: category?.description ?? '' }}
       doneText={category === null ? t('category.created') : t('saved')}
       onClose={onClose}
-      onSubmit={async (body) => onSaved?.(await (category === null ? create.mutateAsync({ body }) : update.mutateAsync({ params: { id: category.id }, body })))}
+      onSubmit={async (body) => {
+        const saved = await (category === null ? create.mutateAsync({ body }) : update.mutateAsync({ params: { id: category.id }, body }))
+        onSaved?.(saved)
+      }}
     >
       <NameField schema={categories.create.body.shape.name} />
       <DescriptionField schema={categories.create.body.shape.description} />

@@ -36,7 +36,10 @@ export function ProductDialog({ product, category, onSaved, onClose }: {
       initialValues={{ name: product?.name ?? '', description: product?.description ?? '', ...(known !== undefined && { category_id: known.id }) }}
       doneText={product === null ? t('product.created') : t('saved')}
       onClose={onClose}
-      onSubmit={async (body) => onSaved?.(await (product === null ? create.mutateAsync({ body }) : update.mutateAsync({ params: { id: product.id }, body })))}
+      onSubmit={async (body) => {
+        const saved = await (product === null ? create.mutateAsync({ body }) : update.mutateAsync({ params: { id: product.id }, body }))
+        onSaved?.(saved)
+      }}
     >
       <NameField schema={shape.name} />
       <Form.Item name="category_id" label={t('product.category')} {...field(shape.category_id)} rules={[{ required: true, message: t('product.chooseCategory') }]}>
