@@ -117,7 +117,7 @@ export const routes: readonly Route[] = [
   { path: '/help/helpCenter/{id}', group: 'general', access: 'all', title: 'helpHelpCenter', kind: 'hidden', parent: '/help', back: 'parent', page: () => import('./features/help/HelpArticlePage.tsx'), messages: ['help'] },
 
   // nextStack
-  { path: '/nextStack/vm', group: 'nextStack', access: tenants, title: 'nextStackVm', kind: 'menu', section: 'compute', sort: 990, page: () => import('./features/nextstack/vm/VmList.tsx'), messages: ['nextstack', 'snapshot', 'order'] },
+  { path: '/nextStack/vm', group: 'nextStack', access: tenants, title: 'nextStackVm', kind: 'menu', section: 'compute', sort: 990, page: () => import('./features/nextstack/vm/VmList.tsx'), messages: ['nextstack', 'snapshot'] },
   { path: '/nextStack/vm/add', group: 'nextStack', access: tenants, title: 'nextStackVmAdd', kind: 'hidden', parent: '/nextStack/vm', back: 'parent', page: () => import('./features/nextstack/vm/VmAdd.tsx'), messages: ['nextstack', 'order'] },
   { path: '/nextStack/vm/detail/{id}', group: 'nextStack', access: tenants, title: 'nextStackVmDetail', kind: 'hidden', parent: '/nextStack/vm', back: 'parent', page: () => import('./features/nextstack/vm/VmDetail.tsx'), messages: ['nextstack', 'nextstackCompute', 'storage', 'snapshot', 'order'] },
   { path: '/nextStack/vmCommand', group: 'nextStack', access: tenants, title: 'nextStackVmCommand', kind: 'hidden', parent: '/nextStack/vm', back: 'history', page: () => import('./features/nextstack/command/CommandPage.tsx'), messages: ['nextstack', 'nextstackCompute'] },

@@ -17,6 +17,7 @@ import { filter } from '../../../kit/filters.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { ResourceTable, type RowOf } from '../../../kit/ResourceTable.tsx'
 import { field } from '../../../kit/rules.ts'
+import { randomUuid } from '../../../kit/uuid.ts'
 import { paths, withQuery } from '../../../paths.ts'
 import { Amount, amountColumn } from './Amount.tsx'
 import { ChannelTable } from './ChannelTable.tsx'
@@ -123,7 +124,7 @@ function ChargeDialog({ of, onClose }: { readonly of: Wallet; readonly onClose: 
   const { t } = useTranslation('fund')
   const charge = useChange(accounts.charge, { invalidates: touchedByTopup, silent: true })
   // Sent again after no answer came, it is the same payment.
-  const [key] = useState(() => crypto.randomUUID())
+  const [key] = useState(() => randomUuid())
   const { shape } = accounts.charge.body
   return (
     <FormDialog<{ amount: string; note: string }> title={t('account.chargeTitle', { name: of.name })} okText={t('account.charge')} initialValues={{ amount: '', note: '' }} doneText={t('account.charged')} onClose={onClose} onSubmit={(body) => charge.mutateAsync({ params: { id: of.id }, body: { ...body, key } })}>

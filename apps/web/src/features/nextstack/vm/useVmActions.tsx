@@ -8,8 +8,8 @@ import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import type { BatchAction } from '../../../kit/BatchBar.tsx'
 import type { Confirmation } from '../../../kit/ConfirmDialog.tsx'
+import { loadMessages } from '../../../locales/load.ts'
 import { paths, withQuery } from '../../../paths.ts'
-import { SnapshotCreate } from '../snapshot/SnapshotDialogs.tsx'
 import { touchedBySnapshot } from '../snapshot/snapshotRules.ts'
 import { nameAt } from '../storage/storageRules.ts'
 import { RenameDialog } from './RenameDialog.tsx'
@@ -17,7 +17,8 @@ import { VmGroupsDialog } from './VmGroupsDialog.tsx'
 import { touchedByVm, whyNot, type VmActionName } from './vmRules.ts'
 
 // Their pickers and sliders are more script than the list that offers them.
-const ResizeDialog = lazy(() => import('./ResizeDialog.tsx').then((module) => ({ default: module.ResizeDialog })))
+const ResizeDialog = lazy(() => Promise.all([import('./ResizeDialog.tsx'), loadMessages(['order'])]).then(([module]) => ({ default: module.ResizeDialog })))
+const SnapshotCreate = lazy(() => import('../snapshot/SnapshotDialogs.tsx').then((module) => ({ default: module.SnapshotCreate })))
 const RebuildDialog = lazy(() => import('./RebuildDialog.tsx').then((module) => ({ default: module.RebuildDialog })))
 
 /** The calls that begin an operation and need nothing but the instance. */
