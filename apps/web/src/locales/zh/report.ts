@@ -1,5 +1,6 @@
 /** Bills: month overview, consumption, forecast. */
 export default {
+  tab: { month: '月账单', budgets: '预算' },
   month: { label: '账单月份', earlier: '上个月', later: '下个月', name: '{{year}}年{{month}}月' },
   organisation: '组织',
   allOrganisations: '全部组织合计',

@@ -5,6 +5,7 @@ import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import { orders, type Order } from '@zhisuan/contract/bill/order'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Link } from 'react-router'
 import { toApiError } from '../../../api/client.ts'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
@@ -12,6 +13,7 @@ import { errorText } from '../../../api/toasts.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { useReturnFocus } from '../../../kit/focus.ts'
 import * as format from '../../../kit/format.ts'
+import { paths } from '../../../paths.ts'
 import { Countdown, useNow } from './OrderState.tsx'
 import './order.css'
 import { termText } from './orderText.ts'
@@ -62,7 +64,7 @@ export function PayDialog({ order, onClose }: { readonly order: Order; readonly 
           {left !== null && (left < 0n ? <Sum label={t('pay.missing')} amount={toDecimal(-left)} bad /> : <Sum label={t('pay.left')} amount={toDecimal(left)} />)}
         </dl>
       )}
-      {left !== null && left < 0n && <Alert type="warning" showIcon title={t('pay.topUp', { amount: `¥${roundedUp(-left)}` })} />}
+      {left !== null && left < 0n && <Alert type="warning" showIcon title={t('pay.topUp', { amount: `¥${roundedUp(-left)}` })} action={<Link to={paths.billing.wallet()}>{t('pay.toWallet')}</Link>} />}
       {over ? (
         <Alert type="warning" showIcon title={t('pay.expired')} />
       ) : (

@@ -5,6 +5,7 @@ import { useCallback, useMemo, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
+import { DetailTabs } from '../../../kit/DetailPage.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { filter } from '../../../kit/filters.ts'
@@ -13,6 +14,7 @@ import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { saveFrom } from '../../../kit/save.ts'
 import { paths, withQuery } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
+import { Budgets } from '../arrears/Budgets.tsx'
 import { ForecastCard } from './ForecastCard.tsx'
 import { billMonthOf, daysOf } from './months.ts'
 import { SaveButtons } from './SaveButtons.tsx'
@@ -27,8 +29,21 @@ const refreshMs = 60_000
 const colours = 6
 const yuan = (value: number): string => `¥${format.number(value)}`
 
-/** What a month cost: in all, by day, product, project and resource, and what it will come to. */
+/** What months cost, and what they may cost. */
 export default function MonthOverview() {
+  const { t } = useTranslation('report')
+  return (
+    <DetailTabs
+      tabs={[
+        { key: 'month', label: t('tab.month'), content: <Month /> },
+        { key: 'budgets', label: t('tab.budgets'), content: <Budgets /> },
+      ]}
+    />
+  )
+}
+
+/** What a month cost: in all, by day, product, project and resource, and what it will come to. */
+function Month() {
   const { t } = useTranslation('report')
   const { month, organisation, controls } = useBillQuery()
   const whose = { ...(organisation !== undefined && { bp_id: organisation }) }
