@@ -18,8 +18,9 @@ export function RefundDialog({ order, onClose }: { readonly order: Order; readon
   const { t } = useTranslation('order')
   useReturnFocus()
   const [failed, setFailed] = useState<string | null>(null)
-  const { data, error } = useCall(orders.refundPreview, { params: { id: order.id } }, { silent: true, refreshMs: 5_000 })
   const refund = useChange(orders.refund, { invalidates: touchedByOrder, silent: true })
+  // Once it is given back there is nothing to ask about any more.
+  const { data, error } = useCall(orders.refundPreview, { params: { id: order.id } }, { silent: true, refreshMs: 5_000, enabled: !refund.isPending && !refund.isSuccess })
   const refused = failed ?? (error === null ? null : errorText(error))
   const go = async (): Promise<void> => {
     setFailed(null)

@@ -2,4 +2,4 @@ import { accounts } from '@zhisuan/contract/bill/account'
 import { orders, prepaids } from '@zhisuan/contract/bill/order'
 
 /** What is no longer true after something was done to an order. */
-export const touchedByOrder = [orders.list, orders.get, orders.refundPreview, prepaids.get, accounts.wallet, accounts.get]
+export const touchedByOrder = [orders.list, orders.get, prepaids.get, accounts.wallet, accounts.get]

@@ -78,7 +78,7 @@ export function Price({ items, period, count = 1, times = 1 }: { readonly items:
       <strong className="zs-number">{period === 'hour' ? t('price.hour', { amount: shown(amount) }) : t('price.prepaid', { amount: format.money(amount) })}</strong>
       {list !== amount && <del className="zs-soft zs-number">{t('price.saved', { amount: period === 'hour' ? shown(list) : format.money(list) })}</del>}
       {period === 'hour' && <span className="zs-soft zs-number">{t('price.monthly', { amount: format.money(timesOf(amount, hoursOfMonth)) })}</span>}
-      <Popover trigger={['click', 'focus']} title={t('price.how')} content={<QuoteLines lines={quote.lines} count={count} />}>
+      <Popover trigger="click" title={t('price.how')} content={<QuoteLines lines={quote.lines} count={count} />}>
         <Button type="link" size="small" className="bq-how">
           {t('price.how')}
         </Button>
