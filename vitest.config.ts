@@ -15,6 +15,8 @@ const engines = {
   openstack: { include: ['packages/engines/src/openstack/**/*.openstack.test.ts'], exclude: [] },
 }
 
+const patience = { setupFiles: ['tests/support/patience.ts'], expect: { poll: { timeout: 20_000 } } }
+
 /** Unit and API tests lie beside what they test; engine tests need a real engine and run apart. */
 export default defineConfig({
   test: {
@@ -22,6 +24,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          ...patience,
           include: ['apps/*/src/**/*.test.{ts,tsx}', 'packages/*/src/**/*.test.ts'],
           exclude: ['**/*.engine.test.ts', '**/*.openstack.test.ts', '**/node_modules/**'],
           // One PostgreSQL for all; each file that builds the server gets a database of its own.
@@ -34,7 +37,7 @@ export default defineConfig({
         },
       },
       ...Object.entries(engines).map(([name, { include, exclude }]) => ({
-        test: { name, include, exclude: [...exclude, '**/node_modules/**'], testTimeout: name === 'openstack' ? 900_000 : 180_000, hookTimeout: name === 'openstack' ? 600_000 : 240_000, fileParallelism: false },
+        test: { name, ...patience, include, exclude: [...exclude, '**/node_modules/**'], testTimeout: name === 'openstack' ? 900_000 : 180_000, hookTimeout: name === 'openstack' ? 600_000 : 240_000, fileParallelism: false },
       })),
     ],
   },
