@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EngineError } from '@zhisuan/engines/errors'
+import { EngineError, isEngineError } from '@zhisuan/engines/errors'
 import { agentPaths, composeLine, type ComposeProject } from '@zhisuan/contract/agent/node'
 import { Refusal } from '../../../platform/errors.ts'
 import { AgentError, type AgentAnswer, type Tunnel } from '../../../platform/tunnel/tunnel.ts'
@@ -32,7 +32,7 @@ interface Ending {
  * @param say is told the end of what compose said, when it has ended
  * @throws Refusal `composeFailed`, `composeMissing`, `operationRunning`, or a usual one; AgentError, also where the tunnel breaks in the middle; EngineError where Docker does not run
  */
-export async function runCompose({ tunnel, row }: Pick<ReachedEdge, 'tunnel' | 'row'>, order: ComposeProject, { signal, say, usualRefusal }: { signal: AbortSignal; say: (output: string) => Promise<void>; usualRefusal: UsualRefusal }): Promise<void> {
+export async function runCompose({ tunnel, docker, row }: ReachedEdge, order: ComposeProject, { signal, say, usualRefusal }: { signal: AbortSignal; say: (output: string) => Promise<void>; usualRefusal: UsualRefusal }): Promise<void> {
   const until = Date.now() + busyMs
   let ending = await ask(tunnel, order, signal)
   while (ending === 'busy') {
@@ -45,7 +45,9 @@ export async function runCompose({ tunnel, row }: Pick<ReachedEdge, 'tunnel' | '
   if (error === null) return
   if (/neither docker compose nor docker-compose/.test(error)) throw new Refusal('composeMissing', { values: { name: row.name } })
   const reason = reasonOf(error, lines).slice(0, reasonMax)
-  if ([...lines, error].some((line) => dockerAway.test(line))) throw new EngineError('unreachable', reason)
+  // A Docker that is just stopping breaks off what it does with whatever it was about to say.
+  const away = [...lines, error].some((line) => dockerAway.test(line)) || (await docker.ping({ signal }).then(() => false, (thrown: unknown) => isEngineError(thrown, 'unreachable')))
+  if (away) throw new EngineError('unreachable', reason)
   // What went wrong may stand before the last line, which only says that something did.
   const usual = [error, ...lines.toReversed()].values().map((line) => usualRefusal(line, row)).find((refusal) => refusal !== null)
   throw usual ?? new Refusal('composeFailed', { values: { name: row.name, reason } })
