@@ -58,8 +58,8 @@ test.describe('the journey', () => {
       await expect(page).toHaveURL(/\/nextStack\/vm\/add/)
       // No VM driver here: the wizard says why, and offers what there is.
       await expect(page.getByText('当前云平台不支持：')).toBeVisible()
-      await expect(page.getByText('未定价')).toBeVisible()
       await page.getByRole('radio', { name: 'nano' }).check()
+      await expect(page.getByText('未定价')).toBeVisible()
       await field(page, '登录密码').fill('Root-of-it-1')
       await field(page, '名称').fill('第一台')
       await page.getByRole('button', { name: '立即创建' }).click()
