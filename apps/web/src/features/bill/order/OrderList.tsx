@@ -32,15 +32,15 @@ export default function OrderList() {
         rowKey="id"
         columns={[
           col.name<Order>('number', t('column.number'), ({ number }) => number, { sort: true, width: 120, to: ({ id }) => paths.order.detail(id), note: ({ automatic }) => (automatic ? t('automatic') : '') }),
-          col.custom<Order>('status', t('column.status'), (order) => <OrderState order={order} />, { sort: true, width: 170 }),
+          col.custom<Order>('status', t('column.status'), (order) => <OrderState order={order} />, { sort: true, width: 150 }),
           col.link<Order>('resource', t('column.resource'), ({ resource }) => resource.name, ({ resource }) => (resource.id === null ? null : resourcePath[resource.type](resource.id)), { width: 180 }),
-          col.text<Order>('resource_type', t('column.type'), ({ resource }) => t(`type.${resource.type}`), { width: 110 }),
+          col.text<Order>('resource_type', t('column.type'), ({ resource }) => t(`type.${resource.type}`), { width: 90 }),
           col.text<Order>('kind', t('column.kind'), ({ kind }) => t(`kind.${kind}`), { width: 90 }),
           col.text<Order>('term', t('column.term'), (order) => termText(t, order), { width: 90 }),
           col.money<Order>('amount', t('column.amount'), ({ amount }) => amount, { sort: true, width: 120 }),
           col.money<Order>('refunded', t('column.refunded'), ({ refunded_amount }) => refunded_amount, { width: 110, off: true }),
           ...(platform ? [col.text<Order>('bp', t('column.organisation'), ({ bp_name }) => bp_name, { width: 140 })] : []),
-          col.text<Order>('by', t('column.by'), ({ created_by }) => (created_by === '' ? t('platform') : created_by), { width: 120 }),
+          col.text<Order>('by', t('column.by'), ({ created_by }) => (created_by === '' ? t('platform') : created_by), { width: 120, off: true }),
           col.date<Order>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
         ]}
         filters={[

@@ -103,22 +103,24 @@ export function PriceChange({ now, then }: { readonly now: readonly QuoteItem[];
   const [before, after] = [hourly(useQuote(now, 'hour').data), hourly(useQuote(then, 'hour').data)]
   const change = before === null || after === null ? null : after - before
   return (
-    <dl className="bq-change">
-      <div>
-        <dt>{t('price.now')}</dt>
-        <dd>
-          <Price items={now} period="hour" />
-        </dd>
-      </div>
-      <div>
-        <dt>{t('price.after')}</dt>
-        <dd>
-          <Price items={then} period="hour" />
-        </dd>
-      </div>
+    <div className="bq-change">
+      <dl>
+        <div>
+          <dt>{t('price.now')}</dt>
+          <dd>
+            <Price items={now} period="hour" />
+          </dd>
+        </div>
+        <div>
+          <dt>{t('price.after')}</dt>
+          <dd>
+            <Price items={then} period="hour" />
+          </dd>
+        </div>
+      </dl>
       <p className="zs-soft" aria-live="polite">
         {change !== null && (change === 0n ? t('price.same') : t('price.change', { sign: change > 0n ? '+' : '−', amount: shown(toDecimal(change < 0n ? -change : change)) }))} {t('price.covered')}
       </p>
-    </dl>
+    </div>
   )
 }
