@@ -11,11 +11,11 @@ import { NavLink } from 'react-router'
 import { mayAccess } from '@zhisuan/contract/roles'
 import { useChanges } from '../api/changes.ts'
 import { PageHeadContext } from '../kit/PageHead.tsx'
-import { loadMessages } from '../locales/load.ts'
 import { paths } from '../paths.ts'
 import { isBuilt, type Route } from '../routes.ts'
 import { readSidebarOpen, writeSidebarOpen } from '../session/cookies.ts'
 import { personOf, type CurrentUser } from '../session/user.ts'
+import { AccountNotice } from './AccountNotice.tsx'
 import Antd from './Antd.tsx'
 import { Brand } from './Brand.tsx'
 import { CloudSwitcher } from './CloudSwitcher.tsx'
@@ -28,8 +28,6 @@ import { SkipLink } from './SkipLink.tsx'
 import { useNarrow } from './useNarrow.ts'
 import UserMenu from './UserMenu.tsx'
 
-/** Most people never see it: it is loaded after the page. */
-const StandingBanner = lazy(async () => (await Promise.all([import('../features/bill/arrears/StandingBanner.tsx'), loadMessages(['arrears'])]))[0])
 const ProductDrawer = lazy(() => import('./ProductDrawer.tsx'))
 
 /** The console: top bar, the menu of the current group, the page. */
@@ -117,11 +115,7 @@ export default function ConsoleLayout({ route, user, title, onTitle }: {
           )}
           <main id="main" tabIndex={-1} className="zs-main">
             <PageHeadContext value={{ setTitle: onTitle, status, actions }}>
-              {user.bp_id !== null && (
-                <Suspense>
-                  <StandingBanner id={user.bp_id} />
-                </Suspense>
-              )}
+              {user.bp_id !== null && <AccountNotice id={user.bp_id} />}
               <PageHeader route={route} title={title} onStatus={setStatus} onActions={setActions} />
               <PageOutlet route={route} />
             </PageHeadContext>

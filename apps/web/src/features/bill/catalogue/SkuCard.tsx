@@ -26,7 +26,7 @@ export function SkuCard({ sku }: { readonly sku: Sku }) {
     <section className="bc-sku" aria-labelledby={id}>
       <div className="bc-sku-head">
         <div>
-          <h3 id={id}>{sku.name}</h3>
+          <h2 id={id}>{sku.name}</h2>
           <p className="zs-soft">
             {meterText(t, sku.meter, sku.variant)}
             {' · '}
