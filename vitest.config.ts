@@ -30,7 +30,7 @@ export default defineConfig({
           // One PostgreSQL for all; each file that builds the server gets a database of its own.
           globalSetup: ['apps/server/src/testing/database.ts'],
           // Ends what hangs; a machine that does everything at once is slow.
-          testTimeout: 60_000,
+          testTimeout: 180_000,
           hookTimeout: 120_000,
           // These wait for the database more than they compute: Vitest's own guess leaves a processor free.
           maxWorkers: 2,

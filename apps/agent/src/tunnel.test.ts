@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { constants } from 'node:http2'
 import type { AddressInfo } from 'node:net'
-import { hello, serverText } from '@zhisuan/contract/agent/tunnel'
+import { hello, serverText, tunnelCloses } from '@zhisuan/contract/agent/tunnel'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocketServer, type RawData, type WebSocket } from 'ws'
 import { newPrivateKey } from './identity.ts'
@@ -76,6 +76,17 @@ describe('an agent', () => {
     }
     dial()
     await vi.waitFor(() => expect(asked).toEqual(['/v1/reboot']), { timeout: 10_000, interval: 10 })
+  })
+
+  it.each([0, 1, 2, 3, 4, 6, 8])('hears that it is sent away %i ms after it was welcomed', async (ms) => {
+    serve = async (socket, next) => {
+      socket.send(challengeFor(await next()))
+      await next()
+      socket.send(JSON.stringify({ welcome: true }))
+      setTimeout(() => socket.close(tunnelCloses.refused), ms)
+    }
+    dial()
+    await shows('does not know this node')
   })
 
   it.each<[string, (socket: WebSocket, next: () => Promise<string>) => Promise<void>]>([

@@ -54,17 +54,17 @@ export async function keepTunnel(parts: TunnelParts): Promise<void> {
 
 /** One connection, until it ends. */
 async function serveOnce(parts: TunnelParts, welcomed: () => void): Promise<void> {
-  const { socket, stream } = await dial(parts)
+  const { socket, stream, closed } = await dial(parts)
   const stop = () => socket.terminate()
   parts.signal.addEventListener('abort', stop, { once: true })
   try {
-    const closed = new Promise<number>((resolve) => socket.once('close', resolve))
-    const session = await serve(stream, parts.handler)
-    const watch = watching(session, () => socket.terminate())
-    welcomed()
+    // Sent away in the breath that welcomed it, it may never begin to serve.
+    const session = await Promise.race([serve(stream, parts.handler), closed.then(() => null)])
+    const watch = session === null ? undefined : watching(session, () => socket.terminate())
+    if (session !== null) welcomed()
     const code = await closed
     clearInterval(watch)
-    session.destroy()
+    session?.destroy()
     if (code === tunnelCloses.refused) throw new Refused('the server does not know this node any more')
     if (code === tunnelCloses.replaced) throw new Refused('another agent has connected with this identity')
   } finally {
@@ -74,11 +74,13 @@ async function serveOnce(parts: TunnelParts, welcomed: () => void): Promise<void
 }
 
 /** Connects, and proves who is who. @throws Refused where one of both is not */
-async function dial({ edgeId, privateKey, server, version, signal }: TunnelParts): Promise<{ socket: WebSocket; stream: Socket }> {
+async function dial({ edgeId, privateKey, server, version, signal }: TunnelParts): Promise<{ socket: WebSocket; stream: Socket; closed: Promise<number> }> {
   const url = new URL(tunnelPath, server.url)
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
   const connection = await socketTo(server, signal)
   const socket = new WebSocket(url, { createConnection: () => connection, handshakeTimeout: tunnelTimes.handshakeMs, maxPayload: 1024 * 1024, perMessageDeflate: false, followRedirects: false })
+  // Listened to from the beginning: who comes later waits for ever.
+  const closed = new Promise<number>((resolve) => socket.once('close', resolve))
   const messages = texts(socket)
   const timer = setTimeout(() => socket.terminate(), tunnelTimes.handshakeMs)
   const abort = () => socket.terminate()
@@ -95,7 +97,7 @@ async function dial({ edgeId, privateKey, server, version, signal }: TunnelParts
     if (!verifyText(server.public_key, serverText(edgeId, nonce, theirs.nonce), theirs.signature)) throw new Refused('this is not the server that the node was enrolled at')
     socket.send(JSON.stringify({ signature: signText(privateKey, agentText(edgeId, nonce, theirs.nonce)), version } satisfies z.input<typeof proof>))
     welcome.parse(await messages.next())
-    return { socket, stream: await carriedBy(socket, messages.end()) }
+    return { socket, stream: await carriedBy(socket, messages.end()), closed }
   } catch (error) {
     socket.terminate()
     throw error
