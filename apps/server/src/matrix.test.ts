@@ -65,7 +65,7 @@ describe('permission matrix: who may make which call, as declared', () => {
       if (may) expect(denied, `${call.id} for ${role}`).not.toContain(code)
       else expect(code, `${call.id} for ${role}`).toBe(3000)
     }
-  }, 60_000)
+  })
 })
 
 /** Bodies of calls that are about what stands in them: without one they would be refused for that. */
