@@ -282,7 +282,9 @@ export async function* monthRows(on: Sql, scope: Scope, month: string): AsyncGen
 /** What is used of what, that is not rated: with how many resources each, and until when all are rated (seconds since 1970; null: nothing waits). */
 export async function inUse(on: Sql, scope: Scope): Promise<{ rows: InUse[]; ratedUntil: number | null }> {
   const { rows: waiting } = await sql<{ until: number | null }>`
-    select extract(epoch from min(rated_until))::bigint as until from metered_resources where (rate_to is null or rated_until < rate_to) and ${within(scope, 'bp_id')}
+    select extract(epoch from min(rated_until))::bigint as until from metered_resources
+    -- What was not settled yet has nothing to be rated.
+    where rated_until <> 'infinity' and (rate_to is null or rated_until < rate_to) and ${within(scope, 'bp_id')}
   `.execute(on)
   const ratedUntil = waiting[0]?.until ?? null
   const unrated = sql`usage_intervals as interval join metered_resources as resource on resource.id = interval.resource_id

@@ -10,7 +10,7 @@ import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused } from '../../../testing/call.ts'
 import { makeOrganisation, someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { createMetering } from '../metering/metering.service.ts'
-import { recordEvent } from '../metering/metering.store.ts'
+import { lockResources, recordEvent } from '../metering/metering.store.ts'
 import { createRating } from '../rating/rating.service.ts'
 
 const gib = 2 ** 30
@@ -246,6 +246,11 @@ describe('the forecast', () => {
     await pool.query('update prepaid_resources set auto_renew = false, renew_at = null where resource_id = $1', [prepaid])
     const ending = await call(app, consumes.forecast, { token: admin.token, query: { bp_id: owner } })
     expect([ending.hourly, ending.days.at(-1)?.amount]).toEqual(['1.20', '52.80'])
+    // What was bought in advance is known before its first use is settled.
+    const [buyer, fresh] = [await makeOrganisation(app), randomUUID()]
+    await uses(buyer, fresh, app.clock.now().getTime() - 2 * hour, { 'vm.vcpu': 1 })
+    await app.platform.db.transaction().execute((tx) => lockResources(tx, [fresh]))
+    expect(await call(app, consumes.forecast, { token: admin.token, query: { bp_id: buyer } })).toMatchObject({ used: '0.00', hourly: '0.00', days: [] })
     const nobody = await call(app, consumes.forecast, { token: admin.token, query: { bp_id: await makeOrganisation(app) } })
     expect(nobody).toMatchObject({ hourly: '0.00', used: '0.00', current: { expected: '0.00' }, days: [] })
     expect(toMinor((await call(app, consumes.forecast, { token: admin.token })).hourly)).toBeGreaterThanOrEqual(toMinor('1'))
