@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 
 const cluster = ['packages/engines/src/lxd/cluster.engine.test.ts']
@@ -6,38 +7,48 @@ const docker = ['packages/engines/src/docker/**/*.engine.test.ts', 'tests/engine
 /** Tests on real engines, by what they share: one file at a time of each, each beside the others. */
 const engines = {
   /** The host's LXD, and what belongs to none of the others. */
-  lxd: { include: ['packages/engines/src/**/*.engine.test.ts', 'tests/engines/**/*.test.ts'], exclude: [...cluster, ...docker] },
+  lxd: { include: ['packages/engines/src/**/*.engine.test.ts', 'tests/engines/**/*.test.ts'], exclude: [...cluster, ...docker, '**/*.openstack.test.ts'] },
   /** LXDs of their own, in networks of their own. */
   cluster: { include: cluster, exclude: [] },
   /** The host's Docker. */
   docker: { include: docker, exclude: [] },
   /** The cloud that `scripts/engines.sh openstack up` makes. */
-  openstack: { include: ['packages/engines/src/openstack/**/*.openstack.test.ts'], exclude: [] },
+  openstack: { include: ['packages/engines/src/openstack/**/*.openstack.test.ts', 'apps/server/src/**/*.openstack.test.ts', 'tests/engines/**/*.openstack.test.ts'], exclude: [] },
 }
 
-const patience = { setupFiles: ['tests/support/patience.ts'], expect: { poll: { timeout: 20_000 } } }
+const database = ['apps/server/src/testing/database.ts']
+const patience = {
+  setupFiles: ['tests/support/patience.ts'],
+  expect: { poll: { timeout: 20_000 } },
+  // Ends what hangs, and nothing else: a machine that does everything at once is slow.
+  testTimeout: 900_000,
+  hookTimeout: 600_000,
+}
+
+const besides = ['**/*.engine.test.ts', '**/*.openstack.test.ts', '**/node_modules/**']
+const unit = globSync(['apps/*/src/**/*.test.{ts,tsx}', 'packages/*/src/**/*.test.ts'], { exclude: besides })
+/** What these import is theirs alone: they put something else in the place of a module. */
+const replacing = unit.filter((file) => readFileSync(file, 'utf8').includes('vi.mock('))
+
+const units = {
+  ...patience,
+  // Else all styles are empty, also where a test reads them as text.
+  css: { include: [/\?raw/] },
+  // One PostgreSQL for all; each file that builds the server gets a database of its own.
+  globalSetup: database,
+  // These wait for the database more than they compute: Vitest's own guess leaves a processor free.
+  maxWorkers: 2,
+}
 
 /** Unit and API tests lie beside what they test; engine tests need a real engine and run apart. */
 export default defineConfig({
   test: {
     projects: [
-      {
-        test: {
-          name: 'unit',
-          ...patience,
-          include: ['apps/*/src/**/*.test.{ts,tsx}', 'packages/*/src/**/*.test.ts'],
-          exclude: ['**/*.engine.test.ts', '**/*.openstack.test.ts', '**/node_modules/**'],
-          // One PostgreSQL for all; each file that builds the server gets a database of its own.
-          globalSetup: ['apps/server/src/testing/database.ts'],
-          // Ends what hangs; a machine that does everything at once is slow.
-          testTimeout: 180_000,
-          hookTimeout: 120_000,
-          // These wait for the database more than they compute: Vitest's own guess leaves a processor free.
-          maxWorkers: 2,
-        },
-      },
+      // To import the server takes longer than most files take to test their part of it: one import serves many.
+      { test: { ...units, name: 'unit', include: unit, exclude: replacing, isolate: false } },
+      { test: { ...units, name: 'unit-replacing', include: replacing } },
       ...Object.entries(engines).map(([name, { include, exclude }]) => ({
-        test: { name, ...patience, include, exclude: [...exclude, '**/node_modules/**'], testTimeout: name === 'openstack' ? 900_000 : 180_000, hookTimeout: name === 'openstack' ? 600_000 : 240_000, fileParallelism: false },
+        test: { name, ...patience, ...(name === 'openstack' && { globalSetup: database }), include, exclude: [...exclude, '**/node_modules/**'], fileParallelism: false },
       })),
     ],
   },

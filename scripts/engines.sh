@@ -2,6 +2,7 @@
 # Installs and starts the real engines from Debian's packages, for tests and for a first look.
 #   scripts/engines.sh [up|down|status]             LXD and Docker
 #   scripts/engines.sh openstack [up|down|status]   an OpenStack of this one machine: some 3 GiB of memory
+#   scripts/engines.sh horizon [up|down|status]     OpenStack's own console on that cloud, which `npm run bench` compares with
 # Idempotent; assumes no systemd. What already runs is used and left as it is.
 set -euo pipefail
 
@@ -50,7 +51,8 @@ lxd_up() {
     map_users
     mount_cgroups
     mkdir -p "$state" "$LXD_DIR"
-    setsid lxd --group root --logfile "$state/lxd.log" </dev/null >"$state/lxd.out" 2>&1 &
+    # From the root: its rsync cannot work where the folder that it was started in is gone.
+    env -C / setsid lxd --group root --logfile "$state/lxd.log" </dev/null >"$state/lxd.out" 2>&1 &
     echo $! >"$state/lxd.pid"
     lxd waitready --timeout=60
     lxc storage list --format csv | grep -q . || lxc storage create default dir >/dev/null
@@ -83,7 +85,7 @@ docker_up() {
   need_packages docker.io docker-compose iptables
   if ! docker_answers; then
     mkdir -p "$state/docker"
-    setsid dockerd --data-root "$state/docker/root" --exec-root "$state/docker/exec" --pidfile "$state/docker.pid" \
+    env -C / setsid dockerd --data-root "$state/docker/root" --exec-root "$state/docker/exec" --pidfile "$state/docker.pid" \
       --storage-driver overlay2 -H "$DOCKER_HOST" </dev/null >"$state/docker.out" 2>&1 &
     local tries
     for tries in $(seq 60); do docker_answers && break || sleep 1; done
@@ -103,14 +105,18 @@ docker_down() {
 docker_status() { docker_answers && echo "docker: running" || echo "docker: not running"; }
 
 engines=(lxd docker)
-if [ "${1:-}" = openstack ]; then
-  # shellcheck source=scripts/openstack/cloud.sh
-  . "$(dirname "$0")/openstack/cloud.sh"
-  engines=(openstack)
-  shift
-fi
+case ${1:-} in
+  openstack | horizon)
+    # shellcheck source=scripts/openstack/cloud.sh
+    . "$(dirname "$0")/openstack/cloud.sh"
+    # shellcheck source=scripts/openstack/horizon.sh
+    . "$(dirname "$0")/openstack/horizon.sh"
+    engines=("$1")
+    shift
+    ;;
+esac
 action=${1:-up}
 case $action in
   up | down | status) for engine in "${engines[@]}"; do "${engine}_$action"; done ;;
-  *) echo "usage: scripts/engines.sh [openstack] [up|down|status]" >&2; exit 2 ;;
+  *) echo "usage: scripts/engines.sh [openstack|horizon] [up|down|status]" >&2; exit 2 ;;
 esac

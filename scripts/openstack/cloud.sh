@@ -41,7 +41,7 @@ start() {
   local name=$1
   shift
   runs "$name" && return
-  setsid "$@" </dev/null >>"$cloud/log/$name.log" 2>&1 9>&- &
+  env -C / setsid "$@" </dev/null >>"$cloud/log/$name.log" 2>&1 9>&- &
   echo "$! $(born $!)" >"$cloud/run/$name"
 }
 
@@ -222,13 +222,16 @@ openstack_up() {
   start cinder-volume cinder-volume --config-file "$conf/cinder.conf"
   start cinder-backup cinder-backup --config-file "$conf/cinder.conf"
   wait_for placement answers 18778
-  start nova-compute nova-compute --config-file "$conf/nova.conf"
+  start nova-compute /usr/bin/python3 "$scripts/compute.py" --config-file "$conf/nova.conf"
+  # The program is part of nova-common; its package would bring noVNC and SPICE along.
+  start nova-serialproxy /usr/bin/python3 -c 'import sys; from nova.cmd.serialproxy import main; sys.exit(main())' --config-file "$conf/nova.conf"
   wait_for neutron answers 19696
   start neutron-linuxbridge neutron-linuxbridge-agent --config-file "$conf/neutron.conf" --config-file "$conf/ml2.ini"
   start neutron-l3 neutron-l3-agent --config-file "$conf/neutron.conf" --config-file "$conf/l3.ini"
   wait_for glance answers 19292
   wait_for nova-api answers 18774
   wait_for cinder-api answers 18776
+  wait_for nova-serialproxy answers 16083
   wait_for_workers
   # Nova puts nothing on a host that it has not been told of.
   run_step nova nova-manage --config-file "$conf/nova.conf" cell_v2 discover_hosts
@@ -267,6 +270,8 @@ openstack_down() {
     ip link delete "$bridge" 2>/dev/null || true
   done
   for name in "$cloud"/mnt/*/*; do mountpoint -q "$name" && umount "$name"; done
+  # There is no way in any more: tests look for it.
+  rm -f "$cloud/openrc"
   exec 9>&-
 }
 

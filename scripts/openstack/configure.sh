@@ -95,8 +95,10 @@ osapi_compute_workers = 1
 enabled_apis = osapi_compute
 compute_driver = fake.SameHostColdMigrateDriver
 allow_resize_to_same_host = true
-initial_cpu_allocation_ratio = 100
-initial_ram_allocation_ratio = 100
+# Room for a thousand small servers beside those of tests.
+cpu_allocation_ratio = 300
+ram_allocation_ratio = 300
+disk_allocation_ratio = 10
 # Deleted ones stay for an hour.
 reclaim_instance_interval = 3600
 # There is no machine whose card could be plugged in.
@@ -126,6 +128,8 @@ novncproxy_base_url = http://127.0.0.1:16080/vnc_lite.html
 [serial_console]
 enabled = true
 base_url = ws://127.0.0.1:16083/
+serialproxy_host = 127.0.0.1
+serialproxy_port = 16083
 [libvirt]
 nfs_mount_point_base = $cloud/mnt/nova
 [glance]

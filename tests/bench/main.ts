@@ -6,6 +6,7 @@ import { benchBytes } from './bytes.ts'
 import { benchCreate } from './create.ts'
 import { benchFleet } from './fleet.ts'
 import { benchList } from './list.ts'
+import { benchOpenStack } from './openstack.ts'
 import { benchPolicy } from './policy.ts'
 import { benchResources } from './resources.ts'
 import { benchStart } from './start.ts'
@@ -23,7 +24,7 @@ export interface Figure {
 
 const data = temporaryFolder('bench')
 const only = process.argv.slice(2)
-const parts = { start: benchStart, list: benchList, resources: benchResources, create: benchCreate, bytes: benchBytes, agent: benchAgent, fleet: benchFleet, policy: benchPolicy, billing: benchBilling }
+const parts = { start: benchStart, list: benchList, resources: benchResources, create: benchCreate, bytes: benchBytes, agent: benchAgent, fleet: benchFleet, policy: benchPolicy, billing: benchBilling, openstack: benchOpenStack }
 const figures: Figure[] = []
 try {
   for (const [name, run] of Object.entries(parts)) {

@@ -1,4 +1,7 @@
+import { paymentChannels } from '@zhisuan/contract/bill/topup'
 import { configs } from '@zhisuan/contract/sys/sys'
+import { notifyPath } from '../../apps/server/src/modules/bill/topup/channel.service.ts'
+import { startGateway } from '../../apps/server/src/testing/payment-gateway.ts'
 import { administratorPassword, Client } from '../support/server.ts'
 import { accessible, button, dialog, rowOf } from './console.ts'
 import { fill, field, wrong } from './forms.ts'
@@ -105,5 +108,64 @@ test.describe('money', () => {
     await rowOf(page, name).getByRole('button', { name: '删除' }).click()
     await button(dialog(page), '删除').click()
     await expect(rowOf(page, name)).toHaveCount(0)
+  })
+
+  test('is paid at a gateway: credited when that says so, once, and not where it says otherwise', async ({ page, context }) => {
+    const keys = { sign_type: 'HMAC-SHA256', key: 'a-secret-of-both-sides', gateway_public_key: '' } as const
+    const merchant_id = newName('m')
+    const gateway = await startGateway(keys, merchant_id, () => new Date())
+    const name = newName('gateway')
+    const channel = await admin.call(paymentChannels.create, { body: { name, enabled: true, gateway: gateway.url, merchant_id, ...keys } })
+    /** What the gateway sends the platform, about the payment whose page was asked for. */
+    const tells = async (url: string, status: 'paid' | 'closed', signature?: string): Promise<string> => {
+      const { order_id = '', amount = '' } = gateway.visit(url)
+      const message = gateway.message({ order_id, amount, status, trade_id: `T-${order_id}` })
+      const answer = await fetch(new URL(notifyPath(channel.id), stage().url), { method: 'POST', headers: { 'content-type': 'application/json', ...someAddress() }, body: JSON.stringify({ ...message, ...(signature !== undefined && { sign: signature }) }) })
+      return ((await answer.json()) as { result: string }).result
+    }
+    await page.route(`${gateway.url}**`, (route) => route.fulfill({ contentType: 'text/html; charset=utf-8', body: '<html lang="zh"><title>收银台</title><h1>收银台</h1></html>' }))
+    /** Leads to the gateway's page; answers its address. */
+    const pay = async (amount: string): Promise<string> => {
+      await button(page, '充值').first().click()
+      await dialog(page).getByLabel(name, { exact: true }).check()
+      await fill(dialog(page), { 金额: amount })
+      await button(dialog(page), '下一步').click()
+      await expect(page.getByRole('heading', { name: '收银台' })).toBeVisible()
+      return page.url()
+    }
+    const funds = page.locator('.bf-big').first()
+    await signIn(context, await register(stage().url, newName('payer'), newName('fund')))
+    await page.goto('/wallet')
+    const first = await pay('10.01')
+    expect(gateway.visit(first)).toMatchObject({ amount: '10.01', currency: 'CNY' })
+
+    await page.goto('/wallet')
+    await expect(page.getByText('有 1 笔充值等待付款或到账')).toBeVisible()
+    await expect(funds).toContainText('0.00')
+    expect(await tells(first, 'paid', 'bm90IGl0cyBzaWduYXR1cmU=')).toBe('failure')
+    expect(await tells(first, 'paid')).toBe('success')
+    // Without a reload, and what waited does not any more.
+    await expect(funds).toContainText('10.01')
+    await expect(page.getByText('有 1 笔充值等待付款或到账')).toBeHidden()
+    expect(await tells(first, 'paid')).toBe('success')
+
+    await page.goto('/charge-records')
+    const { order_id: paid = '' } = gateway.visit(first)
+    await expect(rowOf(page, paid)).toContainText('已到账')
+    await expect(rowOf(page, paid)).toContainText(name)
+    const second = await pay('5')
+    const { order_id: failed = '' } = gateway.visit(second)
+    await page.goto('/charge-records')
+    await expect(rowOf(page, failed)).toContainText('待付款')
+    expect(await tells(second, 'closed')).toBe('success')
+    await expect(rowOf(page, failed)).toContainText('已取消')
+    await expect(rowOf(page, failed)).toContainText('支付渠道已关闭该笔支付')
+    await accessible(page, 'top-ups of a tenant')
+    await page.goto('/wallet')
+    await expect(funds).toContainText('10.01')
+    await expect(page.getByRole('row', { name: /充值/ })).toHaveCount(1)
+
+    await admin.call(paymentChannels.update, { params: { id: channel.id }, body: { name, enabled: false, gateway: gateway.url, merchant_id, sign_type: keys.sign_type, gateway_public_key: '' } })
+    await gateway.close()
   })
 })

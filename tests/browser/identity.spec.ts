@@ -145,6 +145,8 @@ test.describe('registering', () => {
     await expect(wrong(page, '组织名称（选填）')).toHaveText('组织名称已存在')
     await field(page, '组织名称（选填）').fill(organisation)
     await button(page, '注册').click()
+    // The address changes before the page does, and both have a field of this name.
+    await expect(page.getByRole('status').filter({ hasText: '注册成功，请登录' })).toBeVisible()
     await expect(page).toHaveURL(/\/login\?redirect=%2Fhelp$/)
     await field(page, '密码').fill(password)
     await button(page, '登录').click()
@@ -284,7 +286,8 @@ test.describe('the session', () => {
     await expect(page.getByRole('heading', { name: '用量趋势' })).toBeVisible()
     await expect(page.getByText('云平台', { exact: true }).first()).toBeVisible()
     await quiet()
-    expect(traffic.answered(/^401 GET/)).toBeGreaterThan(1)
+    // One of them where the others were asked for after it: two tabs at once are below.
+    expect(traffic.answered(/^401 GET/)).toBeGreaterThan(0)
     expect(traffic.sent(renewal)).toBe(1)
     expect(traffic.answered(/^200 POST \/api\/ums\/v1\/auth\/tokens$/)).toBe(1)
     await expect(page).toHaveURL(/\/index$/)

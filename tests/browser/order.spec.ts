@@ -1,11 +1,14 @@
+import { randomInt } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { accounts } from '@zhisuan/contract/bill/account'
 import { categories, products, skus } from '@zhisuan/contract/bill/catalogue'
+import { invoiceTitles } from '@zhisuan/contract/bill/invoice'
 import { users } from '@zhisuan/contract/ums/user'
 import { administratorPassword, Client } from '../support/server.ts'
 import { accessible, button, dialog, rowOf } from './console.ts'
 import { fill } from './forms.ts'
 import { newName, register, someAddress } from './people.ts'
-import { expect, signIn, stage, test } from './test.ts'
+import { expect, signIn, stage, test, toast } from './test.ts'
 
 async function clientOf(username: string, password: string): Promise<Client> {
   const client = new Client(stage().url, someAddress())
@@ -13,8 +16,9 @@ async function clientOf(username: string, password: string): Promise<Client> {
   return client
 }
 
-test('a volume is ordered for a month, paid when there is money, explained, and given back', async ({ page, context }) => {
-  const person = await register(stage().url, newName('payer'), newName('org'))
+test('a volume is ordered for a month, paid when there is money, explained, and given back', async ({ page, context, browser }) => {
+  const organisation = newName('org')
+  const person = await register(stage().url, newName('payer'), organisation)
   const [admin, tenant] = [await clientOf('admin', administratorPassword), await clientOf(person.username, person.password)]
   const bpId = (await tenant.call(users.current)).bp_id ?? ''
   const category = await admin.call(categories.create, { body: { name: newName('c') } })
@@ -35,7 +39,7 @@ test('a volume is ordered for a month, paid when there is money, explained, and 
     }).toPass()
     await fill(page, { 名称: name })
     await button(page, '价格明细').click()
-    await expect(page.getByText('10 GiB × 0.50')).toBeVisible()
+    await expect(page.getByText('10 GB × 0.50')).toBeVisible()
     await page.keyboard.press('Escape')
     await accessible(page, 'the form')
   })
@@ -58,16 +62,69 @@ test('a volume is ordered for a month, paid when there is money, explained, and 
     await expect(page.getByText('下次自动续费')).toBeVisible()
   })
 
+  let renewal = ''
+  await test.step('it is renewed at once by whoever wants to', async () => {
+    await button(page.locator('.zs-head-actions'), '续费').click()
+    await expect(dialog(page).getByText('¥5.00', { exact: true })).toBeVisible()
+    await accessible(page, 'a renewal')
+    await button(dialog(page), '去支付').click()
+    await dialog(page).getByRole('button', { name: /支付 ¥5/ }).click()
+    await expect(page.locator('.zs-status').first()).toHaveText('已交付')
+    renewal = new URL(page.url()).pathname
+    await page.goto('/order')
+    await expect(rowOf(page, name)).toHaveCount(2)
+    for (const row of await rowOf(page, name).all()) await expect(row).toContainText('已交付')
+  })
+
+  await test.step('what was paid is invoiced, and the invoice is a file', async () => {
+    const title = await tenant.call(invoiceTitles.create, { body: { kind: 'company', name: '深圳某某科技有限公司', tax_number: '914403001922038216' } })
+    await page.goto('/fund?tab=invoices')
+    await button(page, '申请开票').first().click()
+    const today = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Shanghai' }).format()
+    await fill(dialog(page), { 开始日期: today, 结束日期: today })
+    await expect(dialog(page)).toContainText('该期间未开票的消费 ¥ 10.00')
+    await dialog(page).getByLabel('抬头', { exact: true }).click()
+    await page.locator('.ant-select-dropdown:visible .ant-select-item-option', { hasText: title.name }).click()
+    await button(dialog(page), '提交申请').click()
+    await expect(rowOf(page, title.name)).toContainText('待开具')
+
+    const number = String(randomInt(1e9, 1e10)).padStart(20, '2')
+    const desk = await browser.newContext({ baseURL: stage().url, locale: 'zh-CN', timezoneId: 'Asia/Shanghai' })
+    await signIn(desk, 'admin')
+    const bank = await desk.newPage()
+    await bank.goto('/fund?tab=invoices')
+    await rowOf(bank, organisation).getByRole('button', { name: '开具' }).click()
+    await expect(dialog(bank)).toContainText('10.00')
+    await fill(dialog(bank), { 发票号码: number })
+    await accessible(bank, 'issuing an invoice')
+    await button(dialog(bank), '开具').click()
+    await expect(toast(bank, '发票已开具')).toBeVisible()
+    await desk.close()
+
+    // The list learns of it by itself.
+    await expect(rowOf(page, title.name)).toContainText('已开具')
+    await expect(rowOf(page, title.name)).toContainText(number)
+    await accessible(page, 'an invoice')
+    const downloading = page.waitForEvent('download')
+    await rowOf(page, title.name).getByRole('button', { name: '下载' }).click()
+    const download = await downloading
+    expect(download.suggestedFilename()).toBe(`发票-${number}.pdf`)
+    const file = readFileSync(await download.path())
+    expect(file.subarray(0, 5).toString()).toBe('%PDF-')
+    expect(file.subarray(-6).toString()).toContain('%%EOF')
+  })
+
   await test.step('what was not used comes back', async () => {
+    await page.goto(renewal)
     await button(page.locator('.zs-head-actions'), '退订').click()
     await expect(dialog(page).getByText('可退')).toBeVisible()
     await button(dialog(page), '退订').click()
     await expect(page.locator('.zs-status').first()).toHaveText('已退款')
     await page.goto('/order')
-    await expect(rowOf(page, name)).toContainText('已退款')
+    await expect(rowOf(page, name).first()).toContainText('已退款')
     await accessible(page, 'the list')
     await page.setViewportSize({ width: 390, height: 800 })
-    await expect(rowOf(page, name)).toBeVisible()
+    await expect(rowOf(page, name).first()).toBeVisible()
     await accessible(page, 'the list on a phone')
   })
 })

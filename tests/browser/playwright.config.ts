@@ -3,6 +3,8 @@ import { defineConfig, type LaunchOptions } from '@playwright/test'
 /** Debian's Chromium, headless, alone with its pages. */
 export const launchOptions: LaunchOptions = {
   executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+  // Without a locale of UTF-8 it names no file in Chinese: what people save would be called `download`.
+  env: { ...definedOf(process.env), LANG: 'C.UTF-8', LC_ALL: 'C.UTF-8' },
   args: [
     '--no-sandbox',
     '--disable-gpu',
@@ -42,3 +44,7 @@ export default defineConfig({
     contextOptions: { reducedMotion: 'reduce' },
   },
 })
+
+function definedOf(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+}

@@ -1,14 +1,13 @@
 import type { Page } from '@playwright/test'
 import type { MonthOverview, ResourceMonth, UsageForecast, UsageLineShape } from '@zhisuan/contract/bill/consume'
-import { readFile } from 'node:fs/promises'
-import { accessible, button, dialog, pick } from './console.ts'
+import { accessible, button, dialog, pick, savedBy } from './console.ts'
 import { expect, signIn, test } from './test.ts'
 
 const ids = { vm: '0198a000-0000-7000-8000-000000000001', organisation: '0198a000-0000-7000-8000-000000000002', product: '0198a000-0000-7000-8000-000000000003', sku: '0198a000-0000-7000-8000-000000000004', price: '0198a000-0000-7000-8000-000000000005', project: '0198a000-0000-7000-8000-000000000006' }
 const at = new Date(Date.now() + 8 * 3_600_000)
 const month = at.toISOString().slice(0, 7)
 const nextMonth = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1)).toISOString().slice(0, 7)
-const resource = { id: ids.vm, name: '训练任务-一个名字很长很长很长很长很长很长的云主机', type: 'vm' }
+const resource = { id: ids.vm, name: '训练任务-一个名字很长很长很长很长很长很长的云主机', type: 'vm', cloud_id: null }
 const organisation = { id: ids.organisation, name: '浏览器测试组织' }
 const product = { id: ids.product, name: '云主机' }
 const sku = { id: ids.sku, name: 'vCPU 按小时' }
@@ -128,11 +127,8 @@ test('lines are filtered, read on and saved', async ({ page, context }) => {
   // A file is saved by the browser itself, past what answers for the server above.
   await page.unrouteAll({ behavior: 'wait' })
   for (const [name, ending] of [['导出 CSV', 'csv'], ['导出 Excel', 'xlsx']] as const) {
-    const saved = page.waitForEvent('download')
-    await page.getByRole('button', { name }).click()
-    const download = await saved
-    expect(download.suggestedFilename()).toBe(`消费明细-${month}.${ending}`)
-    const content = await readFile(await download.path())
+    const { name: file, content } = await savedBy(page, () => page.getByRole('button', { name }).click())
+    expect(file).toBe(`消费明细-${month}.${ending}`)
     // Of a person who used nothing: the headings alone.
     expect(content.subarray(0, 2).toString('latin1')).toBe(ending === 'xlsx' ? 'PK' : '\xEF\xBB')
   }

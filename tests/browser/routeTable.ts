@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 /** A row of the console's route table. */
 export interface Row {
   readonly path: string
+  readonly group: string
   /** `public`, `all`, or the roles. */
   readonly roles: readonly string[]
   readonly built: boolean
@@ -15,19 +16,22 @@ export const table: readonly Row[] = execFileSync(process.execPath, [fileURLToPa
   .trim()
   .split('\n')
   .map((line) => {
-    const [path = '', , roles = '', built, title = ''] = line.split('\t')
-    return { path, roles: roles.split(','), built: built === 'built', title }
+    const [path = '', group = '', roles = '', built, title = ''] = line.split('\t')
+    return { path, group, roles: roles.split(','), built: built === 'built', title }
   })
 
 /** Whether somebody who is signed in may open it. */
 export const mayOpen = (row: Row, roles: readonly string[]): boolean => row.roles.includes('public') || row.roles.includes('all') || row.roles.some((role) => roles.includes(role))
 
-/** Built pages that need no parameter, for somebody with these roles. */
-export const pagesFor = (roles: readonly string[]): readonly string[] => table.filter((row) => row.built && !row.path.includes('{') && mayOpen(row, roles)).map(({ path }) => path)
+/**
+ * Built pages that need no parameter, for somebody with these roles. The stage has no OpenStack, so that pages of the
+ * second family all show the same panel there: one of them stands for them.
+ */
+export const pagesFor = (roles: readonly string[]): readonly string[] =>
+  table.filter((row) => row.built && !row.path.includes('{') && mayOpen(row, roles) && (row.group !== 'compute' || row.path === '/instance')).map(({ path }) => path)
 
-/** These pages by the first part of their path, some at a time: so no test grows with the whole console, and two may share them. */
-export function byGroup(paths: readonly string[], atATime = 6): readonly (readonly [group: string, paths: readonly string[]])[] {
-  return Object.entries(Object.groupBy(paths, (path) => `/${path.split('/')[1] ?? ''}`)).flatMap(([group, some = []]) =>
-    Array.from({ length: Math.ceil(some.length / atATime) }, (_, index) => [`${group} ${index + 1}`, some.slice(index * atATime, (index + 1) * atATime)] as const),
-  )
+/** Some pages at a time, named by the first of them: so no test grows with the whole console, and none signs in for a single page. */
+export function someAtATime(paths: readonly string[], atATime = 6): readonly (readonly [name: string, paths: readonly string[]])[] {
+  const neighbours = Object.values(Object.groupBy(paths, (path) => path.split('/')[1] ?? '')).flatMap((some = []) => some)
+  return Array.from({ length: Math.ceil(neighbours.length / atATime) }, (_, index) => neighbours.slice(index * atATime, (index + 1) * atATime)).map((some) => [`from ${some[0]} on`, some] as const)
 }

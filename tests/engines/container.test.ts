@@ -35,8 +35,8 @@ describe.skipIf(!dockerIsThere)('containers on a node', () => {
   let count = 0
   const made = new Set<string>()
 
-  const restart = async (env: Record<string, string> = {}): Promise<void> => {
-    server = await startServer(data.path, { TRUST_PROXY: '1', ...(port !== undefined && { PORT: port }), ...env })
+  const restart = async (): Promise<void> => {
+    server = await startServer(data.path, { TRUST_PROXY: '1', ...(port !== undefined && { PORT: port }) })
     port = new URL(server.url).port
     await asAdministrator(server)
     people ??= [await register(server.url, 'container-owner', '容器所有者'), await register(server.url, 'container-stranger', '无关组织')]
@@ -382,9 +382,7 @@ describe.skipIf(!dockerIsThere)('containers on a node', () => {
   })
 
   it.each(['pull:after', 'make:before', 'make:after', 'start:after'])('is deployed once where the server is killed at %s', async (point) => {
-    await server.stop()
-    await restart({ FAULT_POINT: `cis.container.create:${point}` })
-    await nodeIs('online')
+    server.dieAt(`cis.container.create:${point}`)
     const host_port = await freePort()
     const body = ask(httpd(host_port, 'survived'))
     await owner.call(containers.deploy, { body }).catch(() => undefined)
@@ -403,10 +401,7 @@ describe.skipIf(!dockerIsThere)('containers on a node', () => {
   it.each(['make:after', 'switch:after', 'retire:before'])('is made anew once where the server is killed at %s', async (point) => {
     const host_port = await freePort()
     const container = await deploy(httpd(host_port, 'old'))
-    await server.stop()
-    await restart({ FAULT_POINT: `cis.container.update:${point}` })
-    await nodeIs('online')
-    await is(container.id, ({ status }) => status === 'running')
+    server.dieAt(`cis.container.update:${point}`)
     await owner.call(containers.action, { params: { id: container.id }, body: { action: 'update', spec: { image, restart: 'no', ...httpd(host_port, 'new') } } }).catch(() => undefined)
     expect(await server.ended).toBe('SIGKILL')
     await restart()

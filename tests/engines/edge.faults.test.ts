@@ -195,7 +195,7 @@ describe.skipIf(!dockerIsThere)('what breaks between a server and its nodes', ()
         90_000,
       )
       expect(after).toMatchObject({ agent_version: '9.3.1', upgrade: { status: 40, error: null } })
-    }, 150_000)
+    })
 
     it('in the middle of a log that is followed: that is told, and it goes on where it was', async () => {
       const id = await begin({ command: ['sh', '-c', 'i=0; while :; do echo line-$i; i=$((i+1)); sleep 0.1; done'] })
@@ -315,7 +315,7 @@ describe.skipIf(!dockerIsThere)('what breaks between a server and its nodes', ()
       // Compose did not ask for a restart: they have ended.
       await stackIs(stack.id, ({ status }) => status === 'stopped')
       await removeStack(stack)
-    }, 150_000)
+    })
   })
 
   describe('a disk that is full', () => {
@@ -353,7 +353,7 @@ describe.skipIf(!dockerIsThere)('what breaks between a server and its nodes', ()
       await removeStack(stack)
       await remove(id)
       await remove(there)
-    }, 120_000)
+    })
 
     it('leaves the old one where a new one has no room', async () => {
       const id = await begin(marked('old'), fullNode)

@@ -113,7 +113,7 @@ describe.skipIf(!dockerIsThere)('ten nodes', () => {
     await until(async () => (await shown(deployment_id))?.status === 'degraded', 'the deployment to be degraded')
     expect((await instances(deployment_id)).filter(({ status }) => status === 'exited').map(({ id }) => id)).toEqual([ids[3]])
     await remove(deployment_id)
-  }, 240_000)
+  })
 
   it('tell of ports that are taken before anything is made', async () => {
     const host_port = await freePort()
@@ -141,7 +141,7 @@ describe.skipIf(!dockerIsThere)('ten nodes', () => {
     await owner.call(stackDeployments.delete, { params: { id: deployment_id } })
     await until(async () => (await owner.call(stackDeployments.list)).total === 0, 'the application to be gone', 120_000)
     for (const { project } of items) expect(await docker.containers.list({ all: true, labels: [`com.docker.compose.project=${project}`] })).toEqual([])
-  }, 240_000)
+  })
 
   it('tell their images, and who uses them', async () => {
     const { deployment_id } = await deploy('user', { edge_ids: [nodes[2]?.id] })
@@ -176,7 +176,7 @@ describe.skipIf(!dockerIsThere)('ten nodes', () => {
     await allAre('online')
     await until(async () => (await shown(deployment_id))?.running_count === size, 'all to be seen running again')
     await remove(deployment_id)
-  }, 300_000)
+  })
 
   it('leave nothing', async () => {
     expect(await onDocker([...made])).toEqual([])

@@ -167,7 +167,7 @@ describe('nodes with real agents', () => {
       await sql.query('drop trigger if exists edge_upgrades_note on edge_upgrades; drop function if exists note_status; drop table if exists statuses')
       await sql.end()
     }
-  }, 180_000)
+  })
 
   it('comes by a gateway, and no more when that is closed', async () => {
     const gatewayPort = await freePort()

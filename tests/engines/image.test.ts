@@ -133,7 +133,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
     await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve))
     await restart({ IMAGE_FETCH_ALLOW: '' })
     cloud_id = (await admin.call(clouds.list)).clouds[0]?.cloud_id ?? ''
-  }, 120_000)
+  })
   afterAll(async () => {
     for (const id of made) await engine.instances.delete(engineName(id))
     await server.stop()
@@ -183,7 +183,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
     const part = await fetch(server.url + path, { headers: { range: `bytes=${piece}-${piece + 9}` } })
     expect(Buffer.from(await part.arrayBuffer())).toEqual(content.subarray(piece, piece + 10))
     await gone(done)
-  }, 120_000)
+  })
 
   it('with other bytes than announced, or that are none, are refused and leave nothing', async () => {
     const content = await imageFile(1000)
@@ -193,7 +193,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
     expect(noise).toMatchObject({ status: 'error', error: '镜像文件无法识别', fingerprint: null })
     for (const image of [wrong, noise]) await gone(image)
     expect((await engine.images.list()).filter(({ fingerprint }) => fingerprint === sha256(content))).toEqual([])
-  }, 60_000)
+  })
 
   it('are shared with an organisation, which makes an instance of it; to a third it does not exist', async () => {
     const image = await upload(await imageFile(1000))
@@ -210,7 +210,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
     // The instance stays when its image goes.
     await gone(image)
     expect((await engine.instances.get(engineName(vm)))?.power).toBe('running')
-  }, 90_000)
+  })
 
   it('of the same bytes, brought by two organisations at once, are there once until both are deleted', async () => {
     const content = await imageFile(50_000)
@@ -233,7 +233,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
     expect(await friend.call(imageLibrary.get, { params: { id: theirs.id } })).toMatchObject({ status: 'active' })
     await remove(friend, theirs)
     expect(await there()).toBe(0)
-  }, 60_000)
+  })
 
   it('of an instance bring its files into the next one', async () => {
     const first = await until(async () => (await owner.call(images.list, { query: { cloud_id } })).items.find(({ name }) => name === 'busybox'), 'the first image')
@@ -249,7 +249,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
     const next = await createVm(owner, image.fingerprint ?? '', 'next')
     expect(await fileIn(next, '/root/kept')).toBe(sha256(content))
     await gone(image)
-  }, 120_000)
+  })
 
   it('come from an address that is allowed, and not from one that it sends to', async () => {
     const content = await imageFile(2000)
@@ -266,14 +266,13 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
     const sent = await fetchFrom('/metadata', 'sent-elsewhere')
     expect(sent).toMatchObject({ status: 'error', error: '不能从该地址下载镜像' })
     for (const one of [image, sent]) await gone(one)
-  }, 60_000)
+  })
 
   it.each(['fetch:before', 'fetch:after', 'verify:before', 'import:before', 'import:after', 'clean:before', 'clean:after'])('fetched, with the server killed at %s, end once and as asked for', async (point) => {
     const content = await imageFile(1500)
     const path = `/killed-${point.replace(':', '-')}`
     offered.set(path, content)
-    await server.stop()
-    await restart({ FAULT_POINT: `nextstack.image.fetch:${point}` })
+    server.dieAt(`nextstack.image.fetch:${point}`)
     const name = `killed-${point.replace(':', '-')}`
     await owner.call(imageLibrary.fetch, { body: { cloud_id, name, url: address(path) } }).catch(() => undefined)
     expect(await server.ended).toBe('SIGKILL')
@@ -284,12 +283,11 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
     expect(image).toMatchObject({ status: 'active', fingerprint: sha256(content) })
     expect(await onEngine(image)).toHaveLength(1)
     await gone(image)
-  }, 90_000)
+  })
 
   it.each(['publish:before', 'publish:after'])('of an instance, with the server killed at %s, are one', async (point) => {
     const [vm] = (await owner.call(vms.list, { query: { keyword: 'old' } })).items
-    await server.stop()
-    await restart({ FAULT_POINT: `nextstack.image.fromVm:${point}` })
+    server.dieAt(`nextstack.image.fromVm:${point}`)
     const name = `published-${point.replace(':', '-')}`
     await owner.call(imageLibrary.fromVm, { body: { name, vm_id: vm?.id } }).catch(() => undefined)
     expect(await server.ended).toBe('SIGKILL')
@@ -300,7 +298,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
     expect(image).toMatchObject({ status: 'active' })
     expect(await onEngine(image)).toHaveLength(1)
     await gone(image)
-  }, 90_000)
+  })
 
   it('of an instance, given up while the engine makes it, leaves nothing there', async () => {
     const [vm] = (await owner.call(vms.list, { query: { keyword: 'old' } })).items
@@ -315,12 +313,11 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
     await until(async () => !(await packing()), 'the engine to have packed')
     expect((await engine.images.list()).filter(({ tags }) => tags['image_id'] === id)).toEqual([])
     expect(await owner.call(vms.get, { params: { id: vm?.id ?? '' } })).toMatchObject({ status: 'stopped' })
-  }, 120_000)
+  })
 
   it.each(['undo:before', 'undo:after'])('of an instance, given up and the server killed at %s, leaves nothing either', async (point) => {
     const [vm] = (await owner.call(vms.list, { query: { keyword: 'old' } })).items
-    await server.stop()
-    await restart({ FAULT_POINT: `nextstack.image.fromVm:${point}` })
+    server.dieAt(`nextstack.image.fromVm:${point}`)
     const { id } = await owner.call(imageLibrary.fromVm, { body: { name: `given-up-${point.replace(':', '-')}`, vm_id: vm?.id } })
     ids.push(id)
     await until(async () => (await running(transport)).some(({ description }) => description === 'Downloading image'), 'the engine to pack')
@@ -330,19 +327,18 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
     await restart()
     await until(async () => owner.call(imageLibrary.get, { params: { id } }).then(() => false, () => true), 'the image to go', 60_000)
     expect((await engine.images.list()).filter(({ tags }) => tags['image_id'] === id)).toEqual([])
-  }, 120_000)
+  })
 
   it.each(['delete:before', 'delete:after'])('deleted, with the server killed at %s, are gone', async (point) => {
     const image = await upload(await imageFile(1200))
     ids.push(image.id)
-    await server.stop()
-    await restart({ FAULT_POINT: `nextstack.image.delete:${point}` })
+    server.dieAt(`nextstack.image.delete:${point}`)
     await owner.call(imageLibrary.delete, { params: { id: image.id } }).catch(() => undefined)
     expect(await server.ended).toBe('SIGKILL')
     await restart()
     await until(async () => owner.call(imageLibrary.get, { params: { id: image.id } }).then(() => false, () => true), 'the image to go')
     expect(await onEngine(image)).toEqual([])
-  }, 90_000)
+  })
 
   it('that somebody puts on the engine, and takes from it, show', async () => {
     const content = await imageFile(900)
@@ -358,5 +354,5 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
     } finally {
       await engine.images.delete?.(fingerprint)
     }
-  }, 60_000)
+  })
 })

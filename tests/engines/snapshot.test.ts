@@ -11,7 +11,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { embeddedUrl } from '../../apps/server/src/platform/db/embedded.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
-import { asAdministrator, startServer, until, type Client, type RunningServer } from '../support/server.ts'
+import { asAdministrator, killing, startServer, until, type Client, type RunningServer } from '../support/server.ts'
 
 /** Snapshots of real instances by the API: what is on the disk is as it was, also where the server is killed (-9) at any step. */
 describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('snapshots on this host', () => {
@@ -22,8 +22,8 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('sna
   let cloud_id: string
   let made: string[] = []
 
-  const restart = async (env: Record<string, string> = {}): Promise<void> => {
-    server = await startServer(data.path, env)
+  const restart = async (): Promise<void> => {
+    server = await startServer(data.path)
     client = await asAdministrator(server)
   }
   const engineName = (vm: { id: string }) => `zs-${vm.id.replaceAll('-', '')}`
@@ -149,15 +149,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('sna
     expect(Date.parse(schedule?.next_run_at ?? '')).toBeGreaterThan(Date.now())
   })
 
-  /** The server dies at a point of an operation that is asked for, and comes back. */
-  const killedAt = async (point: string, ask: () => Promise<unknown>): Promise<void> => {
-    await server.stop()
-    await restart({ FAULT_POINT: point })
-    // It may die before it has answered; what was asked for counts all the same.
-    await ask().catch(() => undefined)
-    expect(await server.ended).toBe('SIGKILL')
-    await restart()
-  }
+  const killedAt = killing(() => server, restart)
 
   it.each(['create:before', 'create:after', 'measure:before', 'measure:after'])('are made once by a server that is killed at %s', async (point) => {
     const vm = await makeVm(`made-${point.replace(':', '-')}`)

@@ -21,8 +21,8 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ope
   let cloud_id: string
   let data: TemporaryFolder
 
-  const restart = async (env: Record<string, string> = {}): Promise<void> => {
-    const started = await startServer(data.path, env)
+  const restart = async (): Promise<void> => {
+    const started = await startServer(data.path)
     server = started
     client = await asAdministrator(started)
   }
@@ -53,7 +53,6 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ope
     cloud_id = (await client.call(clouds.list)).clouds[0]?.cloud_id ?? ''
     // Built on this host at the first start.
     await until(async () => (await client.call(images.list, { query: { cloud_id } })).total > 0, 'the first image')
-    await server?.stop()
   })
   afterAll(async () => {
     await server?.stop()
@@ -62,7 +61,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ope
   })
 
   it.each(['create:before', 'create:after', 'start:before', 'start:after', 'access:before', 'access:after'])('create, killed at %s', async (point) => {
-    await restart({ FAULT_POINT: `nextstack.vm.create:${point}` })
+    server?.dieAt(`nextstack.vm.create:${point}`)
     const name = `killed-${point.replace(':', '-')}`
     // It may die before it has answered; what was asked for counts all the same.
     await create(name).catch(() => undefined)
@@ -84,14 +83,13 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ope
     await client.call(vms.delete, { params: { id } })
     await until(async () => (await status(id)) === undefined, 'the instance to be gone')
     expect(await ours(id)).toEqual([])
-    await server?.stop()
   })
 
   const operationOf = async (id: string) => (await status(id))?.operation_id ?? ''
   const cancel = (id: string, operation_id: string) => client.call(vms.cancelOperation, { params: { id, operation_id } })
 
   it.each(['undo:before', 'undo:after'])('create, cancelled and killed at %s', async (point) => {
-    await restart({ FAULT_POINT: `nextstack.vm.create:${point}` })
+    server?.dieAt(`nextstack.vm.create:${point}`)
     const id = await create(`cancelled-${point.replace(':', '-')}`)
     // Whether it has begun or not: it may die before it has answered.
     await cancel(id, await operationOf(id)).catch(() => undefined)
@@ -100,7 +98,6 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ope
     await restart()
     await until(async () => (await status(id)) === undefined, 'the creation to be taken back')
     expect(await ours(id)).toEqual([])
-    await server?.stop()
   })
 
   const begun = async (id: string) => (await ours(id))[0]?.power
@@ -109,7 +106,6 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ope
     ['when the engine has begun', async (id) => (await begun(id)) !== undefined],
     ['when it starts', async (id) => (await begun(id)) === 'running'],
   ])('create, cancelled %s', async (moment, reached) => {
-    await restart()
     const id = await create(`cancelled-${moment.replaceAll(' ', '-')}`)
     const operation = await operationOf(id)
     await until(() => reached(id), moment)
@@ -122,11 +118,9 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ope
     } else expect(answer).toMatchObject({ id: operation, status: 'cancelling' })
     await until(async () => (await status(id)) === undefined, 'the instance to be gone')
     expect(await ours(id)).toEqual([])
-    await server?.stop()
   })
 
   it('rebuild, cancelled before the disk is touched', async () => {
-    await restart()
     const id = await create('rebuilt')
     await until(async () => (await status(id))?.operation_id === null, 'the instance to run')
     const name = (await ours(id))[0]?.name ?? ''
@@ -140,11 +134,10 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ope
     expect((await client.call(vms.operations, { params: { id } })).items[0]).toMatchObject({ status: 'cancelled', error: null })
     await client.call(vms.delete, { params: { id } })
     await until(async () => (await status(id)) === undefined, 'the instance to be gone')
-    await server?.stop()
   })
 
   it.each(['delete:before', 'delete:after'])('delete, killed at %s', async (point) => {
-    await restart({ FAULT_POINT: `nextstack.vm.delete:${point}` })
+    server?.dieAt(`nextstack.vm.delete:${point}`)
     const id = await create(`doomed-${point.replace(':', '-')}`)
     await until(async () => (await status(id))?.status === 'running', 'the instance to run')
     await client.call(vms.delete, { params: { id } }).catch(() => undefined)
@@ -153,6 +146,5 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ope
     await restart()
     await until(async () => (await status(id)) === undefined, 'the instance to be gone')
     expect(await ours(id)).toEqual([])
-    await server?.stop()
   })
 })

@@ -66,7 +66,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ins
     const [network] = (await owner.call(networks.list, { query })).items
     const flavor = (await owner.call(flavors.list)).items.find(({ name }) => name === 'nano')
     wish = { cloud_id, type: 'container', image_fingerprint: image.fingerprint, network: network?.name ?? '', flavor_id: flavor?.id ?? '' }
-  }, 120_000)
+  })
   afterAll(async () => {
     await server?.stop()
     for (const { name, tags } of await engine.instances.list()) if (made.has(tags['vm_id'] ?? '')) await engine.instances.delete(name)
@@ -104,7 +104,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ins
     for (const one of [vm, other]) await remove(one)
     await owner.call(imageLibrary.delete, { params: { id } })
     await until(async () => owner.call(imageLibrary.get, { params: { id } }).then(() => false, () => true), 'the image to go')
-  }, 120_000)
+  })
 
   it('of 100 that are asked for at once where 10 are allowed, are exactly 10', async () => {
     const bp_id = (await admin.call(organisations.list)).items.find(({ name }) => name === '实例测试组织')?.id ?? ''
@@ -120,7 +120,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ins
     expect((await owner.call(quotas.mine)).lines.find(({ resource }) => resource === 'vms')).toMatchObject({ used: 10, limit: 10 })
     await Promise.all(accepted.map(remove))
     await admin.call(quotas.set, { params: { bp_id }, body: { limits: { vms: null } } })
-  }, 240_000)
+  })
 
   it('show within two seconds what others do with them', async () => {
     const vm = await create({ name: 'followed', password: 'Instance-test-1' })
@@ -133,5 +133,5 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ins
     await engine.instances.delete(name)
     await shows('lost')
     await remove(vm)
-  }, 60_000)
+  })
 })

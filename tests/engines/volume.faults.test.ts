@@ -8,7 +8,7 @@ import { volumeBackups, volumes, volumeSnapshots, volumeTransitional, type Volum
 import { createLxdEngine } from '@zhisuan/engines/lxd/engine'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
-import { asAdministrator, startServer, until, type Client, type RunningServer } from '../support/server.ts'
+import { asAdministrator, killing, startServer, until, type Client, type RunningServer } from '../support/server.ts'
 
 const socketPath = join(process.env['LXD_DIR'] ?? '/var/lib/lxd', 'unix.socket')
 const mib = 2 ** 20
@@ -28,19 +28,12 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('vol
   /** Of volumes that were asked for: the engine keeps them as descriptions. */
   const names = new Set<string>()
 
-  const restart = async (env: Record<string, string> = {}): Promise<void> => {
-    const started = await startServer(data.path, env)
+  const restart = async (): Promise<void> => {
+    const started = await startServer(data.path)
     server = started
     client = await asAdministrator(started)
   }
-  /** Asks with a server that dies at that point, and goes on with one that does not. It may die before it has answered. */
-  const killedAt = async (point: string, ask: () => Promise<unknown>): Promise<void> => {
-    await server?.stop()
-    await restart({ FAULT_POINT: point })
-    await ask().catch(() => undefined)
-    expect(await server?.ended).toBe('SIGKILL')
-    await restart()
-  }
+  const killedAt = killing(() => server, restart)
   const ours = async ({ id }: { id: string }) => (await engine.storage.volumes.list()).filter(({ tags }) => tags['volume_id'] === id)
   const nameOf = ({ id, pool }: Volume) => ({ pool, volume: `zs-${id.replaceAll('-', '')}` })
   const run = async (script: string): Promise<string> => (await engine.instances.exec(instance, { command: ['sh', '-c', script] })).stdout.toString().trim()

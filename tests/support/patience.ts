@@ -1,5 +1,10 @@
 import { vi } from 'vitest'
 
-/** What is waited for comes, on a machine that does everything at once later than within Vitest's own second. */
-const waitFor = vi.waitFor
-vi.waitFor = (callback, options = { timeout: 20_000 }) => waitFor(callback, options)
+const { waitFor } = vi
+/** What is waited for comes, on a machine that does everything at once later than whoever wrote the test thought. */
+const patiently: typeof waitFor = (callback, options = {}) => {
+  const { timeout = 0, ...rest } = typeof options === 'number' ? { timeout: options } : options
+  return waitFor(callback, { ...rest, timeout: Math.max(timeout, 60_000) })
+}
+// Files that share their imports share this, too.
+if (waitFor.name !== patiently.name) vi.waitFor = patiently

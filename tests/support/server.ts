@@ -1,5 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Call, ResponseOf } from '@zhisuan/contract/define'
 
@@ -11,14 +13,22 @@ export interface RunningServer {
   readonly firstPassword: string | null
   /** Resolves when the process is gone, with the signal that ended it. */
   readonly ended: Promise<string | null>
+  /** It kills itself (-9) at that point of an operation, `kind:step:before` or `…:after`, when it gets there the next time. */
+  dieAt(point: string): void
   stop(): Promise<void>
 }
 
 const main = fileURLToPath(new URL('../../apps/server/src/main.ts', import.meta.url))
 
-export async function startServer(dataDir: string, env: Readonly<Record<string, string>> = {}): Promise<RunningServer> {
+/** @param fate the point at which it is to die (`dieAt`), perhaps of what it takes up before it listens */
+export async function startServer(dataDir: string, env: Readonly<Record<string, string>> = {}, fate?: string): Promise<RunningServer> {
+  const faultFile = join(dataDir, 'die-at')
+  const dieAt = (point: string): void => writeFileSync(faultFile, point)
+  // What the one before did not live to see.
+  rmSync(faultFile, { force: true })
+  if (fate !== undefined) dieAt(fate)
   const child = spawn(process.execPath, [main], {
-    env: { ...process.env, ZHISUAN_ENV: 'test', DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', LOCAL_AGENT: 'none', ...env },
+    env: { ...process.env, ZHISUAN_ENV: 'test', DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', LOCAL_AGENT: 'none', ...((env['ZHISUAN_ENV'] ?? 'test') === 'test' && { FAULT_FILE: faultFile }), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = once(child, 'exit').then(([, signal]) => signal as string | null)
@@ -35,7 +45,7 @@ export async function startServer(dataDir: string, env: Readonly<Record<string, 
     child.stdout.on('data', look)
     child.stderr.on('data', look)
     void ended.then(() => reject(new Error(`the server ended before it listened:\n${output}`)))
-    setTimeout(() => reject(new Error(`the server did not start in time:\n${output}`)), 60_000).unref()
+    setTimeout(() => reject(new Error(`the server did not start in time:\n${output}`)), 180_000).unref()
   })
   const { url, firstPassword } = await ready
   return {
@@ -43,12 +53,29 @@ export async function startServer(dataDir: string, env: Readonly<Record<string, 
     process: child,
     firstPassword,
     ended,
+    dieAt,
     async stop() {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
       await ended
     },
   }
 }
+
+/**
+ * @param running the server as it is now
+ * @returns asks with a server that kills itself at that point of an operation, and goes on with one that does not
+ */
+export const killing =
+  (running: () => RunningServer | undefined, restart: () => Promise<void>) =>
+  async (point: string, ask: () => Promise<unknown>): Promise<void> => {
+    const server = running()
+    server?.dieAt(point)
+    // It may die before it has answered; what was asked for counts all the same.
+    await ask().catch(() => undefined)
+    const signal = await server?.ended
+    if (signal !== 'SIGKILL') throw new Error(`the server ended by ${signal}, not at ${point}`)
+    await restart()
+  }
 
 /** A person at the API of a running server. */
 export class Client {

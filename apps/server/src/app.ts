@@ -8,6 +8,7 @@ import { aosMigrations, createAos } from './modules/aos/index.ts'
 import { createBill, billMigrations } from './modules/bill/index.ts'
 import { cisMigrations, createCis } from './modules/cis/index.ts'
 import { cmpMigrations, createCmp } from './modules/cmp/index.ts'
+import { computeMigrations, createCompute } from './modules/compute/index.ts'
 import { createEcrm, ecrmMigrations } from './modules/ecrm/index.ts'
 import { createIam, iamMigrations } from './modules/iam/index.ts'
 import { createIssue } from './modules/issue/index.ts'
@@ -36,6 +37,7 @@ export const migrations: Migrations = {
   ...billMigrations,
   ...cmpMigrations,
   ...nextstackMigrations,
+  ...computeMigrations,
   ...ecrmMigrations,
   ...cisMigrations,
   ...aosMigrations,
@@ -64,8 +66,8 @@ export async function buildApp(config: Config, options: { now?: () => Date } = {
     // Fastify counts proxies from the nearest; its types know the rule only as a function.
     trustProxy: (_address: string, hop: number) => hop < config.TRUST_PROXY,
     bodyLimit: 1024 * 1024,
-    // The specification's `configs/` must be told from `configs`.
-    routerOptions: { ignoreTrailingSlash: false, maxParamLength: 512 },
+    // The specification's `configs/` must be told from `configs`. A download's link tells all that was asked for.
+    routerOptions: { ignoreTrailingSlash: false, maxParamLength: 2048 },
     forceCloseConnections: 'idle',
     return503OnClosing: true,
   })
@@ -88,10 +90,13 @@ export async function buildApp(config: Config, options: { now?: () => Date } = {
     const cmp = createCmp(platform, { licence: sys.licence })
     sys.licence.countsUsage(cmp.usageOfLicence)
     const nextstack = createNextstack(platform, { clouds: cmp.clouds, licence: sys.licence, mayMake: bill.mayMake })
+    const compute = createCompute(platform, { clouds: cmp.clouds, mayMake: bill.mayMake, mayBegin: bill.mayBegin, publicKeys: nextstack.publicKeys })
     cmp.clouds.holds(nextstack.contents)
+    cmp.clouds.holds(compute.contents)
     bill.delivers({ sold: nextstack.sold, personOf: ums.personOf })
     iam.projects.holds(nextstack.projectContents)
     ums.onSessionEnded(nextstack.sessionEnded)
+    ums.onSessionEnded(compute.sessionEnded)
     const ecrm = createEcrm(platform)
     const cis = createCis(platform, { ...ecrm, actorOf: ums.actorOf })
     ecrm.holds(cis.contents)
@@ -99,11 +104,11 @@ export async function buildApp(config: Config, options: { now?: () => Date } = {
     const aos = createAos(platform, { ...ecrm, ...cis })
     ecrm.holds(aos.contents)
     cis.observe(aos.observer)
-    for (const { suspendable } of [nextstack, cis, aos]) bill.suspends(suspendable)
+    for (const { suspendable } of [nextstack, compute, cis, aos]) bill.suspends(suspendable)
     bill.deliversNoticesBy(ums.notices)
     ecrm.names('template', aos.names.template)
     ecrm.names('stack', aos.names.stack)
-    const modules: ModuleParts[] = [sys, bill, iam, ums, cmp, nextstack, ecrm, cis, aos, createIssue(platform), createRoot()]
+    const modules: ModuleParts[] = [sys, bill, iam, ums, cmp, nextstack, compute, ecrm, cis, aos, createIssue(platform), createRoot()]
 
     const tagged = new Map(modules.flatMap(({ tags = {} }) => Object.entries(tags)))
     const authorising: Authorising = {
@@ -145,6 +150,7 @@ export async function buildApp(config: Config, options: { now?: () => Date } = {
     })
     http.addHook('preClose', async () => {
       nextstack.drain()
+      compute.drain()
       cis.drain()
       ecrm.drain()
     })
@@ -152,10 +158,12 @@ export async function buildApp(config: Config, options: { now?: () => Date } = {
     ums.serveSignOn(http)
     bill.servePayments(http)
     nextstack.serveTerminals(http)
+    compute.serveTerminals(http)
     ecrm.serveTunnel(http)
     ecrm.serveAgents(http)
     await cis.serveAccess(http)
     await nextstack.serveUploads(http, authorising)
+    await compute.serveUploads(http, authorising)
     platform.downloads.serve(http)
     await serveDocs(http, config)
     await serveConsole(http, config)

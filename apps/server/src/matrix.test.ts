@@ -57,10 +57,15 @@ describe('permission matrix: who may make which call, as declared', () => {
   it.each(roles)('%s', async (role: Role) => {
     const kind = role === 'ADMIN' ? 1 : 4
     const person = await makeUser(app, { kind, roles: [role] })
+    const signInAnew = async () => (await signIn(app, person).catch(async () => signIn(app, await makeUser(app, { kind, roles: [role] })))).token
+    let token = await signInAnew()
     for (const call of allCalls) {
-      // Anew each time: some of the calls end the session.
-      const { token } = await signIn(app, person).catch(async () => signIn(app, await makeUser(app, { kind, roles: [role] })))
-      const code = codeOf(await ask(call, token))
+      let code = codeOf(await ask(call, token))
+      if (code === 90008) {
+        // The call before ended the session.
+        token = await signInAnew()
+        code = codeOf(await ask(call, token))
+      }
       const may = mayAccess(call.access, { kind, roles: [role] }) && !call.onlyByPolicy.includes(role)
       if (may) expect(denied, `${call.id} for ${role}`).not.toContain(code)
       else expect(code, `${call.id} for ${role}`).toBe(3000)
@@ -176,5 +181,5 @@ describe('permission matrix: custom policies, as the reference implementation re
       }
     }
     for (const [id, outcomes] of seen) expect([...outcomes], id).toEqual(expect.arrayContaining(['allowed', 'explicitDeny', 'outsideBoundary']))
-  }, 180_000)
+  })
 })

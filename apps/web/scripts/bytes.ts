@@ -30,7 +30,7 @@ export function filesOf(sources: readonly string[]): string[] {
   return [...new Set([...seen].map((key) => manifest[key]?.file ?? ''))].filter((file) => file.endsWith('.js'))
 }
 
-export const gzipBytes = (files: readonly string[]): number =>
+const gzipBytes = (files: readonly string[]): number =>
   files.reduce((sum, file) => sum + gzipSync(readFileSync(join(dist, file)), { level: 9 }).length, 0)
 
 /** What the budgets are about. Sources beyond the entry are what the address makes it import. */

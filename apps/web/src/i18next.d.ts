@@ -17,6 +17,16 @@ import type licence from './locales/zh/licence.ts'
 import type network from './locales/zh/network.ts'
 import type nextstack from './locales/zh/nextstack.ts'
 import type nextstackCompute from './locales/zh/nextstackCompute.ts'
+import type compute from './locales/zh/compute.ts'
+import type computeFirewall from './locales/zh/computeFirewall.ts'
+import type computeFlavor from './locales/zh/computeFlavor.ts'
+import type computeImage from './locales/zh/computeImage.ts'
+import type computeInstance from './locales/zh/computeInstance.ts'
+import type computeNetwork from './locales/zh/computeNetwork.ts'
+import type computeFloatingIp from './locales/zh/computeFloatingIp.ts'
+import type computeSecurity from './locales/zh/computeSecurity.ts'
+import type computeStorage from './locales/zh/computeStorage.ts'
+import type computeTenancy from './locales/zh/computeTenancy.ts'
 import type arrears from './locales/zh/arrears.ts'
 import type order from './locales/zh/order.ts'
 import type overview from './locales/zh/overview.ts'
@@ -41,6 +51,16 @@ declare module 'i18next' {
       public: typeof publicPages
       nextstack: typeof nextstack
       nextstackCompute: typeof nextstackCompute
+      compute: typeof compute
+      computeFirewall: typeof computeFirewall
+      computeFlavor: typeof computeFlavor
+      computeImage: typeof computeImage
+      computeInstance: typeof computeInstance
+      computeNetwork: typeof computeNetwork
+      computeFloatingIp: typeof computeFloatingIp
+      computeSecurity: typeof computeSecurity
+      computeStorage: typeof computeStorage
+      computeTenancy: typeof computeTenancy
       network: typeof network
       edge: typeof edge
       fund: typeof fund

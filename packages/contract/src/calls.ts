@@ -13,6 +13,17 @@ import { configs as containerConfigs, containers, deployments } from './cis/cont
 import { clouds } from './cmp/cloud.ts'
 import { edgeImages, edges, edgeUpgrades, enrolments, gateways, serviceAgents } from './ecrm/edge.ts'
 import { lookups, regions, sites } from './ecrm/region.ts'
+import { firewallGroups, firewallPolicies, firewallRules, firewallServices } from './compute/firewall.ts'
+import { computeFlavors } from './compute/flavor.ts'
+import { computeImages } from './compute/image.ts'
+import { keystoneProjects } from './compute/project.ts'
+import { computeFloatingIps } from './compute/floating-ip.ts'
+import { computeSecurityGroups } from './compute/security-group.ts'
+import { computeVolumeBackups, computeVolumes, computeVolumeSnapshots, computeVolumeTransfers, computeVolumeTypes } from './compute/volume.ts'
+import { computeNetworks, computePorts, computeSubnets } from './compute/network.ts'
+import { computeRouters } from './compute/router.ts'
+import { availabilityZones, computeInstances, serverGroups } from './compute/instance.ts'
+import { recycledInstances, retentions } from './compute/recycled.ts'
 import { audits } from './iam/audit.ts'
 import { decisions } from './iam/decision.ts'
 import { boundaries, grants } from './iam/grant.ts'
@@ -54,6 +65,7 @@ export const calls = {
   bill: { accounts, categories, products, skus, discounts, quotes, priceLists, unpriced, consumes, arrearsPolicies, standings, notices, budgets, orders, prepaids, topups, paymentChannels, invoices, invoiceTitles },
   cmp: { clouds },
   nextstack: { vms, terminals, snapshots, snapshotSchedules, flavors, keyPairs, commands, images, imageLibrary, networks, quotas, changes, vpcs, securityGroups, natGateways, eips, eipPools, volumes, volumeSnapshots, volumeBackups, storagePools, hosts, overview },
+  compute: { flavors: computeFlavors, volumes: computeVolumes, volumeTypes: computeVolumeTypes, volumeSnapshots: computeVolumeSnapshots, volumeBackups: computeVolumeBackups, volumeTransfers: computeVolumeTransfers, networks: computeNetworks, subnets: computeSubnets, ports: computePorts, routers: computeRouters, floatingIps: computeFloatingIps, images: computeImages, keystoneProjects, securityGroups: computeSecurityGroups, firewallServices, firewallGroups, firewallPolicies, firewallRules, instances: computeInstances, serverGroups, zones: availabilityZones, recycledInstances, retentions },
   aos: { templates, stacks, services, stackDeployments, stackConfigs, nodeStacks },
   cis: { containers, deployments, configs: containerConfigs },
   ecrm: { edges, edgeImages, edgeUpgrades, enrolments, gateways, lookups, regions, sites, serviceAgents },

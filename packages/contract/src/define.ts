@@ -43,6 +43,11 @@ export interface Call<
    * need nobody are so unless they say otherwise: they are about one's own account.
    */
   readonly personal: boolean
+  /**
+   * The answer comes as lines of JSON (NDJSON) as they are known; `response` is one of them. What fails before
+   * the first line is answered as ever; after it, only the lines can tell.
+   */
+  readonly lines: boolean
   /** Requests in a minute from one address (of IPv6 a /64), for calls that people could abuse. */
   readonly perMinute: number | undefined
 }
@@ -63,7 +68,7 @@ type Nothing = typeof nothing
 export const empty = z.void()
 
 type Definition<P, Q, B extends z.ZodType, R> = Pick<Call, 'id' | 'method' | 'path' | 'summary' | 'access'> &
-  Partial<Pick<Call, 'audit' | 'status' | 'always' | 'personal' | 'onlyByPolicy' | 'perMinute'>> & {
+  Partial<Pick<Call, 'audit' | 'status' | 'always' | 'personal' | 'onlyByPolicy' | 'perMinute' | 'lines'>> & {
     params?: P
     query?: Q
     body?: B
@@ -95,6 +100,7 @@ export const defineCall = <
   always: definition.always ?? false,
   personal: definition.personal ?? (definition.id.startsWith('ums.') && typeof definition.access === 'string'),
   onlyByPolicy: definition.onlyByPolicy ?? [],
+  lines: definition.lines ?? false,
   perMinute: definition.perMinute,
   // They are asked only about bodies that the call's own schema took.
   subjects: definition.subjects as Call['subjects'],

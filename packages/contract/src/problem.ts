@@ -1,5 +1,12 @@
 import { z } from 'zod'
 
+/** The services of an OpenStack, by what they do. */
+export const engineServices = ['identity', 'compute', 'placement', 'image', 'network', 'volume'] as const
+export type EngineService = (typeof engineServices)[number]
+
+export const engineRequest = z.object({ cloud: z.string(), service: z.enum(engineServices), request_id: z.string() })
+export type EngineRequest = z.output<typeof engineRequest>
+
 /** The body of every answer that is not a success. */
 export const problem = z.object({
   code: z.int(),
@@ -10,5 +17,7 @@ export const problem = z.object({
   fields: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
   /** What an engine said, in its own words, where the message does not say it all. */
   detail: z.string().optional(),
+  /** Which service of which cloud refused or failed, and the request of it that its operators can find in their logs. */
+  engine: engineRequest.optional(),
 })
 export type Problem = z.output<typeof problem>

@@ -72,12 +72,8 @@ export const username = required(fieldTexts.usernameRequired)
 
 export const description = z.string().trim().max(255, fieldTexts.descriptionTooLong).regex(plainText, fieldTexts.controlCharacters)
 
+/** What people call something and say of it, and may change of most. */
+export const named = z.object({ name, description: description.default('') })
+
 /** Text that people search lists by. */
 export const keyword = z.string().trim().max(128).regex(plainLine, fieldTexts.controlCharacters).optional()
-
-/** For forms that ask for a new password twice. */
-export const samePasswords = <T extends z.ZodObject<{ password: z.ZodType; password_again: z.ZodType }>>(form: T) =>
-  form.refine((value) => value['password'] === value['password_again'], {
-    path: ['password_again'],
-    message: fieldTexts.passwordsDiffer,
-  })

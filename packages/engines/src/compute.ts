@@ -171,9 +171,10 @@ export interface ExecResult {
 export interface TerminalSession {
   /** Terminal output, raw bytes; ends when the process ends or the connection is lost. */
   readonly output: AsyncIterable<Buffer>
-  write(data: Buffer): void
+  /** @returns where more has to wait until the other side has taken it */
+  write(data: Buffer): void | Promise<void>
   resize(columns: number, rows: number): void
-  /** Exit code, or null when the connection was lost before the process ended. */
+  /** Exit code, or null when the connection was lost before the process ended. May fail with EngineError where it is known why. */
   readonly exit: Promise<number | null>
   /** Hangs up: the process gets SIGHUP, and is killed if it stays. */
   close(): void

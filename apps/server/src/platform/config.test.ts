@@ -48,9 +48,9 @@ describe('the configuration', () => {
       SMTP_URL: 'smtp://mail.example.com',
       SMS_GATEWAY_URL: 'ftp://x',
       LOCAL_CLOUD: 'maybe',
-      FAULT_POINT: 'x:y',
+      FAULT_FILE: 'x:y',
     })
-    expect(named(text).sort()).toEqual(['DATABASE_POOL_SIZE', 'DATABASE_URL', 'FAULT_POINT', 'LOCAL_CLOUD', 'LOG_LEVEL', 'PORT', 'PUBLIC_URL', 'SECRET_KEY', 'SMS_GATEWAY_URL', 'SMTP_FROM', 'TRUST_PROXY', 'ZHISUAN_ENV'])
+    expect(named(text).sort()).toEqual(['DATABASE_POOL_SIZE', 'DATABASE_URL', 'FAULT_FILE', 'LOCAL_CLOUD', 'LOG_LEVEL', 'PORT', 'PUBLIC_URL', 'SECRET_KEY', 'SMS_GATEWAY_URL', 'SMTP_FROM', 'TRUST_PROXY', 'ZHISUAN_ENV'])
     expect(text).toContain('openssl rand -base64 32')
     expect(text).toContain('README')
     // One language, whatever the forms speak.
@@ -63,7 +63,7 @@ describe('the configuration', () => {
     ['PORT', { PORT: '80.5' }],
     ['SMTP_FROM', { SMTP_URL: 'smtp://mail.example.com' }],
     ['SMTP_FROM', { SMTP_URL: 'smtp://mail.example.com', SMTP_FROM: 'nobody' }],
-    ['FAULT_POINT', { FAULT_POINT: 'x:y' }],
+    ['FAULT_FILE', { FAULT_FILE: 'x:y' }],
     ['SECRET_KEY', { SECRET_KEY: Buffer.alloc(31).toString('base64') }],
   ])('names %s alone where that alone is wrong', (key, env) => {
     expect(named(complaint(env))).toEqual([key])
@@ -75,7 +75,7 @@ describe('the configuration', () => {
   })
 
   it('allows fault points in tests only', () => {
-    expect(readConfig({ ZHISUAN_ENV: 'test', FAULT_POINT: 'a:b' }).FAULT_POINT).toBe('a:b')
-    expect(named(complaint({ ZHISUAN_ENV: 'development', FAULT_POINT: 'a:b' }))).toEqual(['FAULT_POINT'])
+    expect(readConfig({ ZHISUAN_ENV: 'test', FAULT_FILE: 'a:b' }).FAULT_FILE).toBe('a:b')
+    expect(named(complaint({ ZHISUAN_ENV: 'development', FAULT_FILE: 'a:b' }))).toEqual(['FAULT_FILE'])
   })
 })

@@ -47,8 +47,8 @@ const environment = z.object({
   ),
   /** Larger images are not fetched. */
   IMAGE_MAX_GB: withDefault(z.coerce.number().int().min(1).max(2 ** 20), '1024'),
-  /** Tests only: kills the server at a named point, see platform/operations.ts. */
-  FAULT_POINT: optional(z.string()),
+  /** Tests only: a file that names the point at which the server kills itself, see platform/operations.ts. */
+  FAULT_FILE: optional(z.string()),
 })
 
 export type Config = z.output<typeof environment> & { version: string }
@@ -69,7 +69,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const wrong = parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
   const set = (key: keyof z.output<typeof environment>): boolean => trimmed(env[key]) !== undefined
   if (set('SMTP_URL') && !set('SMTP_FROM')) wrong.push('SMTP_FROM: required with SMTP_URL')
-  if (set('FAULT_POINT') && trimmed(env['ZHISUAN_ENV']) !== 'test') wrong.push('FAULT_POINT: only with ZHISUAN_ENV=test')
+  if (set('FAULT_FILE') && trimmed(env['ZHISUAN_ENV']) !== 'test') wrong.push('FAULT_FILE: only with ZHISUAN_ENV=test')
   if (!parsed.success || wrong.length > 0) {
     throw new ConfigError(`The configuration is wrong:\n${wrong.map((line) => `  ${line}`).join('\n')}\nSee README, "Configuration".`)
   }

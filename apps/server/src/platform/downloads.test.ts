@@ -22,7 +22,7 @@ beforeEach(async () => {
   file = join(folder, 'file')
   writeFileSync(file, content)
   clock = createClock()
-  app = fastify({ routerOptions: { maxParamLength: 512 } })
+  app = fastify({ routerOptions: { maxParamLength: 2048 } })
   answerProblems(app, async () => undefined)
   downloads = createDownloads({ secrets, now: clock.now })
   downloads.offer('backup', async (id) => (id === 'mine' ? fileDownload(file, { name: '数据 "1" (β).tar', etag: 'abc' }) : null))

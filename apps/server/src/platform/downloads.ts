@@ -57,7 +57,7 @@ export function createDownloads(parts: { secrets: Secrets; now: () => Date }): D
     link(kind, id) {
       const expires = now().getTime() + keptMs
       const sealed = secrets.seal(JSON.stringify({ kind, id, expires }), sealPlace)
-      return { path: `${base}/${Buffer.from(sealed).toString('base64url')}`, expires_at: new Date(expires).toISOString() }
+      return { path: `${base}/${sealed.replaceAll('+', '-').replaceAll('/', '_')}`, expires_at: new Date(expires).toISOString() }
     },
     serve(app) {
       app.get<{ Params: { link: string } }>(`${base}/:link`, { exposeHeadRoute: false }, async (request, reply) => {
@@ -96,7 +96,7 @@ export async function fileDownload(path: string, about: Pick<Download, 'name' | 
 
 function read(secrets: Secrets, link: string): z.output<typeof ticket> | null {
   try {
-    return ticket.parse(JSON.parse(secrets.open(Buffer.from(link, 'base64url').toString('utf8'), sealPlace)))
+    return ticket.parse(JSON.parse(secrets.open(link.replaceAll('-', '+').replaceAll('_', '/'), sealPlace)))
   } catch {
     return null
   }

@@ -1,4 +1,5 @@
 import { errors, fillText, type ErrorName } from '@zhisuan/contract/errors'
+import type { EngineRequest } from '@zhisuan/contract/problem'
 
 /**
  * A refusal from the catalogue. Throw it anywhere below a handler; the answer's status, code and
@@ -11,10 +12,12 @@ export class Refusal extends Error {
   readonly fields: readonly { field: string; message: string }[] | undefined
   /** What an engine of the asker's own said, in its own words: beside the text, for who looks closer. */
   readonly detail: string | undefined
+  /** The request of a cloud's service that failed. */
+  readonly engine: EngineRequest | undefined
 
   constructor(
     refusal: ErrorName,
-    options: { values?: Record<string, string | number>; field?: string; fields?: readonly { field: string; message: string }[]; detail?: string | undefined; message?: string | undefined; cause?: unknown } = {},
+    options: { values?: Record<string, string | number>; field?: string; fields?: readonly { field: string; message: string }[]; detail?: string | undefined; engine?: EngineRequest; message?: string | undefined; cause?: unknown } = {},
   ) {
     // Of one that was recorded before, what was filled in is known only as its text.
     super(options.message ?? fillText(errors[refusal].text, options.values), options.cause === undefined ? undefined : { cause: options.cause })
@@ -22,6 +25,7 @@ export class Refusal extends Error {
     this.refusal = refusal
     this.values = options.values ?? {}
     this.detail = options.detail
+    this.engine = options.engine
     this.fields = options.fields ?? (options.field === undefined ? undefined : [{ field: options.field, message: this.message }])
   }
 }

@@ -52,6 +52,8 @@ export function offerExport<Row, Wish>(downloads: Downloads, { kind, wish, name,
 /** Wall clock of bills, which are those of Beijing: it has no summer time. */
 const zoneOffsetMs = 8 * 3_600_000
 const wallClock = (moment: Date): string => iso(new Date(moment.getTime() + zoneOffsetMs)).slice(0, 19).replace('T', ' ')
+/** The day that a file's name may tell. */
+export const fileDay = (moment: Date): string => wallClock(moment).slice(0, 10)
 
 /** RFC 4180; what a spreadsheet would take for a formula is made text. */
 export function csvLine(cells: readonly Cell[]): string {

@@ -1,7 +1,8 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { errors, type ErrorName } from '@zhisuan/contract/errors'
 import { isEngineError } from '@zhisuan/engines/errors'
-import { sql, type Generated, type Selectable, type UpdateObject } from 'kysely'
+import { sql, type Generated, type Selectable, type SelectQueryBuilder, type UpdateObject } from 'kysely'
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import { z } from 'zod'
@@ -29,7 +30,7 @@ import type { Secrets } from './secrets.ts'
  * counts no more. Of one resource at most one operation is open: the database has a unique index
  * for that.
  */
-export const operationStatuses = ['queued', 'running', 'undoing', 'succeeded', 'failed', 'cancelled'] as const
+const operationStatuses = ['queued', 'running', 'undoing', 'succeeded', 'failed', 'cancelled'] as const
 export type OperationStatus = (typeof operationStatuses)[number]
 const forwardStatuses = ['queued', 'running'] as const satisfies readonly OperationStatus[]
 /** Of an operation that has not ended: its resource has no other meanwhile. */
@@ -112,6 +113,20 @@ export const operationMigrations: Migrations = {
       add constraint operations_on_parts check ((of_id is null) = (of_part is null));
     create index operations_of on operations (of_id, created_at desc) where of_id is not null;
   `),
+}
+
+/** The open operation of a resource, if any. */
+export const openOperation = async (on: Sql, resourceId: string): Promise<string | undefined> =>
+  (await on.selectFrom('operations').select('id').where('resource_id', '=', resourceId).where('status', 'in', openStatuses).executeTakeFirst())?.id
+
+/** Ends the open operations of resources whose records go. Nothing is taken back: what they worked on is gone. */
+export async function endOperations(tx: Tx, resourceIds: SelectQueryBuilder<Tables, never, { id: string }>, error: ErrorName): Promise<void> {
+  await tx
+    .updateTable('operations')
+    .set({ status: 'failed', error, finished_at: sql`now()`, input: '' })
+    .where('status', 'in', openStatuses)
+    .where('resource_id', 'in', resourceIds)
+    .execute()
 }
 
 export interface StepContext<Input> {
@@ -208,7 +223,7 @@ export function createOperations(parts: {
   log: Logger
   definitions: () => readonly AnyOperation[]
   mayBegin: () => MayBegin
-  faultPoint: string | undefined
+  faultFile: string | undefined
   outage: OutageLog
 }): Operations {
   const { database, bus, jobs, secrets, log, outage } = parts
@@ -259,7 +274,11 @@ export function createOperations(parts: {
   }
 
   const fault = (kind: string, point: string): void => {
-    if (parts.faultPoint === `${kind}:${point}`) process.kill(process.pid, 'SIGKILL')
+    const file = parts.faultFile
+    if (file === undefined || !existsSync(file) || readFileSync(file, 'utf8') !== `${kind}:${point}`) return
+    // Once: the server that comes after goes on.
+    rmSync(file)
+    process.kill(process.pid, 'SIGKILL')
   }
 
   const attempt = async (run: () => Promise<void>, signal: AbortSignal, stepLog: Logger): Promise<void> => {

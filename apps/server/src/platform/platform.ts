@@ -87,7 +87,7 @@ export async function openPlatform(config: Config, log: Logger, migrations: Migr
       log,
       definitions: () => definitions,
       mayBegin: () => mayBegin,
-      faultPoint: config.FAULT_POINT,
+      faultFile: config.FAULT_FILE,
       outage,
     })
     closing.unshift(() => operations.stop())

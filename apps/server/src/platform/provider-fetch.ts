@@ -6,7 +6,7 @@ import { isPublic } from './addresses.ts'
 const connectMs = 5_000
 const answerMs = 10_000
 /** Discovery documents and key sets are a few thousand bytes. */
-export const answerMaxBytes = 1024 * 1024
+const answerMaxBytes = 1024 * 1024
 
 /** We would not ask there. */
 export class AddressForbidden extends Error {}

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { CloudConnection } from '@zhisuan/contract/cmp/cloud'
 import type { CallOptions, Capacity, ComputeEngine, EngineInfo } from '@zhisuan/engines/compute'
 import { EngineError, type EngineErrorKind } from '@zhisuan/engines/errors'
 import { createSandboxEngine } from '@zhisuan/engines/sandbox/engine'
+import type { ComputeConnection } from '../modules/cmp/cloud/cloud.engines.ts'
 
 /** Method of an engine as it is written: `instances.start`, `capacity`. */
 type Method = string
@@ -13,7 +13,7 @@ type Method = string
  * path is this.
  */
 export interface TestEngine {
-  readonly connection: Extract<CloudConnection, { type: 'lxd-socket' }>
+  readonly connection: Extract<ComputeConnection, { type: 'lxd-socket' }>
   /** The engine itself, for what somebody does on it behind our back. */
   readonly direct: ComputeEngine
   /** What `info` and `capacity` say, to be changed. */
@@ -122,7 +122,7 @@ export function startTestEngine(host: { nodes?: number; cores?: number; members?
 }
 
 /** Stands in for `openEngine`: leads to what {@link startTestEngine} started; where nothing runs, nothing answers. */
-export function openTestEngine(connection: CloudConnection): ComputeEngine {
+export function openTestEngine(connection: ComputeConnection): ComputeEngine {
   if (connection.type === 'sandbox') return createSandboxEngine({ directory: null })
   const address = connection.type === 'lxd-socket' ? connection.socket_path : new URL(connection.url).pathname
   const engine = running.get(address)

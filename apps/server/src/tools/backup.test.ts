@@ -74,7 +74,7 @@ beforeAll(async () => {
   writeFileSync(join(model, 'data', 'licence', 'private.pem'), 'private', { mode: 0o600 })
   await stop()
   closing.length = 0
-}, 60_000)
+})
 afterAll(() => rmSync(model, { recursive: true, force: true }))
 
 /** Its own copy, owners and all. */
@@ -151,7 +151,7 @@ describe('a backup of the embedded database', () => {
     expect(statSync(join(restored, 'secret.key')).mode & 0o777).toBe(0o600)
     expect(statSync(join(restored, 'licence')).mode & 0o777).toBe(0o700)
     expect(readFileSync(join(restored, 'licence', 'private.pem'), 'utf8')).toBe('private')
-  }, 90_000)
+  })
 
   it('is a server again, with its people and its keys', async () => {
     const start = (data: string) =>
@@ -171,7 +171,7 @@ describe('a backup of the embedded database', () => {
     } finally {
       await second.close()
     }
-  }, 60_000)
+  })
 
   it('starts the database itself where the server does not run, and stops it', async () => {
     const data = await dataDirectory()
@@ -229,7 +229,7 @@ describe('a backup of the embedded database', () => {
       expect(existsSync(join(data, 'database', 'data', 'postmaster.pid'))).toBe(false)
     }
     expect(await backup(data, at('file'))).toMatchObject({ status: 0 })
-  }, 60_000)
+  })
 
   it('fails, and leaves nothing, where the database stops meanwhile', async () => {
     const data = await dataDirectory()
@@ -337,7 +337,7 @@ describe('restoring', () => {
     }
     expect(await kind(data)).toBe('old')
     expect(await restore(at('elsewhere'), file)).toMatchObject({ status: 0 })
-  }, 60_000)
+  })
 
   it('refuses what is no backup of its kind', async () => {
     const signal = new AbortController().signal
@@ -384,7 +384,7 @@ describe('restoring', () => {
     expect(await restore(data, file, ['--force'])).toMatchObject({ status: 0 })
     expect(await kind(data)).toBe('new')
     expect(readdirSync(data)).not.toContain('.restore')
-  }, 60_000)
+  })
 
   it('is undone when it is interrupted', async () => {
     const file = await newBackup()

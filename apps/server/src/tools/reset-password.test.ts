@@ -107,4 +107,4 @@ it('reset-password works on the embedded database, whether the server runs or no
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}, 60_000)
+})

@@ -3,6 +3,7 @@ import { changes, type ChangeKind } from '@zhisuan/contract/nextstack/change'
 import { useEffect } from 'react'
 import { useCurrentUser, useMayCall } from '../session/user.ts'
 import { request, toApiError } from './client.ts'
+import { pause } from './pause.ts'
 
 /** Whose answers are no longer true where something of a kind has changed: calls by the beginning of their ids. */
 const touched: Readonly<Record<ChangeKind, readonly string[]>> = {
@@ -116,15 +117,3 @@ export function useChanges(): void {
     return () => end.abort()
   }, [client, may, userId])
 }
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done, { once: true })
-    function done(): void {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    if (signal.aborted) done()
-  })

@@ -1,6 +1,7 @@
 import { constants } from '@zhisuan/contract/constants'
 import type { BodyInput, Call, QueryInput, ResponseOf } from '@zhisuan/contract/define'
 import { errors } from '@zhisuan/contract/errors'
+import type { EngineRequest } from '@zhisuan/contract/problem'
 import { auth } from '@zhisuan/contract/ums/auth'
 import type { z } from 'zod'
 import { readToken } from '../session/cookies.ts'
@@ -30,6 +31,10 @@ export class ApiError extends Error {
   readonly fields: readonly FieldError[]
   readonly method: string
   readonly path: string
+  /** Which service of which cloud it was that failed, where it was one. */
+  readonly engine: EngineRequest | null
+  /** What a cloud said, in its own words. */
+  readonly detail: string | null
 
   constructor(from: {
     readonly status: number
@@ -39,6 +44,8 @@ export class ApiError extends Error {
     readonly fields?: readonly FieldError[]
     readonly method?: string
     readonly path?: string
+    readonly engine?: EngineRequest | null
+    readonly detail?: string | null
     readonly cause?: unknown
   }) {
     super(from.message, { cause: from.cause })
@@ -49,6 +56,8 @@ export class ApiError extends Error {
     this.fields = from.fields ?? []
     this.method = from.method ?? ''
     this.path = from.path ?? ''
+    this.engine = from.engine ?? null
+    this.detail = from.detail ?? null
   }
 }
 
@@ -98,7 +107,19 @@ export async function requestLast(call: Call): Promise<void> {
  * Makes a call and answers its response. Rejects with {@link ApiError}: before sending where the
  * path contains `undefined`, after 60 s without an answer, and for every answer that is no success.
  */
-export async function request<C extends Call>(call: C, input: RequestInput<C>): Promise<ResponseOf<C>> {
+export const request = <C extends Call>(call: C, input: RequestInput<C>): Promise<ResponseOf<C>> => renewing(call, input, send)
+
+/**
+ * Makes a call whose answer comes in lines, and tells each as it comes. Rejects as {@link request} does, also where
+ * the answer breaks off: 60 s are for silence.
+ */
+export const requestLines = <C extends Call>(call: C, input: RequestInput<C>, tell: (line: ResponseOf<C>) => void): Promise<void> =>
+  renewing(call, input, (...asked) => receive(...asked, tell))
+
+type Sending<C extends Call, Answer> = (call: C, url: string, token: string | null, body: unknown, signal: AbortSignal) => Promise<Answer>
+
+/** Asks once more with a new access token where the one at hand has ended. */
+async function renewing<C extends Call, Answer>(call: C, input: RequestInput<C>, sending: Sending<C, Answer>): Promise<Answer> {
   // The conditional parts of RequestInput are open here, where C is not known yet.
   const { params, query, body, signal } = input as {
     params?: Readonly<Record<string, unknown>>
@@ -113,7 +134,7 @@ export async function request<C extends Call>(call: C, input: RequestInput<C>): 
   const token = readToken()
   const until = signal === undefined ? givenUp.signal : AbortSignal.any([givenUp.signal, signal])
   try {
-    return await send(call, url, token, body, until)
+    return await sending(call, url, token, body, until)
   } catch (error) {
     const renewable =
       token !== null &&
@@ -124,42 +145,100 @@ export async function request<C extends Call>(call: C, input: RequestInput<C>): 
     if (!renewable) throw error
     // A refused refresh throws its own 401, which ends the session like any other.
     const renewed = await refreshAccess(token, async () => (await request(auth.refresh, {})).token)
-    return await send(call, url, renewed, body, until)
+    return await sending(call, url, renewed, body, until)
   }
 }
 
-/** One try. Cookies go along because the API has our own origin; to any other none would. */
+/** One try. */
 async function send<C extends Call>(call: C, url: string, token: string | null, body: unknown, signal?: AbortSignal): Promise<ResponseOf<C>> {
-  const about = { method: call.method, path: url }
-  const timeout = AbortSignal.timeout(constants.requestTimeoutMs)
-  const headers = new Headers({ accept: 'application/json' })
-  if (token !== null) headers.set('authorization', `Bearer ${token}`)
-  if (body !== undefined) headers.set('content-type', 'application/json')
-  let response: Response
-  let text: string
-  try {
-    response = await fetch(url, {
-      method: call.method,
-      headers,
-      credentials: 'same-origin',
-      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    text = response.status === 204 ? '' : await response.text()
-  } catch (cause) {
-    const code = signal?.aborted === true ? noAnswer.aborted : timeout.aborted ? noAnswer.timeout : noAnswer.offline
-    throw new ApiError({ ...about, status: 0, code, message: '', cause })
-  }
+  const ends = endsOf(signal)
+  const [response, text] = await answered(call, url, ends, async () => {
+    const got = await fetch(url, requestOf(call, token, body, ends.signal))
+    return [got, got.status === 204 ? '' : await got.text()] as const
+  })
   const content = parseJson(text)
-  if (!response.ok) throw new ApiError({ ...about, ...readProblem(content, response) })
-  // In development an answer that breaks the contract is said aloud; the server serialises by the same schema.
-  if (import.meta.env?.DEV && response.status !== 204) {
-    const check = call.response.safeParse(content)
-    // oxlint-disable-next-line no-console
-    if (!check.success) console.error(`${call.id} answered outside its contract`, check.error.issues)
-  }
+  if (!response.ok) throw new ApiError({ method: call.method, path: url, ...readProblem(content, response) })
+  if (response.status !== 204) checkInDevelopment(call, content)
   // The server serialises through call.response, so this is its type.
   return content as ResponseOf<C>
+}
+
+/** One try of a call in lines. */
+async function receive<C extends Call>(call: C, url: string, token: string | null, body: unknown, signal: AbortSignal, tell: (line: ResponseOf<C>) => void): Promise<void> {
+  const ends = endsOf(signal)
+  await answered(call, url, ends, async () => {
+    const response = await fetch(url, requestOf(call, token, body, ends.signal))
+    if (!response.ok || response.body === null) throw new ApiError({ method: call.method, path: url, ...readProblem(parseJson(await response.text()), response) })
+    let rest = ''
+    for (const reader = response.body.pipeThrough(new TextDecoderStream()).getReader(); ; ) {
+      const { done, value } = await reader.read()
+      if (done) break
+      ends.heard()
+      const lines = (rest + value).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) {
+        const content = JSON.parse(line) as unknown
+        checkInDevelopment(call, content)
+        tell(content as ResponseOf<C>)
+      }
+    }
+  })
+}
+
+interface Ends {
+  readonly signal: AbortSignal
+  /** Whether the asker gave up; else it was too long silent. */
+  readonly left: () => boolean
+  readonly silent: () => boolean
+  readonly heard: () => void
+  /** Nothing is waited for any more. */
+  readonly over: () => void
+}
+
+/** What ends a request: its asker, or silence. */
+function endsOf(asker: AbortSignal | undefined): Ends {
+  const silence = new AbortController()
+  const wait = () => setTimeout(() => silence.abort(new Error('no answer')), constants.requestTimeoutMs)
+  let timer = wait()
+  return {
+    signal: asker === undefined ? silence.signal : AbortSignal.any([asker, silence.signal]),
+    left: () => asker?.aborted === true,
+    silent: () => silence.signal.aborted,
+    heard: () => {
+      clearTimeout(timer)
+      timer = wait()
+    },
+    over: () => clearTimeout(timer),
+  }
+}
+
+/** What goes wrong on the way, said as an {@link ApiError}. */
+async function answered<T>(call: Call, url: string, ends: Ends, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (cause) {
+    if (cause instanceof ApiError) throw cause
+    const code = ends.left() ? noAnswer.aborted : ends.silent() ? noAnswer.timeout : noAnswer.offline
+    throw new ApiError({ method: call.method, path: url, status: 0, code, message: '', cause })
+  } finally {
+    ends.over()
+  }
+}
+
+/** Cookies go along because the API has our own origin; to any other none would. */
+function requestOf(call: Call, token: string | null, body: unknown, signal: AbortSignal): RequestInit {
+  const headers = new Headers({ accept: call.lines ? 'application/x-ndjson' : 'application/json' })
+  if (token !== null) headers.set('authorization', `Bearer ${token}`)
+  if (body !== undefined) headers.set('content-type', 'application/json')
+  return { method: call.method, headers, credentials: 'same-origin', signal, ...(body !== undefined && { body: JSON.stringify(body) }) }
+}
+
+/** In development an answer that breaks the contract is said aloud; the server serialises by the same schema. */
+function checkInDevelopment(call: Call, content: unknown): void {
+  if (import.meta.env?.DEV !== true) return
+  const check = call.response.safeParse(content)
+  // oxlint-disable-next-line no-console
+  if (!check.success) console.error(`${call.id} answered outside its contract`, check.error.issues)
 }
 
 function parseJson(text: string): unknown {
@@ -182,6 +261,8 @@ function readProblem(content: unknown, response: Response): ConstructorParameter
     code: typeof record['code'] === 'number' ? record['code'] : noAnswer.foreign,
     message: typeof record['message'] === 'string' ? record['message'] : '',
     requestId: typeof record['request_id'] === 'string' ? record['request_id'] : response.headers.get('x-request-id'),
+    engine: readEngine(record['engine']),
+    detail: typeof record['detail'] === 'string' ? record['detail'] : null,
     fields: fields.flatMap((field: unknown) =>
       isRecord(field) && typeof field['field'] === 'string' && typeof field['message'] === 'string'
         ? [{ field: field['field'], message: field['message'] }]
@@ -189,3 +270,9 @@ function readProblem(content: unknown, response: Response): ConstructorParameter
     ),
   }
 }
+
+const readEngine = (engine: unknown): EngineRequest | null =>
+  isRecord(engine) && ['cloud', 'service', 'request_id'].every((key) => typeof engine[key] === 'string')
+    ? // A service that this console does not know yet is shown by the name that it goes by.
+      (engine as unknown as EngineRequest)
+    : null

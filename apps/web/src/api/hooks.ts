@@ -1,7 +1,9 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient, type UseMutationResult, type UseQueryResult } from '@tanstack/react-query'
 import type { Call, ResponseOf } from '@zhisuan/contract/define'
+import type { Problem } from '@zhisuan/contract/problem'
 import { useRef } from 'react'
-import { request, type ApiError, type RequestInput } from './client.ts'
+import type { z } from 'zod'
+import { noAnswer, ApiError, request, requestLines, type RequestInput } from './client.ts'
 
 export interface CallOptions<C extends Call> {
   /** Reads again after so many milliseconds; a function may decide by what was read last. */
@@ -60,3 +62,66 @@ export function useChange<C extends Call>(call: C, options: ChangeOptions<C> = {
   // What failed is told by the caches and the callbacks.
   return { ...mutation, mutateAsync, mutate: (...asked) => void mutateAsync(...asked).catch(() => undefined) }
 }
+
+/** A list that comes in lines: packages/contract/src/compute/line.ts. */
+export type LinesCall = Call<z.ZodType, z.ZodType, z.ZodType, z.ZodType<LineLike>>
+interface LineLike {
+  readonly items?: readonly unknown[] | undefined
+  readonly names?: Readonly<Record<string, string>> | undefined
+  readonly failed?: Problem | undefined
+  readonly done?: true | undefined
+}
+export type ItemOf<C extends Call> = Extract<NonNullable<Extract<ResponseOf<C>, LineLike>['items']>[number], object>
+
+export interface Listed<Item> {
+  readonly items: readonly Item[]
+  /** What things that items name by id are called. */
+  readonly names: Readonly<Record<string, string>>
+  readonly failed: readonly Problem[]
+  /** All of it is there. */
+  readonly done: boolean
+}
+
+/**
+ * Reads a list that comes in lines. The first time it is shown as it comes; when it is read again, what was shown
+ * stays until the new list is whole.
+ */
+export function useLines<C extends LinesCall>(
+  call: C,
+  input: RequestInput<C>,
+  options: { readonly refreshMs?: (listed: Listed<ItemOf<C>> | undefined) => number | false; readonly enabled?: boolean; readonly silent?: boolean } = {},
+): UseQueryResult<Listed<ItemOf<C>>, ApiError> {
+  const client = useQueryClient()
+  const queryKey = [call.id, input]
+  const { refreshMs } = options
+  return useQuery<Listed<ItemOf<C>>, ApiError>({
+    queryKey,
+    queryFn: async ({ signal }) => {
+      const fresh = client.getQueryData<Listed<ItemOf<C>>>(queryKey)?.done !== true
+      let listed: Listed<ItemOf<C>> = { items: [], names: {}, failed: [], done: false }
+      await requestLines(call, { ...input, signal }, (read) => {
+        // What ResponseOf is here stays open, though every LinesCall has it.
+        const line = read as LineLike
+        listed = {
+          items: line.items === undefined ? listed.items : [...listed.items, ...(line.items as ItemOf<C>[])],
+          names: line.names === undefined ? listed.names : { ...listed.names, ...line.names },
+          failed: line.failed === undefined ? listed.failed : [...listed.failed, line.failed],
+          done: line.done ?? listed.done,
+        }
+        // Names alone are no list yet: it would look like an empty one.
+        if (fresh && !signal.aborted && !listed.done && listed.items.length > 0) client.setQueryData(queryKey, listed)
+      })
+      if (!listed.done) throw brokenOff(call, listed.failed.at(-1))
+      return listed
+    },
+    enabled: options.enabled ?? true,
+    refetchInterval: refreshMs === undefined ? false : (query) => refreshMs(query.state.data),
+    meta: { silent: options.silent ?? false },
+  })
+}
+
+/** What ended a list in the middle: what the server said last, else that the answer broke off. */
+const brokenOff = (call: Call, why: Problem | undefined): ApiError =>
+  why === undefined
+    ? new ApiError({ method: call.method, path: call.path, status: 0, code: noAnswer.offline, message: '' })
+    : new ApiError({ method: call.method, path: call.path, status: 502, code: why.code, message: why.message, requestId: why.request_id, engine: why.engine ?? null, detail: why.detail ?? null })

@@ -1,3 +1,4 @@
+import type { EngineRequest } from '@zhisuan/contract/problem'
 import { useTranslation } from 'react-i18next'
 import type { ApiError } from '../api/client.ts'
 import { errorText } from '../api/toasts.ts'
@@ -6,11 +7,13 @@ import { copyText } from './copy.ts'
 /** Says what failed, by which request, and offers to try again. Plain elements: it is part of the first load. */
 export function ErrorPanel({ error, title, onRetry }: { readonly error: ApiError; readonly title?: string; readonly onRetry?: () => void }) {
   const { t } = useTranslation('kit')
-  const { requestId } = error
+  const { requestId, engine, detail } = error
   return (
     <div className="zs-panel" role="alert">
       <p className="zs-panel-title">{title ?? t('error.title')}</p>
       <p>{errorText(error)}</p>
+      {detail !== null && <p className="zs-panel-note">{detail}</p>}
+      {engine !== null && <FailedEngine engine={engine} />}
       {requestId !== null && (
         <p className="zs-panel-note">
           {t('error.requestId')} <code>{requestId}</code>{' '}
@@ -25,5 +28,15 @@ export function ErrorPanel({ error, title, onRetry }: { readonly error: ApiError
         </button>
       )}
     </div>
+  )
+}
+
+/** Which service of which cloud it was, and by which request its operators find it. */
+export function FailedEngine({ engine }: { readonly engine: EngineRequest }) {
+  const { t } = useTranslation('kit')
+  return (
+    <p className="zs-panel-note">
+      {t('error.engine', { cloud: engine.cloud, service: t(`error.service.${engine.service}`) })} <code>{engine.request_id}</code>
+    </p>
   )
 }

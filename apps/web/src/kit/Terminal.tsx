@@ -20,6 +20,8 @@ export interface TerminalProps {
   /** Takes the keyboard when it is shown. Default true. */
   readonly focus?: boolean
   readonly onPhase?: (phase: TerminalState['phase']) => void
+  /** Told how large the screen is, at first and whenever that changes. */
+  readonly onSize?: (columns: number, rows: number) => void
 }
 
 const TerminalView = lazy(() => import('./terminalView.tsx'))

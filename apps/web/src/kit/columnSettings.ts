@@ -21,7 +21,7 @@ function read(table: string): Choices {
   }
 }
 
-export const isShown = (column: Pick<Column<never>, 'key' | 'off' | 'fixedShown'>, choices: Choices): boolean =>
+const isShown = (column: Pick<Column<never>, 'key' | 'off' | 'fixedShown'>, choices: Choices): boolean =>
   column.fixedShown === true || (choices[column.key] ?? column.off !== true)
 
 /** Which columns a person wants to see; kept in local storage for each table. */

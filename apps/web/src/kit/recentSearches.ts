@@ -1,7 +1,7 @@
 import { constants } from '@zhisuan/contract/constants'
 
 /** Newest first, no duplicates, at most twenty. */
-export const withSearch = (searches: readonly string[], search: string): string[] => {
+const withSearch = (searches: readonly string[], search: string): string[] => {
   const text = search.trim()
   if (text === '') return [...searches]
   return [text, ...searches.filter((one) => one !== text)].slice(0, constants.recentSearchesMax)

@@ -22,16 +22,26 @@ export const field = (schema: z.ZodType): { rules: Rule[]; required: boolean } =
 /** A rule of a field or of a list of them. */
 export interface Judging {
   readonly validator: (rule: unknown, value: unknown) => Promise<void>
+  readonly validateTrigger?: string
 }
 
-/** A zod schema as antd rules; the first thing wrong is what the person reads. */
+const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === ''
+
+/** A schema's judgement of some values. */
+const judging = (schema: z.ZodType, of: (value: unknown) => boolean): Judging['validator'] => async (_rule, value) => {
+  if (!of(value)) return
+  const result = schema.safeParse(given(schema, value))
+  if (!result.success) throw new Error(result.error.issues[0]?.message ?? '')
+}
+
+/**
+ * A zod schema as antd rules; the first thing wrong is what the person reads. That something is
+ * missing is said once it was taken away or the form is sent, not on leaving a field: what was
+ * pressed to leave it would move from under the pointer.
+ */
 export const rulesOf = (schema: z.ZodType): Judging[] => [
-  {
-    validator: async (_rule, value: unknown) => {
-      const result = schema.safeParse(given(schema, value))
-      if (!result.success) throw new Error(result.error.issues[0]?.message ?? '')
-    },
-  },
+  { validator: judging(schema, isEmpty), validateTrigger: 'onChange' },
+  { validator: judging(schema, (value) => !isEmpty(value)) },
 ]
 
 /** The second of two password entries. */
@@ -43,7 +53,7 @@ export const samePassword = (other: string, message: string): Rule =>
   })
 
 /** `labels.0.label` as antd names fields. */
-export const fieldName = (path: string): (string | number)[] => path.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part))
+const fieldName = (path: string): (string | number)[] => path.split('.').map((part) => (/^\d+$/.test(part) ? Number(part) : part))
 
 /**
  * Puts the server's field errors on their fields and shows the first; answers those that no field

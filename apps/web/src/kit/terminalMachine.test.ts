@@ -63,6 +63,16 @@ describe('terminal connection', () => {
     expect(after([{ type: 'reopen' }], exited)).toMatchObject({ phase: 'opening', terminalId: null, attempt: 2, exitCode: null })
   })
 
+  it('says what ended it where it did not end by itself, and forgets that with a new one', () => {
+    const engine = { cloud: '云', service: 'compute', request_id: 'req-1' } as const
+    const broken = after([opened(), ready(), { type: 'exit', attempt: 1, exitCode: null, message: '连接中断', engine }, lost(1, 0, 1000)])
+    expect(broken).toMatchObject({ phase: 'exited', exitCode: null, message: '连接中断', engine })
+    expect(after([{ type: 'reopen' }], broken)).toMatchObject({ phase: 'opening', message: null, engine: null })
+    const refused = after([{ type: 'notOpened', attempt: 1, why: 'refused', message: 'no', engine, now: 0 }])
+    expect(refused).toMatchObject({ phase: 'refused', engine })
+    expect(after([{ type: 'due' }, opened(2)], refused)).toMatchObject({ message: null, engine: null })
+  })
+
   it('stops at a refusal that trying again does not change', () => {
     const refused = after([{ type: 'notOpened', attempt: 1, why: 'refused', message: 'no', now: 0 }])
     expect(refused).toMatchObject({ phase: 'refused', message: 'no' })

@@ -1,3 +1,5 @@
+import type { EngineRequest } from '@zhisuan/contract/problem'
+
 /**
  * What a terminal's connection is doing, as a pure reducer: the component does what a state asks
  * for (open, connect, wait) and reports back what became of it.
@@ -26,8 +28,10 @@ export interface TerminalState {
   readonly delayMs: number
   /** In `exited`: what the shell ended with; null where the engine does not say. */
   readonly exitCode: number | null
-  /** In `refused`, `waiting` and `gaveUp`: what the server said, if it did. */
+  /** In `refused`, `waiting` and `gaveUp` what the server said, if it did; in `exited` what ended it, where it did not end by itself. */
   readonly message: string | null
+  /** Beside the message: which service of which cloud that was, where it was one. */
+  readonly engine: EngineRequest | null
   /** Whether the shell is another than before: the server had let the former one go. */
   readonly renewed: boolean
 }
@@ -35,10 +39,10 @@ export interface TerminalState {
 export type TerminalEvent =
   | { type: 'opened'; attempt: number; terminalId: string; socketPath: string }
   /** `temporary`: worth another try. `taken`: another terminal of the person's is open (94009). */
-  | { type: 'notOpened'; attempt: number; why: 'temporary' | 'taken' | 'refused'; message: string | null; now: number }
+  | { type: 'notOpened'; attempt: number; why: 'temporary' | 'taken' | 'refused'; message: string | null; engine?: EngineRequest | null; now: number }
   | { type: 'ready'; attempt: number }
   | { type: 'lost'; attempt: number; closeCode: number; now: number }
-  | { type: 'exit'; attempt: number; exitCode: number | null }
+  | { type: 'exit'; attempt: number; exitCode: number | null; message?: string; engine?: EngineRequest | null }
   /** The wait is over, or the network came back, or the person does not want to wait. */
   | { type: 'due' }
   | { type: 'takeOver' }
@@ -65,6 +69,7 @@ export const newTerminal: TerminalState = {
   delayMs: 0,
   exitCode: null,
   message: null,
+  engine: null,
   renewed: false,
 }
 
@@ -81,11 +86,12 @@ export function terminalReducer(state: TerminalState, event: TerminalEvent): Ter
         terminalId: event.terminalId,
         takeOver: false,
         message: null,
+        engine: null,
       }
     case 'notOpened':
       if (state.phase !== 'opening') return state
-      if (event.why === 'temporary') return afterFailure(state, event.message, event.now)
-      return { ...state, phase: event.why, takeOver: false, message: event.message }
+      if (event.why === 'temporary') return afterFailure({ ...state, engine: event.engine ?? null }, event.message, event.now)
+      return { ...state, phase: event.why, takeOver: false, message: event.message, engine: event.engine ?? null }
     case 'ready':
       if (state.phase !== 'connecting') return state
       return { ...state, phase: 'ready', failures: 0, troubleSince: null, message: null }
@@ -95,7 +101,7 @@ export function terminalReducer(state: TerminalState, event: TerminalEvent): Ter
       return afterFailure(state, null, event.now)
     case 'exit':
       if (state.phase !== 'connecting' && state.phase !== 'ready') return state
-      return { ...state, phase: 'exited', exitCode: event.exitCode }
+      return { ...state, phase: 'exited', exitCode: event.exitCode, message: event.message ?? null, engine: event.engine ?? null }
     case 'due':
       if (state.phase === 'waiting') return again(state)
       // From here the person asked: the patience begins anew.

@@ -11,7 +11,7 @@ import Button from 'antd/es/button'
 import Popover from 'antd/es/popover'
 import Tooltip from 'antd/es/tooltip'
 import { errors } from '@zhisuan/contract/errors'
-import { terminalFromServer, type terminalFromClient } from '@zhisuan/contract/nextstack/vm'
+import { terminalFromServer, type terminalFromClient } from '@zhisuan/contract/terminal'
 import { useEffect, useReducer, useRef, useState, type ReactNode, type RefObject } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { z } from 'zod'
@@ -55,15 +55,15 @@ const remembered = {
     id === null ? sessionStorage.removeItem(remembered.key(name)) : sessionStorage.setItem(remembered.key(name), id),
 }
 
-export default function TerminalView({ open, resumeKey, label, focus = true, onPhase }: TerminalProps) {
+export default function TerminalView({ open, resumeKey, label, focus = true, onPhase, onSize }: TerminalProps) {
   const { t } = useTranslation('kit')
   const [state, dispatch] = useReducer(terminalReducer, newTerminal, (fresh) => ({ ...fresh, terminalId: remembered.read(resumeKey) }))
   const [settings, setSettings] = useState(readTerminalSettings)
   const [tabLeaves, setTabLeaves] = useState(false)
   const frame = useRef<HTMLDivElement>(null)
   const live = useRef<Live>(null)
-  const latest = useRef({ open, phase: state.phase, tabLeaves })
-  latest.current = { open, phase: state.phase, tabLeaves }
+  const latest = useRef({ open, onSize, phase: state.phase, tabLeaves })
+  latest.current = { open, onSize, phase: state.phase, tabLeaves }
 
   useScreen({ frame, live, latest, label: t('terminal.input', { label }), settings, onToggleTab: () => setTabLeaves((now) => !now) })
   useConnection({ state, dispatch, live, latest, resumeKey, newShellText: t('terminal.newShell') })
@@ -140,6 +140,11 @@ function Note({ state, dispatch }: { state: TerminalState; dispatch: (event: Ter
       {text}
     </Button>
   )
+  const engine = state.engine !== null && (
+    <>
+      {t('error.engine', { cloud: state.engine.cloud, service: t(`error.service.${state.engine.service}`) })} <code>{state.engine.request_id}</code>
+    </>
+  )
   switch (state.phase) {
     case 'opening':
     case 'connecting':
@@ -150,18 +155,19 @@ function Note({ state, dispatch }: { state: TerminalState; dispatch: (event: Ter
     case 'waiting':
       return (
         <Bar tone="" action={button(t('terminal.now'), { type: 'due' })}>
-          {t('terminal.lost')} {state.failures > 1 && t('terminal.attempt', { count: state.failures })} {state.message}
+          {t('terminal.lost')} {state.failures > 1 && t('terminal.attempt', { count: state.failures })} {state.message} {engine}
         </Bar>
       )
     case 'gaveUp':
-      return <Bar tone="bad" action={button(t('terminal.reconnect'), { type: 'due' })}>{t('terminal.gaveUp')} {state.message}</Bar>
+      return <Bar tone="bad" action={button(t('terminal.reconnect'), { type: 'due' })}>{t('terminal.gaveUp')} {state.message} {engine}</Bar>
     case 'refused':
-      return <Bar tone="bad" action={button(t('terminal.again'), { type: 'due' })}>{t('terminal.refused', { reason: state.message ?? '' })}</Bar>
+      return <Bar tone="bad" action={button(t('terminal.again'), { type: 'due' })}>{t('terminal.refused', { reason: state.message ?? '' })} {engine}</Bar>
     case 'taken':
       return <Bar tone="" action={button(t('terminal.takeOver'), { type: 'takeOver' })}>{t('terminal.taken')}</Bar>
     case 'ended':
       return <Bar tone="plain" action={button(t('terminal.reopen'), { type: 'reopen' })}>{t('terminal.ended')}</Bar>
     case 'exited':
+      if (state.message !== null) return <Bar tone="bad" action={button(t('terminal.reconnect'), { type: 'reopen' })}>{t('terminal.endedBy', { reason: state.message })} {engine}</Bar>
       return (
         <Bar tone="plain" action={button(t('terminal.reopen'), { type: 'reopen' })}>
           {state.exitCode === null ? t('terminal.exited') : t('terminal.exitedWith', { code: state.exitCode })}
@@ -177,7 +183,7 @@ const Bar = ({ tone, action, children }: { tone: '' | 'bad' | 'plain'; action?: 
   </div>
 )
 
-type Latest = RefObject<{ open: TerminalProps['open']; phase: TerminalState['phase']; tabLeaves: boolean }>
+type Latest = RefObject<{ open: TerminalProps['open']; onSize: TerminalProps['onSize']; phase: TerminalState['phase']; tabLeaves: boolean }>
 
 /** The xterm screen: made once, fitted to its frame, told of settings. */
 function useScreen({ frame, live, latest, label, settings, onToggleTab }: {
@@ -219,7 +225,10 @@ function useScreen({ frame, live, latest, label, settings, onToggleTab }: {
     screen.onBinary((text) => {
       if (hears(here)) here.socket?.send(Uint8Array.from(text, (character) => character.charCodeAt(0)))
     })
-    screen.onResize(() => sendSize(here))
+    screen.onResize(({ cols, rows }) => {
+      sendSize(here)
+      latest.current.onSize?.(cols, rows)
+    })
     screen.attachCustomKeyEventHandler((event) => {
       if (event.type !== 'keydown') return true
       if (event.ctrlKey && event.shiftKey && event.code === 'KeyM') {
@@ -247,6 +256,7 @@ function useScreen({ frame, live, latest, label, settings, onToggleTab }: {
     })
     observer.observe(place)
     fit()
+    latest.current.onSize?.(screen.cols, screen.rows)
     return () => {
       cancelAnimationFrame(scheduled)
       observer.disconnect()
@@ -320,7 +330,7 @@ function useConnection({ state, dispatch, live, latest, resumeKey, newShellText 
         (thrown: unknown) => {
           if (left) return
           const error = toApiError(thrown)
-          dispatch({ type: 'notOpened', attempt, why: whyNot(error, terminalId !== null), message: errorText(error), now: Date.now() })
+          dispatch({ type: 'notOpened', attempt, why: whyNot(error, terminalId !== null), message: errorText(error), engine: error.engine, now: Date.now() })
         },
       )
     return () => {
@@ -346,7 +356,8 @@ function useConnection({ state, dispatch, live, latest, resumeKey, newShellText 
       if (frame.data.type === 'exit') {
         remembered.write(resumeKey, null)
         here.ahead = ''
-        return dispatch({ type: 'exit', attempt, exitCode: frame.data.exit_code })
+        const { exit_code: exitCode, problem } = frame.data
+        return dispatch({ type: 'exit', attempt, exitCode, ...(problem !== undefined && { message: errorText({ status: 0, ...problem }), engine: problem.engine ?? null }) })
       }
       replayLeft = frame.data.replay_bytes
       atReplayStart = replayLeft > 0

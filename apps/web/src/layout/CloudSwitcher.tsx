@@ -26,7 +26,7 @@ export function CloudSwitcher({ route, narrow }: { readonly route: Route; readon
     if (to !== null) await navigate(to)
     writeCloudChoice(cloud.cloud_id)
     // The whole view is read anew; what belonged to the former cloud must not be seen under the new one's name.
-    await queryClient.resetQueries({ predicate: (query) => String(query.queryKey[0]).startsWith('nextstack.') })
+    await queryClient.resetQueries({ predicate: ({ queryKey: [call] }) => /^(nextstack|compute)\./.test(String(call)) })
   }
 
   if (selected === null) return <span className="zs-soft">{loading ? '' : t('cloud.none')}</span>

@@ -5,7 +5,7 @@ import { onCloudChoice, readCloudChoice } from './cloudChoice.ts'
 import { useMayCall } from './user.ts'
 
 /** The chosen cloud, or the first where the choice is no longer in the list. */
-export const pickCloud = <T extends Pick<CloudBasic, 'cloud_id'>>(list: readonly T[], choice: string | null): T | null =>
+const pickCloud = <T extends Pick<CloudBasic, 'cloud_id'>>(list: readonly T[], choice: string | null): T | null =>
   list.find((cloud) => cloud.cloud_id === choice) ?? list[0] ?? null
 
 /** How full a cloud is changes slowly; the switcher need not know it to the second. */
@@ -19,5 +19,3 @@ export function useClouds(): { readonly list: readonly CloudBasic[]; readonly se
   const list = data?.clouds ?? []
   return { list, selected: pickCloud(list, choice), loading: may && isPending }
 }
-
-export const useSelectedCloud = (): CloudBasic | null => useClouds().selected

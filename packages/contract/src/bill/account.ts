@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { byId, defineCall, listOf, listQuery, moment } from '../define.ts'
+import { exportFormats, exportLink } from '../exports.ts'
 import { admins, tenants } from '../roles.ts'
 import { description, keyword } from '../validation.ts'
 import { amountGiven, money } from './money.ts'
@@ -60,6 +61,8 @@ export const ledgerEntry = z.object({
 })
 export type LedgerEntry = z.output<typeof ledgerEntry>
 
+const entryFilters = { kind: z.enum(ledgerKinds).optional(), account: z.enum(ownersAccounts).optional(), from: moment.optional(), to: moment.optional() } as const
+
 export const accounts = {
   list: defineCall({
     id: 'bill.account.list',
@@ -106,7 +109,8 @@ export const accounts = {
     summary: 'Income and expense, newest first',
     access: tenants,
     params: byId,
-    query: listQuery(['id'], { kind: z.enum(ledgerKinds).optional(), account: z.enum(ownersAccounts).optional(), transaction_id: z.uuid().optional(), from: moment.optional(), to: moment.optional() }),
+    query: listQuery(['id'], { ...entryFilters, transaction_id: z.uuid().optional() }),
     response: listOf(ledgerEntry),
   }),
+  exportEntries: defineCall({ id: 'bill.account.exportEntries', method: 'POST', path: `${base}/{id}/entry-exports`, summary: 'A file of income and expense, the oldest first', access: tenants, params: byId, body: z.object({ format: z.enum(exportFormats), ...entryFilters }), response: exportLink }),
 } as const

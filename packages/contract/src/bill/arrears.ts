@@ -92,7 +92,8 @@ export type Standing = z.output<typeof standing>
 export const standingChange = z.object({ id: z.int(), from: z.enum(standingStates), to: z.enum(standingStates), at: moment, balance: money, grace_until: moment.nullable() })
 export type StandingChange = z.output<typeof standingChange>
 
-export const suspendableKinds = ['vm', 'container', 'stack'] as const
+/** Instances of the first family and of the second; containers and applications. */
+export const suspendableKinds = ['vm', 'computeInstance', 'container', 'stack'] as const
 export type SuspendableKind = (typeof suspendableKinds)[number]
 
 /** `left`: it is no longer the suspension's, as somebody started, stopped or deleted it since. */

@@ -9,7 +9,8 @@ import { amountGiven, money } from './money.ts'
 const base = '/api/bill/v1/budgets'
 
 /** Per cent of the amount at which somebody is told, once in a month. */
-const thresholds = z.array(z.int().min(1).max(1_000)).min(1).max(10).refine((all) => new Set(all).size === all.length, billTexts.thresholdTwice).transform((all) => all.toSorted((one, other) => one - other))
+const percents = (least: number) => z.array(z.int().min(1).max(1_000)).min(least).max(10).refine((all) => new Set(all).size === all.length, billTexts.thresholdTwice).transform((all) => all.toSorted((one, other) => one - other))
+const reached = z.array(z.object({ percent: z.int(), at: moment }))
 
 export const budget = z.object({
   id: z.uuid(),
@@ -21,13 +22,18 @@ export const budget = z.object({
   project: z.object({ id: z.uuid(), name: z.string() }).nullable(),
   product: z.object({ id: z.uuid(), name: z.string() }).nullable(),
   thresholds: z.array(z.int()),
+  /** The same of what the month is expected to come to. */
+  forecast_thresholds: z.array(z.int()),
   /** The month that it is about now, and what was used in it. */
   month: billMonth,
   spent: money,
   /** Of the amount, in per cent, rounded down. */
   percent: z.int(),
   /** Thresholds that were reached in that month. */
-  reached: z.array(z.object({ percent: z.int(), at: moment })),
+  reached,
+  /** What the month is expected to come to, as of the last look; null before the first of the month. */
+  forecast: z.object({ amount: money, percent: z.int(), at: moment }).nullable(),
+  forecast_reached: reached,
   created_by: z.string(),
   created_at: moment,
 })
@@ -39,7 +45,8 @@ export const budgetGiven = z.object({
   amount: amountGiven(2).refine((text) => /[1-9]/.test(text) && !text.startsWith('-'), billTexts.budgetAboveZero),
   project_id: z.uuid().nullable().default(null),
   product_id: z.uuid().nullable().default(null),
-  thresholds: thresholds.default([80, 100]),
+  thresholds: percents(1).default([80, 100]),
+  forecast_thresholds: percents(0).default([]),
 })
 
 export const budgets = {

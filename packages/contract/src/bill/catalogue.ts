@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
 import { admins, tenants } from '../roles.ts'
 import { billTexts } from '../texts.ts'
-import { description, keyword, name } from '../validation.ts'
+import { keyword, name, named } from '../validation.ts'
 import { meterNames, variant } from './meter.ts'
 import { amountGiven, money } from './money.ts'
 
@@ -120,7 +120,6 @@ export type PricePreview = z.output<typeof pricePreview>
 
 const priceGiven = amountGiven(8).refine((text) => !text.startsWith('-'), billTexts.priceNegative)
 
-const named = z.object({ name, description: description.default('') })
 
 export const categories = {
   list: defineCall({ id: 'bill.category.list', method: 'GET', path: `${base}/categories`, summary: 'Categories of products', access: admins, query: listQuery(['name', 'product_count', 'created_at'], { keyword }), response: listOf(category) }),

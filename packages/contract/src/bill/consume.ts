@@ -67,7 +67,8 @@ export type ResourceShare = z.output<typeof resourceShare>
 
 /** What one meter of a resource cost in a month, and in each hour that it was used. */
 export const resourceMonth = z.object({
-  resource,
+  /** Of what is on a cloud that is its own record (`openstack`, `easystack`): which, as long as it is there. */
+  resource: resource.extend({ cloud_id: z.uuid().nullable() }),
   organisation: named,
   month: billMonth,
   total: money,

@@ -7,7 +7,7 @@ import { email, name, phone } from '../validation.ts'
 const base = '/api/bill/v1'
 
 /** What an organisation is told about its money: each crossing once. `suspensionNear` is told before a suspension. */
-export const noticeKinds = ['low', 'arrears', 'suspensionNear', 'suspended', 'resumed', 'budget'] as const
+export const noticeKinds = ['low', 'arrears', 'suspensionNear', 'suspended', 'resumed', 'budget', 'budgetForecast'] as const
 export type NoticeKind = (typeof noticeKinds)[number]
 
 export const noticeDelivery = z.object({

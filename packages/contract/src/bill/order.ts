@@ -4,6 +4,7 @@ import { byId, defineCall, flag, listOf, listQuery, moment } from '../define.ts'
 import { eips } from '../nextstack/eip.ts'
 import { createVmBody } from '../nextstack/vm.ts'
 import { volumes } from '../nextstack/volume.ts'
+import { exportFormats, exportLink } from '../exports.ts'
 import { tenants } from '../roles.ts'
 import { billTexts } from '../texts.ts'
 import { keyword } from '../validation.ts'
@@ -119,6 +120,16 @@ export const createOrderBody = z
 
 const one = { access: tenants, params: byId, response: orderDetail } as const
 
+const filters = {
+  /** Part of the number, or of the resource's name. */
+  keyword,
+  status: z.enum(orderStatuses).optional(),
+  kind: z.enum(orderKinds).optional(),
+  resource_type: z.enum(prepaidTypes).optional(),
+  resource_id: z.uuid().optional(),
+  bp_id: z.uuid().optional(),
+} as const
+
 export const orders = {
   list: defineCall({
     id: 'bill.order.list',
@@ -127,18 +138,13 @@ export const orders = {
     summary: 'Orders, the newest first',
     access: tenants,
     query: listQuery(['number', 'amount', 'status', 'created_at'], {
-      /** Part of the number, or of the resource's name. */
-      keyword,
-      status: z.enum(orderStatuses).optional(),
-      kind: z.enum(orderKinds).optional(),
-      resource_type: z.enum(prepaidTypes).optional(),
-      resource_id: z.uuid().optional(),
-      bp_id: z.uuid().optional(),
+      ...filters,
       /** Those that the platform made, and that could not be paid. */
       failed: flag.optional(),
     }),
     response: listOf(order),
   }),
+  export: defineCall({ id: 'bill.order.export', method: 'POST', path: `${base}/exports`, summary: 'A file of orders, the oldest first', access: tenants, body: z.object({ format: z.enum(exportFormats), ...filters }), response: exportLink }),
   get: defineCall({ ...one, id: 'bill.order.get', method: 'GET', path: `${base}/{id}`, summary: 'One order, with its lines and what became of it' }),
   /** Refused as the call would be that makes the resource, by fields of `create`; with 24007, 96020, 96021, 96022. */
   create: defineCall({

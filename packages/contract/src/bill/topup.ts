@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
 import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
+import { exportFormats, exportLink } from '../exports.ts'
 import { admins, tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, plainLine, plainText } from '../validation.ts'
@@ -60,6 +61,8 @@ export const bankAccount = z.object({ receiver: z.string(), bank: z.string(), ac
 const base = '/api/bill/v1/topups'
 const amount = amountGiven(2)
 
+const filters = { keyword, status: z.enum(topupStatuses).optional(), method: z.enum(topupMethods).optional(), owner_id: z.uuid().optional() } as const
+
 export const topups = {
   ways: defineCall({
     id: 'bill.topup.ways',
@@ -79,9 +82,10 @@ export const topups = {
     path: base,
     summary: 'Top-ups, newest first; administrators see everybody’s',
     access: tenants,
-    query: listQuery(['created_at', 'amount'], { keyword, status: z.enum(topupStatuses).optional(), method: z.enum(topupMethods).optional(), owner_id: z.uuid().optional() }),
+    query: listQuery(['created_at', 'amount'], filters),
     response: listOf(topup),
   }),
+  export: defineCall({ id: 'bill.topup.export', method: 'POST', path: `${base}/exports`, summary: 'A file of top-ups, the oldest first', access: tenants, body: z.object({ format: z.enum(exportFormats), ...filters }), response: exportLink }),
   get: defineCall({ id: 'bill.topup.get', method: 'GET', path: `${base}/{id}`, summary: 'One top-up', access: tenants, params: byId, response: topup }),
   /** Refused with 24014, 96012, 96030, 96031. */
   remit: defineCall({ id: 'bill.topup.remit', method: 'POST', path: `${base}/remittances`, summary: 'Ask for a code to write on a bank transfer', access: tenants, status: 201, body: z.object({ amount }), response: topup }),

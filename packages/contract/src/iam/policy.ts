@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
 import { policyDocument, policyLimits } from '../policy/document.ts'
 import { keepers } from '../roles.ts'
-import { description, keyword, name } from '../validation.ts'
+import { description, keyword, name, named } from '../validation.ts'
 
 const base = '/api/iam/v1/policies'
 const byVersion = z.object({ id: z.uuid(), version: z.coerce.number().int().min(1).max(1_000_000) })
@@ -58,7 +58,7 @@ export const policies = {
   /** Refused with 91101, 91102. A tenant administrator's belongs to his organisation. */
   create: defineCall({ id: 'iam.policy.create', method: 'POST', path: base, summary: 'Make a policy', access: keepers, status: 201, body: z.object({ name, description: description.default(''), bp_id: z.uuid().nullable().default(null), document }), response: policy }),
   get: defineCall({ id: 'iam.policy.get', method: 'GET', path: `${base}/{id}`, summary: 'A policy with the document that counts', access: keepers, params: byId, response: policy.extend({ document: policyDocument }) }),
-  update: defineCall({ id: 'iam.policy.update', method: 'PUT', path: `${base}/{id}`, summary: 'Rename or describe a policy', access: keepers, params: byId, body: z.object({ name, description: description.default('') }), response: policy }),
+  update: defineCall({ id: 'iam.policy.update', method: 'PUT', path: `${base}/{id}`, summary: 'Rename or describe a policy', access: keepers, params: byId, body: named, response: policy }),
   /** Refused with 91103 while anybody has it. */
   delete: defineCall({ id: 'iam.policy.delete', method: 'DELETE', path: `${base}/{id}`, summary: 'Delete a policy that nobody has', access: keepers, params: byId, response: empty }),
   versions: defineCall({ id: 'iam.policy.versions', method: 'GET', path: `${base}/{id}/versions`, summary: 'Versions of a policy, newest first', access: keepers, params: byId, response: z.object({ total: z.int(), items: z.array(policyVersion) }) }),

@@ -3,7 +3,7 @@ import { byId, defineCall, empty, listOf, listQuery } from '../define.ts'
 import { project } from '../issue/project.ts'
 import { keepers } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
-import { description, keyword, name } from '../validation.ts'
+import { description, keyword, name, named } from '../validation.ts'
 import { roleMember } from './role.ts'
 
 const base = '/api/iam/v1/projects'
@@ -23,7 +23,7 @@ export const keptProjects = {
   create: defineCall({ id: 'iam.project.create', method: 'POST', path: base, summary: 'Make a project; a tenant administrator’s belongs to his organisation', access: keepers, status: 201, body: z.object({ name, key, description: description.default(''), bp_id: z.uuid().nullable().default(null) }), response: keptProject }),
   get: defineCall({ id: 'iam.project.get', method: 'GET', path: `${base}/{id}`, summary: 'One project', access: keepers, params: byId, response: keptProject }),
   /** Refused with 3001. */
-  update: defineCall({ id: 'iam.project.update', method: 'PUT', path: `${base}/{id}`, summary: 'Rename or describe a project', access: keepers, params: byId, body: z.object({ name, description: description.default('') }), response: keptProject }),
+  update: defineCall({ id: 'iam.project.update', method: 'PUT', path: `${base}/{id}`, summary: 'Rename or describe a project', access: keepers, params: byId, body: named, response: keptProject }),
   /** Refused with 3006 while it has members, 91116 while something belongs to it. */
   delete: defineCall({ id: 'iam.project.delete', method: 'DELETE', path: `${base}/{id}`, summary: 'Delete a project that is empty', access: keepers, params: byId, response: empty }),
   contents: defineCall({ id: 'iam.project.contents', method: 'GET', path: `${base}/{id}/contents`, summary: 'What belongs to a project', access: keepers, params: byId, response: projectContents }),

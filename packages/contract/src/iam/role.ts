@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
 import { keepers, roles as builtInRoles } from '../roles.ts'
-import { description, keyword, name } from '../validation.ts'
+import { description, keyword, name, named } from '../validation.ts'
 
 const base = '/api/iam/v1/roles'
 
@@ -35,7 +35,7 @@ export const customRoles = {
   create: defineCall({ id: 'iam.role.create', method: 'POST', path: base, summary: 'Make a role', access: keepers, status: 201, body: z.object({ name, description: description.default(''), base: z.enum(builtInRoles), bp_id: z.uuid().nullable().default(null) }), response: role }),
   get: defineCall({ id: 'iam.role.get', method: 'GET', path: `${base}/{id}`, summary: 'One role', access: keepers, params: byId, response: role }),
   /** Refused with 3041, 91108. */
-  update: defineCall({ id: 'iam.role.update', method: 'PUT', path: `${base}/{id}`, summary: 'Rename or describe a role', access: keepers, params: byId, body: z.object({ name, description: description.default('') }), response: role }),
+  update: defineCall({ id: 'iam.role.update', method: 'PUT', path: `${base}/{id}`, summary: 'Rename or describe a role', access: keepers, params: byId, body: named, response: role }),
   /** Refused with 91108, 91109. */
   delete: defineCall({ id: 'iam.role.delete', method: 'DELETE', path: `${base}/{id}`, summary: 'Delete a role that nobody has', access: keepers, params: byId, response: empty }),
   members: defineCall({ id: 'iam.role.members', method: 'GET', path: `${base}/{id}/members`, summary: 'Who has a role', access: keepers, params: byId, query: listQuery(['name'], { keyword }), response: listOf(roleMember) }),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { byId, defineCall, empty, listOf, listQuery } from '../define.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
-import { description, keyword, name } from '../validation.ts'
+import { description, keyword, name, named } from '../validation.ts'
 import { owned, reference } from './resource.ts'
 
 /** `ssh-ed25519 AAAA… comment`, one line (RFC 4253 section 6.6, OpenSSH's authorized_keys). */
@@ -80,7 +80,7 @@ export const keyPairs = {
     summary: 'Change name and description',
     access: tenants,
     params: byId,
-    body: z.object({ name, description: description.default('') }),
+    body: named,
     response: keyPair,
   }),
   delete: defineCall({

@@ -20,8 +20,8 @@ export type OverviewCounts = z.output<typeof counts>
 
 /** What needs somebody; worst first. */
 const alarm = z.discriminatedUnion('type', [
-  /** A cloud does not answer, or does not let us in. For tenants: one that they have instances on. */
-  z.object({ type: z.literal('cloud'), id: z.uuid(), name: z.string(), health: z.enum(['unreachable', 'unauthorised']) }),
+  /** A cloud does not answer, does not let us in, or some of its services fail. For tenants: one that they have instances or a Keystone project on. */
+  z.object({ type: z.literal('cloud'), id: z.uuid(), name: z.string(), health: z.enum(['unreachable', 'unauthorised', 'degraded']) }),
   /** For administrators. */
   z.object({ type: z.literal('host'), id: z.uuid(), name: z.string(), cloud_name: z.string(), status: z.enum(['offline', 'gone']) }),
   /** So many of a kind are in error, or lost. */

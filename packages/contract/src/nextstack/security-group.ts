@@ -3,7 +3,7 @@ import { byId, defineCall, empty, listOf, listQuery } from '../define.ts'
 import { isNetwork, parseCidr } from '../ip.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
-import { description, keyword, name } from '../validation.ts'
+import { description, keyword, name, named } from '../validation.ts'
 import { inProject, owned, reference } from './resource.ts'
 
 export const ruleDirections = ['ingress', 'egress'] as const
@@ -118,7 +118,7 @@ export const securityGroups = {
     summary: 'Change name and description',
     access: tenants,
     params: byId,
-    body: z.object({ name, description: description.default('') }),
+    body: named,
     response: securityGroup,
   }),
   setRules: defineCall({

@@ -3,7 +3,7 @@ import { can } from '../can.ts'
 import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
-import { description, keyword, name } from '../validation.ts'
+import { description, keyword, name, named } from '../validation.ts'
 import { onEngine, owned, reference } from './resource.ts'
 import { vm } from './vm.ts'
 
@@ -67,7 +67,7 @@ export const snapshots = {
     summary: 'Change name and description',
     access: tenants,
     params: byId,
-    body: z.object({ name, description: description.default('') }),
+    body: named,
     response: snapshot,
   }),
   restore: defineCall({

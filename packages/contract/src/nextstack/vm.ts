@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { can } from '../can.ts'
 import { byId, defineCall, listOf, listQuery, moment } from '../define.ts'
 import { tenants } from '../roles.ts'
+import { terminalOpened, terminalWish } from '../terminal.ts'
 import { fieldTexts } from '../texts.ts'
-import { description, keyword, name, passwordNew, plainLine, plainText } from '../validation.ts'
+import { description, keyword, name, named, passwordNew, plainLine, plainText } from '../validation.ts'
 import { isAddress } from '../ip.ts'
 import { operation } from './operation.ts'
 import { inProject, reference } from './resource.ts'
@@ -226,7 +227,7 @@ export const vms = {
     summary: 'Change name and description; the engine’s own name stays',
     access: tenants,
     params: byId,
-    body: z.object({ name, description: description.default('') }),
+    body: named,
     response: vm,
   }),
   resize: defineCall({
@@ -297,7 +298,6 @@ export const vms = {
   }),
 } as const
 
-/** A terminal outlives its connection for a minute: who comes back with the same id goes on where he was. */
 export const terminals = {
   open: defineCall({
     id: 'nextstack.terminal.open',
@@ -307,33 +307,10 @@ export const terminals = {
     access: tenants,
     params: byId,
     status: 201,
-    body: z.object({
-      columns: z.int().min(10).max(500).default(80),
-      rows: z.int().min(4).max(300).default(24),
-      terminal_id: z.uuid().optional(),
-      /** Closes the user's other terminal in this instance, instead of 409. */
-      take_over: z.boolean().default(false),
-    }),
-    response: z.object({
-      terminal_id: z.uuid(),
-      /** Path of the websocket, with a ticket that works once and for 30 seconds. */
-      socket_path: z.string(),
-    }),
+    body: terminalWish,
+    response: terminalOpened,
   }),
 } as const
-
-/**
- * Frames on the terminal's websocket. Binary frames are terminal bytes in both directions; text
- * frames are these, as JSON.
- */
-export const terminalFromClient = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('resize'), columns: z.int().min(1).max(500), rows: z.int().min(1).max(300) }),
-])
-export const terminalFromServer = z.discriminatedUnion('type', [
-  /** First frame. What follows, up to `replay_bytes`, was printed before. */
-  z.object({ type: z.literal('ready'), replay_bytes: z.int() }),
-  z.object({ type: z.literal('exit'), exit_code: z.int().nullable() }),
-])
 
 const onCloud = z.object({ cloud_id: z.uuid() })
 

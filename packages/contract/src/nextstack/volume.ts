@@ -3,7 +3,7 @@ import { can } from '../can.ts'
 import { byId, defineCall, listOf, listQuery, moment } from '../define.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
-import { description, keyword, name, plainLine } from '../validation.ts'
+import { description, keyword, name, named, plainLine } from '../validation.ts'
 import { operation } from './operation.ts'
 import { inProject, onEngine, reference } from './resource.ts'
 import type { VmStatus } from './vm.ts'
@@ -115,7 +115,7 @@ export const volumes = {
     summary: 'Change name and description',
     access: tenants,
     params: byId,
-    body: z.object({ name, description: description.default('') }),
+    body: named,
     response: volume,
   }),
   attach: defineCall({ ...one, id: 'nextstack.volume.attach', method: 'POST', path: `${base}/{id}/attach`, summary: 'Attach to an instance, also while it runs', body: attachment }),
@@ -202,7 +202,7 @@ export const volumeSnapshots = {
     summary: 'Change name and description',
     access: tenants,
     params: byId,
-    body: z.object({ name, description: description.default('') }),
+    body: named,
     response: volumeSnapshot,
   }),
   delete: defineCall({

@@ -3,7 +3,7 @@ import { constants } from '../constants.ts'
 import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts'
 import { admins, keepers, roles } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
-import { description, email, keyword, name, passwordNew, passwordTyped, phone, plainLine, username, verificationCode } from '../validation.ts'
+import { description, email, keyword, named, passwordNew, passwordTyped, phone, plainLine, username, verificationCode } from '../validation.ts'
 
 export const userStatuses = ['active', 'pending', 'disabled'] as const
 
@@ -198,9 +198,9 @@ export const organisations = {
   }),
   get: defineCall({ id: 'ums.organisation.get', method: 'GET', path: '/api/ums/v1/bps/{id}', summary: 'One organisation', access: keepers, params: byId, response: organisationDetail }),
   /** Refused with 91013. It begins with a project and an account, and nobody in it. */
-  create: defineCall({ id: 'ums.organisation.create', method: 'POST', path: '/api/ums/v1/bps', summary: 'Make an organisation', access: admins, status: 201, body: z.object({ name, description: description.default('') }), response: organisationDetail }),
+  create: defineCall({ id: 'ums.organisation.create', method: 'POST', path: '/api/ums/v1/bps', summary: 'Make an organisation', access: admins, status: 201, body: named, response: organisationDetail }),
   /** Refused with 91013. */
-  update: defineCall({ id: 'ums.organisation.update', method: 'PUT', path: '/api/ums/v1/bps/{id}', summary: 'Rename or describe an organisation', access: admins, params: byId, body: z.object({ name, description: description.default('') }), response: organisationDetail }),
+  update: defineCall({ id: 'ums.organisation.update', method: 'PUT', path: '/api/ums/v1/bps/{id}', summary: 'Rename or describe an organisation', access: admins, params: byId, body: named, response: organisationDetail }),
   /** Frozen, its people are signed out and cannot sign in; what runs goes on. */
   action: defineCall({ id: 'ums.organisation.action', method: 'POST', path: '/api/ums/v1/bps/{id}/action', summary: 'Freeze an organisation, or end that', access: admins, params: byId, body: z.object({ action: z.enum(['freeze', 'unfreeze']) }), response: organisationDetail }),
 } as const

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ComputeEngine, EngineEvent, InstanceType } from '../compute.ts'
-import { rejects } from '../conformance.ts'
+import { rejects } from './rejects.ts'
 
 /** What the suite has to know of an engine beforehand. */
 export interface HostTraits {

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ComputeEngine, Images, InstanceType } from '../compute.ts'
-import { rejects } from '../conformance.ts'
 import type { EngineError } from '../errors.ts'
+import { rejects } from './rejects.ts'
 import { noise, sha256 } from './storage.ts'
 
 /** What the suite has to know of an engine beforehand. */

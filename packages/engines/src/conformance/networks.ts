@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ComputeEngine, EngineEvent, InstanceSpec, InstanceType, Nic } from '../compute.ts'
-import { rejects } from '../conformance.ts'
 import type { EngineError } from '../errors.ts'
 import type { Acl, AclRule, Forward, NetworkSpec } from '../network.ts'
+import { rejects } from './rejects.ts'
 
 /** What the suite has to know of an engine beforehand. */
 export interface NetworkTraits {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CallOptions, ComputeEngine, InstanceSpec, InstanceType } from '../compute.ts'
-import { rejects } from '../conformance.ts'
 import type { EngineError } from '../errors.ts'
+import { rejects } from './rejects.ts'
 import { noise, sha256 } from './storage.ts'
 
 /** What the suite has to know of an engine beforehand. */

@@ -3,9 +3,9 @@ import { PassThrough, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CallOptions, ComputeEngine, InstanceType } from '../compute.ts'
-import { rejects } from '../conformance.ts'
 import { EngineError } from '../errors.ts'
 import type { Volume, VolumeSpec } from '../storage.ts'
+import { rejects } from './rejects.ts'
 
 /** What the suite has to know of an engine beforehand. */
 export interface StorageTraits {

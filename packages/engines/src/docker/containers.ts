@@ -94,7 +94,7 @@ export function createContainers(asker: DockerAsker): Containers {
 }
 
 /** Nothing is too long for an upload: silence is told by whoever sends. */
-export async function sendTar(asker: DockerAsker, path: string, method: 'PUT' | 'POST', tar: Readable | Buffer, options: { signal?: AbortSignal | undefined }): Promise<void> {
+async function sendTar(asker: DockerAsker, path: string, method: 'PUT' | 'POST', tar: Readable | Buffer, options: { signal?: AbortSignal | undefined }): Promise<void> {
   const { stream } = await asker.open({ method, path, headers: { 'content-type': 'application/x-tar' }, body: tar, timeoutMs: 2 ** 31 - 1, ...signalOf(options) })
   await wholeOf(path, stream, options.signal)
 }

@@ -24,7 +24,7 @@ const standInOf = (name: string): string => `${name.slice(0, 48)}-${createHash('
 export type CreateBody = Record<string, unknown> & { config: Record<string, string>; devices: Record<string, Record<string, string>> }
 
 /** The body of `POST /1.0/instances`. Pure, so that VM requests can be tested where no VM can run. */
-export function createBody(spec: InstanceSpec, has: (extension: string) => boolean, storagePool: string, nic: Readonly<Record<string, string>>): CreateBody {
+function createBody(spec: InstanceSpec, has: (extension: string) => boolean, storagePool: string, nic: Readonly<Record<string, string>>): CreateBody {
   return {
     name: spec.name,
     type: spec.type === 'vm' ? 'virtual-machine' : 'container',

@@ -249,7 +249,7 @@ export function createNetworks(transport: Transport, server: Server): Networks {
 /** Its creation ended without success; nothing can be on it. */
 const isUnmade = ({ status }: LxdNetwork): boolean => status === 'Pending' || status === 'Errored'
 
-export function shapeNetwork(raw: LxdNetwork): Network {
+function shapeNetwork(raw: LxdNetwork): Network {
   const range = (key: string): string | null => {
     const value = raw.config?.[key]
     return value === undefined || value === 'none' || value === '' ? null : value

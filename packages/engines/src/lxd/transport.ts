@@ -6,6 +6,7 @@ import { Agent, request, type Dispatcher } from 'undici'
 import { WebSocket } from 'ws'
 import { z } from 'zod'
 import { EngineError, type EngineErrorKind } from '../errors.ts'
+import { keepAlive } from '../keepAlive.ts'
 import { streamOf } from './streams.ts'
 
 /** How an LXD or Incus server is reached. */
@@ -78,8 +79,6 @@ export interface Transport {
 const defaultTimeoutMs = 30_000
 /** More than any answer of an engine that is well: ten thousand instances take some 60 MiB. */
 const answerLimitBytes = 128 * 1024 * 1024
-/** Silence on a websocket after which it is taken for dead is one to two of these. */
-const pingEveryMs = 15_000
 
 export function createTransport(connection: LxdConnection): Transport {
   const local = 'socketPath' in connection
@@ -299,23 +298,6 @@ async function collect(path: string, body: Dispatcher.ResponseData['body']): Pro
     parts.push(part)
   }
   return Buffer.concat(parts)
-}
-
-/** A cut cable closes no connection: only silence shows. */
-function keepAlive(socket: WebSocket): () => void {
-  let alive = true
-  const heard = () => {
-    alive = true
-  }
-  socket.on('message', heard)
-  socket.on('pong', heard)
-  const timer = setInterval(() => {
-    // One that we do not read from cannot answer.
-    if (!alive && !socket.isPaused) return socket.terminate()
-    alive = false
-    if (socket.readyState === socket.OPEN) socket.ping()
-  }, pingEveryMs).unref()
-  return () => clearInterval(timer)
 }
 
 function connectionError(error: unknown): EngineError {

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import type { TerminalSession } from '../compute.ts'
+import { openSerialConsole } from './serial.ts'
 import type { Query, Session } from './session.ts'
 import { codeOf, stateOf } from './states.ts'
 
@@ -113,8 +115,8 @@ const keyPair = z
 export type KeyPair = z.output<typeof keyPair>
 
 const serverGroup = z
-  .object({ id: z.string(), name: z.string(), policy: text, policies: z.array(z.string()).nullish(), members: z.array(z.string()).nullish() })
-  .transform((raw) => ({ id: raw.id, name: raw.name, policy: raw.policy ?? raw.policies?.[0] ?? '', memberIds: raw.members ?? [] }))
+  .object({ id: z.string(), name: z.string(), policy: text, policies: z.array(z.string()).nullish(), members: z.array(z.string()).nullish(), project_id: text })
+  .transform((raw) => ({ id: raw.id, name: raw.name, policy: raw.policy ?? raw.policies?.[0] ?? '', memberIds: raw.members ?? [], projectId: raw.project_id ?? null }))
 export type ServerGroup = z.output<typeof serverGroup>
 
 const interfaceAttachment = z
@@ -135,6 +137,13 @@ export type ServerAction = z.output<typeof action>
 const quota = z.object({ limit: z.number(), in_use: z.number(), reserved: z.number().nullish() }).transform((raw) => ({ limit: raw.limit < 0 ? null : raw.limit, used: raw.in_use + (raw.reserved ?? 0) }))
 /** `null`: as many as one likes. */
 export type Quota = z.output<typeof quota>
+/** What a project may have at most, where nobody tells what is used: `null` for as much as there is. */
+export const limitSet = z.record(z.string(), z.unknown()).transform((raw) => {
+  const limits: Record<string, number | null> = {}
+  for (const [name, value] of Object.entries(raw)) if (typeof value === 'number') limits[name] = value < 0 ? null : value
+  return limits
+})
+
 /** A quota set of Nova, Cinder: each kind with its limit and what is used, and the project's id among them. */
 export const quotaSet = z.record(z.string(), z.unknown()).transform((raw) => {
   const kinds: Record<string, Quota> = {}
@@ -244,12 +253,22 @@ function bodyOf(wish: ServerWish) {
 /** Nova (Compute API v2.1, https://docs.openstack.org/api-ref/compute/). What is begun is not done when a call returns: look at the server's state. */
 export function createCompute(session: Session) {
   const act = (id: string, body: object, signal?: AbortSignal) => session.done('compute', { method: 'POST', path: path('servers', id, 'action'), body, signal })
+  const remoteConsole = (id: string, type: ConsoleType, signal?: AbortSignal) =>
+    session.told('compute', z.object({ remote_console: z.object({ url: z.string() }) }), {
+      method: 'POST',
+      path: path('servers', id, 'remote-consoles'),
+      body: { remote_console: { protocol: protocols[type], type } },
+      signal,
+    })
   const one = async (id: string, signal?: AbortSignal): Promise<Server> => (await session.json('compute', z.object({ server: serverSchema }), { path: path('servers', id), signal })).server
 
   return {
     servers: {
       /** @param query filters of "List Servers Detailed": `name`, `status`, `changes-since`, `all_tenants` … */
       list: (query: Query = {}, signal?: AbortSignal) => session.pages('compute', { path: '/servers/detail', key: 'servers', schema: serverSchema, query, signal }),
+      /** Ids and names only. */
+      names: (query: Query = {}, signal?: AbortSignal) =>
+        session.pages('compute', { path: '/servers', key: 'servers', schema: z.object({ id: z.string(), name: text }).transform((raw) => ({ id: raw.id, name: raw.name ?? '' })), query, pageSize: 1000, signal }),
       get: one,
       /** @throws OpenStackError `exhausted` where the project's quota is used up; what no host can take ends in `create_failed` */
       async create(wish: ServerWish, signal?: AbortSignal): Promise<{ id: string; adminPassword: string | null }> {
@@ -296,15 +315,17 @@ export function createCompute(session: Session) {
       async createImage(id: string, name: string, metadata: Readonly<Record<string, string>> = {}, signal?: AbortSignal): Promise<string> {
         return (await session.json('compute', z.object({ image_id: z.string() }), { method: 'POST', path: path('servers', id, 'action'), body: { createImage: { name, metadata } }, signal })).image_id
       },
-      /** @returns an address that leads to the console once, for some minutes */
+      /** @returns an address that leads to the console for some minutes */
       async console(id: string, type: ConsoleType, signal?: AbortSignal): Promise<string> {
-        const { remote_console: console } = await session.json('compute', z.object({ remote_console: z.object({ url: z.string() }) }), {
-          method: 'POST',
-          path: path('servers', id, 'remote-consoles'),
-          body: { remote_console: { protocol: protocols[type], type } },
-          signal,
-        })
-        return console.url
+        return (await remoteConsole(id, type, signal)).answer.remote_console.url
+      },
+      /**
+       * Its serial console, opened. The signal is for the opening; what is open is closed.
+       * @throws OpenStackError; SerialConsoleError where the way there fails and not Nova
+       */
+      async serialConsole(id: string, signal?: AbortSignal): Promise<TerminalSession> {
+        const { answer, place } = await remoteConsole(id, 'serial', signal)
+        return openSerialConsole(session.socket(answer.remote_console.url, 'binary', place), place, signal)
       },
       /** The last lines of what the serial console said. */
       async consoleLog(id: string, lines: number, signal?: AbortSignal): Promise<string> {
@@ -366,8 +387,12 @@ export function createCompute(session: Session) {
       delete: (name: string, signal?: AbortSignal) => session.done('compute', { method: 'DELETE', path: path('os-keypairs', name), signal }),
     },
     serverGroups: {
-      async list(signal?: AbortSignal): Promise<ServerGroup[]> {
-        return (await session.json('compute', z.object({ server_groups: z.array(serverGroup) }), { path: '/os-server-groups', signal })).server_groups
+      /** @param of `all` for administrators: those of all projects */
+      async list(of: 'mine' | 'all' = 'mine', signal?: AbortSignal): Promise<ServerGroup[]> {
+        return (await session.json('compute', z.object({ server_groups: z.array(serverGroup) }), { path: '/os-server-groups', query: { all_projects: of === 'all' || undefined }, signal })).server_groups
+      },
+      async get(id: string, signal?: AbortSignal): Promise<ServerGroup> {
+        return (await session.json('compute', z.object({ server_group: serverGroup }), { path: path('os-server-groups', id), signal })).server_group
       },
       async create(wish: { name: string; policy: 'affinity' | 'anti-affinity' | 'soft-affinity' | 'soft-anti-affinity' }, signal?: AbortSignal): Promise<ServerGroup> {
         return (await session.json('compute', z.object({ server_group: serverGroup }), { method: 'POST', path: '/os-server-groups', body: { server_group: wish }, signal })).server_group
@@ -383,6 +408,10 @@ export function createCompute(session: Session) {
       /** `instances`, `cores`, `ram` (MiB) and others. */
       async get(projectId: string, signal?: AbortSignal): Promise<Record<string, Quota>> {
         return (await session.json('compute', z.object({ quota_set: quotaSet }), { path: path('os-quota-sets', projectId, 'detail'), signal })).quota_set
+      },
+      /** What those have at most that nothing was set for; any project's id asks for them. */
+      async defaults(projectId: string, signal?: AbortSignal): Promise<Record<string, number | null>> {
+        return (await session.json('compute', z.object({ quota_set: limitSet }), { path: path('os-quota-sets', projectId, 'defaults'), signal })).quota_set
       },
       set: (projectId: string, limits: Readonly<Record<string, number>>, signal?: AbortSignal) => session.done('compute', { method: 'PUT', path: path('os-quota-sets', projectId), body: { quota_set: limits }, signal }),
     },

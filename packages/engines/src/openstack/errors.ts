@@ -18,6 +18,11 @@ export class OpenStackError extends EngineError implements Place {
   readonly cloud: string
   readonly service: Service
   readonly requestId: string
+  /**
+   * What the service said to somebody who may ask it: of a request that it took for wrong, or that the state of
+   * things forbids. Null of everything else, which is between it and its operators.
+   */
+  readonly words: string | null
 
   constructor(kind: EngineErrorKind, message: string, place: Place, options: { cause?: unknown; status?: number } = {}) {
     const status = options.status === undefined ? '' : `HTTP ${options.status}, `
@@ -26,6 +31,7 @@ export class OpenStackError extends EngineError implements Place {
     this.cloud = place.cloud
     this.service = place.service
     this.requestId = place.requestId
+    this.words = options.status !== undefined && options.status < 500 && ['invalid', 'busy', 'conflict', 'exhausted', 'unsupported'].includes(kind) ? message : null
   }
 }
 

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { Agent, request, type Dispatcher } from 'undici'
+import { WebSocket } from 'ws'
 import { EngineError } from '../errors.ts'
+import { keepAlive } from '../keepAlive.ts'
 import { OpenStackError, type Place, type Service } from './errors.ts'
 
 export interface HttpAsk {
@@ -28,6 +30,8 @@ export interface Http {
   send(ask: HttpAsk): Promise<HttpAnswer<Buffer>>
   /** The caller reads the body or destroys it; the signal ends it as long as it flows. */
   open(ask: HttpAsk): Promise<HttpAnswer<Readable>>
+  /** Begins a websocket, which ends with the client. */
+  socket(url: URL, protocol: string): WebSocket
   close(): Promise<void>
 }
 
@@ -122,6 +126,19 @@ export function createHttp(cloud: string, certificateAuthority: string | undefin
         response.body.destroy()
       })
       return { status: response.statusCode, headers: response.headers, body, place }
+    },
+    socket(url, protocol) {
+      const socket = new WebSocket(url, protocol, { handshakeTimeout: 10_000, maxPayload: 2 ** 20, perMessageDeflate: false, ...(certificateAuthority !== undefined && { ca: certificateAuthority }) })
+      const stop = keepAlive(socket)
+      const end = () => socket.terminate()
+      closing.signal.addEventListener('abort', end, { once: true })
+      socket.on('close', () => {
+        closing.signal.removeEventListener('abort', end)
+        stop()
+      })
+      // Its close says so too; unhandled, it would end the process.
+      socket.on('error', () => undefined)
+      return socket
     },
     async close() {
       closing.abort()

@@ -27,6 +27,7 @@ export const imageSchema = z
     os_distro: text,
     os_type: text,
     image_type: text,
+    instance_uuid: text,
     tags: z.array(z.string()).nullish(),
     created_at: z.string(),
     updated_at: z.string(),
@@ -49,6 +50,8 @@ export const imageSchema = z
     osType: raw.os_type ?? null,
     /** Made from a server, not uploaded. */
     snapshot: raw.image_type === 'snapshot',
+    /** The server that it was made from. */
+    instanceId: raw.instance_uuid ?? null,
     tags: raw.tags ?? [],
     createdAt: new Date(raw.created_at),
     updatedAt: new Date(raw.updated_at),
@@ -138,11 +141,19 @@ export function createImages(session: Session) {
       return (await session.json('image', z.object({ 'import-methods': z.object({ value: z.array(z.string()) }) }), { path: '/info/import', signal }))['import-methods'].value
     },
     download: (id: string, signal?: AbortSignal) => session.download('image', { path: at(id, 'file'), signal }),
-    update(id: string, changes: { name?: string; visibility?: ImageVisibility; protected?: boolean; minDiskGib?: number; minMemoryMib?: number; tags?: readonly string[] }, signal?: AbortSignal): Promise<Image> {
+    /** @param changes.properties further fields, such as `os_distro`; null takes one away that is there */
+    update(
+      id: string,
+      changes: { name?: string; visibility?: ImageVisibility; protected?: boolean; minDiskGib?: number; minMemoryMib?: number; tags?: readonly string[]; properties?: Readonly<Record<string, string | null>> },
+      signal?: AbortSignal,
+    ): Promise<Image> {
       const fields = { name: changes.name, visibility: changes.visibility, protected: changes.protected, min_disk: changes.minDiskGib, min_ram: changes.minMemoryMib, tags: changes.tags }
       return patch(
         id,
-        Object.entries(fields).flatMap(([field, value]) => (value === undefined ? [] : [{ op: 'replace', path: `/${field}`, value }])),
+        [
+          ...Object.entries(fields).flatMap(([field, value]) => (value === undefined ? [] : [{ op: 'replace', path: `/${field}`, value }])),
+          ...Object.entries(changes.properties ?? {}).map(([field, value]) => (value === null ? { op: 'remove', path: `/${field}` } : { op: 'add', path: `/${field}`, value })),
+        ],
         signal,
       )
     },

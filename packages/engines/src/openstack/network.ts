@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { limitSet } from './compute.ts'
 import type { Query, Session } from './session.ts'
 
 const text = z.string().nullish()
@@ -138,7 +139,20 @@ const router = z
 export type Router = z.output<typeof router>
 
 const floatingIp = z
-  .object({ id: z.string(), floating_ip_address: z.string(), fixed_ip_address: text, floating_network_id: z.string(), port_id: text, router_id: text, status: text, project_id: text, description: text })
+  .object({
+    id: z.string(),
+    floating_ip_address: z.string(),
+    fixed_ip_address: text,
+    floating_network_id: z.string(),
+    port_id: text,
+    router_id: text,
+    status: text,
+    project_id: text,
+    description: text,
+    created_at: text,
+    updated_at: text,
+    revision_number: z.number().nullish(),
+  })
   .transform((raw) => ({
     id: raw.id,
     address: raw.floating_ip_address,
@@ -149,6 +163,11 @@ const floatingIp = z
     status: raw.status ?? 'UNKNOWN',
     projectId: raw.project_id ?? null,
     description: raw.description ?? '',
+    /** Of clouds that keep them (`standard-attr-timestamp`). */
+    createdAt: raw.created_at ?? null,
+    updatedAt: raw.updated_at ?? null,
+    /** Counts its changes (`standard-attr-revisions`). */
+    revision: raw.revision_number ?? null,
   }))
 export type FloatingIp = z.output<typeof floatingIp>
 
@@ -187,7 +206,7 @@ export type SecurityGroup = z.output<typeof securityGroup>
 
 /** "FWaaS v2": only of clouds that have the extension `fwaas_v2`. */
 const firewallGroup = z
-  .object({ id: z.string(), name: text, description: text, status: text, admin_state_up: flag, ingress_firewall_policy_id: text, egress_firewall_policy_id: text, ports: z.array(z.string()).nullish(), project_id: text })
+  .object({ id: z.string(), name: text, description: text, status: text, admin_state_up: flag, ingress_firewall_policy_id: text, egress_firewall_policy_id: text, ports: z.array(z.string()).nullish(), shared: flag, project_id: text })
   .transform((raw) => ({
     id: raw.id,
     name: raw.name ?? '',
@@ -197,6 +216,7 @@ const firewallGroup = z
     ingressPolicyId: raw.ingress_firewall_policy_id ?? null,
     egressPolicyId: raw.egress_firewall_policy_id ?? null,
     portIds: raw.ports ?? [],
+    shared: raw.shared === true,
     projectId: raw.project_id ?? null,
   }))
 export type FirewallGroup = z.output<typeof firewallGroup>
@@ -217,6 +237,7 @@ const firewallRule = z
     destination_ip_address: text,
     destination_port: text,
     enabled: flag,
+    shared: flag,
     project_id: text,
   })
   .transform((raw) => ({
@@ -232,6 +253,7 @@ const firewallRule = z
     destinationAddress: raw.destination_ip_address ?? null,
     destinationPort: raw.destination_port ?? null,
     enabled: raw.enabled !== false,
+    shared: raw.shared === true,
     projectId: raw.project_id ?? null,
   }))
 export type FirewallRule = z.output<typeof firewallRule>
@@ -262,6 +284,12 @@ function collection<Shape, Create extends object, Update extends object>(session
     get: (id: string, signal?: AbortSignal): Promise<Shape> => unwrapped(session.json('network', answer, { path: at(id), signal })),
     create: (wish: Create, signal?: AbortSignal): Promise<Shape> => unwrapped(session.json('network', answer, { method: 'POST', path: kind.path, body: { [kind.one]: said(kind.fields, wish) }, signal })),
     update: (id: string, changes: Update, signal?: AbortSignal): Promise<Shape> => unwrapped(session.json('network', answer, { method: 'PUT', path: at(id), body: { [kind.one]: said(kind.fields, changes) }, signal })),
+    /**
+     * Only as it was when it was seen, by its revision; null where the cloud counts none.
+     * @throws OpenStackError `invalid` ("Constrained to …") where somebody changed it since
+     */
+    updateSeen: (id: string, revision: number | null, changes: Update, signal?: AbortSignal): Promise<Shape> =>
+      unwrapped(session.json('network', answer, { method: 'PUT', path: at(id), body: { [kind.one]: said(kind.fields, changes) }, signal, ...(revision !== null && { headers: { 'if-match': `revision_number=${revision}` } }) })),
     /** @throws OpenStackError `busy` of what is in use */
     delete: (id: string, signal?: AbortSignal) => session.done('network', { method: 'DELETE', path: at(id), signal }),
   }
@@ -284,6 +312,12 @@ interface NetworkChanges extends Described {
   readonly portSecurity?: boolean
   readonly mtu?: number
 }
+/** How it is made of wires; administrators can say. */
+interface Provided {
+  readonly providerType?: string
+  readonly physicalNetwork?: string
+  readonly segmentation?: number
+}
 interface SubnetChanges extends Described {
   readonly gateway?: string | null
   readonly dhcp?: boolean
@@ -296,6 +330,8 @@ interface PortChanges extends Described {
   readonly securityGroupIds?: readonly string[]
   readonly addresses?: readonly ({ readonly subnetId: string; readonly address?: string } | { readonly address: string })[]
   readonly portSecurity?: boolean
+  /** Addresses and ranges beyond its own that it may send from. */
+  readonly allowedAddresses?: readonly string[]
 }
 interface RouterChanges extends Described {
   readonly enabled?: boolean
@@ -324,15 +360,19 @@ interface FirewallRuleChanges extends Described {
   readonly destinationAddress?: string | null
   readonly destinationPort?: string | null
   readonly enabled?: boolean
+  readonly shared?: boolean
 }
 interface FirewallGroupChanges extends Described {
   readonly enabled?: boolean
+  readonly shared?: boolean
   readonly ingressPolicyId?: string | null
   readonly egressPolicyId?: string | null
   readonly portIds?: readonly string[]
 }
 interface FirewallPolicyChanges extends Described {
+  /** Somebody has looked at its rules; any other change takes that back. */
   readonly audited?: boolean
+  readonly shared?: boolean
   /** In the order in which they apply. */
   readonly ruleIds?: readonly string[]
 }
@@ -347,7 +387,7 @@ export function createNetworks(session: Session) {
     path: '/ports',
     one: 'port',
     schema: port,
-    fields: { ...described, networkId: 'network_id', enabled: 'admin_state_up', securityGroupIds: 'security_groups', addresses: ['fixed_ips', addressesOf], portSecurity: 'port_security_enabled', deviceId: 'device_id', mac: 'mac_address' },
+    fields: { ...described, networkId: 'network_id', enabled: 'admin_state_up', securityGroupIds: 'security_groups', addresses: ['fixed_ips', addressesOf], portSecurity: 'port_security_enabled', allowedAddresses: ['allowed_address_pairs', (list: readonly string[]) => list.map((ip_address) => ({ ip_address }))], deviceId: 'device_id', mac: 'mac_address' },
   })
   const routers = collection<Router, RouterChanges & Owned, RouterChanges>(session, {
     path: '/routers',
@@ -357,13 +397,22 @@ export function createNetworks(session: Session) {
   })
   const join = (id: string, how: 'add' | 'remove', to: { subnetId: string } | { portId: string }, signal?: AbortSignal) =>
     session.done('network', { method: 'PUT', path: `/routers/${encodeURIComponent(id)}/${how}_router_interface`, body: 'subnetId' in to ? { subnet_id: to.subnetId } : { port_id: to.portId }, signal })
+  const firewallPolicies = collection<FirewallPolicy, FirewallPolicyChanges & Owned, FirewallPolicyChanges>(session, {
+    path: '/fwaas/firewall_policies',
+    one: 'firewall_policy',
+    schema: firewallPolicy,
+    fields: { ...described, audited: 'audited', ruleIds: 'firewall_rules', shared: 'shared' },
+  })
+  // These alone answer with the policy itself, not within its name.
+  const arrange = (id: string, how: 'insert' | 'remove', body: object, signal?: AbortSignal): Promise<FirewallPolicy> =>
+    session.json('network', firewallPolicy, { method: 'PUT', path: `/fwaas/firewall_policies/${encodeURIComponent(id)}/${how}_rule`, body, signal })
 
   return {
-    networks: collection<Network, NetworkChanges & Owned, NetworkChanges>(session, {
+    networks: collection<Network, NetworkChanges & Provided & Owned, NetworkChanges>(session, {
       path: '/networks',
       one: 'network',
       schema: network,
-      fields: { ...described, enabled: 'admin_state_up', shared: 'shared', external: 'router:external', portSecurity: 'port_security_enabled', mtu: 'mtu' },
+      fields: { ...described, enabled: 'admin_state_up', shared: 'shared', external: 'router:external', portSecurity: 'port_security_enabled', mtu: 'mtu', providerType: 'provider:network_type', physicalNetwork: 'provider:physical_network', segmentation: 'provider:segmentation_id' },
     }),
     subnets: collection<Subnet, { networkId: string; cidr: string; version: 4 | 6 } & SubnetChanges & Owned, SubnetChanges>(session, {
       path: '/subnets',
@@ -384,11 +433,11 @@ export function createNetworks(session: Session) {
       addInterface: (id: string, to: { subnetId: string } | { portId: string }, signal?: AbortSignal) => join(id, 'add', to, signal),
       removeInterface: (id: string, from: { subnetId: string } | { portId: string }, signal?: AbortSignal) => join(id, 'remove', from, signal),
     },
-    floatingIps: collection<FloatingIp, { networkId: string; portId?: string; address?: string; description?: string } & Owned, { portId?: string | null; description?: string }>(session, {
+    floatingIps: collection<FloatingIp, { networkId: string; portId?: string; fixedAddress?: string; address?: string; description?: string } & Owned, { portId?: string | null; fixedAddress?: string; description?: string }>(session, {
       path: '/floatingips',
       one: 'floatingip',
       schema: floatingIp,
-      fields: { description: 'description', projectId: 'project_id', networkId: 'floating_network_id', portId: 'port_id', address: 'floating_ip_address' },
+      fields: { description: 'description', projectId: 'project_id', networkId: 'floating_network_id', portId: 'port_id', fixedAddress: 'fixed_ip_address', address: 'floating_ip_address' },
     }),
     securityGroups: collection<SecurityGroup, { name: string; description?: string } & Owned, Described>(session, { path: '/security-groups', one: 'security_group', schema: securityGroup, fields: described }),
     securityGroupRules: {
@@ -405,14 +454,15 @@ export function createNetworks(session: Session) {
         path: '/fwaas/firewall_groups',
         one: 'firewall_group',
         schema: firewallGroup,
-        fields: { ...described, enabled: 'admin_state_up', ingressPolicyId: 'ingress_firewall_policy_id', egressPolicyId: 'egress_firewall_policy_id', portIds: 'ports' },
+        fields: { ...described, enabled: 'admin_state_up', ingressPolicyId: 'ingress_firewall_policy_id', egressPolicyId: 'egress_firewall_policy_id', portIds: 'ports', shared: 'shared' },
       }),
-      policies: collection<FirewallPolicy, FirewallPolicyChanges & Owned, FirewallPolicyChanges>(session, {
-        path: '/fwaas/firewall_policies',
-        one: 'firewall_policy',
-        schema: firewallPolicy,
-        fields: { ...described, audited: 'audited', ruleIds: 'firewall_rules' },
-      }),
+      policies: {
+        ...firewallPolicies,
+        /** Puts a rule before or after another; by neither, first. @throws OpenStackError `conflict` of a rule that is in it already */
+        insertRule: (id: string, ruleId: string, where: { readonly before: string } | { readonly after: string } | null = null, signal?: AbortSignal): Promise<FirewallPolicy> =>
+          arrange(id, 'insert', { firewall_rule_id: ruleId, ...(where !== null && ('before' in where ? { insert_before: where.before } : { insert_after: where.after })) }, signal),
+        removeRule: (id: string, ruleId: string, signal?: AbortSignal): Promise<FirewallPolicy> => arrange(id, 'remove', { firewall_rule_id: ruleId }, signal),
+      },
       rules: collection<FirewallRule, FirewallRuleChanges & { action: 'allow' | 'deny' | 'reject' } & Owned, FirewallRuleChanges>(session, {
         path: '/fwaas/firewall_rules',
         one: 'firewall_rule',
@@ -427,6 +477,7 @@ export function createNetworks(session: Session) {
           destinationAddress: 'destination_ip_address',
           destinationPort: 'destination_port',
           enabled: 'enabled',
+          shared: 'shared',
         },
       }),
     },
@@ -440,6 +491,10 @@ export function createNetworks(session: Session) {
       async get(projectId: string, signal?: AbortSignal): Promise<Record<string, { limit: number | null; used: number }>> {
         const one = z.object({ limit: z.number(), used: z.number(), reserved: z.number().nullish() }).transform((raw) => ({ limit: raw.limit < 0 ? null : raw.limit, used: raw.used + (raw.reserved ?? 0) }))
         return (await session.json('network', z.object({ quota: z.record(z.string(), one) }), { path: `/quotas/${encodeURIComponent(projectId)}/details`, signal })).quota
+      },
+      /** What those have at most that nothing was set for; any project's id asks for them. */
+      async defaults(projectId: string, signal?: AbortSignal): Promise<Record<string, number | null>> {
+        return (await session.json('network', z.object({ quota: limitSet }), { path: `/quotas/${encodeURIComponent(projectId)}/default`, signal })).quota
       },
       set: (projectId: string, limits: Readonly<Record<string, number>>, signal?: AbortSignal) => session.done('network', { method: 'PUT', path: `/quotas/${encodeURIComponent(projectId)}`, body: { quota: limits }, signal }),
     },

@@ -237,7 +237,7 @@ describe.skipIf(!cloudIsThere)('what a project has in a real OpenStack', () => {
     await reaches(serverId, 'running')
     const { device } = await cloud.compute.servers.volumes.attach(serverId, id)
     expect(device).toMatch(/^\/dev\//)
-    expect((await settles(id, 'in-use')).attachments).toEqual([{ serverId, device }])
+    expect((await settles(id, 'in-use')).attachments).toEqual([{ serverId, device, attachedAt: expect.any(Date) }])
     expect((await cloud.compute.servers.volumes.list(serverId)).map(({ volumeId }) => volumeId)).toEqual([id])
     expect(await failure(volumes.delete(id))).toSatisfy(refused('busy'))
     await cloud.compute.servers.volumes.detach(serverId, id)

@@ -174,7 +174,15 @@ describe('a session with a cloud that misbehaves', () => {
     expect(rule).toMatchObject({ id: 'r', action: 'deny', destinationPort: '22:23', enabled: false, version: 4 })
     expect((await policies.update('p', { ruleIds: ['r'] })).ruleIds).toEqual(['r'])
     expect(bodies.at(-1)).toEqual({ firewall_policy: { firewall_rules: ['r'] } })
-    expect(await all(groups.list())).toEqual([{ id: 'g', name: '边界', description: '', status: 'ACTIVE', enabled: true, ingressPolicyId: 'p', egressPolicyId: null, portIds: ['a'], projectId: null }])
+    expect(await all(groups.list())).toEqual([{ id: 'g', name: '边界', description: '', status: 'ACTIVE', enabled: true, ingressPolicyId: 'p', egressPolicyId: null, portIds: ['a'], shared: false, projectId: null }])
+    replies['PUT /network/v2.0/fwaas/firewall_policies/p/insert_rule'] = { json: { id: 'p', firewall_rules: ['q', 'r'] } }
+    replies['PUT /network/v2.0/fwaas/firewall_policies/p/remove_rule'] = { json: { id: 'p', firewall_rules: ['r'] } }
+    expect((await policies.insertRule('p', 'q', { before: 'r' })).ruleIds).toEqual(['q', 'r'])
+    expect(bodies.at(-1)).toEqual({ firewall_rule_id: 'q', insert_before: 'r' })
+    await policies.insertRule('p', 'q')
+    expect(bodies.at(-1)).toEqual({ firewall_rule_id: 'q' })
+    expect((await policies.removeRule('p', 'q')).ruleIds).toEqual(['r'])
+    expect(bodies.at(-1)).toEqual({ firewall_rule_id: 'q' })
   })
 
   it('refuses addresses that are none', () => {

@@ -1,11 +1,12 @@
 import type { Readable } from 'node:stream'
+import type { WebSocket } from 'ws'
 import { z } from 'zod'
 import { EngineError, isEngineError } from '../errors.ts'
 import { pause, refuseAborted, untilAborted } from '../signals.ts'
 import { endpointOf, tokenSchema, type Endpoint, type Interface, type Token } from './catalogue.ts'
-import { OpenStackError, refusal, type Service } from './errors.ts'
+import { OpenStackError, refusal, type Place, type Service } from './errors.ts'
 import { createHttp, type Http, type HttpAnswer, type HttpAsk } from './http.ts'
-import { agreed, hasVersions, versionHeaders, versionsSchema, type Version, type Versioned } from './versions.ts'
+import { agreed, hasVersions, newest, offeredSchema, overview, versionHeaders, versionsSchema, type Version, type Versioned } from './versions.ts'
 
 /** Something of Keystone's that has a name within a domain, or an id. */
 export type Named = { readonly id: string } | { readonly name: string; readonly domain: { readonly id: string } | { readonly name: string } }
@@ -46,6 +47,10 @@ export interface Ask {
 }
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
+/** Few, so that whoever waits for a list soon sees how it begins; a service takes as much longer as it gives more. */
+export const firstPageSize = 100
+const furtherPageSize = 500
+
 /** A list that a service gives page by page. */
 export interface PagesAsk<T extends z.ZodType> {
   readonly path: string
@@ -53,7 +58,7 @@ export interface PagesAsk<T extends z.ZodType> {
   /** The name of the list in the answer. */
   readonly key: string
   readonly schema: T
-  /** Most that a page holds; a service may give fewer. Default 500. */
+  /** Most that a page holds; a service may give fewer. Default {@link firstPageSize}, then 500. */
   readonly pageSize?: number
   readonly signal?: AbortSignal | undefined
 }
@@ -68,6 +73,10 @@ export interface PagesAsk<T extends z.ZodType> {
 export interface Session {
   readonly cloud: string
   json<T extends z.ZodType>(service: Service, schema: T, ask: Ask): Promise<z.output<T>>
+  /** The same, and which request it was: for what becomes of the answer later. */
+  told<T extends z.ZodType>(service: Service, schema: T, ask: Ask): Promise<{ readonly answer: z.output<T>; readonly place: Place }>
+  /** Begins a websocket to an address that a service gave, which ends with this session. @throws OpenStackError `bad_answer` where it is none */
+  socket(address: string, protocol: string, place: Place): WebSocket
   /** Where only success matters. */
   done(service: Service, ask: Ask): Promise<void>
   /** Pages as they come; leaving the loop asks for no more. */
@@ -82,6 +91,12 @@ export interface Session {
   version(service: Versioned, signal?: AbortSignal): Promise<Version>
   /** Signs in, if need be, and says which services there are. */
   services(signal?: AbortSignal): Promise<ReadonlySet<Service>>
+  /** The regions of the catalogue. */
+  regions(signal?: AbortSignal): Promise<readonly string[]>
+  /** Where a service is, by the catalogue. @throws OpenStackError `unsupported` where there is none */
+  address(service: Service, signal?: AbortSignal): Promise<string>
+  /** The newest version of its API that a service offers, whatever we speak; null where it does not say. */
+  offered(service: Service, signal?: AbortSignal): Promise<string | null>
   /** The same user within another project; shares connections with this one. */
   within(project: Named): Session
 }
@@ -195,16 +210,24 @@ function sessionOf(shared: Shared, credentials: Credentials): Session {
     return answer
   }
 
-  const json: Session['json'] = async (service, schema, ask) => parsed(schema, await send(service, ask))
-
   return {
     cloud,
-    json,
+    json: async (service, schema, ask) => parsed(schema, await send(service, ask)),
+    async told(service, schema, ask) {
+      const answer = await send(service, ask)
+      return { answer: parsed(schema, answer), place: answer.place }
+    },
+    socket(address, protocol, place) {
+      const url = URL.canParse(address) ? new URL(address) : null
+      // What it names stays out: there may be a token in it.
+      if (url === null || !/^wss?:$/.test(url.protocol) || url.hash !== '') throw new OpenStackError('bad_answer', 'the address is none of a websocket', place)
+      return http.socket(url, protocol)
+    },
     async done(service, ask) {
       await send(service, ask)
     },
-    async *pages(service, { path, query, key, schema, pageSize = 500, signal }) {
-      let next: Query | null = { ...query, limit: pageSize }
+    async *pages(service, { path, query, key, schema, pageSize, signal }) {
+      let next: Query | null = { ...query, limit: pageSize ?? firstPageSize }
       const seen = new Set<string>()
       while (next !== null) {
         const answer: HttpAnswer<Buffer> = await send(service, { path, query: next, signal })
@@ -215,7 +238,7 @@ function sessionOf(shared: Shared, credentials: Credentials): Session {
         const marker = new URL(link, 'http://next').searchParams.get('marker')
         if (marker === null || seen.has(marker)) throw new OpenStackError('bad_answer', `${path}: the list leads nowhere: ${link}`, answer.place)
         seen.add(marker)
-        next = { ...query, limit: pageSize, marker }
+        next = { ...query, limit: pageSize ?? furtherPageSize, marker }
       }
     },
     async download(service, ask) {
@@ -261,6 +284,20 @@ function sessionOf(shared: Shared, credentials: Credentials): Session {
           }
         }),
       )
+    },
+    async regions(signal) {
+      const { catalogue } = await token(signal)
+      const named = catalogue.flatMap(({ endpoints }) => endpoints.flatMap(({ region_id, region }) => region_id ?? region ?? []))
+      return [...new Set(named)].sort()
+    },
+    async address(service, signal) {
+      return placed(service, await token(signal)).base
+    },
+    async offered(service, signal) {
+      const held = await token(signal)
+      const answer = await patiently(http, { service, method: 'GET', url: new URL(overview(service, placed(service, held).versions)), headers: { 'x-auth-token': held.secret }, signal, timeoutMs: connection.timeoutMs ?? defaultTimeoutMs })
+      if (answer.status !== 200 && answer.status !== 300) throw refusal(answer.place, answer.status, answer.body)
+      return newest(parsed(offeredSchema, answer))
     },
     within(project) {
       if ('applicationCredential' in credentials) throw new EngineError('unsupported', `${cloud}: an application credential is for its own project only`)

@@ -1,27 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { isEngineError } from '../errors.ts'
 import type { Service } from './errors.ts'
-import type { CloudConnection } from './session.ts'
+import { ports } from './local.ts'
 
-/** Where `scripts/engines.sh openstack up` puts how to get in. */
-const openrc = join(process.env['ZHISUAN_OPENSTACK_DIR'] ?? join(process.env['ZHISUAN_ENGINES_DIR'] ?? '/var/lib/zhisuan-engines', 'openstack'), 'openrc')
-export const cloudIsThere = existsSync(openrc)
-
-const said = (): Record<string, string> =>
-  Object.fromEntries([...readFileSync(openrc, 'utf8').matchAll(/^export (\w+)=(.*)$/gm)].map(([, name, value]) => [name, value])) as Record<string, string>
-
-/** The cloud of this host, as its administrator. */
-export function administrator(changes: Partial<CloudConnection> = {}): CloudConnection {
-  const { OS_AUTH_URL: authUrl = '', OS_PASSWORD: password = '' } = said()
-  const domain = { id: 'default' }
-  return { name: '测试云', authUrl, region: 'RegionOne', credentials: { user: { name: 'admin', domain }, password, project: { name: 'admin', domain } }, timeoutMs: 150_000, ...changes }
-}
+export { administrator, cloudIsThere, ports, registration } from './local.ts'
 
 /** No other test has it. */
 export const ownName = (what: string): string => `zs-${what}-${randomBytes(4).toString('hex')}`
@@ -50,26 +36,28 @@ export const untilGone = (look: () => Promise<unknown>): Promise<unknown> =>
     (gone) => gone,
   )
 
-export const ports: Readonly<Record<Service, number>> = { identity: 15_000, compute: 18_774, placement: 18_778, image: 19_292, network: 19_696, volume: 18_776 }
-
-/** What a way to a service does to a request instead of passing it on; false: passes it on. */
-export type Fault = (request: IncomingMessage, response: ServerResponse) => boolean
+/** What a way to a service does to a request instead of passing it on; false: passes it on, as it then is. */
+export type Fault = (request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>
 
 /** Stands before a service of the real cloud, and does to its answers what networks and overloaded gateways do. */
 export async function createFaultyWay(service: Service) {
   let fault: Fault | null = null
   const seen: string[] = []
   let token = ''
-  const server = createServer((incoming, outgoing) => {
-    seen.push(`${incoming.method} ${incoming.url}`)
-    token = String(incoming.headers['x-auth-token'] ?? token)
-    if (fault !== null && fault(incoming, outgoing)) return
+  const pass = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     const passed = forward({ host: '127.0.0.1', port: ports[service], method: incoming.method, path: incoming.url, headers: incoming.headers }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
       answer.pipe(outgoing)
     })
     passed.on('error', () => outgoing.destroy())
     incoming.pipe(passed)
+  }
+  const server = createServer((incoming, outgoing) => {
+    seen.push(`${incoming.method} ${incoming.url}`)
+    token = String(incoming.headers['x-auth-token'] ?? token)
+    void Promise.resolve(fault?.(incoming, outgoing) ?? false).then((handled) => {
+      if (!handled) pass(incoming, outgoing)
+    })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -91,5 +79,51 @@ export async function createFaultyWay(service: Service) {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
+  }
+}
+
+interface CatalogueEntry {
+  readonly type: string
+  readonly endpoints: readonly { readonly url: string }[]
+}
+/** Keystone's answers with a catalogue as other clouds have it; null leaves an entry out. */
+export const catalogued =
+  (changed: (entry: CatalogueEntry) => CatalogueEntry | null): Fault =>
+  async (request, response) => {
+    if (request.method !== 'POST' || request.url !== '/v3/auth/tokens') return false
+    const answer = await fetch(`http://127.0.0.1:${ports.identity}/v3/auth/tokens`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: Buffer.concat(await request.toArray()) })
+    const said = (await answer.json()) as { token?: { catalog?: CatalogueEntry[] } }
+    const body = said.token?.catalog === undefined ? said : { token: { ...said.token, catalog: said.token.catalog.map(changed).filter((entry) => entry !== null) } }
+    response.writeHead(answer.status, { 'content-type': 'application/json', 'x-subject-token': answer.headers.get('x-subject-token') ?? '' }).end(JSON.stringify(body))
+    return true
+  }
+
+/** The real cloud with a way before each of its services: its catalogue leads through them. */
+export async function createFaultyCloud() {
+  const services = Object.keys(ports) as Service[]
+  const made = await Promise.all(services.map(async (service) => [service, await createFaultyWay(service)] as const))
+  // Each service has its way.
+  const ways = Object.fromEntries(made) as Record<Service, (typeof made)[number][1]>
+  const serviceOf = (type: string): Service | undefined => services.find((service) => (service === 'volume' ? /^(volume|block)/.test(type) : type === service))
+  let missing: Service | null = null
+  const leads = catalogued(({ type, endpoints, ...rest }) => {
+    const service = serviceOf(type)
+    if (service === undefined || service === missing) return null
+    return { ...rest, type, endpoints: endpoints.map((one) => ({ ...one, url: `${ways[service].url}${new URL(one.url).pathname}` })) }
+  })
+  ways.identity.breaks(leads)
+  return {
+    authUrl: `${ways.identity.url}/v3`,
+    services,
+    ways,
+    breaks(service: Service, fault: Fault | null): void {
+      if (service !== 'identity') return ways[service].breaks(fault)
+      ways.identity.breaks(fault === null ? leads : async (request, response) => (await fault(request, response)) || leads(request, response))
+    },
+    /** Who signs in from now on finds no such service in the catalogue; null: finds all. */
+    misses(service: Service | null): void {
+      missing = service
+    },
+    close: () => Promise.all(made.map(([, way]) => way.close())),
   }
 }

@@ -45,3 +45,19 @@ export function agreed(service: Versioned, offered: z.output<typeof versionsSche
 }
 
 export const versionHeaders = (service: Versioned, version: Version): Record<string, string> => ({ 'openstack-api-version': `${service} ${version.join('.')}` })
+
+const named = described.extend({ id: z.string().nullish() })
+export const offeredSchema = z.union([z.object({ version: named }).transform(({ version }) => [version]), z.object({ versions: z.array(named) }).transform(({ versions }) => versions)])
+
+/** Where a service tells its versions, by that of the version that we speak: Glance and Neutron tell them at their root only. */
+export const overview = (service: Service, versions: string): string => (service === 'image' || service === 'network' ? versions.replace(/v\d+(?:\.\d+)?\/$/, '') : versions)
+
+/** Of the versions that a service offers: `2.93`, `v2.15`, or of old ones `v2`. */
+export function newest(offered: z.output<typeof offeredSchema>): string | null {
+  const known = offered.flatMap((one) => {
+    const text = [one.version, one.max_version, one.id?.replace(/^v/, '')].find((candidate) => /^\d+(\.\d+)?$/.test(candidate ?? ''))
+    const [major = 0, minor = 0] = (text ?? '').split('.').map(Number)
+    return text === undefined || text === null ? [] : [{ text, version: [major, minor] as const }]
+  })
+  return known.reduce<(typeof known)[number] | null>((best, one) => (best === null || below(best.version, one.version) ? one : best), null)?.text ?? null
+}

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { quotaSet, type Quota } from './compute.ts'
+import { limitSet, quotaSet, type Quota } from './compute.ts'
 import type { Query, Session } from './session.ts'
+import { below } from './versions.ts'
 
 const text = z.string().nullish()
 // Cinder tells times without saying that they are UTC.
@@ -27,6 +28,7 @@ const volume = z
     volume_image_metadata: strings,
     attachments: z.array(z.object({ server_id: z.string(), device: text, attachment_id: text, attached_at: time })).nullish(),
     created_at: time,
+    updated_at: time,
     'os-vol-tenant-attr:tenant_id': text,
   })
   .transform((raw) => ({
@@ -44,15 +46,23 @@ const volume = z
     snapshotId: raw.snapshot_id ?? null,
     sourceVolumeId: raw.source_volid ?? null,
     imageId: raw.volume_image_metadata?.['image_id'] ?? null,
+    imageName: raw.volume_image_metadata?.['image_name'] ?? null,
     metadata: raw.metadata ?? {},
-    attachments: (raw.attachments ?? []).map((one) => ({ serverId: one.server_id, device: one.device ?? '' })),
+    attachments: (raw.attachments ?? []).map((one) => ({ serverId: one.server_id, device: one.device ?? '', attachedAt: one.attached_at })),
     projectId: raw['os-vol-tenant-attr:tenant_id'] ?? null,
     createdAt: raw.created_at,
+    updatedAt: raw.updated_at,
   }))
 export type Volume = z.output<typeof volume>
 
+/** `42%`. */
+const share = (progress: string | null | undefined): number | null => {
+  const [, percent] = /^(\d+(?:\.\d+)?)%$/.exec(progress ?? '') ?? []
+  return percent === undefined ? null : Number(percent) / 100
+}
+
 const snapshot = z
-  .object({ id: z.string(), name: text, description: text, status: z.string(), size: z.number(), volume_id: z.string(), created_at: time, metadata: strings, 'os-extended-snapshot-attributes:progress': text, 'os-extended-snapshot-attributes:project_id': text })
+  .object({ id: z.string(), name: text, description: text, status: z.string(), size: z.number(), volume_id: z.string(), created_at: time, updated_at: time, metadata: strings, 'os-extended-snapshot-attributes:progress': text, 'os-extended-snapshot-attributes:project_id': text })
   .transform((raw) => ({
     id: raw.id,
     name: raw.name ?? '',
@@ -61,8 +71,11 @@ const snapshot = z
     sizeGib: raw.size,
     volumeId: raw.volume_id,
     metadata: raw.metadata ?? {},
+    /** From 0 to 1; null where it does not tell. */
+    progress: share(raw['os-extended-snapshot-attributes:progress']),
     projectId: raw['os-extended-snapshot-attributes:project_id'] ?? null,
     createdAt: raw.created_at,
+    updatedAt: raw.updated_at,
   }))
 export type VolumeSnapshot = z.output<typeof snapshot>
 
@@ -78,7 +91,9 @@ const backup = z
     is_incremental: z.boolean().nullish(),
     has_dependent_backups: z.boolean().nullish(),
     fail_reason: text,
+    data_timestamp: time,
     created_at: time,
+    updated_at: time,
     'os-backup-project-attr:project_id': text,
   })
   .transform((raw) => ({
@@ -93,20 +108,32 @@ const backup = z
     /** It cannot be deleted before those that build on it. */
     hasDependents: raw.has_dependent_backups === true,
     failure: raw.fail_reason === '' ? null : (raw.fail_reason ?? null),
+    /** Told to the cloud's administrators only. */
     projectId: raw['os-backup-project-attr:project_id'] ?? null,
+    /** The moment that it shows. */
+    dataAt: raw.data_timestamp,
     createdAt: raw.created_at,
+    updatedAt: raw.updated_at,
   }))
 export type Backup = z.output<typeof backup>
 
 const volumeType = z
   .object({ id: z.string(), name: z.string(), description: text, is_public: z.boolean().nullish(), extra_specs: z.record(z.string(), z.string()).nullish() })
-  .transform((raw) => ({ id: raw.id, name: raw.name, description: raw.description ?? '', public: raw.is_public !== false, extraSpecs: raw.extra_specs ?? {} }))
+  .transform((raw) => ({ id: raw.id, name: raw.name, description: raw.description ?? '', public: raw.is_public !== false, multiattach: raw.extra_specs?.['multiattach'] === '<is> True', extraSpecs: raw.extra_specs ?? {} }))
 export type VolumeType = z.output<typeof volumeType>
 
 const transfer = z
   .object({ id: z.string(), name: text, volume_id: z.string(), auth_key: text, created_at: time })
   .transform((raw) => ({ id: raw.id, name: raw.name ?? '', volumeId: raw.volume_id, authKey: raw.auth_key ?? null, createdAt: raw.created_at }))
 export type VolumeTransfer = z.output<typeof transfer>
+
+/** Block Storage API v3, "Messages": what people are told about something that failed. */
+const message = z
+  .object({ id: z.string(), user_message: text, request_id: text, created_at: time })
+  .transform((raw) => ({ id: raw.id, text: raw.user_message ?? '', requestId: raw.request_id ?? null, createdAt: raw.created_at }))
+export type VolumeMessage = z.output<typeof message>
+
+const zone = z.object({ zoneName: z.string(), zoneState: z.object({ available: z.boolean() }) })
 
 export interface VolumeWish {
   readonly name: string
@@ -118,7 +145,11 @@ export interface VolumeWish {
   readonly metadata?: Readonly<Record<string, string>>
 }
 
+const named = z.object({ id: z.string(), name: text }).transform((raw) => ({ id: raw.id, name: raw.name ?? '' }))
+
 const path = (...parts: readonly string[]): string => `/${parts.map(encodeURIComponent).join('/')}`
+/** Since microversion 3.55: with pages, and volumes with their snapshots. */
+const newTransfers = '/volume-transfers'
 const sourceOf = (from: VolumeWish['from']) => {
   if (from === undefined) return {}
   if ('imageId' in from) return { imageRef: from.imageId }
@@ -129,10 +160,13 @@ const sourceOf = (from: VolumeWish['from']) => {
 /** Cinder (Block Storage API v3, https://docs.openstack.org/api-ref/block-storage/v3/). What is begun is not done when a call returns: look at the status. */
 export function createVolumes(session: Session) {
   const act = (id: string, body: object, signal?: AbortSignal) => session.done('volume', { method: 'POST', path: path('volumes', id, 'action'), body, signal })
+  const transfersAt = async (signal: AbortSignal | undefined): Promise<string> => (below(await session.version('volume', signal), [3, 55]) ? '/os-volume-transfer' : newTransfers)
   return {
     volumes: {
       /** @param query filters: `name`, `status`, `all_tenants` … */
       list: (query: Query = {}, signal?: AbortSignal) => session.pages('volume', { path: '/volumes/detail', key: 'volumes', schema: volume, query, signal }),
+      /** Ids and names only. */
+      names: (query: Query = {}, signal?: AbortSignal) => session.pages('volume', { path: '/volumes', key: 'volumes', schema: named, query, pageSize: 1000, signal }),
       async get(id: string, signal?: AbortSignal): Promise<Volume> {
         return (await session.json('volume', z.object({ volume }), { path: path('volumes', id), signal })).volume
       },
@@ -185,6 +219,9 @@ export function createVolumes(session: Session) {
         const body = { snapshot: { volume_id: wish.volumeId, name: wish.name, ...(wish.force === true && { force: true }), ...(wish.description !== undefined && { description: wish.description }) } }
         return (await session.json('volume', z.object({ snapshot }), { method: 'POST', path: '/snapshots', body, signal })).snapshot
       },
+      async update(id: string, changes: { name?: string; description?: string }, signal?: AbortSignal): Promise<VolumeSnapshot> {
+        return (await session.json('volume', z.object({ snapshot }), { method: 'PUT', path: path('snapshots', id), body: { snapshot: changes }, signal })).snapshot
+      },
       delete: (id: string, signal?: AbortSignal) => session.done('volume', { method: 'DELETE', path: path('snapshots', id), signal }),
     },
     backups: {
@@ -206,6 +243,7 @@ export function createVolumes(session: Session) {
         }
         return (await session.json('volume', z.object({ backup: z.object({ id: z.string() }) }), { method: 'POST', path: '/backups', body, signal })).backup.id
       },
+      update: (id: string, changes: { name?: string; description?: string }, signal?: AbortSignal) => session.done('volume', { method: 'PUT', path: path('backups', id), body: { backup: changes }, signal }),
       /** Into a volume, all of which is overwritten, or into a new one. @returns the id of the volume */
       async restore(id: string, into: { volumeId: string } | { name: string }, signal?: AbortSignal): Promise<string> {
         const restore = 'volumeId' in into ? { volume_id: into.volumeId } : { name: into.name }
@@ -214,19 +252,41 @@ export function createVolumes(session: Session) {
       delete: (id: string, signal?: AbortSignal) => session.done('volume', { method: 'DELETE', path: path('backups', id), signal }),
     },
     transfers: {
-      list: (query: Query = {}, signal?: AbortSignal) => session.pages('volume', { path: '/os-volume-transfer/detail', key: 'transfers', schema: transfer, query, signal }),
-      /** @returns with the key that the other project needs: it is told this once */
-      async create(wish: { volumeId: string; name: string }, signal?: AbortSignal): Promise<VolumeTransfer> {
-        return (await session.json('volume', z.object({ transfer }), { method: 'POST', path: '/os-volume-transfer', body: { transfer: { volume_id: wish.volumeId, name: wish.name } }, signal })).transfer
+      async *list(query: Query = {}, signal?: AbortSignal): AsyncGenerator<VolumeTransfer[], void, void> {
+        const at = await transfersAt(signal)
+        if (at === newTransfers) return yield* session.pages('volume', { path: `${at}/detail`, key: 'transfers', schema: transfer, query, signal })
+        // It takes the size of a page for a filter.
+        const { transfers } = await session.json('volume', z.object({ transfers: z.array(transfer) }), { path: `${at}/detail`, query, signal })
+        if (transfers.length > 0) yield transfers
       },
-      /** By the project that takes it. */
-      accept: (id: string, authKey: string, signal?: AbortSignal) => session.done('volume', { method: 'POST', path: path('os-volume-transfer', id, 'accept'), body: { accept: { auth_key: authKey } }, signal }),
-      delete: (id: string, signal?: AbortSignal) => session.done('volume', { method: 'DELETE', path: path('os-volume-transfer', id), signal }),
+      /** With its snapshots. @returns with the key that the other project needs: it is told this once */
+      async create(wish: { volumeId: string; name: string }, signal?: AbortSignal): Promise<VolumeTransfer> {
+        return (await session.json('volume', z.object({ transfer }), { method: 'POST', path: await transfersAt(signal), body: { transfer: { volume_id: wish.volumeId, name: wish.name } }, signal })).transfer
+      },
+      async get(id: string, signal?: AbortSignal): Promise<VolumeTransfer> {
+        return (await session.json('volume', z.object({ transfer }), { path: `${await transfersAt(signal)}${path(id)}`, signal })).transfer
+      },
+      /** By the project that takes it. @returns the id of the volume */
+      async accept(id: string, authKey: string, signal?: AbortSignal): Promise<string> {
+        const { transfer: taken } = await session.json('volume', z.object({ transfer: z.object({ volume_id: z.string() }) }), { method: 'POST', path: `${await transfersAt(signal)}${path(id, 'accept')}`, body: { accept: { auth_key: authKey } }, signal })
+        return taken.volume_id
+      },
+      delete: async (id: string, signal?: AbortSignal) => session.done('volume', { method: 'DELETE', path: `${await transfersAt(signal)}${path(id)}`, signal }),
+    },
+    /** What the cloud tells people about one volume, snapshot or backup that something failed with. */
+    messages: (resourceId: string, signal?: AbortSignal) => session.pages('volume', { path: '/messages', key: 'messages', schema: message, query: { resource_uuid: resourceId }, signal }),
+    async zones(signal?: AbortSignal): Promise<{ name: string; available: boolean }[]> {
+      const { availabilityZoneInfo } = await session.json('volume', z.object({ availabilityZoneInfo: z.array(zone) }), { path: '/os-availability-zone', signal })
+      return availabilityZoneInfo.map(({ zoneName, zoneState }) => ({ name: zoneName, available: zoneState.available }))
     },
     quotas: {
       /** `volumes`, `gigabytes`, `snapshots`, `backups` and others, also by type. */
       async get(projectId: string, signal?: AbortSignal): Promise<Record<string, Quota>> {
         return (await session.json('volume', z.object({ quota_set: quotaSet }), { path: path('os-quota-sets', projectId), query: { usage: true }, signal })).quota_set
+      },
+      /** What those have at most that nothing was set for; any project's id asks for them. */
+      async defaults(projectId: string, signal?: AbortSignal): Promise<Record<string, number | null>> {
+        return (await session.json('volume', z.object({ quota_set: limitSet }), { path: path('os-quota-sets', projectId, 'defaults'), signal })).quota_set
       },
       set: (projectId: string, limits: Readonly<Record<string, number>>, signal?: AbortSignal) => session.done('volume', { method: 'PUT', path: path('os-quota-sets', projectId), body: { quota_set: limits }, signal }),
     },

@@ -10,7 +10,7 @@ import { arrearsRoutes } from './arrears/arrears.routes.ts'
 import { createStandings, type StandingService } from './arrears/standing.service.ts'
 import type { Suspendable } from './arrears/suspension.ts'
 import { budgetRoutes } from './budget/budget.routes.ts'
-import { createBudgets } from './budget/budget.service.ts'
+import { createBudgets, forecastBudgetsJob } from './budget/budget.service.ts'
 import { budgetMigrations } from './budget/budget.store.ts'
 import { catalogueMigrations } from './catalogue/catalogue.migrations.ts'
 import { catalogueRoutes } from './catalogue/catalogue.routes.ts'
@@ -28,6 +28,7 @@ import { noticeRoutes } from './notice/notice.routes.ts'
 import { createNotices, type NoticeSender, type NoticeValues } from './notice/notice.service.ts'
 import { noticeMigrations } from './notice/notice.store.ts'
 import { ratingMigrations } from './rating/rating.migrations.ts'
+import { createOrderExport } from './order/order.export.ts'
 import { createOrderRunner, orderClockJob } from './order/order.runner.ts'
 import { orderRoutes } from './order/order.routes.ts'
 import { createOrders, type Delivering } from './order/order.service.ts'
@@ -35,6 +36,7 @@ import { orderMigrations } from './order/order.store.ts'
 import { prepaidMigrations } from './rating/prepaid.store.ts'
 import { createRating, rateUsageJob } from './rating/rating.service.ts'
 import { createChannels } from './topup/channel.service.ts'
+import { createTopupExport } from './topup/topup.export.ts'
 import { servePayments, topupRoutes } from './topup/topup.routes.ts'
 import { askPaymentsJob, createTopups } from './topup/topup.service.ts'
 import { topupMigrations } from './topup/topup.store.ts'
@@ -81,9 +83,9 @@ export function createBill(platform: Platform, { settings }: { settings: Setting
       delivering = by
     },
     operations: [orders.deliver],
-    handlers: [...catalogueRoutes(createCatalogue(platform)), ...consumeRoutes(createConsumes(platform)), ...orderRoutes(orders), ...arrearsRoutes(standings), ...noticeRoutes(notices), ...budgetRoutes(budgets), ...topupRoutes(topups, channels), ...invoiceRoutes(createInvoices(platform, { settings })), ...accountRoutes(createAccountService(platform))],
-    jobs: [rateUsageJob, orderClockJob, notices.job, askPaymentsJob],
-    jobHandlers: [rating.jobHandler, runner.jobHandler, notices.jobHandler, topups.jobHandler],
+    handlers: [...catalogueRoutes(createCatalogue(platform)), ...consumeRoutes(createConsumes(platform)), ...orderRoutes(orders, createOrderExport(platform)), ...arrearsRoutes(standings), ...noticeRoutes(notices), ...budgetRoutes(budgets), ...topupRoutes(topups, channels, createTopupExport(platform)), ...invoiceRoutes(createInvoices(platform, { settings })), ...accountRoutes(createAccountService(platform))],
+    jobs: [rateUsageJob, orderClockJob, notices.job, askPaymentsJob, forecastBudgetsJob],
+    jobHandlers: [rating.jobHandler, runner.jobHandler, notices.jobHandler, topups.jobHandler, budgets.jobHandler],
     start: async () => standings.start(),
     stop: () => standings.stop(),
     servePayments: (http) => servePayments(http, topups),

@@ -217,7 +217,7 @@ async function archive(one: Held, method: string, path: string, request: Http2Se
   if (method === 'PUT') {
     const reader = extract()
     reader.on('entry', (header, stream, next) => {
-      buffer(stream as unknown as AsyncIterable<Buffer> as NodeJS.ReadableStream).then((content) => {
+      buffer(stream as AsyncIterable<Buffer>).then((content) => {
         one.files.set(`/${header.name}`, content)
         next()
       }, next)

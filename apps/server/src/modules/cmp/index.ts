@@ -2,7 +2,7 @@ import type { ModuleParts, Platform } from '../../platform/platform.ts'
 import type { Sql } from '../../platform/db/database.ts'
 import { cloudMigrations } from './cloud/cloud.store.ts'
 import { cloudRoutes } from './cloud/cloud.routes.ts'
-import { createCloudService, type LicenceLimits, type CloudService } from './cloud/cloud.service.ts'
+import { createCloudService, sampleCapacityJob, type LicenceLimits, type CloudService } from './cloud/cloud.service.ts'
 import { licenceUsage } from './cloud/cloud.store.ts'
 
 export const cmpMigrations = cloudMigrations
@@ -18,6 +18,8 @@ export function createCmp(platform: Platform, others: { licence: LicenceLimits }
     clouds,
     usageOfLicence: licenceUsage,
     handlers: cloudRoutes(clouds),
+    jobs: [sampleCapacityJob],
+    jobHandlers: [clouds.jobHandler],
     start: () => clouds.start(),
     stop: () => clouds.stop(),
   }

@@ -10,7 +10,7 @@ import { keepTunnel, type TunnelParts } from '../../../../agent/src/tunnel.ts'
 import type { TestApp } from '../../testing/app.ts'
 import { call } from '../../testing/call.ts'
 
-export const someFacts = (wish: Partial<NodeFacts> = {}): NodeFacts => ({
+const someFacts = (wish: Partial<NodeFacts> = {}): NodeFacts => ({
   host_name: 'edge-01',
   machine_id: 'f'.repeat(32),
   os: 'Debian GNU/Linux 13',

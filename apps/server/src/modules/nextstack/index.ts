@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { Scope } from '../../platform/auth/actor.ts'
 import type { Migrations, Sql, Tx } from '../../platform/db/database.ts'
 import type { Authorising } from '../../platform/http/bind.ts'
 import type { ModuleParts, Platform } from '../../platform/platform.ts'
@@ -28,8 +29,8 @@ import { forgetHosts, hostMigrations } from './host/host.store.ts'
 import { forgetImages, imageCounter, imageMigrations } from './image/image.store.ts'
 import { createImaging } from './imaging.ts'
 import { keyPairRoutes } from './key-pair/key-pair.routes.ts'
-import { createKeyPairs } from './key-pair/key-pair.service.ts'
-import { keyPairCounter, keyPairMigrations } from './key-pair/key-pair.store.ts'
+import { createKeyPairs, publicKeyOf } from './key-pair/key-pair.service.ts'
+import { keyPairCounter, keyPairMigrations, namesOfKeys } from './key-pair/key-pair.store.ts'
 import { usageMigrations } from './metering.ts'
 import { createNetworking, networkingCounters, networkingMigrations } from './networking.ts'
 import { overviewRoutes } from './overview/overview.routes.ts'
@@ -42,7 +43,7 @@ import { sells } from './selling.ts'
 import { createSnapshotting, snapshottingMigrations } from './snapshotting.ts'
 import { snapshotCounter } from './snapshot/snapshot.store.ts'
 import { createStorage, forgetStorage, refuseWhileVolumes, storageCounters, storageMigrations } from './storage.ts'
-import { serveTerminalSockets, terminalRoutes } from './terminal/terminal.routes.ts'
+import { terminalRoutes } from './terminal/terminal.routes.ts'
 import { createTerminalService } from './terminal/terminal.service.ts'
 import { createMetrics } from './vm/vm.metrics.ts'
 import { createVmOperations } from './vm/vm.operations.ts'
@@ -71,6 +72,8 @@ export function createNextstack(
   /** Answers those who wait for changes, and cuts off uploads, so that a stop does not wait for them. */
   drain: () => void
   suspendable: Suspendable
+  /** Keys of organisations, for clouds of the other family. */
+  publicKeys: { publicKey: (scope: Scope, id: string) => Promise<string>; names: (scope: Scope) => Promise<readonly { id: string; name: string }[]> }
   /** Terminals end with the session that opened them. */
   sessionEnded: (gone: { session_id?: string; user_id?: string }) => void
 } {
@@ -96,6 +99,7 @@ export function createNextstack(
   const follower = createFollower({ clouds, observers: [instances, networking.observer, ...storage.observers, snapshotting.observer, imaging.observer, createHostObserver(platform)], log: platform.log })
 
   return {
+    publicKeys: { publicKey: (scope, id) => publicKeyOf(platform.db, scope, id), names: (scope) => namesOfKeys(platform.db, scope) },
     suspendable: createVmSuspension(platform, { clouds, operations }),
     projectContents: quotas.used,
     sold: sells({ vms, volumes: storage.volumes, eips: networking.eips }),
@@ -117,7 +121,7 @@ export function createNextstack(
       imaging.drain()
     },
     sessionEnded: (gone) => terminals.closeWhere((one) => one.session_id === gone.session_id || one.user_id === gone.user_id),
-    serveTerminals: (app) => serveTerminalSockets(app, terminals),
+    serveTerminals: terminals.serve,
     serveUploads: imaging.serveUploads,
     handlers: [...vmRoutes(vms), ...terminalRoutes(terminals), ...flavorRoutes(createFlavors(platform)), ...keyPairRoutes(createKeyPairs({ db: platform.db, quotas })), ...commandRoutes(commands), ...catalogueRoutes(catalogue), ...quotaRoutes(quotas), ...changeRoutes(changes), ...hostRoutes(hosts), ...overviewRoutes(overview), ...snapshotting.handlers, ...imaging.handlers, ...networking.handlers, ...storage.handlers],
     operations: [...Object.values(operations), ...Object.values(hostOperations), ...snapshotting.operations, ...imaging.operations, ...networking.operations, ...storage.operations],

@@ -17,8 +17,8 @@ export interface Rules {
 }
 
 /** Named so where a decision is explained. */
-export const builtInPolicyId = (role: Role): string => `role:${role}`
-export const everybodyPolicyId = 'everybody'
+const builtInPolicyId = (role: Role): string => `role:${role}`
+const everybodyPolicyId = 'everybody'
 
 const allowing = (id: string, calls: readonly Call[]): PolicySource => ({ id, document: { Version: policyLanguage, Statement: [{ Effect: 'Allow', Action: calls.map((call) => call.id), Resource: '*' }] } })
 

@@ -80,6 +80,9 @@ export const isUniqueViolation = (error: unknown, constraint: string): boolean =
 export const isExclusionViolation = (error: unknown, constraint: string): boolean =>
   error instanceof pg.DatabaseError && error.code === '23P01' && error.constraint === constraint
 
+/** Whether an error of the driver says that a lock was not got in the time that was set (`lock_timeout`). */
+export const isHeld = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '55P03'
+
 /** Whether an error of the driver says that a text has characters which no database of ours can store, such as U+0000. */
 export const isUnstorableText = (error: unknown): boolean => error instanceof pg.DatabaseError && (error.code === '22021' || error.code === '22P05')
 

@@ -81,11 +81,47 @@ export async function pageWithTotal<DB, T extends keyof DB, Row, AllDB, A extend
   return { total, rows: [] }
 }
 
+/**
+ * A page of what was found, with its total. It is cut out before anything is joined to it or
+ * counted of its rows, which is then done for the rows of the page only.
+ * @param found what the list is of, with its filters
+ * @param shown the rows with these ids, and all that is shown of them
+ */
+export function pageOf<DB, T extends keyof DB, Of, ShownDB, S extends keyof ShownDB, Row>(
+  found: SelectQueryBuilder<DB, T, Of>,
+  wish: PageQuery,
+  order: Order,
+  shown: (ids: RawBuilder<string>) => SelectQueryBuilder<ShownDB, S, Row>,
+): Promise<{ total: number; rows: Row[] }> {
+  const cut = paged(found.clearSelect().select(sql.ref(order.id).as('id')), wish, order)
+  return pageWithTotal(paged(shown(sql<string>`(${cut})`), { ...wish, page_num: 1 }, order), found, wish)
+}
+
 function withoutTotal<Row>(row: Row & { total: number }): Row {
   const { total: _, ...own } = row
   // What is left of it is what it was before.
   return own as unknown as Row
 }
 
+/**
+ * Pages of rows, each read on from the last row of the one before: so rows that come meanwhile
+ * neither show twice nor push others out.
+ */
+export async function* readOn<Row>(read: (last: Row | null) => Promise<readonly Row[]>): AsyncGenerator<readonly Row[]> {
+  for (let rows = await read(null); ; ) {
+    const last = rows.at(-1)
+    if (last === undefined) return
+    yield rows
+    rows = await read(last)
+  }
+}
+
 /** `%text%` for LIKE, with the wildcards in the text taken literally. */
 export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, (character) => `\\${character}`)}%`
+
+/** The condition that one of these texts (a column, or what is made of some) contains a keyword, in whatever case; true of every row where none is looked for. */
+export function matching(keyword: string | undefined, ...texts: readonly (string | RawBuilder<string>)[]): RawBuilder<boolean> {
+  if (keyword === undefined || keyword === '') return sql<boolean>`true`
+  const found = texts.map((text) => sql`${typeof text === 'string' ? sql.ref(text) : text} ilike ${containing(keyword)}`)
+  return sql<boolean>`(${sql.join(found, sql` or `)})`
+}

@@ -89,6 +89,7 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
     if (!declared.has(call)) throw new Error(`${call.id} is served but not in the contract`)
     if (bound.has(call)) throw new Error(`${call.id} has two handlers`)
     if (handler.shared && call.method !== 'GET') throw new Error(`${call.id} changes something, so its answer cannot be shared`)
+    if ((handler.lines === true) !== call.lines) throw new Error(`${call.id} is declared to answer ${call.lines ? 'in lines' : 'at once'}`)
     bound.add(call)
     const hasBody = call.method !== 'GET' && call.method !== 'DELETE'
 
@@ -120,6 +121,14 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
         // An absent body reads as an empty object: the missing fields are then named one by one.
         const body = hasBody ? parse(call.body, request.body ?? {}, 'body') : {}
         if (request.actor !== null && isDecidedByBody(request.actor.rules, call)) await refuseUnlessAllowed(request, call, { params, body }, options)
+        if (handler.lines === true) {
+          const left = new AbortController()
+          reply.raw.once('close', () => left.abort(new Error('nobody reads any more')))
+          const input = { params, query, body, actor: request.actor, request, reply, signal: left.signal } as Parameters<typeof handler.run>[0]
+          const lines = await begun(handler.run(input))
+          const said = reply.getSerializationFunction(String(call.status))
+          return reply.type('application/x-ndjson; charset=utf-8').send(Readable.from(texts(lines, (line) => (said === undefined ? JSON.stringify(check(call, line)) : said(check(call, line) as Record<string, unknown>)))))
+        }
         // What handle() bound fits the declaration; here the kinds of all calls meet.
         const input = { params, query, body, actor: request.actor, request, reply } as Parameters<typeof handler.run>[0]
         const answer = check(call, await handler.run(input))
@@ -129,6 +138,22 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
       },
     })
   }
+}
+
+/** With the first line there: until then, what fails can still be answered as a refusal. */
+async function begun(lines: AsyncIterable<unknown>): Promise<AsyncIterable<unknown>> {
+  const iterator = lines[Symbol.asyncIterator]()
+  let first: IteratorResult<unknown> | null = await iterator.next()
+  const next = async (): Promise<IteratorResult<unknown>> => {
+    const line = first ?? (await iterator.next())
+    first = null
+    return line
+  }
+  return { [Symbol.asyncIterator]: () => ({ next, return: async () => (await iterator.return?.()) ?? { done: true, value: undefined } }) }
+}
+
+async function* texts(lines: AsyncIterable<unknown>, said: (line: unknown) => string): AsyncGenerator<string> {
+  for await (const line of lines) yield `${said(line)}\n`
 }
 
 export const auditEntry = (request: FastifyRequest, call: Call, code: number): AuditEntry => ({

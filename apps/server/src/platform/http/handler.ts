@@ -20,10 +20,17 @@ export interface SharedInput<C extends Call> {
   scope: Scope
 }
 
+/** What a handler gets whose answer comes in lines. */
+export type LinesInput<C extends Call> = HandlerInput<C> & {
+  /** Aborted when nobody reads any more. */
+  signal: AbortSignal
+}
+
 /** A call with what answers it. */
 export type Handler =
-  | { readonly call: Call; readonly shared: false; readonly run: (input: HandlerInput<Call>) => Promise<unknown> }
-  | { readonly call: Call; readonly shared: true; readonly run: (input: SharedInput<Call>) => Promise<unknown> }
+  | { readonly call: Call; readonly shared: false; readonly lines: true; readonly run: (input: LinesInput<Call>) => AsyncIterable<unknown> }
+  | { readonly call: Call; readonly shared: false; readonly lines?: false; readonly run: (input: HandlerInput<Call>) => Promise<unknown> }
+  | { readonly call: Call; readonly shared: true; readonly lines?: false; readonly run: (input: SharedInput<Call>) => Promise<unknown> }
 
 /** Binds a handler to a declared call; one whose answer does not fit the declared response does not compile. */
 export const handle = <C extends Call>(call: C, run: (input: HandlerInput<C>) => Promise<ResponseOf<C>>): Handler => ({
@@ -41,4 +48,12 @@ export const handleShared = <C extends Call>(call: C, run: (input: SharedInput<C
   call,
   shared: true,
   run: run as (input: SharedInput<Call>) => Promise<unknown>,
+})
+
+/** Binds a call whose answer comes in lines; each has to fit the declared response. */
+export const handleLines = <C extends Call>(call: C, run: (input: LinesInput<C>) => AsyncIterable<ResponseOf<C>>): Handler => ({
+  call,
+  shared: false,
+  lines: true,
+  run: run as (input: LinesInput<Call>) => AsyncIterable<unknown>,
 })

@@ -39,7 +39,7 @@ function operation(call: Call): Json {
       [call.status]:
         call.status === 204
           ? { description: 'Done' }
-          : { description: 'Success', content: { 'application/json': { schema: schemaOf(call.response, 'output') } } },
+          : { description: 'Success', content: { [call.lines ? 'application/x-ndjson' : 'application/json']: { schema: schemaOf(call.response, 'output') } } },
       default: { description: 'Refused; see x-error-catalogue', content: { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } } },
     },
   }

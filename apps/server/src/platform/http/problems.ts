@@ -1,6 +1,7 @@
 import { errors, fillText, type ErrorName } from '@zhisuan/contract/errors'
 import type { Problem } from '@zhisuan/contract/problem'
 import { isEngineError } from '@zhisuan/engines/errors'
+import { OpenStackError } from '@zhisuan/engines/openstack/errors'
 import type { FastifyError, FastifyInstance } from 'fastify'
 import { isConnectionError, isUnstorableText } from '../db/database.ts'
 import { Refusal } from '../errors.ts'
@@ -24,6 +25,10 @@ const engineRefusals = {
 /** Whatever was thrown, as a refusal of the catalogue. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
+  if (error instanceof OpenStackError) {
+    const { cloud, service, requestId: request_id } = error
+    return new Refusal(engineRefusals[error.kind], { cause: error, detail: error.words ?? undefined, engine: { cloud, service, request_id } })
+  }
   if (isEngineError(error)) return new Refusal(engineRefusals[error.kind], { cause: error })
   // Where a call's schema forgot to refuse them.
   if (isUnstorableText(error)) return new Refusal('requestInvalid', { cause: error })
@@ -38,6 +43,16 @@ export function toRefusal(error: unknown): Refusal {
   return new Refusal('unknown', { cause: error })
 }
 
+/** What a refusal is to whoever asked. */
+export const problemOf = (refusal: Refusal, requestId: string): Problem => ({
+  code: errors[refusal.refusal].code,
+  message: fillText(errors[refusal.refusal].text, refusal.values),
+  request_id: requestId,
+  ...(refusal.fields !== undefined && { fields: [...refusal.fields] }),
+  ...(refusal.detail !== undefined && { detail: refusal.detail }),
+  ...(refusal.engine !== undefined && { engine: refusal.engine }),
+})
+
 /** Every answer that is not a success is a {@link Problem}; causes go to the log, never to the caller. */
 export function answerProblems(app: FastifyInstance, audit: BindOptions['audit']): void {
   app.setErrorHandler(async (error, request, reply) => {
@@ -50,13 +65,7 @@ export function answerProblems(app: FastifyInstance, audit: BindOptions['audit']
     if (call?.audit === true && (request.actor !== null || call.access === 'public')) {
       await audit(auditEntry(request, call, entry.code)).catch((cause: unknown) => request.log.error({ err: cause }, 'audit failed'))
     }
-    const problem: Problem = {
-      code: entry.code,
-      message: fillText(entry.text, refusal.values),
-      request_id: request.id,
-      ...(refusal.fields !== undefined && { fields: [...refusal.fields] }),
-      ...(refusal.detail !== undefined && { detail: refusal.detail }),
-    }
+    const problem = problemOf(refusal, request.id)
     if (refusal.refusal === 'tooManyRequests') reply.header('retry-after', String(refusal.values['seconds'] ?? 60))
     return reply.code(entry.status).type('application/json; charset=utf-8').send(problem)
   })

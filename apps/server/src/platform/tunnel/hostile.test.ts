@@ -156,7 +156,7 @@ describe('whoever is at the door', () => {
     await another()
     await vi.waitFor(() => expect([...silent, ...idle].every(({ readyState }) => readyState === WebSocket.CLOSED)).toBe(true), { timeout: 20_000, interval: 50 })
     await isServed()
-  }, 40_000)
+  })
 
   it('and plays back what an agent said before is not that agent', async () => {
     const first = await opened()
@@ -290,5 +290,5 @@ describe('an enrolled agent that means harm', () => {
     await isServed()
     // It does not answer whether it is there.
     await isConnected(hostileId, false)
-  }, 30_000)
+  })
 })

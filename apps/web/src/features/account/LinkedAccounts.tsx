@@ -15,6 +15,7 @@ import { notify } from '../../api/notify.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'
 import { field } from '../../kit/rules.ts'
+import { FormFoot } from './FormFoot.tsx'
 import { showRefusal } from './refusals.ts'
 
 /** Accounts of identity providers that one signs in with. */
@@ -68,12 +69,7 @@ export function LinkedAccounts() {
             <Form.Item name="password" label={t('currentPassword')} extra={t('currentPasswordHint')} {...field(passwordTyped)} validateTrigger="onSubmit">
               <Input.Password autoComplete="current-password" autoFocus />
             </Form.Item>
-            <Space wrap>
-              <Button type="primary" htmlType="submit" loading={link.isPending}>
-                {t('linked.go')}
-              </Button>
-              <Button onClick={() => setAsking(null)}>{t('linked.back')}</Button>
-            </Space>
+            <FormFoot text={t('linked.go')} pending={link.isPending} onBack={() => setAsking(null)} />
           </>
         )}
       </Form>

@@ -19,6 +19,7 @@ import { notify } from '../../api/notify.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'
 import { field } from '../../kit/rules.ts'
+import { FormFoot } from './FormFoot.tsx'
 import { showRefusal } from './refusals.ts'
 
 type Step = { readonly at: 'rest' } | { readonly at: 'add' } | { readonly at: 'rename' | 'remove'; readonly key: Passkey }
@@ -130,7 +131,7 @@ function Add({ number, onDone }: { readonly number: number; readonly onDone: () 
         <Input autoComplete="off" maxLength={64} autoFocus />
       </Form.Item>
       {asksPassword && <PasswordField />}
-      <Foot text={t('passkey.create')} pending={pending} onBack={onDone} />
+      <FormFoot text={t('passkey.create')} pending={pending} onBack={onDone} />
     </Form>
   )
 }
@@ -151,7 +152,7 @@ function Rename({ passkey, onDone }: { readonly passkey: Passkey; readonly onDon
       <Form.Item name="name" label={t('passkey.name')} {...field(passkeys.rename.body.shape.name)}>
         <Input autoComplete="off" maxLength={64} autoFocus />
       </Form.Item>
-      <Foot text={t('passkey.save')} pending={rename.isPending} onBack={onDone} />
+      <FormFoot text={t('passkey.save')} pending={rename.isPending} onBack={onDone} />
     </Form>
   )
 }
@@ -182,19 +183,7 @@ function Remove({ passkey, onDone }: { readonly passkey: Passkey; readonly onDon
     <Form form={form} name="passkeyRemove" layout="vertical" className="zs-account-form" requiredMark={false} onFinish={submit}>
       <p>{t('passkey.removeTitle', { name: passkey.name })}</p>
       {asksPassword && <PasswordField />}
-      <Foot text={t('passkey.remove')} danger pending={remove.isPending} onBack={onDone} />
+      <FormFoot text={t('passkey.remove')} danger pending={remove.isPending} onBack={onDone} />
     </Form>
-  )
-}
-
-function Foot({ text, danger = false, pending, onBack }: { readonly text: string; readonly danger?: boolean; readonly pending: boolean; readonly onBack: () => void }) {
-  const { t } = useTranslation('account')
-  return (
-    <Space wrap>
-      <Button type="primary" danger={danger} htmlType="submit" loading={pending}>
-        {text}
-      </Button>
-      <Button onClick={onBack}>{t('passkey.back')}</Button>
-    </Space>
   )
 }

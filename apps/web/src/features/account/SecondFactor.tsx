@@ -15,6 +15,7 @@ import { copyText } from '../../kit/copy.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'
 import { field } from '../../kit/rules.ts'
+import { FormFoot } from './FormFoot.tsx'
 import { showRefusal } from './refusals.ts'
 
 interface Begun {
@@ -79,7 +80,7 @@ function Begin({ onBegun, onBack }: { readonly onBegun: (begun: Begun) => void; 
       <Form.Item name="password" label={t('currentPassword')} extra={t('currentPasswordHint')} {...field(passwordTyped)} validateTrigger="onSubmit">
         <Input.Password autoComplete="current-password" autoFocus />
       </Form.Item>
-      <Submit text={t('second.next')} pending={begin.isPending} onBack={onBack} />
+      <FormFoot text={t('second.next')} pending={begin.isPending} onBack={onBack} />
     </Form>
   )
 }
@@ -101,7 +102,7 @@ function Confirm({ begun, onCodes, onBack }: { readonly begun: Begun; readonly o
       <Form.Item name="code" label={t('second.code')} {...field(secondFactor.confirm.body.shape.code)} validateTrigger="onSubmit">
         <Input inputMode="numeric" autoComplete="one-time-code" maxLength={6} autoFocus />
       </Form.Item>
-      <Submit text={t('second.turnOn')} pending={confirm.isPending} onBack={onBack} />
+      <FormFoot text={t('second.turnOn')} pending={confirm.isPending} onBack={onBack} />
     </Form>
   )
 }
@@ -150,19 +151,7 @@ function Prove({ action, onCodes, onBack }: { readonly action: 'renewCodes' | 'r
       <Form.Item name="code" label={t('second.codeOrRecovery')} {...field(otp)} validateTrigger="onSubmit">
         <Input autoComplete="one-time-code" maxLength={16} />
       </Form.Item>
-      <Submit text={t(action === 'remove' ? 'second.remove' : 'second.renewCodes')} danger={action === 'remove'} pending={change.isPending} onBack={onBack} />
+      <FormFoot text={t(action === 'remove' ? 'second.remove' : 'second.renewCodes')} danger={action === 'remove'} pending={change.isPending} onBack={onBack} />
     </Form>
-  )
-}
-
-function Submit({ text, danger = false, pending, onBack }: { readonly text: string; readonly danger?: boolean; readonly pending: boolean; readonly onBack: () => void }) {
-  const { t } = useTranslation('account')
-  return (
-    <Space wrap>
-      <Button type="primary" danger={danger} htmlType="submit" loading={pending}>
-        {text}
-      </Button>
-      <Button onClick={onBack}>{t('second.back')}</Button>
-    </Space>
   )
 }

@@ -6,18 +6,20 @@ import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import Modal from 'antd/es/modal'
 import Select from 'antd/es/select'
-import { cloudProducts, clouds, type Cloud } from '@zhisuan/contract/cmp/cloud'
+import Skeleton from 'antd/es/skeleton'
+import { cloudProducts, clouds, connectionsOf, type Cloud } from '@zhisuan/contract/cmp/cloud'
 import { constants } from '@zhisuan/contract/constants'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { ApiError } from '../../api/client.ts'
-import { useChange } from '../../api/hooks.ts'
+import { useCall, useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
 import { errorText } from '../../api/toasts.ts'
+import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { useReturnFocus } from '../../kit/focus.ts'
 import { field, showFieldErrors } from '../../kit/rules.ts'
-import { connectionOf, type CloudValues } from './cloudForm.ts'
-import { touchedByCloud } from './cloudRules.ts'
+import { connectionOf, firstValues, type CloudValues } from './cloudForm.ts'
+import { isConnectionType, touchedByCloud } from './cloudRules.ts'
 import { ConnectionFields } from './ConnectionFields.tsx'
 import { ConnectionTest } from './ConnectionTest.tsx'
 import { LabelsEditor, labelsRule } from './LabelsEditor.tsx'
@@ -38,6 +40,12 @@ export function CloudDrawer({ cloud, onClose }: { readonly cloud: Cloud | null; 
   const update = useChange(clouds.update, { invalidates: touchedByCloud, silent: true })
   const product = Form.useWatch('product', form) ?? cloud?.product ?? 'nextstack'
   const connection: unknown = Form.useWatch('connection', form)
+  // The list does not say how an OpenStack is reached.
+  const known = useCall(clouds.get, { params: { id: cloud?.cloud_id ?? '' } }, { enabled: cloud !== null && cloud.product !== 'nextstack' && reconnect, silent: true })
+  const settings = known.data?.settings ?? null
+  useEffect(() => {
+    if (settings !== null) form.setFieldValue('connection', firstValues(cloud, settings))
+  }, [form, cloud, settings])
 
   const submit = (values: CloudValues): void => {
     setRefused(null)
@@ -49,7 +57,7 @@ export function CloudDrawer({ cloud, onClose }: { readonly cloud: Cloud | null; 
       },
       onError: (error: ApiError) => setRefused({ text: errorText(error), rest: showFieldErrors(form, error.fields).map(({ message }) => message) }),
     }
-    if (cloud === null) create.mutate({ body: { name, description, labels, product: values.product, connection: connectionOf(values.connection) } }, outcome)
+    if (cloud === null) create.mutate({ body: { name, description, labels, product: values.product, connection: connectionOf(values.connection, true) } }, outcome)
     else update.mutate({ params: { id: cloud.cloud_id }, body: { name, description, labels, ...(reconnect && { connection: connectionOf(values.connection) }) } }, outcome)
   }
   const saving = create.isPending || update.isPending
@@ -78,9 +86,13 @@ export function CloudDrawer({ cloud, onClose }: { readonly cloud: Cloud | null; 
           description: cloud?.description ?? '',
           product: cloud?.product ?? 'nextstack',
           labels: cloud?.labels ?? [],
-          connection: { type: cloud?.connection.type ?? 'lxd-socket', socket_path: cloud?.connection.type === 'lxd-socket' ? cloud.connection.address : '/var/snap/lxd/common/lxd/unix.socket' },
+          connection: firstValues(cloud, null),
         }}
-        onValuesChange={() => setDirty(true)}
+        onValuesChange={(changed: Partial<CloudValues>) => {
+          setDirty(true)
+          // Each product has connections of its own.
+          if (changed.product !== undefined) form.setFieldValue(['connection', 'type'], connectionsOf(changed.product)[0])
+        }}
         onFinish={submit}
         scrollToFirstError={{ block: 'center', focus: true }}
       >
@@ -99,7 +111,7 @@ export function CloudDrawer({ cloud, onClose }: { readonly cloud: Cloud | null; 
         {cloud !== null && (
           <>
             <p>
-              {t('form.connectionNow', { type: connectionName(cloud) })} <span className="zs-code">{cloud.connection.address}</span>
+              {t('form.connectionNow', { type: isConnectionType(cloud.connection.type) ? t(`form.connectionType.${cloud.connection.type}`) : cloud.connection.type })} <span className="zs-code">{cloud.connection.address}</span>
             </p>
             <Form.Item>
               <Checkbox checked={reconnect} onChange={(event) => setReconnect(event.target.checked)}>
@@ -108,10 +120,12 @@ export function CloudDrawer({ cloud, onClose }: { readonly cloud: Cloud | null; 
             </Form.Item>
           </>
         )}
-        {reconnect && (
+        {reconnect && known.isLoading && <Skeleton active paragraph={{ rows: 5 }} />}
+        {reconnect && known.isLoadingError && <ErrorPanel error={known.error} onRetry={() => void known.refetch()} />}
+        {reconnect && !known.isLoading && !known.isLoadingError && (
           <>
-            <ConnectionFields />
-            <ConnectionTest form={form} product={product} current={connection} />
+            <ConnectionFields product={product} registered={settings !== null} />
+            <ConnectionTest form={form} product={product} cloudId={cloud?.cloud_id ?? null} current={connection} />
           </>
         )}
 
@@ -133,15 +147,4 @@ export function CloudDrawer({ cloud, onClose }: { readonly cloud: Cloud | null; 
       </Modal>
     </Drawer>
   )
-
-  function connectionName(of: Cloud): string {
-    switch (of.connection.type) {
-      case 'lxd-socket':
-      case 'lxd-https':
-      case 'sandbox':
-        return t(`form.connectionType.${of.connection.type}`)
-      default:
-        return of.connection.type
-    }
-  }
 }

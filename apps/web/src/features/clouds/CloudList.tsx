@@ -2,10 +2,12 @@ import Button from 'antd/es/button'
 import { cloudProducts, clouds, cloudStatuses, type Cloud } from '@zhisuan/contract/cmp/cloud'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useSearchParams } from 'react-router'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { cloudColumns } from './cloudColumns.tsx'
+import { CloudDetailDrawer, withPart } from './CloudDetailDrawer.tsx'
 import { CloudDrawer } from './CloudDrawer.tsx'
 import './clouds.css'
 import { useCloudActions } from './useCloudActions.tsx'
@@ -13,6 +15,15 @@ import { useCloudActions } from './useCloudActions.tsx'
 /** The clouds that the platform manages: how each is, how full, and what it can run. */
 export default function CloudList() {
   const { t } = useTranslation(['clouds', 'shell'])
+  const [search, setSearch] = useSearchParams()
+  const seen = search.get('cloud')
+  // Filters and page stay.
+  const withCloud = (id: string | null): URLSearchParams => {
+    const next = withPart(search, null)
+    if (id === null) next.delete('cloud')
+    else next.set('cloud', id)
+    return next
+  }
   const [drawer, setDrawer] = useState<'create' | Cloud | null>(null)
   const actionsOf = useCloudActions(setDrawer)
   const create = (
@@ -26,7 +37,7 @@ export default function CloudList() {
         call={clouds.list}
         rows={(response) => response.clouds}
         rowKey="cloud_id"
-        columns={cloudColumns(t)}
+        columns={cloudColumns(t, (cloud) => `?${withCloud(cloud.cloud_id).toString()}`)}
         filters={[
           filter.select('product', t('filter.product'), cloudProducts.map((value) => ({ value, label: t(`product.${value}`) }))),
           filter.select('status', t('filter.status'), cloudStatuses.map((value) => ({ value, label: t(`shell:cloud.status.${value}`) }))),
@@ -40,6 +51,7 @@ export default function CloudList() {
           </EmptyState>
         }
       />
+      {seen !== null && <CloudDetailDrawer cloudId={seen} onClose={() => setSearch(withCloud(null))} />}
       {drawer !== null && <CloudDrawer cloud={drawer === 'create' ? null : drawer} onClose={() => setDrawer(null)} />}
     </>
   )

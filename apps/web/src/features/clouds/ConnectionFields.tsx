@@ -1,49 +1,123 @@
+import Alert from 'antd/es/alert'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import Radio from 'antd/es/radio'
-import { cloudConnection } from '@zhisuan/contract/cmp/cloud'
+import Select from 'antd/es/select'
+import { cloudConnection, connectionsOf, type CloudConnection, type CloudProduct } from '@zhisuan/contract/cmp/cloud'
 import { useTranslation } from 'react-i18next'
 import { field } from '../../kit/rules.ts'
 import { PemInput } from './PemInput.tsx'
 
-const [socket, https] = cloudConnection.options
-export const connectionTypes = ['lxd-socket', 'lxd-https', 'sandbox'] as const
-export type ConnectionType = (typeof connectionTypes)[number]
+const [socket, https, , password, credential] = cloudConnection.options
+const name = (key: string) => ['connection', key]
+const code = { className: 'zs-code', spellCheck: false, autoComplete: 'off' } as const
 
 /** How to reach an engine, named as in the body of the call. */
-export function ConnectionFields() {
+export function ConnectionFields({ product, registered }: {
+  readonly product: CloudProduct
+  /** Whether there are secrets already, which are kept where none are typed. */
+  readonly registered: boolean
+}) {
   const { t } = useTranslation('clouds')
-  const type: ConnectionType = Form.useWatch(['connection', 'type']) ?? 'lxd-socket'
-  const name = (key: string) => ['connection', key]
+  const types = connectionsOf(product)
+  const chosen: CloudConnection['type'] | undefined = Form.useWatch(['connection', 'type'])
+  const type = chosen !== undefined && types.includes(chosen) ? chosen : (types[0] ?? 'lxd-socket')
   return (
     <>
       <Form.Item name={name('type')} label={t('form.type')} extra={t(`form.connectionNote.${type}`)} required>
-        <Radio.Group optionType="button" options={connectionTypes.map((value) => ({ value, label: t(`form.connectionType.${value}`) }))} />
+        <Radio.Group optionType="button" options={types.map((value) => ({ value, label: t(`form.connectionType.${value}`) }))} />
       </Form.Item>
       {type === 'lxd-socket' && (
         <Form.Item name={name('socket_path')} label={t('form.socketPath')} extra={t('form.socketPathNote')} {...field(socket.shape.socket_path)}>
-          <Input className="zs-code" spellCheck={false} autoComplete="off" />
+          <Input {...code} />
         </Form.Item>
       )}
-      {type === 'lxd-https' && (
+      {type === 'lxd-https' && <LxdFields />}
+      {(type === 'openstack-password' || type === 'openstack-credential') && <OpenStackFields type={type} registered={registered} />}
+    </>
+  )
+}
+
+function LxdFields() {
+  const { t } = useTranslation('clouds')
+  return (
+    <>
+      <Form.Item name={name('url')} label={t('form.url')} {...field(https.shape.url)}>
+        <Input {...code} placeholder="https://10.0.0.10:8443" />
+      </Form.Item>
+      <Form.Item name={name('client_certificate')} label={t('form.clientCertificate')} extra={t('form.clientCertificateNote')} {...field(https.shape.client_certificate)}>
+        <PemInput kind="CERTIFICATE" />
+      </Form.Item>
+      <Form.Item name={name('client_key')} label={t('form.clientKey')} extra={t('form.clientKeyNote')} {...field(https.shape.client_key)}>
+        <PemInput kind="PRIVATE KEY" />
+      </Form.Item>
+      <Form.Item name={name('server_certificate')} label={t('form.serverCertificate')} extra={t('form.serverCertificateNote')} {...field(https.shape.server_certificate)}>
+        <PemInput kind="CERTIFICATE" />
+      </Form.Item>
+      <Form.Item name={name('project')} label={t('form.project')} extra={t('form.projectNote')} {...field(https.shape.project)}>
+        <Input {...code} />
+      </Form.Item>
+    </>
+  )
+}
+
+function OpenStackFields({ type, registered }: { readonly type: 'openstack-password' | 'openstack-credential'; readonly registered: boolean }) {
+  const { t } = useTranslation('clouds')
+  const kept = registered ? { placeholder: t('form.secretKept') } : {}
+  // Of a cloud that has a secret none need be typed.
+  const secret = (schema: typeof password.shape.password) => field(registered ? schema.optional() : schema)
+  return (
+    <>
+      <Form.Item name={name('auth_url')} label={t('form.authUrl')} extra={t('form.authUrlNote')} {...field(password.shape.auth_url)}>
+        <Input {...code} placeholder="https://keystone.example.com:5000/v3" />
+      </Form.Item>
+      {type === 'openstack-password' ? (
+        <div className="cl-pairs">
+          <Form.Item name={name('username')} label={t('form.username')} extra={t('form.usernameNote')} {...field(password.shape.username)}>
+            <Input {...code} />
+          </Form.Item>
+          <Form.Item name={name('password')} label={t('form.password')} {...secret(password.shape.password)}>
+            <Input.Password autoComplete="new-password" {...kept} />
+          </Form.Item>
+          <Form.Item name={name('project')} label={t('form.openstackProject')} extra={t('form.openstackProjectNote')} {...field(password.shape.project)}>
+            <Input {...code} />
+          </Form.Item>
+          <Form.Item name={name('region')} label={t('form.region')} extra={t('form.regionNote')} {...field(password.shape.region)}>
+            <Input {...code} />
+          </Form.Item>
+        </div>
+      ) : (
         <>
-          <Form.Item name={name('url')} label={t('form.url')} {...field(https.shape.url)}>
-            <Input className="zs-code" placeholder="https://10.0.0.10:8443" spellCheck={false} autoComplete="off" />
-          </Form.Item>
-          <Form.Item name={name('client_certificate')} label={t('form.clientCertificate')} extra={t('form.clientCertificateNote')} {...field(https.shape.client_certificate)}>
-            <PemInput kind="CERTIFICATE" />
-          </Form.Item>
-          <Form.Item name={name('client_key')} label={t('form.clientKey')} extra={t('form.clientKeyNote')} {...field(https.shape.client_key)}>
-            <PemInput kind="PRIVATE KEY" />
-          </Form.Item>
-          <Form.Item name={name('server_certificate')} label={t('form.serverCertificate')} extra={t('form.serverCertificateNote')} {...field(https.shape.server_certificate)}>
-            <PemInput kind="CERTIFICATE" />
-          </Form.Item>
-          <Form.Item name={name('project')} label={t('form.project')} extra={t('form.projectNote')} {...field(https.shape.project)}>
-            <Input className="zs-code" spellCheck={false} autoComplete="off" />
-          </Form.Item>
+          <Alert className="cl-limits" type="info" showIcon title={t('form.credentialLimits')} description={t('form.credentialLimitsNote')} />
+          <div className="cl-pairs">
+            <Form.Item name={name('credential_id')} label={t('form.credentialId')} {...field(credential.shape.credential_id)}>
+              <Input {...code} />
+            </Form.Item>
+            <Form.Item name={name('credential_secret')} label={t('form.credentialSecret')} {...secret(credential.shape.credential_secret)}>
+              <Input.Password autoComplete="new-password" {...kept} />
+            </Form.Item>
+            <Form.Item name={name('region')} label={t('form.region')} extra={t('form.regionNote')} {...field(credential.shape.region)}>
+              <Input {...code} />
+            </Form.Item>
+          </div>
         </>
       )}
+      {type === 'openstack-password' && (
+        <div className="cl-pairs">
+          <Form.Item name={name('user_domain')} label={t('form.userDomain')} {...field(password.shape.user_domain.unwrap())}>
+            <Input {...code} />
+          </Form.Item>
+          <Form.Item name={name('project_domain')} label={t('form.projectDomain')} {...field(password.shape.project_domain.unwrap())}>
+            <Input {...code} />
+          </Form.Item>
+        </div>
+      )}
+      <Form.Item name={name('interface')} label={t('form.interface')} extra={t('form.interfaceNote')}>
+        <Select options={password.shape.interface.unwrap().options.map((value) => ({ value, label: t(`form.interfaces.${value}`) }))} />
+      </Form.Item>
+      <Form.Item name={name('certificate_authority')} label={t('form.certificateAuthority')} extra={t('form.certificateAuthorityNote')} {...field(password.shape.certificate_authority)}>
+        <PemInput kind="CERTIFICATE" />
+      </Form.Item>
     </>
   )
 }

@@ -9,15 +9,17 @@ import { StatusTag } from '../../kit/StatusTag.tsx'
 import { CloudLabels, LoadLabel } from '../../layout/CloudLabels.tsx'
 import { cloudTones, healthTones, shareOf } from './cloudRules.ts'
 
-export const cloudColumns = (t: TFunction<['clouds', 'shell']>): readonly Column<Cloud>[] => [
-  col.name('name', t('column.name'), (cloud) => cloud.name, { sort: true, note: (cloud) => <CloudNote cloud={cloud} /> }),
+export const cloudColumns = (t: TFunction<['clouds', 'shell']>, to: (cloud: Cloud) => string): readonly Column<Cloud>[] => [
+  col.name('name', t('column.name'), (cloud) => cloud.name, { sort: true, to, note: (cloud) => <CloudNote cloud={cloud} /> }),
   col.custom('engine', t('column.engine'), (cloud) => (
     <div className="cl-engine">
       {t(`product.${cloud.product}`)}
       <div className="zs-name-note">{cloud.engine === null ? t('neverReached') : [cloud.engine, cloud.engine_version].filter((part) => part !== null).join(' ')}</div>
-      <div className="zs-name-note">
-        <Types cloud={cloud} />
-      </div>
+      {cloud.product === 'nextstack' && (
+        <div className="zs-name-note">
+          <Types cloud={cloud} />
+        </div>
+      )}
     </div>
   )),
   col.custom('status', t('column.status'), (cloud) => <StatusTag tone={cloudTones[cloud.status]}>{t(`shell:cloud.status.${cloud.status}`)}</StatusTag>, { width: 84 }),

@@ -1,4 +1,4 @@
-import { cloudCan, type Cloud, type CloudStatus } from '@zhisuan/contract/cmp/cloud'
+import { cloudCan, connectionTypes, type Cloud, type CloudConnection, type CloudServiceState, type CloudStatus } from '@zhisuan/contract/cmp/cloud'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
 import type { BodyOf, Call } from '@zhisuan/contract/define'
 import type { TFunction } from 'i18next'
@@ -8,7 +8,17 @@ import type { StatusTone } from '../../kit/StatusTag.tsx'
 /** How each status looks; what it is called stands under `cloud.status` in the shell's messages. */
 export const cloudTones: Readonly<Record<CloudStatus, StatusTone>> = { active: 'good', maintenance: 'warning', offline: 'rest' }
 
-export const healthTones: Readonly<Record<Cloud['health'], StatusTone>> = { unknown: 'busy', reachable: 'good', unreachable: 'bad', unauthorised: 'bad' }
+export const healthTones: Readonly<Record<Cloud['health'], StatusTone>> = { unknown: 'busy', reachable: 'good', degraded: 'warning', unreachable: 'bad', unauthorised: 'bad' }
+
+/** What is merely not there is a fault only where it is needed. */
+export const serviceTone = ({ state, required }: Pick<CloudServiceState, 'state' | 'required'>): StatusTone => (state === 'works' ? 'good' : state === 'missing' && !required ? 'rest' : required ? 'bad' : 'warning')
+
+/** Whether a cloud can be registered, as its services answered. */
+export const servicesOutcome = (services: readonly Pick<CloudServiceState, 'state' | 'required'>[]): 'success' | 'warning' | 'error' => {
+  const broken = services.filter(({ state }) => state !== 'works')
+  if (broken.some(({ required }) => required)) return 'error'
+  return broken.length > 0 ? 'warning' : 'success'
+}
 
 /** The changes of status, each with the action of the call that makes it. */
 export const cloudMoves = {
@@ -23,7 +33,12 @@ export const whyNot = (t: TFunction<['clouds', 'shell']>, move: CloudMove, cloud
   allowed(cloudCan, move, cloud.status, t(`shell:cloud.status.${cloud.status}`))
 
 /** What is no longer true after a cloud changed: also what the switcher in the top bar shows. */
-export const touchedByCloud: readonly Call[] = [clouds.list, clouds.basicInfo]
+export const touchedByCloud: readonly Call[] = [clouds.list, clouds.basicInfo, clouds.get]
+
+/** How much more is promised than there is; null where it is not more. */
+export const ratioOf = ({ total, physical }: { total: number; physical: number }): number | null => (physical > 0 && total > physical ? total / physical : null)
+
+export const isConnectionType = (type: string): type is CloudConnection['type'] => (connectionTypes as readonly string[]).includes(type)
 
 /** How full each of a cloud's resources is, 0 to 1; null where there is none of it. */
 export const shareOf = ({ used, total }: { used: number; total: number }): number | null => (total > 0 ? Math.min(1, Math.max(0, used / total)) : null)

@@ -5,7 +5,7 @@ import { z } from 'zod'
 export type LogLine = ResponseOf<typeof containers.logs>['items'][number]
 
 /** What is sent to whoever follows: lines as they come, at the end that there are no more. */
-export const logMessage = z.union([
+const logMessage = z.union([
   z.object({ items: z.array(z.object({ at: z.string().nullable(), stream: z.enum(['stdout', 'stderr']), text: z.string() })) }),
   z.object({ ended: z.literal(true) }),
 ])
@@ -16,7 +16,7 @@ export type FollowState = 'connecting' | 'following' | 'waiting' | 'ended' | 're
 /** What a browser scrolls through easily; the whole is in the download. */
 export const linesKept = 5_000
 /** Asked for from before, each time it is dialled. */
-export const tailLines = 1_000
+const tailLines = 1_000
 
 const firstPauseMs = 1_000
 const longestPauseMs = 15_000

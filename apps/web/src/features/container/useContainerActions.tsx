@@ -5,6 +5,7 @@ import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import type { BatchAction } from '../../kit/BatchBar.tsx'
 import type { Confirmation } from '../../kit/ConfirmDialog.tsx'
+import { firstNames } from '../../kit/firstNames.ts'
 import { paths, withQuery } from '../../paths.ts'
 import { ContainerKill } from './ContainerKill.tsx'
 import { ContainerRename } from './ContainerRename.tsx'
@@ -24,9 +25,6 @@ type Operation = keyof ReturnType<typeof useContainerCalls>
 type DialogKind = 'rename' | 'kill' | 'update'
 
 const dangerous: readonly (Operation | DialogKind)[] = ['kill', 'delete']
-
-/** How many names a question about several lists. */
-const namesShown = 8
 
 /** What can be done to containers: as actions of one, as batch actions, and the dialogs that some of them open, which the page has to draw. */
 export function useContainerActions(onDeleted?: () => void): {
@@ -57,8 +55,7 @@ export function useContainerActions(onDeleted?: () => void): {
         <p>{body(name, of)}</p>
         <p>
           {t('confirm.which')}
-          {of.slice(0, namesShown).map(({ name: one, edge }) => `${one}（${edge.name}）`).join('、')}
-          {of.length > namesShown && t('confirm.more', { count: of.length })}
+          {firstNames(of.map(({ name: one, edge }) => `${one}（${edge.name}）`), t('confirm.more', { count: of.length }))}
         </p>
       </>
     ),

@@ -1,6 +1,7 @@
 import { containers, type Container } from '@zhisuan/contract/cis/container'
 import { useEffect, useReducer, useState } from 'react'
 import { request, toApiError, type ApiError } from '../../api/client.ts'
+import { pause } from '../../api/pause.ts'
 import { followLog, linesKept, type FollowState, type LogLine, type LogSocket } from './logFollow.ts'
 import { withLines, type ShownLine } from './logLines.ts'
 
@@ -72,15 +73,3 @@ function dial(path: string): LogSocket {
   socket.onclose = (event) => heard.onclose?.(event)
   return heard
 }
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(done, ms)
-    signal.addEventListener('abort', done, { once: true })
-    function done(): void {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    if (signal.aborted) done()
-  })

@@ -4,15 +4,13 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import type { BatchAction } from '../../kit/BatchBar.tsx'
+import { firstNames } from '../../kit/firstNames.ts'
 import { paths, withQuery } from '../../paths.ts'
 import { EdgeEdit, EdgeMarks } from './EdgeEdit.tsx'
 import { awaitsConfirmation, touchedByEdge, whyNot } from './edgeRules.ts'
 import { UpgradeDialog } from './UpgradeDialog.tsx'
 
 type DialogKind = 'edit' | 'marks' | 'upgrade'
-
-/** How many names a question about several lists. */
-const namesShown = 8
 
 /**
  * What can be done to nodes: as actions of one, as batch actions, and the dialogs that some of
@@ -122,8 +120,7 @@ export function useEdgeActions(onDeleted?: () => void): {
             <>
               <p>{t('unbind.body')}</p>
               <p>
-                {of.slice(0, namesShown).map(({ name }) => name).join('、')}
-                {of.length > namesShown && t('andMore', { count: of.length })}
+                {firstNames(of.map(({ name }) => name), t('andMore', { count: of.length }))}
               </p>
             </>
           ),

@@ -8,7 +8,6 @@ export const articleGroups = [
   { key: 'reference', articles: ['quota-price', 'prices-and-bills', 'error-codes', 'access-keys', 'api'] },
 ] as const
 
-export type ArticleGroup = (typeof articleGroups)[number]['key']
 export type ArticleId = (typeof articleGroups)[number]['articles'][number]
 
 export const articleIds: readonly ArticleId[] = articleGroups.flatMap((group) => group.articles)

@@ -89,7 +89,7 @@ function Deciding({ place }: { readonly place: Place }) {
 const indented = (value: unknown, by: string): string => JSON.stringify(value, null, 2).replace(/^/gm, by)
 
 /** A document in which one statement is marked. */
-export function MarkedDocument({ document, index }: { readonly document: PolicyDocument; readonly index: number }) {
+function MarkedDocument({ document, index }: { readonly document: PolicyDocument; readonly index: number }) {
   return (
     <pre className="ia-json">
       {`{\n  "Version": ${JSON.stringify(document.Version)},\n  "Statement": [\n`}

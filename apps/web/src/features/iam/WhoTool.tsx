@@ -20,7 +20,7 @@ interface Question {
 }
 
 /** The address of the answer to why somebody may do something, or may not. */
-export const whyPath = (user: string, action: string, resource: string): string => withQuery(paths.iam.authorize(), { tab: 'why', user, action, resource })
+const whyPath = (user: string, action: string, resource: string): string => withQuery(paths.iam.authorize(), { tab: 'why', user, action, resource })
 
 /** Who may do something: asked in the address, so that it can be passed on. */
 export function WhoTool() {

@@ -50,7 +50,7 @@ function licenceLines(t: TFunction<'overview'>, state: LicenceState | null): rea
 function lineOf(t: TFunction<'overview'>, alarm: OverviewAlarm, platform: boolean): Line {
   switch (alarm.type) {
     case 'cloud':
-      return { key: `cloud ${alarm.id}`, level: 'bad', text: t(`alarms.cloud.${alarm.health}`, { name: alarm.name }), to: platform ? paths.platform.clouds() : null }
+      return { key: `cloud ${alarm.id}`, level: alarm.health === 'degraded' ? 'warning' : 'bad', text: t(`alarms.cloud.${alarm.health}`, { name: alarm.name }), to: platform ? paths.platform.clouds() : null }
     case 'host':
       return { key: `host ${alarm.id}`, level: 'bad', text: t(`alarms.host.${alarm.status}`, { name: alarm.name, cloud: alarm.cloud_name }), to: paths.nextstack.hypervisorNode.detail(alarm.id) }
     case 'resource':

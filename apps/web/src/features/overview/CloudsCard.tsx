@@ -11,7 +11,7 @@ import { paths } from '../../paths.ts'
 import { byConcern } from './counts.ts'
 
 const shown = 6
-const healthTone = { unknown: 'rest', reachable: 'good', unreachable: 'bad', unauthorised: 'bad' } as const
+const healthTone = { unknown: 'rest', reachable: 'good', degraded: 'warning', unreachable: 'bad', unauthorised: 'bad' } as const
 
 /** Clouds with health and what of them is allocated: for those who run them. */
 export function CloudsCard({ clouds }: { readonly clouds: readonly Cloud[] }) {

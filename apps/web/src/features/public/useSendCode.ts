@@ -15,7 +15,7 @@ export function useSendCode<Values extends { phone: string }>(form: FormInstance
   const { t } = useTranslation('public')
   return async () => {
     // The form's own name type is a path into Values, which the compiler cannot resolve here.
-    const plain = form as unknown as FormInstance<{ phone: string }>
+    const plain: FormInstance = form
     onFailure(null)
     try {
       await plain.validateFields(['phone'])
@@ -29,7 +29,7 @@ export function useSendCode<Values extends { phone: string }>(form: FormInstance
       plain.focusField('code')
       return sent.retry_after_seconds
     } catch (thrown) {
-      onFailure(placeFailure(plain as FormInstance, toApiError(thrown), places))
+      onFailure(placeFailure(plain, toApiError(thrown), places))
       return null
     }
   }

@@ -1,4 +1,4 @@
-import Form, { type FormInstance } from 'antd/es/form'
+import Form from 'antd/es/form'
 import { stacks } from '@zhisuan/contract/aos/stack'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
@@ -33,8 +33,7 @@ export default function ApplicationForm({ templateId, edgeId }: { readonly templ
   const { t } = useTranslation('application')
   const navigate = useNavigate()
   const [form] = Form.useForm<DeployValues>()
-  // Its fields are among those of this form.
-  const known = useSource(form as unknown as FormInstance<SourceValues>)
+  const known = useSource(form)
   const typed = Form.useWatch((values: DeployValues) => values.placement, form) as Partial<PlacementValues> | undefined
   const deploy = useChange(stacks.create, { invalidates: touchedByStack, silent: true })
   usePageTitle(t('application.deployTitle'))

@@ -30,7 +30,7 @@ export interface KnownSource {
 const nothingWrong: readonly CodeProblem[] = []
 
 /** Reads from the form around it what {@link SourceFields} asks for. */
-export function useSource(form: FormInstance<SourceValues>): KnownSource {
+export function useSource<Values extends SourceValues>(form: FormInstance<Values>): KnownSource {
   const source = Form.useWatch('source', form) ?? 'template'
   const templateId = Form.useWatch('template_id', form)
   const typed = Form.useWatch('compose', form) ?? ''

@@ -9,7 +9,14 @@ export default {
   toast: { close: '关闭提示' },
   code: { get: '获取验证码', again: '{{seconds}} 秒后重新获取' },
   copy: { action: '复制', done: '复制成功', failed: '复制失败，请手动选择并复制' },
-  error: { title: '加载失败', refreshTitle: '刷新失败，显示的是之前的内容', requestId: '请求编号', retry: '重试' },
+  error: {
+    title: '加载失败',
+    refreshTitle: '刷新失败，显示的是之前的内容',
+    requestId: '请求编号',
+    retry: '重试',
+    engine: '云平台“{{cloud}}”的{{service}}，请求',
+    service: { identity: '身份服务', compute: '计算服务', placement: '资源调度服务', image: '镜像服务', network: '网络服务', volume: '块存储服务' },
+  },
   table: {
     actions: '操作',
     select: '选择{{name}}',
@@ -35,6 +42,7 @@ export default {
     summary: '成功 {{done}} 项，失败 {{failed}} 项，跳过 {{skipped}} 项',
     ok: '成功',
   },
+  save: { csv: '导出 CSV', xlsx: '导出 Excel' },
   field: { search: '搜索', clear: '清除' },
   search: { organisation: '输入组织名称查找' },
   form: {
@@ -74,6 +82,7 @@ export default {
     taken: '该实例的终端已在其他窗口或页面打开，同一时间只能打开一个终端。接管后，那边的终端会被关闭。',
     takeOver: '接管',
     ended: '终端已被关闭：可能已在其他窗口接管，或登录已失效。',
+    endedBy: '会话已结束：{{reason}}。',
     exited: '会话已结束。',
     exitedWith: '会话已结束，退出码 {{code}}。',
     reopen: '重新打开',

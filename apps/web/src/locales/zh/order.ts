@@ -138,6 +138,11 @@ export default {
     same: '费用不变',
     covered: '包月、包年已付的部分不受影响，超出的部分按小时计费。',
   },
+  storage: {
+    exact: '按 {{size}} 计费，删除后不再计费。',
+    most: '按实际大小计费，删除后不再计费；上面是占满 {{size}} 时的费用，通常更少。',
+    each: '按实际大小计费，删除后不再计费；上面是每 GB 的费用。',
+  },
   meter: {
     'vm.vcpu': 'CPU',
     'vm.memory': '内存',
@@ -152,5 +157,5 @@ export default {
     'registry.size': '镜像仓库容量',
     'file.size': '文件容量',
   },
-  unit: { core: '核', GiB: 'GiB', card: '卡', address: '个', Mbps: 'Mbps' },
+  unit: { core: '核', GiB: 'GB', card: '张', address: '个', Mbps: 'Mbps' },
 } as const

@@ -29,6 +29,7 @@ export default {
     cloud: {
       unreachable: '云平台“{{name}}”无法连接',
       unauthorised: '云平台“{{name}}”拒绝了凭据',
+      degraded: '云平台“{{name}}”的部分服务异常',
     },
     host: {
       offline: '计算节点“{{name}}”（{{cloud}}）没有响应',

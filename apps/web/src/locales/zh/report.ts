@@ -42,7 +42,7 @@ export default {
     changeHourly: '每小时 ¥{{before}} → ¥{{after}}',
     none: '现在没有按小时计费的资源在用',
   },
-  resources: { title: '各资源费用', keyword: '资源名称或 ID', empty: '该月没有产生费用的资源', save: '导出', asCsv: '导出 CSV', asXlsx: '导出 Excel' },
+  resources: { title: '各资源费用', keyword: '资源名称或 ID', empty: '该月没有产生费用的资源' },
   column: {
     resource: '资源',
     type: '类型',
@@ -57,7 +57,7 @@ export default {
     project: '项目',
     formula: '计算公式',
   },
-  type: { vm: '云主机', volume: '云硬盘', eip: '弹性公网 IP', snapshot: '云主机快照', volumeSnapshot: '云硬盘快照', volumeBackup: '云硬盘备份', image: '镜像' },
+  type: { vm: '云主机', volume: '云硬盘', eip: '弹性公网 IP', snapshot: '云主机快照', volumeSnapshot: '云硬盘快照', volumeBackup: '云硬盘备份', image: '镜像', compute: { instance: '云主机', volume: '云硬盘', floatingIp: '浮动 IP', volumeSnapshot: '云硬盘快照', volumeBackup: '云硬盘备份', image: '镜像' } },
   meter: {
     vm: { vcpu: 'vCPU', memory: '内存', disk: '系统盘', gpu: 'GPU' },
     volume: { size: '云硬盘容量' },
@@ -68,7 +68,7 @@ export default {
     registry: { size: '镜像仓库容量' },
     file: { size: '文件存储容量' },
   },
-  unit: { core: '核', GiB: 'GiB', card: '卡', address: '个', Mbps: 'Mbps' },
+  unit: { core: '核', GiB: 'GB', card: '张', address: '个', Mbps: 'Mbps' },
   detail: {
     title: '{{name}} · {{month}}',
     resource: '资源 ID',

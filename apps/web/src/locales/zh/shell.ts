@@ -50,7 +50,7 @@ export default {
     moreLabels: '还有 {{count}} 个标签',
     load: { idle: '空闲', busy: '繁忙', tight: '紧张', full: '已满' },
     status: { active: '正常', maintenance: '维护中', offline: '已下线' },
-    health: { unknown: '检测中', reachable: '可连接', unreachable: '连接不上', unauthorised: '凭据无效' },
+    health: { unknown: '检测中', reachable: '可连接', degraded: '部分异常', unreachable: '连接不上', unauthorised: '凭据无效' },
   },
   products: {
     open: '产品',

@@ -11,7 +11,7 @@ import { besides, keyed, listed, mountOf, servicesOf, type ComposeService } from
 import { fill, literal, variablesIn } from './compose.variables.ts'
 
 /** Names the stack on every container of it. */
-export const stackLabel = 'zhisuan.stack'
+const stackLabel = 'zhisuan.stack'
 /** Of what lies in the configs that a service has: another text makes its containers anew. */
 const filesLabel = 'zhisuan.files'
 

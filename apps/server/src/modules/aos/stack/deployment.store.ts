@@ -1,9 +1,9 @@
 import type { stackDeployments, Stack } from '@zhisuan/contract/aos/stack'
 import type { QueryOf } from '@zhisuan/contract/define'
-import { sql, type ColumnType, type Generated, type Insertable, type Selectable } from 'kysely'
+import type { ColumnType, Generated, Insertable, Selectable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 
 interface DeploymentTable {
@@ -48,7 +48,7 @@ const visible = (on: Sql, scope: Scope) => on.selectFrom('stack_deployments').wh
 const order = { by: { name: 'stack_deployments.name', created_at: 'stack_deployments.created_at' }, fallback: '-created_at', id: 'stack_deployments.id' }
 
 export async function listDeployments(on: Sql, scope: Scope, query: QueryOf<typeof stackDeployments.list>): Promise<{ total: number; rows: DeploymentRow[] }> {
-  const filtered = visible(on, scope).$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`stack_deployments.search ilike ${containing(query.keyword ?? '')}`))
+  const filtered = visible(on, scope).where(matching(query.keyword, 'stack_deployments.search'))
   return pageWithTotal(paged(filtered.selectAll(), query, order), filtered, query)
 }
 

@@ -5,7 +5,7 @@ import { migration, type Migrations, type Sql, type Tx } from '../../../platform
 import type { Secrets } from '../../../platform/secrets.ts'
 
 /** What a stack is made from, once. */
-export const revisionContent = z.object({ compose: z.string(), values: z.record(z.string(), z.string()), configs: z.array(stackFile) })
+const revisionContent = z.object({ compose: z.string(), values: z.record(z.string(), z.string()), configs: z.array(stackFile) })
 export type RevisionContent = z.output<typeof revisionContent>
 
 interface RevisionTable {

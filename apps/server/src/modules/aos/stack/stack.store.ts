@@ -4,7 +4,7 @@ import { sql, type Generated, type Insertable, type Selectable, type SelectQuery
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 
 /** As it is recorded: whether what is settled runs, its containers tell. */
@@ -140,7 +140,7 @@ export async function listStacks(on: Sql, scope: Scope, query: Omit<QueryOf<type
     .$if(query.edge_id !== undefined, (q) => q.where('stacks.edge_id', '=', query.edge_id ?? ''))
     .$if(query.deployment_id !== undefined, (q) => q.where('stacks.deployment_id', '=', query.deployment_id ?? ''))
     .$if(query.status !== undefined, (q) => q.where(sql<boolean>`${shownStatus} = ${query.status ?? ''}`))
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`stacks.search ilike ${containing(query.keyword ?? '')}`))
+    .where(matching(query.keyword, 'stacks.search'))
   return pageWithTotal(paged(shown(filtered), query, order), filtered, query)
 }
 

@@ -3,7 +3,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type ColumnType, type Generated, type Insertable, type Selectable, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 
 /** A version of a template; those of one name are one template. */
@@ -68,7 +68,7 @@ export async function listTemplates(on: Sql, scope: Scope, query: QueryOf<typeof
     .$if(query.id !== undefined, (q) => q.where('stack_templates.id', '=', query.id ?? ''))
     .$if(query.name !== undefined, (q) => q.where('stack_templates.name', '=', query.name ?? ''))
     .$if(query.labels !== undefined && query.labels !== '', (q) => q.where(sql<boolean>`stack_templates.labels @> ${JSON.stringify((query.labels ?? '').split(','))}::jsonb`))
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`stack_templates.search ilike ${containing(query.keyword ?? '')}`))
+    .where(matching(query.keyword, 'stack_templates.search'))
   return pageWithTotal(paged(filtered.selectAll().select(versionCount), query, order), filtered, query)
 }
 

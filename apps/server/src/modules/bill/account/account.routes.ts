@@ -7,6 +7,7 @@ export const accountRoutes = (service: AccountService): Handler[] => [
   handle(accounts.get, ({ actor, params }) => service.get(actor, params.id)),
   handle(accounts.wallet, ({ actor, params }) => service.wallet(actor, params.id)),
   handle(accounts.entries, ({ actor, params, query }) => service.entries(actor, params.id, query)),
+  handle(accounts.exportEntries, ({ actor, params, body }) => service.exportEntries(actor, params.id, body)),
   handle(accounts.charge, ({ actor, params, body }) => service.charge(actor, params.id, body)),
   handle(accounts.setCreditLimit, ({ actor, params, body }) => service.setCreditLimit(actor, params.id, body)),
 ]

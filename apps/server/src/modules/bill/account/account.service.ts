@@ -1,22 +1,29 @@
-import type { Wallet, accounts } from '@zhisuan/contract/bill/account'
+import { accounts, type LedgerEntry, type Wallet } from '@zhisuan/contract/bill/account'
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
+import type { ExportLink } from '@zhisuan/contract/exports'
 import { isPlatformKind } from '@zhisuan/contract/roles'
-import type { Actor } from '../../../platform/auth/actor.ts'
+import { z } from 'zod'
+import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { iso, type Sql } from '../../../platform/db/database.ts'
+import { readOn } from '../../../platform/db/page.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
+import { fileDay, offerExport } from '../../../platform/exports.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { balanceOf, ledger, shapeWallet } from '../ledger/ledger.service.ts'
 import { standings } from '../ledger/ledger.store.ts'
 import { recordCharge } from '../topup/topup.store.ts'
-import { insertAccount, listAccounts, listEntries, nameOfOwner } from './account.store.ts'
+import { insertAccount, listAccounts, listEntries, nameOfOwner, oldestEntries, type EntryFilters } from './account.store.ts'
+import { accountTexts as texts } from './account.texts.ts'
 
 type Calls = typeof accounts
 
+const entriesAtOnce = 1_000
+
 export type AccountService = ReturnType<typeof createAccountService>
 
-export const createAccountService = ({ db, now }: Pick<Platform, 'db' | 'now'>) => {
+export const createAccountService = ({ db, now, downloads }: Pick<Platform, 'db' | 'now' | 'downloads'>) => {
   /**
    * Tenants have the account of their organisation, the platform's own people one each, opened
    * when they first look; administrators see every account there is.
@@ -27,6 +34,23 @@ export const createAccountService = ({ db, now }: Pick<Platform, 'db' | 'now'>) 
     if (id === actor.user_id) await insertAccount(db, id)
   }
   const walletOf = async (on: Sql, id: string): Promise<Wallet> => shapeWallet(id, found(await nameOfOwner(on, id)).name, await ledger.standing(on, id))
+
+  const linkToEntries = offerExport<LedgerEntry, EntryFilters & { owner_id: string; name: string }>(downloads, {
+    kind: 'ledger-entries',
+    wish: accounts.exportEntries.body.omit({ format: true }).extend({ owner_id: z.uuid(), name: z.string() }),
+    name: ({ name }) => [texts.file, name, fileDay(now())].join('-'),
+    columns: [
+      { title: texts.at, cell: ({ at }) => ({ moment: new Date(at) }) },
+      { title: texts.kind, cell: ({ kind }) => texts.kinds[kind] },
+      { title: texts.account, cell: ({ account }) => texts.accounts[account] },
+      { title: texts.amount, cell: ({ amount }) => ({ amount }) },
+      { title: texts.after, cell: ({ balance_after }) => ({ amount: balance_after }) },
+      { title: texts.note, cell: ({ note }) => note },
+      { title: texts.by, cell: ({ by }) => by || texts.platform },
+      { title: texts.movement, cell: ({ transaction_id }) => transaction_id },
+    ],
+    rows: (scope, { owner_id, ...filters }) => readOn((last) => oldestEntries(db, scope, owner_id, filters, last?.id ?? 0, entriesAtOnce)),
+  })
 
   return {
     async get(actor: Actor, id: string): Promise<ResponseOf<Calls['get']>> {
@@ -49,7 +73,14 @@ export const createAccountService = ({ db, now }: Pick<Platform, 'db' | 'now'>) 
       await visible(actor, id)
       // An account of nobody is none, rather than one without entries.
       found(await nameOfOwner(db, id))
-      return listEntries(db, id, query)
+      return listEntries(db, scopeOf(actor), id, query)
+    },
+
+    /** @throws Refusal 404 */
+    async exportEntries(actor: Actor, id: string, { format, ...filters }: BodyOf<Calls['exportEntries']>): Promise<ExportLink> {
+      await visible(actor, id)
+      const { name } = found(await nameOfOwner(db, id))
+      return linkToEntries(scopeOf(actor), format, { owner_id: id, name, ...filters })
     },
 
     /** @throws Refusal 24014, 404, 96010 */

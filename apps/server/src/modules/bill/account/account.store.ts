@@ -3,8 +3,10 @@ import { ownersAccounts } from '@zhisuan/contract/bill/account'
 import { toDecimal } from '@zhisuan/contract/bill/money'
 import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Generated } from 'kysely'
+import type { Scope } from '../../../platform/auth/actor.ts'
 import { iso, migration, type Migrations, type Sql } from '../../../platform/db/database.ts'
 import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { within } from '../../../platform/db/scope.ts'
 import { isOwners } from '../ledger/ledger.store.ts'
 
 interface AccountTable {
@@ -92,17 +94,29 @@ export const nameOfOwner = (on: Sql, ownerId: string): Promise<{ name: string } 
   withOwner(on).select(ownerName.as('name')).where('accounts.owner_id', '=', ownerId).executeTakeFirst()
 
 /** What the owner sees of his ledger. */
-export async function listEntries(on: Sql, ownerId: string, query: QueryOf<typeof accounts.entries>): Promise<{ total: number; items: LedgerEntry[] }> {
-  const filtered = on
+export type EntryFilters = Omit<QueryOf<typeof accounts.entries>, 'page_num' | 'page_size' | 'sort'>
+
+const entriesOf = (on: Sql, scope: Scope, ownerId: string, { kind, account, transaction_id, from, to }: EntryFilters) =>
+  on
     .selectFrom('ledger_entries as entry')
     .innerJoin('ledger_transactions as movement', 'movement.id', 'entry.transaction_id')
+    .where(within(scope, 'entry.owner_id'))
     .where('entry.owner_id', '=', ownerId)
-    .where('entry.account', 'in', query.account === undefined ? ownersAccounts : [query.account])
-    .$if(query.kind !== undefined, (q) => q.where('movement.kind', '=', query.kind ?? 'topup'))
-    .$if(query.transaction_id !== undefined, (q) => q.where('entry.transaction_id', '=', query.transaction_id ?? ''))
-    .$if(query.from !== undefined, (q) => q.where('entry.at', '>=', new Date(query.from ?? 0)))
-    .$if(query.to !== undefined, (q) => q.where('entry.at', '<', new Date(query.to ?? 0)))
-  const page = filtered.select(['entry.id', 'entry.transaction_id', 'movement.kind', 'entry.account', 'entry.amount', 'entry.balance_after', 'movement.note', 'movement.created_by_name as by', 'entry.at'])
-  const { total, rows } = await pageWithTotal(paged(page, query, { by: { id: 'entry.id' }, fallback: '-id', id: 'entry.id' }), filtered, query)
-  return { total, items: rows.map((row) => ({ ...row, amount: toDecimal(BigInt(row.amount)), balance_after: toDecimal(BigInt(row.balance_after)), at: iso(row.at) })) }
+    .where('entry.account', 'in', account === undefined ? ownersAccounts : [account])
+    .$if(kind !== undefined, (q) => q.where('movement.kind', '=', kind ?? 'topup'))
+    .$if(transaction_id !== undefined, (q) => q.where('entry.transaction_id', '=', transaction_id ?? ''))
+    .$if(from !== undefined, (q) => q.where('entry.at', '>=', new Date(from ?? 0)))
+    .$if(to !== undefined, (q) => q.where('entry.at', '<', new Date(to ?? 0)))
+    .select(['entry.id', 'entry.transaction_id', 'movement.kind', 'entry.account', 'entry.amount', 'entry.balance_after', 'movement.note', 'movement.created_by_name as by', 'entry.at'])
+
+const shapeEntry = <Row extends { amount: string; balance_after: string; at: Date }>(row: Row) => ({ ...row, amount: toDecimal(BigInt(row.amount)), balance_after: toDecimal(BigInt(row.balance_after)), at: iso(row.at) })
+
+export async function listEntries(on: Sql, scope: Scope, ownerId: string, query: QueryOf<typeof accounts.entries>): Promise<{ total: number; items: LedgerEntry[] }> {
+  const found = entriesOf(on, scope, ownerId, query)
+  const { total, rows } = await pageWithTotal(paged(found, query, { by: { id: 'entry.id' }, fallback: '-id', id: 'entry.id' }), found, query)
+  return { total, items: rows.map(shapeEntry) }
 }
+
+/** The oldest after one. */
+export const oldestEntries = async (on: Sql, scope: Scope, ownerId: string, filters: EntryFilters, after: number, limit: number): Promise<LedgerEntry[]> =>
+  (await entriesOf(on, scope, ownerId, filters).where('entry.id', '>', after).orderBy('entry.id').limit(limit).execute()).map(shapeEntry)

@@ -11,6 +11,7 @@ import { call, refused } from '../../../testing/call.ts'
 import { inboxOf } from '../../../testing/inbox.ts'
 import { makeUser, signIn, someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { ledger } from '../ledger/ledger.service.ts'
+import { shareStanding } from './standing.store.ts'
 
 const hour = 3_600_000
 
@@ -98,6 +99,26 @@ describe('an account that runs dry', () => {
     expect(await told(tenant)).toEqual([])
     await exception(tenant.bp_id, { low_balance: '0' })
     await comesTo(tenant, 'normal')
+  })
+
+  it('does not wait for another that somebody holds', async () => {
+    const [busy, tenant] = [await someone(app), await someone(app)]
+    await pay(busy.bp_id, '10')
+    await comesTo(busy, 'low')
+    let letGo = (): void => undefined
+    const held = new Promise<void>((resolve) => (letGo = resolve))
+    // As whoever makes something does, until that is made.
+    const holding = app.platform.db.transaction().execute(async (tx) => {
+      await shareStanding(tx, busy.bp_id ?? '')
+      await use(busy.bp_id, '10.5')
+      await use(tenant.bp_id, '1')
+      await held
+    })
+    await comesTo(tenant, 'arrears')
+    expect((await standing(busy)).state).toBe('low')
+    letGo()
+    await holding
+    await comesTo(busy, 'arrears')
   })
 
   it('of another organisation does not exist', async () => {

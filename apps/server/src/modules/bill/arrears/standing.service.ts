@@ -3,7 +3,7 @@ import type { ArrearsPolicy, arrearsPolicies, Standing, standings as calls } fro
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { toDecimal } from '@zhisuan/contract/bill/money'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
-import type { Tx } from '../../../platform/db/database.ts'
+import { isHeld, type Tx } from '../../../platform/db/database.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -22,7 +22,7 @@ const lookBusyMs = 300
 const atOnce = 100
 
 /** What may be begun although nothing more may be started: it ends, tidies up, or changes no bill. */
-const allowedWhileSuspended = new Set(['stop', 'kill', 'delete', 'detach', 'rename', 'apply', 'upgrade', 'evacuate'])
+const allowedWhileSuspended = new Set(['stop', 'kill', 'delete', 'recycle', 'purge', 'detach', 'rename', 'apply', 'upgrade', 'evacuate'])
 
 export type StandingService = ReturnType<typeof createStandings>
 
@@ -54,6 +54,7 @@ export function createStandings(
   /** Derives it anew, writes down what changed and tells it: once, by whichever server comes first. */
   const lookAt = (ownerId: string): Promise<void> =>
     db.transaction().execute(async (tx) => {
+      await store.waitBriefly(tx)
       const organisation = await store.organisationOf(tx, ownerId)
       if (organisation === undefined) return store.takeChecks(tx, ownerId)
       const { fresh, ...before } = await store.lockStanding(tx, ownerId, now())
@@ -136,7 +137,7 @@ export function createStandings(
           await lookAt(owner).catch((error: unknown) => {
             // The others are not kept waiting; its checks are still there.
             failed += 1
-            log.error({ err: error, organisation: owner }, 'looking at an account')
+            if (!isHeld(error)) log.error({ err: error, organisation: owner }, 'looking at an account')
           })
         }
         if (owners.length < atOnce || failed > 0) break

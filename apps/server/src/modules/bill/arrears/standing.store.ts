@@ -19,6 +19,11 @@ export async function toLookAt(on: Sql, now: Date, limit: number): Promise<strin
   return rows.map(({ owner_id }) => owner_id)
 }
 
+/** What somebody holds for longer is looked at the next time: others are not to wait for him. */
+export const waitBriefly = async (tx: Tx): Promise<void> => {
+  await sql`set local lock_timeout = '2s'`.execute(tx)
+}
+
 /** Forgets what asked for a look; before the balances are read. */
 export const takeChecks = async (tx: Tx, ownerId: string): Promise<void> => {
   await tx.deleteFrom('standing_checks').where('owner_id', '=', ownerId).execute()

@@ -109,7 +109,7 @@ export function createSuspensions({ db, now, log }: Pick<Platform, 'db' | 'now' 
 
   const suspend = async (suspension: SuspensionRow): Promise<void> => {
     const policy = await policyFor(db, suspension.owner_id)
-    const stops = suspendables().filter(({ kind }) => (kind === 'vm' ? policy.stop_vms : policy.stop_containers))
+    const stops = suspendables().filter(({ kind }) => (kind === 'vm' || kind === 'computeInstance' ? policy.stop_vms : policy.stop_containers))
     const known = await store.resourcesOf(db, suspension.id)
     const byKey = new Map(known.map((one) => [keyOf({ kind: one.kind, id: one.resource_id }), one]))
     const running = new Set<string>()

@@ -1,7 +1,7 @@
 import type { budgets as calls } from '@zhisuan/contract/bill/budget'
 import { billingZone } from '@zhisuan/contract/bill/meter'
 import type { QueryOf } from '@zhisuan/contract/define'
-import { sql, type Generated, type Selectable } from 'kysely'
+import { sql, type Generated, type RawBuilder, type Selectable } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
@@ -17,6 +17,10 @@ interface BudgetTable {
   project_id: string | null
   product_id: string | null
   thresholds: number[]
+  forecast_thresholds: number[]
+  /** What its month is expected to come to, as of `forecast_at`. */
+  forecast: string | null
+  forecast_at: Date | null
   created_by_name: string
   created_at: Generated<Date>
 }
@@ -24,6 +28,8 @@ interface BudgetAlertTable {
   budget_id: string
   /** Its first day. */
   month: string
+  /** What reached it: what was used, or what is expected. */
+  basis: 'spent' | 'forecast'
   percent: number
   at: Date
 }
@@ -59,10 +65,22 @@ export const budgetMigrations: Migrations = {
       primary key (budget_id, month, percent)
     );
   `),
+  '20261125_10_budget_forecasts': migration(`
+    alter table budgets
+      add forecast_thresholds integer[] not null default '{}',
+      add forecast numeric(38, 0),
+      add forecast_at timestamptz,
+      add constraint budgets_forecast check ((forecast is null) = (forecast_at is null));
+    alter table budget_alerts
+      add basis text not null default 'spent' check (basis in ('spent', 'forecast')),
+      drop constraint budget_alerts_pkey,
+      add primary key (budget_id, month, basis, percent);
+    alter table budget_alerts alter basis drop default;
+  `),
 }
 
 /** The first day of the month that a moment is in, in Beijing. */
-const monthAt = (now: Date) => sql<string>`date_trunc('month', ${now}::timestamptz at time zone ${billingZone})::date`
+const monthAt = (now: Date | RawBuilder<unknown>) => sql<string>`date_trunc('month', ${now}::timestamptz at time zone ${billingZone})::date`
 
 /** Budgets with what was used of each in the month of a moment. */
 const shown = (on: Sql, now: Date) =>
@@ -83,7 +101,9 @@ const shown = (on: Sql, now: Date) =>
           and sums.dimension = case when budget.project_id is not null then 'project' when budget.product_id is not null then 'product' else 'month' end
           and sums.key = coalesce(budget.project_id::text, budget.product_id::text, '')
       ), 0)`.as('spent'),
-      jsonArrayFrom(of.selectFrom('budget_alerts as alert').select(['alert.percent', 'alert.at']).whereRef('alert.budget_id', '=', 'budget.id').where('alert.month', '=', monthAt(now)).orderBy('alert.percent')).as('reached'),
+      // What was expected of another month says nothing of this one.
+      sql<string | null>`case when ${monthAt(sql`budget.forecast_at`)} = ${monthAt(now)} then budget.forecast end`.as('expected'),
+      jsonArrayFrom(of.selectFrom('budget_alerts as alert').select(['alert.basis', 'alert.percent', 'alert.at']).whereRef('alert.budget_id', '=', 'budget.id').where('alert.month', '=', monthAt(now)).orderBy('alert.percent')).as('reached'),
     ])
 export type ShownBudget = Awaited<ReturnType<ReturnType<typeof shown>['executeTakeFirstOrThrow']>>
 
@@ -101,7 +121,7 @@ export const getBudget = (on: Sql, scope: Scope, id: string, now: Date): Promise
 
 export const budgetsOf = (on: Sql, bpId: string, now: Date): Promise<ShownBudget[]> => shown(on, now).where('budget.bp_id', '=', bpId).orderBy('budget.id').execute()
 
-type Given = Pick<BudgetRow, 'name' | 'amount' | 'project_id' | 'product_id' | 'thresholds'>
+type Given = Pick<BudgetRow, 'name' | 'amount' | 'project_id' | 'product_id' | 'thresholds' | 'forecast_thresholds'>
 
 export const insertBudget = async (on: Sql, row: Given & Pick<BudgetRow, 'id' | 'bp_id' | 'created_by_name'>): Promise<void> => {
   await on.insertInto('budgets').values(row).execute()
@@ -113,13 +133,29 @@ export const updateBudget = async (on: Sql, scope: Scope, id: string, changes: G
 export const deleteBudget = async (on: Sql, scope: Scope, id: string): Promise<boolean> => (await on.deleteFrom('budgets').where(within(scope, 'bp_id')).where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n
 
 /** False where it was told before. */
-export const insertAlert = async (tx: Tx, budgetId: string, percent: number, now: Date): Promise<boolean> =>
-  (await tx.insertInto('budget_alerts').values({ budget_id: budgetId, month: monthAt(now), percent, at: now }).onConflict((conflict) => conflict.doNothing()).executeTakeFirst()).numInsertedOrUpdatedRows === 1n
+export const insertAlert = async (tx: Tx, budgetId: string, basis: BudgetAlertTable['basis'], percent: number, now: Date): Promise<boolean> =>
+  (await tx.insertInto('budget_alerts').values({ budget_id: budgetId, month: monthAt(now), basis, percent, at: now }).onConflict((conflict) => conflict.doNothing()).executeTakeFirst()).numInsertedOrUpdatedRows === 1n
 
-/** Somebody changed what it is about: thresholds of this month are told anew. */
+/** Somebody changed what it is about: thresholds of this month are told anew, and something else is expected. */
 export const forgetAlerts = async (on: Sql, budgetId: string): Promise<void> => {
   await on.deleteFrom('budget_alerts').where('budget_id', '=', budgetId).execute()
+  await on.updateTable('budgets').set({ forecast: null, forecast_at: null }).where('id', '=', budgetId).execute()
 }
 
 export const projectsOf = (on: Sql, bpId: string): Promise<{ id: string; name: string }[]> => on.selectFrom('projects').select(['id', 'name']).where('bp_id', '=', bpId).orderBy('name').limit(1000).execute()
 export const allProducts = (on: Sql): Promise<{ id: string; name: string }[]> => on.selectFrom('bill_products').select(['id', 'name']).orderBy('name').limit(1000).execute()
+
+/** Those that have budgets, from one on. */
+export const withBudgets = async (on: Sql, after: string, limit: number): Promise<string[]> =>
+  (await on.selectFrom('budgets').select('bp_id').distinct().where('bp_id', '>', after).orderBy('bp_id').limit(limit).execute()).map(({ bp_id }) => bp_id)
+
+/** What is expected of a budget as of a moment. False where it is about something else by now, or a later look knows more. */
+export const setForecast = async (tx: Tx, { id, project_id, product_id }: Pick<BudgetRow, 'id' | 'project_id' | 'product_id'>, forecast: bigint, at: Date): Promise<boolean> =>
+  (
+    await tx
+      .updateTable('budgets')
+      .set({ forecast: String(forecast), forecast_at: at })
+      .where('id', '=', id)
+      .where(sql<boolean>`project_id is not distinct from ${project_id} and product_id is not distinct from ${product_id} and (forecast_at is null or forecast_at <= ${at})`)
+      .executeTakeFirst()
+  ).numUpdatedRows > 0n

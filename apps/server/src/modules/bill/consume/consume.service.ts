@@ -7,8 +7,9 @@ import type { ExportLink } from '@zhisuan/contract/exports'
 import { z } from 'zod'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull } from '../../../platform/db/database.ts'
+import { readOn } from '../../../platform/db/page.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
-import { offerExport } from '../../../platform/exports.ts'
+import { fileDay, offerExport } from '../../../platform/exports.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { fractionText } from '../catalogue/catalogue.service.ts'
 import { readTariff } from '../catalogue/catalogue.store.ts'
@@ -16,6 +17,7 @@ import { createTariff, formulaOf } from '../catalogue/tariff.ts'
 import * as store from './consume.store.ts'
 import { consumeTexts as texts } from './consume.texts.ts'
 import { foresee, type Expectation } from './forecast.ts'
+import { beginOf, dayOf, monthPlus } from './months.ts'
 
 type Calls = typeof consumes
 
@@ -35,13 +37,6 @@ function narrowed(actor: Actor, bpId: string | undefined): Scope {
   throw new Refusal('notFound', { field: 'bp_id' })
 }
 
-/** So many months later, or earlier. */
-const monthPlus = (month: string, step: number): string => new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)) - 1 + step)).toISOString().slice(0, 7)
-/** A day of Beijing, where it is eight hours later than in UTC. */
-const dayOf = (moment: number): string => new Date(moment + 8 * 3_600_000).toISOString().slice(0, 10)
-/** Seconds since 1970. */
-const beginOf = (month: string): number => Date.parse(`${month}-01T00:00:00+08:00`) / 1000
-
 const filters = z.object({
   month: billMonth.optional(),
   day: z.iso.date().optional(),
@@ -58,20 +53,13 @@ export function createConsumes({ db, now, downloads }: Pick<Platform, 'db' | 'no
   /** Each organisation's by itself, from its oldest line on. */
   async function* allLines(scope: Scope, asked: store.LineFilters): AsyncGenerator<readonly UsageLineShape[]> {
     for (const bpId of await store.payers(db, scope, asked)) {
-      let after: store.Place | null = null
-      for (;;) {
-        const rows: store.ShownLine[] = await store.oldestLines(db, bpId, asked, after, linesAtOnce)
-        const last = rows.at(-1)
-        if (last === undefined) break
-        after = placeOf(last)
-        yield rows.map(shape)
-      }
+      for await (const rows of readOn<store.ShownLine>((last) => store.oldestLines(db, bpId, asked, last === null ? null : placeOf(last), linesAtOnce))) yield rows.map(shape)
     }
   }
   const linkToLines = offerExport<UsageLineShape, store.LineFilters>(downloads, {
     kind: 'usage-lines',
     wish: filters,
-    name: ({ day, month }) => [texts.lines.file, day ?? month ?? dayOf(now().getTime())].join('-'),
+    name: ({ day, month }) => [texts.lines.file, day ?? month ?? fileDay(now())].join('-'),
     columns: [
       { title: texts.lines.from, cell: ({ from }) => ({ moment: new Date(from) }) },
       { title: texts.lines.seconds, cell: ({ seconds }) => seconds },

@@ -24,6 +24,16 @@ const before = (text: string, step: string) => sql<boolean>`line."from" < (${tex
 /** Sums of a month, or of all of them, by one of their dimensions; what costs nothing is left out. */
 const sums = (on: Sql, scope: Scope, dimension: 'month' | Dimension) => on.selectFrom('usage_sums').where(within(scope, 'usage_sums.bp_id')).where('dimension', '=', dimension)
 
+/** What a project or a product cost in a month, or, by the key `''` of `month`, everything. */
+export async function sumOf(on: Sql, scope: Scope, month: string, dimension: 'month' | 'project' | 'product', key: string): Promise<bigint> {
+  const row = await sums(on, scope, dimension)
+    .where('month', '=', firstDay(month))
+    .where('key', '=', key)
+    .select(sql<string>`coalesce(sum(amount), 0)`.as('amount'))
+    .executeTakeFirstOrThrow()
+  return BigInt(row.amount)
+}
+
 export async function totalOf(on: Sql, scope: Scope, month: string): Promise<string> {
   const row = await sums(on, scope, 'month')
     .where('month', '=', firstDay(month))
@@ -79,7 +89,14 @@ export async function months(on: Sql, scope: Scope, limit: number): Promise<{ mo
 
 /** What is known of a resource, whoever's it is. */
 export const getResource = (on: Sql, id: string) =>
-  on.selectFrom('metered_resources as resource').leftJoin('organisations', 'organisations.id', 'resource.bp_id').select(['resource.id', 'resource.name', 'resource.type', 'resource.bp_id', organisationName]).where('resource.id', '=', id).executeTakeFirst()
+  on
+    .selectFrom('metered_resources as resource')
+    .leftJoin('organisations', 'organisations.id', 'resource.bp_id')
+    .select(['resource.id', 'resource.name', 'resource.type', 'resource.bp_id', organisationName])
+    .select((q) => q.selectFrom('cloud_usage').select('cloud_id').whereRef('cloud_usage.id', '=', 'resource.id').limit(1).as('cloud_id'))
+    .where('resource.id', '=', id)
+    .executeTakeFirst()
+
 /** What a resource cost in a month, to whom the scope shows; undefined where it cost nobody there anything. */
 export const amountOfResource = async (on: Sql, scope: Scope, id: string, month: string): Promise<string | undefined> => {
   const row = await sums(on, scope, 'resource').where('key', '=', id).where('month', '=', firstDay(month)).select(sql<string | null>`sum(amount)`.as('amount')).executeTakeFirst()
@@ -120,7 +137,8 @@ export async function listResources(on: Sql, scope: Scope, query: QueryOf<typeof
     .leftJoin('organisations', 'organisations.id', 'usage_sums.bp_id')
     .select(['usage_sums.key', 'usage_sums.bp_id', 'usage_sums.amount', 'resource.name', 'resource.type', organisationName])
     .select(sql<string>`coalesce((select amount from usage_sums as earlier where earlier.bp_id = usage_sums.bp_id and earlier.month = ${firstDay(previous)}::date and earlier.dimension = 'resource' and earlier.key = usage_sums.key), 0)`.as('previous'))
-  return pageWithTotal(paged(page, query, { by: { amount: 'usage_sums.amount' }, fallback: '-amount', id: 'usage_sums.key' }), filtered, query)
+  // A resource may have cost several organisations something.
+  return pageWithTotal(paged(page, query, { by: { amount: 'usage_sums.amount' }, fallback: '-amount', id: 'usage_sums.key' }).orderBy('usage_sums.bp_id'), filtered, query)
 }
 
 const byIds = <T extends { id: string }>(rows: readonly T[]): ReadonlyMap<string, T> => new Map(rows.map((row) => [row.id, row]))
@@ -280,7 +298,7 @@ export async function* monthRows(on: Sql, scope: Scope, month: string): AsyncGen
 }
 
 /** What is used of what, that is not rated: with how many resources each, and until when all are rated (seconds since 1970; null: nothing waits). */
-export async function inUse(on: Sql, scope: Scope): Promise<{ rows: InUse[]; ratedUntil: number | null }> {
+export async function inUse(on: Sql, scope: Scope): Promise<{ rows: (InUse & { project_id: string | null })[]; ratedUntil: number | null }> {
   const { rows: waiting } = await sql<{ until: number | null }>`
     select extract(epoch from min(rated_until))::bigint as until from metered_resources
     -- What was not settled yet has nothing to be rated.
@@ -290,10 +308,10 @@ export async function inUse(on: Sql, scope: Scope): Promise<{ rows: InUse[]; rat
   const unrated = sql`usage_intervals as interval join metered_resources as resource on resource.id = interval.resource_id
     where ${within(scope, 'interval.bp_id')} and (interval."to" is null or interval."to" > greatest(resource.rated_until, to_timestamp(${ratedUntil ?? 0})))`
   const prepaid = sql`exists (select from prepaid_spans as span where span.resource_id = interval.resource_id and span."to" > resource.rated_until)`
-  const { rows } = await sql<InUse>`
-    select interval.bp_id, meter, variant, quantity, extract(epoch from greatest(interval."from", resource.rated_until))::bigint as "from", extract(epoch from interval."to")::bigint as "to", count(*) as count
+  const { rows } = await sql<InUse & { project_id: string | null }>`
+    select interval.bp_id, interval.project_id, meter, variant, quantity, extract(epoch from greatest(interval."from", resource.rated_until))::bigint as "from", extract(epoch from interval."to")::bigint as "to", count(*) as count
     from ${unrated} and not ${prepaid}
-    group by 1, 2, 3, 4, 5, 6
+    group by 1, 2, 3, 4, 5, 6, 7
   `.execute(on)
   // Of these only what nobody paid in advance is paid by the hour; what renews itself goes on being paid in advance.
   const { rows: covered } = await sql<Interval & { rated: number; spans: PrepaidSpan[]; renews: boolean }>`
@@ -308,7 +326,7 @@ export async function inUse(on: Sql, scope: Scope): Promise<{ rows: InUse[]; rat
     const known = renews && last !== undefined ? [...spans.slice(0, -1), { ...last, to: Number.POSITIVE_INFINITY }] : spans
     return uncovered([interval], known)
       .filter(({ to }) => to === null || to > rated)
-      .map(({ bp_id, meter, variant, quantity, from, to }) => ({ bp_id, meter, variant, quantity, from: Math.max(from, rated), to, count: 1 }))
+      .map(({ bp_id, project_id, meter, variant, quantity, from, to }) => ({ bp_id, project_id, meter, variant, quantity, from: Math.max(from, rated), to, count: 1 }))
   })
   return { rows: [...rows, ...beyond], ratedUntil }
 }

@@ -161,9 +161,13 @@ export interface Standing {
   creditLimit: bigint
 }
 
-/** Holds an owner's account until the transaction ends: who spends has to. False where there is none. */
+/**
+ * Holds an owner's account until the transaction ends: who spends has to. False where there is none.
+ * Its key does not change, so rows that only refer to it are written meanwhile: else who looks at
+ * how an account stands and who pays from it would wait for each other.
+ */
 export const lockOwner = async (tx: Tx, ownerId: string): Promise<boolean> =>
-  (await tx.selectFrom('accounts').select('owner_id').where('owner_id', '=', ownerId).forUpdate().executeTakeFirst()) !== undefined
+  (await tx.selectFrom('accounts').select('owner_id').where('owner_id', '=', ownerId).forNoKeyUpdate().executeTakeFirst()) !== undefined
 
 /** Of each of these owners that has an account. */
 export async function standings(on: Sql, ownerIds: readonly string[]): Promise<ReadonlyMap<string, Standing>> {

@@ -138,4 +138,11 @@ export const meteringMigrations: Migrations = {
       primary key (bp_id, month)
     );
   `),
+  '20261126_10_usage_at': migration(`
+    -- For whoever learns later than it happened what is used, and knows since when.
+    create function record_usage(kind text, resource uuid, named text, bp uuid, project uuid, used jsonb, moment timestamptz) returns void language sql as $$
+      insert into usage_events (id, resource_type, resource_id, resource_name, bp_id, project_id, at, usage)
+      select gen_random_uuid(), kind, resource, named, bp, project, moment, used where bp is not null;
+    $$;
+  `),
 }

@@ -17,7 +17,7 @@ export interface NoticeValues {
   readonly arrears?: string
   readonly grace_until?: Date | null
   readonly resume?: boolean
-  readonly budget?: { readonly name: string; readonly percent: number; readonly amount: string; readonly spent: string }
+  readonly budget?: { readonly name: string; readonly percent: number; readonly amount: string; readonly spent: string; readonly forecast?: string }
 }
 
 /** A way to people: `modules/ums` has it, with the words. Null: nothing is configured to send with. */

@@ -14,6 +14,7 @@ import type { OperationDefinition } from '../../../platform/operations.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { quoteAt } from '../catalogue/catalogue.service.ts'
 import { ledger } from '../ledger/ledger.service.ts'
+import { lockOwner } from '../ledger/ledger.store.ts'
 import * as prepaidStore from '../rating/prepaid.store.ts'
 import type { PrepaidRow, SpanRow } from '../rating/prepaid.store.ts'
 import * as store from './order.store.ts'
@@ -43,6 +44,29 @@ export interface Delivering {
   /** Somebody as what he is by now; null where he may not sign in any more. */
   personOf: (userId: string) => Promise<Actor | null>
 }
+
+export const shapeOrder = (row: ShownOrder): Order => ({
+  id: row.id,
+  number: String(row.number),
+  bp_id: row.bp_id,
+  bp_name: row.bp_name,
+  kind: row.kind,
+  status: row.status_now,
+  resource: { type: row.resource_type, id: row.resource_id, name: row.resource_name },
+  period: row.period,
+  count: row.count,
+  auto_renew: row.auto_renew,
+  automatic: row.automatic,
+  list_amount: row.quote.list_amount,
+  amount: toDecimal(BigInt(row.amount)),
+  refunded_amount: row.refunded === null ? null : toDecimal(BigInt(row.refunded)),
+  covers: row.covered_from === null || row.covered_to === null ? null : { from: iso(row.covered_from), to: iso(row.covered_to) },
+  error: row.error_text,
+  expires_at: iso(row.expires_at),
+  created_by: row.created_by_name,
+  created_at: iso(row.created_at),
+  paid_at: isoOrNull(row.paid_at),
+})
 
 export type OrderService = ReturnType<typeof createOrders>
 
@@ -139,37 +163,19 @@ export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations
     return id
   }
 
-  const shape = (row: ShownOrder): Order => ({
-    id: row.id,
-    number: String(row.number),
-    bp_id: row.bp_id,
-    bp_name: row.bp_name,
-    kind: row.kind,
-    status: row.status_now,
-    resource: { type: row.resource_type, id: row.resource_id, name: row.resource_name },
-    period: row.period,
-    count: row.count,
-    auto_renew: row.auto_renew,
-    automatic: row.automatic,
-    list_amount: row.quote.list_amount,
-    amount: toDecimal(BigInt(row.amount)),
-    refunded_amount: row.refunded === null ? null : toDecimal(BigInt(row.refunded)),
-    covers: row.covered_from === null || row.covered_to === null ? null : { from: iso(row.covered_from), to: iso(row.covered_to) },
-    error: row.error_text,
-    expires_at: iso(row.expires_at),
-    created_by: row.created_by_name,
-    created_at: iso(row.created_at),
-    paid_at: isoOrNull(row.paid_at),
-  })
   const get = async (actor: Actor, id: string): Promise<OrderDetail> => {
     const row = found(await store.getOrder(db, scopeOf(actor), id, now()))
     const events = await store.eventsOf(db, id)
-    return { ...shape(row), lines: row.quote.lines, history: events.map(({ at, ...event }) => ({ ...event, at: iso(at) })) }
+    return { ...shapeOrder(row), lines: row.quote.lines, history: events.map(({ at, ...event }) => ({ ...event, at: iso(at) })) }
   }
+
+  /** Whoever moves money and changes what is paid in advance holds the account first, so that no two wait for each other. */
+  const lockAccount = async (tx: Tx, { bp_id }: Pick<OrderRow, 'bp_id'>): Promise<void> => void (await lockOwner(tx, bp_id))
 
   /** It is there: what was held is spent, and the time that it pays for begins. */
   const grant = async (tx: Tx, order: OrderRow, resource: { id: string; name: string }, by: By): Promise<void> => {
     const { period, count, bp_id } = order
+    await lockAccount(tx, order)
     const before = await prepaidStore.openPrepaid(tx, { resource_id: resource.id, resource_type: order.resource_type, resource_name: resource.name, bp_id, period, count })
     const at = wholeSecond(now())
     const spans = await prepaidStore.spansAfter(tx, resource.id, at)
@@ -300,7 +306,7 @@ export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations
 
     async list(scope: Scope, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
       const { total, rows } = await store.listOrders(db, scope, query, now())
-      return { total, items: rows.map(shape) }
+      return { total, items: rows.map(shapeOrder) }
     },
 
     get,
@@ -366,6 +372,7 @@ export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations
     async refund(actor: Actor, id: string): Promise<OrderDetail> {
       await db.transaction().execute(async (tx) => {
         const order = found(await store.lockOrder(tx, scopeOf(actor), id))
+        await lockAccount(tx, order)
         if (order.resource_id !== null) await prepaidStore.lockPrepaid(tx, order.resource_id)
         const { span, amount, unused } = await refundable(tx, order)
         // What is given back begins to be paid by the hour.
@@ -408,40 +415,47 @@ export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations
        * ordered once, by however many servers. Answers the order to pay; null where there is none.
        */
       orderRenewal: (resourceId: string): Promise<string | null> =>
-        db.transaction().execute(async (tx) => {
-          const row = await prepaidStore.lockPrepaid(tx, resourceId)
-          const at = now()
-          if (row === undefined || row.renew_at === null || row.renew_at > at) return null
-          const until = await paidUntil(tx, resourceId)
-          const resource = await soldAs(row.resource_type).find(tx, platformScope, resourceId)
-          if (resource?.state !== 'there' || resource.bp_id !== row.bp_id) {
-            // What is gone is not renewed; what is being made anew perhaps later.
-            await prepaidStore.updatePrepaid(tx, resourceId, resource === undefined ? { auto_renew: false, renew_at: null } : { renew_at: nextTry(at, until) })
-            return null
-          }
-          await prepaidStore.updatePrepaid(tx, resourceId, { renew_at: nextTry(at, until) })
-          await store.expireOrders(tx, at, resourceId)
-          const pending = await store.pendingOf(tx, resourceId)
-          // Somebody is about to pay for it himself.
-          if (pending !== undefined) return pending.automatic && pending.status === 'unpaid' ? pending.id : null
-          const id = uuidv7()
-          const soon = at.getTime() + payWithinMinutes * minute
-          await record(tx, {
-            id,
-            kind: until === null ? 'conversion' : 'renewal',
-            resource_type: row.resource_type,
-            resource_id: resourceId,
-            resource,
-            period: row.period,
-            count: row.count,
-            auto_renew: true,
-            automatic: true,
-            sealed: null,
-            expires_at: new Date(Math.max(soon, until?.getTime() ?? 0)),
-            by: null,
+        db
+          .transaction()
+          .execute(async (tx) => {
+            const row = await prepaidStore.lockPrepaid(tx, resourceId)
+            const at = now()
+            if (row === undefined || row.renew_at === null || row.renew_at > at) return null
+            const until = await paidUntil(tx, resourceId)
+            const resource = await soldAs(row.resource_type).find(tx, platformScope, resourceId)
+            if (resource?.state !== 'there' || resource.bp_id !== row.bp_id) {
+              // What is gone is not renewed; what is being made anew perhaps later.
+              await prepaidStore.updatePrepaid(tx, resourceId, resource === undefined ? { auto_renew: false, renew_at: null } : { renew_at: nextTry(at, until) })
+              return null
+            }
+            await prepaidStore.updatePrepaid(tx, resourceId, { renew_at: nextTry(at, until) })
+            await store.expireOrders(tx, at, resourceId)
+            const pending = await store.pendingOf(tx, resourceId)
+            // Somebody is about to pay for it himself.
+            if (pending !== undefined) return pending.automatic && pending.status === 'unpaid' ? pending.id : null
+            const id = uuidv7()
+            const soon = at.getTime() + payWithinMinutes * minute
+            await record(tx, {
+              id,
+              kind: until === null ? 'conversion' : 'renewal',
+              resource_type: row.resource_type,
+              resource_id: resourceId,
+              resource,
+              period: row.period,
+              count: row.count,
+              auto_renew: true,
+              automatic: true,
+              sealed: null,
+              expires_at: new Date(Math.max(soon, until?.getTime() ?? 0)),
+              by: null,
+            })
+            return id
           })
-          return id
-        }),
+          .catch((error: unknown) => {
+            // Somebody orders it himself in this very moment: the next look finds his order.
+            if (isUniqueViolation(error, store.pendingRule)) return null
+            throw error
+          }),
 
       payRenewal: (id: string): Promise<void> =>
         db.transaction().execute(async (tx) => settle(tx, found(await store.lockOrder(tx, platformScope, id)), null)),

@@ -121,9 +121,10 @@ export type ShownOrder = NonNullable<Awaited<ReturnType<typeof getOrder>>>
 
 export const getOrder = (on: Sql, scope: Scope, id: string, now: Date) => shown(on, now).where(within(scope, 'orders.bp_id')).where('orders.id', '=', id).executeTakeFirst()
 
-export function listOrders(on: Sql, scope: Scope, query: QueryOf<typeof orders.list>, now: Date) {
-  const { keyword = '', status, kind, resource_type, resource_id, bp_id, failed } = query
-  const filtered = shown(on, now)
+export type OrderFilters = Omit<QueryOf<typeof orders.list>, 'page_num' | 'page_size' | 'sort'>
+
+const filtered = (on: Sql, scope: Scope, { keyword = '', status, kind, resource_type, resource_id, bp_id, failed }: OrderFilters, now: Date) =>
+  shown(on, now)
     .where(within(scope, 'orders.bp_id'))
     .$if(keyword !== '', (q) => q.where((of) => of.or([of('orders.resource_name', 'ilike', containing(keyword)), of(sql<string>`orders.number::text`, 'like', containing(keyword))])))
     .$if(status !== undefined, (q) => q.where(statusAt(now), '=', status ?? 'unpaid'))
@@ -132,9 +133,24 @@ export function listOrders(on: Sql, scope: Scope, query: QueryOf<typeof orders.l
     .$if(resource_id !== undefined, (q) => q.where('orders.resource_id', '=', resource_id ?? ''))
     .$if(bp_id !== undefined, (q) => q.where('orders.bp_id', '=', bp_id ?? ''))
     .$if(failed !== undefined, (q) => q.where('orders.error_text', failed === true ? 'is not' : 'is', null))
+
+export function listOrders(on: Sql, scope: Scope, query: QueryOf<typeof orders.list>, now: Date) {
+  const found = filtered(on, scope, query, now)
   const order = { by: { number: 'orders.number', amount: 'orders.amount', status: 'orders.status', created_at: 'orders.created_at' }, fallback: '-created_at', id: 'orders.id' }
-  return pageWithTotal(paged(filtered, query, order), filtered, query)
+  return pageWithTotal(paged(found, query, order), found, query)
 }
+
+/** The oldest after one. */
+export const oldestOrders = (on: Sql, scope: Scope, filters: OrderFilters, after: { id: string; place: string } | null, limit: number, now: Date) =>
+  filtered(on, scope, filters, now)
+    // To the microsecond, which a Date is not.
+    .select(sql<string>`orders.created_at::text`.as('place'))
+    .$if(after !== null, (q) => q.where(sql<boolean>`(orders.created_at, orders.id) > (${after?.place ?? ''}::timestamptz, ${after?.id ?? ''}::uuid)`))
+    .orderBy('orders.created_at')
+    .orderBy('orders.id')
+    .limit(limit)
+    .execute()
+export type PlacedOrder = Awaited<ReturnType<typeof oldestOrders>>[number]
 
 export const lockOrder = (tx: Tx, scope: Scope, id: string): Promise<OrderRow | undefined> =>
   tx.selectFrom('bill_orders').selectAll().where(within(scope, 'bp_id')).where('id', '=', id).forUpdate().executeTakeFirst()

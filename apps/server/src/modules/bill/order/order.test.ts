@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { accounts } from '@zhisuan/contract/bill/account'
+import { arrearsPolicies, standings } from '@zhisuan/contract/bill/arrears'
 import { categories, products, skus } from '@zhisuan/contract/bill/catalogue'
 import { orders, prepaids, type OrderDetail } from '@zhisuan/contract/bill/order'
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
@@ -8,6 +9,7 @@ import type { BodyInput } from '@zhisuan/contract/define'
 import { flavors } from '@zhisuan/contract/nextstack/flavor'
 import { images, vms } from '@zhisuan/contract/nextstack/vm'
 import { volumes } from '@zhisuan/contract/nextstack/volume'
+import pg from 'pg'
 import { z } from 'zod'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Actor } from '../../../platform/auth/actor.ts'
@@ -210,6 +212,80 @@ describe('paying', () => {
     expect(await call(app, orders.list, { token: other.token })).toMatchObject({ total: 0 })
     expect(await call(app, orders.list, { token: admin.token, query: { bp_id: who.bp_id ?? '', keyword: ordered.number } })).toMatchObject({ total: 1, items: [{ id: ordered.id, bp_id: who.bp_id }] })
     expect(await refused(app, prepaids.setAutoRenew, { ...of(who, { id: volume }), body: { auto_renew: true } })).toMatchObject({ code: 96025 })
+  })
+})
+
+describe('two that come at once', () => {
+  /** Keeps writers out of a table until it is let go of; `reached` when somebody stands before it, in the middle of his transaction. */
+  const hold = async (table: string) => {
+    const client = new pg.Client({ connectionString: app.databaseUrl })
+    held.push(client)
+    await client.connect()
+    await client.query(`begin; lock table ${table} in share row exclusive mode`)
+    return {
+      reached: () => expect.poll(async () => (await app.platform.database.pool.query(`select from pg_locks where not granted and relation = '${table}'::regclass`)).rowCount, wait).toBe(1),
+      letGo: () => client.query('rollback'),
+    }
+  }
+  const held: pg.Client[] = []
+  afterEach(async () => {
+    for (const client of held.splice(0)) await client.end()
+  })
+
+  it('a refund and a renewal of the same go one after the other', async () => {
+    const who = await payer()
+    const volume = await makeVolume(who)
+    const first = await call(app, orders.pay, of(who, await orderVolume(who, volume)))
+    const renewal = await call(app, orders.renew, { ...of(who, first), body: { period: 'month' } })
+    const spans = await hold('prepaid_spans')
+    const refund = call(app, orders.refund, of(who, first))
+    await spans.reached()
+    const renewed = call(app, orders.pay, of(who, renewal))
+    // It waits for the refund, wherever that stands.
+    await expect.poll(async () => (await app.platform.database.pool.query(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)).rowCount, wait).toBe(2)
+    await spans.letGo()
+    expect((await refund).status).toBe('refunded')
+    expect(await renewed).toMatchObject({ status: 'delivered', covers: { from: (await refund).covers?.to } })
+    await balanced(who)
+  })
+
+  it('somebody renews in the moment in which the platform does', async () => {
+    const who = await payer()
+    const volume = await makeVolume(who)
+    const first = await call(app, orders.pay, of(who, await orderVolume(who, volume, { auto_renew: true })))
+    await app.platform.db.updateTable('prepaid_resources').set({ renew_at: app.clock.now() }).where('resource_id', '=', volume).execute()
+    const thing: SoldResource = { id: volume, name: 'thing', bp_id: who.bp_id, usage: { 'volume.size/x': 10 * gib }, state: 'there', error: null }
+    const sold = { call: volumes.create, make: async () => expect.fail('nothing is to be made'), find: async () => thing }
+    const { clock } = createOrders(app.platform, () => ({ sold: { vm: sold, volume: sold, eip: sold }, personOf: async () => null }))
+    // His order is written, and not committed yet.
+    const his = randomUUID()
+    const client = new pg.Client({ connectionString: app.databaseUrl })
+    held.push(client)
+    await client.connect()
+    await client.query('begin')
+    const same = 'bp_id, resource_type, resource_id, resource_name, period, count, auto_renew, automatic, quote, usage, amount, expires_at, created_by, created_by_name, created_at'
+    await client.query(`insert into bill_orders (id, kind, status, ${same}) select $1, 'renewal', 'unpaid', ${same} from bill_orders where id = $2`, [his, first.id])
+    const ordered = clock.orderRenewal(volume)
+    await expect.poll(async () => (await app.platform.database.pool.query(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)).rowCount, wait).toBe(1)
+    await client.query('commit')
+    expect(await ordered).toBeNull()
+    // What is his to pay is not paid by the platform.
+    expect(await clock.orderRenewal(volume)).toBeNull()
+    expect((await call(app, orders.list, { token: who.token, query: { status: 'unpaid' } })).items).toMatchObject([{ id: his, automatic: false }])
+  })
+
+  it('an account is looked at while somebody pays from it', async () => {
+    const who = await payer()
+    const ordered = await orderVm(who)
+    const events = await hold('bill_order_events')
+    const paid = call(app, orders.pay, of(who, ordered))
+    await events.reached()
+    await call(app, arrearsPolicies.setException, { token: admin.token, params: { id: who.bp_id ?? '' }, body: { low_balance: '1000000', grace_hours: 0, warning_hours: 0, suspends: true, stop_vms: true, stop_containers: true, refuse_new: true, resume: true } })
+    // Who pays asks next how the account stands: neither may wait for the other.
+    await expect.poll(async () => (await call(app, standings.get, { token: admin.token, params: { id: who.bp_id ?? '' } })).state, wait).toBe('low')
+    await events.letGo()
+    expect((await paid).status).toBe('paid')
+    await becomes(who, ordered, 'delivered')
   })
 })
 

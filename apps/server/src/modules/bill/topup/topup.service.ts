@@ -18,6 +18,7 @@ import { lockOwner } from '../ledger/ledger.store.ts'
 import type { Channels } from './channel.service.ts'
 import { PaymentRejected, type Payment } from './payment.provider.ts'
 import * as store from './topup.store.ts'
+import { closedByGateway } from './topup.texts.ts'
 
 type Calls = typeof calls
 
@@ -32,29 +33,30 @@ const asking = { youngestMs: 120_000, oldestMs: 3 * 86_400_000, many: 100 }
 
 export const askPaymentsJob = defineJob({ name: 'bill.topup.ask', input: z.object({}), concurrency: 1, schedule: '*/2 * * * *' })
 
+export const shapeTopup = (row: store.ShownTopup): Topup => ({
+  id: row.id,
+  owner: { id: row.owner_id, name: row.owner_name },
+  method: row.method,
+  status: row.status_now,
+  amount: toDecimal(BigInt(row.amount)),
+  received: row.received === null ? null : toDecimal(BigInt(row.received)),
+  code: row.code,
+  channel: row.channel_id === null ? null : { id: row.channel_id, name: row.channel_name ?? '' },
+  reference: row.reference,
+  note: row.note,
+  created_by: row.created_by_name,
+  confirmed_by: row.confirmed_by_name,
+  created_at: iso(row.created_at),
+  expires_at: row.expires_at === null ? null : iso(row.expires_at),
+  ended_at: row.ended_at === null ? null : iso(row.ended_at),
+  transaction_id: row.transaction_id,
+})
+
 export type TopupService = ReturnType<typeof createTopups>
 
 /** How money comes in: by transfers that administrators confirm, and through gateways. */
 export function createTopups({ db, now, log }: Pick<Platform, 'db' | 'now' | 'log'>, { channels, settings }: { channels: Channels; settings: Pick<Settings, 'get'> }) {
-  const shape = (row: store.ShownTopup): Topup => ({
-    id: row.id,
-    owner: { id: row.owner_id, name: row.owner_name },
-    method: row.method,
-    status: row.status_now,
-    amount: toDecimal(BigInt(row.amount)),
-    received: row.received === null ? null : toDecimal(BigInt(row.received)),
-    code: row.code,
-    channel: row.channel_id === null ? null : { id: row.channel_id, name: row.channel_name ?? '' },
-    reference: row.reference,
-    note: row.note,
-    created_by: row.created_by_name,
-    confirmed_by: row.confirmed_by_name,
-    created_at: iso(row.created_at),
-    expires_at: row.expires_at === null ? null : iso(row.expires_at),
-    ended_at: row.ended_at === null ? null : iso(row.ended_at),
-    transaction_id: row.transaction_id,
-  })
-  const get = async (actor: Actor, id: string): Promise<Topup> => shape(found(await store.showTopup(db, scopeOf(actor), id, now())))
+  const get = async (actor: Actor, id: string): Promise<Topup> => shapeTopup(found(await store.showTopup(db, scopeOf(actor), id, now())))
 
   const amountOf = (text: string, field: string): bigint => {
     const amount = toMinor(text)
@@ -130,7 +132,7 @@ export function createTopups({ db, now, log }: Pick<Platform, 'db' | 'now' | 'lo
           // Also of one that expired or was cancelled: the money is there.
           await credit(tx, row, { received: payment.amount, reference: payment.reference, note: '', by: null })
         } else if (payment.status === 'closed' && row.status === 'waiting') {
-          await store.updateTopup(tx, row.id, { status: 'cancelled', ended_at: now() })
+          await store.updateTopup(tx, row.id, { status: 'cancelled', note: closedByGateway, ended_at: now() })
         }
       })
     } catch (error) {
@@ -166,7 +168,7 @@ export function createTopups({ db, now, log }: Pick<Platform, 'db' | 'now' | 'lo
 
     async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
       const { total, rows } = await store.listTopups(db, scopeOf(actor), query, now())
-      return { total, items: rows.map(shape) }
+      return { total, items: rows.map(shapeTopup) }
     },
     get,
 

@@ -125,9 +125,10 @@ const withNames = (on: Sql, now: Date) =>
 
 const order = { by: { created_at: 'topups.created_at', amount: 'topups.amount' }, fallback: '-created_at', id: 'topups.id' }
 
-export function listTopups(on: Sql, scope: Scope, query: QueryOf<typeof topups.list>, now: Date) {
-  const { keyword, status, method, owner_id } = query
-  const filtered = withNames(on, now)
+export type TopupFilters = Omit<QueryOf<typeof topups.list>, 'page_num' | 'page_size' | 'sort'>
+
+const filtered = (on: Sql, scope: Scope, { keyword, status, method, owner_id }: TopupFilters, now: Date) =>
+  withNames(on, now)
     .where(within(scope, 'topups.owner_id'))
     .$if(owner_id !== undefined, (q) => q.where('topups.owner_id', '=', owner_id ?? ''))
     .$if(method !== undefined, (q) => q.where('topups.method', '=', method ?? 'admin'))
@@ -136,8 +137,23 @@ export function listTopups(on: Sql, scope: Scope, query: QueryOf<typeof topups.l
       const like = containing(keyword ?? '')
       return q.where(sql<boolean>`(topups.code ilike ${like} or topups.reference ilike ${like} or topups.note ilike ${like} or ${ownerName} ilike ${like})`)
     })
-  return pageWithTotal(paged(filtered, query, order), filtered, query)
+
+export function listTopups(on: Sql, scope: Scope, query: QueryOf<typeof topups.list>, now: Date) {
+  const found = filtered(on, scope, query, now)
+  return pageWithTotal(paged(found, query, order), found, query)
 }
+
+/** The oldest after one. */
+export const oldestTopups = (on: Sql, scope: Scope, filters: TopupFilters, after: { id: string; place: string } | null, limit: number, now: Date) =>
+  filtered(on, scope, filters, now)
+    // To the microsecond, which a Date is not.
+    .select(sql<string>`topups.created_at::text`.as('place'))
+    .$if(after !== null, (q) => q.where(sql<boolean>`(topups.created_at, topups.id) > (${after?.place ?? ''}::timestamptz, ${after?.id ?? ''}::uuid)`))
+    .orderBy('topups.created_at')
+    .orderBy('topups.id')
+    .limit(limit)
+    .execute()
+export type PlacedTopup = Awaited<ReturnType<typeof oldestTopups>>[number]
 export type ShownTopup = NonNullable<Awaited<ReturnType<typeof showTopup>>>
 
 export const showTopup = (on: Sql, scope: Scope, id: string, now: Date) => withNames(on, now).where(within(scope, 'topups.owner_id')).where('topups.id', '=', id).executeTakeFirst()

@@ -231,7 +231,7 @@ describe.each(['HMAC-SHA256', 'RSA-SHA256'] as const satisfies readonly SignType
     const [late, cancelled, closed] = [await begin(), await begin(), await begin()]
     await call(app, topups.cancel, { params: { id: cancelled.topup.id }, token: tenant.token })
     expect(await tell(gateway.message({ order_id: closed.topup.code, trade_id: '', amount: '20', status: 'closed' }))).toEqual(believed)
-    expect(await statusOf(closed.topup.id)).toBe('cancelled')
+    expect(await call(app, topups.get, { params: { id: closed.topup.id }, token: tenant.token })).toMatchObject({ status: 'cancelled', note: '支付渠道已关闭该笔支付' })
     await app.platform.db.updateTable('topups').set({ expires_at: new Date(clock.now().getTime() - 1) }).where('id', '=', late.topup.id).execute()
     expect(await statusOf(late.topup.id)).toBe('expired')
     expect(await refused(app, topups.resume, { params: { id: late.topup.id }, token: tenant.token })).toMatchObject({ code: 90010 })

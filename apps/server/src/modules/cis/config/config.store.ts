@@ -3,7 +3,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 
 interface ConfigTable {
@@ -78,7 +78,7 @@ const order = { by: { name: 'container_configs.name', updated_at: 'container_con
 export async function listConfigs(on: Sql, scope: Scope, query: QueryOf<typeof configs.list>): Promise<{ total: number; rows: ShownConfig[] }> {
   const filtered = visible(on, scope)
     .$if(query.id !== undefined, (q) => q.where('container_configs.id', '=', query.id ?? ''))
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`container_configs.name || ' ' || container_configs.description ilike ${containing(query.keyword ?? '')}`))
+    .where(matching(query.keyword, sql<string>`container_configs.name || ' ' || container_configs.description`))
   return pageWithTotal(paged(shown(filtered), query, order), filtered, query)
 }
 

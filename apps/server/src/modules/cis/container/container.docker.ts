@@ -34,7 +34,7 @@ export async function publishedPorts(docker: Docker, signal: AbortSignal): Promi
 
 const statuses = { created: 'exited', running: 'running', paused: 'paused', restarting: 'restarting', removing: 'exited', exited: 'exited', dead: 'dead' } as const satisfies Record<ContainerState, Observation['status']>
 
-export const observationOf = (seen: ContainerDetail): Observation => ({
+const observationOf = (seen: ContainerDetail): Observation => ({
   status: statuses[seen.state],
   docker_id: seen.id,
   health: seen.health,

@@ -4,7 +4,7 @@ import { sql, type ColumnType, type Generated, type Insertable, type Selectable,
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 
 export type Port = Container['ports'][number]
@@ -145,7 +145,7 @@ export async function listContainers(
     .$if(query.deployment_id !== undefined, (q) => q.where('containers.deployment_id', '=', query.deployment_id ?? ''))
     .$if(query.service_id !== undefined, (q) => q.where('containers.service_id', '=', query.service_id ?? ''))
     .$if(query.status !== undefined, (q) => q.where(sql<boolean>`${shownStatus} = ${query.status ?? ''}`))
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`containers.search ilike ${containing(query.keyword ?? '')}`))
+    .where(matching(query.keyword, 'containers.search'))
   return pageWithTotal(paged(shown(filtered), query, order), filtered, query)
 }
 

@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import { platformScope } from '../../../platform/auth/actor.ts'
 import type { Db, Sql } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
+import { gatherLooks } from '../../../platform/looks.ts'
 import type { Secrets } from '../../../platform/secrets.ts'
 import { isAgentError } from '../../../platform/tunnel/tunnel.ts'
 import type { EdgeReach } from '../../ecrm/edge/edge.reach.ts'
@@ -19,13 +20,9 @@ import type { ContainerRow } from './container.store.ts'
 const adjustEveryMs = 1_000
 /** Everything is looked at again this often, whatever the events said. */
 const everythingEveryMs = 60_000
-/** Events of one container come in bursts; they are answered by one look. */
-const gatherMs = 50
 const againMs = 1_000
 /** So many containers are asked about at once. */
 const atOnce = 8
-
-export type ContainerWatch = ReturnType<typeof createContainerWatch>
 
 /** Who keeps something true to the containers of nodes: a kind of rows. */
 export interface ContainerObserver {
@@ -114,40 +111,21 @@ export function createContainerWatch(parts: { db: Db; secrets: Secrets; edges: P
     },
   })
 
-  /** One kind of rows on one node: asks no more than once at a time. */
-  const looker = (edgeId: string, observer: ContainerObserver, docker: () => Promise<Docker>, signal: AbortSignal) => {
-    const waiting = new Set<string>()
-    let everything = false
-    let busy = false
-    const run = async (): Promise<void> => {
-      busy = true
-      try {
-        while ((everything || waiting.size > 0) && !signal.aborted) {
-          await sleep(gatherMs, undefined, { signal })
-          const subjects = everything ? null : [...waiting]
-          everything = false
-          waiting.clear()
-          await observer.look({ edge_id: edgeId, docker: await docker(), subjects, signal })
-        }
-      } catch (error) {
-        // Away, or without Docker: what comes next, or the next minute, looks again.
-        if (!signal.aborted && !isAway(error)) log.warn({ err: error, edge: edgeId }, 'looking at the containers of a node')
-      } finally {
-        busy = false
-      }
-    }
-    return (subject: string | null): void => {
-      if (subject === null) everything = true
-      else waiting.add(subject)
-      if (!busy && !signal.aborted) void run()
-    }
-  }
-
   const watch = (edgeId: string): Watched => {
     const stop = new AbortController()
     const signal = AbortSignal.any([stop.signal, stopping.signal])
     const docker = async (): Promise<Docker> => (await edges.reach(platformScope, edgeId)).docker
-    const lookers = observers.map((observer) => ({ observer, look: looker(edgeId, observer, docker, signal) }))
+    const lookers = observers.map((observer) => ({
+      observer,
+      look: gatherLooks(
+        signal,
+        async (subjects) => observer.look({ edge_id: edgeId, docker: await docker(), subjects, signal }),
+        (error) => {
+          // Away, or without Docker: what comes next, or the next minute, looks again.
+          if (!isAway(error)) log.warn({ err: error, edge: edgeId }, 'looking at the containers of a node')
+        },
+      ),
+    }))
     const look = (): void => {
       for (const one of lookers) one.look(null)
     }

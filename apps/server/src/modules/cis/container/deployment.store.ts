@@ -3,7 +3,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type ColumnType, type Generated, type Insertable, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, pageOf } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 
 interface DeploymentTable {
@@ -78,10 +78,8 @@ const order = { by: { name: 'container_deployments.name', created_at: 'container
 export async function listDeployments(on: Sql, scope: Scope, query: QueryOf<typeof deployments.list>): Promise<{ total: number; rows: ShownDeployment[] }> {
   const filtered = visible(on, scope)
     .$if(query.edge_id !== undefined, (q) => q.where('container_deployments.id', 'in', on.selectFrom('containers').select('deployment_id').where('edge_id', '=', query.edge_id ?? '')))
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`container_deployments.search ilike ${containing(query.keyword ?? '')}`))
-  // The page is cut out before its containers are counted.
-  const cut = paged(filtered.select('container_deployments.id'), query, order)
-  return pageWithTotal(paged(shown(on.selectFrom('container_deployments').where('container_deployments.id', 'in', cut)), { ...query, page_num: 1 }, order), filtered, query)
+    .where(matching(query.keyword, 'container_deployments.search'))
+  return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('container_deployments').where('container_deployments.id', 'in', ids)))
 }
 
 export const getDeployment = (on: Sql, scope: Scope, id: string): Promise<ShownDeployment | undefined> => shown(visible(on, scope).where('container_deployments.id', '=', id)).executeTakeFirst()

@@ -1,17 +1,15 @@
-import type { CloudProduct, CloudStatus } from '@zhisuan/contract/cmp/cloud'
+import { capacitySteps, type Cloud, type CloudCapacity, type CloudProduct, type CloudServiceState, type CloudStatus, type CapacityRange, type CapacitySample } from '@zhisuan/contract/cmp/cloud'
 import { sql, type Generated, type Insertable, type Selectable, type Updateable } from 'kysely'
-import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal, type PageQuery } from '../../../platform/db/page.ts'
+import { iso, migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { matching, paged, pageWithTotal, type PageQuery } from '../../../platform/db/page.ts'
 
 /** What the engine said of itself the last time it was asked. */
 export interface Observed {
   engine: string
-  engine_version: string
+  engine_version: string | null
   instance_types: { vm: { available: boolean; reason: string | null }; container: { available: boolean; reason: string | null } }
-  cpu_cores: { total: number; used: number }
-  memory_bytes: { total: number; used: number }
-  disk_bytes: { total: number; used: number }
-  nodes: number
+  /** Null where it does not tell. */
+  capacity: CloudCapacity | null
 }
 
 interface CloudTable {
@@ -26,18 +24,35 @@ interface CloudTable {
   connection: string
   labels: string[]
   status: CloudStatus
-  health: 'unknown' | 'reachable' | 'unreachable' | 'unauthorised'
+  health: Cloud['health']
   health_message: string | null
   usage: number | null
   observed: Observed | null
+  /** Of an OpenStack. */
+  services: Generated<CloudServiceState[]>
   checked_at: Date | null
   created_at: Generated<Date>
   /** Unregistered clouds are kept for what refers to them; they are nowhere shown. */
   deleted_at: Date | null
 }
+
+/** How full a cloud was. */
+interface CapacitySampleTable {
+  cloud_id: string
+  at: Date
+  cpu_total: number
+  cpu_used: number
+  memory_total: number
+  memory_used: number
+  disk_total: number
+  disk_used: number
+  nodes: number
+  instances: number
+}
 declare module '../../../platform/db/database.ts' {
   interface Tables {
     clouds: CloudTable
+    cloud_capacity_samples: CapacitySampleTable
   }
 }
 export type CloudRow = Selectable<CloudTable>
@@ -65,6 +80,34 @@ export const cloudMigrations: Migrations = {
     create unique index clouds_name on clouds (name) where deleted_at is null;
     create unique index clouds_address on clouds (address) where deleted_at is null and connection_type <> 'sandbox';
   `),
+  '20261125_30_openstack_clouds': migration(`
+    alter table clouds drop constraint clouds_health_check;
+    alter table clouds add constraint clouds_health_check check (health in ('unknown', 'reachable', 'degraded', 'unreachable', 'unauthorised'));
+    alter table clouds add services jsonb not null default '[]';
+    -- What is known of a cloud's capacity is one thing, with what its hosts really have.
+    update clouds set observed = jsonb_build_object(
+      'engine', observed->'engine', 'engine_version', observed->'engine_version', 'instance_types', observed->'instance_types',
+      'capacity', jsonb_build_object(
+        'cpu_cores', (observed->'cpu_cores') || jsonb_build_object('physical', observed->'cpu_cores'->'total'),
+        'memory_bytes', (observed->'memory_bytes') || jsonb_build_object('physical', observed->'memory_bytes'->'total'),
+        'disk_bytes', (observed->'disk_bytes') || jsonb_build_object('physical', observed->'disk_bytes'->'total'),
+        'nodes', observed->'nodes', 'running_instances', null))
+    where observed is not null;
+    create table cloud_capacity_samples (
+      cloud_id uuid not null references clouds (id),
+      at timestamptz not null,
+      cpu_total double precision not null,
+      cpu_used double precision not null,
+      memory_total double precision not null,
+      memory_used double precision not null,
+      disk_total double precision not null,
+      disk_used double precision not null,
+      nodes integer not null,
+      instances integer not null,
+      primary key (cloud_id, at)
+    );
+    create index cloud_capacity_samples_at on cloud_capacity_samples (at);
+  `),
 }
 
 const present = (on: Sql) => on.selectFrom('clouds').where('deleted_at', 'is', null)
@@ -78,7 +121,7 @@ export async function listClouds(
     .$if(!show.offline, (q) => q.where('status', '<>', 'offline'))
     .$if(query.product !== undefined, (q) => q.where('product', '=', query.product ?? 'nextstack'))
     .$if(query.status !== undefined, (q) => q.where('status', '=', query.status ?? 'active'))
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where('name', 'ilike', containing(query.keyword ?? '')))
+    .where(matching(query.keyword, 'name'))
   const page = paged(filtered.selectAll(), query, { by: { name: 'name', created_at: 'created_at', usage: 'usage' }, fallback: 'created_at', id: 'id' })
   return pageWithTotal(page, filtered, query)
 }
@@ -109,20 +152,48 @@ export const updateCloud = (on: Sql, id: string, changes: Updateable<CloudTable>
 export const recordHealth = async (
   on: Sql,
   row: Pick<CloudRow, 'id' | 'connection'>,
-  changes: Pick<Updateable<CloudTable>, 'health' | 'health_message' | 'observed' | 'usage' | 'checked_at'>,
+  changes: Pick<Updateable<CloudTable>, 'health' | 'health_message' | 'observed' | 'services' | 'usage' | 'checked_at'>,
 ): Promise<CloudRow | undefined> => {
   await on.updateTable('clouds').set(changes).where('id', '=', row.id).where('connection', '=', row.connection).where('deleted_at', 'is', null).execute()
   return getCloud(on, row.id)
 }
 
-/** Sum over all registered clouds; what one has not told yet counts as nothing. */
+/** Sum over all registered clouds of what their hosts have; what one has not told yet counts as nothing. */
 export async function licenceUsage(on: Sql): Promise<{ nodes: number; cores: number }> {
   const sums = await present(on)
     .where('connection_type', '<>', 'sandbox')
     .select([
-      sql<number>`coalesce(sum((observed->>'nodes')::bigint), 0)::bigint`.as('nodes'),
-      sql<number>`coalesce(sum((observed->'cpu_cores'->>'total')::numeric), 0)::bigint`.as('cores'),
+      sql<number>`coalesce(sum((observed->'capacity'->>'nodes')::bigint), 0)::bigint`.as('nodes'),
+      sql<number>`coalesce(sum((observed->'capacity'->'cpu_cores'->>'physical')::numeric), 0)::bigint`.as('cores'),
     ])
     .executeTakeFirstOrThrow()
   return sums
+}
+
+/** Once more for the same moment changes nothing, so several servers may take it at once. */
+export async function insertSamples(on: Sql, rows: readonly Insertable<CapacitySampleTable>[]): Promise<void> {
+  if (rows.length > 0) await on.insertInto('cloud_capacity_samples').values(rows).onConflict((conflict) => conflict.doNothing()).execute()
+}
+
+export const forgetSamples = async (on: Sql, before: Date): Promise<void> => {
+  await on.deleteFrom('cloud_capacity_samples').where('at', '<', before).execute()
+}
+
+/** One sample of each step: its last. */
+export async function capacitySamples(on: Sql, cloudId: string, range: CapacityRange, now: Date): Promise<CapacitySample[]> {
+  const { lengthMs, stepMs } = capacitySteps[range]
+  const { rows } = await sql<Selectable<CapacitySampleTable>>`
+    select distinct on (step) date_bin(${`${stepMs} milliseconds`}::interval, at, timestamptz 'epoch') as step, *
+    from cloud_capacity_samples
+    where cloud_id = ${cloudId}::uuid and at > ${new Date(now.getTime() - lengthMs)} and at <= ${now}
+    order by step, at desc
+  `.execute(on)
+  return rows.map((row) => ({
+    at: iso(row.at),
+    cpu_cores: { total: row.cpu_total, used: row.cpu_used },
+    memory_bytes: { total: row.memory_total, used: row.memory_used },
+    disk_bytes: { total: row.disk_total, used: row.disk_used },
+    nodes: row.nodes,
+    instances: row.instances,
+  }))
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { clouds } from '@zhisuan/contract/cmp/cloud'
+import { cloudConnection, cloudConnectionChange, clouds, type CapacityRange, type CloudServiceState } from '@zhisuan/contract/cmp/cloud'
 import type { BodyInput } from '@zhisuan/contract/define'
 import { licences } from '@zhisuan/contract/sys/sys'
 import { images, vms } from '@zhisuan/contract/nextstack/vm'
@@ -9,7 +9,8 @@ import { call, refused, send } from '../../../testing/call.ts'
 import { startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { addressOf } from './cloud.engines.ts'
-import { usageOf } from './cloud.service.ts'
+import { healthOf, refuseIncomplete, withSecrets } from './cloud.openstack.ts'
+import { createCloudService, usageOf } from './cloud.service.ts'
 
 vi.mock(import('./cloud.engines.ts'), async (actual) => {
   // Hoisted above the imports, so it makes its own.
@@ -37,6 +38,7 @@ const get = async (id: string, token = admin.token, on = app) =>
 const remove = (id: string, force = false) => call(app, clouds.delete, { token: admin.token, params: { id }, query: { force: force ? 'true' : 'false' } })
 const act = (id: string, action: 'active' | 'maintenance' | 'offline' | 'refresh') => call(app, clouds.action, { token: admin.token, params: { id }, body: { action } })
 const label = (text: string) => JSON.stringify({ label: text, textColor: '#fff', bgColor: '#1677ff' })
+const whole = (total: number, used: number) => ({ total, used, physical: total })
 /** A registered cloud that a test has in its hand; taken away again, because the licence counts it. */
 async function withEngine(test: (engine: TestEngine, id: string) => Promise<void>, host: Parameters<typeof startTestEngine>[0] = {}): Promise<void> {
   const engine = startTestEngine(host)
@@ -83,7 +85,7 @@ describe('registering', () => {
       description: '机房一',
       connection: { type: 'lxd-socket', address: engine.connection.socket_path },
       engine_version: '5.0.2',
-      capacity: { cpu_cores: { total: 96, used: 24 }, memory_bytes: { total: 256 * 2 ** 30, used: 128 * 2 ** 30 }, disk_bytes: { total: 1024 * 2 ** 30, used: 0 }, nodes: 3 },
+      capacity: { cpu_cores: whole(96, 24), memory_bytes: whole(256 * 2 ** 30, 128 * 2 ** 30), disk_bytes: whole(1024 * 2 ** 30, 0), nodes: 3, running_instances: null },
       instance_count: 0,
       health_message: null,
       checked_at: expect.any(String),
@@ -108,10 +110,12 @@ describe('registering', () => {
     expect((await call(app, clouds.list, { token: admin.token, query: { keyword: name } })).total).toBe(0)
   })
 
-  it('refuses other products', async () => {
-    for (const product of ['openstack', 'easystack'] as const) {
-      expect(await refuse({ product })).toMatchObject({ status: 400, code: 93005, fields: [{ field: 'product' }] })
-    }
+  it('refuses a connection of the other family', async () => {
+    const keystone = { type: 'openstack-password', auth_url: 'http://127.0.0.1:1/v3', username: 'admin', password: 'x', project: 'admin' }
+    const mismatch = { status: 400, code: 93026, fields: [{ field: 'connection.type' }] }
+    for (const product of ['openstack', 'easystack'] as const) expect(await refuse({ product })).toMatchObject(mismatch)
+    expect(await refuse({ connection: keystone })).toMatchObject(mismatch)
+    expect(await refused(app, clouds.test, { token: admin.token, body: { product: 'easystack', connection: sandbox } })).toMatchObject(mismatch)
   })
 
   it.each([
@@ -252,16 +256,15 @@ describe('trying a connection', () => {
       engine: 'lxd',
       version: '5.0.2',
       host_name: 'host',
-      nodes: 2,
-      cpu_cores: 32,
-      memory_bytes: 256 * 2 ** 30,
-      disk_bytes: 1024 * 2 ** 30,
+      capacity: { cpu_cores: whole(32, 0), memory_bytes: whole(256 * 2 ** 30, 0), disk_bytes: whole(1024 * 2 ** 30, 0), nodes: 2, running_instances: null },
       instance_types: { vm: { available: true, reason: null }, container: { available: true, reason: null } },
+      services: [],
+      access: null,
     })
     expect((await call(app, clouds.list, { token: admin.token })).total).toBe(before)
     engine.fail('unreachable')
     expect(await refused(app, clouds.test, { token: admin.token, body: { product: 'nextstack', connection: engine.connection } })).toMatchObject({ status: 502, code: 93002 })
-    expect(await refused(app, clouds.test, { token: admin.token, body: { product: 'openstack', connection: sandbox } })).toMatchObject({ code: 93005 })
+    expect(await refused(app, clouds.test, { token: admin.token, body: { product: 'openstack', connection: sandbox } })).toMatchObject({ code: 93026 })
     expect(await refused(app, clouds.test, { token: admin.token, body: {} })).toMatchObject({ code: 90001 })
   })
 })
@@ -599,6 +602,101 @@ describe('the list', () => {
       for (const declared of [clouds.list, clouds.basicInfo]) expect(await refused(app, declared, { token: stranger.token }), declared.id).toMatchObject({ code: 3000 })
       expect((await get(id))?.status).toBe('active')
     })
+  })
+})
+
+describe('the history of a capacity', () => {
+  const minute = 60_000
+  /** Another server's, on the same database. */
+  const serviceOn = (on: TestApp) => createCloudService(on.platform, { assertValid: () => undefined, assertFits: async () => undefined })
+
+  it('has a sample each five minutes while the cloud answers, once however many servers take it, for thirty days', async () => {
+    const clock = createClock()
+    const own = await testApp({}, { clock })
+    const services = [serviceOn(own), serviceOn(own)] as const
+    try {
+      const { token } = await someone(own, { kind: 1 })
+      const engine = startTestEngine({ nodes: 2, cores: 64 })
+      engine.says.capacity.cpuCores.used = 16
+      const { cloud_id: id } = await call(own, clouds.create, { token, body: body({ connection: engine.connection }) })
+      // Sessions end sooner than days.
+      const [one, other] = services.map(({ jobHandler }) => () => jobHandler.run({}, { signal: new AbortController().signal })) as [() => Promise<void>, () => Promise<void>]
+      const history = (range: CapacityRange) => services[0].capacity(id, range)
+      const look = () => services[0].act(id, 'refresh')
+      expect(await call(own, clouds.capacity, { token, params: { id } })).toEqual({ items: [] })
+      expect(await refused(own, clouds.capacity, { token, params: { id: randomUUID() } })).toMatchObject({ status: 404 })
+      expect(await refused(own, clouds.capacity, { token, params: { id }, query: { range: 'year' } })).toMatchObject({ code: 90001, fields: [{ field: 'range' }] })
+      await Promise.all([one(), other(), one()])
+      const { items } = await call(own, clouds.capacity, { token, params: { id } })
+      expect(items).toEqual([{ at: expect.stringMatching(/:\d[05]:00\.000Z$/), cpu_cores: { total: 64, used: 16 }, memory_bytes: { total: 256 * 2 ** 30, used: 0 }, disk_bytes: { total: 1024 * 2 ** 30, used: 0 }, nodes: 2, instances: 0 }])
+
+      // What was known before it fell silent is no sample.
+      clock.advance(10 * minute)
+      engine.fail('unreachable')
+      await look()
+      await one()
+      expect((await history('day')).items).toHaveLength(1)
+      engine.recover()
+      engine.says.capacity.cpuCores.used = 32
+      await look()
+      await one()
+      clock.advance(5 * minute)
+      await look()
+      await one()
+      expect((await history('day')).items.map(({ cpu_cores }) => cpu_cores.used)).toEqual([16, 32, 32])
+      // Of an hour the last one, of a cloud in another day none.
+      expect((await history('week')).items.at(-1)?.cpu_cores.used).toBe(32)
+      clock.advance(24 * 60 * minute)
+      expect((await history('day')).items).toEqual([])
+      clock.advance(30 * 24 * 60 * minute)
+      await one()
+      expect(await own.platform.db.selectFrom('cloud_capacity_samples').selectAll().execute()).toEqual([])
+    } finally {
+      for (const service of services) await service.stop()
+      await own.close()
+    }
+  })
+})
+
+describe('an OpenStack', () => {
+  const works = (service: CloudServiceState['service'], required: boolean): CloudServiceState => ({ service, required, state: 'works', version: '1', address: 'http://cloud', took_ms: 1, problem: null })
+  const failed = (service: CloudServiceState['service'], required: boolean): CloudServiceState => ({ ...works(service, required), state: 'failed', problem: { message: '连接不上', words: 'connect ECONNREFUSED', request_id: 'req-1' } })
+  const missing = (service: CloudServiceState['service'], required: boolean): CloudServiceState => ({ ...works(service, required), state: 'missing', address: null })
+
+  it('is degraded where a service fails or a needed one is missing, and names it', () => {
+    expect(healthOf([])).toEqual({ health: 'reachable', health_message: null })
+    expect(healthOf([works('compute', true), missing('volume', false)])).toEqual({ health: 'reachable', health_message: null })
+    expect(healthOf([failed('volume', false), works('image', true)])).toEqual({ health: 'degraded', health_message: 'Cinder（连接不上，req-1）' })
+    expect(healthOf([missing('network', true), failed('compute', true)])).toEqual({ health: 'degraded', health_message: 'Neutron、Nova（连接不上，req-1）' })
+  })
+
+  it('is kept only with the services that it needs', () => {
+    expect(() => refuseIncomplete([works('compute', true), failed('volume', false), missing('placement', false)], '云')).not.toThrow()
+    expect(() => refuseIncomplete([failed('compute', true), missing('network', true)], '云')).toThrow('云的这些必需服务不可用：Nova（连接不上，req-1）、Neutron')
+  })
+
+  it('keeps a secret that is left out, for the same Keystone and the same name only', () => {
+    const kept = cloudConnection.parse({ type: 'openstack-password', auth_url: 'https://cloud:5000/v3', username: 'admin', password: 'secret', project: 'admin' })
+    const change = (wish: object = {}) => cloudConnectionChange.parse({ type: 'openstack-password', auth_url: 'https://cloud:5000', username: 'admin', project: 'other', ...wish })
+    expect(withSecrets(change(), kept)).toMatchObject({ password: 'secret', project: 'other' })
+    expect(withSecrets(change({ password: 'new' }), kept)).toMatchObject({ password: 'new' })
+    for (const wish of [{ auth_url: 'http://cloud:5000' }, { auth_url: 'https://cloud.evil.example:5000' }, { username: 'root' }, { user_domain: 'else' }]) {
+      expect(() => withSecrets(change(wish), kept), JSON.stringify(wish)).toThrow('认证地址或账号已更改')
+    }
+    const credential = { type: 'openstack-credential', auth_url: 'https://cloud:5000/v3', credential_id: 'id' }
+    expect(() => withSecrets(cloudConnectionChange.parse(credential), kept)).toThrow('认证地址或账号已更改')
+    expect(withSecrets(cloudConnectionChange.parse(credential), cloudConnection.parse({ ...credential, credential_secret: 'x' }))).toMatchObject({ credential_secret: 'x' })
+    expect(() => withSecrets(change(), undefined)).toThrow(expect.objectContaining({ fields: [{ field: 'connection.password', message: '请输入内容' }] }))
+  })
+
+  it('where nobody listens is refused at its address', async () => {
+    const keystone = { type: 'openstack-password', auth_url: 'http://127.0.0.1:1/v3', username: 'admin', password: 'x', project: 'admin' } as const
+    const nobody = { status: 502, code: 93020, fields: [{ field: 'connection.auth_url', message: expect.stringMatching(/127\.0\.0\.1:1的.*Keystone.*req-/) }] }
+    expect(await refused(app, clouds.test, { token: admin.token, body: { product: 'openstack', connection: keystone } })).toMatchObject(nobody)
+    const { password: _, ...open } = keystone
+    expect(await refused(app, clouds.test, { token: admin.token, body: { product: 'openstack', connection: open } })).toMatchObject({ status: 400, code: 90001, fields: [{ field: 'connection.password' }] })
+    const name = `云-${randomUUID()}`
+    expect((await refuse({ name, product: 'easystack', connection: keystone })).message).toContain(name)
   })
 })
 

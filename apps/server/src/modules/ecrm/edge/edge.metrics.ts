@@ -30,8 +30,6 @@ interface Series {
   averages: NodeMetrics[]
 }
 
-export type MetricsRing = ReturnType<typeof createMetricsRing>
-
 /** The last samples of each node, in memory, and the averages of its minutes, for whoever keeps them. */
 export function createMetricsRing(now: () => Date, hand: (minutes: Minutes) => void) {
   const nodes = new Map<string, Series>()

@@ -4,7 +4,7 @@ import type { edges, EdgeStatus, Label, Taint } from '@zhisuan/contract/ecrm/edg
 import { sql, type ColumnType, type Generated, type GeneratedAlways, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, pageOf } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 
 type Json<T> = ColumnType<T, string, string>
@@ -120,7 +120,7 @@ const order = {
 }
 
 /** `a=1,b`: labels that are all there; without a value whatever value. */
-export const labelSelector = (text: string): { key: string; value?: string }[] =>
+const labelSelector = (text: string): { key: string; value?: string }[] =>
   text
     .split(',')
     .map((part) => part.trim())
@@ -133,7 +133,7 @@ export const labelSelector = (text: string): { key: string; value?: string }[] =
 export async function listEdges(on: Sql, scope: Scope, query: QueryOf<typeof edges.list>): Promise<{ total: number; rows: ShownEdge[] }> {
   const { keyword, status, activation, site_id, region_id, bp_id, gpu, labels } = query
   const filtered = visible(on, scope)
-    .$if(keyword !== undefined && keyword !== '', (q) => q.where(sql<boolean>`edges.search ilike ${containing(keyword ?? '')}`))
+    .where(matching(keyword, 'edges.search'))
     .$if(status !== undefined, (q) => q.where('edges.status', '=', status ?? 'online'))
     .$if(activation !== undefined, (q) => q.where('edges.activation', '=', activation ?? 'active'))
     .$if(site_id !== undefined, (q) => q.where('edges.site_id', '=', site_id ?? ''))
@@ -141,8 +141,7 @@ export async function listEdges(on: Sql, scope: Scope, query: QueryOf<typeof edg
     .$if(bp_id !== undefined, (q) => q.where('edges.bp_id', '=', bp_id ?? ''))
     .$if(gpu !== undefined, (q) => q.where(sql<boolean>`(jsonb_array_length(coalesce(edges.facts -> 'gpus', '[]')) > 0) = ${gpu}`))
     .$if(labels !== undefined, (q) => q.where(sql<boolean>`edges.labels @> ${JSON.stringify(labelSelector(labels ?? ''))}::jsonb`))
-  const cut = paged(filtered.select('edges.id'), query, order)
-  return pageWithTotal(paged(shown(on.selectFrom('edges').where('edges.id', 'in', cut)), { ...query, page_num: 1 }, order), filtered, query)
+  return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('edges').where('edges.id', 'in', ids)))
 }
 
 export const getEdge = (on: Sql, scope: Scope, id: string): Promise<ShownEdge | undefined> => shown(visible(on, scope).where('edges.id', '=', id)).executeTakeFirst()

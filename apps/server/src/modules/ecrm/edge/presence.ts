@@ -20,8 +20,6 @@ const askTimeoutMs = 8_000
 /** Topic on the bus: the node of this id may be connected no more. Whichever server has it lets go of it. */
 export const dropTopic = 'ecrm.edge.drop'
 
-export type Presence = ReturnType<typeof createPresence>
-
 /** Which nodes are connected, here and by what the rows say; what they are and how they are. */
 export function createPresence(platform: Platform, parts: { metrics: Pick<EdgeMetrics, 'record'>; came?: (tunnel: Tunnel) => void }) {
   const { db, log, bus } = platform

@@ -2,7 +2,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import type { gateways } from '@zhisuan/contract/ecrm/edge'
 import { sql, type Generated, type Insertable, type Selectable, type Updateable } from 'kysely'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
 
 interface EdgeGatewayTable {
   id: string
@@ -64,7 +64,7 @@ const order = { by: { name: 'edge_gateways.name', status: 'status', created_at: 
 
 export async function listGateways(on: Sql, query: QueryOf<typeof gateways.list>): Promise<{ total: number; rows: ShownGateway[] }> {
   const filtered = shown(on)
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`edge_gateways.name || ' ' || edge_gateways.description || ' ' || edge_gateways.address ilike ${containing(query.keyword ?? '')}`))
+    .where(matching(query.keyword, sql<string>`edge_gateways.name || ' ' || edge_gateways.description || ' ' || edge_gateways.address`))
     .$if(query.site_id !== undefined, (q) => q.where('edge_gateways.site_id', '=', query.site_id ?? ''))
     .$if(query.status !== undefined, (q) => q.where(status, '=', query.status ?? 'active'))
   return pageWithTotal(paged(filtered, query, order), filtered, query)

@@ -3,7 +3,7 @@ import type { regions } from '@zhisuan/contract/ecrm/region'
 import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 
 interface RegionTable {
@@ -62,7 +62,7 @@ const order = { by: { name: 'regions.name', created_at: 'regions.created_at' }, 
 export async function listRegions(on: Sql, scope: Scope, query: QueryOf<typeof regions.list>): Promise<{ total: number; rows: ShownRegion[] }> {
   const filtered = on
     .selectFrom('regions')
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`regions.name || ' ' || regions.description ilike ${containing(query.keyword ?? '')}`))
+    .where(matching(query.keyword, sql<string>`regions.name || ' ' || regions.description`))
     .$if(query.nation !== undefined, (q) => q.where('regions.nation', '=', query.nation ?? ''))
   return pageWithTotal(paged(shown(filtered, scope), query, order), filtered, query)
 }

@@ -2,7 +2,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import type { serviceAgents } from '@zhisuan/contract/ecrm/edge'
 import { sql, type Generated, type Insertable, type Selectable } from 'kysely'
 import { migration, type Migrations, type Sql } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
 
 interface EdgeServiceAgentTable {
   id: string
@@ -49,7 +49,7 @@ const order = { by: { name: 'edge_service_agents.name', created_at: 'edge_servic
 
 export async function listServiceAgents(on: Sql, query: QueryOf<typeof serviceAgents.list>): Promise<{ total: number; rows: ShownServiceAgent[] }> {
   const filtered = shown(on)
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`edge_service_agents.name || ' ' || edge_service_agents.description ilike ${containing(query.keyword ?? '')}`))
+    .where(matching(query.keyword, sql<string>`edge_service_agents.name || ' ' || edge_service_agents.description`))
     .$if(query.edge_id !== undefined, (q) => q.where('edge_service_agents.edge_id', '=', query.edge_id ?? ''))
   return pageWithTotal(paged(filtered, query, order), filtered, query)
 }

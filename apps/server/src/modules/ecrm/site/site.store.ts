@@ -3,7 +3,7 @@ import type { sites } from '@zhisuan/contract/ecrm/region'
 import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import type { Sql, Tables, Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 
 /** Its table is made with that of regions. */
@@ -45,7 +45,7 @@ const order = { by: { name: 'sites.name', created_at: 'sites.created_at' }, fall
 export async function listSites(on: Sql, scope: Scope, query: QueryOf<typeof sites.list>): Promise<{ total: number; rows: ShownSite[] }> {
   const filtered = on
     .selectFrom('sites')
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`sites.name || ' ' || sites.description || ' ' || sites.address ilike ${containing(query.keyword ?? '')}`))
+    .where(matching(query.keyword, sql<string>`sites.name || ' ' || sites.description || ' ' || sites.address`))
     .$if(query.region_id !== undefined, (q) => q.where('sites.region_id', '=', query.region_id ?? ''))
   return pageWithTotal(paged(shown(filtered, scope), query, order), filtered, query)
 }

@@ -84,4 +84,4 @@ export function createUpgradeOperations(parts: { db: Db; reach: EdgeReach }) {
   return { upgrade }
 }
 
-export const bundlePath = (version: string): string => `/agent/${version}/agent.mjs`
+const bundlePath = (version: string): string => `/agent/${version}/agent.mjs`

@@ -3,7 +3,7 @@ import type { audits } from '@zhisuan/contract/iam/audit'
 import { sql } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import type { Sql } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 
 export type AuditFilters = Omit<QueryOf<typeof audits.list>, 'page_num' | 'page_size' | 'sort'>
@@ -21,9 +21,7 @@ const found = (on: Sql, scope: Scope, filters: AuditFilters) =>
     .$if(filters.refused !== undefined, (q) => q.where('code', filters.refused === 'true' ? '<>' : '=', 0))
     .$if(filters.from !== undefined, (q) => q.where('at', '>=', new Date(filters.from ?? 0)))
     .$if(filters.to !== undefined, (q) => q.where('at', '<', new Date(filters.to ?? 0)))
-    .$if(filters.keyword !== undefined && filters.keyword !== '', (q) =>
-      q.where((where) => where.or((['call', 'actor_name', 'ip'] as const).map((column) => where(column, 'ilike', containing(filters.keyword ?? ''))))),
-    )
+    .where(matching(filters.keyword, 'call', 'actor_name', 'ip'))
 
 export type AuditRow = Awaited<ReturnType<typeof listAudits>>['rows'][number]
 

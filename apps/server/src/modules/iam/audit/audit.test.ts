@@ -1,12 +1,15 @@
 import { audits } from '@zhisuan/contract/iam/audit'
 import { policies } from '@zhisuan/contract/iam/policy'
+import { keyPairs } from '@zhisuan/contract/nextstack/key-pair'
+import { accessKeys } from '@zhisuan/contract/ums/access-key'
 import { auth } from '@zhisuan/contract/ums/auth'
 import { users } from '@zhisuan/contract/ums/user'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
-import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
+import { password, someone, type Person, type SignedIn } from '../../../testing/people.ts'
+import { verifyChain } from './audit.store.ts'
 
 let app: TestApp
 let admin: Person & SignedIn
@@ -79,6 +82,21 @@ describe('the audit log', () => {
     for (const statement of [`update audit_log set actor_name = 'x'`, `delete from audit_log`, `truncate audit_log`]) {
       await expect(sql.raw(statement).execute(app.platform.db)).rejects.toThrow('not changed')
     }
+  })
+
+  it('is broken where the access key that a change was made with is taken out of it', async () => {
+    const person = await someone(app)
+    const { key, secret } = await call(app, accessKeys.create, { token: person.token, body: { name: 'k', scheme: 'bearer', password } })
+    await call(app, keyPairs.create, { token: secret, body: { name: 'made-with-a-key' } })
+    expect(await verify()).toMatchObject({ intact: true })
+    const broken = app.platform.db.transaction().execute(async (tx) => {
+      await sql`alter table audit_log disable trigger audit_keep`.execute(tx)
+      await tx.updateTable('audit_log').set({ access_key_id: null, access_key_name: null }).where('access_key_id', '=', key.id).execute()
+      const { first_broken } = await verifyChain(tx)
+      expect(first_broken).not.toBeNull()
+      throw new Error('back')
+    })
+    await expect(broken).rejects.toThrow('back')
   })
 
   it('shows what somebody who has the database did to it', async () => {

@@ -5,7 +5,7 @@ import { sql, type Insertable, type RawBuilder, type Selectable, type Updateable
 import type { Scope } from '../../../platform/auth/actor.ts'
 import type { Sql, Tables, Tx } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 
 type Calls = typeof policies
@@ -14,7 +14,7 @@ type Calls = typeof policies
 export const policyNameIndex = 'policies_name'
 
 /** One's own, and the platform's, which everybody may be given. */
-export const seesPolicy = (scope: Scope): RawBuilder<boolean> => ('nothing' in scope ? sql<boolean>`false` : sql<boolean>`(policies.bp_id is null or ${within(scope, 'policies.bp_id')})`)
+const seesPolicy = (scope: Scope): RawBuilder<boolean> => ('nothing' in scope ? sql<boolean>`false` : sql<boolean>`(policies.bp_id is null or ${within(scope, 'policies.bp_id')})`)
 
 const contactCount = sql<number>`((select count(*) from policy_grants where policy_grants.policy_id = policies.id) + (select count(*) from policy_boundaries where policy_boundaries.policy_id = policies.id))`
 const versionCount = sql<number>`(select count(*) from policy_versions where policy_versions.policy_id = policies.id)`
@@ -33,7 +33,7 @@ export async function listPolicies(on: Sql, scope: Scope, query: QueryOf<Calls['
       .$if(query.bp_id !== undefined, (some) => some.where('policies.bp_id', '=', query.bp_id ?? ''))
       .$if(query.owner === 'platform', (some) => some.where('policies.bp_id', 'is', null))
       .$if(query.owner === 'organisation', (some) => some.where('policies.bp_id', 'is not', null))
-      .$if(query.keyword !== undefined && query.keyword !== '', (some) => some.where(sql<boolean>`policies.search ilike ${containing(query.keyword ?? '')}`))
+      .where(matching(query.keyword, 'policies.search'))
   const all = filter(shown(on, scope))
   return pageWithTotal(paged(all, query, order), all, query)
 }
@@ -110,6 +110,6 @@ export async function listContacts(on: Sql, scope: Scope, policyId: string, quer
     .selectAll()
     .where(within(scope, 'contacts.bp_id'))
     .$if(query.kind !== undefined, (q) => q.where('contacts.kind', '=', query.kind ?? ''))
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where('contacts.name', 'ilike', containing(query.keyword ?? '')))
+    .where(matching(query.keyword, 'contacts.name'))
   return pageWithTotal(paged(all, query, { by: { name: 'contacts.name' }, fallback: 'name', id: 'contacts.id' }), all, query)
 }

@@ -3,7 +3,7 @@ import type { keptProjects } from '@zhisuan/contract/iam/project'
 import { sql, type Insertable, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import type { Sql, Tables, Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 
 type Calls = typeof keptProjects
@@ -27,9 +27,7 @@ export type ShownProject = NonNullable<Awaited<ReturnType<typeof getProject>>>
 export async function listProjects(on: Sql, scope: Scope, query: QueryOf<Calls['list']>) {
   const all = shown(on, scope)
     .$if(query.bp_id !== undefined, (q) => q.where('projects.bp_id', '=', query.bp_id ?? ''))
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) =>
-      q.where((where) => where.or((['projects.name', 'projects.key'] as const).map((column) => where(column, 'ilike', containing(query.keyword ?? ''))))),
-    )
+    .where(matching(query.keyword, 'projects.name', 'projects.key'))
   return pageWithTotal(paged(all, query, { by: { name: 'projects.name', key: 'projects.key', created_at: 'projects.created_at' }, fallback: '-created_at', id: 'projects.id' }), all, query)
 }
 
@@ -56,7 +54,7 @@ export async function listMembers(on: Sql, id: string, query: QueryOf<Calls['mem
     .where('project_members.project_id', '=', id)
     .where('users.deleted_at', 'is', null)
     .select(['users.id', 'users.name', 'users.nickname', 'users.kind', 'users.bp_id', 'organisations.name as bp_name'])
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where('users.name', 'ilike', containing(query.keyword ?? '')))
+    .where(matching(query.keyword, 'users.name'))
   return pageWithTotal(paged(all, query, { by: { name: 'users.name' }, fallback: 'name', id: 'users.id' }), all, query)
 }
 

@@ -3,7 +3,7 @@ import type { customRoles } from '@zhisuan/contract/iam/role'
 import { sql, type Insertable, type RawBuilder, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import type { Sql, Tables, Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 
 type Calls = typeof customRoles
@@ -39,7 +39,7 @@ export async function listRoles(on: Sql, scope: Scope, query: QueryOf<Calls['lis
   const all = shown(on, scope)
     .$if(query.built_in !== undefined, (q) => q.where('roles.built_in', '=', query.built_in === 'true'))
     .$if(query.bp_id !== undefined, (q) => q.where('roles.bp_id', '=', query.bp_id ?? ''))
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`roles.search ilike ${containing(query.keyword ?? '')}`))
+    .where(matching(query.keyword, 'roles.search'))
   const ordered = query.sort === undefined ? all.orderBy('roles.built_in', 'desc') : all
   return pageWithTotal(paged(ordered, query, { by: { name: 'roles.name', created_at: 'roles.created_at' }, fallback: 'created_at', id: 'roles.id' }), all, query)
 }
@@ -70,7 +70,7 @@ export async function listMembers(on: Sql, scope: Scope, roleId: string, query: 
     .where(within(scope, 'users.bp_id'))
     .where(holds)
     .select(['users.id', 'users.name', 'users.nickname', 'users.kind', 'users.bp_id', 'organisations.name as bp_name'])
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where('users.name', 'ilike', containing(query.keyword ?? '')))
+    .where(matching(query.keyword, 'users.name'))
   return pageWithTotal(paged(all, query, { by: { name: 'users.name' }, fallback: 'name', id: 'users.id' }), all, query)
 }
 

@@ -1,8 +1,8 @@
 import type { Project } from '@zhisuan/contract/issue/project'
-import { sql } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { iso, type Sql } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal, type PageQuery } from '../../../platform/db/page.ts'
+import { matching, paged, pageWithTotal, type PageQuery } from '../../../platform/db/page.ts'
+import { within } from '../../../platform/db/scope.ts'
 
 /**
  * Projects of the scope.
@@ -14,17 +14,15 @@ export async function listProjects(
   memberId: string | null,
   query: PageQuery & { keyword?: string | undefined },
 ): Promise<{ total: number; items: Project[] }> {
-  let filtered = on.selectFrom('projects').leftJoin('organisations', 'organisations.id', 'projects.bp_id')
-  if ('bp_id' in scope) filtered = filtered.where('projects.bp_id', '=', scope.bp_id)
-  if ('nothing' in scope) filtered = filtered.where(sql<boolean>`false`)
+  let filtered = on
+    .selectFrom('projects')
+    .leftJoin('organisations', 'organisations.id', 'projects.bp_id')
+    .where(within(scope, 'projects.bp_id'))
+    .where(matching(query.keyword, 'projects.name', 'projects.key'))
   if (memberId !== null) {
     filtered = filtered.where((where) =>
       where.exists(where.selectFrom('project_members').whereRef('project_members.project_id', '=', 'projects.id').where('project_members.user_id', '=', memberId)),
     )
-  }
-  const { keyword } = query
-  if (keyword !== undefined && keyword !== '') {
-    filtered = filtered.where((where) => where.or((['projects.name', 'projects.key'] as const).map((column) => where(column, 'ilike', containing(keyword)))))
   }
   const page = paged(filtered.selectAll('projects').select('organisations.name as bp_name'), query, {
     by: { name: 'projects.name', key: 'projects.key', created_at: 'projects.created_at' },

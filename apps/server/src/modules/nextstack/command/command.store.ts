@@ -4,7 +4,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, pageOf } from '../../../platform/db/page.ts'
 import { tellsChanges } from '../change/change.store.ts'
 import { within } from '../scope.ts'
 
@@ -137,9 +137,8 @@ export async function listCommands(on: Sql, scope: Scope, query: QueryOf<typeof 
   const filtered = visible(on, scope)
     .$if(query.cloud_id !== undefined, (q) => q.where('commands.cloud_id', '=', query.cloud_id ?? ''))
     .$if(query.status !== undefined, (q) => q.where('commands.status', '=', query.status ?? 'running'))
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where('commands.name', 'ilike', containing(query.keyword ?? '')))
-  const cut = paged(filtered.select('commands.id'), query, order)
-  return pageWithTotal(paged(shown(on.selectFrom('commands').where('commands.id', 'in', cut)).select(sql<string>`left(commands.script, ${sql.lit(scriptShown)})`.as('script')), { ...query, page_num: 1 }, order), filtered, query)
+    .where(matching(query.keyword, 'commands.name'))
+  return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('commands').where('commands.id', 'in', ids)).select(sql<string>`left(commands.script, ${sql.lit(scriptShown)})`.as('script')))
 }
 
 export const getCommand = (on: Sql, scope: Scope, id: string): Promise<ShownCommand | undefined> => shown(visible(on, scope).where('commands.id', '=', id)).executeTakeFirst()

@@ -4,7 +4,7 @@ import { sql, type Generated, type Insertable, type Selectable, type Updateable 
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, pageOf } from '../../../platform/db/page.ts'
 
 interface EipPoolTable {
   id: string
@@ -107,9 +107,9 @@ const shown = (on: Sql, scope: Scope) =>
 export async function listPools(on: Sql, scope: Scope, query: QueryOf<typeof eipPools.list>): Promise<{ total: number; rows: ShownEipPool[] }> {
   const filtered = visible(on, scope)
     .$if(query.cloud_id !== undefined, (q) => q.where('eip_pools.cloud_id', '=', query.cloud_id ?? ''))
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where('eip_pools.name', 'ilike', containing(query.keyword ?? '')))
+    .where(matching(query.keyword, 'eip_pools.name'))
   const order = { by: { name: 'eip_pools.name', created_at: 'eip_pools.created_at' }, fallback: 'name', id: 'eip_pools.id' }
-  return pageWithTotal(paged(shown(on, scope).where('eip_pools.id', 'in', paged(filtered.select('eip_pools.id'), query, order)), { ...query, page_num: 1 }, order), filtered, query)
+  return pageOf(filtered, query, order, (ids) => shown(on, scope).where('eip_pools.id', 'in', ids))
 }
 
 export const getPool = (on: Sql, scope: Scope, id: string): Promise<ShownEipPool | undefined> => shown(on, scope).where('eip_pools.id', '=', id).executeTakeFirst()

@@ -5,7 +5,7 @@ import { sql, type Generated, type Insertable, type Selectable, type SelectQuery
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, pageOf } from '../../../platform/db/page.ts'
 import { openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../change/change.store.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
@@ -144,10 +144,8 @@ export async function listEips(on: Sql, scope: Scope, query: QueryOf<typeof eips
     .$if(query.pool_id !== undefined, (q) => q.where('eips.pool_id', '=', query.pool_id ?? ''))
     .$if(query.status !== undefined, (q) => q.where('eips.status', '=', query.status ?? 'available'))
     .$if(query.vpc_id !== undefined, (q) => q.where('eips.vpc_id', '=', query.vpc_id ?? ''))
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`eips.search ilike ${containing(query.keyword ?? '')}`))
-  // The page is cut out before the joins, which then touch its rows only.
-  const cut = paged(filtered.select('eips.id'), query, order)
-  return pageWithTotal(paged(shown(on.selectFrom('eips').where('eips.id', 'in', cut)), { ...query, page_num: 1 }, order), filtered, query)
+    .where(matching(query.keyword, 'eips.search'))
+  return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('eips').where('eips.id', 'in', ids)))
 }
 
 export const getEip = (on: Sql, scope: Scope, id: string): Promise<ShownEip | undefined> => shown(visible(on, scope).where('eips.id', '=', id)).executeTakeFirst()

@@ -3,7 +3,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Expression, type Generated, type Insertable, type RawBuilder, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { iso, migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pagedTogether, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, paged, pagedTogether, pageWithTotal } from '../../../platform/db/page.ts'
 
 interface FlavorTable {
   id: string
@@ -128,7 +128,7 @@ export async function listFlavors(on: Sql, scope: Scope, query: QueryOf<typeof f
     on
       .selectFrom('flavors')
       .where(part)
-      .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where('flavors.name', 'ilike', containing(query.keyword ?? '')))
+      .where(matching(query.keyword, 'flavors.name'))
       .$if(query.public !== undefined, (q) => q.where('flavors.public', '=', query.public ?? true))
       .$if(query.gpu !== undefined, (q) => q.where('flavors.gpu_model', query.gpu === true ? 'is not' : 'is', null))
       .select('flavors.id')

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ComputeEngine, EngineEvent } from '@zhisuan/engines/compute'
 import type { Logger } from 'pino'
+import { gatherLooks } from '../../../platform/looks.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
 
 /** Everything is looked at again this often, whatever the events said: what was missed is found. */
 const everythingEveryMs = 60_000
-/** Events of one object come in bursts; they are answered by one look. */
-const gatherMs = 50
 
 /** A cloud while it is followed with one and the same engine. */
 export interface FollowedCloud {
@@ -43,7 +42,14 @@ export function createFollower(parts: { clouds: Pick<CloudService, 'all' | 'engi
 
   const follow = async (cloud: FollowedCloud): Promise<void> => {
     const { signal } = cloud
-    const gatherers = observers.map((observer) => ({ observer, gather: gathering(cloud, observer, log) }))
+    const gatherers = observers.map((observer) => ({
+      observer,
+      gather: gatherLooks(
+        signal,
+        (names) => observer.look(cloud, names),
+        (error) => log.warn({ err: error, cloud: cloud.id, observer: observer.name }, 'looking at a cloud'),
+      ),
+    }))
     for (const { observer, gather } of gatherers) {
       void repeat(everythingEveryMs, signal, async () => gather(null))
       void observer.beside?.(cloud).catch((error: unknown) => {
@@ -105,38 +111,6 @@ export function createFollower(parts: { clouds: Pick<CloudService, 'all' | 'engi
       stopping.abort()
       await Promise.resolve()
     },
-  }
-}
-
-/** Collects names until a look is due: one look runs, and what comes meanwhile waits for the next. */
-function gathering({ id, engine, signal }: FollowedCloud, observer: Observer, log: Logger): (name: string | null) => void {
-  const waiting = new Set<string>()
-  let everything = false
-  let busy = false
-
-  const run = async (): Promise<void> => {
-    busy = true
-    try {
-      while ((everything || waiting.size > 0) && !signal.aborted) {
-        await sleep(gatherMs, undefined, { signal })
-        const names = everything ? null : [...waiting]
-        everything = false
-        waiting.clear()
-        // The next look finds what this one could not.
-        await observer.look({ id, engine, signal }, names).catch((error: unknown) => {
-          if (!signal.aborted) log.warn({ err: error, cloud: id, observer: observer.name }, 'looking at a cloud')
-        })
-      }
-    } catch (error) {
-      if (!signal.aborted) throw error
-    } finally {
-      busy = false
-    }
-  }
-  return (name) => {
-    if (name === null) everything = true
-    else waiting.add(name)
-    if (!busy) void run()
   }
 }
 

@@ -5,9 +5,9 @@ import { sql, type Generated, type RawBuilder, type Selectable, type SelectQuery
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, pageOf } from '../../../platform/db/page.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
-import { openStatuses } from '../../../platform/operations.ts'
+import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../change/change.store.ts'
 
 /** What is kept of a host's hardware as the engine told it the last time that it answered. */
@@ -125,10 +125,8 @@ export async function listHosts(on: Sql, query: QueryOf<typeof hosts.list>): Pro
   const filtered = present(on)
     .$if(query.cloud_id !== undefined, (q) => q.where('hosts.cloud_id', '=', query.cloud_id ?? ''))
     .$if(query.status !== undefined, (q) => q.where('hosts.status', '=', query.status ?? 'online'))
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where('hosts.name', 'ilike', containing(query.keyword ?? '')))
-  // The page is cut out before its instances are counted.
-  const cut = paged(filtered.select('hosts.id'), query, order)
-  return pageWithTotal(paged(shown(on.selectFrom('hosts').where('hosts.id', 'in', cut)), { ...query, page_num: 1 }, order), filtered, query)
+    .where(matching(query.keyword, 'hosts.name'))
+  return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('hosts').where('hosts.id', 'in', ids)))
 }
 
 export const getHost = (on: Sql, id: string): Promise<ShownHost | undefined> => shown(present(on).where('hosts.id', '=', id)).executeTakeFirst()
@@ -255,11 +253,6 @@ export const setNode = async (tx: Tx, vmId: string, node: string): Promise<void>
 
 /** Removes the records of a cloud's hosts and their cards, and ends their open operations. */
 export async function forgetHosts(tx: Tx, cloudId: string): Promise<void> {
-  await tx
-    .updateTable('operations')
-    .set({ status: 'failed', error: 'notFound', finished_at: sql`now()`, input: '' })
-    .where('status', 'in', openStatuses)
-    .where('resource_id', 'in', tx.selectFrom('hosts').select('id').where('cloud_id', '=', cloudId))
-    .execute()
+  await endOperations(tx, tx.selectFrom('hosts').select('id').where('cloud_id', '=', cloudId), 'notFound')
   await tx.deleteFrom('hosts').where('cloud_id', '=', cloudId).execute()
 }

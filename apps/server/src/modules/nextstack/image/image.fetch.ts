@@ -8,7 +8,7 @@ import { fillText } from '@zhisuan/contract/errors'
 import { Agent, request, type Dispatcher } from 'undici'
 import { z } from 'zod'
 import { Refusal } from '../../../platform/errors.ts'
-import type { AddressGuard } from './image.addresses.ts'
+import type { AddressGuard } from '../../../platform/addressGuard.ts'
 
 const mostRedirects = 5
 /** Of tries in a row that brought nothing. */

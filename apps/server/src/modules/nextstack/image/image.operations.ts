@@ -8,7 +8,7 @@ import type { OperationDefinition, OperationStep, StepContext } from '../../../p
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
 import { runsCloudInit, type Catalogue } from '../catalogue/catalogue.service.ts'
 import type { QuotaService } from '../quota/quota.service.ts'
-import type { AddressGuard } from './image.addresses.ts'
+import type { AddressGuard } from '../../../platform/addressGuard.ts'
 import { fetchFile } from './image.fetch.ts'
 import { importable, sha256Of, type ImageFiles } from './image.files.ts'
 import * as store from './image.store.ts'

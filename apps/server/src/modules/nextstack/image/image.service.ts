@@ -5,10 +5,11 @@ import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { iso, isUniqueViolation, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
+import { openOperation } from '../../../platform/operations.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
 import type { QuotaService } from '../quota/quota.service.ts'
-import type { AddressGuard } from './image.addresses.ts'
+import type { AddressGuard } from '../../../platform/addressGuard.ts'
 import { imageDownloads } from './image.download.ts'
 import type { ImageFiles } from './image.files.ts'
 import type { ImageOperations } from './image.operations.ts'
@@ -163,7 +164,7 @@ export function createImageService(
         const row = await lockOwn(tx, actor, id)
         refuseUnless(imageCan.delete, row)
         const before = await get(tx, actor, id)
-        const running = await store.openOperation(tx, id)
+        const running = await openOperation(tx, id)
         if (running === undefined && row.fingerprint === null) {
           await store.deleteImage(tx, id)
           return { image: { ...before, status: 'deleting' as const }, gone: true }

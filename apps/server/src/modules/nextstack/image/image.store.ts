@@ -4,8 +4,8 @@ import type { VmType } from '@zhisuan/contract/nextstack/vm'
 import { sql, type Generated, type Insertable, type RawBuilder, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pagedTogether, pageWithTotal } from '../../../platform/db/page.ts'
-import { openStatuses } from '../../../platform/operations.ts'
+import { matching, paged, pagedTogether, pageWithTotal } from '../../../platform/db/page.ts'
+import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../change/change.store.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../scope.ts'
@@ -195,7 +195,7 @@ export async function listImages(on: Sql, scope: Scope, query: QueryOf<typeof im
       .$if(query.visibility !== undefined, (q) => q.where('images.visibility', '=', query.visibility ?? 'private'))
       .$if(query.status !== undefined, (q) => q.where('images.status', '=', query.status ?? 'active'))
       .$if(query.type !== undefined, (q) => q.where('images.type', '=', query.type ?? 'vm'))
-      .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`images.search ilike ${containing(query.keyword ?? '')}`))
+      .where(matching(query.keyword, 'images.search'))
       .select('images.id')
   const [own, ...others] = usableParts(scope)
   const [first, ...rest] = [found(own), ...others.map(found)] as const
@@ -316,18 +316,9 @@ export const withFiles = async (on: Sql, ids: readonly string[]): Promise<Set<st
         ).map(({ id }) => id),
   )
 
-/** An open operation of an image. */
-export const openOperation = async (tx: Tx, id: string): Promise<string | undefined> =>
-  (await tx.selectFrom('operations').select('id').where('resource_id', '=', id).where('status', 'in', openStatuses).executeTakeFirst())?.id
-
 /** Removes the records of a cloud's images, and ends their open operations. */
 export async function forgetImages(tx: Tx, cloudId: string): Promise<void> {
-  await tx
-    .updateTable('operations')
-    .set({ status: 'failed', error: 'imageMissing', finished_at: sql`now()`, input: '' })
-    .where('status', 'in', openStatuses)
-    .where('resource_id', 'in', tx.selectFrom('images').select('id').where('cloud_id', '=', cloudId))
-    .execute()
+  await endOperations(tx, tx.selectFrom('images').select('id').where('cloud_id', '=', cloudId), 'imageMissing')
   await tx.deleteFrom('images').where('cloud_id', '=', cloudId).execute()
 }
 

@@ -16,8 +16,6 @@ import * as store from './image.store.ts'
 /** While bytes come, how often people are told how many. */
 const tellEveryMs = 1_000
 
-export type ImageUploads = ReturnType<typeof createImageUploads>
-
 /**
  * Files of announced images, by tus 1.0.0. How many bytes are here is what the file says, so an
  * upload goes on where it was whatever broke off: the connection, the page, the server.

@@ -29,6 +29,13 @@ export async function publicKeysOf(on: Sql, scope: Scope, ids: readonly string[]
   })
 }
 
+/** The public half of one, by who sees it. @throws Refusal `keyPairMissing` */
+export async function publicKeyOf(on: Sql, scope: Scope, id: string): Promise<string> {
+  const row = await store.getKeyPair(on, scope, id)
+  if (row === undefined) throw new Refusal('keyPairMissing', { field: 'key_pair_id' })
+  return row.public_key
+}
+
 /** Records which keys an instance was given. */
 export async function remember(tx: Tx, vmId: string, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await store.insertVmKeys(tx, vmId, ids)

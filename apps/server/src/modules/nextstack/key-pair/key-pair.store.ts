@@ -3,7 +3,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, pageOf } from '../../../platform/db/page.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../scope.ts'
 
@@ -102,15 +102,13 @@ const order = {
 }
 
 export async function listKeyPairs(on: Sql, scope: Scope, query: QueryOf<typeof keyPairs.list>): Promise<{ total: number; rows: ShownKeyPair[] }> {
-  const filtered = visible(on, scope).$if(query.keyword !== undefined && query.keyword !== '', (q) =>
-    q.where(sql<boolean>`key_pairs.search ilike ${containing(query.keyword ?? '')}`),
-  )
-  // The page is cut out before its instances are counted.
-  const cut = paged(filtered.select('key_pairs.id'), query, order)
-  return pageWithTotal(paged(shown(on.selectFrom('key_pairs').where('key_pairs.id', 'in', cut)), { ...query, page_num: 1 }, order), filtered, query)
+  const filtered = visible(on, scope).where(matching(query.keyword, 'key_pairs.search'))
+  return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('key_pairs').where('key_pairs.id', 'in', ids)))
 }
 
 export const getKeyPair = (on: Sql, scope: Scope, id: string): Promise<ShownKeyPair | undefined> => shown(visible(on, scope).where('key_pairs.id', '=', id)).executeTakeFirst()
+
+export const namesOfKeys = (on: Sql, scope: Scope): Promise<Pick<KeyPairRow, 'id' | 'name'>[]> => visible(on, scope).select(['id', 'name']).execute()
 
 /** Held until the transaction ends, so that none is deleted while it is put into an instance. */
 export const shareKeyPairs = (on: Sql, scope: Scope, ids: readonly string[]): Promise<Pick<KeyPairRow, 'id' | 'public_key'>[]> =>

@@ -5,7 +5,7 @@ import { sql, type Generated, type Insertable, type Selectable, type SelectQuery
 import { jsonArrayFrom, jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, pageOf } from '../../../platform/db/page.ts'
 import { openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../change/change.store.ts'
 import { within } from '../scope.ts'
@@ -169,10 +169,8 @@ export async function listNats(on: Sql, scope: Scope, query: QueryOf<typeof natG
   const filtered = visible(on, scope)
     .$if(query.cloud_id !== undefined, (q) => q.where('nat_gateways.cloud_id', '=', query.cloud_id ?? ''))
     .$if(query.vpc_id !== undefined, (q) => q.where('nat_gateways.vpc_id', '=', query.vpc_id ?? ''))
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`nat_gateways.search ilike ${containing(query.keyword ?? '')}`))
-  // The page is cut out before the joins, which then touch its rows only.
-  const cut = paged(filtered.select('nat_gateways.id'), query, order)
-  return pageWithTotal(paged(shown(on.selectFrom('nat_gateways').where('nat_gateways.id', 'in', cut)), { ...query, page_num: 1 }, order), filtered, query)
+    .where(matching(query.keyword, 'nat_gateways.search'))
+  return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('nat_gateways').where('nat_gateways.id', 'in', ids)))
 }
 
 export const getNat = (on: Sql, scope: Scope, id: string): Promise<ShownNatGateway | undefined> =>

@@ -25,7 +25,7 @@ export function createOverview({ db, now }: Pick<Platform, 'db' | 'now'>) {
   const alarmsOf = async (scope: Scope, counted: readonly StatusCount[]): Promise<OverviewAlarm[]> => {
     const [clouds, hosts] = await Promise.all([store.cloudsInTrouble(db, scope), 'everything' in scope ? store.hostsInTrouble(db) : []])
     return [
-      ...clouds.map(({ id, name, health }) => ({ type: 'cloud' as const, id, name, health: health === 'unauthorised' ? ('unauthorised' as const) : ('unreachable' as const) })),
+      ...clouds.map(({ id, name, health }) => ({ type: 'cloud' as const, id, name, health })),
       ...hosts.map(({ id, name, cloud_name, status }) => ({ type: 'host' as const, id, name, cloud_name, status: status === 'gone' ? ('gone' as const) : ('offline' as const) })),
       ...counted.flatMap(({ kind, status, count }) => (status === 'error' || status === 'lost' ? [{ type: 'resource' as const, kind, status: status as 'error' | 'lost', count }] : [])),
     ]

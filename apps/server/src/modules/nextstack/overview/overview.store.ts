@@ -159,20 +159,30 @@ export async function samples(on: Sql, scope: Scope, range: TrendRange, now: Dat
   return rows.map(({ at, vms, running, cpu_cores, memory_bytes }) => ({ at: iso(at), vms, running, cpu_cores, memory_bytes }))
 }
 
-/** Clouds that are not where they should be: all, or those that the scope has instances on. */
-export const cloudsInTrouble = (on: Sql, scope: Scope): Promise<{ id: string; name: string; health: string }[]> =>
-  on
+const healthsInTrouble = ['unreachable', 'unauthorised', 'degraded'] as const
+
+/** Clouds that are not as they should be, worst first: all, or those that the scope has instances or a Keystone project on. */
+export const cloudsInTrouble = async (on: Sql, scope: Scope): Promise<{ id: string; name: string; health: (typeof healthsInTrouble)[number] }[]> => {
+  const rows = await on
     .selectFrom('clouds')
     .select(['id', 'name', 'health'])
     .where('deleted_at', 'is', null)
     .where('status', '<>', 'offline')
-    .where('health', 'in', ['unreachable', 'unauthorised'])
+    .where('health', 'in', healthsInTrouble)
     .$if(!('everything' in scope), (q) =>
-      q.where((of) => of.exists(of.selectFrom('vms').whereRef('vms.cloud_id', '=', 'clouds.id').where(within(scope, 'vms.bp_id')))),
+      q.where((of) =>
+        of.or([
+          of.exists(of.selectFrom('vms').whereRef('vms.cloud_id', '=', 'clouds.id').where(within(scope, 'vms.bp_id'))),
+          of.exists(of.selectFrom('keystone_projects').whereRef('keystone_projects.cloud_id', '=', 'clouds.id').where(within(scope, 'keystone_projects.bp_id'))),
+        ]),
+      ),
     )
+    .orderBy((of) => of('health', '=', 'degraded'))
     .orderBy('name')
     .limit(shownAlarms)
     .execute()
+  return rows.flatMap(({ health, ...rest }) => healthsInTrouble.filter((one) => one === health).map((one) => ({ ...rest, health: one })))
+}
 
 /** More would not be read. */
 const shownAlarms = 20

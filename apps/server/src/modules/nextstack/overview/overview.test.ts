@@ -119,6 +119,18 @@ describe('alarms', () => {
     expect((await get(owner)).alarms).toEqual([])
     await app.platform.db.updateTable('hosts').set({ status: 'online' }).where('cloud_id', '=', cloud_id).execute()
   })
+
+  it('tell of a cloud of which some services fail, also to who has a project on it', async () => {
+    const name = (await call(app, clouds.list, { token: admin.token })).clouds[0]?.name ?? ''
+    const there = await someone(app)
+    await app.platform.db.insertInto('keystone_projects').values({ cloud_id, keystone_id: 'k1', bp_id: there.bp_id ?? '', project_id: null }).execute()
+    await app.platform.db.updateTable('clouds').set({ health: 'degraded' }).where('id', '=', cloud_id).execute()
+    const alarm = { type: 'cloud', id: cloud_id, name, health: 'degraded' }
+    for (const who of [there, admin]) expect((await get(who)).alarms).toEqual([alarm])
+    expect((await get(await someone(app))).alarms).toEqual([])
+    await app.platform.db.updateTable('clouds').set({ health: 'reachable' }).where('id', '=', cloud_id).execute()
+    for (const who of [there, admin]) expect((await get(who)).alarms).toEqual([])
+  })
 })
 
 describe('events', () => {

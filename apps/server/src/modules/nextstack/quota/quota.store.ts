@@ -1,7 +1,7 @@
 import { quotaResources, type QuotaResource } from '@zhisuan/contract/nextstack/quota'
 import { sql } from 'kysely'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal, type PageQuery } from '../../../platform/db/page.ts'
+import { matching, paged, pageWithTotal, type PageQuery } from '../../../platform/db/page.ts'
 
 interface QuotaTable {
   bp_id: string
@@ -88,7 +88,7 @@ export const lockQuota = async (tx: Tx, bpId: string): Promise<void> => {
 export async function listOrganisations(on: Sql, query: PageQuery & { keyword?: string | undefined }): Promise<{ total: number; rows: { id: string; name: string }[] }> {
   const filtered = on
     .selectFrom('organisations')
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where('name', 'ilike', containing(query.keyword ?? '')))
+    .where(matching(query.keyword, 'name'))
   return pageWithTotal(paged(filtered.select(['id', 'name']), query, { by: { bp_name: 'name' }, fallback: 'bp_name', id: 'id' }), filtered, query)
 }
 

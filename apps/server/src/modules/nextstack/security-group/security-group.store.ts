@@ -3,7 +3,7 @@ import type { SecurityRule, securityGroups } from '@zhisuan/contract/nextstack/s
 import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, pageOf } from '../../../platform/db/page.ts'
 import { tellsChanges } from '../change/change.store.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../scope.ts'
@@ -136,10 +136,8 @@ export async function listGroups(on: Sql, scope: Scope, query: QueryOf<typeof se
     .$if(query.cloud_id !== undefined, (q) => q.where('security_groups.cloud_id', '=', query.cloud_id ?? ''))
     .$if(query.vm_id !== undefined, (q) => q.where('security_groups.id', 'in', (of) => of.selectFrom('vm_security_groups').select('group_id').where('vm_id', '=', query.vm_id ?? '')))
     .$if(query.vpc_id !== undefined, (q) => q.where('security_groups.id', 'in', (of) => of.selectFrom('vpc_security_groups').select('group_id').where('vpc_id', '=', query.vpc_id ?? '')))
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`security_groups.search ilike ${containing(query.keyword ?? '')}`))
-  // The page is cut out before the joins, which then touch its rows only.
-  const cut = paged(filtered.select('security_groups.id'), query, order)
-  return pageWithTotal(paged(shown(on.selectFrom('security_groups').where('security_groups.id', 'in', cut)), { ...query, page_num: 1 }, order), filtered, query)
+    .where(matching(query.keyword, 'security_groups.search'))
+  return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('security_groups').where('security_groups.id', 'in', ids)))
 }
 
 export const getGroup = (on: Sql, scope: Scope, id: string): Promise<ShownSecurityGroup | undefined> =>

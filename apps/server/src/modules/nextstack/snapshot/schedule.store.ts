@@ -4,7 +4,7 @@ import { sql, type Generated, type Insertable, type Selectable, type SelectQuery
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, pageOf } from '../../../platform/db/page.ts'
 import { tellsChanges } from '../change/change.store.ts'
 import { within } from '../scope.ts'
 
@@ -97,11 +97,8 @@ export async function listSchedules(on: Sql, scope: Scope, query: QueryOf<typeof
   const filtered = visible(on, scope)
     .$if(query.cloud_id !== undefined, (q) => q.where('vm_snapshot_schedules.cloud_id', '=', query.cloud_id ?? ''))
     .$if(query.vm_id !== undefined, (q) => q.where('vm_snapshot_schedules.vm_id', '=', query.vm_id ?? ''))
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`vm_snapshot_schedules.search ilike ${containing(query.keyword ?? '')}`))
-  // The page is cut out before the joins, which then touch its rows only.
-  const cut = paged(filtered.select('vm_snapshot_schedules.id'), query, order)
-  const page = shown(on.selectFrom('vm_snapshot_schedules').where('vm_snapshot_schedules.id', 'in', cut))
-  return pageWithTotal(paged(page, { ...query, page_num: 1 }, order), filtered, query)
+    .where(matching(query.keyword, 'vm_snapshot_schedules.search'))
+  return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('vm_snapshot_schedules').where('vm_snapshot_schedules.id', 'in', ids)))
 }
 
 export const getSchedule = (on: Sql, scope: Scope, id: string): Promise<ShownSchedule | undefined> =>

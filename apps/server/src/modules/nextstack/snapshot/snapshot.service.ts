@@ -5,6 +5,7 @@ import { platformScope, scopeOf, type Actor, type Scope } from '../../../platfor
 import { isUniqueViolation, type Tx } from '../../../platform/db/database.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
+import { openOperation } from '../../../platform/operations.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
 import type { QuotaService } from '../quota/quota.service.ts'
@@ -131,7 +132,7 @@ export function createSnapshotService(
 
     delete: (actor: Actor, id: string): Promise<VmSnapshot> =>
       change(actor, id, 'delete', async (tx, snapshot, vm) => {
-        if ((await vmStore.hasOpenOperation(tx, vm.id)) || (await store.isCopied(tx, { id }))) throw new Refusal('operationRunning')
+        if ((await openOperation(tx, vm.id)) !== undefined || (await store.isCopied(tx, { id }))) throw new Refusal('operationRunning')
         await operations.beginDelete(tx, snapshot, actor)
       }),
   }

@@ -4,7 +4,7 @@ import { sql, type Generated, type Insertable, type Selectable, type SelectQuery
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, pageOf } from '../../../platform/db/page.ts'
 import { openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../change/change.store.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
@@ -126,10 +126,8 @@ export async function listSnapshots(on: Sql, scope: Scope, query: QueryOf<typeof
     .$if(query.cloud_id !== undefined, (q) => q.where('vm_snapshots.cloud_id', '=', query.cloud_id ?? ''))
     .$if(query.vm_id !== undefined, (q) => q.where('vm_snapshots.vm_id', '=', query.vm_id ?? ''))
     .$if(query.status !== undefined, (q) => q.where('vm_snapshots.status', '=', query.status ?? 'available'))
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`vm_snapshots.search ilike ${containing(query.keyword ?? '')}`))
-  // The page is cut out before the joins, which then touch its rows only.
-  const cut = paged(filtered.select('vm_snapshots.id'), query, order)
-  return pageWithTotal(paged(shown(on.selectFrom('vm_snapshots').where('vm_snapshots.id', 'in', cut)), { ...query, page_num: 1 }, order), filtered, query)
+    .where(matching(query.keyword, 'vm_snapshots.search'))
+  return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('vm_snapshots').where('vm_snapshots.id', 'in', ids)))
 }
 
 export const getSnapshot = (on: Sql, scope: Scope, id: string): Promise<ShownSnapshot | undefined> => shown(visible(on, scope).where('vm_snapshots.id', '=', id)).executeTakeFirst()

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import { EventEmitter, once } from 'node:events'
+import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { flavors } from '@zhisuan/contract/nextstack/flavor'
-import { images, terminalFromServer, terminals, vms } from '@zhisuan/contract/nextstack/vm'
+import { images, terminals, vms } from '@zhisuan/contract/nextstack/vm'
+import { terminalFromServer } from '@zhisuan/contract/terminal'
 import { auth } from '@zhisuan/contract/ums/auth'
-import type { TerminalSession } from '@zhisuan/engines/compute'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import type { Actor } from '../../../platform/auth/actor.ts'
-import { unlimited } from '../../../platform/auth/rules.ts'
 import { createLog } from '../../../platform/log.ts'
+import { someActor } from '../../../testing/actor.ts'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
+import { fakeSession, fakeSocket } from '../../../testing/terminal.ts'
 import { createTerminalService } from './terminal.service.ts'
 
 /** A browser at the websocket: what it was told, and what the terminal printed. */
@@ -226,49 +226,8 @@ describe('a terminal', () => {
 })
 
 describe('time', () => {
-  const actor = (changes: Partial<Actor> = {}): Actor => ({ user_id: 'u', name: 'u', kind: 4, roles: ['TENANT'], built_in_roles: ['TENANT'], rules: unlimited, bp_id: 'b', session_id: 's', session_since: new Date(), authenticated_by: 'password', second_factor_at: null, must_change_password: false, access_key: null, ...changes })
   const body = { columns: 80, rows: 24, take_over: false }
 
-  /** A shell in the test's hand. */
-  function fakeSession() {
-    const printed = new EventEmitter()
-    const exit = Promise.withResolvers<number | null>()
-    const closed = vi.fn<() => void>()
-    const queue: (Buffer | null)[] = []
-    async function* output(): AsyncGenerator<Buffer> {
-      for (;;) {
-        while (queue.length === 0) await once(printed, 'more')
-        const next = queue.shift()
-        if (next === null || next === undefined) return
-        yield next
-      }
-    }
-    const put = (chunk: Buffer | null) => {
-      queue.push(chunk)
-      printed.emit('more')
-    }
-    const session: TerminalSession = { output: output(), write: () => undefined, resize: () => undefined, exit: exit.promise, close: () => {
-      closed()
-      exit.resolve(null)
-      put(null)
-    } }
-    return { session, closed, print: (text: string | Buffer) => put(Buffer.from(text)), end: (code: number) => {
-      exit.resolve(code)
-      put(null)
-    } }
-  }
-  /** A websocket that keeps what it is sent. */
-  function fakeSocket() {
-    const sent: (string | Buffer)[] = []
-    const socket = Object.assign(new EventEmitter(), {
-      OPEN: 1,
-      readyState: 1,
-      bufferedAmount: 0,
-      send: (data: string | Buffer) => void sent.push(data),
-      close: vi.fn<(code: number) => void>(),
-    })
-    return { socket, sent, as: socket as unknown as WebSocket }
-  }
   function service() {
     const shells: ReturnType<typeof fakeSession>[] = []
     const terminalService = createTerminalService({
@@ -304,50 +263,50 @@ describe('time', () => {
 
   it('ends a ticket after half a minute', async () => {
     const { terminalService } = service()
-    const early = await terminalService.open(actor(), 'vm', body)
+    const early = await terminalService.open(someActor(), 'vm', body)
     await vi.advanceTimersByTimeAsync(29_000)
     expect(terminalService.redeem(early.terminal_id, ticketOf(early.socket_path)).id).toBe(early.terminal_id)
-    const late = await terminalService.open(actor(), 'vm', { ...body, terminal_id: early.terminal_id })
+    const late = await terminalService.open(someActor(), 'vm', { ...body, terminal_id: early.terminal_id })
     await vi.advanceTimersByTimeAsync(30_001)
     expect(() => terminalService.redeem(late.terminal_id, ticketOf(late.socket_path))).toThrow('终端连接凭证无效或已过期')
   })
 
   it('ends a shell a minute after its connection, not before, and not while it has one', async () => {
     const { terminalService, shells } = service()
-    const opened = await terminalService.open(actor(), 'vm', body)
+    const opened = await terminalService.open(someActor(), 'vm', body)
     const { socket, as } = fakeSocket()
     terminalService.attach(terminalService.redeem(opened.terminal_id, ticketOf(opened.socket_path)), as)
     await vi.advanceTimersByTimeAsync(10 * 60_000)
-    expect(shells[0]?.closed).not.toHaveBeenCalled()
+    expect(shells[0]?.close).not.toHaveBeenCalled()
     socket.emit('close')
     await vi.advanceTimersByTimeAsync(59_000)
-    expect(shells[0]?.closed).not.toHaveBeenCalled()
+    expect(shells[0]?.close).not.toHaveBeenCalled()
     // Who comes back in the last second has another minute.
-    const again = await terminalService.open(actor(), 'vm', { ...body, terminal_id: opened.terminal_id })
+    const again = await terminalService.open(someActor(), 'vm', { ...body, terminal_id: opened.terminal_id })
     const second = fakeSocket()
     terminalService.attach(terminalService.redeem(again.terminal_id, ticketOf(again.socket_path)), second.as)
     await vi.advanceTimersByTimeAsync(10 * 60_000)
-    expect(shells[0]?.closed).not.toHaveBeenCalled()
+    expect(shells[0]?.close).not.toHaveBeenCalled()
     second.socket.emit('close')
     await vi.advanceTimersByTimeAsync(60_001)
-    expect(shells[0]?.closed).toHaveBeenCalledTimes(1)
+    expect(shells[0]?.close).toHaveBeenCalledTimes(1)
     expect(shells).toHaveLength(1)
   })
 
   it('ends a shell that nobody ever connected to', async () => {
     const { terminalService, shells } = service()
-    await terminalService.open(actor(), 'vm', body)
+    await terminalService.open(someActor(), 'vm', body)
     await vi.advanceTimersByTimeAsync(60_001)
-    expect(shells[0]?.closed).toHaveBeenCalledTimes(1)
+    expect(shells[0]?.close).toHaveBeenCalledTimes(1)
   })
 
   it('keeps how it ended for who comes back within the minute', async () => {
     const { terminalService, shells } = service()
-    const opened = await terminalService.open(actor(), 'vm', body)
+    const opened = await terminalService.open(someActor(), 'vm', body)
     shells[0]?.print('bye')
     shells[0]?.end(7)
     await settle()
-    const again = await terminalService.open(actor(), 'vm', { ...body, terminal_id: opened.terminal_id })
+    const again = await terminalService.open(someActor(), 'vm', { ...body, terminal_id: opened.terminal_id })
     const { socket, sent, as } = fakeSocket()
     terminalService.attach(terminalService.redeem(again.terminal_id, ticketOf(again.socket_path)), as)
     expect(sent.map(String)).toEqual(['{"type":"ready","replay_bytes":3}', 'bye', '{"type":"exit","exit_code":7}'])
@@ -356,7 +315,7 @@ describe('time', () => {
 
   it('does not let the replay grow without end', async () => {
     const { terminalService, shells } = service()
-    const opened = await terminalService.open(actor(), 'vm', body)
+    const opened = await terminalService.open(someActor(), 'vm', body)
     for (let n = 0; n < 64; n++) shells[0]?.print(Buffer.alloc(16 * 1024, n))
     await settle()
     const { sent, as } = fakeSocket()
@@ -369,7 +328,7 @@ describe('time', () => {
 
   it('waits for a slow reader instead of filling memory', async () => {
     const { terminalService, shells } = service()
-    const opened = await terminalService.open(actor(), 'vm', body)
+    const opened = await terminalService.open(someActor(), 'vm', body)
     const { socket, sent, as } = fakeSocket()
     terminalService.attach(terminalService.redeem(opened.terminal_id, ticketOf(opened.socket_path)), as)
     socket.bufferedAmount = 2 ** 21
@@ -384,15 +343,15 @@ describe('time', () => {
 
   it('of two that are opened at once leaves one', async () => {
     const { terminalService, shells } = service()
-    const outcomes = await Promise.allSettled([terminalService.open(actor(), 'vm', body), terminalService.open(actor(), 'vm', body)])
+    const outcomes = await Promise.allSettled([terminalService.open(someActor(), 'vm', body), terminalService.open(someActor(), 'vm', body)])
     expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
-    expect(shells.filter(({ closed }) => closed.mock.calls.length > 0)).toHaveLength(1)
-    expect((await terminalService.open(actor({ user_id: randomUUID() }), 'vm', body)).terminal_id).toBeDefined()
+    expect(shells.filter(({ close }) => close.mock.calls.length > 0)).toHaveLength(1)
+    expect((await terminalService.open(someActor({ user_id: randomUUID() }), 'vm', body)).terminal_id).toBeDefined()
   })
 
   it('that was closed while the connection was made closes the connection', async () => {
     const { terminalService } = service()
-    const opened = await terminalService.open(actor(), 'vm', body)
+    const opened = await terminalService.open(someActor(), 'vm', body)
     const terminal = terminalService.redeem(opened.terminal_id, ticketOf(opened.socket_path))
     terminalService.closeWhere(({ session_id }) => session_id === 's')
     const { socket, sent, as } = fakeSocket()

@@ -4,8 +4,9 @@ import { sql, type Generated, type Insertable, type Selectable, type SelectQuery
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
-import { openStatuses } from '../../../platform/operations.ts'
+import { matching, pageOf } from '../../../platform/db/page.ts'
+import { within } from '../scope.ts'
+import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../change/change.store.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 
@@ -127,9 +128,7 @@ export const vmCounter: QuotaCounter = {
       .executeTakeFirstOrThrow(),
 }
 
-/** The only way to tenant rows: through a scope. */
-const visible = (on: Sql, scope: Scope) =>
-  on.selectFrom('vms').$if(!('everything' in scope), (q) => ('bp_id' in scope ? q.where('vms.bp_id', '=', scope.bp_id) : q.where(sql<boolean>`false`)))
+const visible = (on: Sql, scope: Scope) => on.selectFrom('vms').where(within(scope, 'vms.bp_id'))
 
 const shown = <T>(query: SelectQueryBuilder<Tables, 'vms', T>) =>
   query
@@ -165,12 +164,8 @@ export async function listVms(on: Sql, scope: Scope, query: QueryOf<typeof vms.l
         ),
       ),
     )
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) =>
-      q.where(sql<boolean>`vms.search ilike ${containing(query.keyword ?? '')}`),
-    )
-  // The page is cut out before the joins, which then touch its rows only.
-  const cut = paged(filtered.select('vms.id'), query, order)
-  return pageWithTotal(paged(shown(on.selectFrom('vms').where('vms.id', 'in', cut)), { ...query, page_num: 1 }, order), filtered, query)
+    .where(matching(query.keyword, 'vms.search'))
+  return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('vms').where('vms.id', 'in', ids)))
 }
 
 const order = {
@@ -194,10 +189,6 @@ export const getVms = (tx: Tx, ids: readonly string[]): Promise<ShownVm[]> => sh
 /** Held against other changes until the transaction ends. */
 export const lockVm = (tx: Tx, scope: Scope, id: string): Promise<VmRow | undefined> =>
   visible(tx, scope).selectAll('vms').where('vms.id', '=', id).forUpdate().executeTakeFirst()
-
-/** Whether something is being done to an instance. */
-export const hasOpenOperation = async (on: Sql, id: string): Promise<boolean> =>
-  (await on.selectFrom('operations').select('id').where('resource_id', '=', id).where('status', 'in', openStatuses).executeTakeFirst()) !== undefined
 
 /** Of an organisation, those in these states. */
 export const withStatuses = (on: Sql, bpId: string, statuses: readonly VmStatus[]): Promise<Pick<VmRow, 'id' | 'name' | 'status'>[]> =>
@@ -233,12 +224,7 @@ export async function countByCloud(on: Sql, cloudIds: readonly string[]): Promis
 
 /** Removes the records of a cloud's instances, and ends their open operations. */
 export async function forgetCloud(tx: Tx, cloudId: string): Promise<void> {
-  await tx
-    .updateTable('operations')
-    .set({ status: 'failed', error: 'vmGone', finished_at: sql`now()`, input: '' })
-    .where('status', 'in', openStatuses)
-    .where('resource_id', 'in', tx.selectFrom('vms').select('id').where('cloud_id', '=', cloudId))
-    .execute()
+  await endOperations(tx, tx.selectFrom('vms').select('id').where('cloud_id', '=', cloudId), 'vmGone')
   await tx.deleteFrom('vms').where('cloud_id', '=', cloudId).execute()
 }
 

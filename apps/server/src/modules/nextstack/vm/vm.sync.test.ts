@@ -4,6 +4,7 @@ import { flavors } from '@zhisuan/contract/nextstack/flavor'
 import { images, vms, type Vm, type VmStatus } from '@zhisuan/contract/nextstack/vm'
 import type { Instance, InstanceUsage } from '@zhisuan/engines/compute'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { jsonb } from '../../../platform/db/jsonb.ts'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, send } from '../../../testing/call.ts'
 import { freshDatabase } from '../../../testing/database.ts'
@@ -174,7 +175,7 @@ describe('what was seen', () => {
       disk_bytes: 1,
       network: 'sandbox0',
       observed: null,
-      addresses: JSON.stringify([]) as unknown as [],
+      addresses: jsonb([]),
       node: null,
       created_by: owner.id,
       created_by_name: owner.name,

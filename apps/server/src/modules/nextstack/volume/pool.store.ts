@@ -5,7 +5,7 @@ import { sql, type Selectable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, pageOf } from '../../../platform/db/page.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { tellsChanges } from '../change/change.store.ts'
 
@@ -82,9 +82,8 @@ const order = { by: { name: 'storage_pools.name', total_bytes: 'storage_pools.to
 export async function listPools(on: Sql, scope: Scope, query: QueryOf<typeof storagePools.list>): Promise<{ total: number; rows: ShownStoragePool[] }> {
   const filtered = visible(on, scope)
     .$if(query.cloud_id !== undefined, (q) => q.where('storage_pools.cloud_id', '=', query.cloud_id ?? ''))
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where('storage_pools.name', 'ilike', containing(query.keyword ?? '')))
-  const cut = paged(filtered.select('storage_pools.id'), query, order)
-  return pageWithTotal(paged(shown(on, scope).where('storage_pools.id', 'in', cut), { ...query, page_num: 1 }, order), filtered, query)
+    .where(matching(query.keyword, 'storage_pools.name'))
+  return pageOf(filtered, query, order, (ids) => shown(on, scope).where('storage_pools.id', 'in', ids))
 }
 
 export const getPool = (on: Sql, scope: Scope, id: string): Promise<ShownStoragePool | undefined> => shown(on, scope).where('storage_pools.id', '=', id).executeTakeFirst()

@@ -4,7 +4,7 @@ import { sql, type Generated, type Insertable, type Selectable, type SelectQuery
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { matching, pageOf } from '../../../platform/db/page.ts'
 import { openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../change/change.store.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
@@ -120,10 +120,8 @@ export async function listBackups(on: Sql, scope: Scope, query: QueryOf<typeof v
   const filtered = visible(on, scope)
     .$if(query.cloud_id !== undefined, (q) => q.where('volume_backups.cloud_id', '=', query.cloud_id ?? ''))
     .$if(query.volume_id !== undefined, (q) => q.where('volume_backups.volume_id', '=', query.volume_id ?? ''))
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`volume_backups.search ilike ${containing(query.keyword ?? '')}`))
-  // The page is cut out before the joins, which then touch its rows only.
-  const cut = paged(filtered.select('volume_backups.id'), query, order)
-  return pageWithTotal(paged(shown(on.selectFrom('volume_backups').where('volume_backups.id', 'in', cut)), { ...query, page_num: 1 }, order), filtered, query)
+    .where(matching(query.keyword, 'volume_backups.search'))
+  return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('volume_backups').where('volume_backups.id', 'in', ids)))
 }
 
 export const getBackup = (on: Sql, scope: Scope, id: string): Promise<ShownVolumeBackup | undefined> => shown(visible(on, scope).where('volume_backups.id', '=', id)).executeTakeFirst()

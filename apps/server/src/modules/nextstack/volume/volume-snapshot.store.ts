@@ -5,8 +5,8 @@ import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
-import { openStatuses } from '../../../platform/operations.ts'
+import { matching, pageOf } from '../../../platform/db/page.ts'
+import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../change/change.store.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../scope.ts'
@@ -112,10 +112,8 @@ export async function listSnapshots(on: Sql, scope: Scope, query: QueryOf<typeof
     .$if(query.cloud_id !== undefined, (q) => q.where('volume_snapshots.cloud_id', '=', query.cloud_id ?? ''))
     .$if(query.volume_id !== undefined, (q) => q.where('volume_snapshots.volume_id', '=', query.volume_id ?? ''))
     .$if(query.status !== undefined, (q) => q.where('volume_snapshots.status', '=', query.status ?? 'available'))
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`volume_snapshots.search ilike ${containing(query.keyword ?? '')}`))
-  // The page is cut out before the joins, which then touch its rows only.
-  const cut = paged(filtered.select('volume_snapshots.id'), query, order)
-  return pageWithTotal(paged(shown(on.selectFrom('volume_snapshots').where('volume_snapshots.id', 'in', cut)), { ...query, page_num: 1 }, order), filtered, query)
+    .where(matching(query.keyword, 'volume_snapshots.search'))
+  return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('volume_snapshots').where('volume_snapshots.id', 'in', ids)))
 }
 
 export const getSnapshot = (on: Sql, scope: Scope, id: string): Promise<ShownVolumeSnapshot | undefined> =>
@@ -163,12 +161,7 @@ export const deleteSnapshotsOf = async (tx: Tx, volumeId: string): Promise<void>
 
 /** Ends the open operations of a cloud's snapshots and removes their records. */
 export async function forgetSnapshots(tx: Tx, cloudId: string): Promise<void> {
-  await tx
-    .updateTable('operations')
-    .set({ status: 'failed', error: 'volumeGone', finished_at: sql`now()`, input: '' })
-    .where('status', 'in', openStatuses)
-    .where('resource_id', 'in', tx.selectFrom('volume_snapshots').select('id').where('cloud_id', '=', cloudId))
-    .execute()
+  await endOperations(tx, tx.selectFrom('volume_snapshots').select('id').where('cloud_id', '=', cloudId), 'volumeGone')
   await tx.deleteFrom('volume_snapshots').where('cloud_id', '=', cloudId).execute()
 }
 

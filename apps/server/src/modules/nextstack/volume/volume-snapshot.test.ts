@@ -3,6 +3,7 @@ import { allCalls } from '@zhisuan/contract/calls'
 import { quotas } from '@zhisuan/contract/nextstack/quota'
 import { volumeBackups, volumes, volumeSnapshots } from '@zhisuan/contract/nextstack/volume'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { jsonb } from '../../../platform/db/jsonb.ts'
 import { call, refused, send } from '../../../testing/call.ts'
 import { makeOrganisation, someone } from '../../../testing/people.ts'
 import { gib, storageStage, type StorageStage } from './testing.ts'
@@ -198,7 +199,7 @@ describe('a volume made from one', () => {
     const snapshot = await stage.createSnapshot(volume)
     const [pool] = await stage.db.selectFrom('storage_pools').selectAll().where('cloud_id', '=', stage.cloud_id).execute()
     const { id: _, ...facts } = pool ?? expect.fail('no pool')
-    await stage.db.insertInto('storage_pools').values({ ...facts, id: randomUUID(), name: 'other', members: '[]' as unknown as [] }).execute()
+    await stage.db.insertInto('storage_pools').values({ ...facts, id: randomUUID(), name: 'other', members: jsonb([]) }).execute()
     const body = { cloud_id: stage.cloud_id, name: `x-${randomUUID()}`, snapshot_id: snapshot.id, size_bytes: gib, pool: 'other' }
     expect(await refused(stage.app, volumes.create, { token: stage.owner.token, body })).toMatchObject({ code: 94182, fields: [{ field: 'pool' }] })
   })

@@ -5,8 +5,8 @@ import { sql, type Generated, type Insertable, type Selectable, type SelectQuery
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
-import { openStatuses } from '../../../platform/operations.ts'
+import { matching, pageOf } from '../../../platform/db/page.ts'
+import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../change/change.store.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../scope.ts'
@@ -156,10 +156,8 @@ export async function listVolumes(on: Sql, scope: Scope, query: QueryOf<typeof v
     .$if(query.pool !== undefined, (q) => q.where('volumes.pool', '=', query.pool ?? ''))
     .$if(query.status !== undefined, (q) => q.where('volumes.status', '=', query.status ?? 'available'))
     .$if(query.bp_id !== undefined, (q) => q.where('volumes.bp_id', '=', query.bp_id ?? ''))
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`volumes.search ilike ${containing(query.keyword ?? '')}`))
-  // The page is cut out before the joins, which then touch its rows only.
-  const cut = paged(filtered.select('volumes.id'), query, order)
-  return pageWithTotal(paged(shown(on.selectFrom('volumes').where('volumes.id', 'in', cut)), { ...query, page_num: 1 }, order), filtered, query)
+    .where(matching(query.keyword, 'volumes.search'))
+  return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('volumes').where('volumes.id', 'in', ids)))
 }
 
 export const getVolume = (on: Sql, scope: Scope, id: string): Promise<ShownVolume | undefined> => shown(visible(on, scope).where('volumes.id', '=', id)).executeTakeFirst()
@@ -230,12 +228,7 @@ export const countVolumes = async (on: Sql, cloudId: string): Promise<number> =>
 
 /** Ends the open operations of a cloud's volumes and removes their records. */
 export async function forgetVolumes(tx: Tx, cloudId: string): Promise<void> {
-  await tx
-    .updateTable('operations')
-    .set({ status: 'failed', error: 'volumeGone', finished_at: sql`now()`, input: '' })
-    .where('status', 'in', openStatuses)
-    .where('resource_id', 'in', tx.selectFrom('volumes').select('id').where('cloud_id', '=', cloudId))
-    .execute()
+  await endOperations(tx, tx.selectFrom('volumes').select('id').where('cloud_id', '=', cloudId), 'volumeGone')
   await tx.deleteFrom('volumes').where('cloud_id', '=', cloudId).execute()
 }
 

@@ -7,6 +7,7 @@ import { securityGroups, type SecurityGroup } from '@zhisuan/contract/nextstack/
 import { vpcs, vpcTransitional, type Vpc } from '@zhisuan/contract/nextstack/vpc'
 import { addressText } from '@zhisuan/contract/ip'
 import { expect, vi } from 'vitest'
+import { jsonb } from '../../../platform/db/jsonb.ts'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, send } from '../../../testing/call.ts'
 import { startTestEngine, type TestEngine } from '../../../testing/engine.ts'
@@ -160,7 +161,7 @@ export async function networkStage(on?: TestApp) {
         disk_bytes: 2 ** 30,
         network: '',
         observed: null,
-        addresses: JSON.stringify([]) as unknown as [],
+        addresses: jsonb([]),
         node: null,
         created_by: null,
         created_by_name: '',

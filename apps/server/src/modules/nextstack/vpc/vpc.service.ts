@@ -84,6 +84,9 @@ export function createVpcService(parts: { db: Db; clouds: CloudService; quotas: 
           const owner = await quotas.ownerOf(tx, actor, body.project_id)
           await quotas.take(tx, owner, { vpcs: 1 })
           await store.lockRanges(tx, body.cloud_id)
+          // Asked before the rule is: an operation that writes to the other network would wait for us, as we for it.
+          const others = await store.overlapping(tx, body.cloud_id, body.cidr)
+          if (others.length > 0) throw rangeTaken(others, scopeOf(actor))
           await store.insertVpc(tx, {
             id,
             cloud_id: body.cloud_id,

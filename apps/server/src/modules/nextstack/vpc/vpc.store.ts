@@ -4,8 +4,8 @@ import { sql, type Generated, type Insertable, type Selectable, type SelectQuery
 import { jsonArrayFrom, jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
-import { openStatuses } from '../../../platform/operations.ts'
+import { matching, pageOf } from '../../../platform/db/page.ts'
+import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../change/change.store.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../scope.ts'
@@ -161,10 +161,8 @@ export async function listVpcs(on: Sql, scope: Scope, query: QueryOf<typeof vpcs
     .$if(query.cloud_id !== undefined, (q) => q.where('vpcs.cloud_id', '=', query.cloud_id ?? ''))
     .$if(query.status !== undefined, (q) => q.where('vpcs.status', '=', query.status ?? 'active'))
     .$if(query.bp_id !== undefined, (q) => q.where('vpcs.bp_id', '=', query.bp_id ?? ''))
-    .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`vpcs.search ilike ${containing(query.keyword ?? '')}`))
-  // The page is cut out before the joins, which then touch its rows only.
-  const cut = paged(filtered.select('vpcs.id'), query, order)
-  return pageWithTotal(paged(shown(on.selectFrom('vpcs').where('vpcs.id', 'in', cut)), { ...query, page_num: 1 }, order), filtered, query)
+    .where(matching(query.keyword, 'vpcs.search'))
+  return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('vpcs').where('vpcs.id', 'in', ids)))
 }
 
 export const getVpc = (on: Sql, scope: Scope, id: string): Promise<ShownVpc | undefined> => shown(visible(on, scope).where('vpcs.id', '=', id)).executeTakeFirst()
@@ -257,12 +255,7 @@ export async function forgetNetworks(tx: Tx, cloudId: string): Promise<void> {
   const vpcs = tx.selectFrom('vpcs').select('id').where('cloud_id', '=', cloudId)
   const gateways = tx.selectFrom('nat_gateways').select('id').where('cloud_id', '=', cloudId)
   const groups = tx.selectFrom('security_groups').select('id').where('cloud_id', '=', cloudId)
-  await tx
-    .updateTable('operations')
-    .set({ status: 'failed', error: 'vpcMissing', finished_at: sql`now()`, input: '' })
-    .where('status', 'in', openStatuses)
-    .where('resource_id', 'in', vpcs)
-    .execute()
+  await endOperations(tx, vpcs, 'vpcMissing')
   await tx.deleteFrom('nat_rules').where('nat_id', 'in', gateways).execute()
   await tx.updateTable('eips').set({ nat_id: null }).where('cloud_id', '=', cloudId).where('nat_id', 'is not', null).execute()
   await tx.deleteFrom('nat_gateways').where('cloud_id', '=', cloudId).execute()

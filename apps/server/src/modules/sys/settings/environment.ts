@@ -2,7 +2,7 @@ import type { EnvironmentEntry } from '@zhisuan/contract/sys/sys'
 import type { Config } from '../../../platform/config.ts'
 
 /** All keys but those that nobody who runs the product sets: a new one does not compile before it is told here. */
-type Told = Exclude<keyof Config, 'version' | 'FAULT_POINT'>
+type Told = Exclude<keyof Config, 'version' | 'FAULT_FILE'>
 
 /** Addresses of services count as secret where a user and a password, or a token, may stand in them. */
 const secret: Readonly<Record<Told, boolean>> = {

@@ -2,7 +2,7 @@ import type { ResponseOf } from '@zhisuan/contract/define'
 import type { consultations } from '@zhisuan/contract/ums/consultation'
 import type { Insertable } from 'kysely'
 import { iso, type Sql } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal, type PageQuery } from '../../../platform/db/page.ts'
+import { matching, paged, pageWithTotal, type PageQuery } from '../../../platform/db/page.ts'
 import type { ConsultationTable } from '../ums.migrations.ts'
 
 export const insertConsultation = async (on: Sql, row: Insertable<ConsultationTable>): Promise<void> => {
@@ -10,11 +10,7 @@ export const insertConsultation = async (on: Sql, row: Insertable<ConsultationTa
 }
 
 export async function listConsultations(on: Sql, query: PageQuery & { keyword?: string | undefined }): Promise<ResponseOf<typeof consultations.list>> {
-  let filtered = on.selectFrom('consultations')
-  const { keyword } = query
-  if (keyword !== undefined && keyword !== '') {
-    filtered = filtered.where((where) => where.or((['name', 'phone', 'content'] as const).map((column) => where(column, 'ilike', containing(keyword)))))
-  }
+  const filtered = on.selectFrom('consultations').where(matching(query.keyword, 'name', 'phone', 'content'))
   const page = paged(filtered.selectAll(), query, { by: { created_at: 'created_at' }, fallback: '-created_at', id: 'id' })
   const { total, rows } = await pageWithTotal(page, filtered, query)
   return { total, items: rows.map((row) => ({ ...row, created_at: iso(row.created_at) })) }

@@ -2,7 +2,7 @@ import type { Organisation } from '@zhisuan/contract/ums/user'
 import { sql, type Insertable, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { iso, type Sql } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal, type PageQuery } from '../../../platform/db/page.ts'
+import { matching, paged, pageWithTotal, type PageQuery } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { OrganisationTable } from '../ums.migrations.ts'
@@ -30,11 +30,8 @@ export async function listOrganisations(
   scope: Scope,
   query: PageQuery & { keyword?: string | undefined; status?: OrganisationTable['status'] | undefined },
 ): Promise<{ total: number; items: Organisation[] }> {
-  let filtered = on.selectFrom('organisations')
-  if ('bp_id' in scope) filtered = filtered.where('organisations.id', '=', scope.bp_id)
-  if ('nothing' in scope) filtered = filtered.where(sql<boolean>`false`)
+  let filtered = on.selectFrom('organisations').where(within(scope, 'organisations.id')).where(matching(query.keyword, 'organisations.name'))
   if (query.status !== undefined) filtered = filtered.where('organisations.status', '=', query.status)
-  if (query.keyword !== undefined && query.keyword !== '') filtered = filtered.where('organisations.name', 'ilike', containing(query.keyword))
   const page = paged(
     filtered
       .selectAll('organisations')

@@ -7,7 +7,7 @@ import { createClock, someIp, testApp, type TestApp } from '../../../testing/app
 import { call, refused, send, type Answer } from '../../../testing/call.ts'
 import { freshDatabase } from '../../../testing/database.ts'
 import { makeOrganisation, makeUser, password, signIn, someone } from '../../../testing/people.ts'
-import { createRules } from '../../iam/rules/rules.ts'
+import { createRules } from '../../iam/testing.ts'
 import { createActors } from './actors.ts'
 
 // The real one, which counts.

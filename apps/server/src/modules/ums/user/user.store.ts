@@ -4,7 +4,8 @@ import { sql, type Insertable, type Selectable, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { holdersOf, rolesWithBases } from '../../../platform/auth/held-roles.ts'
 import { iso, isoOrNull, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal, type PageQuery } from '../../../platform/db/page.ts'
+import { matching, paged, pageWithTotal, type PageQuery } from '../../../platform/db/page.ts'
+import { within } from '../../../platform/db/scope.ts'
 import type { UserTable } from '../ums.migrations.ts'
 
 /** Unique indexes, see migrations. */
@@ -102,19 +103,11 @@ export async function listUsers(
   query: PageQuery & { keyword?: string | undefined; kind?: number | undefined; status?: UserRow['status'] | undefined; bp_id?: string | undefined; role?: Role | undefined },
 ): Promise<{ total: number; items: User[] }> {
   const filters = (q: ReturnType<typeof withShown>) => {
-    let filtered = q
-    if ('bp_id' in scope) filtered = filtered.where('users.bp_id', '=', scope.bp_id)
-    if ('nothing' in scope) filtered = filtered.where(sql<boolean>`false`)
+    let filtered = q.where(within(scope, 'users.bp_id')).where(matching(query.keyword, 'users.name', 'users.nickname', 'users.phone', 'users.email'))
     if (query.kind !== undefined) filtered = filtered.where('users.kind', '=', query.kind)
     if (query.status !== undefined) filtered = filtered.where('users.status', '=', query.status)
     if (query.bp_id !== undefined) filtered = filtered.where('users.bp_id', '=', query.bp_id)
     if (query.role !== undefined) filtered = filtered.where('users.id', 'in', holdersOf(query.role))
-    const { keyword } = query
-    if (keyword !== undefined && keyword !== '') {
-      filtered = filtered.where((where) =>
-        where.or((['users.name', 'users.nickname', 'users.phone', 'users.email'] as const).map((column) => where(column, 'ilike', containing(keyword)))),
-      )
-    }
     return filtered
   }
   const all = filters(withShown(on))

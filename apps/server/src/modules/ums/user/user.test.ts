@@ -8,6 +8,7 @@ import { somePhone, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
 import { codeSentTo } from '../../../testing/inbox.ts'
 import { makeOrganisation, makeUser, password, signIn, someone } from '../../../testing/people.ts'
+import { lockAdministrators } from './user.store.ts'
 
 const newPassword = 'Another-horse-2'
 
@@ -266,10 +267,18 @@ describe('deleting a user', () => {
       const disabled = await makeUser(empty, { kind: 1, status: 'disabled' })
       const seeded = (await call(empty, users.list, { token: one.token, query: { keyword: 'admin', kind: 0 } })).items.find(({ name }) => name === 'admin')
       await call(empty, users.delete, { token: one.token, params: { id: seeded?.id ?? '' } })
-      const answers = await Promise.all([
-        send(empty, users.delete, { token: one.token, params: { id: two.id } }),
-        send(empty, users.delete, { token: two.token, params: { id: one.id } }),
-      ])
+      // Both are let in before the first of them deletes the other.
+      const deletions = await empty.platform.db.transaction().execute(async (tx) => {
+        await lockAdministrators(tx)
+        const begun = [
+          send(empty, users.delete, { token: one.token, params: { id: two.id } }),
+          send(empty, users.delete, { token: two.token, params: { id: one.id } }),
+        ]
+        const waiting = async () => (await empty.platform.database.pool.query("select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")).rowCount
+        await expect.poll(waiting).toBe(2)
+        return begun
+      })
+      const answers = await Promise.all(deletions)
       expect(answers.map(({ status }) => status).sort()).toEqual([204, 400])
       expect(answers.find(({ status }) => status === 400)?.body).toMatchObject({ code: 91008 })
       const left = await empty.platform.db.selectFrom('users').select('id').where('deleted_at', 'is', null).where('status', '=', 'active').execute()

@@ -20,6 +20,7 @@ interface Values {
   project_id?: string
   product_id?: string
   thresholds: (number | string)[]
+  forecast_thresholds: (number | string)[]
 }
 
 const limitOf = (budget: Budget | null): Values['limit'] => (budget?.project != null ? 'project' : budget?.product != null ? 'product' : 'all')
@@ -37,13 +38,24 @@ export function BudgetDialog({ budget, onClose }: { readonly budget: Budget | nu
   const scopes = useCall(budgets.scopes, { query: { bp_id: bpId } }, { silent: true, enabled: !asks || bpId !== undefined })
   const create = useChange(budgets.create, { invalidates: [budgets.list], silent: true })
   const update = useChange(budgets.update, { invalidates: [budgets.list], silent: true })
-  const submit = ({ bp_id, limit: only, name, amount, project_id, product_id, thresholds }: Values): Promise<unknown> => {
-    const body = { name, amount, project_id: only === 'project' ? (project_id ?? null) : null, product_id: only === 'product' ? (product_id ?? null) : null, thresholds: thresholds.map(Number) }
+  const submit = ({ bp_id, limit: only, name, amount, project_id, product_id, thresholds, forecast_thresholds }: Values): Promise<unknown> => {
+    const body = { name, amount, project_id: only === 'project' ? (project_id ?? null) : null, product_id: only === 'product' ? (product_id ?? null) : null, thresholds: thresholds.map(Number), forecast_thresholds: forecast_thresholds.map(Number) }
     return budget === null ? create.mutateAsync({ body: { ...body, bp_id: bp_id ?? null } }) : update.mutateAsync({ params: { id: budget.id }, body })
   }
   const choice = (key: 'project_id' | 'product_id', label: string, options: readonly { id: string; name: string }[] = []) => (
     <Form.Item name={key} label={label} required rules={[{ required: true }]}>
       <Select showSearch={{ optionFilterProp: 'label' }} loading={scopes.isLoading} options={options.map(({ id, name }) => ({ value: id, label: name }))} />
+    </Form.Item>
+  )
+  const percents = (key: 'thresholds' | 'forecast_thresholds') => (
+    <Form.Item
+      name={key}
+      label={t(`budget.${key}`)}
+      extra={t(`budget.${key}Note`)}
+      required={key === 'thresholds'}
+      rules={[{ validator: async (_, value: string[]) => budgetGiven.shape[key].parseAsync(value.map(Number)).catch((error: { issues?: { message: string }[] }) => Promise.reject(new Error(error.issues?.[0]?.message ?? ''))) }]}
+    >
+      <Select mode="tags" tokenSeparators={[',', '，', ' ']} options={usual.map((percent) => ({ value: String(percent), label: String(percent) }))} />
     </Form.Item>
   )
   return (
@@ -58,6 +70,7 @@ export function BudgetDialog({ budget, onClose }: { readonly budget: Budget | nu
         ...(budget?.project != null && { project_id: budget.project.id }),
         ...(budget?.product != null && { product_id: budget.product.id }),
         thresholds: (budget?.thresholds ?? [80, 100]).map(String),
+        forecast_thresholds: (budget?.forecast_thresholds ?? []).map(String),
       }}
       doneText={t('budget.saved')}
       onClose={onClose}
@@ -79,9 +92,8 @@ export function BudgetDialog({ budget, onClose }: { readonly budget: Budget | nu
       </Form.Item>
       {limit === 'project' && choice('project_id', t('budget.projectField'), scopes.data?.projects)}
       {limit === 'product' && choice('product_id', t('budget.productField'), scopes.data?.products)}
-      <Form.Item name="thresholds" label={t('budget.thresholds')} extra={t('budget.thresholdsNote')} required rules={[{ validator: async (_, value: string[]) => budgetGiven.shape.thresholds.parseAsync(value.map(Number)).catch((error: { issues?: { message: string }[] }) => Promise.reject(new Error(error.issues?.[0]?.message ?? ''))) }]}>
-        <Select mode="tags" tokenSeparators={[',', '，', ' ']} options={usual.map((percent) => ({ value: String(percent), label: String(percent) }))} />
-      </Form.Item>
+      {percents('thresholds')}
+      {percents('forecast_thresholds')}
     </FormDialog>
   )
 }

@@ -26,10 +26,14 @@ export function Budgets() {
       {t('budget.create')}
     </Button>
   )
-  const state = ({ percent, thresholds }: Budget): { tone: StatusTone; text: string } => {
+  const state = ({ percent, thresholds, forecast }: Budget): { tone: StatusTone; text: string } => {
     if (percent >= 100) return { tone: 'bad', text: t('budget.over') }
+    if ((forecast?.percent ?? 0) >= 100) return { tone: 'warning', text: t('budget.willBeOver') }
     return percent >= (thresholds[0] ?? 100) ? { tone: 'warning', text: t('budget.near') } : { tone: 'good', text: t('budget.within') }
   }
+  const percents = (reached: Budget['reached']): string => reached.map(({ percent }) => format.percent(percent / 100)).join('、')
+  const toldOf = ({ reached, forecast_reached }: Budget): string | null =>
+    [...(reached.length === 0 ? [] : [t('budget.reached', { percents: percents(reached) })]), ...(forecast_reached.length === 0 ? [] : [t('budget.forecastReached', { percents: percents(forecast_reached) })])].join('；') || null
   const scope = ({ project, product }: Budget): string => {
     if (project !== null) return t('budget.project', { name: project.name })
     return product === null ? t('budget.whole') : t('budget.product', { name: product.name })
@@ -42,13 +46,13 @@ export function Budgets() {
         rows={({ items }) => items}
         rowKey="id"
         columns={[
-          col.name<Budget>('name', t('budget.name'), ({ name }) => name, { sort: true }),
-          ...(platform ? [col.text<Budget>('organisation', t('budget.organisation'), ({ organisation }) => organisation.name, { width: 160 })] : []),
-          col.text<Budget>('scope', t('budget.scope'), scope, { width: 180 }),
-          col.money<Budget>('amount', t('budget.amount'), ({ amount }) => amount, { width: 140 }),
-          col.money<Budget>('spent', t('budget.spent'), ({ spent }) => spent, { width: 140 }),
-          col.percent<Budget>('percent', t('budget.percent'), ({ percent }) => percent / 100, { width: 110 }),
-          col.status<Budget>('state', t('standing.state'), (budget) => ({ ...state(budget), note: budget.reached.length === 0 ? null : t('budget.reached', { percents: budget.reached.map(({ percent }) => format.percent(percent / 100)).join('、') }) }), { width: 180 }),
+          col.name<Budget>('name', t('budget.name'), ({ name }) => name, { sort: true, width: 160 }),
+          ...(platform ? [col.text<Budget>('organisation', t('budget.organisation'), ({ organisation }) => organisation.name, { width: 110 })] : []),
+          col.text<Budget>('scope', t('budget.scope'), scope, { width: 130 }),
+          col.money<Budget>('amount', t('budget.amount'), ({ amount }) => amount, { width: 120 }),
+          { ...col.custom<Budget>('spent', t('budget.spent'), ({ spent, percent }) => <Share amount={spent} percent={percent} title={spent} />, { width: 130 }), align: 'right', className: 'zs-number' },
+          { ...col.custom<Budget>('forecast', t('budget.forecast'), (budget) => <Foreseen budget={budget} />, { width: 130 }), align: 'right', className: 'zs-number' },
+          col.status<Budget>('state', t('standing.state'), (budget) => ({ ...state(budget), note: toldOf(budget) }), { width: 150 }),
         ]}
         filters={[filter.keyword(t('budget.keyword'))]}
         toolbar={
@@ -90,3 +94,18 @@ export function Budgets() {
     </>
   )
 }
+
+/** What the month is expected to come to; it is looked at once an hour. */
+function Foreseen({ budget: { forecast } }: { readonly budget: Budget }) {
+  const { t } = useTranslation('arrears')
+  if (forecast === null) return <span title={t('budget.forecastLater')}>{format.nothing}</span>
+  return <Share amount={forecast.amount} percent={forecast.percent} title={t('budget.forecastAt', { at: format.dateTime(forecast.at), amount: forecast.amount })} />
+}
+
+/** An amount, and how much of the budget that is. */
+const Share = ({ amount, percent, title }: { readonly amount: string; readonly percent: number; readonly title: string }) => (
+  <div title={title}>
+    {format.money(amount)}
+    <div className="zs-name-note">{format.percent(percent / 100)}</div>
+  </div>
+)

@@ -3,6 +3,7 @@ import Form from 'antd/es/form'
 import Select from 'antd/es/select'
 import { skus, type Sku } from '@zhisuan/contract/bill/catalogue'
 import { meterNames, meters, type Meter } from '@zhisuan/contract/bill/meter'
+import { computeVolumeTypes } from '@zhisuan/contract/compute/volume'
 import { hosts } from '@zhisuan/contract/nextstack/host'
 import { storagePools } from '@zhisuan/contract/nextstack/volume'
 import { useTranslation } from 'react-i18next'
@@ -10,6 +11,8 @@ import { useCall, useChange } from '../../../api/hooks.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { NameField } from '../../../kit/NameFields.tsx'
 import { field } from '../../../kit/rules.ts'
+import { useClouds } from '../../../session/cloud.ts'
+import { useCloudLines } from '../../compute/CloudTable.tsx'
 import { kindText, unitOf } from './catalogueText.ts'
 import { touched } from './touched.ts'
 
@@ -24,7 +27,11 @@ const { shape } = skus.create.body
 function useVariants(meter: Meter | undefined): readonly string[] {
   const { data: models } = useCall(hosts.gpuModels, {}, { silent: true, enabled: meter === 'vm.gpu' })
   const { data: pools } = useCall(storagePools.list, { query: { page_size: 1000, sort: 'name' } }, { silent: true, enabled: meter === 'volume.size' })
-  const all = meter === 'vm.gpu' ? models?.items.map(({ model }) => model) : meter === 'volume.size' ? pools?.items.map(({ name }) => name) : []
+  const cloud = useClouds().selected
+  // Those of the chosen cloud; those of others are typed, and are in the list of what has no price once they are used.
+  const types = useCloudLines(computeVolumeTypes.list, meter === 'volume.size' && cloud !== null && cloud.product !== 'nextstack' ? cloud.cloud_id : null).data
+  const volumeTypes = [...(pools?.items ?? []), ...(types?.items ?? [])].map(({ name }) => name)
+  const all = meter === 'vm.gpu' ? models?.items.map(({ model }) => model) : meter === 'volume.size' ? volumeTypes : []
   return [...new Set(all ?? [])]
 }
 

@@ -110,7 +110,7 @@ export function StarterDialog({ onClose }: { readonly onClose: () => void }) {
                         {values.use && billingPeriods.some((period) => isWrong(values[period])) && <div className="bc-wrong" role="alert">{t('starter.wrong')}</div>}
                       </th>
                       {billingPeriods.map((period) => (
-                        <td key={period}>
+                        <td key={period} data-label={t(`starter.${period}`)}>
                           <Input
                             className="bc-right zs-number"
                             inputMode="decimal"

@@ -8,6 +8,8 @@ import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { saveFrom } from '../../../kit/save.ts'
+import { SaveButtons } from '../../../kit/SaveButtons.tsx'
 import type { StatusTone } from '../../../kit/StatusTag.tsx'
 import { useIsPlatform } from '../../../session/user.ts'
 import { paths, withQuery } from '../../../paths.ts'
@@ -27,6 +29,7 @@ export default function ChargeRecords() {
   const [dialog, setDialog] = useState<Dialog | null>(null)
   const cancel = useChange(topups.cancel, { invalidates: touchedByTopup })
   const resume = useChange(topups.resume)
+  const save = useChange(topups.export, { onDone: ({ path }) => saveFrom(path) })
   const close = (): void => setDialog(null)
   const pay = (
     <Button type="primary" onClick={() => setDialog({ kind: 'topup' })}>
@@ -55,17 +58,17 @@ export default function ChargeRecords() {
   }
   const columns: Column<Topup>[] = [
     col.date<Topup>('created_at', t('column.time'), ({ created_at }) => created_at, { sort: true }),
-    ...(platform ? [col.link<Topup>('owner', t('column.owner'), ({ owner }) => owner.name, ({ owner }) => withQuery(paths.billing.account(), { id: owner.id }), { width: 160 })] : []),
-    col.text<Topup>('method', t('topup.method'), ({ method, channel }) => channel?.name ?? t(`topup.way.${method}`), { width: 140 }),
-    col.status<Topup>('status', t('column.state'), ({ status }) => ({ tone: tones[status], text: t(`topup.status.${status}`) }), { width: 100 }),
-    amountColumn<Topup>('amount', t('topup.asked'), ({ amount }) => amount, { sort: true, width: 130 }),
-    amountColumn<Topup>('received', t('topup.received'), ({ received }) => received, { width: 130 }),
-    col.code<Topup>('code', t('topup.code'), ({ code }) => code, { width: 150 }),
-    col.text<Topup>('note', t('note'), ({ note }) => note, { width: 140 }),
+    ...(platform ? [col.link<Topup>('owner', t('column.owner'), ({ owner }) => owner.name, ({ owner }) => withQuery(paths.billing.account(), { id: owner.id }), { width: 140 })] : []),
+    col.text<Topup>('method', t('topup.method'), ({ method, channel }) => channel?.name ?? t(`topup.way.${method}`), { width: 110 }),
+    col.status<Topup>('status', t('column.state'), ({ status }) => ({ tone: tones[status], text: t(`topup.status.${status}`) }), { width: 90 }),
+    amountColumn<Topup>('amount', t('topup.asked'), ({ amount }) => amount, { sort: true, width: 116 }),
+    amountColumn<Topup>('received', t('topup.received'), ({ received }) => received, { width: 110 }),
+    col.code<Topup>('code', t('topup.code'), ({ code }) => code, { width: 130 }),
+    col.text<Topup>('note', t('note'), ({ note }) => note, { width: 110 }),
     col.code<Topup>('reference', t('topup.reference'), ({ reference }) => reference, { width: 140, off: true }),
     col.text<Topup>('by', t('column.by'), ({ created_by }) => created_by, { width: 120, off: true }),
     col.text<Topup>('confirmed_by', t('topup.confirmedBy'), ({ confirmed_by }) => confirmed_by, { width: 120, off: true }),
-    col.link<Topup>('movement', t('column.movement'), ({ transaction_id }) => (transaction_id === null ? null : t('entry.show')), ({ transaction_id, owner }) => (transaction_id === null ? null : withQuery(paths.billing.fund(), { movement: transaction_id, ...(platform && { owner: owner.id }) })), { width: 80 }),
+    col.link<Topup>('movement', t('column.movement'), ({ transaction_id }) => (transaction_id === null ? null : t('entry.show')), ({ transaction_id, owner }) => (transaction_id === null ? null : withQuery(paths.billing.fund(), { movement: transaction_id, ...(platform && { owner: owner.id }) })), { width: 70 }),
   ]
   return (
     <>
@@ -80,12 +83,13 @@ export default function ChargeRecords() {
           filter.select('method', t('topup.method'), topupMethods.map((value) => ({ value, label: t(`topup.way.${value}`) }))),
         ]}
         rowActions={actionsOf}
-        toolbar={
+        toolbar={(filters) => (
           <>
             {pay}
             {platform && <Button onClick={() => setDialog({ kind: 'confirm', of: null })}>{t('arrival.title')}</Button>}
+            <SaveButtons pending={save.isPending} save={(format) => save.mutate({ body: { format, ...filters } })} />
           </>
-        }
+        )}
         empty={
           <EmptyState title={t('topup.empty')} action={pay}>
             {t('topup.emptyNote')}

@@ -3,13 +3,15 @@ import Skeleton from 'antd/es/skeleton'
 import { accounts, ledgerKinds, ownersAccounts, type LedgerEntry } from '@zhisuan/contract/bill/account'
 import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
-import { useCall } from '../../../api/hooks.ts'
+import { useCall, useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { saveFrom } from '../../../kit/save.ts'
+import { SaveButtons } from '../../../kit/SaveButtons.tsx'
 import { withQuery } from '../../../paths.ts'
 import { Amount, amountColumn } from './Amount.tsx'
 import { PeriodFilter, usePeriod } from './Period.tsx'
@@ -18,6 +20,7 @@ import { PeriodFilter, usePeriod } from './Period.tsx'
 export function EntryTable({ owner, path, query = {} }: { readonly owner: string; readonly path: string; readonly query?: Record<string, string> }) {
   const { t } = useTranslation('fund')
   const period = usePeriod()
+  const save = useChange(accounts.exportEntries, { onDone: (link) => saveFrom(link.path) })
   return (
     <>
       <PeriodFilter {...period} />
@@ -30,17 +33,18 @@ export function EntryTable({ owner, path, query = {} }: { readonly owner: string
         refreshMs={10_000}
         columns={[
           col.date<LedgerEntry>('id', t('column.time'), ({ at }) => at, { sort: true }),
-          col.link<LedgerEntry>('kind', t('column.kind'), ({ kind }) => t(`kind.${kind}`), ({ transaction_id }) => withQuery(path, { ...query, movement: transaction_id }), { width: 120 }),
-          col.text<LedgerEntry>('account', t('column.account'), ({ account }) => t(`ledger.${account}`), { width: 110 }),
-          amountColumn<LedgerEntry>('amount', t('column.amount'), ({ amount }) => amount, { width: 140, signed: true }),
-          amountColumn<LedgerEntry>('after', t('column.after'), ({ balance_after }) => balance_after, { width: 140 }),
-          col.text<LedgerEntry>('note', t('note'), ({ note }) => note, { width: 180 }),
-          col.text<LedgerEntry>('by', t('column.by'), ({ by }) => by || t('entry.platform'), { width: 120 }),
+          col.link<LedgerEntry>('kind', t('column.kind'), ({ kind }) => t(`kind.${kind}`), ({ transaction_id }) => withQuery(path, { ...query, movement: transaction_id }), { width: 100 }),
+          col.text<LedgerEntry>('account', t('column.account'), ({ account }) => t(`ledger.${account}`), { width: 90 }),
+          amountColumn<LedgerEntry>('amount', t('column.amount'), ({ amount }) => amount, { width: 130, signed: true }),
+          amountColumn<LedgerEntry>('after', t('column.after'), ({ balance_after }) => balance_after, { width: 130 }),
+          col.text<LedgerEntry>('note', t('note'), ({ note }) => note, { width: 160 }),
+          col.text<LedgerEntry>('by', t('column.by'), ({ by }) => by || t('entry.platform'), { width: 100 }),
         ]}
         filters={[
           filter.select('kind', t('column.kind'), ledgerKinds.map((value) => ({ value, label: t(`kind.${value}`) }))),
           filter.select('account', t('column.account'), ownersAccounts.map((value) => ({ value, label: t(`ledger.${value}`) }))),
         ]}
+        toolbar={(filters) => <SaveButtons pending={save.isPending} save={(as) => save.mutate({ params: { id: owner }, body: { format: as, ...period.query, ...filters } })} />}
         empty={<EmptyState title={t('entry.empty')}>{t('entry.emptyNote')}</EmptyState>}
       />
       <MovementDrawer owner={owner} />

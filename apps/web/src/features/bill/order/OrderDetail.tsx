@@ -83,9 +83,9 @@ export default function OrderDetail() {
 function Resource({ order: { resource } }: { readonly order: Detail }) {
   const { t } = useTranslation('order')
   return (
-    <>
+    <span>
       {t(`type.${resource.type}`)} {resource.id === null ? resource.name : <Link to={resourcePath[resource.type](resource.id)}>{resource.name}</Link>}
-    </>
+    </span>
   )
 }
 

@@ -2,10 +2,13 @@ import Button from 'antd/es/button'
 import { orderKinds, orders, orderStatuses, prepaidTypes, type Order } from '@zhisuan/contract/bill/order'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { saveFrom } from '../../../kit/save.ts'
+import { SaveButtons } from '../../../kit/SaveButtons.tsx'
 import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { OrderState } from './OrderState.tsx'
@@ -18,6 +21,7 @@ export default function OrderList() {
   const { t } = useTranslation('order')
   const platform = useIsPlatform()
   const [prepaying, setPrepaying] = useState(false)
+  const save = useChange(orders.export, { onDone: ({ path }) => saveFrom(path) })
   const { actionsOf, dialogsOf } = useOrderActions()
   const prepay = platform ? undefined : (
     <Button type="primary" onClick={() => setPrepaying(true)}>
@@ -50,7 +54,12 @@ export default function OrderList() {
           filter.select('resource_type', t('column.type'), prepaidTypes.map((value) => ({ value, label: t(`type.${value}`) }))),
         ]}
         rowActions={actionsOf}
-        toolbar={prepay}
+        toolbar={(filters) => (
+          <>
+            {prepay}
+            <SaveButtons pending={save.isPending} save={(format) => save.mutate({ body: { format, ...filters } })} />
+          </>
+        )}
         empty={
           <EmptyState title={t('empty')} action={prepay}>
             {t('emptyNote')}

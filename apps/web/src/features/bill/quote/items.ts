@@ -1,4 +1,5 @@
-import type { Meter } from '@zhisuan/contract/bill/meter'
+import { meters, type Meter } from '@zhisuan/contract/bill/meter'
+import type { ComputeFlavor } from '@zhisuan/contract/compute/flavor'
 import type { Eip, EipPool } from '@zhisuan/contract/nextstack/eip'
 import type { Flavor } from '@zhisuan/contract/nextstack/flavor'
 import type { Vm } from '@zhisuan/contract/nextstack/vm'
@@ -23,9 +24,24 @@ export const vmItems = ({ cpu_cores, memory_bytes, disk_bytes, gpus }: Pick<Vm, 
 
 export const flavorItems = ({ cpu_cores, memory_bytes, gpu }: Pick<Flavor, 'cpu_cores' | 'memory_bytes' | 'gpu'>, disk_bytes: number): QuoteItem[] => vmItems({ cpu_cores, memory_bytes, disk_bytes, gpus: gpu === null ? [] : [gpu] })
 
+/** The same of an OpenStack's: what is started from a volume has no disk of its flavor's. */
+export const computeFlavorItems = ({ vcpus, memory_bytes, disk_bytes }: Pick<ComputeFlavor, 'vcpus' | 'memory_bytes' | 'disk_bytes'>, ownDisk: boolean): QuoteItem[] => [
+  item('vm.vcpu', vcpus),
+  item('vm.memory', memory_bytes),
+  ...(ownDisk && disk_bytes > 0 ? [item('vm.disk', disk_bytes)] : []),
+]
+
+/** Volumes by their type; where it is left to the cloud, at the price of those without one of their own. */
+export const computeVolumeItems = (volumes: readonly { readonly type: string | null; readonly size_bytes: number }[]): QuoteItem[] =>
+  [...Map.groupBy(volumes.filter(({ size_bytes }) => size_bytes > 0), ({ type }) => type ?? '')].map(([type, alike]) => item('volume.size', alike.reduce((sum, { size_bytes }) => sum + size_bytes, 0), type))
+
 export const volumeItems = ({ pool, size_bytes }: Pick<Volume, 'pool' | 'size_bytes'>): QuoteItem[] => [item('volume.size', size_bytes, pool)]
 
 export const eipItems = ({ bandwidth_mbps }: Pick<Eip, 'bandwidth_mbps'>): QuoteItem[] => [item('eip.address', 1), ...(bandwidth_mbps === null ? [] : [item('eip.bandwidth', bandwidth_mbps)])]
 
 /** Of one that is about to be taken: without a bandwidth of its own it gets all that the pool allows. */
 export const newEipItems = (bandwidth_mbps: number | null, pool: Pick<EipPool, 'max_bandwidth_mbps'> | undefined): QuoteItem[] => eipItems({ bandwidth_mbps: bandwidth_mbps ?? pool?.max_bandwidth_mbps ?? null })
+
+export type StorageMeter = 'snapshot.size' | 'backup.size' | 'image.size'
+/** What is kept beside a resource; a GiB where its size is not known. */
+export const storageItems = (meter: StorageMeter, bytes: number | null): QuoteItem[] => [item(meter, bytes ?? meters[meter].perUnit)]

@@ -17,7 +17,7 @@ import { useIsPlatform } from '../../../session/user.ts'
 import { Budgets } from '../arrears/Budgets.tsx'
 import { ForecastCard } from './ForecastCard.tsx'
 import { billMonthOf, daysOf } from './months.ts'
-import { SaveButtons } from './SaveButtons.tsx'
+import { SaveButtons } from '../../../kit/SaveButtons.tsx'
 import { ShareBars } from './ShareBars.tsx'
 import { StackChart } from './StackChart.tsx'
 import { greatestOf, type Stack } from './stacks.ts'
@@ -169,7 +169,8 @@ function Resources({ month, organisation }: { readonly month: string; readonly o
         call={consumes.resources}
         input={{ query: whose }}
         rows={({ items }) => items}
-        rowKey="id"
+        // What was handed on in a month cost both organisations something.
+        rowKey={({ id, organisation: owner }) => `${id} ${owner.id}`}
         refreshMs={refreshMs}
         columns={[
           col.name<ResourceShare>('name', t('column.resource'), ({ name }) => name, { to: ({ id }) => paths.billing.monthDetail(id, month) }),

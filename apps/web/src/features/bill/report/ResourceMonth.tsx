@@ -8,14 +8,15 @@ import * as format from '../../../kit/format.ts'
 import { PageActions } from '../../../kit/PageHead.tsx'
 import { saveFrom } from '../../../kit/save.ts'
 import { paths, withQuery } from '../../../paths.ts'
+import { writeCloudChoice } from '../../../session/cloudChoice.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { daysOf } from './months.ts'
 import './report.css'
-import { SaveButtons } from './SaveButtons.tsx'
+import { SaveButtons } from '../../../kit/SaveButtons.tsx'
 import { StackChart } from './StackChart.tsx'
 import { UsageTable } from './UsageTable.tsx'
 import { monthName } from './useBillQuery.tsx'
-import { useNames } from './useNames.ts'
+import { pageOfResource, useNames } from './useNames.ts'
 
 const hourMs = 3_600_000
 const yuan = (value: number): string => `¥${format.number(value, 4)}`
@@ -36,7 +37,7 @@ export default function ResourceMonth() {
       title={({ resource }) => t('detail.title', { name: resource.name, month: monthName(t, month) })}
       facts={({ resource, organisation, total, previous_total }) => [
         { key: 'type', label: t('column.type'), value: typeName(resource.type) },
-        { key: 'id', label: t('detail.resource'), value: <span className="zs-code">{resource.id}</span> },
+        { key: 'id', label: t('detail.resource'), value: <ResourceId resource={resource} /> },
         ...(platform ? [{ key: 'organisation', label: t('column.organisation'), value: organisation.name }] : []),
         { key: 'total', label: t('detail.total'), value: <span title={total}>¥{format.money(total)}</span> },
         { key: 'previous', label: t('detail.previous'), value: <Link to={paths.billing.monthDetail(resource.id, monthBefore(month))}>¥{format.money(previous_total)}</Link> },
@@ -59,6 +60,18 @@ export default function ResourceMonth() {
         </>
       )}
     </DetailPage>
+  )
+}
+
+/** It leads to its page, on the cloud where it is; what is gone has none. */
+function ResourceId({ resource }: { readonly resource: Detail['resource'] }) {
+  const { id, cloud_id } = resource
+  const page = pageOfResource(resource)
+  if (page === null || cloud_id === null) return <span className="zs-code">{id}</span>
+  return (
+    <Link to={page} className="zs-code zs-text-link" onClick={() => writeCloudChoice(cloud_id)}>
+      {id}
+    </Link>
   )
 }
 

@@ -37,7 +37,8 @@ export default function StackChartView({ label, places, stacks, format }: StackC
     const option: Option = {
       animation: false,
       aria: { enabled: true, label: { description: label } },
-      grid: { left: 8, right: 16, top: 14, bottom: 4, outerBoundsMode: 'same', outerBoundsContain: 'axisLabel' },
+      // The last label is as wide to the right of its bar.
+      grid: { left: 8, right: 36, top: 14, bottom: 4, outerBoundsMode: 'same', outerBoundsContain: 'axisLabel' },
       tooltip: {
         trigger: 'axis',
         confine: true,

@@ -38,7 +38,7 @@ const withStatements = ({ json }: BuilderDocument, change: (statements: readonly
   return writeJson({ ...json, Statement: change(Array.isArray(written) ? (written as unknown[]) : []) })
 }
 
-export const newStatement: Json = { Effect: 'Allow', Action: [], Resource: '*' }
+const newStatement: Json = { Effect: 'Allow', Action: [], Resource: '*' }
 
 /** What a new policy begins as. */
 export const newDocument: string = writeJson({ Version: policyLanguage, Statement: [newStatement] })

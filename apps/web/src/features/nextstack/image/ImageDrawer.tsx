@@ -22,7 +22,7 @@ import { ChecksumProgress } from './ChecksumProgress.tsx'
 import { aboutBody, aboutNothing, type AboutValues } from './imageForm.ts'
 import { nameOfFile, pathsOf, touchedByImage } from './imageRules.ts'
 import { startUpload } from './uploads.ts'
-import { FileWay, UrlWay, VmWay } from './ways.tsx'
+import { FileWay, ImagePrice, UrlWay, VmWay } from './ways.tsx'
 
 const ways = ['upload', 'url', 'vm'] as const
 
@@ -140,6 +140,7 @@ export function ImageDrawer({ cloud, visibility, onClose }: { readonly cloud: Cl
         {way === 'url' && <UrlWay />}
         {way === 'vm' && <VmWay cloudId={cloud.cloud_id} />}
         <AboutFields />
+        {visibility === 'private' && <ImagePrice way={way} />}
         {refused !== null && <Alert type="error" showIcon role="alert" title={t('create.refused', { reason: refused })} />}
       </Form>
       {hashed !== null && <ChecksumProgress share={hashed} onSkip={() => hashing.current?.abort(skipped)} />}

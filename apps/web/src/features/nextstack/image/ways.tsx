@@ -12,6 +12,7 @@ import { useTranslation } from 'react-i18next'
 import { useCall } from '../../../api/hooks.ts'
 import * as format from '../../../kit/format.ts'
 import { field, rulesOf } from '../../../kit/rules.ts'
+import { StoragePrice } from '../../bill/quote/StoragePrice.tsx'
 import { VmChoice } from '../snapshot/VmChoice.tsx'
 import './image.css'
 import type { ImageValues } from './ImageDrawer.tsx'
@@ -136,4 +137,13 @@ export function VmWay({ cloudId }: { readonly cloudId: string }) {
       )}
     </>
   )
+}
+
+/** What keeping it costs: an image is billed by its file, which is known beforehand only where there is one. */
+export function ImagePrice({ way }: { readonly way: ImageValues['way'] }) {
+  const form = Form.useFormInstance<ImageValues>()
+  const [file, vmId] = [Form.useWatch('file', form), Form.useWatch('vm_id', form)]
+  const vm = useCall(vms.get, { params: { id: vmId ?? '' } }, { enabled: way === 'vm' && vmId !== undefined, silent: true }).data
+  const bytes = { upload: file?.size, url: undefined, vm: vm?.disk_bytes }[way]
+  return <StoragePrice meter="image.size" bytes={bytes ?? null} exact={way === 'upload'} />
 }

@@ -16,6 +16,7 @@ import '../nextstack.css'
 import '../compute.css'
 import { KeyPairDialog } from './KeyPairDialog.tsx'
 import { downloadText } from './keyFiles.ts'
+import { useKeyPaths } from './keyPaths.ts'
 import { algorithmText } from './keyTexts.ts'
 import { useKeyPairActions } from './useKeyPairActions.tsx'
 
@@ -24,18 +25,19 @@ export default function KeyPairDetail() {
   const { t } = useTranslation('nextstackCompute')
   const navigate = useNavigate()
   const platform = useIsPlatform()
+  const keyPaths = useKeyPaths()
   const { id = '' } = useParams()
   const [editing, setEditing] = useState<KeyPair | null>(null)
   const [deleted, setDeleted] = useState(false)
   const query = useCall(keyPairs.get, { params: { id } }, { silent: true, enabled: !deleted, refreshMs: 10_000 })
   const actionsOf = useKeyPairActions(setEditing, () => {
     setDeleted(true)
-    void navigate(paths.nextstack.publicKey.list())
+    void navigate(keyPaths.list())
   })
   if (query.error?.status === 404) {
     return (
       <div className="zs-card">
-        <EmptyState title={t('keyPair.detail.gone')} action={<Link to={paths.nextstack.publicKey.list()}>{t('keyPair.detail.back')}</Link>} />
+        <EmptyState title={t('keyPair.detail.gone')} action={<Link to={keyPaths.list()}>{t('keyPair.detail.back')}</Link>} />
       </div>
     )
   }

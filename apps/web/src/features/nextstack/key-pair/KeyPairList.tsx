@@ -6,11 +6,11 @@ import { col } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
-import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import '../nextstack.css'
 import '../compute.css'
 import { KeyPairDialog, type MadeKeyPair } from './KeyPairDialog.tsx'
+import { useKeyPaths } from './keyPaths.ts'
 import { algorithmText } from './keyTexts.ts'
 import { PrivateKeyDialog } from './PrivateKeyDialog.tsx'
 import { useKeyPairActions } from './useKeyPairActions.tsx'
@@ -19,6 +19,7 @@ import { useKeyPairActions } from './useKeyPairActions.tsx'
 export default function KeyPairList() {
   const { t } = useTranslation('nextstackCompute')
   const platform = useIsPlatform()
+  const keyPaths = useKeyPaths()
   const [dialog, setDialog] = useState<{ kind: 'generate' | 'import' } | { kind: 'edit'; keyPair: KeyPair } | null>(null)
   const [made, setMade] = useState<MadeKeyPair | null>(null)
   const actionsOf = useKeyPairActions((keyPair) => setDialog({ kind: 'edit', keyPair }))
@@ -37,7 +38,7 @@ export default function KeyPairList() {
         rows={({ items }) => items}
         rowKey="id"
         columns={[
-          col.name<KeyPair>('name', t('column.name'), ({ name }) => name, { sort: true, to: ({ id }) => paths.nextstack.publicKey.detail(id), note: ({ description }) => description }),
+          col.name<KeyPair>('name', t('column.name'), ({ name }) => name, { sort: true, to: ({ id }) => keyPaths.detail(id), note: ({ description }) => description }),
           col.text<KeyPair>('algorithm', t('keyPair.column.algorithm'), ({ algorithm }) => algorithmText(t, algorithm), { sort: true, width: 120 }),
           col.code<KeyPair>('fingerprint', t('keyPair.column.fingerprint'), ({ fingerprint }) => fingerprint, { width: 224 }),
           col.text<KeyPair>('source', t('keyPair.column.source'), ({ generated }) => t(`keyPair.source.${generated ? 'generated' : 'imported'}`), { width: 100 }),

@@ -81,7 +81,7 @@ export default function EipAdd() {
           const body = { ...values, bandwidth_mbps: bandwidth_mbps ?? null, ...(address !== '' && values.count === 1 && { address }), ...(name !== '' && values.count === 1 && { name }) }
           if (billing.mode !== 'hour') {
             try {
-              await ordering.order('eip', body, billing)
+              await ordering.order({ resource_type: 'eip', create: body }, billing)
             } catch (thrown) {
               // What names a field stands beside it.
               const error = toApiError(thrown)

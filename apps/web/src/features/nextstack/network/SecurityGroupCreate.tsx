@@ -1,13 +1,12 @@
 import Form from 'antd/es/form'
-import Radio from 'antd/es/radio'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
-import { securityGroups, templateNames } from '@zhisuan/contract/nextstack/security-group'
+import { securityGroups, type templateNames } from '@zhisuan/contract/nextstack/security-group'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { touchedByGroup } from './groupRules.ts'
-import './network.css'
+import { TemplateField } from './TemplateField.tsx'
 
 interface Values {
   name: string
@@ -33,20 +32,7 @@ export function SecurityGroupCreate({ cloud, onClose }: { readonly cloud: CloudB
       onSubmit={(values) => create.mutateAsync({ body: { ...values, cloud_id: cloud.cloud_id } })}
     >
       <NameField schema={shape.name} />
-      <Form.Item name="template" label={t('field.template')}>
-        <Radio.Group
-          className="nt-templates"
-          options={templateNames.map((value) => ({
-            value,
-            label: (
-              <>
-                {t(`group.template.${value}`)}
-                <div className="zs-name-note">{t(`group.templateNote.${value}`)}</div>
-              </>
-            ),
-          }))}
-        />
-      </Form.Item>
+      <TemplateField />
       <DescriptionField schema={shape.description} />
     </FormDialog>
   )

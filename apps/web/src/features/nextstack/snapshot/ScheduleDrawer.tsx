@@ -21,6 +21,7 @@ import { errorText } from '../../../api/toasts.ts'
 import * as format from '../../../kit/format.ts'
 import { DescriptionField } from '../../../kit/NameFields.tsx'
 import { field, rulesOf, showFieldErrors } from '../../../kit/rules.ts'
+import { StoragePrice } from '../../bill/quote/StoragePrice.tsx'
 import { bodyOf, ownZone, valuesOf, zonesWith, type ScheduleValues } from './scheduleForm.ts'
 import './snapshot.css'
 import { touchedBySchedule, weekdays, whenText } from './snapshotRules.ts'
@@ -134,6 +135,7 @@ export function ScheduleDrawer({ cloudId, vm, schedule, onClose }: {
         <Form.Item name="keep" label={t('schedule.field.keep')} extra={t('schedule.field.keepNote')} required rules={[{ required: true, message: fieldTexts.scheduleKeep }]}>
           <InputNumber<number> min={1} max={100} precision={0} suffix={t('schedule.field.keepUnit')} className="sn-number" />
         </Form.Item>
+        <StoragePrice meter="snapshot.size" bytes={null} />
         <DescriptionField schema={shape.description} />
         <Form.Item name="enabled" label={t('schedule.field.enabled')} valuePropName="checked">
           <Switch />

@@ -10,6 +10,7 @@ import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
+import { StoragePrice } from '../../bill/quote/StoragePrice.tsx'
 import { nameAt } from '../storage/storageRules.ts'
 import { useFlavors } from '../vm/FlavorPicker.tsx'
 import { sizeText } from '../vm/vmColumns.tsx'
@@ -42,7 +43,7 @@ function useCreate() {
 }
 
 /** Makes a snapshot of an instance. */
-export function SnapshotCreate({ vm, onClose }: Closing & { readonly vm: Pick<Vm, 'id' | 'name'> }) {
+export function SnapshotCreate({ vm, onClose }: Closing & { readonly vm: Pick<Vm, 'id' | 'name' | 'disk_bytes'> }) {
   const { t, create, suggested } = useCreate()
   const [form] = Form.useForm<NameValues>()
   const name = Form.useWatch('name', form) ?? suggested
@@ -57,6 +58,7 @@ export function SnapshotCreate({ vm, onClose }: Closing & { readonly vm: Pick<Vm
       onSubmit={(body) => create.mutateAsync({ body: { vm_id: vm.id, ...body } })}
     >
       <NameFields />
+      <StoragePrice meter="snapshot.size" bytes={vm.disk_bytes} />
       <Alert type="info" showIcon title={t('create.note')} />
     </FormDialog>
   )
@@ -67,6 +69,8 @@ export function SnapshotCreateAny({ cloudId, onClose }: Closing & { readonly clo
   const { t, create, suggested } = useCreate()
   const [form] = Form.useForm<NameValues & { vm_id: string }>()
   const name = Form.useWatch('name', form) ?? suggested
+  const vmId = Form.useWatch('vm_id', form)
+  const vm = useCall(vms.get, { params: { id: vmId ?? '' } }, { enabled: vmId !== undefined, silent: true }).data
   return (
     <FormDialog<NameValues & { vm_id: string }>
       form={form}
@@ -81,6 +85,7 @@ export function SnapshotCreateAny({ cloudId, onClose }: Closing & { readonly clo
         <VmChoice cloudId={cloudId} />
       </Form.Item>
       <NameFields focus={false} />
+      {vm !== undefined && <StoragePrice meter="snapshot.size" bytes={vm.disk_bytes} />}
       <Alert type="info" showIcon title={t('create.note')} />
     </FormDialog>
   )

@@ -5,12 +5,10 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import type { BatchAction } from '../../../kit/BatchBar.tsx'
+import { firstNames } from '../../../kit/firstNames.ts'
 import * as format from '../../../kit/format.ts'
 import { SnapshotClone, SnapshotRename } from './SnapshotDialogs.tsx'
 import { touchedBySnapshot, whyNot } from './snapshotRules.ts'
-
-/** How many names a question about several lists. */
-const namesShown = 8
 
 /**
  * What can be done to snapshots of instances, and the dialogs that some of it opens, which the page
@@ -82,8 +80,7 @@ export function useSnapshotActions(cloud: CloudBasic | null, onDeleted?: () => v
               <p>{t('delete.manyBody')}</p>
               <p>
                 {t('delete.which')}
-                {of.slice(0, namesShown).map(({ name }) => name).join('、')}
-                {of.length > namesShown && t('delete.more', { count: of.length })}
+                {firstNames(of.map(({ name }) => name), t('delete.more', { count: of.length }))}
               </p>
             </>
           ),

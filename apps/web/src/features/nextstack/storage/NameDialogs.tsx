@@ -8,6 +8,7 @@ import { useCall, useChange } from '../../../api/hooks.ts'
 import * as format from '../../../kit/format.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
+import { StoragePrice } from '../../bill/quote/StoragePrice.tsx'
 import { nameAt, touchedByVolume } from './storageRules.ts'
 
 interface Closing {
@@ -50,7 +51,7 @@ export function Rename({ of, kind, onClose }: Closing & { readonly of: { readonl
 }
 
 /** Keeps a volume as it is now: beside it as a snapshot, or as a file of its own as a backup. */
-export function VolumeKeep({ volume, kind, onClose }: Closing & { readonly volume: Pick<Volume, 'id' | 'name' | 'status'>; readonly kind: 'snapshot' | 'backup' }) {
+export function VolumeKeep({ volume, kind, onClose }: Closing & { readonly volume: Pick<Volume, 'id' | 'name' | 'status' | 'size_bytes'>; readonly kind: 'snapshot' | 'backup' }) {
   const { t } = useTranslation('storage')
   const [proposed] = useState(() => nameAt(kind === 'snapshot' ? 'snap' : 'backup', new Date()))
   const keep = useKeep(kind)
@@ -65,6 +66,7 @@ export function VolumeKeep({ volume, kind, onClose }: Closing & { readonly volum
     >
       <Alert className="zs-form-alert" type="info" showIcon title={t(`keep.note.${kind}`)} {...(volume.status === 'in_use' && { description: t('keep.inUse') })} />
       <NameFields />
+      <KeptPrice volume={volume} kind={kind} />
     </FormDialog>
   )
 }
@@ -105,9 +107,13 @@ export function KeepAny({ cloudId, kind, onClose }: Closing & { readonly cloudId
         />
       </Form.Item>
       <NameFields focus={false} />
+      {chosen !== undefined && <KeptPrice volume={chosen} kind={kind} />}
     </FormDialog>
   )
 }
+
+/** A snapshot is billed like its volume, a backup by what its file turns out to be. */
+const KeptPrice = ({ volume: { size_bytes }, kind }: { readonly volume: Pick<Volume, 'size_bytes'>; readonly kind: 'snapshot' | 'backup' }) => <StoragePrice meter={`${kind}.size`} bytes={size_bytes} exact={kind === 'snapshot'} />
 
 function useKeep(kind: 'snapshot' | 'backup'): (body: NameValues & { readonly volume_id: string }) => Promise<unknown> {
   const snapshot = useChange(volumeSnapshots.create, { invalidates: touchedByVolume, silent: true })

@@ -104,7 +104,7 @@ export default function VolumeAdd() {
         onSubmit={async (values) => {
           try {
             if (billing.mode !== 'hour') {
-              await ordering.order('volume', bodyOf(values), billing)
+              await ordering.order({ resource_type: 'volume', create: bodyOf(values) }, billing)
               return
             }
             const volume = await create.mutateAsync({ body: bodyOf(values) })

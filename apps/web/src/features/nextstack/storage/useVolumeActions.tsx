@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import type { BatchAction } from '../../../kit/BatchBar.tsx'
+import { firstNames } from '../../../kit/firstNames.ts'
 import { paths } from '../../../paths.ts'
 import { VolumeAttach } from './AttachDialogs.tsx'
 import { VolumeGrow } from './GrowDialog.tsx'
@@ -13,9 +14,6 @@ import { touchedByVolume, whyNot } from './storageRules.ts'
 import { VolumeDetach } from './VolumeDetach.tsx'
 
 type DialogKind = 'attach' | 'detach' | 'grow' | 'snapshot' | 'backup' | 'rename'
-
-/** How many names a question about several lists. */
-const namesShown = 8
 
 /**
  * What can be done to volumes: as actions of one, as batch actions, and the dialogs that some of
@@ -84,8 +82,7 @@ export function useVolumeActions(cloud: CloudBasic | null, onDeleted?: () => voi
               <p>{t('delete.body', { count: of.reduce((sum, { snapshot_count }) => sum + snapshot_count, 0) })}</p>
               <p>
                 {t('delete.which')}
-                {of.slice(0, namesShown).map(({ name }) => name).join('、')}
-                {of.length > namesShown && t('delete.more', { count: of.length })}
+                {firstNames(of.map(({ name }) => name), t('delete.more', { count: of.length }))}
               </p>
             </>
           ),

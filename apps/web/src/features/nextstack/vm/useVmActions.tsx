@@ -8,6 +8,7 @@ import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import type { BatchAction } from '../../../kit/BatchBar.tsx'
 import type { Confirmation } from '../../../kit/ConfirmDialog.tsx'
+import { firstNames } from '../../../kit/firstNames.ts'
 import { loadMessages } from '../../../locales/load.ts'
 import { paths, withQuery } from '../../../paths.ts'
 import { touchedBySnapshot } from '../snapshot/snapshotRules.ts'
@@ -42,9 +43,6 @@ type DialogKind = 'rename' | 'resize' | 'rebuild' | 'groups' | 'snapshot'
 type Operation = keyof ReturnType<typeof useVmCalls>
 
 const dangerous: readonly VmActionName[] = ['forceStop', 'forceRestart', 'rebuild', 'delete']
-
-/** How many names a question about several lists. */
-const namesShown = 8
 
 /**
  * What can be done to instances: as actions of one, as batch actions, and the dialogs that some of
@@ -81,8 +79,7 @@ export function useVmActions(cloud: CloudBasic | null, onDeleted?: () => void): 
         <p>{body(name, of)}</p>
         <p>
           {t('confirm.which')}
-          {of.slice(0, namesShown).map((vm) => vm.name).join('、')}
-          {of.length > namesShown && t('confirm.more', { count: of.length })}
+          {firstNames(of.map((vm) => vm.name), t('confirm.more', { count: of.length }))}
         </p>
       </>
     ),

@@ -28,7 +28,7 @@ const stored = z.object({ user_id: z.string(), draft })
 const key = 'draft:nextstack.vm.create'
 
 /** Whether anything of it was typed, rather than chosen for the person. */
-export const isWorthKeeping = ({ name, description, ssh_public_key, user_data, image_fingerprint }: VmDraft): boolean =>
+const isWorthKeeping = ({ name, description, ssh_public_key, user_data, image_fingerprint }: VmDraft): boolean =>
   [name, description, ssh_public_key, user_data, image_fingerprint].some((text) => text !== undefined && text !== '')
 
 export function readDraft(storage: Pick<Storage, 'getItem'>, userId: string): VmDraft | null {

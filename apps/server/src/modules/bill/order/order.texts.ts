@@ -1,0 +1,30 @@
+import type { OrderKind, OrderStatus, PrepaidPeriod } from '@zhisuan/contract/bill/order'
+
+/** What stands in files of orders, as people read them. */
+export const orderTexts = {
+  file: '订单',
+  number: '订单号',
+  organisation: '组织',
+  kind: '类型',
+  status: '状态',
+  resource: '资源',
+  resourceType: '资源类型',
+  resourceId: '资源 ID',
+  term: '时长',
+  listAmount: '原价（元）',
+  amount: '金额（元）',
+  refunded: '已退金额（元）',
+  from: '预付开始',
+  to: '预付到期',
+  autoRenew: '自动续费',
+  on: '是',
+  off: '否',
+  by: '下单人',
+  platform: '平台',
+  created: '下单时间',
+  paid: '支付时间',
+  error: '说明',
+  kinds: { purchase: '新购', conversion: '转预付', renewal: '续费' } satisfies Record<OrderKind, string>,
+  statuses: { unpaid: '待支付', paid: '交付中', delivered: '已交付', refunded: '已退款', cancelled: '已取消', expired: '已过期' } satisfies Record<OrderStatus, string>,
+  periods: { month: '个月', year: '年' } satisfies Record<PrepaidPeriod, string>,
+} as const

@@ -1,0 +1,98 @@
+import type { FastifyInstance } from 'fastify'
+import { createAddressGuard } from '../../platform/addressGuard.ts'
+import type { Migrations, Tx } from '../../platform/db/database.ts'
+import type { Authorising } from '../../platform/http/bind.ts'
+import type { MayBegin } from '../../platform/operations.ts'
+import type { ModuleParts, Platform } from '../../platform/platform.ts'
+import type { Suspendable } from '../bill/index.ts'
+import type { CloudContents, CloudService } from '../cmp/cloud/cloud.service.ts'
+import { firewallRoutes } from './firewall/firewall.routes.ts'
+import { createFirewalls } from './firewall/firewall.service.ts'
+import { flavorRoutes } from './flavor/flavor.routes.ts'
+import { createFlavors } from './flavor/flavor.service.ts'
+import { floatingIpRoutes } from './floating-ip/floating-ip.routes.ts'
+import { createFloatingIps } from './floating-ip/floating-ip.service.ts'
+import { imageRoutes } from './image/image.routes.ts'
+import { createImages } from './image/image.service.ts'
+import { createImageUploads } from './image/image.uploads.ts'
+import type { PublicKeys } from './instance/instance.ground.ts'
+import { instanceRoutes } from './instance/instance.routes.ts'
+import { createInstances } from './instance/instance.service.ts'
+import { createSerialConsoles } from './instance/serial.service.ts'
+import { createUsageLooks } from './metering/metering.service.ts'
+import { computeMeteringMigrations, forgetCloudUsage } from './metering/metering.store.ts'
+import { createRecycleOperations } from './recycle/recycle.operations.ts'
+import { recycleRoutes } from './recycle/recycle.routes.ts'
+import { createRecycleBin } from './recycle/recycle.service.ts'
+import { forgetRecycled, recycleMigrations } from './recycle/recycle.store.ts'
+import { securityGroupRoutes } from './security-group/security-group.routes.ts'
+import { createSecurityGroups } from './security-group/security-group.service.ts'
+import { keystoneProjectRoutes } from './tenancy/project.routes.ts'
+import { createKeystoneProjects } from './tenancy/project.service.ts'
+import { networkRoutes } from './network/network.routes.ts'
+import { createNetworkKinds } from './network/network.service.ts'
+import { createRouters } from './network/router.service.ts'
+import { refusedWhileSuspended } from './suspended.ts'
+import { createTenancy } from './tenancy/tenancy.service.ts'
+import { forgetKeystoneProjects, tenancyMigrations } from './tenancy/tenancy.store.ts'
+import { createInstanceSuspension } from './suspension/instance.suspension.ts'
+import { storageRoutes } from './volume/volume.routes.ts'
+
+export const computeMigrations: Migrations = { ...tenancyMigrations, ...recycleMigrations, ...computeMeteringMigrations }
+
+/** Of what is on a cloud of this family only rows of ours go with it: all else stays its own. */
+const contents: CloudContents = {
+  count: async () => new Map(),
+  refuseRemoval: async () => undefined,
+  async forget(tx, cloudId) {
+    await forgetCloudUsage(tx, cloudId)
+    await forgetRecycled(tx, cloudId)
+    await forgetKeystoneProjects(tx, cloudId)
+  },
+}
+
+/** The second cloud family: any OpenStack. The cloud is the record; here is only what it does not know. */
+export function createCompute(
+  platform: Platform,
+  others: { clouds: CloudService; mayMake: (tx: Tx, bpId: string) => Promise<void>; mayBegin: MayBegin; publicKeys: PublicKeys },
+): ModuleParts & { contents: CloudContents; serveUploads: (http: FastifyInstance, authorising: Authorising) => Promise<void>; serveTerminals: (http: FastifyInstance) => void; drain: () => void; sessionEnded: (gone: { session_id?: string; user_id?: string }) => void; suspendable: Suspendable } {
+  const tenancy = createTenancy({ db: platform.db, ...others })
+  const { publicKeys } = others
+  const { config } = platform
+  const recycling = createRecycleOperations({ db: platform.db, tenancy })
+  const usage = createUsageLooks({ ...platform, ...others })
+  const suspension = createInstanceSuspension(platform, { tenancy, usage })
+  const bin = createRecycleBin(platform, { tenancy, operations: recycling })
+  const images = createImages(platform, { tenancy, guard: createAddressGuard({ allow: config.IMAGE_FETCH_ALLOW, publicUrl: config.PUBLIC_URL }) })
+  const serialConsoles = createSerialConsoles({ db: platform.db, tenancy, log: platform.log })
+  const uploads = createImageUploads(images, config.IMAGE_MAX_GB * 2 ** 30)
+  return {
+    contents,
+    serveUploads: uploads.serve,
+    serveTerminals: serialConsoles.serve,
+    drain: () => {
+      uploads.drain()
+      serialConsoles.stop()
+    },
+    sessionEnded: (gone) => serialConsoles.closeWhere((one) => one.session_id === gone.session_id || one.user_id === gone.user_id),
+    suspendable: suspension.suspendable,
+    operations: [...recycling.definitions, ...suspension.operations],
+    jobs: [bin.job, usage.job],
+    jobHandlers: [bin.jobHandler, usage.jobHandler],
+    stop: usage.stop,
+    handlers: [
+      ...instanceRoutes(createInstances({ db: platform.db, tenancy, publicKeys }), serialConsoles),
+      ...recycleRoutes(bin),
+      ...flavorRoutes(createFlavors(tenancy)),
+      ...storageRoutes(tenancy),
+      ...imageRoutes(images),
+      ...keystoneProjectRoutes(createKeystoneProjects({ db: platform.db, clouds: others.clouds, tenancy })),
+      ...floatingIpRoutes(createFloatingIps({ db: platform.db, tenancy })),
+      ...securityGroupRoutes(createSecurityGroups({ db: platform.db, tenancy })),
+      ...networkRoutes(createNetworkKinds(tenancy), createRouters(tenancy)),
+      ...firewallRoutes(createFirewalls({ db: platform.db, tenancy })),
+    ]
+      .map(refusedWhileSuspended(platform, others.mayBegin))
+      .map(usage.afterChange),
+  }
+}

@@ -1,0 +1,148 @@
+import type { computeInstances } from '@zhisuan/contract/compute/instance'
+import { computeSnapshotCan } from '@zhisuan/contract/compute/volume'
+import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
+import { isEngineError } from '@zhisuan/engines/errors'
+import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
+import type { Disk, ServerWish } from '@zhisuan/engines/openstack/compute'
+import { all } from '@zhisuan/engines/openstack/session'
+import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
+import { Refusal, refuseUnless } from '../../../platform/errors.ts'
+import { toRefusal } from '../../../platform/http/problems.ts'
+import { read, type Reading } from '../network/network.refusals.ts'
+import type { Tenancy } from '../tenancy/tenancy.service.ts'
+import { statusOf as statusOfSnapshot } from '../volume/snapshot.service.ts'
+import { refuseUnlessAttachable } from '../volume/volume.service.ts'
+import { chosen, connectable, connectionReadings, type PublicKeys } from './instance.ground.ts'
+
+type Body = BodyOf<typeof computeInstances.create>
+
+const gib = 2 ** 30
+const gibOf = (bytes: number): number => Math.ceil(bytes / gib)
+
+/** Nova's key pairs belong to our one user there, so they are told apart by the ids of ours. */
+const prefix = 'zs-'
+export const keyNameOf = (id: string): string => `${prefix}${id}`
+
+/**
+ * The key as Nova knows it. There since the last time, it is the same: public halves do not change. Instances have a
+ * copy, so where our user has as many as he may, those of before make room.
+ */
+async function importKey({ compute: { keyPairs } }: OpenStack, id: string, publicKey: string): Promise<string> {
+  const name = keyNameOf(id)
+  const put = async () => {
+    try {
+      await keyPairs.create({ name, publicKey })
+    } catch (error) {
+      if (!isEngineError(error, 'conflict')) throw error
+    }
+  }
+  try {
+    await put()
+  } catch (error) {
+    if (!isEngineError(error, 'exhausted')) throw error
+    for (const key of await all(keyPairs.list())) if (key.name.startsWith(prefix) && key.name !== name) await keyPairs.delete(key.name)
+    await put()
+  }
+  return name
+}
+
+/**
+ * Everything that a wish names, asked for from where it will be: what is another's is not there.
+ * @throws Refusal at the field of what is not there, or not as it has to be
+ */
+async function look({ compute, images, network, volume }: OpenStack, body: Body): Promise<void> {
+  const { source } = body
+  const disks = [...(source.type === 'image' && source.disk !== null ? [{ at: 'source.disk', disk: source.disk }] : []), ...body.disks.map((disk, index) => ({ at: `disks.${index}`, disk }))]
+  const typed = disks.flatMap(({ at, disk: { volume_type } }) => (volume_type === null ? [] : [{ field: `${at}.volume_type`, volume_type }]))
+  const [flavor, image, origin, snapshot, types] = await Promise.all([
+    chosen('flavor_id', compute.flavors.get(body.flavor_id)),
+    source.type === 'image' ? chosen('source.image_id', images.get(source.image_id)) : null,
+    source.type === 'volume' ? chosen('source.volume_id', volume.volumes.get(source.volume_id)) : null,
+    source.type === 'snapshot' ? chosen('source.snapshot_id', volume.snapshots.get(source.snapshot_id)) : null,
+    typed.length === 0 ? [] : all(volume.types.list()),
+    ...body.networks.map((one, at) => connectable({ network }, one, `networks.${at}.`)),
+    ...body.security_group_ids.map((id, at) => chosen(`security_group_ids.${at}`, network.securityGroups.get(id))),
+    body.server_group_id === null ? null : chosen('server_group_id', compute.serverGroups.get(body.server_group_id)),
+  ])
+  for (const { field, volume_type } of typed) if (!types.some(({ id, name }) => id === volume_type || name === volume_type)) throw new Refusal('computeVolumeTypeMissing', { field })
+  const leastGib = (sizeGib: number, bytes: number, field: string): void => {
+    if (gibOf(bytes) < sizeGib) throw new Refusal('computeVolumeTooSmall', { field, values: { size: sizeGib } })
+  }
+  if (image !== null && source.type === 'image') {
+    if (image.status !== 'active') throw new Refusal('computeImageUnready', { field: 'source.image_id' })
+    // A flavor without a disk of its own takes what the image needs.
+    const diskShort = source.disk === null && flavor.diskGib > 0 && flavor.diskGib < image.minDiskGib
+    if (flavor.memoryMib < image.minMemoryMib || diskShort) throw new Refusal('flavorTooSmall', { field: 'flavor_id' })
+    if (source.disk !== null) leastGib(image.minDiskGib, source.disk.size_bytes, 'source.disk.size_bytes')
+  }
+  if (origin !== null) {
+    refuseUnlessAttachable(origin, 'source.volume_id')
+    if (!origin.bootable) throw new Refusal('computeVolumeNotBootable', { field: 'source.volume_id' })
+  }
+  if (snapshot !== null && source.type === 'snapshot') {
+    refuseUnless(computeSnapshotCan.createVolume, { status: statusOfSnapshot(snapshot) }, 'source.snapshot_id')
+    if (source.size_bytes !== null) leastGib(snapshot.sizeGib, source.size_bytes, 'source.size_bytes')
+  }
+}
+
+/** What Nova refuses of what was looked at before, since somebody was faster, and what only Nova knows. */
+const readings = (body: Body): Reading[] => [
+  ...body.networks.flatMap((one, at) => connectionReadings(one, `networks.${at}.`)),
+  ...(body.source.type === 'volume' ? [{ kind: 'busy', says: /volume/i, refusal: 'stateForbids', field: 'source.volume_id' } as const] : []),
+  { kind: 'invalid', says: /availability zone/i, refusal: 'engineRefused', field: 'zone' },
+  { kind: 'invalid', says: /flavor'?s? .*too small/i, refusal: 'flavorTooSmall', field: 'flavor_id' },
+]
+
+const diskOf = (from: Pick<Disk, 'from' | 'id'>, disk: { size_bytes: number; volume_type: string | null; delete_on_termination: boolean }): Disk => ({
+  ...from,
+  sizeGib: gibOf(disk.size_bytes),
+  ...(disk.volume_type !== null && { volumeType: disk.volume_type }),
+  deleteWithServer: disk.delete_on_termination,
+})
+
+function rootOf(source: Body['source']): Disk | null {
+  switch (source.type) {
+    case 'image':
+      return source.disk && diskOf({ from: 'image', id: source.image_id }, source.disk)
+    case 'volume':
+      return { from: 'volume', id: source.volume_id, deleteWithServer: source.delete_on_termination }
+    case 'snapshot':
+      return { from: 'snapshot', id: source.snapshot_id, ...(source.size_bytes !== null && { sizeGib: gibOf(source.size_bytes) }), deleteWithServer: source.delete_on_termination }
+  }
+}
+
+function wishOf(body: Body, keyName: string | null): ServerWish {
+  const root = rootOf(body.source)
+  return {
+    name: body.name,
+    description: body.description,
+    flavorId: body.flavor_id,
+    ...(root === null && body.source.type === 'image' && { imageId: body.source.image_id }),
+    disks: [...(root === null ? [] : [root]), ...body.disks.map((disk) => diskOf({ from: 'blank' }, disk))],
+    networks: body.networks.length === 0 ? 'none' : body.networks.map(({ network_id, address, port_id }) => (network_id === undefined ? { portId: port_id ?? '' } : { networkId: network_id, ...(address !== undefined && { address }) })),
+    ...(body.security_group_ids.length > 0 && { securityGroups: body.security_group_ids }),
+    ...(keyName !== null && { keyName }),
+    ...(body.user_data !== undefined && { userData: body.user_data }),
+    ...(body.password !== undefined && { adminPassword: body.password }),
+    ...(body.server_group_id !== null && { serverGroupId: body.server_group_id }),
+    ...(body.zone !== null && { zone: body.zone }),
+    metadata: body.metadata,
+    tags: body.tags,
+  }
+}
+
+/** Makes instances; what is wrong with the wish is known before the first, and what came of each of the others is told. */
+export const createInstanceMaker =
+  (parts: { tenancy: Tenancy; publicKeys: PublicKeys }) =>
+  async (actor: Actor, cloudId: string, body: Body): Promise<ResponseOf<typeof computeInstances.create>> => {
+    const { cloud } = await parts.tenancy.placeForMaking(actor, cloudId, body.project_id)
+    const key = body.key_pair_id === null ? null : { id: body.key_pair_id, line: await parts.publicKeys.publicKey(scopeOf(actor), body.key_pair_id) }
+    await look(cloud, body)
+    const wish = wishOf(body, key && (await importKey(cloud, key.id, key.line)))
+    const names = body.count === 1 ? [body.name] : Array.from({ length: body.count }, (_, at) => `${body.name}-${at + 1}`)
+    const make = async (name: string) => ({ name, id: (await read(cloud.compute.servers.create({ ...wish, name }), readings(body))).id, error: null })
+    const [first = body.name, ...others] = names
+    // Refused for one, it is mostly refused for all.
+    const made = await make(first)
+    return { items: [made, ...(await Promise.all(others.map((name) => make(name).catch((error: unknown) => ({ name, id: null, error: toRefusal(error).message })))))] }
+  }

@@ -1,0 +1,113 @@
+import { recordedServer } from '@zhisuan/engines/openstack/listsTesting'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { Refusal } from '../../../platform/errors.ts'
+import { someActor } from '../../../testing/actor.ts'
+import { testApp, type TestApp } from '../../../testing/app.ts'
+import { createRecordedCloud, type RecordedCloud } from '../../../testing/recordedCloud.ts'
+import { createInstances, type Instances } from './instance.service.ts'
+
+/** What Nova answers to what its fake driver cannot do: as its API reference has it, and as a cloud on libvirt said it. */
+describe('instances whose host has a console, a log and an image service', () => {
+  const id = '5f0c3f1a-6b0e-4f0e-9d55-0a8f0f6f3c11'
+  const cloudId = '018f0000-0000-7000-8000-00000000000a'
+  let app: TestApp
+  let cloud: RecordedCloud
+  let instances: Instances
+  let server: Record<string, unknown>
+  const running = recordedServer({ id, name: 'web', tenant_id: 'p', image: '', 'OS-SRV-USG:launched_at': '2026-11-20T01:02:12.000000' })
+  const actor = someActor({ bp_id: '018f0000-0000-7000-8000-000000000001' })
+  const refusal = (asked: Promise<unknown>): Promise<Refusal> =>
+    asked.then(
+      () => expect.fail('it went well'),
+      (error: unknown) => error as Refusal,
+    )
+
+  beforeAll(async () => {
+    app = await testApp()
+    cloud = await createRecordedCloud()
+    const unused = async () => expect.fail('nobody asks for it')
+    instances = createInstances({ db: app.platform.db, tenancy: cloud.tenancy, publicKeys: { publicKey: unused, names: async () => [] } })
+  })
+  afterAll(async () => {
+    await cloud.close()
+    await app.close()
+  })
+  const begin = (everything = false): void => {
+    server = running
+    cloud.reset({ everything })
+    cloud.replies[`GET /servers/${id}`] = () => ({ json: { server } })
+    cloud.replies[`GET /servers/${id}/os-volume_attachments`] = () => ({ json: { volumeAttachments: [] } })
+    cloud.replies[`GET /servers/${id}/os-interface`] = () => ({ json: { interfaceAttachments: [] } })
+  }
+  beforeEach(() => begin())
+
+  it('lead to the page of their console', async () => {
+    const asked: unknown[] = []
+    cloud.replies[`POST /servers/${id}/remote-consoles`] = (body) => {
+      asked.push(body)
+      return { json: { remote_console: { protocol: 'vnc', type: 'novnc', url: 'http://controller:6080/vnc_auto.html?path=%3Ftoken%3D191996c3-7b0f-42f3-95a7-f1839f2da6ed' } } }
+    }
+    expect((await instances.console(actor, cloudId, id, 'novnc')).url).toContain('vnc_auto.html')
+    expect(asked).toEqual([{ remote_console: { protocol: 'vnc', type: 'novnc' } }])
+  })
+
+  it('say that the cloud has no such console', async () => {
+    cloud.replies[`POST /servers/${id}/remote-consoles`] = () => ({ status: 400, json: { badRequest: { code: 400, message: 'Unavailable console type novnc.' } } })
+    expect(await refusal(instances.console(actor, cloudId, id, 'novnc'))).toMatchObject({ refusal: 'consoleMissing', fields: [{ field: 'type' }] })
+    server = { ...running, status: 'SHUTOFF', 'OS-EXT-STS:vm_state': 'stopped' }
+    expect(await refusal(instances.console(actor, cloudId, id, 'novnc'))).toMatchObject({ refusal: 'instanceNotNow' })
+  })
+
+  it('tell the last lines of their log', async () => {
+    cloud.replies[`POST /servers/${id}/action`] = (body) => {
+      expect(body).toEqual({ 'os-getConsoleOutput': { length: 2 } })
+      return { json: { output: '[    0.1] 启动\nlogin: ' } }
+    }
+    expect(await instances.consoleLog(actor, cloudId, id, 2)).toEqual({ text: '[    0.1] 启动\nlogin: ' })
+  })
+
+  it('become images, and only from a state that holds still', async () => {
+    cloud.replies[`POST /servers/${id}/action`] = (body) => {
+      expect(body).toEqual({ createImage: { name: '快照', metadata: { description: '升级前' } } })
+      return { status: 202, json: { image_id: '0e7761dd-ee98-41f0-ba35-05994e446431' } }
+    }
+    expect(await instances.snapshot(actor, cloudId, id, { name: '快照', description: '升级前' })).toEqual({ image_id: '0e7761dd-ee98-41f0-ba35-05994e446431' })
+    server = { ...running, 'OS-EXT-STS:task_state': 'image_uploading' }
+    expect(await refusal(instances.snapshot(actor, cloudId, id, { name: '快照', description: '' }))).toMatchObject({ refusal: 'instanceNotNow' })
+  })
+
+  it('move to another host while they run, asked for by administrators; what else is asked for waits until they are there', async () => {
+    const asked: unknown[] = []
+    begin(true)
+    cloud.replies[`POST /servers/${id}/action`] = (body) => {
+      asked.push(body)
+      server = { ...server, status: 'MIGRATING', 'OS-EXT-STS:task_state': 'migrating', 'OS-EXT-SRV-ATTR:host': 'compute-1' }
+      return { status: 202, json: null }
+    }
+    const administrator = someActor({ kind: 1, roles: ['ADMIN'], bp_id: null })
+    expect(await instances.liveMigrate(administrator, cloudId, id, 'compute-2')).toMatchObject({ state: 'migrating', host: 'compute-1', task_state: 'migrating' })
+    expect(asked).toEqual([{ 'os-migrateLive': { host: 'compute-2', block_migration: 'auto' } }])
+    for (const again of [() => instances.liveMigrate(administrator, cloudId, id, null), () => instances.act(administrator, cloudId, id, 'stop'), () => instances.resize(administrator, cloudId, id, 'f')]) {
+      expect(await refusal(again())).toMatchObject({ refusal: 'instanceNotNow' })
+    }
+    expect(asked).toHaveLength(1)
+    server = { ...running, 'OS-EXT-SRV-ATTR:host': 'compute-2' }
+    expect(await instances.get(administrator, cloudId, id, 'r')).toMatchObject({ state: 'running', host: 'compute-2' })
+    // Left to the scheduler, and of one that is paused.
+    server = { ...running, status: 'PAUSED', 'OS-EXT-STS:vm_state': 'paused' }
+    await instances.liveMigrate(administrator, cloudId, id, null)
+    expect(asked.at(-1)).toEqual({ 'os-migrateLive': { host: null, block_migration: 'auto' } })
+  })
+
+  it('stay where they are, where the host that was asked for cannot take them, or somebody else asks', async () => {
+    expect(await refusal(instances.liveMigrate(actor, cloudId, id, null))).toMatchObject({ refusal: 'noPermission' })
+    begin(true)
+    cloud.replies[`POST /servers/${id}/action`] = () => ({ status: 400, json: { badRequest: { code: 400, message: 'Compute host nowhere could not be found.' } } })
+    expect(await refusal(instances.liveMigrate(actor, cloudId, id, 'nowhere'))).toMatchObject({ kind: 'invalid', words: expect.stringContaining('nowhere') })
+  })
+
+  it('have their password set, where their system takes it', async () => {
+    cloud.replies[`POST /servers/${id}/action`] = () => ({ status: 409, json: { conflictingRequest: { code: 409, message: 'Unable to set password on instance: QEMU guest agent is not enabled' } } })
+    expect(await refusal(instances.changePassword(actor, cloudId, id, 'Correct-horse-1'))).toMatchObject({ kind: 'busy', words: expect.stringContaining('guest agent') })
+  })
+})

@@ -1,0 +1,55 @@
+import { EngineError } from '@zhisuan/engines/errors'
+import type { Problem } from '@zhisuan/contract/problem'
+import { problemOf, toRefusal } from '../../platform/http/problems.ts'
+import { merged, type Pages } from './view.ts'
+
+/** A line of a list: packages/contract/src/compute/line.ts. */
+export interface Line<T> {
+  items?: T[]
+  names?: Record<string, string>
+  failed?: Problem
+  done?: true
+}
+
+/**
+ * The lines of a list: pages as they come, and what things are called that they name by id, asked for at the same
+ * time. A service that only gives names may fail: then its names are missing, and a line says so.
+ * @param parts.names each a list of its own, already as names by id
+ * @throws what the list itself fails with before anything of it was told; after that a line says so, and no line says `done`
+ */
+export async function* linesOf<T>(parts: { items: Pages<T>; names?: readonly (Pages<readonly [string, string]> | Record<string, string>)[]; requestId: string }): AsyncGenerator<Line<T>> {
+  const names = (parts.names ?? []).map((one) => (Symbol.asyncIterator in one ? namesLines(one, parts.requestId) : said(one)))
+  let begun = false
+  try {
+    for await (const line of merged<Line<T>>([items(parts.items), ...names])) {
+      begun = true
+      yield line
+    }
+  } catch (error) {
+    if (!begun || !(error instanceof EngineError) || error.kind === 'cancelled') throw error
+    return yield { failed: problemOf(toRefusal(error), parts.requestId) }
+  }
+  yield { done: true }
+}
+
+async function* items<T>(pages: Pages<T>): AsyncGenerator<Line<T>> {
+  for await (const page of pages) yield { items: [...page] }
+}
+
+async function* said(names: Record<string, string>): AsyncGenerator<Line<never>> {
+  if (Object.keys(names).length > 0) yield { names }
+}
+
+async function* namesLines(pages: Pages<readonly [string, string]>, requestId: string): AsyncGenerator<Line<never>> {
+  try {
+    for await (const page of pages) yield { names: Object.fromEntries(page) }
+  } catch (error) {
+    if (!(error instanceof EngineError) || error.kind === 'cancelled') throw error
+    yield { failed: problemOf(toRefusal(error), requestId) }
+  }
+}
+
+/** Each page made of another's. */
+export async function* mapped<A, B>(pages: Pages<A>, made: (one: A) => B): AsyncGenerator<B[]> {
+  for await (const page of pages) yield page.map(made)
+}

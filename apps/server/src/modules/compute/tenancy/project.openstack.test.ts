@@ -1,0 +1,137 @@
+import { keystoneProjects } from '@zhisuan/contract/compute/project'
+import { errors } from '@zhisuan/contract/errors'
+import { ownName } from '@zhisuan/engines/openstack/testing'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testApp, type TestApp } from '../../../testing/app.ts'
+import { call, send } from '../../../testing/call.ts'
+import { cloudIsThere, directly, forgetProjects, items, knowOpenStack } from '../../../testing/openstack.ts'
+import { makeOrganisation, someone } from '../../../testing/people.ts'
+import { createTenancy, nameForOwner } from './tenancy.service.ts'
+
+describe.runIf(cloudIsThere)('Keystone projects', () => {
+  let app: TestApp
+  let cloud_id: string
+  let admin: string
+  const direct = directly()
+  const ends: (() => Promise<unknown>)[] = []
+  beforeAll(async () => {
+    app = await testApp()
+    cloud_id = await knowOpenStack(app)
+    admin = (await someone(app, { kind: 1 })).token
+  })
+  afterAll(async () => {
+    await forgetProjects(app, cloud_id)
+    // Those that nobody adopted; the others are gone by now.
+    for (const end of ends.toReversed()) await end().catch(() => undefined)
+    await direct.close()
+    await app.close()
+  })
+
+  /** As it is after whoever made it was killed, or after its owner went. */
+  const orphan = async (tags: readonly string[] = ['zhisuan']) => {
+    const { id } = await direct.identity.projects.create({ name: ownName('project'), domainId: 'default', tags })
+    ends.push(() => direct.identity.projects.delete(id))
+    return id
+  }
+  const listed = async (id: string) => (await items(app, keystoneProjects.list, { token: admin, params: { cloud_id } })).find((one) => one.id === id)
+  const adopt = (id: string, body: object) => send(app, keystoneProjects.adopt, { token: admin, params: { cloud_id, id }, body })
+  const remove = (id: string) => send(app, keystoneProjects.delete, { token: admin, params: { cloud_id, id } })
+  const placeOf = (bp_id: string) => {
+    const there = async () => direct
+    const person = { kind: 4, bp_id, roles: ['TENANT'], user_id: bp_id, name: 'x' }
+    return createTenancy({ db: app.platform.db, clouds: { openStack: there, openStackForChange: there } as never, mayMake: async () => undefined }).placeForMaking(person as never, cloud_id, null)
+  }
+
+  it('says whose each is; only administrators see them', async () => {
+    const organisation = await makeOrganisation(app)
+    const { keystoneId } = await placeOf(organisation)
+    expect(await listed(keystoneId)).toMatchObject({ state: 'owned', bp_id: organisation, project_id: null, registration: false, adopted: false })
+    expect(await listed(await orphan())).toMatchObject({ state: 'orphaned', bp_id: null, since: null })
+    expect(await listed(await orphan([]))).toMatchObject({ state: 'foreign' })
+    const { projectId } = await direct.session.whoami()
+    expect(await listed(projectId ?? '')).toMatchObject({ registration: true })
+    const tenant = await someone(app, { kind: 4, roles: ['TENANT'], organisation })
+    expect((await send(app, keystoneProjects.list, { token: tenant.token, params: { cloud_id } })).body).toMatchObject({ code: errors.noPermission.code })
+    expect((await send(app, keystoneProjects.quota, { token: tenant.token, params: { cloud_id, id: keystoneId } })).body).toMatchObject({ code: errors.noPermission.code })
+  })
+
+  it('adopts what has no owner, once: of two at once one does; what it holds is its new owner\'s', async () => {
+    const [one, other] = [await makeOrganisation(app), await makeOrganisation(app)]
+    const id = await orphan([])
+    expect((await adopt(id, { bp_id: '00000000-0000-4000-8000-000000000000' })).body).toMatchObject({ code: errors.organisationMissing.code })
+    const answers = await Promise.all([adopt(id, { bp_id: one }), adopt(id, { bp_id: other })])
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
+    const winner = answers[0]?.status === 200 ? one : other
+    expect(await listed(id)).toMatchObject({ state: 'owned', bp_id: winner, adopted: true })
+    expect((await placeOf(winner)).keystoneId).toBe(id)
+    const { cloud } = await placeOf(winner)
+    expect((await cloud.session.whoami()).projectId).toBe(id)
+    expect((await adopt(id, { bp_id: one })).body).toMatchObject({ code: errors.computeProjectOwned.code })
+    expect((await adopt(await orphan(), { bp_id: winner })).body).toMatchObject({ code: errors.computeOwnerHasProject.code, fields: [{ field: 'bp_id' }] })
+    const { projectId } = await direct.session.whoami()
+    expect((await adopt(projectId ?? '', { bp_id: one })).body).toMatchObject({ code: errors.computeProjectOwned.code })
+  })
+
+  it('whose project was adopted by another before he knew of it gets one of his own, not that one', async () => {
+    const [one, other] = [await makeOrganisation(app), await makeOrganisation(app)]
+    // As if whoever made it had been killed before he wrote down whose it is.
+    const { id } = await direct.identity.projects.create({ name: nameForOwner({ bp_id: one, project_id: null }), domainId: 'default', tags: ['zhisuan'] })
+    expect(await adopt(id, { bp_id: other })).toMatchObject({ status: 200 })
+    const ids = await Promise.all([placeOf(one), placeOf(one)])
+    expect(new Set(ids.map(({ keystoneId }) => keystoneId)).size).toBe(1)
+    expect(ids[0]?.keystoneId).not.toBe(id)
+    expect(await listed(ids[0]?.keystoneId ?? '')).toMatchObject({ state: 'owned', bp_id: one, adopted: false })
+    expect(await listed(id)).toMatchObject({ bp_id: other })
+  })
+
+  it('deletes only what is orphaned and empty, and says what it holds; stopped in between, it is deleted again', async () => {
+    const organisation = await makeOrganisation(app)
+    const { keystoneId, cloud } = await placeOf(organisation)
+    expect((await remove(keystoneId)).body).toMatchObject({ code: errors.computeProjectOwned.code })
+    expect((await remove(await orphan([]))).body).toMatchObject({ code: errors.computeProjectNotOurs.code })
+    expect((await remove('0'.repeat(32))).status).toBe(404)
+
+    const network = await cloud.network.networks.create({ name: ownName('held') })
+    // Its owner goes, behind our back.
+    await app.platform.db.updateTable('keystone_projects').set({ bp_id: '00000000-0000-4000-8000-00000000dead' }).where('keystone_id', '=', keystoneId).execute()
+    expect(await listed(keystoneId)).toMatchObject({ state: 'orphaned', bp_name: null })
+    expect((await remove(keystoneId)).body).toMatchObject({ code: errors.computeProjectHolds.code, message: expect.stringContaining('1个网络') })
+    await cloud.network.networks.delete(network.id)
+    const answers = await Promise.all([remove(keystoneId), remove(keystoneId)])
+    expect(answers.map(({ status }) => status)).toContain(204)
+    expect(answers.every(({ status }) => status === 204 || status === 404), JSON.stringify(answers.map(({ body }) => body))).toBe(true)
+    expect(await listed(keystoneId)).toBeUndefined()
+    expect(await app.platform.db.selectFrom('keystone_projects').select('keystone_id').where('keystone_id', '=', keystoneId).execute()).toEqual([])
+  })
+
+  it('reads and sets quotas of Nova, Cinder and Neutron; less than is used is refused before anything is set; tenants see their own', async () => {
+    const [organisation, others] = [await makeOrganisation(app), await makeOrganisation(app)]
+    const { keystoneId, cloud } = await placeOf(organisation)
+    const network = await cloud.network.networks.create({ name: ownName('used') })
+    ends.push(() => cloud.network.networks.delete(network.id))
+    const set = (limits: object) => send(app, keystoneProjects.setQuota, { token: admin, params: { cloud_id, id: keystoneId }, body: { limits } })
+    const done = await set({ instances: 3, memory_bytes: 2 ** 33, volume_bytes: 50 * 2 ** 30, networks: 2, cores: null })
+    expect(done, JSON.stringify(done.body)).toMatchObject({
+      status: 200,
+      body: { failed: [], kinds: { instances: { limit: 3, used: 0 }, memory_bytes: { limit: 2 ** 33 }, volume_bytes: { limit: 50 * 2 ** 30 }, networks: { limit: 2, used: 1 }, cores: { limit: null } } },
+    })
+    expect((await set({ networks: 0, instances: 9 })).body).toMatchObject({ code: errors.computeQuotaBelowUse.code, fields: [{ field: 'limits.networks' }] })
+    expect((await set({ instances: 2 ** 31 })).body).toMatchObject({ code: errors.fieldsInvalid.code, fields: [{ field: 'limits.instances' }] })
+    const volume = await cloud.volume.volumes.create({ name: ownName('used'), description: '', sizeGib: 1 })
+    ends.push(() => cloud.volume.volumes.delete(volume.id, false))
+    expect((await set({ volume_bytes: 0, instances: 9 })).body).toMatchObject({ code: errors.computeQuotaBelowUse.code, message: expect.stringContaining('1 GB'), fields: [{ field: 'limits.volume_bytes' }] })
+    const tenant = await someone(app, { kind: 4, roles: ['TENANT'], organisation })
+    const other = await someone(app, { kind: 4, roles: ['TENANT'], organisation: others })
+    const mine = (token: string) => call(app, keystoneProjects.mine, { token, params: { cloud_id } })
+    expect((await mine(tenant.token)).items).toMatchObject([{ keystone_project_id: keystoneId, project_id: null, kinds: { instances: { limit: 3, used: 0 }, volumes: { used: 1 } }, failed: [] }])
+    // Who has none yet is told what he will begin with: what holds for all that nothing was set for.
+    const before = await mine(other.token)
+    expect(before).toMatchObject({ items: [], fresh: { failed: [] } })
+    const fresh = (await placeOf(others)).keystoneId
+    const { kinds } = await call(app, keystoneProjects.quota, { token: admin, params: { cloud_id, id: fresh } })
+    for (const kind of ['instances', 'memory_bytes', 'volume_bytes', 'networks'] as const) expect(before.fresh.kinds[kind]?.limit, kind).toBe(kinds[kind]?.limit)
+    // What administrators without an organisation make lies in the project of the registration.
+    const { projectId } = await direct.session.whoami()
+    expect((await mine(admin)).items).toMatchObject([{ keystone_project_id: projectId, name: '', project_id: null }])
+  })
+})

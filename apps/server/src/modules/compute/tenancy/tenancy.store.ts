@@ -1,0 +1,115 @@
+import { sql, type Generated, type Selectable } from 'kysely'
+import type { Scope } from '../../../platform/auth/actor.ts'
+import { migration, type Migrations, type Sql } from '../../../platform/db/database.ts'
+import { within } from '../../../platform/db/scope.ts'
+
+interface KeystoneProjectTable {
+  cloud_id: string
+  /** Keystone's. */
+  keystone_id: string
+  bp_id: string
+  /** Null: the organisation's own. */
+  project_id: string | null
+  created_at: Generated<Date>
+}
+declare module '../../../platform/db/database.ts' {
+  interface Tables {
+    keystone_projects: KeystoneProjectTable
+  }
+}
+export type KeystoneProjectRow = Selectable<KeystoneProjectTable>
+
+export const tenancyMigrations: Migrations = {
+  // Owners are no foreign keys: what is left on a cloud is known to have been somebody's after he went.
+  '20261125_10_keystone_projects': migration(`
+    create table keystone_projects (
+      cloud_id uuid not null references clouds,
+      keystone_id text not null,
+      bp_id uuid not null,
+      project_id uuid,
+      created_at timestamptz not null default now(),
+      primary key (cloud_id, keystone_id),
+      constraint keystone_projects_owner unique nulls not distinct (cloud_id, bp_id, project_id)
+    );
+    create index keystone_projects_bp on keystone_projects (bp_id, cloud_id);
+  `),
+}
+
+/** Whose: an organisation's as a whole, or one of its projects'. */
+export interface Owner {
+  readonly bp_id: string
+  readonly project_id: string | null
+}
+export interface NamedKeystoneProject extends KeystoneProjectRow {
+  /** Null where the owner is gone. */
+  readonly bp_name: string | null
+  readonly project_name: string | null
+}
+
+export const keystoneProjects = (on: Sql, scope: Scope, cloudId: string): Promise<NamedKeystoneProject[]> =>
+  on
+    .selectFrom('keystone_projects')
+    .where(within(scope, 'keystone_projects.bp_id'))
+    .where('cloud_id', '=', cloudId)
+    .leftJoin('organisations', 'organisations.id', 'keystone_projects.bp_id')
+    .leftJoin('projects', 'projects.id', 'keystone_projects.project_id')
+    .selectAll('keystone_projects')
+    .select(['organisations.name as bp_name', 'projects.name as project_name'])
+    .orderBy('keystone_projects.created_at')
+    .execute()
+
+export const keystoneProjectOf = (on: Sql, cloudId: string, owner: Owner): Promise<KeystoneProjectRow | undefined> =>
+  on
+    .selectFrom('keystone_projects')
+    .selectAll()
+    .where('cloud_id', '=', cloudId)
+    .where('bp_id', '=', owner.bp_id)
+    .where('project_id', 'is not distinct from', owner.project_id)
+    .executeTakeFirst()
+
+/** Nothing where somebody else has said the same just before. */
+export const insertKeystoneProject = async (on: Sql, row: Omit<KeystoneProjectRow, 'created_at'>): Promise<void> => {
+  await on.insertInto('keystone_projects').values(row).onConflict((conflict) => conflict.doNothing()).execute()
+}
+
+export const projectOfOrganisation = (on: Sql, owner: Owner): Promise<{ id: string } | undefined> =>
+  on.selectFrom('projects').select('id').where('id', '=', owner.project_id).where('bp_id', '=', owner.bp_id).executeTakeFirst()
+
+/**
+ * It becomes somebody else's: whose row it was is gone.
+ * @param before whose it was when it was looked at: null for nobody's
+ * @returns false where somebody else was faster
+ */
+export async function setKeystoneProject(on: Sql, row: Omit<KeystoneProjectRow, 'created_at'>, before: Owner | null): Promise<boolean> {
+  const { bp_id, project_id } = row
+  const set = await on
+    .insertInto('keystone_projects')
+    .values(row)
+    .onConflict((conflict) =>
+      before === null
+        ? conflict.columns(['cloud_id', 'keystone_id']).doNothing()
+        : conflict
+            .columns(['cloud_id', 'keystone_id'])
+            .doUpdateSet({ bp_id, project_id, created_at: sql`now()` })
+            .where('keystone_projects.bp_id', '=', before.bp_id)
+            .where('keystone_projects.project_id', 'is not distinct from', before.project_id),
+    )
+    .returning('keystone_id')
+    .executeTakeFirst()
+  return set !== undefined
+}
+
+export const deleteKeystoneProject = async (on: Sql, cloudId: string, keystoneId: string): Promise<void> => {
+  await on.deleteFrom('keystone_projects').where('cloud_id', '=', cloudId).where('keystone_id', '=', keystoneId).execute()
+}
+
+export const organisationWithId = (on: Sql, id: string): Promise<{ id: string } | undefined> => on.selectFrom('organisations').select('id').where('id', '=', id).executeTakeFirst()
+
+export const organisationNamed = (on: Sql, name: string): Promise<{ id: string } | undefined> => on.selectFrom('organisations').select('id').where('name', '=', name).executeTakeFirst()
+
+export const projectNamed = (on: Sql, bpId: string, name: string): Promise<{ id: string } | undefined> =>
+  on.selectFrom('projects').select('id').where('bp_id', '=', bpId).where('name', '=', name).executeTakeFirst()
+
+export const forgetKeystoneProjects = async (on: Sql, cloudId: string): Promise<void> => {
+  await on.deleteFrom('keystone_projects').where('cloud_id', '=', cloudId).execute()
+}

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Refusal } from '../../../platform/errors.ts'
+import { someActor } from '../../../testing/actor.ts'
+import { createRecordedCloud, type RecordedCloud } from '../../../testing/recordedCloud.ts'
+import { createBackups } from './backup.service.ts'
+import { createSnapshots } from './snapshot.service.ts'
+import { createVolumes } from './volume.service.ts'
+
+const gib = 2 ** 30
+
+/** What Cinder answers where its driver can do it while an instance writes: that of the tests' cloud (NFS) cannot. */
+describe('volumes that an instance uses', () => {
+  const id = '0c1f7e1e-4f0e-4a57-9f3c-1d0a54a3c001'
+  const snapshotId = '0c1f7e1e-4f0e-4a57-9f3c-1d0a54a3c002'
+  const backupId = '0c1f7e1e-4f0e-4a57-9f3c-1d0a54a3c003'
+  const cloudId = '018f0000-0000-7000-8000-00000000000a'
+  const actor = someActor({ bp_id: '018f0000-0000-7000-8000-000000000001' })
+  const inUse = {
+    id,
+    name: '数据盘',
+    description: null,
+    status: 'in-use',
+    size: 10,
+    volume_type: 'ceph',
+    bootable: 'false',
+    multiattach: false,
+    encrypted: false,
+    availability_zone: 'nova',
+    snapshot_id: null,
+    source_volid: null,
+    metadata: {},
+    attachments: [{ server_id: '5f0c3f1a-6b0e-4f0e-9d55-0a8f0f6f3c11', device: '/dev/vdb', attachment_id: 'a', attached_at: '2026-11-20T01:02:03.000000' }],
+    created_at: '2026-11-20T01:00:00.000000',
+    updated_at: '2026-11-20T01:02:03.000000',
+    'os-vol-tenant-attr:tenant_id': 'p',
+  }
+  let cloud: RecordedCloud
+  let volume: typeof inUse
+  let asked: unknown[]
+  const records = (key: string, json: unknown, then: () => void = () => undefined, status = 202): void => {
+    cloud.replies[key] = (body) => {
+      asked.push(body)
+      then()
+      return { status, json }
+    }
+  }
+  const refusal = (made: Promise<unknown>): Promise<Refusal> =>
+    made.then(
+      () => expect.fail('it went well'),
+      (error: unknown) => error as Refusal,
+    )
+
+  beforeAll(async () => {
+    cloud = await createRecordedCloud()
+  })
+  afterAll(() => cloud.close())
+  beforeEach(() => {
+    volume = inUse
+    asked = []
+    cloud.reset()
+    cloud.replies[`GET /volumes/${id}`] = () => ({ json: { volume } })
+  })
+
+  it('grow meanwhile, and nothing else is done to them until they have', async () => {
+    records(`POST /volumes/${id}/action`, null, () => (volume = { ...volume, status: 'extending' }))
+    const volumes = createVolumes(cloud.tenancy)
+    expect(await volumes.grow(actor, cloudId, id, { size_bytes: 20 * gib })).toMatchObject({ status: 'extending', size_bytes: 10 * gib })
+    expect(asked).toEqual([{ 'os-extend': { new_size: 20 } }])
+    expect(await refusal(volumes.grow(actor, cloudId, id, { size_bytes: 30 * gib }))).toMatchObject({ refusal: 'stateForbids' })
+    expect(asked).toHaveLength(1)
+    volume = { ...inUse, size: 20 }
+    expect(await refusal(volumes.grow(actor, cloudId, id, { size_bytes: 20 * gib }))).toMatchObject({ refusal: 'volumeSizeUnchanged' })
+    cloud.replies[`POST /volumes/${id}/action`] = () => ({ status: 413, json: { overLimit: { code: 413, message: 'VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota.' } } })
+    expect(await refusal(volumes.grow(actor, cloudId, id, { size_bytes: 30 * gib }))).toMatchObject({ refusal: 'computeStorageExhausted', fields: [{ field: 'size_bytes' }] })
+  })
+
+  it('move to another place for another type, where that is asked for', async () => {
+    cloud.replies['GET /types'] = () => ({ json: { volume_types: [{ id: 't', name: 'ssd', description: null, is_public: true, extra_specs: {} }] } })
+    records(`POST /volumes/${id}/action`, null, () => (volume = { ...volume, status: 'retyping' }))
+    const volumes = createVolumes(cloud.tenancy)
+    expect(await volumes.retype(actor, cloudId, id, { type: 'ssd', migrate: true })).toMatchObject({ status: 'retyping', type: 'ceph' })
+    expect(asked).toEqual([{ 'os-retype': { new_type: 'ssd', migration_policy: 'on-demand' } }])
+    volume = inUse
+    cloud.replies[`POST /volumes/${id}/action`] = () => ({ status: 400, json: { badRequest: { code: 400, message: 'Retype cannot change encryption requirements.' } } })
+    expect(await refusal(volumes.retype(actor, cloudId, id, { type: 'ssd', migrate: false }))).toMatchObject({ refusal: 'engineRefused', fields: [{ field: 'type' }] })
+  })
+
+  it('become images, snapshots and backups only where it is known that what is not written yet is missing', async () => {
+    const volumes = createVolumes(cloud.tenancy)
+    const snapshots = createSnapshots(cloud.tenancy)
+    const backups = createBackups(cloud.tenancy)
+    records(`POST /volumes/${id}/action`, { 'os-volume_upload_image': { image_id: 'i' } })
+    records('POST /snapshots', { snapshot: { id: snapshotId, name: '快照', status: 'creating', size: 10, volume_id: id, metadata: {} } })
+    records('POST /backups', { backup: { id: backupId, name: '备份' } })
+    cloud.replies[`GET /backups/${backupId}`] = () => ({ json: { backup: { id: backupId, name: '备份', status: 'creating', size: 10, volume_id: id, is_incremental: false } } })
+    const make = (force: boolean) => [
+      () => volumes.toImage(actor, cloudId, id, { name: '镜像', format: 'raw', force }),
+      () => snapshots.create(actor, cloudId, { volume_id: id, name: '快照', description: '', force }),
+      () => backups.create(actor, cloudId, { volume_id: id, snapshot_id: null, name: '备份', description: '', incremental: false, force }),
+    ]
+    for (const one of make(false)) expect(await refusal(one())).toMatchObject({ refusal: 'computeVolumeInUse', fields: [{ field: 'force' }] })
+    expect(asked).toEqual([])
+    for (const one of make(true)) await one()
+    expect(asked).toEqual([
+      { 'os-volume_upload_image': expect.objectContaining({ image_name: '镜像', force: true }) },
+      { snapshot: expect.objectContaining({ volume_id: id, force: true }) },
+      { backup: expect.objectContaining({ volume_id: id, force: true, incremental: false }) },
+    ])
+  })
+
+  it('are given to a second instance only where their type lets several have them', async () => {
+    const server = '5f0c3f1a-6b0e-4f0e-9d55-0a8f0f6f3c12'
+    records(`POST /servers/${server}/os-volume_attachments`, { volumeAttachment: { volumeId: id, serverId: server, device: '/dev/vdb' } }, undefined, 200)
+    const volumes = createVolumes(cloud.tenancy)
+    expect(await refusal(volumes.attach(actor, cloudId, id, { server_id: server }))).toMatchObject({ refusal: 'stateForbids' })
+    expect(asked).toEqual([])
+    volume = { ...inUse, multiattach: true }
+    expect(await volumes.attach(actor, cloudId, id, { server_id: server })).toMatchObject({ multiattach: true, status: 'in-use' })
+    expect(asked).toEqual([{ volumeAttachment: { volumeId: id } }])
+  })
+})

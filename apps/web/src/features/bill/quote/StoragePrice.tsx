@@ -1,0 +1,13 @@
+import { lazy, Suspense } from 'react'
+import { loadMessages } from '../../../locales/load.ts'
+import type { Stored } from './StoragePriceView.tsx'
+
+// With its messages: pages of snapshots and images have no other price.
+const View = lazy(async () => (await Promise.all([import('./StoragePriceView.tsx'), loadMessages(['order'])]))[0])
+
+/** What keeping something costs, in a form that makes it. */
+export const StoragePrice = (stored: Stored) => (
+  <Suspense fallback={<div className="zs-soft">…</div>}>
+    <View {...stored} />
+  </Suspense>
+)

@@ -1,0 +1,24 @@
+import { useTranslation } from 'react-i18next'
+import * as format from '../../../kit/format.ts'
+import { storageItems, type StorageMeter } from './items.ts'
+import { Price } from './Price.tsx'
+import './quote.css'
+
+export interface Stored {
+  readonly meter: StorageMeter
+  /** Null where nobody can tell: then a GiB is priced. */
+  readonly bytes: number | null
+  /** Whether it will be just so large; else it may turn out smaller. */
+  readonly exact?: boolean
+}
+
+export default function StoragePriceView({ meter, bytes, exact = false }: Stored) {
+  const { t } = useTranslation('order')
+  return (
+    <section className="bq-storage" aria-label={t('price.title')}>
+      <div className="zs-soft">{t('price.title')}</div>
+      <Price items={storageItems(meter, bytes)} period="hour" />
+      <div className="zs-soft">{bytes === null ? t('storage.each') : t(exact ? 'storage.exact' : 'storage.most', { size: format.bytes(bytes) })}</div>
+    </section>
+  )
+}

@@ -1,0 +1,63 @@
+import Alert from 'antd/es/alert'
+import { clouds, type CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import type { ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Link } from 'react-router'
+import { EmptyState } from '../../kit/EmptyState.tsx'
+import { paths } from '../../paths.ts'
+import { useClouds } from '../../session/cloud.ts'
+import { useMayCall } from '../../session/user.ts'
+import './compute.css'
+
+/**
+ * What every page of the second family stands in: the chosen cloud, what has to be known of it first, and what is
+ * said where there is none. While clouds load the page shows itself empty.
+ */
+export function ComputePage({ children }: { readonly children: (cloud: CloudBasic | null) => ReactNode }) {
+  const { selected: cloud, loading } = useClouds()
+  if (!loading && (cloud === null || cloud.product === 'nextstack')) return <NoCloud other={cloud} />
+  return (
+    <>
+      {cloud !== null && <CloudTrouble cloud={cloud} />}
+      {children(cloud)}
+    </>
+  )
+}
+
+/** The chosen cloud, where it is of this family. */
+export function useComputeCloud(): CloudBasic | null {
+  const { selected } = useClouds()
+  return selected !== null && selected.product !== 'nextstack' ? selected : null
+}
+
+function CloudTrouble({ cloud }: { readonly cloud: CloudBasic }) {
+  const { t } = useTranslation('compute')
+  const mayManage = useMayCall(clouds.action)
+  const trouble = cloud.status !== 'active' ? cloud.status : cloud.health === 'unreachable' || cloud.health === 'unauthorised' ? cloud.health : null
+  if (trouble === null) return null
+  return (
+    <Alert
+      className="cp-notice"
+      showIcon
+      type={trouble === 'maintenance' ? 'info' : 'warning'}
+      title={t(`notice.${trouble}`, { name: cloud.name })}
+      description={t(`notice.${trouble}Note`)}
+      action={mayManage && <Link to={paths.platform.clouds()}>{t('notice.toClouds')}</Link>}
+    />
+  )
+}
+
+function NoCloud({ other }: { readonly other: CloudBasic | null }) {
+  const { t } = useTranslation('compute')
+  const mayRegister = useMayCall(clouds.create)
+  return (
+    <div className="zs-card">
+      <EmptyState
+        title={other === null ? t('noCloud') : t('otherFamily', { name: other.name })}
+        action={mayRegister && <Link to={paths.platform.clouds()} className="zs-button">{t('registerCloud')}</Link>}
+      >
+        {other !== null ? t('otherFamilyNote') : mayRegister ? t('noCloudAdmin') : t('noCloudTenant')}
+      </EmptyState>
+    </div>
+  )
+}

@@ -1,0 +1,86 @@
+import Button from 'antd/es/button'
+import { firewallGroups, firewallStatuses, type FirewallGroup } from '@zhisuan/contract/compute/firewall'
+import type { TFunction } from 'i18next'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { col, type Column } from '../../../kit/columns.tsx'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { filter } from '../../../kit/filters.ts'
+import { paths } from '../../../paths.ts'
+import { useIsPlatform } from '../../../session/user.ts'
+import { CloudTable } from '../CloudTable.tsx'
+import { FirewallPage } from './FirewallPage.tsx'
+import { called, firewallTones } from './firewallText.ts'
+import { GroupCreate } from './GroupDialogs.tsx'
+import { GroupDrawer } from './GroupDrawer.tsx'
+import { openAt, useOpened } from './opened.ts'
+import { useGroupActions } from './useGroupActions.tsx'
+
+/** Firewalls of the chosen cloud: what they filter, and by which policies. */
+export default function GroupList() {
+  return <FirewallPage>{(cloudId) => <Groups cloudId={cloudId} />}</FirewallPage>
+}
+
+function Groups({ cloudId }: { readonly cloudId: string | null }) {
+  const { t } = useTranslation('computeFirewall')
+  const platform = useIsPlatform()
+  const [creating, setCreating] = useState(false)
+  const { opened, hrefOf, close } = useOpened()
+  const { actionsOf, dialogs } = useGroupActions(cloudId ?? '', close)
+  const create = (
+    <Button type="primary" disabled={cloudId === null} onClick={() => setCreating(true)}>
+      {t('group.create')}
+    </Button>
+  )
+  return (
+    <>
+      <CloudTable
+        call={firewallGroups.list}
+        cloudId={cloudId}
+        rowKey="id"
+        columns={(name) => groupColumns(t, platform, name, hrefOf)}
+        filters={[filter.select('status', t('column.status'), firewallStatuses.map((value) => ({ value, label: t(`status.${value}`) }))), filter.keyword(t('keyword.group'))]}
+        textOf={({ name, id, description }) => `${name} ${id} ${description}`}
+        matches={{ status: ({ status }, value) => status === value }}
+        sortBy={{ name: ({ name }) => name, status: ({ status }) => status, ports: ({ port_ids }) => port_ids.length }}
+        sortFirst="name"
+        busy={({ status }) => status.startsWith('pending_')}
+        rowActions={actionsOf}
+        toolbar={create}
+        empty={
+          <EmptyState title={t('group.empty')} action={create}>
+            {t('group.emptyNote')}
+          </EmptyState>
+        }
+      />
+      {creating && cloudId !== null && <GroupCreate cloudId={cloudId} onClose={() => setCreating(false)} />}
+      {opened !== null && cloudId !== null && <GroupDrawer cloudId={cloudId} id={opened} actionsOf={actionsOf} onClose={close} />}
+      {dialogs}
+    </>
+  )
+}
+
+const groupColumns = (t: TFunction<'computeFirewall'>, platform: boolean, name: (id: string | null) => string, hrefOf: (id: string) => string): readonly Column<FirewallGroup>[] => {
+  const policy = (key: 'ingress' | 'egress') =>
+    col.link<FirewallGroup>(
+      key,
+      t(`column.${key}`),
+      (group) => (group[`${key}_policy_id`] === null ? t('group.unset') : name(group[`${key}_policy_id`])),
+      (group) => {
+        const id = group[`${key}_policy_id`]
+        return id === null ? null : openAt(paths.compute.firewall.strategies(), id)
+      },
+      { width: 180 },
+    )
+  return [
+    col.name('name', t('column.name'), (row) => called(row), { sort: true, to: ({ id }) => hrefOf(id), note: (group) => (group.default ? t('isDefault') : group.description) }),
+    col.status('status', t('column.status'), ({ status, enabled, port_ids }) => ({ tone: firewallTones[status], text: t(`status.${status}`), note: !enabled && status !== 'down' ? t('disabled') : status === 'inactive' && port_ids.length === 0 ? t('statusNote.inactive') : null }), { sort: true, width: 110 }),
+    policy('ingress'),
+    policy('egress'),
+    col.number('ports', t('column.ports'), ({ port_ids }) => port_ids.length, { sort: true, width: 80 }),
+    col.text('switch', t('column.switch'), ({ enabled }) => t(enabled ? 'on' : 'off'), { width: 90 }),
+    col.text('shared', t('column.shared'), ({ shared }) => t(shared ? 'yes' : 'no'), { width: 70 }),
+    ...(platform ? [col.text<FirewallGroup>('owner', t('column.owner'), ({ keystone_project_id }) => name(keystone_project_id), { width: 150 })] : []),
+    col.code('id', t('column.id'), ({ id }) => id, { width: 280, off: true }),
+  ]
+}

@@ -1,0 +1,130 @@
+import Checkbox from 'antd/es/checkbox'
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import Select from 'antd/es/select'
+import { firewallPolicies, firewallRules, type FirewallPolicy, type FirewallRule } from '@zhisuan/contract/compute/firewall'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
+import { field } from '../../../kit/rules.ts'
+import { useIsPlatform } from '../../../session/user.ts'
+import { LineSelect, LineSelects } from '../network/LineSelect.tsx'
+import { ProjectField } from '../tenancy/ProjectField.tsx'
+import { called, differing, ruleText, touchedByFirewall } from './firewallText.ts'
+
+interface Dialog {
+  readonly cloudId: string
+  readonly onClose: () => void
+}
+interface Values {
+  name: string
+  description: string
+  project_id?: string
+  audited: boolean
+  shared: boolean
+  rule_ids: string[]
+}
+const useRuleChoice = () => {
+  const { t } = useTranslation('computeFirewall')
+  return (rules: readonly FirewallRule[]) => rules.map((rule) => ({ value: rule.id, label: `${called(rule)} · ${t(`action.${rule.action}`)} ${ruleText(t, rule)}` }))
+}
+
+/** Makes a policy of rules in the order in which they were chosen. */
+export function PolicyCreate({ cloudId, onClose }: Dialog) {
+  const { t } = useTranslation('computeFirewall')
+  const platform = useIsPlatform()
+  const choice = useRuleChoice()
+  const [form] = Form.useForm<Values>()
+  const name = Form.useWatch('name', form) ?? ''
+  const create = useChange(firewallPolicies.create, { invalidates: touchedByFirewall, silent: true })
+  const { shape } = firewallPolicies.create.body
+  return (
+    <FormDialog<Values>
+      form={form}
+      title={t('policy.create')}
+      okText={t('policy.create')}
+      width={600}
+      initialValues={{ name: '', description: '', audited: false, shared: false, rule_ids: [] }}
+      doneText={t('policy.created', { name })}
+      onClose={onClose}
+      onSubmit={({ shared, project_id = null, ...values }) => create.mutateAsync({ params: { cloud_id: cloudId }, body: { ...values, project_id, ...(platform && { shared }) } })}
+    >
+      <NameField schema={shape.name} />
+      <ProjectField />
+      <Form.Item name="rule_ids" label={t('field.rules')} extra={t('field.rulesNote')}>
+        <LineSelects call={firewallRules.list} cloudId={cloudId} label={t('field.rules')} options={choice} />
+      </Form.Item>
+      <Flags platform={platform} />
+      <DescriptionField schema={shape.description} />
+    </FormDialog>
+  )
+}
+
+type EditValues = Omit<Values, 'rule_ids' | 'project_id'>
+/** Changes what is said of a policy; whether it is audited is always said, since the cloud takes it back else. */
+export function PolicyEdit({ cloudId, policy, onClose }: Dialog & { readonly policy: FirewallPolicy }) {
+  const { t } = useTranslation('computeFirewall')
+  const platform = useIsPlatform()
+  const update = useChange(firewallPolicies.update, { invalidates: touchedByFirewall, silent: true })
+  const { name, description, audited, shared } = policy
+  const { shape } = firewallPolicies.update.body
+  return (
+    <FormDialog<EditValues>
+      title={t('policy.editTitle', { name: called(policy) })}
+      okText={t('save')}
+      initialValues={{ name, description, audited, shared }}
+      doneText={t('saved', { name: called(policy) })}
+      onClose={onClose}
+      onSubmit={(values) => update.mutateAsync({ params: { cloud_id: cloudId, id: policy.id }, body: { ...differing({ name, description, shared }, { name: values.name, description: values.description, shared: platform ? values.shared : shared }), audited: values.audited } })}
+    >
+      <Form.Item name="name" label={t('column.name')} {...field(shape.name.unwrap())}>
+        <Input autoFocus maxLength={255} />
+      </Form.Item>
+      <Flags platform={platform} />
+      <DescriptionField schema={shape.description} />
+    </FormDialog>
+  )
+}
+
+function Flags({ platform }: { readonly platform: boolean }) {
+  const { t } = useTranslation('computeFirewall')
+  return (
+    <>
+      <Form.Item name="audited" extra={t('field.auditedNote')} valuePropName="checked">
+        <Checkbox>{t('field.audited')}</Checkbox>
+      </Form.Item>
+      {platform && (
+        <Form.Item name="shared" extra={t('sharedNote')} valuePropName="checked">
+          <Checkbox>{t('shared')}</Checkbox>
+        </Form.Item>
+      )}
+    </>
+  )
+}
+
+const first = 'first'
+/** Puts a rule into a policy, at a place. */
+export function RuleInsert({ cloudId, policy, nameOf, onClose }: Dialog & { readonly policy: FirewallPolicy; readonly nameOf: (ruleId: string) => string }) {
+  const { t } = useTranslation('computeFirewall')
+  const choice = useRuleChoice()
+  const insert = useChange(firewallPolicies.insertRule, { invalidates: touchedByFirewall, silent: true })
+  return (
+    <FormDialog<{ rule_id?: string; place: string }>
+      title={t('policy.addRuleTitle', { name: called(policy) })}
+      okText={t('policy.addRule')}
+      width={600}
+      initialValues={{ place: policy.rule_ids.at(-1) ?? first }}
+      doneText={t('policy.ruleAdded', { name: called(policy) })}
+      onClose={onClose}
+      onSubmit={({ rule_id = '', place }) => insert.mutateAsync({ params: { cloud_id: cloudId, id: policy.id }, body: { rule_id, after: place === first ? null : place } })}
+    >
+      <Form.Item name="rule_id" label={t('field.rule')} required rules={[{ required: true, message: t('field.ruleRequired') }]}>
+        <LineSelect call={firewallRules.list} cloudId={cloudId} label={t('field.rule')} placeholder={t('field.ruleRequired')} options={(rules) => choice(rules.filter(({ id }) => !policy.rule_ids.includes(id)))} />
+      </Form.Item>
+      <Form.Item name="place" label={t('field.place')} extra={t('policy.orderFixed')}>
+        <Select<string> options={[{ value: first, label: t('field.placeFirst') }, ...policy.rule_ids.map((id, index) => ({ value: id, label: t('field.placeAfter', { number: index + 1, name: nameOf(id) }) }))]} />
+      </Form.Item>
+    </FormDialog>
+  )
+}

@@ -1,0 +1,70 @@
+import Button from 'antd/es/button'
+import { firewallPolicies, type FirewallPolicy } from '@zhisuan/contract/compute/firewall'
+import type { TFunction } from 'i18next'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { col, type Column } from '../../../kit/columns.tsx'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { filter } from '../../../kit/filters.ts'
+import { useIsPlatform } from '../../../session/user.ts'
+import { CloudTable } from '../CloudTable.tsx'
+import { FirewallPage } from './FirewallPage.tsx'
+import { called } from './firewallText.ts'
+import { useOpened } from './opened.ts'
+import { PolicyCreate } from './PolicyDialogs.tsx'
+import { PolicyDrawer } from './PolicyDrawer.tsx'
+import { usePolicyActions } from './usePolicyActions.tsx'
+
+/** Firewall policies of the chosen cloud, with their rules and the firewalls that use them. */
+export default function PolicyList() {
+  return <FirewallPage>{(cloudId) => <Policies cloudId={cloudId} />}</FirewallPage>
+}
+
+function Policies({ cloudId }: { readonly cloudId: string | null }) {
+  const { t } = useTranslation('computeFirewall')
+  const platform = useIsPlatform()
+  const [creating, setCreating] = useState(false)
+  const { opened, hrefOf, close } = useOpened()
+  const { actionsOf, dialogs } = usePolicyActions(cloudId ?? '', close)
+  const create = (
+    <Button type="primary" disabled={cloudId === null} onClick={() => setCreating(true)}>
+      {t('policy.create')}
+    </Button>
+  )
+  return (
+    <>
+      <CloudTable
+        call={firewallPolicies.list}
+        cloudId={cloudId}
+        rowKey="id"
+        columns={(name) => policyColumns(t, platform, name, hrefOf)}
+        filters={[filter.select('audited', t('column.audited'), (['yes', 'no'] as const).map((value) => ({ value, label: t(value) }))), filter.keyword(t('keyword.policy'))]}
+        textOf={({ name, id, description }) => `${name} ${id} ${description}`}
+        matches={{ audited: ({ audited }, value) => audited === (value === 'yes') }}
+        sortBy={{ name: ({ name }) => name, count: ({ rule_ids }) => rule_ids.length }}
+        sortFirst="name"
+        rowActions={actionsOf}
+        toolbar={create}
+        empty={
+          <EmptyState title={t('policy.empty')} action={create}>
+            {t('policy.emptyNote')}
+          </EmptyState>
+        }
+      />
+      {creating && cloudId !== null && <PolicyCreate cloudId={cloudId} onClose={() => setCreating(false)} />}
+      {opened !== null && cloudId !== null && <PolicyDrawer cloudId={cloudId} id={opened} actionsOf={actionsOf} onClose={close} />}
+      {dialogs}
+    </>
+  )
+}
+
+const policyColumns = (t: TFunction<'computeFirewall'>, platform: boolean, name: (id: string | null) => string, hrefOf: (id: string) => string): readonly Column<FirewallPolicy>[] => [
+  col.name('name', t('column.name'), (row) => called(row), { sort: true, to: ({ id }) => hrefOf(id), note: (policy) => (policy.default ? t('isDefault') : policy.description) }),
+  col.number('count', t('column.rules'), ({ rule_ids }) => rule_ids.length, { sort: true, width: 80 }),
+  col.text('first', t('column.firstRules'), ({ rule_ids }) => rule_ids.slice(0, 3).map(name).join('、') + (rule_ids.length > 3 ? '…' : ''), { width: 260 }),
+  col.tags('groups', t('column.groups'), ({ group_ids }) => group_ids.map(name), { width: 180 }),
+  col.status('audited', t('column.audited'), ({ audited }) => ({ tone: audited ? 'good' : 'rest', text: t(audited ? 'yes' : 'no') }), { width: 90 }),
+  col.text('shared', t('column.shared'), ({ shared }) => t(shared ? 'yes' : 'no'), { width: 70 }),
+  ...(platform ? [col.text<FirewallPolicy>('owner', t('column.owner'), ({ keystone_project_id }) => name(keystone_project_id), { width: 150 })] : []),
+  col.code('id', t('column.id'), ({ id }) => id, { width: 280, off: true }),
+]

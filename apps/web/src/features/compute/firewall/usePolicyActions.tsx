@@ -1,0 +1,44 @@
+import { firewallPolicies, type FirewallPolicy } from '@zhisuan/contract/compute/firewall'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import type { Action } from '../../../kit/actions.tsx'
+import { called, touchedByFirewall } from './firewallText.ts'
+import { PolicyEdit } from './PolicyDialogs.tsx'
+
+/** What can be done to a policy, and the dialog that some of it opens, which the page has to draw. */
+export function usePolicyActions(cloudId: string, onDeleted: () => void): { readonly actionsOf: (policy: FirewallPolicy) => readonly Action[]; readonly dialogs: ReactNode } {
+  const { t } = useTranslation('computeFirewall')
+  const [editing, setEditing] = useState<FirewallPolicy | null>(null)
+  const remove = useChange(firewallPolicies.delete, { invalidates: touchedByFirewall })
+  return {
+    actionsOf: (policy) => {
+      const off = !policy.changeable ? t('notYours') : policy.default ? t('policy.isDefault') : null
+      const name = called(policy)
+      return [
+        {
+          key: 'edit',
+          label: t('edit'),
+          disabledReason: off,
+          run: () => {
+            setEditing(policy)
+            return undefined
+          },
+        },
+        {
+          key: 'delete',
+          label: t('delete'),
+          danger: true,
+          disabledReason: off ?? (policy.group_ids.length > 0 ? t('policy.used', { count: policy.group_ids.length }) : null),
+          doneText: t('deleted', { name }),
+          confirm: { title: t('policy.deleteTitle', { name }), body: t('policy.deleteBody') },
+          run: async () => {
+            await remove.mutateAsync({ params: { cloud_id: cloudId, id: policy.id } })
+            onDeleted()
+          },
+        },
+      ]
+    },
+    dialogs: editing !== null && <PolicyEdit cloudId={cloudId} policy={editing} onClose={() => setEditing(null)} />,
+  }
+}

@@ -1,0 +1,55 @@
+import { firewallRules, type FirewallRule } from '@zhisuan/contract/compute/firewall'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import type { Action } from '../../../kit/actions.tsx'
+import { called, touchedByFirewall } from './firewallText.ts'
+import { RuleDialog } from './RuleDialog.tsx'
+
+/** What can be done to a rule, and the dialog that some of it opens, which the page has to draw. */
+export function useRuleActions(cloudId: string, onDeleted: () => void): { readonly actionsOf: (rule: FirewallRule) => readonly Action[]; readonly dialogs: ReactNode } {
+  const { t } = useTranslation('computeFirewall')
+  const [editing, setEditing] = useState<FirewallRule | null>(null)
+  const update = useChange(firewallRules.update, { invalidates: touchedByFirewall })
+  const remove = useChange(firewallRules.delete, { invalidates: touchedByFirewall })
+  return {
+    actionsOf: (rule) => {
+      const off = rule.changeable ? null : t('notYours')
+      const params = { cloud_id: cloudId, id: rule.id }
+      const name = called(rule)
+      const count = rule.policy_ids.length
+      return [
+        {
+          key: 'edit',
+          label: t('edit'),
+          disabledReason: off,
+          run: () => {
+            setEditing(rule)
+            return undefined
+          },
+        },
+        {
+          key: 'switch',
+          label: t(rule.enabled ? 'disable' : 'enable'),
+          disabledReason: off,
+          doneText: t(rule.enabled ? 'disabledDone' : 'enabledDone', { name }),
+          ...(rule.enabled && count > 0 && { confirm: { title: t('rule.disableTitle', { name }), body: t('rule.disableBody', { count }) } }),
+          run: () => update.mutateAsync({ params, body: { enabled: !rule.enabled } }),
+        },
+        {
+          key: 'delete',
+          label: t('delete'),
+          danger: true,
+          disabledReason: off ?? (count > 0 ? t('rule.used', { count }) : null),
+          doneText: t('deleted', { name }),
+          confirm: { title: t('rule.deleteTitle', { name }), body: t('rule.deleteBody') },
+          run: async () => {
+            await remove.mutateAsync({ params })
+            onDeleted()
+          },
+        },
+      ]
+    },
+    dialogs: editing !== null && <RuleDialog cloudId={cloudId} rule={editing} onClose={() => setEditing(null)} />,
+  }
+}

@@ -1,0 +1,125 @@
+import { computeFloatingIps, floatingIpCan, floatingIpUse, type ComputeFloatingIp } from '@zhisuan/contract/compute/floating-ip'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import type { Action } from '../../../kit/actions.tsx'
+import type { BatchAction } from '../../../kit/BatchBar.tsx'
+import { firstNames } from '../../../kit/firstNames.ts'
+import { FloatingIpBind, FloatingIpEdit } from './FloatingIpDialogs.tsx'
+import { touchedByFloatingIp } from './floatingIpRules.ts'
+import { targetName, type NameOf } from './FloatingIpText.tsx'
+
+/**
+ * What can be done to floating IPs: to one, to several, and the dialogs that the page has to draw.
+ * @param name says what an instance is called that will not be reached any more
+ */
+export function useFloatingIpActions(cloudId: string, name: NameOf, onReleased?: () => void): {
+  readonly actionsOf: (ip: ComputeFloatingIp) => readonly Action[]
+  readonly batchActions: readonly BatchAction<ComputeFloatingIp>[]
+  readonly dialogs: ReactNode
+} {
+  const { t } = useTranslation('computeFloatingIp')
+  const [dialog, setDialog] = useState<{ kind: 'bind' | 'edit'; ip: ComputeFloatingIp } | null>(null)
+  const calls = useFloatingIpCalls(cloudId, false)
+  // The batch's summary says what failed.
+  const quiet = useFloatingIpCalls(cloudId, true)
+  const whyNot = (action: keyof typeof floatingIpCan, ip: ComputeFloatingIp): string | null => {
+    const uses: readonly string[] = floatingIpCan[action]
+    return !ip.changeable ? t('notYours') : uses.includes(floatingIpUse(ip)) ? null : t('notBound')
+  }
+  const about = (ip: ComputeFloatingIp) => ({ address: ip.address, name: targetName(ip, name), fixed: ip.bound_to?.fixed_address ?? '' })
+  const opening = (kind: 'bind' | 'edit', label: string, ip: ComputeFloatingIp): Action => ({
+    key: kind,
+    label,
+    disabledReason: whyNot(kind === 'bind' ? 'bind' : 'update', ip),
+    run: () => {
+      setDialog({ kind, ip })
+      return undefined
+    },
+  })
+  const reached = (ips: readonly ComputeFloatingIp[]): readonly string[] => ips.filter(({ bound_to }) => bound_to !== null).map((ip) => `${targetName(ip, name)}（${ip.address}）`)
+  return {
+    actionsOf: (ip) => [
+      opening('bind', t(ip.bound_to === null ? 'bind' : 'rebind'), ip),
+      {
+        key: 'unbind',
+        label: t('unbind'),
+        danger: true,
+        disabledReason: whyNot('unbind', ip),
+        doneText: t('unbound', { address: ip.address }),
+        confirm: { title: t('unbindTitle', about(ip)), body: t('unbindBody', about(ip)) },
+        run: () => calls.unbind(ip),
+      },
+      opening('edit', t('edit'), ip),
+      {
+        key: 'release',
+        label: t('release'),
+        danger: true,
+        disabledReason: whyNot('release', ip),
+        doneText: t('released', { address: ip.address }),
+        confirm: {
+          title: t('releaseTitle', about(ip)),
+          body: (
+            <>
+              {ip.bound_to !== null && <p>{t('releaseBound', about(ip))}</p>}
+              <p>{t('releaseBody')}</p>
+            </>
+          ),
+        },
+        run: async () => {
+          await calls.release(ip)
+          onReleased?.()
+        },
+      },
+    ],
+    batchActions: [
+      {
+        key: 'unbind',
+        label: t('unbind'),
+        danger: true,
+        disabledReason: (ip) => whyNot('unbind', ip),
+        confirm: (ips) => {
+          const names = reached(ips)
+          return { title: t('manyUnbind', { count: names.length }), body: `${t('manyUnbindBody')}${firstNames(names, t('more', { count: names.length }))}` }
+        },
+        run: (ip) => quiet.unbind(ip),
+      },
+      {
+        key: 'release',
+        label: t('release'),
+        danger: true,
+        disabledReason: (ip) => whyNot('release', ip),
+        confirm: (ips) => {
+          const names = reached(ips)
+          return {
+            title: t('manyRelease', { count: ips.length }),
+            body: (
+              <>
+                {names.length > 0 && <p>{`${t('manyReleaseBound')}${firstNames(names, t('more', { count: names.length }))}`}</p>}
+                <p>{t('releaseBody')}</p>
+              </>
+            ),
+          }
+        },
+        run: (ip) => quiet.release(ip),
+      },
+    ],
+    dialogs: (
+      <>
+        {dialog?.kind === 'bind' && <FloatingIpBind cloudId={cloudId} ip={dialog.ip} name={targetName(dialog.ip, name)} onClose={() => setDialog(null)} />}
+        {dialog?.kind === 'edit' && <FloatingIpEdit cloudId={cloudId} ip={dialog.ip} onClose={() => setDialog(null)} />}
+      </>
+    ),
+  }
+}
+
+/** The calls that need nothing but what is seen of it. */
+function useFloatingIpCalls(cloudId: string, silent: boolean) {
+  const options = { invalidates: touchedByFloatingIp, silent }
+  const unbind = useChange(computeFloatingIps.unbind, options)
+  const release = useChange(computeFloatingIps.release, options)
+  return {
+    unbind: ({ id, bound_to }: ComputeFloatingIp) => unbind.mutateAsync({ params: { cloud_id: cloudId, id }, body: { from_port_id: bound_to?.port_id ?? '' } }),
+    release: ({ id }: ComputeFloatingIp) => release.mutateAsync({ params: { cloud_id: cloudId, id } }),
+  }
+}

@@ -1,0 +1,68 @@
+import { computeImageCan, computeImages, type ComputeImage } from '@zhisuan/contract/compute/image'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import type { Action } from '../../../kit/actions.tsx'
+import { allowed } from '../../../kit/allowed.ts'
+import { saveFrom } from '../../../kit/save.ts'
+import { paths } from '../../../paths.ts'
+import { ImageDialog, type ImageDialogKind } from './ImageDialogs.tsx'
+import { touchedByImage } from './imageRules.ts'
+import { forgetUpload } from './uploads.ts'
+
+/** What can be done to an image, and the dialogs that ask about it. */
+export function useImageActions(cloudId: string, onDeleted?: () => void): { actionsOf: (image: ComputeImage) => readonly Action[]; open: (kind: ImageDialogKind, image: ComputeImage) => void; dialog: ReactNode } {
+  const { t } = useTranslation('computeImage')
+  const [asked, setAsked] = useState<{ kind: ImageDialogKind; image: ComputeImage } | null>(null)
+  const invalidates = touchedByImage
+  const answer = useChange(computeImages.answer, { invalidates })
+  const deactivate = useChange(computeImages.deactivate, { invalidates })
+  const reactivate = useChange(computeImages.reactivate, { invalidates })
+  const download = useChange(computeImages.download)
+  const remove = useChange(computeImages.delete, { invalidates })
+  const open = (kind: ImageDialogKind, image: ComputeImage): undefined => {
+    setAsked({ kind, image })
+    return undefined
+  }
+
+  const actionsOf = (image: ComputeImage): readonly Action[] => {
+    const at = { params: { cloud_id: cloudId, id: image.id } }
+    const forbids = (action: keyof typeof computeImageCan) => allowed(computeImageCan, action, image.status, t(`status.${image.status}`))
+    const create: Action = { key: 'createInstance', label: t('action.createInstance'), href: `${paths.compute.instance.add()}?image=${encodeURIComponent(image.id)}`, disabledReason: forbids('createInstance') }
+    const give: Action = { key: 'download', label: t('action.download'), disabledReason: forbids('download'), run: async () => saveFrom((await download.mutateAsync(at)).path) }
+    if (!image.mine) {
+      const reply = (accept: boolean): Action => ({
+        key: accept ? 'accept' : 'reject',
+        label: t(accept ? 'action.accept' : 'action.reject'),
+        doneText: t(accept ? 'done.accept' : 'done.reject'),
+        ...(!accept && { confirm: { title: t('confirm.reject', { name: image.name }), body: t('confirm.rejectNote') } }),
+        run: () => answer.mutateAsync({ ...at, body: { accept } }),
+      })
+      return [...(image.offer === 'pending' || image.offer === 'rejected' ? [reply(true)] : []), create, give, ...(image.offer === 'pending' || image.offer === 'accepted' ? [reply(false)] : [])]
+    }
+    return [
+      create,
+      { key: 'edit', label: t('action.edit'), disabledReason: forbids('update'), run: () => open('edit', image) },
+      { key: 'offer', label: t('action.offer'), disabledReason: forbids('share'), run: () => open('offer', image) },
+      ...(image.status === 'queued' ? [{ key: 'import', label: t('import.action'), run: () => open('import', image) }] : []),
+      give,
+      image.status === 'deactivated'
+        ? { key: 'reactivate', label: t('action.reactivate'), doneText: t('done.reactivate'), run: () => reactivate.mutateAsync(at) }
+        : { key: 'deactivate', label: t('action.deactivate'), disabledReason: forbids('deactivate'), confirm: { title: t('confirm.deactivate', { name: image.name }), body: t('confirm.deactivateNote') }, doneText: t('done.deactivate'), run: () => deactivate.mutateAsync(at) },
+      {
+        key: 'delete',
+        label: t('action.delete'),
+        danger: true,
+        disabledReason: image.protected ? t('protectedReason') : forbids('delete'),
+        confirm: { title: t('confirm.delete', { name: image.name }), body: t('confirm.deleteNote') },
+        doneText: t('done.delete'),
+        run: async () => {
+          await remove.mutateAsync(at)
+          forgetUpload(image.id)
+          onDeleted?.()
+        },
+      },
+    ]
+  }
+  return { actionsOf, open, dialog: asked === null ? null : <ImageDialog {...asked} cloudId={cloudId} onClose={() => setAsked(null)} /> }
+}

@@ -1,0 +1,380 @@
+import Alert from 'antd/es/alert'
+import Button from 'antd/es/button'
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import Modal from 'antd/es/modal'
+import Radio from 'antd/es/radio'
+import Skeleton from 'antd/es/skeleton'
+import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { computeFlavors } from '@zhisuan/contract/compute/flavor'
+import { computeImages } from '@zhisuan/contract/compute/image'
+import { computeInstances, type ComputeInstance } from '@zhisuan/contract/compute/instance'
+import { useEffect, useRef, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useNavigate } from 'react-router'
+import { useChange } from '../../../api/hooks.ts'
+import { copyText } from '../../../kit/copy.ts'
+import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
+import * as format from '../../../kit/format.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { useReturnFocus } from '../../../kit/focus.ts'
+import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
+import { field } from '../../../kit/rules.ts'
+import { computeFlavorItems } from '../../bill/quote/items.ts'
+import { PriceChange } from '../../bill/quote/Price.tsx'
+import { StoragePrice } from '../../bill/quote/StoragePrice.tsx'
+import { useCloudLines } from '../CloudTable.tsx'
+import { InstanceFloatingBind, InstanceFloatingUnbind } from '../floating-ip/InstanceFloatingIp.tsx'
+import { imageChoice, isUsable } from './choices.ts'
+import { CloudSelect } from './CloudSelect.tsx'
+import { FlavorPicker } from './FlavorPicker.tsx'
+import { sizeText } from './instanceColumns.tsx'
+import { serialConsoleOf, touchedByInstance, whyNot } from './instanceRules.ts'
+
+export type DialogKind = 'rename' | 'resize' | 'rebuild' | 'rescue' | 'password' | 'migrate' | 'resetState' | 'snapshot' | 'console' | 'bindFloatingIp' | 'unbindFloatingIp'
+
+interface Of {
+  readonly instance: ComputeInstance
+  readonly cloud: CloudBasic
+  readonly onClose: () => void
+}
+
+/** What has to be said before something is done to an instance. */
+export function InstanceDialog({ kind, ...of }: Of & { readonly kind: DialogKind }) {
+  switch (kind) {
+    case 'rename':
+      return <Rename {...of} />
+    case 'resize':
+      return <Resize {...of} />
+    case 'rebuild':
+      return <Rebuild {...of} />
+    case 'rescue':
+      return <Rescue {...of} />
+    case 'password':
+      return <Password {...of} />
+    case 'migrate':
+      return <Migrate {...of} />
+    case 'resetState':
+      return <ResetState {...of} />
+    case 'snapshot':
+      return <Snapshot {...of} />
+    case 'console':
+      return <Console {...of} />
+    case 'bindFloatingIp':
+      return <InstanceFloatingBind cloudId={of.cloud.cloud_id} instance={of.instance} onClose={of.onClose} />
+    case 'unbindFloatingIp':
+      return <InstanceFloatingUnbind cloudId={of.cloud.cloud_id} instance={of.instance} onClose={of.onClose} />
+  }
+}
+
+const silently = { invalidates: touchedByInstance, silent: true } as const
+const paramsOf = ({ instance, cloud }: Of) => ({ cloud_id: cloud.cloud_id, id: instance.id })
+
+function Rename(of: Of) {
+  const { t } = useTranslation('computeInstance')
+  const { instance, onClose } = of
+  const update = useChange(computeInstances.update, silently)
+  const { shape } = computeInstances.update.body
+  return (
+    <FormDialog<{ name: string; description: string }>
+      title={t('rename.title', { name: instance.name })}
+      okText={t('rename.ok')}
+      initialValues={{ name: instance.name, description: instance.description }}
+      doneText={t('done.rename')}
+      onClose={onClose}
+      onSubmit={(body) => update.mutateAsync({ params: paramsOf(of), body })}
+    >
+      <NameField schema={shape.name} />
+      <DescriptionField schema={shape.description} />
+    </FormDialog>
+  )
+}
+
+function Resize(of: Of) {
+  const { t } = useTranslation('computeInstance')
+  const { instance, cloud, onClose } = of
+  const resize = useChange(computeInstances.resize, silently)
+  const now = instance.flavor
+  const fromImage = instance.image_id !== null
+  const [form] = Form.useForm<{ flavor_id: string }>()
+  const chosenId = Form.useWatch('flavor_id', form)
+  const chosen = useCloudLines(computeFlavors.list, cloud.cloud_id).data?.items.find(({ id }) => id === chosenId)
+  const itemsNow = now === null ? [] : computeFlavorItems(now, fromImage)
+  return (
+    <FormDialog<{ flavor_id: string }>
+      form={form}
+      title={t('resize.title', { name: instance.name })}
+      okText={t('resize.ok')}
+      width={680}
+      initialValues={{}}
+      doneText={t('done.resize', { name: instance.name })}
+      onClose={onClose}
+      onSubmit={(body) => resize.mutateAsync({ params: paramsOf(of), body })}
+    >
+      <p>{t('resize.now', { flavor: now === null ? format.nothing : `${now.name}（${sizeText(t, now)}）` })}</p>
+      <Form.Item name="flavor_id" label={t('field.flavor')} {...field(computeInstances.resize.body.shape.flavor_id)}>
+        <FlavorPicker
+          cloudId={cloud.cloud_id}
+          off={(flavor) => {
+            if (now === null) return null
+            if (flavor.name === now.name) return t('resize.same')
+            // Nova makes disks of images larger, never smaller.
+            return fromImage && flavor.disk_bytes < now.disk_bytes ? t('resize.less') : null
+          }}
+        />
+      </Form.Item>
+      {now !== null && <PriceChange now={itemsNow} then={chosen === undefined ? itemsNow : computeFlavorItems(chosen, fromImage)} />}
+      <Alert type="info" showIcon title={t('resize.note')} />
+    </FormDialog>
+  )
+}
+
+function Rebuild(of: Of) {
+  const { t } = useTranslation('computeInstance')
+  const { instance, cloud, onClose } = of
+  const rebuild = useChange(computeInstances.rebuild, silently)
+  const { shape } = computeInstances.rebuild.body
+  return (
+    <FormDialog<{ image_id: string; password?: string; typed: string }>
+      title={t('rebuild.title', { name: instance.name })}
+      okText={t('rebuild.ok')}
+      initialValues={instance.image_id === null ? {} : { image_id: instance.image_id }}
+      doneText={t('done.rebuild', { name: instance.name })}
+      onClose={onClose}
+      onSubmit={({ image_id, password }) => rebuild.mutateAsync({ params: paramsOf(of), body: { image_id, ...(password !== undefined && password !== '' && { password }) } })}
+    >
+      <Alert className="zs-form-alert" type="warning" showIcon title={t('rebuild.warning')} />
+      <Form.Item name="image_id" label={t('field.image')} {...field(shape.image_id)}>
+        <CloudSelect call={computeImages.list} cloudId={cloud.cloud_id} label={t('field.image')} choiceOf={imageChoice} only={isUsable} none={t('add.imageNone')} />
+      </Form.Item>
+      <Form.Item name="password" label={t('rebuild.password')} extra={t('rebuild.passwordNote')} validateTrigger="onBlur" {...field(shape.password)}>
+        <Input.Password autoComplete="new-password" maxLength={64} />
+      </Form.Item>
+      <Form.Item
+        name="typed"
+        label={
+          <>
+            {t('rebuild.type')}
+            <strong>{instance.name}</strong>
+          </>
+        }
+        rules={[{ validator: async (_rule, typed: string | undefined) => (typed?.trim() === instance.name ? undefined : Promise.reject(new Error(t('rebuild.typeWrong')))) }]}
+      >
+        <Input autoComplete="off" />
+      </Form.Item>
+    </FormDialog>
+  )
+}
+
+function Rescue(of: Of) {
+  const { t } = useTranslation('computeInstance')
+  const { instance, cloud, onClose } = of
+  const rescue = useChange(computeInstances.rescue, silently)
+  const [made, setMade] = useState<string | null>(null)
+  // A password that the cloud thought of is told once the form has closed.
+  const thoughtOf = useRef<string | null>(null)
+  const { shape } = computeInstances.rescue.body
+  if (made !== null) return <Told title={t('rescue.made')} note={t('rescue.madeNote')} secret={made} onClose={onClose} />
+  return (
+    <FormDialog<{ image_id?: string | null; password?: string }>
+      title={t('rescue.title', { name: instance.name })}
+      okText={t('rescue.ok')}
+      initialValues={{}}
+      doneText={t('done.rescue', { name: instance.name })}
+      onClose={() => (thoughtOf.current === null ? onClose() : setMade(thoughtOf.current))}
+      onSubmit={async ({ image_id, password }) => {
+        const typed = password !== undefined && password !== ''
+        const answer = await rescue.mutateAsync({ params: paramsOf(of), body: { image_id: image_id ?? null, ...(typed && { password }) } })
+        if (!typed) thoughtOf.current = answer.password
+      }}
+    >
+      <Alert className="zs-form-alert" type="info" showIcon title={t('rescue.note')} />
+      <Form.Item name="image_id" label={t('rescue.image')} {...field(shape.image_id)}>
+        <CloudSelect call={computeImages.list} cloudId={cloud.cloud_id} label={t('rescue.image')} choiceOf={imageChoice} only={isUsable} placeholder={t('rescue.imageDefault')} allowClear />
+      </Form.Item>
+      <Form.Item name="password" label={t('rescue.password')} extra={t('rescue.passwordNote')} validateTrigger="onBlur" {...field(shape.password)}>
+        <Input.Password autoComplete="new-password" maxLength={64} />
+      </Form.Item>
+    </FormDialog>
+  )
+}
+
+/** A secret that is told this once. */
+function Told({ title, note, secret, onClose }: { readonly title: string; readonly note: string; readonly secret: string; readonly onClose: () => void }) {
+  const { t } = useTranslation('computeInstance')
+  useReturnFocus()
+  return (
+    <Modal open title={title} onCancel={onClose} mask={{ closable: false }} footer={<Button type="primary" onClick={onClose}>{t('rescue.saved')}</Button>}>
+      <Alert className="zs-form-alert" type="warning" showIcon title={note} />
+      <p>
+        <code className="zs-code">{secret}</code> <Button onClick={() => void copyText(secret)}>{t('rescue.copy')}</Button>
+      </p>
+    </Modal>
+  )
+}
+
+function Password(of: Of) {
+  const { t } = useTranslation('computeInstance')
+  const { instance, onClose } = of
+  const change = useChange(computeInstances.changePassword, silently)
+  return (
+    <FormDialog<{ password: string }>
+      title={t('password.title', { name: instance.name })}
+      okText={t('password.ok')}
+      initialValues={{}}
+      doneText={t('done.password')}
+      onClose={onClose}
+      onSubmit={(body) => change.mutateAsync({ params: paramsOf(of), body })}
+    >
+      <Alert className="zs-form-alert" type="info" showIcon title={t('password.note')} />
+      <Form.Item name="password" label={t('field.password')} validateTrigger="onBlur" {...field(computeInstances.changePassword.body.shape.password)}>
+        <Input.Password autoFocus autoComplete="new-password" maxLength={64} />
+      </Form.Item>
+    </FormDialog>
+  )
+}
+
+function Migrate(of: Of) {
+  const { t } = useTranslation('computeInstance')
+  const { instance, cloud, onClose } = of
+  const migrate = useChange(computeInstances.migrate, silently)
+  const liveMigrate = useChange(computeInstances.liveMigrate, silently)
+  const off = { live: whyNot(t, 'liveMigrate', instance, cloud), cold: whyNot(t, 'migrate', instance, cloud) }
+  return (
+    <FormDialog<{ way: 'live' | 'cold'; host?: string }>
+      title={t('migrate.title', { name: instance.name })}
+      okText={t('migrate.ok')}
+      initialValues={{ way: off.live === null ? 'live' : 'cold' }}
+      doneText={t('done.migrate', { name: instance.name })}
+      onClose={onClose}
+      onSubmit={({ way, host }) => {
+        const input = { params: paramsOf(of), body: { host: host === undefined || host.trim() === '' ? null : host } }
+        return way === 'live' ? liveMigrate.mutateAsync(input) : migrate.mutateAsync(input)
+      }}
+    >
+      <Form.Item name="way" label={t('field.live')}>
+        <Radio.Group
+          vertical
+          options={(['live', 'cold'] as const).map((way) => ({
+            value: way,
+            disabled: off[way] !== null,
+            label: (
+              <>
+                {t(`migrate.${way}`)} <span className="zs-soft">{off[way] ?? t(`migrate.${way}Note`)}</span>
+              </>
+            ),
+          }))}
+        />
+      </Form.Item>
+      <Form.Item name="host" label={t('field.host')} extra={t('migrate.hostNote', { host: instance.host ?? format.nothing })} {...field(computeInstances.migrate.body.shape.host)}>
+        <Input placeholder={t('migrate.hostAny')} />
+      </Form.Item>
+    </FormDialog>
+  )
+}
+
+function ResetState(of: Of) {
+  const { t } = useTranslation('computeInstance')
+  const { instance, onClose } = of
+  const reset = useChange(computeInstances.resetState, silently)
+  return (
+    <FormDialog<{ state: 'active' | 'error' }>
+      title={t('reset.title', { name: instance.name })}
+      okText={t('reset.ok')}
+      initialValues={{ state: 'active' }}
+      doneText={t('done.resetState', { name: instance.name })}
+      onClose={onClose}
+      onSubmit={(body) => reset.mutateAsync({ params: paramsOf(of), body })}
+    >
+      <Alert className="zs-form-alert" type="warning" showIcon title={t('confirm.resetState')} />
+      <Form.Item name="state" label={t('reset.to')}>
+        <Radio.Group options={(['active', 'error'] as const).map((value) => ({ value, label: t(`reset.${value}`) }))} />
+      </Form.Item>
+    </FormDialog>
+  )
+}
+
+function Snapshot(of: Of) {
+  const { t } = useTranslation('computeInstance')
+  const { instance, onClose } = of
+  const [form] = Form.useForm<{ name: string; description: string }>()
+  const keep = useChange(computeInstances.snapshot, { ...silently, invalidates: [...touchedByInstance, computeImages.list] })
+  const { shape } = computeInstances.snapshot.body
+  return (
+    <FormDialog<{ name: string; description: string }>
+      form={form}
+      title={t('snapshot.title', { name: instance.name })}
+      okText={t('snapshot.ok')}
+      initialValues={{ name: '', description: '' }}
+      doneText={t('snapshot.done')}
+      onClose={onClose}
+      onSubmit={(body) => keep.mutateAsync({ params: paramsOf(of), body })}
+    >
+      <Alert className="zs-form-alert" type="info" showIcon title={t('snapshot.note')} />
+      <NameField schema={shape.name} />
+      <DescriptionField schema={shape.description} />
+      {/* Of one that was started from a volume the image is empty, and Cinder keeps a snapshot. */}
+      {instance.image_id !== null && instance.flavor !== null && <StoragePrice meter="image.size" bytes={instance.flavor.disk_bytes} />}
+    </FormDialog>
+  )
+}
+
+type ConsoleType = 'novnc' | 'serial'
+
+/** The ways to its console: the cloud's own page in a window, and the terminal here. */
+function Console(of: Of) {
+  const { t } = useTranslation('computeInstance')
+  const { instance, onClose } = of
+  useReturnFocus()
+  const navigate = useNavigate()
+  const [type, setType] = useState<ConsoleType>('novnc')
+  return (
+    <Modal open title={t('console.title', { name: instance.name })} onCancel={onClose} mask={{ closable: false }} footer={<Button onClick={onClose}>{t('console.close')}</Button>}>
+      <Radio.Group
+        aria-label={t('console.type')}
+        className="zs-form-alert"
+        value={type}
+        onChange={(event) => setType(event.target.value as ConsoleType)}
+        options={(['novnc', 'serial'] as const).map((value) => ({ value, label: t(`console.${value}`) }))}
+      />
+      {type === 'novnc' ? (
+        <NoVnc {...of} />
+      ) : (
+        <>
+          <p>{t('console.serialNote')}</p>
+          <Button
+            type="primary"
+            onClick={() => {
+              onClose()
+              void navigate(serialConsoleOf(instance.id))
+            }}
+          >
+            {t('console.serialOpen')}
+          </Button>
+        </>
+      )}
+    </Modal>
+  )
+}
+
+/** The address of the cloud's page; or what the cloud said where it has none. */
+function NoVnc(of: Of) {
+  const { t } = useTranslation('computeInstance')
+  const { mutate, data, error, isPending } = useChange(computeInstances.console, { silent: true })
+  const { cloud_id, id } = paramsOf(of)
+  // An address is good for some minutes only.
+  // oxlint-disable-next-line react-hooks/exhaustive-deps
+  useEffect(() => mutate({ params: { cloud_id, id }, body: {} }), [cloud_id, id])
+  if (!isPending && error !== null) return <ErrorPanel title={t('console.none')} error={error} onRetry={() => mutate({ params: { cloud_id, id }, body: {} })} />
+  if (isPending || data === undefined) return <Skeleton active title={false} paragraph={{ rows: 2 }} />
+  // What a cloud says is followed only where it is a page.
+  if (!/^https?:\/\//.test(data.url)) return <p>{t('console.none')}</p>
+  return (
+    <>
+      <p>{t('console.once')}</p>
+      <Button type="primary" href={data.url} target="_blank" rel="noopener noreferrer">
+        {t('console.open')}
+      </Button>
+    </>
+  )
+}

@@ -1,0 +1,89 @@
+import Button from 'antd/es/button'
+import Tooltip from 'antd/es/tooltip'
+import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { computeInstances, instanceStates, type ComputeInstance } from '@zhisuan/contract/compute/instance'
+import { useTranslation } from 'react-i18next'
+import { useNavigate } from 'react-router'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { filter } from '../../../kit/filters.ts'
+import { paths } from '../../../paths.ts'
+import { useIsPlatform } from '../../../session/user.ts'
+import { CloudTable } from '../CloudTable.tsx'
+import { ComputePage, useComputeCloud } from '../ComputePage.tsx'
+import { QuotaCard } from '../tenancy/QuotaCard.tsx'
+import { sortedAddresses } from './InstanceAddresses.tsx'
+import { instanceColumns } from './instanceColumns.tsx'
+import { isPassing } from './instanceRules.ts'
+import { useInstanceActions } from './useInstanceActions.tsx'
+import './instance.css'
+
+/** Instances of the chosen cloud. */
+export default function InstanceList() {
+  const { t } = useTranslation('computeInstance')
+  const platform = useIsPlatform()
+  const cloud = useComputeCloud()
+  const { actionsOf, batchActions, dialogs } = useInstanceActions(cloud)
+  return (
+    <ComputePage>
+      {() => (
+        <>
+          <QuotaCard cloudId={cloud?.cloud_id ?? null} about={['instances', 'cores', 'memory_bytes']} />
+          <CloudTable
+            call={computeInstances.list}
+            cloudId={cloud?.cloud_id ?? null}
+            rowKey="id"
+            columns={(name) => instanceColumns(t, name, platform)}
+            filters={[
+              filter.select('state', t('column.state'), instanceStates.filter((state) => state !== 'soft_deleted' && state !== 'deleted').map((state) => ({ value: state, label: t(`state.${state}`) }))),
+              filter.keyword(t('keyword')),
+            ]}
+            textOf={(one) => [one.name, one.id, one.description, one.flavor?.name ?? '', one.zone, one.host ?? '', ...one.addresses.map(({ address }) => address), ...one.tags].join(' ')}
+            matches={{ state: (one, value) => one.state === value }}
+            sortBy={sortBy}
+            sortFirst="-created"
+            busy={isPassing}
+            rowActions={actionsOf}
+            batchActions={batchActions}
+            toolbar={<CreateButton cloud={cloud} />}
+            empty={
+              <EmptyState title={t('list.empty', { cloud: cloud?.name ?? '' })} action={<CreateButton cloud={cloud} />}>
+                {t('list.emptyNote')}
+              </EmptyState>
+            }
+          />
+          {dialogs}
+        </>
+      )}
+    </ComputePage>
+  )
+}
+
+const sortBy: Readonly<Record<string, (one: ComputeInstance) => string | number | null>> = {
+  name: ({ name }) => name,
+  state: ({ state }) => instanceStates.indexOf(state),
+  addresses: ({ addresses }) => sortedAddresses(addresses)[0]?.address ?? null,
+  flavor: ({ flavor }) => (flavor === null ? null : flavor.memory_bytes),
+  zone: ({ zone }) => (zone === '' ? null : zone),
+  host: ({ host }) => host,
+  created: ({ created_at }) => created_at,
+}
+
+function CreateButton({ cloud }: { readonly cloud: CloudBasic | null }) {
+  const { t } = useTranslation('computeInstance')
+  const navigate = useNavigate()
+  const reason = cloud === null || cloud.status === 'active' ? null : t(`list.off.${cloud.status}`)
+  return (
+    <Tooltip title={reason}>
+      <Button
+        type="primary"
+        aria-disabled={reason !== null}
+        className={reason === null ? '' : 'zs-off'}
+        onClick={() => {
+          if (reason === null) void navigate(paths.compute.instance.add())
+        }}
+      >
+        {t('list.create')}
+      </Button>
+    </Tooltip>
+  )
+}

@@ -1,0 +1,51 @@
+import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { computeImages, type ComputeImage, type ComputeImageStatus } from '@zhisuan/contract/compute/image'
+import type { ComputeInstance } from '@zhisuan/contract/compute/instance'
+import type { TFunction } from 'i18next'
+import { lazy, Suspense, useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { col, type Column } from '../../../kit/columns.tsx'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import type { StatusTone } from '../../../kit/StatusTag.tsx'
+import { paths, withQuery } from '../../../paths.ts'
+import { CloudTable } from '../CloudTable.tsx'
+import { whyNot } from './instanceRules.ts'
+import { AttachButton } from './InterfacesTab.tsx'
+
+const InstanceDialog = lazy(() => import('./InstanceDialog.tsx').then((module) => ({ default: module.InstanceDialog })))
+
+const tones: Readonly<Record<ComputeImageStatus, StatusTone>> = { queued: 'busy', saving: 'busy', uploading: 'busy', importing: 'busy', active: 'good', killed: 'bad', deleted: 'rest', pending_delete: 'rest', deactivated: 'warning' }
+const isMaking = ({ status }: ComputeImage): boolean => tones[status] === 'busy'
+
+/** Images that were made from an instance. */
+export function InstanceSnapshots({ instance, cloud }: { readonly instance: ComputeInstance; readonly cloud: CloudBasic }) {
+  const { t } = useTranslation('computeInstance')
+  const [making, setMaking] = useState(false)
+  return (
+    <>
+      <CloudTable
+        name="snapshots"
+        call={computeImages.list}
+        cloudId={cloud.cloud_id}
+        rowKey="id"
+        only={(image) => image.instance_id === instance.id}
+        columns={() => snapshotColumns(t)}
+        textOf={(image) => `${image.name} ${image.id}`}
+        sortBy={{ name: ({ name }) => name, created: ({ created_at }) => created_at }}
+        sortFirst="-created"
+        busy={isMaking}
+        rowActions={(image) => [{ key: 'use', label: t('snapshots.use'), href: withQuery(paths.compute.instance.add(), { image: image.id }), disabledReason: image.status === 'active' ? null : t('snapshots.notYet') }]}
+        toolbar={<AttachButton off={whyNot(t, 'snapshot', instance, cloud)} text={t('action.snapshot')} onClick={() => setMaking(true)} />}
+        empty={<EmptyState title={t('snapshots.empty')}>{t('snapshots.emptyNote')}</EmptyState>}
+      />
+      <Suspense>{making && <InstanceDialog kind="snapshot" instance={instance} cloud={cloud} onClose={() => setMaking(false)} />}</Suspense>
+    </>
+  )
+}
+
+const snapshotColumns = (t: TFunction<'computeInstance'>): readonly Column<ComputeImage>[] => [
+  col.name('name', t('snapshots.column.name'), (image) => image.name, { sort: true, to: (image) => paths.compute.instanceSnapshot.detail(image.id) }),
+  col.status('status', t('snapshots.column.status'), (image) => ({ tone: tones[image.status], text: t(`snapshots.status.${image.status}`) }), { width: 110 }),
+  col.bytes('size', t('snapshots.column.size'), (image) => image.size_bytes, { width: 110 }),
+  col.date('created', t('snapshots.column.created'), (image) => image.created_at, { sort: true }),
+]

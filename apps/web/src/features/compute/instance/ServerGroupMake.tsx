@@ -1,0 +1,36 @@
+import Button from 'antd/es/button'
+import Form from 'antd/es/form'
+import Radio from 'antd/es/radio'
+import { serverGroupPolicies, serverGroups } from '@zhisuan/contract/compute/instance'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { NameField } from '../../../kit/NameFields.tsx'
+
+/** Makes a server group beside the form that wants one. */
+export function ServerGroupMake({ cloudId, projectId, onMade }: { readonly cloudId: string; readonly projectId: string | null; readonly onMade: (id: string) => void }) {
+  const { t } = useTranslation('computeInstance')
+  const [open, setOpen] = useState(false)
+  const create = useChange(serverGroups.create, { invalidates: [serverGroups.list], silent: true, onDone: ({ id }) => onMade(id) })
+  return (
+    <>
+      <Button onClick={() => setOpen(true)}>{t('add.serverGroupMake')}</Button>
+      {open && (
+        <FormDialog<{ name: string; policy: (typeof serverGroupPolicies)[number] }>
+          title={t('add.serverGroupMake')}
+          okText={t('add.submit')}
+          initialValues={{ policy: 'soft-anti-affinity' }}
+          doneText={t('add.groupDone')}
+          onClose={() => setOpen(false)}
+          onSubmit={(body) => create.mutateAsync({ params: { cloud_id: cloudId }, body: { ...body, project_id: projectId } })}
+        >
+          <NameField schema={serverGroups.create.body.shape.name} />
+          <Form.Item name="policy" label={t('add.policy')}>
+            <Radio.Group vertical options={serverGroupPolicies.map((value) => ({ value, label: t(`add.policyOf.${value}`) }))} />
+          </Form.Item>
+        </FormDialog>
+      )}
+    </>
+  )
+}

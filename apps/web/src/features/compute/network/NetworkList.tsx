@@ -1,0 +1,98 @@
+import Button from 'antd/es/button'
+import { computeNetworks, networkStatuses, type ComputeNetwork } from '@zhisuan/contract/compute/network'
+import type { TFunction } from 'i18next'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { col, type Column } from '../../../kit/columns.tsx'
+import { DetailTabs } from '../../../kit/DetailPage.tsx'
+import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { filter } from '../../../kit/filters.ts'
+import { paths } from '../../../paths.ts'
+import { useIsPlatform } from '../../../session/user.ts'
+import { CloudTable } from '../CloudTable.tsx'
+import { ComputePage } from '../ComputePage.tsx'
+import { QuotaCard } from '../tenancy/QuotaCard.tsx'
+import './network.css'
+import { NetworkCreate } from './NetworkDialogs.tsx'
+import { networkTones } from './networkText.ts'
+import { Topology } from './Topology.tsx'
+import { useNetworkActions } from './useNetworkActions.tsx'
+
+/** Networks of the chosen cloud: as a list, and how they hang together. */
+export default function NetworkList() {
+  const { t } = useTranslation('computeNetwork')
+  return (
+    <ComputePage>
+      {(cloud) => (
+        <DetailTabs
+          tabs={[
+            { key: 'list', label: t('tab.list'), content: <Networks cloudId={cloud?.cloud_id ?? null} /> },
+            { key: 'topology', label: t('tab.topology'), content: <Topology cloudId={cloud?.cloud_id ?? null} /> },
+          ]}
+        />
+      )}
+    </ComputePage>
+  )
+}
+
+function Networks({ cloudId }: { readonly cloudId: string | null }) {
+  const { t } = useTranslation('computeNetwork')
+  const platform = useIsPlatform()
+  const [creating, setCreating] = useState(false)
+  const { actionsOf, dialogs } = useNetworkActions(cloudId ?? '')
+  const create = (
+    <Button type="primary" disabled={cloudId === null} onClick={() => setCreating(true)}>
+      {t('network.create')}
+    </Button>
+  )
+  return (
+    <>
+      <QuotaCard cloudId={cloudId} about={['networks', 'subnets', 'routers', 'floating_ips']} />
+      <CloudTable
+        call={computeNetworks.list}
+        cloudId={cloudId}
+        rowKey="id"
+        columns={(name) => networkColumns(t, platform, name)}
+        filters={[
+          filter.select('status', t('column.status'), networkStatuses.map((value) => ({ value, label: t(`status.${value}`) }))),
+          filter.select('kind', t('column.kind'), (['own', 'shared', 'external'] as const).map((value) => ({ value, label: t(`network.${value}`) }))),
+          filter.keyword(t('keyword.network')),
+        ]}
+        textOf={({ name, id, description, subnets }) => `${name} ${id} ${description} ${subnets.map((subnet) => `${subnet.name} ${subnet.cidr}`).join(' ')}`}
+        matches={{ status: ({ status }, value) => status === value, kind: (network, value) => (value === 'shared' ? network.shared : value === 'external' ? network.external : !network.shared && !network.external) }}
+        sortBy={{ name: ({ name }) => name, status: ({ status }) => status, mtu: ({ mtu }) => mtu }}
+        sortFirst="name"
+        busy={({ status }) => status === 'building'}
+        rowActions={actionsOf}
+        toolbar={create}
+        empty={
+          <EmptyState title={t('network.empty')} action={create}>
+            {t('network.emptyNote')}
+          </EmptyState>
+        }
+      />
+      {creating && cloudId !== null && <NetworkCreate cloudId={cloudId} onClose={() => setCreating(false)} />}
+      {dialogs}
+    </>
+  )
+}
+
+/** How a network is used: everybody's, the way out, one's own. */
+export const kindText = (t: TFunction<'computeNetwork'>, network: ComputeNetwork): string =>
+  [...(network.external ? [t('network.external')] : []), ...(network.shared ? [t('network.shared')] : [])].join('、') || t('network.own')
+
+const networkColumns = (t: TFunction<'computeNetwork'>, platform: boolean, name: (id: string | null) => string): readonly Column<ComputeNetwork>[] => [
+  col.name('name', t('column.name'), (network) => (network.name === '' ? network.id : network.name), { sort: true, to: (network) => paths.compute.network.detail(network.id), note: ({ description }) => description }),
+  col.status('status', t('column.status'), ({ status, enabled }) => ({ tone: networkTones[status], text: t(`status.${status}`), note: enabled ? null : t('disabled') }), { sort: true }),
+  col.tags('subnets', t('column.subnets'), ({ subnets }) => subnets.map(({ cidr }) => cidr)),
+  col.text('kind', t('column.kind'), (network) => kindText(t, network), { width: 110 }),
+  col.number('mtu', t('column.mtu'), ({ mtu }) => mtu, { sort: true, width: 80 }),
+  col.text('portSecurity', t('column.portSecurity'), ({ port_security }) => t(port_security ? 'on' : 'off'), { width: 90 }),
+  ...(platform
+    ? [
+        col.text<ComputeNetwork>('owner', t('column.owner'), ({ keystone_project_id }) => name(keystone_project_id), { width: 160 }),
+        col.text<ComputeNetwork>('provider', t('column.provider'), ({ provider }) => (provider === null ? null : [provider.type.toUpperCase(), provider.physical_network, provider.segmentation_id].filter((part) => part !== null).join(' · ')), { width: 160, off: true }),
+      ]
+    : []),
+  col.code('id', t('column.id'), ({ id }) => id, { width: 280, off: true }),
+]

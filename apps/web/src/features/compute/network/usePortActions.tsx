@@ -1,0 +1,45 @@
+import { computePorts, portCan, type ComputePort } from '@zhisuan/contract/compute/network'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import type { Action } from '../../../kit/actions.tsx'
+import { touchedByNetwork } from './networkText.ts'
+import { PortEdit } from './PortDialogs.tsx'
+
+/** What can be done to a port, and the dialog that the page has to draw. */
+export function usePortActions(cloudId: string, onDeleted?: () => void): { readonly actionsOf: (port: ComputePort) => readonly Action[]; readonly dialogs: ReactNode } {
+  const { t } = useTranslation('computeNetwork')
+  const [editing, setEditing] = useState<ComputePort | null>(null)
+  const remove = useChange(computePorts.delete, { invalidates: touchedByNetwork })
+  const whyNot = (action: keyof typeof portCan, port: ComputePort): string | null => {
+    const uses: readonly string[] = portCan[action]
+    return !port.changeable ? t('notYours') : uses.includes(port.use) ? null : t('port.usedBy', { use: t(`use.${port.use}`) })
+  }
+  const nameOf = (port: ComputePort): string => (port.name === '' ? (port.addresses[0]?.address ?? port.mac) : port.name)
+  return {
+    actionsOf: (port) => [
+      {
+        key: 'edit',
+        label: t('edit'),
+        disabledReason: whyNot('update', port),
+        run: () => {
+          setEditing(port)
+          return undefined
+        },
+      },
+      {
+        key: 'delete',
+        label: t('delete'),
+        danger: true,
+        disabledReason: whyNot('delete', port),
+        doneText: t('deleted', { name: nameOf(port) }),
+        confirm: { title: t('port.deleteTitle', { name: nameOf(port) }), body: t('port.deleteBody') },
+        run: async () => {
+          await remove.mutateAsync({ params: { cloud_id: cloudId, id: port.id } })
+          onDeleted?.()
+        },
+      },
+    ],
+    dialogs: editing !== null && <PortEdit cloudId={cloudId} port={editing} onClose={() => setEditing(null)} />,
+  }
+}

@@ -1,0 +1,115 @@
+import Alert from 'antd/es/alert'
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import InputNumber from 'antd/es/input-number'
+import Radio from 'antd/es/radio'
+import Select from 'antd/es/select'
+import { computeSecurityGroups, hasPorts, isIcmp, ruleProblems, ruleWish, type ComputeSecurityGroup, type RuleDirection, type RuleWish } from '@zhisuan/contract/compute/security-group'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { DescriptionField } from '../../../kit/NameFields.tsx'
+import { rulesOf } from '../../../kit/rules.ts'
+import { LineSelect } from '../network/LineSelect.tsx'
+import './security.css'
+import { echoOf, exposedBy, filledBy, protocols, remoteKinds, serviceNames, touchedByGroup, wishOf, type RuleValues, type Service } from './securityRules.ts'
+
+const { shape } = ruleWish
+interface Values extends RuleValues {
+  service?: Service
+}
+
+/** Lets something through: a service that many need, or what is typed. */
+export function RuleDialog({ cloudId, group, direction, onClose }: { readonly cloudId: string; readonly group: ComputeSecurityGroup; readonly direction: RuleDirection; readonly onClose: () => void }) {
+  const { t } = useTranslation('computeSecurity')
+  const [form] = Form.useForm<Values>()
+  const initial: Values = { direction, version: 4, protocol: 'tcp', remote: 'any', description: '' }
+  // Fields that do not show keep nothing: what stands in the form is what is seen.
+  const values: Values = { ...initial, ...Form.useWatch([], form), direction }
+  const add = useChange(computeSecurityGroups.addRule, { invalidates: touchedByGroup, silent: true })
+  const wish = wishOf(values)
+  const exposed = exposedBy(wish)
+  const { version, protocol, remote } = values
+  /** What does not fit together, at its field. */
+  const fits = (name: keyof RuleWish) => ({
+    validator: async (): Promise<void> => {
+      const problem = ruleProblems(wishOf({ ...initial, ...form.getFieldsValue(), direction })).find(({ field }) => field === name)
+      if (problem !== undefined) throw new Error(problem.message)
+    },
+  })
+  const fill = (service: Service | undefined): void => {
+    if (service !== undefined) form.setFieldsValue(filledBy(service, version))
+  }
+  return (
+    <FormDialog<Values>
+      form={form}
+      title={t(`rule.addTitle.${direction}`)}
+      okText={t('rule.add')}
+      width={600}
+      initialValues={initial}
+      doneText={t('rule.added')}
+      onClose={onClose}
+      onSubmit={(typed) => add.mutateAsync({ params: { cloud_id: cloudId, id: group.id }, body: wishOf({ ...typed, direction }) })}
+    >
+      <Form.Item name="service" label={t('rule.service')}>
+        <Select<Service> aria-label={t('rule.service')} allowClear placeholder={t('rule.serviceChoose')} onChange={fill} options={serviceNames.map((value) => ({ value, label: t(`rule.services.${value}`) }))} />
+      </Form.Item>
+      <Form.Item name="version" label={t('rule.field.version')}>
+        <Radio.Group optionType="button" options={([4, 6] as const).map((value) => ({ value, label: `IPv${value}` }))} onChange={() => void form.validateFields(['remote_cidr'], { dirty: true }).catch(() => undefined)} />
+      </Form.Item>
+      <Form.Item name="protocol" label={t('rule.field.protocol')}>
+        <Radio.Group optionType="button" options={protocols.map((value) => ({ value, label: value === 'icmp' && version === 6 ? 'ICMPv6' : t(`rule.field.kinds.${value}`) }))} />
+      </Form.Item>
+      {protocol === 'other' && (
+        <Form.Item name="number" label={t('rule.field.number')} extra={t('rule.field.numberNote')} required rules={[{ required: true, message: t('rule.field.numberRequired') }]}>
+          <InputNumber min={0} max={255} precision={0} />
+        </Form.Item>
+      )}
+      {hasPorts(wish.protocol) && (
+        <Form.Item extra={t('rule.field.portsNote')}>
+          <div className="cs-pair">
+            <Form.Item name="port_from" label={t('rule.field.from')} rules={[...rulesOf(shape.port_from), fits('port_from')]} dependencies={['port_to']}>
+              <InputNumber min={1} max={65_535} precision={0} controls={false} />
+            </Form.Item>
+            <Form.Item name="port_to" label={t('rule.field.to')} rules={[...rulesOf(shape.port_to), fits('port_to')]} dependencies={['port_from']}>
+              <InputNumber min={1} max={65_535} precision={0} controls={false} />
+            </Form.Item>
+          </div>
+        </Form.Item>
+      )}
+      {isIcmp(wish.protocol) && (
+        <Form.Item extra={t('rule.field.icmpNote', { type: echoOf(version) })}>
+          <div className="cs-pair">
+            <Form.Item name="icmp_type" label={t('rule.field.type')} rules={[...rulesOf(shape.icmp_type), fits('icmp_type')]} dependencies={['icmp_code']}>
+              <InputNumber min={0} max={255} precision={0} controls={false} />
+            </Form.Item>
+            <Form.Item name="icmp_code" label={t('rule.field.code')} rules={[...rulesOf(shape.icmp_code), fits('icmp_code')]} dependencies={['icmp_type']}>
+              <InputNumber min={0} max={255} precision={0} controls={false} />
+            </Form.Item>
+          </div>
+        </Form.Item>
+      )}
+      <Form.Item name="remote" label={t(`rule.field.remote.${direction}`)}>
+        <Radio.Group options={remoteKinds.map((value) => ({ value, label: t(`rule.field.remoteKind.${value}`) }))} />
+      </Form.Item>
+      {remote === 'cidr' && (
+        <Form.Item name="remote_cidr" label={t('rule.field.cidr')} required rules={[...rulesOf(shape.remote_cidr.unwrap().unwrap()), fits('remote_cidr')]} dependencies={['version']}>
+          <Input className="zs-code" maxLength={64} autoComplete="off" placeholder={version === 6 ? '2001:db8::/64' : '10.1.0.0/24'} />
+        </Form.Item>
+      )}
+      {remote === 'group' && (
+        <Form.Item name="remote_group_id" label={t('rule.field.group')} extra={t('rule.field.groupNote')} required rules={[{ required: true, message: t('rule.field.groupRequired') }]}>
+          <LineSelect
+            call={computeSecurityGroups.list}
+            cloudId={cloudId}
+            label={t('rule.field.group')}
+            placeholder={t('rule.field.groupChoose')}
+            options={(groups) => groups.filter(({ keystone_project_id: owner }) => owner === group.keystone_project_id).map(({ id, name }) => ({ value: id, label: name === '' ? id : name }))}
+          />
+        </Form.Item>
+      )}
+      <DescriptionField schema={shape.description} rows={1} />
+      {exposed.length > 0 && <Alert type="warning" showIcon title={t('rule.exposedTitle', { services: exposed.join('、') })} description={t('rule.exposedAdvice')} />}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,68 @@
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import { computeSecurityGroups, kindOfGroup, type ComputeSecurityGroup } from '@zhisuan/contract/compute/security-group'
+import type { templateNames } from '@zhisuan/contract/nextstack/security-group'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
+import { field } from '../../../kit/rules.ts'
+import { TemplateField } from '../../nextstack/network/TemplateField.tsx'
+import { changedOf } from '../network/NetworkDialogs.tsx'
+import { ProjectField } from '../tenancy/ProjectField.tsx'
+import { touchedByGroup } from './securityRules.ts'
+
+interface CreateValues {
+  name: string
+  description: string
+  template: (typeof templateNames)[number]
+  project_id?: string
+}
+/** Makes a group from a template; its rules are changed on its own page. */
+export function SecurityGroupCreate({ cloudId, onClose }: { readonly cloudId: string; readonly onClose: () => void }) {
+  const { t } = useTranslation('computeSecurity')
+  const [form] = Form.useForm<CreateValues>()
+  const name = Form.useWatch('name', form) ?? ''
+  const create = useChange(computeSecurityGroups.create, { invalidates: touchedByGroup, silent: true })
+  const { shape } = computeSecurityGroups.create.body
+  return (
+    <FormDialog<CreateValues>
+      form={form}
+      title={t('group.create')}
+      okText={t('group.create')}
+      initialValues={{ name: '', description: '', template: 'ssh' }}
+      doneText={t('group.created', { name })}
+      onClose={onClose}
+      onSubmit={({ project_id, ...values }) => create.mutateAsync({ params: { cloud_id: cloudId }, body: { ...values, project_id: project_id ?? null } })}
+    >
+      <NameField schema={shape.name} />
+      <TemplateField extra={t('group.templateNote')} />
+      <ProjectField />
+      <DescriptionField schema={shape.description} />
+    </FormDialog>
+  )
+}
+
+type EditValues = Pick<ComputeSecurityGroup, 'name' | 'description'>
+export function SecurityGroupEdit({ cloudId, group, onClose }: { readonly cloudId: string; readonly group: ComputeSecurityGroup; readonly onClose: () => void }) {
+  const { t } = useTranslation('computeSecurity')
+  const update = useChange(computeSecurityGroups.update, { invalidates: touchedByGroup, silent: true })
+  const { name, description } = group
+  const fixed = kindOfGroup(group) === 'default'
+  const { shape } = computeSecurityGroups.update.body
+  return (
+    <FormDialog<EditValues>
+      title={t('group.editTitle', { name })}
+      okText={t('group.save')}
+      initialValues={{ name, description }}
+      doneText={t('group.saved', { name })}
+      onClose={onClose}
+      onSubmit={(values) => update.mutateAsync({ params: { cloud_id: cloudId, id: group.id }, body: changedOf({ name, description }, values) })}
+    >
+      <Form.Item name="name" label={t('column.name')} {...(fixed && { extra: t('group.defaultName') })} {...field(shape.name.unwrap())}>
+        <Input autoFocus={!fixed} disabled={fixed} maxLength={255} />
+      </Form.Item>
+      <DescriptionField schema={shape.description} />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,97 @@
+import Select from 'antd/es/select'
+import { computeImages } from '@zhisuan/contract/compute/image'
+import { computeInstances } from '@zhisuan/contract/compute/instance'
+import { computeVolumeBackups, computeVolumes, computeVolumeSnapshots, computeVolumeTypes, type ComputeVolume } from '@zhisuan/contract/compute/volume'
+import { useTranslation } from 'react-i18next'
+import * as format from '../../../kit/format.ts'
+import { useCloudLines } from '../CloudTable.tsx'
+import { titleOf } from './storageRules.ts'
+
+interface Control {
+  readonly cloudId: string | null
+  /** Set by the form around it. */
+  readonly id?: string
+  readonly value?: string | null
+  readonly onChange?: (id: string) => void
+}
+interface Choice {
+  readonly value: string
+  readonly title: string
+  readonly label: string
+  readonly disabled?: boolean
+}
+
+function Choose({ options, loading, none, id, value, onChange, autoFocus = false }: Pick<Control, 'id' | 'value' | 'onChange'> & { readonly options: readonly Choice[]; readonly loading: boolean; readonly none: string; readonly autoFocus?: boolean }) {
+  return (
+    <Select<string, Choice>
+      {...(id !== undefined && { id })}
+      {...(onChange !== undefined && { onChange: (next) => onChange(next) })}
+      value={value ?? null}
+      autoFocus={autoFocus}
+      showSearch
+      optionFilterProp="title"
+      loading={loading}
+      notFoundContent={loading ? null : none}
+      options={[...options]}
+    />
+  )
+}
+
+/** An instance of one project, which Nova lets have volumes. */
+export function ServerChoice({ cloudId, keystoneProjectId, ...control }: Control & { readonly keystoneProjectId: string | null }) {
+  const { t } = useTranslation('computeStorage')
+  const { data, isPending } = useCloudLines(computeInstances.list, cloudId)
+  const there = (data?.items ?? []).filter((one) => keystoneProjectId === null || one.keystone_project_id === keystoneProjectId)
+  return <Choose {...control} autoFocus loading={isPending} none={t('attach.noServer')} options={there.map((one) => ({ value: one.id, title: `${one.name} ${one.id}`, label: titleOf(one) }))} />
+}
+
+/** A volume; `fits` says which may be chosen, the others are not shown. */
+export function VolumeChoice({ cloudId, fits, autoFocus = false, ...control }: Control & { readonly fits: (volume: ComputeVolume) => boolean; readonly autoFocus?: boolean }) {
+  const { t } = useTranslation('computeStorage')
+  const { data, isPending } = useCloudLines(computeVolumes.list, cloudId)
+  const options = (data?.items ?? []).filter(fits).map((one) => ({ value: one.id, title: `${one.name} ${one.id}`, label: `${titleOf(one)}（${format.bytes(one.size_bytes)}，${t(`status.${one.status}`)}）` }))
+  return <Choose {...control} autoFocus={autoFocus} loading={isPending} none={t('keep.noVolume')} options={options} />
+}
+
+export function TypeChoice({ cloudId, except, autoFocus = false, ...control }: Control & { readonly except?: string | null; readonly autoFocus?: boolean }) {
+  const { t } = useTranslation('computeStorage')
+  const { data, isPending } = useCloudLines(computeVolumeTypes.list, cloudId)
+  const options = (data?.items ?? []).filter(({ name }) => name !== except).map(({ name, description }) => ({ value: name, title: name, label: description === '' ? name : `${name}（${description}）` }))
+  return <Choose {...control} autoFocus={autoFocus} loading={isPending} none={t('retype.none')} options={options} />
+}
+
+export type SourceKind = 'image' | 'snapshot' | 'volume' | 'backup'
+
+/** What a volume can be made of, of one kind: those that are ready, each with the size that it needs at least. */
+export function useSources(kind: SourceKind | 'empty', cloudId: string | null): { readonly sources: readonly { readonly id: string; readonly label: string; readonly sizeBytes: number; readonly keystoneProjectId: string | null }[]; readonly loading: boolean } {
+  const of = (one: SourceKind) => (kind === one ? cloudId : null)
+  const images = useCloudLines(computeImages.list, of('image'))
+  const snapshots = useCloudLines(computeVolumeSnapshots.list, of('snapshot'))
+  const volumes = useCloudLines(computeVolumes.list, of('volume'))
+  const backups = useCloudLines(computeVolumeBackups.list, of('backup'))
+  const sized = <T extends { readonly id: string; readonly name: string; readonly size_bytes: number; readonly status: string; readonly keystone_project_id: string | null }>(items: readonly T[] | undefined, ready: readonly string[]) =>
+    (items ?? []).filter(({ status }) => ready.includes(status)).map((one) => ({ id: one.id, label: `${titleOf(one)}（${format.bytes(one.size_bytes)}）`, sizeBytes: one.size_bytes, keystoneProjectId: one.keystone_project_id }))
+  switch (kind) {
+    case 'empty':
+      return { sources: [], loading: false }
+    case 'image':
+      return {
+        sources: (images.data?.items ?? [])
+          .filter(({ status }) => status === 'active')
+          .map((one) => ({ id: one.id, label: `${titleOf(one)}（${format.bytes(one.size_bytes)}）`, sizeBytes: Math.max(one.min_disk_bytes, one.size_bytes ?? 0), keystoneProjectId: one.keystone_project_id })),
+        loading: images.isPending,
+      }
+    case 'snapshot':
+      return { sources: sized(snapshots.data?.items, ['available']), loading: snapshots.isPending }
+    case 'volume':
+      return { sources: sized(volumes.data?.items, ['available', 'in-use']), loading: volumes.isPending }
+    case 'backup':
+      return { sources: sized(backups.data?.items, ['available']), loading: backups.isPending }
+  }
+}
+
+export function SourceChoice({ kind, cloudId, ...control }: Control & { readonly kind: SourceKind }) {
+  const { t } = useTranslation('computeStorage')
+  const { sources, loading } = useSources(kind, cloudId)
+  return <Choose {...control} loading={loading} none={t('add.chooseNone', { what: t(`add.sources.${kind}`) })} options={sources.map(({ id, label }) => ({ value: id, title: `${label} ${id}`, label }))} />
+}

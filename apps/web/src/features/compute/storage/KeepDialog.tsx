@@ -1,0 +1,89 @@
+import Alert from 'antd/es/alert'
+import Form from 'antd/es/form'
+import Radio from 'antd/es/radio'
+import { computeVolumeBackups, computeVolumeCan, computeVolumes, computeVolumeSnapshots, type ComputeVolume, type ComputeVolumeSnapshot } from '@zhisuan/contract/compute/volume'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
+import { nameAt } from '../../nextstack/storage/storageRules.ts'
+import { StoragePrice } from '../../bill/quote/StoragePrice.tsx'
+import { useCloudLines } from '../CloudTable.tsx'
+import { VolumeChoice } from './Choices.tsx'
+import { titleOf, touchedByStorage } from './storageRules.ts'
+import { ForceField } from './VolumeDialogs.tsx'
+
+interface KeepValues {
+  name: string
+  description: string
+  volume_id?: string
+  incremental?: boolean
+  force?: boolean
+}
+
+/** Keeps a volume as it is now: beside it as a snapshot, or in the store of backups; `snapshot`: as it was then. */
+export function KeepDialog({ cloudId, kind, volume, snapshot, onClose }: {
+  readonly cloudId: string
+  readonly kind: 'snapshot' | 'backup'
+  /** Undefined: to be chosen. */
+  readonly volume?: Pick<ComputeVolume, 'id' | 'name' | 'status'> | undefined
+  readonly snapshot?: ComputeVolumeSnapshot
+  readonly onClose: () => void
+}) {
+  const { t } = useTranslation('computeStorage')
+  const [form] = Form.useForm<KeepValues>()
+  const [proposed] = useState(() => nameAt(kind === 'snapshot' ? 'snap' : 'backup', new Date()))
+  const createSnapshot = useChange(computeVolumeSnapshots.create, { invalidates: touchedByStorage, silent: true })
+  const createBackup = useChange(computeVolumeBackups.create, { invalidates: touchedByStorage, silent: true })
+  const chosenId = Form.useWatch('volume_id', form) ?? volume?.id ?? snapshot?.volume_id
+  const known = useCloudLines(computeVolumes.list, cloudId).data?.items.find(({ id }) => id === chosenId)
+  const chosen = known ?? volume
+  // Either costs by the size of its volume, which is all that a cloud says of it.
+  const sizeBytes = snapshot?.size_bytes ?? known?.size_bytes
+  const backups = useCloudLines(computeVolumeBackups.list, kind === 'backup' ? cloudId : null).data?.items ?? []
+  const hasFull = backups.some((one) => one.volume_id === chosenId && one.status === 'available')
+  // The snapshot is as it was then: nobody writes to it.
+  const inUse = snapshot === undefined && chosen?.status === 'in-use'
+  const name = snapshot === undefined ? (chosen === undefined ? '' : titleOf(chosen)) : titleOf(snapshot)
+  const texts = kind === 'snapshot' ? (['keep.titleSnapshot', 'keep.anySnapshot', 'keep.okSnapshot', 'keep.noteSnapshot', 'done.snapshot'] as const) : (['keep.titleBackup', 'keep.anyBackup', 'keep.okBackup', 'keep.noteBackup', 'done.backup'] as const)
+  const [title, any, ok, note, done] = texts
+  const { name: nameSchema, description } = computeVolumeSnapshots.create.body.shape
+
+  return (
+    <FormDialog<KeepValues>
+      form={form}
+      title={volume === undefined && snapshot === undefined ? t(any) : t(title, { name })}
+      okText={t(ok)}
+      initialValues={{ name: proposed, description: '', incremental: false }}
+      doneText={t(done, { name })}
+      onClose={onClose}
+      onSubmit={({ name: called, description: said, incremental, force }) => {
+        const body = { name: called, description: said, volume_id: chosenId ?? '', force: force === true }
+        if (kind === 'snapshot') return createSnapshot.mutateAsync({ params: { cloud_id: cloudId }, body })
+        return createBackup.mutateAsync({ params: { cloud_id: cloudId }, body: { ...body, incremental: incremental === true && hasFull, snapshot_id: snapshot?.id ?? null } })
+      }}
+    >
+      <Alert className="zs-form-alert" type="info" showIcon title={t(note)} />
+      {volume === undefined && snapshot === undefined && (
+        <Form.Item name="volume_id" label={t('keep.volume')} required rules={[{ required: true, message: t('keep.volumeRequired') }]}>
+          <VolumeChoice cloudId={cloudId} autoFocus fits={({ status }) => (computeVolumeCan[kind] as readonly string[]).includes(status)} />
+        </Form.Item>
+      )}
+      <NameField schema={nameSchema} focus={volume !== undefined || snapshot !== undefined} />
+      {kind === 'backup' && (
+        <Form.Item name="incremental" label={t('keep.way')} extra={hasFull ? t('keep.incrementalNote') : t('keep.noFull')}>
+          <Radio.Group
+            options={[
+              { value: false, label: t('keep.full') },
+              { value: true, label: t('keep.incremental'), disabled: !hasFull },
+            ]}
+          />
+        </Form.Item>
+      )}
+      <DescriptionField schema={description} />
+      {sizeBytes !== undefined && <StoragePrice meter={`${kind}.size`} bytes={sizeBytes} exact />}
+      {inUse && <ForceField />}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,80 @@
+import Alert from 'antd/es/alert'
+import Checkbox from 'antd/es/checkbox'
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import Radio from 'antd/es/radio'
+import { constants } from '@zhisuan/contract/constants'
+import { computeVolumeBackups, computeVolumeCan, computeVolumes, type ComputeVolume, type ComputeVolumeBackup } from '@zhisuan/contract/compute/volume'
+import { name as nameSchema } from '@zhisuan/contract/validation'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import * as format from '../../../kit/format.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { field } from '../../../kit/rules.ts'
+import { nameAt } from '../../nextstack/storage/storageRules.ts'
+import { useCloudLines } from '../CloudTable.tsx'
+import { VolumeChoice } from './Choices.tsx'
+import { titleOf, touchedByStorage } from './storageRules.ts'
+
+interface RestoreValues {
+  target: 'new' | 'same' | 'other'
+  name: string
+  volume_id?: string
+  sure?: boolean
+}
+
+/** Writes a backup to a new volume, to the one that it is of, or to another; says what is overwritten. */
+export function RestoreDialog({ cloudId, backup, nameOf, onClose }: { readonly cloudId: string; readonly backup: ComputeVolumeBackup; readonly nameOf: (id: string) => string; readonly onClose: () => void }) {
+  const { t } = useTranslation('computeStorage')
+  const [form] = Form.useForm<RestoreValues>()
+  const [proposed] = useState(() => nameAt('restored', new Date()))
+  const target = Form.useWatch('target', form) ?? 'new'
+  const chosenId = Form.useWatch('volume_id', form)
+  const restore = useChange(computeVolumeBackups.restore, { invalidates: touchedByStorage, silent: true })
+  const volumes = useCloudLines(computeVolumes.list, cloudId).data?.items ?? []
+  const fits = (volume: ComputeVolume): boolean =>
+    computeVolumeCan.restoreInto.includes(volume.status as 'available') && volume.size_bytes >= backup.size_bytes && (backup.keystone_project_id === null || volume.keystone_project_id === backup.keystone_project_id)
+  const same = volumes.find((volume) => volume.id === backup.volume_id && fits(volume))
+  const into = target === 'new' ? undefined : target === 'same' ? same : volumes.find(({ id }) => id === chosenId)
+  return (
+    <FormDialog<RestoreValues>
+      form={form}
+      title={t('restore.title', { name: titleOf(backup) })}
+      okText={t('restore.ok')}
+      initialValues={{ target: 'new', name: proposed }}
+      doneText={t('done.restore')}
+      onClose={onClose}
+      onSubmit={({ name }) => restore.mutateAsync({ params: { cloud_id: cloudId, id: backup.id }, body: target === 'new' ? { volume_id: null, name } : { volume_id: into?.id ?? '' } })}
+    >
+      <Form.Item name="target" label={t('restore.target')} {...(same === undefined && { extra: t('restore.sameGone', { name: nameOf(backup.volume_id) }) })}>
+        <Radio.Group
+          options={[
+            { value: 'new', label: t('restore.new') },
+            { value: 'same', label: t('restore.same'), disabled: same === undefined },
+            { value: 'other', label: t('restore.other') },
+          ]}
+        />
+      </Form.Item>
+      {target === 'new' && (
+        <Form.Item name="name" label={t('restore.name')} {...field(nameSchema)}>
+          <Input autoFocus maxLength={constants.nameMaxLength} />
+        </Form.Item>
+      )}
+      {target === 'other' && (
+        <Form.Item name="volume_id" label={t('restore.volume')} extra={t('restore.volumeNote', { size: format.bytes(backup.size_bytes) })} required rules={[{ required: true, message: t('restore.volumeRequired') }]}>
+          <VolumeChoice cloudId={cloudId} fits={fits} />
+        </Form.Item>
+      )}
+      {into !== undefined && (
+        <>
+          <Alert className="zs-form-alert" type="error" showIcon title={t('restore.overwrite', { name: titleOf(into) })} />
+          {/* Of another volume it is asked anew. */}
+          <Form.Item key={into.id} name="sure" valuePropName="checked" preserve={false} rules={[{ validator: async (_rule, value: unknown) => (value === true ? undefined : Promise.reject(new Error(t('restore.sureRequired')))) }]}>
+            <Checkbox>{t('restore.sure', { name: titleOf(into) })}</Checkbox>
+          </Form.Item>
+        </>
+      )}
+    </FormDialog>
+  )
+}

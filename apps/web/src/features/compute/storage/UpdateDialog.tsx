@@ -1,0 +1,34 @@
+import { computeVolumeBackups, computeVolumes, computeVolumeSnapshots } from '@zhisuan/contract/compute/volume'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
+import { titleOf, touchedByStorage } from './storageRules.ts'
+
+/** Changes what a volume, a snapshot or a backup is called. */
+export function UpdateDialog({ cloudId, kind, of, onClose }: {
+  readonly cloudId: string
+  readonly kind: 'volume' | 'snapshot' | 'backup'
+  readonly of: { readonly id: string; readonly name: string; readonly description: string }
+  readonly onClose: () => void
+}) {
+  const { t } = useTranslation('computeStorage')
+  const options = { invalidates: touchedByStorage, silent: true } as const
+  const volume = useChange(computeVolumes.update, options)
+  const snapshot = useChange(computeVolumeSnapshots.update, options)
+  const backup = useChange(computeVolumeBackups.update, options)
+  const { shape } = computeVolumes.update.body
+  return (
+    <FormDialog<{ name: string; description: string }>
+      title={t('update.title', { name: titleOf(of) })}
+      okText={t('update.ok')}
+      initialValues={{ name: of.name, description: of.description }}
+      doneText={t('done.update')}
+      onClose={onClose}
+      onSubmit={(body) => ({ volume, snapshot, backup })[kind].mutateAsync({ params: { cloud_id: cloudId, id: of.id }, body })}
+    >
+      <NameField schema={shape.name} />
+      <DescriptionField schema={shape.description} />
+    </FormDialog>
+  )
+}

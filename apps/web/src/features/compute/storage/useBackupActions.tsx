@@ -1,0 +1,70 @@
+import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { computeVolumeBackups, type ComputeVolumeBackup } from '@zhisuan/contract/compute/volume'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import type { Action } from '../../../kit/actions.tsx'
+import type { BatchAction } from '../../../kit/BatchBar.tsx'
+import { firstNames } from '../../../kit/firstNames.ts'
+import { paths, withQuery } from '../../../paths.ts'
+import { RestoreDialog } from './RestoreDialog.tsx'
+import { titleOf, touchedByStorage, whyNotBackup } from './storageRules.ts'
+import { UpdateDialog } from './UpdateDialog.tsx'
+
+/** What can be done to backups; as with volumes. */
+export function useBackupActions(cloud: CloudBasic | null, nameOf: (id: string) => string, onDeleted?: () => void): {
+  readonly actionsOf: (backup: ComputeVolumeBackup) => readonly Action[]
+  readonly batchActions: readonly BatchAction<ComputeVolumeBackup>[]
+  readonly dialogs: ReactNode
+} {
+  const { t } = useTranslation('computeStorage')
+  const [dialog, setDialog] = useState<{ kind: 'restore' | 'update'; backup: ComputeVolumeBackup } | null>(null)
+  const cloudId = cloud?.cloud_id ?? ''
+  const remove = useChange(computeVolumeBackups.delete, { invalidates: touchedByStorage })
+  const removeQuietly = useChange(computeVolumeBackups.delete, { invalidates: touchedByStorage, silent: true })
+  const close = (): void => setDialog(null)
+  const opening = (kind: 'restore' | 'update', backup: ComputeVolumeBackup): Action => ({
+    key: kind,
+    label: t(`action.${kind}`),
+    disabledReason: whyNotBackup(t, kind, backup, cloud),
+    run: () => {
+      setDialog({ kind, backup })
+      return undefined
+    },
+  })
+  return {
+    actionsOf: (backup) => [
+      opening('restore', backup),
+      opening('update', backup),
+      { key: 'createVolume', label: t('action.createVolume'), disabledReason: whyNotBackup(t, 'createVolume', backup, cloud), href: withQuery(paths.compute.volume.add(), { backup: backup.id }) },
+      {
+        key: 'delete',
+        label: t('action.delete'),
+        danger: true,
+        disabledReason: whyNotBackup(t, 'delete', backup, cloud),
+        doneText: t('done.delete', { name: titleOf(backup) }),
+        confirm: { title: t('remove.titleBackup', { name: titleOf(backup) }), body: t('remove.bodyBackup'), typeToConfirm: titleOf(backup) },
+        run: async () => {
+          await remove.mutateAsync({ params: { cloud_id: cloudId, id: backup.id } })
+          onDeleted?.()
+        },
+      },
+    ],
+    batchActions: [
+      {
+        key: 'delete',
+        label: t('action.delete'),
+        danger: true,
+        disabledReason: (backup) => whyNotBackup(t, 'delete', backup, cloud),
+        run: (backup) => removeQuietly.mutateAsync({ params: { cloud_id: cloudId, id: backup.id } }),
+        confirm: (rows) => ({ title: t('remove.titleMany', { count: rows.length }), body: `${t('remove.bodyBackup')}${t('remove.which')}${firstNames(rows.map(titleOf), t('remove.more', { count: rows.length }))}` }),
+      },
+    ],
+    dialogs: (
+      <>
+        {dialog?.kind === 'restore' && <RestoreDialog cloudId={cloudId} backup={dialog.backup} nameOf={nameOf} onClose={close} />}
+        {dialog?.kind === 'update' && <UpdateDialog cloudId={cloudId} kind="backup" of={dialog.backup} onClose={close} />}
+      </>
+    ),
+  }
+}

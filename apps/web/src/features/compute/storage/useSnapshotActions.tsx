@@ -1,0 +1,70 @@
+import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { computeVolumeSnapshots, type ComputeVolumeSnapshot } from '@zhisuan/contract/compute/volume'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import type { Action } from '../../../kit/actions.tsx'
+import type { BatchAction } from '../../../kit/BatchBar.tsx'
+import { firstNames } from '../../../kit/firstNames.ts'
+import { paths, withQuery } from '../../../paths.ts'
+import { KeepDialog } from './KeepDialog.tsx'
+import { titleOf, touchedByStorage, whyNotSnapshot } from './storageRules.ts'
+import { UpdateDialog } from './UpdateDialog.tsx'
+
+/** What can be done to snapshots; as with volumes. */
+export function useSnapshotActions(cloud: CloudBasic | null, onDeleted?: () => void): {
+  readonly actionsOf: (snapshot: ComputeVolumeSnapshot) => readonly Action[]
+  readonly batchActions: readonly BatchAction<ComputeVolumeSnapshot>[]
+  readonly dialogs: ReactNode
+} {
+  const { t } = useTranslation('computeStorage')
+  const [dialog, setDialog] = useState<{ kind: 'backup' | 'update'; snapshot: ComputeVolumeSnapshot } | null>(null)
+  const cloudId = cloud?.cloud_id ?? ''
+  const remove = useChange(computeVolumeSnapshots.delete, { invalidates: touchedByStorage })
+  const removeQuietly = useChange(computeVolumeSnapshots.delete, { invalidates: touchedByStorage, silent: true })
+  const close = (): void => setDialog(null)
+  const opening = (kind: 'backup' | 'update', snapshot: ComputeVolumeSnapshot): Action => ({
+    key: kind,
+    label: t(`action.${kind}`),
+    disabledReason: whyNotSnapshot(t, kind, snapshot, cloud),
+    run: () => {
+      setDialog({ kind, snapshot })
+      return undefined
+    },
+  })
+  return {
+    actionsOf: (snapshot) => [
+      { key: 'createVolume', label: t('action.createVolume'), disabledReason: whyNotSnapshot(t, 'createVolume', snapshot, cloud), href: withQuery(paths.compute.volume.add(), { snapshot: snapshot.id }) },
+      opening('backup', snapshot),
+      opening('update', snapshot),
+      {
+        key: 'delete',
+        label: t('action.delete'),
+        danger: true,
+        disabledReason: whyNotSnapshot(t, 'delete', snapshot, cloud),
+        doneText: t('done.delete', { name: titleOf(snapshot) }),
+        confirm: { title: t('remove.titleSnapshot', { name: titleOf(snapshot) }), body: t('remove.bodySnapshot') },
+        run: async () => {
+          await remove.mutateAsync({ params: { cloud_id: cloudId, id: snapshot.id } })
+          onDeleted?.()
+        },
+      },
+    ],
+    batchActions: [
+      {
+        key: 'delete',
+        label: t('action.delete'),
+        danger: true,
+        disabledReason: (snapshot) => whyNotSnapshot(t, 'delete', snapshot, cloud),
+        run: (snapshot) => removeQuietly.mutateAsync({ params: { cloud_id: cloudId, id: snapshot.id } }),
+        confirm: (rows) => ({ title: t('remove.titleMany', { count: rows.length }), body: `${t('remove.bodySnapshot')}${t('remove.which')}${firstNames(rows.map(titleOf), t('remove.more', { count: rows.length }))}` }),
+      },
+    ],
+    dialogs: (
+      <>
+        {dialog?.kind === 'backup' && <KeepDialog cloudId={cloudId} kind="backup" snapshot={dialog.snapshot} onClose={close} />}
+        {dialog?.kind === 'update' && <UpdateDialog cloudId={cloudId} kind="snapshot" of={dialog.snapshot} onClose={close} />}
+      </>
+    ),
+  }
+}

@@ -1,0 +1,45 @@
+import { keystoneProjects, type KeystoneProject } from '@zhisuan/contract/compute/project'
+import { useState, type ReactNode } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../../api/hooks.ts'
+import type { Action } from '../../../kit/actions.tsx'
+import { AdoptDialog } from './AdoptDialog.tsx'
+import { QuotaDialog } from './QuotaDialog.tsx'
+
+/** What can be done to a project of a cloud's Keystone, and the dialogs that some of it opens. */
+export function useProjectActions(cloudId: string): { readonly actionsOf: (project: KeystoneProject) => readonly Action[]; readonly dialogs: ReactNode } {
+  const { t } = useTranslation('computeTenancy')
+  const [dialog, setDialog] = useState<{ readonly kind: 'quota' | 'adopt'; readonly project: KeystoneProject } | null>(null)
+  const remove = useChange(keystoneProjects.delete, { invalidates: [keystoneProjects.list] })
+  const opening = (kind: 'quota' | 'adopt', project: KeystoneProject, disabledReason: string | null): Action => ({
+    key: kind,
+    label: t(`${kind}.action`),
+    disabledReason,
+    run: () => {
+      setDialog({ kind, project })
+      return undefined
+    },
+  })
+  const close = (): void => setDialog(null)
+  return {
+    actionsOf: (project) => [
+      opening('quota', project, null),
+      opening('adopt', project, project.registration ? t('adopt.registration') : project.state === 'owned' ? t('adopt.ownedAlready') : null),
+      {
+        key: 'delete',
+        label: t('delete.action'),
+        danger: true,
+        disabledReason: project.registration || project.state === 'owned' ? t('delete.owned') : project.state === 'foreign' ? t('delete.foreign') : null,
+        doneText: t('delete.done', { name: project.name }),
+        confirm: { title: t('delete.title', { name: project.name }), body: t('delete.body'), typeToConfirm: project.name },
+        run: () => remove.mutateAsync({ params: { cloud_id: cloudId, id: project.id } }),
+      },
+    ],
+    dialogs: (
+      <>
+        {dialog?.kind === 'quota' && <QuotaDialog cloudId={cloudId} project={dialog.project} onClose={close} />}
+        {dialog?.kind === 'adopt' && <AdoptDialog cloudId={cloudId} project={dialog.project} onClose={close} />}
+      </>
+    ),
+  }
+}

@@ -1,0 +1,26 @@
+import Form from 'antd/es/form'
+import Radio from 'antd/es/radio'
+import { templateNames } from '@zhisuan/contract/nextstack/security-group'
+import { useTranslation } from 'react-i18next'
+import './network.css'
+
+/** What a new security group lets in at first, of either family. */
+export function TemplateField({ extra }: { readonly extra?: string }) {
+  const { t } = useTranslation('network')
+  return (
+    <Form.Item name="template" label={t('field.template')} extra={extra}>
+      <Radio.Group
+        className="nt-templates"
+        options={templateNames.map((value) => ({
+          value,
+          label: (
+            <>
+              {t(`group.template.${value}`)}
+              <div className="zs-name-note">{t(`group.templateNote.${value}`)}</div>
+            </>
+          ),
+        }))}
+      />
+    </Form.Item>
+  )
+}

@@ -1,0 +1,21 @@
+/** What all pages of the second cloud family say. */
+export default {
+  noCloud: '还没有可用的云平台',
+  noCloudAdmin: '请先登记一个OpenStack或EasyStack云平台。',
+  noCloudTenant: '请联系平台管理员登记云平台。',
+  registerCloud: '登记云平台',
+  otherFamily: '所选的云平台“{{name}}”没有这些功能',
+  otherFamilyNote: '请在顶部切换到OpenStack或EasyStack云平台。',
+  notice: {
+    toClouds: '查看云平台',
+    maintenance: '云平台“{{name}}”维护中',
+    maintenanceNote: '可以查看，暂不能更改。',
+    offline: '云平台“{{name}}”已下线',
+    offlineNote: '租户看不到该云平台。',
+    unreachable: '暂时无法连接云平台“{{name}}”',
+    unreachableNote: '列表可能读不出来，操作可能失败。',
+    unauthorised: '云平台“{{name}}”拒绝了登记的账号',
+    unauthorisedNote: '请平台管理员更新云平台的连接信息。',
+  },
+  failed: { title: '部分内容没有读到，其余内容不受影响' },
+} as const

@@ -1,0 +1,130 @@
+import { z } from 'zod'
+import { defineCall, empty, moment } from '../define.ts'
+import { admins, tenants } from '../roles.ts'
+import { problem } from '../problem.ts'
+import { cloudId, inCloud, lineOf } from './line.ts'
+
+/**
+ * `owned`: of an organisation, or of a project of one. `orphaned`: made by us, and its owner is gone (or whoever made
+ * it was stopped before he could say whose it is). `foreign`: somebody else's.
+ */
+export const keystoneProjectStates = ['owned', 'orphaned', 'foreign'] as const
+export type KeystoneProjectState = (typeof keystoneProjectStates)[number]
+
+/** A project of a cloud's Keystone: what it holds is its owner's. */
+export const keystoneProject = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  enabled: z.boolean(),
+  state: z.enum(keystoneProjectStates),
+  /** The one that the cloud is registered with. */
+  registration: z.boolean(),
+  bp_id: z.uuid().nullable(),
+  bp_name: z.string().nullable(),
+  project_id: z.uuid().nullable(),
+  project_name: z.string().nullable(),
+  /** Its owner took it over; all others were made for him. */
+  adopted: z.boolean(),
+  /** When it became its owner's; null of what has none. */
+  since: moment.nullable(),
+})
+export type KeystoneProject = z.output<typeof keystoneProject>
+
+/** What a project may have at most, in the unit of each; null: as much as there is. */
+export const quotaKinds = {
+  compute: ['instances', 'cores', 'memory_bytes', 'server_groups'],
+  volume: ['volumes', 'volume_bytes', 'snapshots', 'backups', 'backup_bytes'],
+  network: ['networks', 'subnets', 'ports', 'routers', 'floating_ips', 'security_groups', 'security_group_rules'],
+} as const
+export type QuotaService = keyof typeof quotaKinds
+export const quotaServices = ['compute', 'volume', 'network'] as const satisfies readonly QuotaService[]
+export const allQuotaKinds = [...quotaKinds.compute, ...quotaKinds.volume, ...quotaKinds.network] as const
+export type QuotaKind = (typeof allQuotaKinds)[number]
+
+const quotaOf = z.object({ limit: z.int().nullable(), used: z.int() })
+/** What the cloud does not keep a quota of is left out. */
+const kinds = z.partialRecord(z.enum(allQuotaKinds), quotaOf)
+/** Services that failed: their kinds are missing. */
+const failed = z.array(problem)
+export const projectQuota = z.object({
+  keystone_project_id: z.string(),
+  /** Whose it is; empty of the registration's own. */
+  name: z.string(),
+  /** Of ours, where it is one's; null: an organisation's own, or nobody's. */
+  project_id: z.uuid().nullable(),
+  kinds,
+  failed,
+})
+export type ProjectQuota = z.output<typeof projectQuota>
+
+export const isBytesKind = (kind: QuotaKind): boolean => kind.endsWith('_bytes')
+/** As many as the services of a cloud can count, or as much as anybody may ask for. */
+const limit = z.int().min(0)
+const mostOf = (kind: QuotaKind): number => (isBytesKind(kind) ? 2 ** 50 : 2 ** 31 - 1)
+/** What a project is to have at most of one kind; null: as much as there is. */
+export const limitOf = (kind: QuotaKind) => limit.max(mostOf(kind)).nullable()
+const limits = z.partialRecord(z.enum(allQuotaKinds), limit.nullable()).check((context) => {
+  for (const kind of allQuotaKinds) {
+    for (const issue of limitOf(kind).optional().safeParse(context.value[kind]).error?.issues ?? []) context.issues.push({ code: 'custom', input: context.value[kind], path: [kind], message: issue.message })
+  }
+})
+
+const base = '/api/compute/v1/clouds/{cloud_id}'
+const one = `${base}/projects/{id}`
+
+export const keystoneProjects = {
+  list: defineCall({
+    id: 'compute.project.list',
+    method: 'GET',
+    path: `${base}/projects`,
+    summary: 'Projects of a cloud’s Keystone and whose they are, in lines',
+    access: admins,
+    params: cloudId,
+    lines: true,
+    response: lineOf(keystoneProject),
+  }),
+  adopt: defineCall({
+    id: 'compute.project.adopt',
+    method: 'POST',
+    path: `${one}/adopt`,
+    summary: 'Make a project that has no owner an organisation’s, or one of its projects’, with all that it holds',
+    access: admins,
+    params: inCloud,
+    body: z.object({ bp_id: z.uuid(), project_id: z.uuid().nullable().default(null) }),
+    response: keystoneProject,
+  }),
+  delete: defineCall({
+    id: 'compute.project.delete',
+    method: 'DELETE',
+    path: one,
+    summary: 'Delete an orphaned project that holds nothing (93166 says what it holds)',
+    access: admins,
+    params: inCloud,
+    response: empty,
+  }),
+  quota: defineCall({ id: 'compute.project.quota', method: 'GET', path: `${one}/quota`, summary: 'What a project uses and may have at most', access: admins, params: inCloud, response: projectQuota }),
+  setQuota: defineCall({
+    id: 'compute.project.setQuota',
+    method: 'PUT',
+    path: `${one}/quota`,
+    summary: 'What a project may have at most; null: as much as there is. What is left out stays; less than is used is refused (93168)',
+    access: admins,
+    params: inCloud,
+    body: z.object({ limits }),
+    response: projectQuota,
+  }),
+  mine: defineCall({
+    id: 'compute.project.mine',
+    method: 'GET',
+    path: `${base}/quota`,
+    summary: 'What the projects of the asker’s organisation use and may have at most; of administrators without one, the project of the registration',
+    access: tenants,
+    params: cloudId,
+    response: z.object({
+      items: z.array(projectQuota),
+      /** What those begin with that have no project on the cloud yet. */
+      fresh: z.object({ kinds, failed }),
+    }),
+  }),
+} as const

@@ -1,0 +1,27 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Service } from './errors.ts'
+import type { CloudConnection } from './session.ts'
+
+/** Where `scripts/engines.sh openstack up` puts how to get in. */
+const openrc = join(process.env['ZHISUAN_OPENSTACK_DIR'] ?? join(process.env['ZHISUAN_ENGINES_DIR'] ?? '/var/lib/zhisuan-engines', 'openstack'), 'openrc')
+export const cloudIsThere = existsSync(openrc)
+
+const said = (): Record<string, string> =>
+  Object.fromEntries([...readFileSync(openrc, 'utf8').matchAll(/^export (\w+)=(.*)$/gm)].map(([, name, value]) => [name, value])) as Record<string, string>
+
+/** The cloud of this host, as its administrator. */
+export function administrator(changes: Partial<CloudConnection> = {}): CloudConnection {
+  const { OS_AUTH_URL: authUrl = '', OS_PASSWORD: password = '' } = said()
+  const domain = { id: 'default' }
+  return { name: '测试云', authUrl, region: 'RegionOne', credentials: { user: { name: 'admin', domain }, password, project: { name: 'admin', domain } }, timeoutMs: 150_000, ...changes }
+}
+
+/** What a platform's administrator types in to register that cloud. */
+export function registration() {
+  const { OS_AUTH_URL: auth_url = '', OS_PASSWORD: password = '' } = said()
+  return { type: 'openstack-password' as const, auth_url, interface: 'public' as const, region: 'RegionOne', username: 'admin', password, user_domain: 'Default', project: 'admin', project_domain: 'Default' }
+}
+
+/** Where its services listen on the loopback. */
+export const ports: Readonly<Record<Service, number>> = { identity: 15_000, compute: 18_774, placement: 18_778, image: 19_292, network: 19_696, volume: 18_776 }

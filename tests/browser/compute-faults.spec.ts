@@ -1,0 +1,100 @@
+import type { Locator, Page } from '@playwright/test'
+import { clouds } from '@zhisuan/contract/cmp/cloud'
+import { administratorPassword, Client } from '../support/server.ts'
+import { accessible, button, rowOf } from './console.ts'
+import { newName, someAddress } from './people.ts'
+import { PlayedCloud, playedPassword, type PlayedService } from './playedCloud.ts'
+import { table } from './routeTable.ts'
+import { expect, signIn, stage, test } from './test.ts'
+
+/** The service that each list of the second family is of, and what of the cloud is in it; null: of none, it works whatever fails. */
+const lists: Readonly<Record<string, { readonly service: PlayedService | null; readonly row: string }>> = {
+  '/instance': { service: 'compute', row: 'played-vm' },
+  '/instance-recovery': { service: 'compute', row: 'played-recycled' },
+  '/instance-snapshot': { service: 'image', row: 'played-shot' },
+  '/flavor': { service: 'compute', row: 'played-flavor' },
+  '/image': { service: 'image', row: 'played-image' },
+  '/keypair': { service: null, row: '' },
+  '/networks': { service: 'network', row: 'played-net' },
+  '/port': { service: 'network', row: 'played-port' },
+  '/router': { service: 'network', row: 'played-router' },
+  '/floatingip': { service: 'network', row: '203.0.113.9' },
+  '/security-group': { service: 'network', row: 'played-group' },
+  // The played cloud has none: then it says so.
+  '/firewall': { service: 'network', row: '' },
+  '/firewall-strategy': { service: 'network', row: '' },
+  '/firewall-rule': { service: 'network', row: '' },
+  '/volume': { service: 'volume', row: 'played-volume' },
+  '/backup': { service: 'volume', row: 'played-backup' },
+  '/snapshot': { service: 'volume', row: 'played-snapshot' },
+}
+const services: Readonly<Partial<Record<PlayedService, string>>> = { compute: '计算服务', image: '镜像服务', network: '网络服务', volume: '块存储服务' }
+/** Lists that another service gives names to: what it does not tell is said to be missing. */
+const beside: Readonly<Partial<Record<PlayedService, readonly string[]>>> = { compute: ['/port', '/volume'], image: ['/instance'] }
+
+const built = table.filter(({ group, path, built: is }) => group === 'compute' && is && !path.includes('{') && !path.endsWith('add')).map(({ path }) => path)
+
+test('each list of the second family is known here', () => {
+  expect(built.filter((path) => lists[path] === undefined)).toEqual([])
+  expect(built).toContain('/instance')
+})
+
+for (const [service, said] of Object.entries(services) as [PlayedService, string][]) {
+  test(`${service} fails: its pages say so and read again, all others work`, async ({ page, context, trouble }) => {
+    trouble.expect(/^502 GET \/api\/compute\/v1\/clouds\//)
+    const played = new PlayedCloud()
+    const auth_url = await played.open()
+    const administrator = new Client(stage().url, someAddress())
+    await administrator.signIn('admin', administratorPassword)
+    const name = newName('华东')
+    const connection = { type: 'openstack-password' as const, auth_url, interface: 'public' as const, region: 'RegionOne', username: 'admin', password: playedPassword, user_domain: 'Default', project: 'admin', project_domain: 'Default' }
+    const { cloud_id } = await administrator.call(clouds.create, { body: { name, product: 'openstack', connection } })
+    /** What says that something failed: the page itself, or a line above what is there. */
+    const saidOf = (within: Page): Locator => within.getByRole('alert').filter({ hasText: `云平台“${name}”的${said}` })
+    const mend = async (path: string): Promise<void> => {
+      played.broken.clear()
+      await button(page.getByRole('main'), '重试').first().click()
+      await expect(saidOf(page)).toHaveCount(0)
+      if (lists[path]?.row !== '') await expect(rowOf(page, lists[path]?.row ?? '').first()).toBeVisible()
+      played.broken.add(service)
+    }
+    try {
+      await signIn(context, 'admin')
+      // What looks for barriers opens a page of nowhere beside, which may keep nothing.
+      await context.addInitScript((id) => location.protocol.startsWith('http') && localStorage.setItem('zhisuan.cloud', id), cloud_id)
+      played.broken.add(service)
+      for (const path of built) {
+        await test.step(path, async () => {
+          const { service: own, row } = lists[path] ?? { service: null, row: '' }
+          await page.goto(path)
+          await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+          if (own === service) {
+            await expect(saidOf(page)).toContainText('req-of-the-cloud')
+            if (row !== '') await expect(rowOf(page, row)).toHaveCount(0)
+            await mend(path)
+            return
+          }
+          if (row !== '') await expect(rowOf(page, row).first()).toBeVisible()
+          if (beside[service]?.includes(path) === true) {
+            await expect(saidOf(page)).toContainText('部分内容没有读到，其余内容不受影响')
+            await expect(saidOf(page)).toContainText('req-of-the-cloud')
+            await accessible(page, path)
+            await mend(path)
+          }
+          await expect(page.locator('.zs-panel[role=alert]')).toHaveCount(0)
+        })
+      }
+      await test.step('on a phone', async () => {
+        await page.setViewportSize({ width: 390, height: 844 })
+        for (const path of [...(beside[service] ?? []), built.find((one) => lists[one]?.service === service) ?? '']) {
+          await page.goto(path)
+          await expect(saidOf(page)).toBeVisible()
+          expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(390)
+        }
+      })
+    } finally {
+      await administrator.call(clouds.delete, { params: { id: cloud_id }, query: { force: 'true' } })
+      played.close()
+    }
+  })
+}
