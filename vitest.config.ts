@@ -19,18 +19,18 @@ const engines = {
 const database = ['apps/server/src/testing/database.ts']
 const patience = {
   setupFiles: ['tests/support/patience.ts'],
-  expect: { poll: { timeout: 20_000 } },
+  expect: { poll: { timeout: 60_000 } },
   // Ends what hangs, and nothing else: a machine that does everything at once is slow.
   testTimeout: 900_000,
   hookTimeout: 600_000,
 }
 
 const besides = ['**/*.engine.test.ts', '**/*.openstack.test.ts', '**/node_modules/**']
-const unit = globSync(['apps/*/src/**/*.test.{ts,tsx}', 'packages/*/src/**/*.test.ts'], { exclude: besides })
+const unitFiles = globSync(['apps/*/src/**/*.test.{ts,tsx}', 'packages/*/src/**/*.test.ts'], { exclude: besides })
 /** What these import is theirs alone: they put something else in the place of a module. */
-const replacing = unit.filter((file) => readFileSync(file, 'utf8').includes('vi.mock('))
+const mockingFiles = unitFiles.filter((file) => readFileSync(file, 'utf8').includes('vi.mock('))
 
-const units = {
+const unit = {
   ...patience,
   // Else all styles are empty, also where a test reads them as text.
   css: { include: [/\?raw/] },
@@ -45,8 +45,8 @@ export default defineConfig({
   test: {
     projects: [
       // To import the server takes longer than most files take to test their part of it: one import serves many.
-      { test: { ...units, name: 'unit', include: unit, exclude: replacing, isolate: false } },
-      { test: { ...units, name: 'unit-replacing', include: replacing } },
+      { test: { ...unit, name: 'unit', include: unitFiles, exclude: mockingFiles, isolate: false } },
+      { test: { ...unit, name: 'unit-mocking', include: mockingFiles } },
       ...Object.entries(engines).map(([name, { include, exclude }]) => ({
         test: { name, ...patience, ...(name === 'openstack' && { globalSetup: database }), include, exclude: [...exclude, '**/node_modules/**'], fileParallelism: false },
       })),

@@ -9,19 +9,8 @@ set -euo pipefail
 state=${ZHISUAN_ENGINES_DIR:-/var/lib/zhisuan-engines}
 export LXD_DIR=${LXD_DIR:-/var/lib/lxd}
 
-need_packages() {
-  local missing=()
-  for package in "$@"; do
-    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
-  done
-  [ ${#missing[@]} -eq 0 ] && return
-  if [ "$(id -u)" != 0 ]; then
-    echo "Missing packages: ${missing[*]}. Install them as root: apt-get install ${missing[*]}" >&2
-    exit 1
-  fi
-  apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
-}
+# shellcheck source=scripts/packages.sh
+. "$(dirname "$0")/packages.sh"
 
 lxd_answers() { [ -S "$LXD_DIR/unix.socket" ] && timeout 10 lxc query /1.0 >/dev/null 2>&1; }
 

@@ -5,19 +5,8 @@ cd "$(dirname "$0")/.."
 bash scripts/install.sh
 export PATH="$PWD/node_modules/.bin:$PATH"
 
-need() {
-  local missing=()
-  for package in "$@"; do
-    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
-  done
-  [ ${#missing[@]} -eq 0 ] && return
-  if [ "$(id -u)" != 0 ]; then
-    echo "Browser tests need ${missing[*]}. As root: apt-get install ${missing[*]}" >&2
-    exit 1
-  fi
-  apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
-}
+# shellcheck source=scripts/packages.sh
+. scripts/packages.sh
 
 logs=$(mktemp -d)
 declare -A running=()
@@ -101,15 +90,10 @@ else
 fi
 run unit npm run -s test:unit
 run console vite build apps/web --logLevel warn
-need fonts-noto-cjk iproute2
-# The whole Chromium keeps a bar and a process for it around each page, which takes a fifth of the tests' time.
-if [ -z "${CHROMIUM:-}" ]; then
-  export CHROMIUM=/usr/bin/chromium-headless-shell
-  if ! need chromium-headless-shell; then
-    export CHROMIUM=/usr/bin/chromium
-    need chromium
-  fi
-fi
+need_packages fonts-noto-cjk iproute2
+# Or the whole browser, where there is no other: it keeps a bar and a process for it around each page, which takes a
+# fifth of the tests' time.
+[ -n "${CHROMIUM:-}" ] || need_packages chromium-headless-shell || need_packages chromium
 run browser browser_tests
 if [ ${#running[@]} -gt 0 ]; then
   outcomes_of docker cluster

@@ -39,7 +39,7 @@ describe('the agent beside the server', () => {
     data?.remove()
   })
 
-  it('makes this host the first node; it outlives a killed server, is one, and stops with the server', { timeout: 120_000 }, async () => {
+  it('makes this host the first node; it outlives a killed server, is one, and stops with the server', async () => {
     const { id, name, bp_id } = await online()
     expect({ name, bp_id }).toEqual({ name: '本机', bp_id: null })
     const { port } = new URL(server.url)

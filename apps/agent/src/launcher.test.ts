@@ -11,7 +11,7 @@ const said: string[] = []
 
 const log = () => (existsSync(join(directory, 'log')) ? readFileSync(join(directory, 'log'), 'utf8').trim().split('\n') : [])
 const state = () => JSON.parse(readFileSync(join(directory, 'versions/state.json'), 'utf8')) as unknown
-const shows = (look: () => void) => vi.waitFor(look, { timeout: 15_000, interval: 20 })
+const shows = (look: () => void) => vi.waitFor(look, { interval: 20 })
 
 /** Agents that say who they are in a file, and then do this. */
 const program = (name: string, what: string): string =>

@@ -64,7 +64,7 @@ const challengeFor = (text: string): string => {
   const { edge_id, nonce } = hello.parse(JSON.parse(text))
   return JSON.stringify({ nonce: theirs, signature: sign(null, Buffer.from(serverText(edge_id, nonce, theirs)), privateKey).toString('base64url') })
 }
-const shows = (text: string) => vi.waitFor(() => expect(said.join()).toContain(text), { timeout: 10_000, interval: 10 })
+const shows = (text: string) => vi.waitFor(() => expect(said.join()).toContain(text), { interval: 10 })
 
 describe('an agent', () => {
   it('answers its server, once that has proved who it is', async () => {
@@ -75,7 +75,7 @@ describe('an agent', () => {
       socket.send(request)
     }
     dial()
-    await vi.waitFor(() => expect(asked).toEqual(['/v1/reboot']), { timeout: 10_000, interval: 10 })
+    await vi.waitFor(() => expect(asked).toEqual(['/v1/reboot']), { interval: 10 })
   })
 
   it.each([0, 1, 2, 3, 4, 6, 8])('hears that it is sent away %i ms after it was welcomed', async (ms) => {

@@ -8,7 +8,7 @@ afterEach(() => {
   stop.abort()
   stop = new AbortController()
 })
-const patient = { timeout: 10_000, interval: 5 }
+const patient = { interval: 5 }
 
 /** Looks that are held until they are let go on. */
 function held() {

@@ -90,7 +90,7 @@ const ended = (server: Server, id: string) =>
       expect(['succeeded', 'failed', 'cancelled']).toContain(row.status)
       return row
     },
-    { timeout: 15_000, interval: 20 },
+    { interval: 20 },
   )
 const ends = async ({ platform }: Server) => (await sql<{ resource_id: string; message: string | null }>`select * from ends`.execute(platform.db)).rows
 /** A step that waits: reached, and let through by the test; leaves when its signal says so. */

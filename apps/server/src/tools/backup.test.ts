@@ -123,7 +123,7 @@ describe('a backup of the embedded database', () => {
         if (committed % 1000 === 0) await writer.query('checkpoint; select pg_switch_wal()')
       }
     })()
-    await expect.poll(() => committed, { timeout: 15_000 }).toBeGreaterThan(2000)
+    await expect.poll(() => committed).toBeGreaterThan(2000)
     const before = committed
     const file = at('online.backup')
     expect(await backup(data, file)).toMatchObject({ status: 0, stdout: expect.stringContaining(file), stderr: '' })
@@ -218,7 +218,7 @@ describe('a backup of the embedded database', () => {
     const data = await dataDirectory()
     await large(data)
     const { process: child, result } = startScript('backup', [at('file')], environment(data))
-    await expect.poll(() => existsSync(at('file.unfinished')) && statSync(at('file.unfinished')).size, { timeout: 15_000, interval: 5 }).toBeGreaterThan(0)
+    await expect.poll(() => existsSync(at('file.unfinished')) && statSync(at('file.unfinished')).size, { interval: 5 }).toBeGreaterThan(0)
     child.kill(signal)
     const ended = await result
     expect(ended.status).toBe(signal === 'SIGTERM' ? 1 : 'SIGKILL')
@@ -236,7 +236,7 @@ describe('a backup of the embedded database', () => {
     await large(data)
     const { stop } = await run(data)
     const { result } = startScript('backup', [at('file')], environment(data))
-    await expect.poll(() => existsSync(at('file.unfinished')) && statSync(at('file.unfinished')).size, { timeout: 15_000, interval: 5 }).toBeGreaterThan(0)
+    await expect.poll(() => existsSync(at('file.unfinished')) && statSync(at('file.unfinished')).size, { interval: 5 }).toBeGreaterThan(0)
     await stop()
     expect(await result).toMatchObject({ status: 1, stderr: expect.stringContaining('The database ended the backup') })
     expect(readdirSync(folder)).toEqual(['data'])
@@ -376,7 +376,7 @@ describe('restoring', () => {
     const moments = [() => existsSync(join(staged, 'base')), () => existsSync(join(staged, 'backup_label')), () => existsSync(join(staged, 'backup_label.old'))]
     for (const moment of moments) {
       const { process: child, result } = startScript('restore', [file, '--force'], environment(data))
-      await expect.poll(moment, { timeout: 15_000, interval: 1 }).toBe(true)
+      await expect.poll(moment, { interval: 1 }).toBe(true)
       child.kill('SIGKILL')
       expect((await result).status).toBe('SIGKILL')
       expect(['old', 'new']).toContain(await kind(data))
@@ -390,7 +390,7 @@ describe('restoring', () => {
     const file = await newBackup()
     const data = await dataDirectory()
     const { process: child, result } = startScript('restore', [file, '--force'], environment(data))
-    await expect.poll(() => existsSync(join(data, '.restore', 'unfinished', 'database', 'data', 'base')), { timeout: 15_000, interval: 1 }).toBe(true)
+    await expect.poll(() => existsSync(join(data, '.restore', 'unfinished', 'database', 'data', 'base')), { interval: 1 }).toBe(true)
     child.kill('SIGINT')
     expect(await result).toMatchObject({ status: 1, stderr: expect.stringContaining('nothing was changed') })
     expect(readdirSync(data).sort()).toEqual(['database', 'licence', 'lock', 'secret.key'])

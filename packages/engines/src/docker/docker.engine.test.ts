@@ -175,9 +175,9 @@ describe.skipIf(!dockerIsThere)('Docker Engine', () => {
 
   it('checks health', async () => {
     const { id } = await started({ health: { command: 'test -e /tmp/well', intervalMs: 1_000, timeoutMs: 1_000, retries: 1 } })
-    await vi.waitFor(async () => expect((await docker.containers.inspect(id)).health).toBe('unhealthy'), { timeout: 20_000, interval: 200 })
+    await vi.waitFor(async () => expect((await docker.containers.inspect(id)).health).toBe('unhealthy'), { interval: 200 })
     await docker.execs.run(id, { command: ['touch', '/tmp/well'] })
-    await vi.waitFor(async () => expect((await docker.containers.inspect(id)).health).toBe('healthy'), { timeout: 20_000, interval: 200 })
+    await vi.waitFor(async () => expect((await docker.containers.inspect(id)).health).toBe('healthy'), { interval: 200 })
   })
 
   it('tells what happens', async () => {

@@ -18,7 +18,7 @@ const listen = (): void => {
 }
 const accept = (): void => fake.socket('/1.0/events', (socket) => void connections.push(socket))
 const connected = async (count: number): Promise<WebSocket> => {
-  await expect.poll(() => seen.filter(({ type }) => type === 'connected').length, { timeout: 15_000 }).toBe(count)
+  await expect.poll(() => seen.filter(({ type }) => type === 'connected').length).toBe(count)
   return connections[count - 1] as WebSocket
 }
 const lifecycle = (action: string, source: string, context: object | null = null, timestamp = '2026-01-02T03:04:05.6Z') =>
@@ -120,7 +120,7 @@ describe('the event stream', () => {
   })
   it('goes on trying while it is refused', async () => {
     listen()
-    await expect.poll(() => fake.refused(), { timeout: 15_000 }).toBeGreaterThan(1)
+    await expect.poll(() => fake.refused()).toBeGreaterThan(1)
     expect(seen).toEqual([])
     accept()
     await connected(1)

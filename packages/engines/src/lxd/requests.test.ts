@@ -263,7 +263,7 @@ it('holds up nobody who asks while many wait', async () => {
   fake.on('GET /1.0/operations/op/wait', (response) => void response.writeHead(200))
   const starts = Array.from({ length: 50 }, () => engine.instances.start('one'))
   const waiting = () => fake.seen.filter(({ path }) => path.endsWith('/wait')).length
-  await expect.poll(waiting, { timeout: 10_000 }).toBe(50)
+  await expect.poll(waiting).toBe(50)
   expect(await engine.instances.list()).toHaveLength(1)
   const results = Promise.allSettled(starts)
   await engine.close()

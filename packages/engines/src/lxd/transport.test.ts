@@ -51,7 +51,7 @@ describe('a stream', () => {
       await new Promise((resolve) => setTimeout(resolve, 100))
       return seen.sent === sent
     }
-    await expect.poll(steady, { timeout: 10_000 }).toBe(true)
+    await expect.poll(steady).toBe(true)
     expect(seen.sent).toBeLessThan(16 * mib)
     const before = seen.sent
     let read = 0

@@ -3,9 +3,22 @@ import { join } from 'node:path'
 import type { Service } from './errors.ts'
 import type { CloudConnection } from './session.ts'
 
+const folder = process.env['ZHISUAN_OPENSTACK_DIR'] ?? join(process.env['ZHISUAN_ENGINES_DIR'] ?? '/var/lib/zhisuan-engines', 'openstack')
 /** Where `scripts/engines.sh openstack up` puts how to get in. */
-const openrc = join(process.env['ZHISUAN_OPENSTACK_DIR'] ?? join(process.env['ZHISUAN_ENGINES_DIR'] ?? '/var/lib/zhisuan-engines', 'openstack'), 'openrc')
-export const cloudIsThere = existsSync(openrc)
+const openrc = join(folder, 'openrc')
+
+/** Whether a process that the script began still runs: its id with the moment it began, as that stands in proc_pid_stat(5). */
+function runs(name: string): boolean {
+  try {
+    const [pid = '', began] = readFileSync(join(folder, 'run', name), 'utf8').trim().split(' ')
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ')[19] === began
+  } catch {
+    return false
+  }
+}
+
+/** A host that went down leaves its files behind, and no cloud. */
+export const cloudIsThere = existsSync(openrc) && runs('keystone')
 
 const said = (): Record<string, string> =>
   Object.fromEntries([...readFileSync(openrc, 'utf8').matchAll(/^export (\w+)=(.*)$/gm)].map(([, name, value]) => [name, value])) as Record<string, string>

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { somePhone, testApp, type TestApp } from '../../testing/app.ts'
 import { call, refused, send, type AnyInput } from '../../testing/call.ts'
 import { codeSentTo } from '../../testing/inbox.ts'
+import { waitingForLocks } from '../../testing/locks.ts'
 import { makeUser, someone, type Person, type SignedIn } from '../../testing/people.ts'
 import { allow, deny, isDenied, keeping, policyOf, someName } from '../../testing/policies.ts'
 import type { Call } from '@zhisuan/contract/define'
@@ -307,7 +308,7 @@ describe('what is taken away is gone on every server', () => {
     })
     await held.promise
     const listing = statusOf(second, member)
-    await expect.poll(async () => (await sql`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database() and query like '%"vms"%'`.execute(app.platform.db)).rows.length).toBeGreaterThan(0)
+    await expect.poll(() => waitingForLocks(app, '%"vms"%')).toBeGreaterThan(0)
     await by().give(admin, denying, { user_id: member.id })
     expect(await statusOf(second, member)).toBe(403)
     lock.resolve()

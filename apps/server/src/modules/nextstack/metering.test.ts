@@ -16,7 +16,7 @@ vi.mock('../cmp/cloud/cloud.engines.ts', async (actual) => {
 })
 
 const gib = 2 ** 30
-const wait = { timeout: 30_000, interval: 20 }
+const wait = { interval: 20 }
 
 let app: TestApp
 let owner: Person & SignedIn

@@ -46,7 +46,7 @@ afterEach(() => {
   http.close()
 })
 
-const isConnected = (id: string, connected: boolean) => vi.waitFor(() => expect(tunnels.connected(id)).toBe(connected), { timeout: 15_000, interval: 10 })
+const isConnected = (id: string, connected: boolean) => vi.waitFor(() => expect(tunnels.connected(id)).toBe(connected), { interval: 10 })
 
 /** An agent that is as it should be. */
 async function another(): Promise<void> {
@@ -154,7 +154,7 @@ describe('whoever is at the door', () => {
     const idle = await Promise.all(Array.from({ length: 400 }, opened))
     for (const socket of idle) socket.send(JSON.stringify({ edge_id: hostileId, nonce }))
     await another()
-    await vi.waitFor(() => expect([...silent, ...idle].every(({ readyState }) => readyState === WebSocket.CLOSED)).toBe(true), { timeout: 20_000, interval: 50 })
+    await vi.waitFor(() => expect([...silent, ...idle].every(({ readyState }) => readyState === WebSocket.CLOSED)).toBe(true), { interval: 50 })
     await isServed()
   })
 
@@ -264,7 +264,7 @@ describe('an enrolled agent that means harm', () => {
     await vi.waitFor(() => {
       collectGarbage()
       expect(keptHandles()).toBe(0)
-    }, { timeout: 10_000, interval: 100 })
+    }, { interval: 100 })
     await isServed()
   })
 

@@ -70,8 +70,8 @@ function agent(handler: TunnelParts['handler'], wish: Partial<TunnelParts> = {})
   void keepTunnel({ edgeId: id, privateKey, server: { url, public_key: tunnels.publicKey }, version: '1.2.3', handler, signal: stop.signal, say: (line) => said.push(line), ...wish })
   return { said, stop: () => stop.abort(), privateKey }
 }
-const connected = (id = edgeId) => vi.waitFor(() => expect(tunnels.connected(id)).toBe(true), { timeout: 10_000, interval: 10 })
-const gone = (id = edgeId) => vi.waitFor(() => expect(tunnels.connected(id)).toBe(false), { timeout: 10_000, interval: 10 })
+const connected = (id = edgeId) => vi.waitFor(() => expect(tunnels.connected(id)).toBe(true), { interval: 10 })
+const gone = (id = edgeId) => vi.waitFor(() => expect(tunnels.connected(id)).toBe(false), { interval: 10 })
 
 describe('an agent that is enrolled', () => {
   it('answers what the server asks, with what is sent, streamed, and left open', async () => {

@@ -24,8 +24,7 @@ const compose = fakeCompose(docker)
 const otherDocker = fakeDocker()
 const otherCompose = fakeCompose(otherDocker)
 
-const within = { timeout: 10_000 }
-const online = (agent: TestAgent) => vi.waitFor(async () => expect((await call(app, edges.get, { token: owner.token, params: { id: agent.edge.id } })).status).toBe('online'), within)
+const online = (agent: TestAgent) => vi.waitFor(async () => expect((await call(app, edges.get, { token: owner.token, params: { id: agent.edge.id } })).status).toBe('online'))
 beforeAll(async () => {
   app = await testApp()
   owner = await someone(app)
@@ -49,9 +48,9 @@ let port = 18_080
 const freshFile = () => `services:\n  web:\n    image: app:\${TAG:-1}\n    ports: ["${port++}:80"]\n    depends_on: [db]\n  db:\n    image: db:1\n    volumes: ["data:/data"]\nvolumes:\n  data:\n`
 const asked = (wish: Partial<Deploy> = {}): Deploy => ({ name: `s-${randomUUID()}`, ...(wish.template_id === undefined && { compose: freshFile() }), placement: { edge_ids: [node.edge.id] }, ...wish })
 const get = (id: string) => call(app, nodeStacks.get, { token: owner.token, params: { id } })
-const is = (id: string, what: Partial<Stack>) => vi.waitFor(async () => expect(await get(id)).toMatchObject(what), within)
+const is = (id: string, what: Partial<Stack>) => vi.waitFor(async () => expect(await get(id)).toMatchObject(what))
 const settled = async (id: string) => {
-  await vi.waitFor(async () => expect(stackTransitional).not.toContain((await get(id)).status), within)
+  await vi.waitFor(async () => expect(stackTransitional).not.toContain((await get(id)).status))
   return get(id)
 }
 const deployed = async (wish?: Partial<Deploy>) => settled((await call(app, stacks.create, { token: owner.token, body: asked(wish) })).items[0]?.id ?? '')
@@ -89,7 +88,7 @@ describe('a stack', () => {
     expect((await call(app, edges.get, { token: owner.token, params: { id: node.edge.id } })).container_count).toBeGreaterThanOrEqual(2)
 
     expect(await call(app, stackDeployments.delete, { token: owner.token, params: { id: deployment_id } })).toMatchObject({ status: 'deleting' })
-    await vi.waitFor(async () => expect((await call(app, stackDeployments.list, { token: owner.token, query: { keyword: body.name } })).total).toBe(0), within)
+    await vi.waitFor(async () => expect((await call(app, stackDeployments.list, { token: owner.token, query: { keyword: body.name } })).total).toBe(0))
     expect(onDocker(project)).toEqual([])
   })
 
@@ -171,7 +170,7 @@ describe('a stack', () => {
     expect(failed).toMatchObject({ status: 'error', error: expect.stringContaining('没有安装Docker Compose') as string })
     compose.fail(null)
     await call(app, stacks.delete, { token: owner.token, params: { id: failed.id } })
-    await vi.waitFor(async () => expect((await send(app, nodeStacks.get, { token: owner.token, params: { id: failed.id } })).status).toBe(404), within)
+    await vi.waitFor(async () => expect((await send(app, nodeStacks.get, { token: owner.token, params: { id: failed.id } })).status).toBe(404))
   })
 
   it.each(['breaks', 'busy'] as const)('is asked for again where the answer of its node %s', async (what) => {
@@ -189,7 +188,7 @@ describe('a stack', () => {
     expect(await act(id, { action: 'start' })).toMatchObject({ status: 'running' })
     expect(docker.volumes.has(`${project}_data`)).toBe(true)
     expect(await call(app, nodeStacks.delete, { token: owner.token, params: { id } })).toMatchObject({ status: 'deleting' })
-    await vi.waitFor(async () => expect((await send(app, nodeStacks.get, { token: owner.token, params: { id } })).status).toBe(404), within)
+    await vi.waitFor(async () => expect((await send(app, nodeStacks.get, { token: owner.token, params: { id } })).status).toBe(404))
     expect(onDocker(project)).toEqual([])
     expect(docker.volumes.has(`${project}_data`)).toBe(false)
     expect(await app.platform.db.selectFrom('containers').select('id').where('name', 'like', `${project}%`).execute()).toEqual([])

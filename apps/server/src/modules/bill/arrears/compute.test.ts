@@ -26,7 +26,7 @@ describe('a suspended organisation, on a cloud of the second family', () => {
     const params = { id: tenant.bp_id ?? '' }
     await call(app, arrearsPolicies.setException, { token: admin, params, body: { low_balance: '100', grace_hours: 0, warning_hours: 0, suspends: true, stop_vms: true, stop_containers: true, refuse_new: false, resume: true } })
     await app.platform.db.transaction().execute((tx) => ledger.chargeUsage(tx, { owner_id: params.id, amount: toMinor('1'), key: uuidv7() }))
-    await vi.waitFor(async () => expect((await call(app, standings.get, { token, params })).state).toBe('suspended'), { timeout: 30_000, interval: 50 })
+    await vi.waitFor(async () => expect((await call(app, standings.get, { token, params })).state).toBe('suspended'), { interval: 50 })
   })
   afterAll(() => app.close())
 

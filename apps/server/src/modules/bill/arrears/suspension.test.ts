@@ -46,7 +46,7 @@ afterAll(async () => {
 })
 
 type Who = Person & SignedIn
-const patience = { timeout: 20_000, interval: 50 }
+const patience = { interval: 50 }
 const policy = { low_balance: '0', grace_hours: 0, warning_hours: 0, suspends: true, stop_vms: true, stop_containers: true, refuse_new: true, resume: true }
 const runsDry = (who: Who, on = app) => on.platform.db.transaction().execute((tx) => ledger.chargeUsage(tx, { owner_id: who.bp_id ?? '', amount: toMinor('1'), key: uuidv7() }))
 const pays = (who: Who) => call(app, accounts.charge, { token: admin.token, params: { id: who.bp_id ?? '' }, body: { amount: '1' } })

@@ -16,7 +16,7 @@ import { createBudgets } from './budget.service.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
-const wait = { timeout: 30_000, interval: 30 }
+const wait = { interval: 30 }
 type Who = Person & SignedIn
 
 let app: TestApp

@@ -38,9 +38,9 @@ describe('a budget', () => {
     expect(made).toMatchObject({ amount: '100.00', spent: '0.00', percent: 0, thresholds: [50, 80, 100], reached: [], project: null, product: null })
     await use(tenant, '49.99999999')
     await use(tenant, '0.00000001')
-    await expect.poll(() => told(tenant), { timeout: 15_000, interval: 30 }).toEqual([expect.stringContaining('预算“每月”本月已用50.00元，达到预算100.00元的50%')])
+    await expect.poll(() => told(tenant), { interval: 30 }).toEqual([expect.stringContaining('预算“每月”本月已用50.00元，达到预算100.00元的50%')])
     await use(tenant, '60')
-    await expect.poll(async () => (await told(tenant)).length, { timeout: 15_000, interval: 30 }).toBe(2)
+    await expect.poll(async () => (await told(tenant)).length, { interval: 30 }).toBe(2)
     expect((await told(tenant))[1]).toContain('达到预算100.00元的100%')
     expect((await list(tenant))[0]).toMatchObject({ spent: '110.00', percent: 110, reached: [{ percent: 50 }, { percent: 80 }, { percent: 100 }] })
     // Another amount is another budget: it is told anew, at once.

@@ -18,6 +18,7 @@ import { Refusal } from '../../../platform/errors.ts'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
 import { startTestEngine, type TestEngine } from '../../../testing/engine.ts'
+import { waitingForLocks } from '../../../testing/locks.ts'
 import { makeUser, signIn, someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { allow, deny, keeping } from '../../../testing/policies.ts'
 import { ledger } from '../ledger/ledger.service.ts'
@@ -34,7 +35,7 @@ vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
 
 const gib = 2 ** 30
 const day = 86_400_000
-const wait = { timeout: 30_000, interval: 20 }
+const wait = { interval: 20 }
 
 let app: TestApp
 let admin: Person & SignedIn
@@ -242,7 +243,7 @@ describe('two that come at once', () => {
     await spans.reached()
     const renewed = call(app, orders.pay, of(who, renewal))
     // It waits for the refund, wherever that stands.
-    await expect.poll(async () => (await app.platform.database.pool.query(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)).rowCount, wait).toBe(2)
+    await expect.poll(() => waitingForLocks(app), wait).toBe(2)
     await spans.letGo()
     expect((await refund).status).toBe('refunded')
     expect(await renewed).toMatchObject({ status: 'delivered', covers: { from: (await refund).covers?.to } })
@@ -266,7 +267,7 @@ describe('two that come at once', () => {
     const same = 'bp_id, resource_type, resource_id, resource_name, period, count, auto_renew, automatic, quote, usage, amount, expires_at, created_by, created_by_name, created_at'
     await client.query(`insert into bill_orders (id, kind, status, ${same}) select $1, 'renewal', 'unpaid', ${same} from bill_orders where id = $2`, [his, first.id])
     const ordered = clock.orderRenewal(volume)
-    await expect.poll(async () => (await app.platform.database.pool.query(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)).rowCount, wait).toBe(1)
+    await expect.poll(() => waitingForLocks(app), wait).toBe(1)
     await client.query('commit')
     expect(await ordered).toBeNull()
     // What is his to pay is not paid by the platform.

@@ -24,10 +24,10 @@ beforeAll(async () => {
   owner = await someone(app)
   url = (await listening(app)).replace('http', 'ws')
   node = await someNode(app, owner.token, { answers: docker.answers })
-  await vi.waitFor(async () => expect((await call(app, edges.get, { token: owner.token, params: { id: node.edge.id } })).status).toBe('online'), { timeout: 10_000 })
+  await vi.waitFor(async () => expect((await call(app, edges.get, { token: owner.token, params: { id: node.edge.id } })).status).toBe('online'))
   const { items } = await call(app, containers.deploy, { token: owner.token, body: { name: `c-${randomUUID()}`, spec: { image: 'app:1' }, placement: { edge_ids: [node.edge.id] } } })
   id = items[0]?.id ?? ''
-  await vi.waitFor(async () => expect((await call(app, containers.get, { token: owner.token, params: { id } })).status).toBe('running'), { timeout: 10_000 })
+  await vi.waitFor(async () => expect((await call(app, containers.get, { token: owner.token, params: { id } })).status).toBe('running'))
 })
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.terminate()
@@ -59,7 +59,7 @@ const statusOf = async (path: string): Promise<number> => {
   return answer.statusCode
 }
 /** The terminal before may be ending still. */
-const opened = () => vi.waitFor(() => open(), { timeout: 10_000 })
+const opened = () => vi.waitFor(() => open())
 
 describe('a terminal', () => {
   it('echoes, changes its size, and tells how its command ended', async () => {
@@ -95,7 +95,7 @@ describe('a terminal', () => {
   })
 
   it('of a command that is not there is refused, and is closed by what it does not understand', async () => {
-    await vi.waitFor(async () => expect(await refused(app, containers.terminal, { token: owner.token, params: { id }, body: { command: ['/none'] } })).toMatchObject({ status: 400, code: 95110, fields: [{ field: 'command' }] }), { timeout: 10_000 })
+    await vi.waitFor(async () => expect(await refused(app, containers.terminal, { token: owner.token, params: { id }, body: { command: ['/none'] } })).toMatchObject({ status: 400, code: 95110, fields: [{ field: 'command' }] }))
     const { path } = await opened()
     const { socket, closed } = await dial(path)
     socket.send('{')
@@ -104,7 +104,7 @@ describe('a terminal', () => {
 
   it('ends with the session that opened it; so does following a log', async () => {
     const { token } = await signIn(app, owner)
-    const { path } = await vi.waitFor(() => open(token), { timeout: 10_000 })
+    const { path } = await vi.waitFor(() => open(token))
     const { closed } = await dial(path)
     expect((await send(app, auth.logout, { token })).status).toBeLessThan(300)
     expect(await closed).toBe(1000)

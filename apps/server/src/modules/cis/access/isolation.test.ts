@@ -25,7 +25,6 @@ const compose = fakeCompose(docker)
 /** Of the owner, by what calls name them. */
 const own = { edge: '', container: '', deployment: '', config: '', template: '', stack: '', service: '', stackDeployment: '', pull: '' }
 
-const within = { timeout: 10_000 }
 beforeAll(async () => {
   app = await testApp()
   owner = await someone(app)
@@ -34,7 +33,7 @@ beforeAll(async () => {
   node = await someNode(app, owner.token, { answers: compose.answers, create: { labels: [{ key: 'secret-label', value: 'x' }], taints: [{ key: 'secret-taint', value: 'x', effect: 'PreferNoSchedule' }] } })
   own.edge = node.edge.id
   const { token } = owner
-  await vi.waitFor(async () => expect((await call(app, edges.get, { token, params: { id: own.edge } })).status).toBe('online'), within)
+  await vi.waitFor(async () => expect((await call(app, edges.get, { token, params: { id: own.edge } })).status).toBe('online'))
   own.config = (await call(app, configs.put, { token, body: { name: 'cfg', content: 'geheim' } })).id
   const { items, deployment_id } = await call(app, containers.deploy, { token, body: { name: 'one', spec: { image: 'app:1', ports: [{ container_port: 1, host_port: 20_001 }] }, placement: { edge_ids: [own.edge] } } })
   own.deployment = deployment_id
@@ -43,8 +42,8 @@ beforeAll(async () => {
   const stack = await call(app, nodeStacks.create, { token, body: { name: 'stk', compose: 'services:\n  web:\n    image: app:1\n', edge_id: own.edge } })
   own.stack = stack.id
   own.stackDeployment = stack.deployment.id
-  await vi.waitFor(async () => expect((await call(app, containers.get, { token, params: { id: own.container } })).status).toBe('running'), within)
-  await vi.waitFor(async () => expect((await call(app, nodeStacks.get, { token, params: { id: own.stack } })).status).toBe('running'), within)
+  await vi.waitFor(async () => expect((await call(app, containers.get, { token, params: { id: own.container } })).status).toBe('running'))
+  await vi.waitFor(async () => expect((await call(app, nodeStacks.get, { token, params: { id: own.stack } })).status).toBe('running'))
   own.service = (await call(app, services.list, { token, params: { id: own.stack } })).items[0]?.id ?? ''
   own.pull = (await call(app, edgeImages.pullImage, { token, params: { id: own.edge }, body: { image: 'app:9' } })).pull_id
 })
@@ -147,7 +146,7 @@ describe('somebody of another organisation', () => {
 
   it('may not ask with the owner’s config, template, or in his name', async () => {
     const theirs = await someNode(app, stranger.token, { answers: fakeDocker().answers })
-    await vi.waitFor(async () => expect((await call(app, edges.get, { token: stranger.token, params: { id: theirs.edge.id } })).status).toBe('online'), within)
+    await vi.waitFor(async () => expect((await call(app, edges.get, { token: stranger.token, params: { id: theirs.edge.id } })).status).toBe('online'))
     const token = stranger.token
     const placement = { edge_ids: [theirs.edge.id] }
     expect(await refused(app, containers.deploy, { token, body: { name: 'x', spec: { image: 'app:1', mounts: [{ type: 'config', config_id: own.config, path: '/x' }] }, placement } })).toMatchObject({ code: 95114 })
@@ -186,7 +185,7 @@ describe('tickets and links', () => {
   } as const
   const each = Object.entries(ways)
   /** A terminal that was not come by is held for a moment. */
-  const given = (give: (token: string) => Promise<string>, token: string) => vi.waitFor(() => give(token), { timeout: 15_000 })
+  const given = (give: (token: string) => Promise<string>, token: string) => vi.waitFor(() => give(token))
 
   it.each(each)('%s: is good once', async (_name, { give, come }) => {
     const path = await given(give, owner.token)

@@ -20,7 +20,7 @@ beforeAll(async () => {
   owner = await someone(app)
   stranger = await someone(app)
   node = await someNode(app, owner.token, { answers: docker.answers })
-  await vi.waitFor(async () => expect((await call(app, edges.get, { token: owner.token, params: { id: node.edge.id } })).status).toBe('online'), { timeout: 10_000 })
+  await vi.waitFor(async () => expect((await call(app, edges.get, { token: owner.token, params: { id: node.edge.id } })).status).toBe('online'))
 })
 afterAll(async () => {
   node.stop()
@@ -30,7 +30,7 @@ afterAll(async () => {
 const put = (body: Partial<BodyInput<typeof configs.put>> = {}): Promise<Config> => call(app, configs.put, { token: owner.token, body: { name: `cfg-${randomUUID()}`, content: 'a=1\n', ...body } })
 const get = async (id: string) => (await call(app, configs.list, { token: owner.token, query: { id } })).items[0]
 const fileOf = (id: string, path: string) => [...docker.containers.values()].find(({ body }) => body.Labels['zhisuan.container'] === id)?.files.get(path)?.toString()
-const eventually = (check: () => Promise<void> | void) => vi.waitFor(check, { timeout: 10_000 })
+const eventually = (check: () => Promise<void> | void) => vi.waitFor(check)
 
 describe('a config', () => {
   it('is made, found, changed and deleted', async () => {

@@ -21,7 +21,7 @@ const docker = fakeDocker()
 const otherDocker = fakeDocker()
 let ports = 20_000
 
-const online = (agent: TestAgent) => vi.waitFor(async () => expect(await call(app, edges.get, { token: owner.token, params: { id: agent.edge.id } })).toMatchObject({ status: 'online', docker_version: expect.any(String) as string }), { timeout: 10_000 })
+const online = (agent: TestAgent) => vi.waitFor(async () => expect(await call(app, edges.get, { token: owner.token, params: { id: agent.edge.id } })).toMatchObject({ status: 'online', docker_version: expect.any(String) as string }))
 beforeAll(async () => {
   app = await testApp()
   owner = await someone(app)
@@ -45,11 +45,11 @@ const asked = (wish: { spec?: Partial<Deploy['spec']>; placement?: Deploy['place
   placement: wish.placement ?? { edge_ids: [node.edge.id] },
 })
 const get = (id: string) => call(app, containers.get, { token: owner.token, params: { id } })
-const is = (id: string, what: Partial<Container>) => vi.waitFor(async () => expect(await get(id)).toMatchObject(what), { timeout: 10_000 })
+const is = (id: string, what: Partial<Container>) => vi.waitFor(async () => expect(await get(id)).toMatchObject(what))
 const settled = async (id: string): Promise<Container> => {
-  await vi.waitFor(async () => expect(containerTransitional).not.toContain((await get(id)).status), { timeout: 10_000 })
+  await vi.waitFor(async () => expect(containerTransitional).not.toContain((await get(id)).status))
   // Its operation ends with what it says of the container; an open one refuses the next.
-  await vi.waitFor(async () => expect(await app.platform.db.selectFrom('operations').select('id').where('resource_id', '=', id).where('finished_at', 'is', null).execute()).toEqual([]), { timeout: 10_000 })
+  await vi.waitFor(async () => expect(await app.platform.db.selectFrom('operations').select('id').where('resource_id', '=', id).where('finished_at', 'is', null).execute()).toEqual([]))
   return get(id)
 }
 const deployed = async (wish: Parameters<typeof asked>[0] = {}): Promise<Container> => {
@@ -83,7 +83,7 @@ describe('a deployment', () => {
     expect((await call(app, containers.list, { token: owner.token, query: { deployment_id, edge_id: node.edge.id } })).items.map(({ id }) => id)).toEqual([here])
     expect((await call(app, edges.get, { token: owner.token, params: { id: node.edge.id } })).container_count).toBeGreaterThan(0)
     expect(await call(app, deployments.delete, { token: owner.token, params: { id: deployment_id } })).toMatchObject({ status: 'deleting' })
-    await vi.waitFor(async () => expect((await call(app, deployments.list, { token: owner.token, query: { keyword: wish.name } })).total).toBe(0), { timeout: 10_000 })
+    await vi.waitFor(async () => expect((await call(app, deployments.list, { token: owner.token, query: { keyword: wish.name } })).total).toBe(0))
     expect([...made(here), ...made(here, otherDocker)]).toEqual([])
   })
 
@@ -115,7 +115,7 @@ describe('a deployment', () => {
     expect(bindRefusal({ kind: 2, bp_id: owner.bp_id }, { bp_id: null }, bind.host_path)).toBe('foreign')
     expect(bindRefusal({ kind: 3, bp_id: null }, { bp_id: null }, bind.host_path)).toBe('foreign')
     const { items } = await call(app, containers.deploy, { token: platform.token, body: asked({ spec: { mounts: [bind] } }) })
-    await vi.waitFor(async () => expect((await call(app, containers.get, { token: platform.token, params: { id: items[0]?.id ?? '' } })).status).toBe('running'), { timeout: 10_000 })
+    await vi.waitFor(async () => expect((await call(app, containers.get, { token: platform.token, params: { id: items[0]?.id ?? '' } })).status).toBe('running'))
   })
 
   it('gets a port that one of two wants at once', async () => {
@@ -180,7 +180,7 @@ describe('what goes wrong on the node', () => {
     })
     const { items } = await call(app, containers.deploy, { token: owner.token, body: asked({ placement: { edge_ids: [cut.edge.id] } }) })
     const id = items[0]?.id ?? ''
-    await vi.waitFor(async () => expect((await call(app, edges.get, { token: owner.token, params: { id: cut.edge.id } })).status).toBe('offline'), { timeout: 10_000 })
+    await vi.waitFor(async () => expect((await call(app, edges.get, { token: owner.token, params: { id: cut.edge.id } })).status).toBe('offline'))
     expect(await get(id)).toMatchObject({ status: 'creating', edge: { online: false } })
     engine.fail(null)
     const { server_public_key } = await call(app, enrolments.enrol, { body: { token: cut.enrolment.token, public_key: cut.publicKey, version: '0.1.0' } })
@@ -220,7 +220,7 @@ describe('a container', () => {
     const { name: taken } = await deployed()
     expect(await refused(app, containers.action, { token: owner.token, params: { id }, body: { action: 'rename', name: taken } })).toMatchObject({ status: 400, code: 95102 })
     expect(await call(app, containers.delete, { token: owner.token, params: { id } })).toMatchObject({ status: 'deleting', status_code: 3 })
-    await vi.waitFor(async () => expect((await send(app, containers.get, { token: owner.token, params: { id } })).status).toBe(404), { timeout: 10_000 })
+    await vi.waitFor(async () => expect((await send(app, containers.get, { token: owner.token, params: { id } })).status).toBe(404))
     expect(made(id)).toEqual([])
   })
 
@@ -237,7 +237,7 @@ describe('a container', () => {
     expect(made(id)[0]?.body.HostConfig.Mounts).toMatchObject([{ Source: 'data', Target: '/var/lib/data' }])
     made(id)[0]?.volumes.set('/other', name)
     await call(app, containers.delete, { token: owner.token, params: { id } })
-    await vi.waitFor(() => expect(docker.removedVolumes).toEqual([name]), { timeout: 10_000 })
+    await vi.waitFor(() => expect(docker.removedVolumes).toEqual([name]))
   })
 
   it('shows what others do on the node', async () => {
@@ -255,7 +255,7 @@ describe('a container', () => {
     // The event came before it was gone from the list: another look finds it.
     await is(id, { status: 'lost', status_code: 12 })
     await call(app, containers.delete, { token: owner.token, params: { id } })
-    await vi.waitFor(async () => expect((await send(app, containers.get, { token: owner.token, params: { id } })).status).toBe(404), { timeout: 10_000 })
+    await vi.waitFor(async () => expect((await send(app, containers.get, { token: owner.token, params: { id } })).status).toBe(404))
   })
 
   it('is unknown while its node is away, and gone with a node that is sent away', async () => {

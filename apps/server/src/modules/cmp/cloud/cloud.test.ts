@@ -59,7 +59,7 @@ async function makeVm(cloud_id: string, token = admin.token, name = `vm-${random
   })
   const [vm] = items
   if (vm === undefined) throw new Error('nothing was created')
-  await vi.waitFor(async () => expect((await call(app, vms.get, { token, params: { id: vm.id } })).status).toBe('running'), { timeout: 10_000, interval: 50 })
+  await vi.waitFor(async () => expect((await call(app, vms.get, { token, params: { id: vm.id } })).status).toBe('running'), { interval: 50 })
   return vm
 }
 
@@ -483,7 +483,7 @@ describe('the look at all clouds', () => {
         try {
           await gate.reached
           const checked = async (id: string) => new Date((await get(id))?.checked_at ?? 0).getTime()
-          await vi.waitFor(async () => expect(await checked(other)).toBeGreaterThan(app.clock.now().getTime() + 30 * 60_000), { timeout: 10_000, interval: 20 })
+          await vi.waitFor(async () => expect(await checked(other)).toBeGreaterThan(app.clock.now().getTime() + 30 * 60_000), { interval: 20 })
           expect(await checked(hanging)).toBeLessThan(app.clock.now().getTime() + 30 * 60_000)
         } finally {
           gate.open()

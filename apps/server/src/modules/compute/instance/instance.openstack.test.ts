@@ -187,7 +187,7 @@ describe.runIf(cloudIsThere)('instances on a real OpenStack', () => {
       socket.on('message', (data: Buffer, isBinary) => (isBinary ? said.push(data.toString()) : frames.push(JSON.parse(data.toString()))))
       const closed = new Promise<number>((resolve) => socket.once('close', resolve))
       await once(socket, 'open')
-      return { socket, frames, closed, type: (text: string) => socket.send(Buffer.from(text), { binary: true }), shows: (text: string) => vi.waitFor(() => expect(said.join('')).toContain(text), { timeout: 20_000, interval: 20 }) }
+      return { socket, frames, closed, type: (text: string) => socket.send(Buffer.from(text), { binary: true }), shows: (text: string) => vi.waitFor(() => expect(said.join('')).toContain(text), { interval: 20 }) }
     }
     expect(await ask(calls.serialConsole, id, {}, other)).toMatchObject({ status: 404 })
 

@@ -101,7 +101,7 @@ describe('the serial console of an instance', () => {
     const closed = once(socket, 'close').then(([code]) => code as number)
     await once(socket, 'open')
     const text = () => Buffer.concat(printed).toString()
-    return { socket, frames, text, closed, shows: (wanted: string) => vi.waitFor(() => expect(text()).toContain(wanted), { timeout: 5_000, interval: 10 }), type: (typed: string) => socket.send(Buffer.from(typed), { binary: true }) }
+    return { socket, frames, text, closed, shows: (wanted: string) => vi.waitFor(() => expect(text()).toContain(wanted), { interval: 10 }), type: (typed: string) => socket.send(Buffer.from(typed), { binary: true }) }
   }
   const cloudAsked = () => expect.objectContaining({ service: 'compute', request_id: 'req-of-nova' })
 
@@ -206,11 +206,11 @@ describe('the serial console of an instance', () => {
       size += data.length
     })
     screen.type('go')
-    await vi.waitFor(() => expect(size).toBeGreaterThan(0), { timeout: 5_000 })
+    await vi.waitFor(() => expect(size).toBeGreaterThan(0))
     await new Promise((resolve) => setTimeout(resolve, 1_000))
     // Of 40 MiB most still waits at the other end: between are what the kernel's and our buffers hold.
     expect(lines.at(-1)?.bufferedAmount).toBeGreaterThan(16 * 2 ** 20)
     screen.socket.resume()
-    await vi.waitFor(() => expect(size).toBe(blocks * block.length), { timeout: 20_000 })
+    await vi.waitFor(() => expect(size).toBe(blocks * block.length))
   })
 })

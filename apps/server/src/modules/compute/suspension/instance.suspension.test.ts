@@ -12,7 +12,7 @@ import { chargeUsage } from '../../bill/testing.ts'
 import { createUsageLooks, lookAtUsageJob } from '../metering/metering.service.ts'
 
 type Who = Person & SignedIn
-const patience = { timeout: 30_000, interval: 100 }
+const patience = { interval: 100 }
 
 describe('a suspension of who has instances on an OpenStack', () => {
   let app: TestApp

@@ -30,7 +30,7 @@ const get = (id: string, token = owner.token) => call(app, edges.get, { token, p
 const list = (query: QueryInput<typeof edges.list>, token = owner.token) => call(app, edges.list, { token, query })
 const enrol = (token: string, public_key = publicKeyOf(newPrivateKey())) => call(app, enrolments.enrol, { body: { token, public_key, version: '0.1.0' } })
 const notEnrolled = (token: string, public_key = publicKeyOf(newPrivateKey())) => refused(app, enrolments.enrol, { body: { token, public_key, version: '0.1.0' } })
-const is = (id: string, status: string) => vi.waitFor(async () => expect((await get(id)).status).toBe(status), { timeout: 10_000, interval: 20 })
+const is = (id: string, status: string) => vi.waitFor(async () => expect((await get(id)).status).toBe(status), { interval: 20 })
 const node = async (wish: Parameters<typeof someNode>[2] = {}, token = owner.token): Promise<TestAgent> => {
   const made = await someNode(app, token, wish)
   stops.push(made.stop)
@@ -99,7 +99,7 @@ describe('an agent that has come', () => {
   it('is online with what it says of itself, and offline when it is gone', async () => {
     const { edge, stop } = await node({ facts: { gpus: [0, 1].map((index) => ({ index, uuid: `GPU-${index}`, vendor: 'nvidia' as const, model: 'H200', memory_bytes: 1, driver: '1' })) } })
     await is(edge.id, 'online')
-    await vi.waitFor(async () => expect(await get(edge.id)).toMatchObject({ metrics: { cpu_share: 0.25 }, facts: { kernel: '6.12.0' } }), { timeout: 10_000 })
+    await vi.waitFor(async () => expect(await get(edge.id)).toMatchObject({ metrics: { cpu_share: 0.25 }, facts: { kernel: '6.12.0' } }))
     expect(await get(edge.id)).toMatchObject({ host_name: 'edge-01', addresses: ['192.0.2.7'], cpu_cores: 8, docker_version: '20.10.24', agent_version: '0.1.0', gpus: [{ model: 'H200', count: 2 }], facts: { kernel: '6.12.0' } })
     expect((await call(app, edges.metrics, { token: owner.token, params: { id: edge.id } })).items.length).toBeGreaterThan(0)
     stop()
@@ -110,7 +110,7 @@ describe('an agent that has come', () => {
   it('that says of itself what no database stores is not believed, and the facts of others are written', async () => {
     for (const host_name of ['a\0b', '\ud800']) {
       const [odd, other] = await Promise.all([node({ facts: { host_name } }), node()])
-      await vi.waitFor(async () => expect(await get(other.edge.id)).toMatchObject({ host_name: 'edge-01' }), { timeout: 10_000 })
+      await vi.waitFor(async () => expect(await get(other.edge.id)).toMatchObject({ host_name: 'edge-01' }))
       await is(odd.edge.id, 'online')
       expect((await get(odd.edge.id)).facts).toBeNull()
     }
@@ -118,7 +118,7 @@ describe('an agent that has come', () => {
 
   it('waits to be confirmed where that is wished', async () => {
     const { edge } = await node({ create: { confirm: 'manual' } })
-    await vi.waitFor(async () => expect((await get(edge.id)).facts).not.toBeNull(), { timeout: 10_000 })
+    await vi.waitFor(async () => expect((await get(edge.id)).facts).not.toBeNull())
     expect((await get(edge.id)).status).toBe('unconfirmed')
     expect(await refused(app, edges.activate, { token: owner.token, params: { id: edge.id }, query: { action: 'deactive' } })).toMatchObject({ code: 90010 })
     expect(await call(app, edges.confirm, { token: owner.token, params: { id: edge.id }, body: {} })).toMatchObject({ status: 'online' })
@@ -143,7 +143,7 @@ describe('an agent that has come', () => {
     const { server_public_key } = await enrol(enrolment.token)
     const { said, stop } = await startAgent(app, { edgeId: edge.id, privateKey: newPrivateKey(), serverKey: server_public_key })
     stops.push(stop)
-    await vi.waitFor(() => expect(said).not.toEqual([]), { timeout: 5_000 })
+    await vi.waitFor(() => expect(said).not.toEqual([]))
     expect((await get(edge.id)).status).toBe('offline')
   })
 

@@ -49,7 +49,7 @@ async function node(site_id: string | null = siteId): Promise<TestAgent & { told
   }
   const made = await someNode(app, owner.token, { answers, create: { site_id } })
   stops.push(made.stop)
-  await vi.waitFor(async () => expect(await status(made.edge.id)).toBe('online'), { timeout: 10_000 })
+  await vi.waitFor(async () => expect(await status(made.edge.id)).toBe('online'))
   return { ...made, told, answers }
 }
 const create = (edge_id: string, wish: object = {}) => call(app, gateways.create, { token: admin.token, body: { name: `g-${randomUUID()}`, edge_id, address: '10.0.0.7', port: 7000, ...wish } })
@@ -77,11 +77,11 @@ describe('a gateway', () => {
     const made = await create(edge.id)
     expect(told).toEqual([null, 7000])
     stop()
-    await vi.waitFor(async () => expect((await list({ keyword: made.name })).items[0]?.status).toBe('offline'), { timeout: 10_000 })
+    await vi.waitFor(async () => expect((await list({ keyword: made.name })).items[0]?.status).toBe('offline'))
     expect(await refused(app, gateways.action, { token: admin.token, params: { id: made.id }, query: { action: 'reboot' } })).toMatchObject({ code: 90010 })
     const back = await startAgent(app, { edgeId: edge.id, privateKey, serverKey: new URL(enrolment.url).searchParams.get('key') ?? '' }, answers)
     stops.push(back.stop)
-    await vi.waitFor(() => expect(told).toEqual([null, 7000, 7000]), { timeout: 10_000 })
+    await vi.waitFor(() => expect(told).toEqual([null, 7000, 7000]))
   })
 
   it('says why its node does not let anybody through', async () => {

@@ -78,7 +78,7 @@ const withDocker = async (): Promise<TestAgent & ReturnType<typeof someDocker>> 
   const docker = someDocker()
   const node = await someNode(app, owner.token, { answers: docker.answers })
   stops.push(node.stop)
-  await vi.waitFor(async () => expect((await call(app, edges.get, { token: owner.token, params: { id: node.edge.id } })).status).toBe('online'), { timeout: 10_000 })
+  await vi.waitFor(async () => expect((await call(app, edges.get, { token: owner.token, params: { id: node.edge.id } })).status).toBe('online'))
   return { ...node, ...docker }
 }
 const ids = (items: readonly { id: string }[]): string[] => items.map(({ id }) => id)
@@ -89,7 +89,7 @@ const ended = (id: string, pull_id: string) =>
       expect(pull.status).not.toBe('running')
       return pull
     },
-    { timeout: 15_000, interval: 20 },
+    { interval: 20 },
   )
 
 describe('images of a node', () => {
@@ -119,7 +119,7 @@ describe('images of a node', () => {
     })
     const params = { id: edge.id }
     const { pull_id } = await call(app, edgeImages.pullImage, { token: owner.token, params, body: { image: 'library/new:1' } })
-    await vi.waitFor(async () => expect(await call(app, edgeImages.pull, { token: owner.token, params: { ...params, pull_id } })).toMatchObject({ status: 'running', layers: [{ id: 'l1', status: 'Downloading', current_bytes: 10, total_bytes: 100 }] }), { timeout: 5_000 })
+    await vi.waitFor(async () => expect(await call(app, edgeImages.pull, { token: owner.token, params: { ...params, pull_id } })).toMatchObject({ status: 'running', layers: [{ id: 'l1', status: 'Downloading', current_bytes: 10, total_bytes: 100 }] }))
     expect(await refused(app, edgeImages.pull, { token: stranger.token, params: { ...params, pull_id } })).toMatchObject({ status: 404 })
     go()
     expect(await ended(edge.id, pull_id)).toMatchObject({ image: 'library/new:1', status: 'succeeded', error: null, layers: [{ id: 'l1', status: 'Pull complete', current_bytes: 10, total_bytes: 100 }] })
@@ -131,7 +131,7 @@ describe('images of a node', () => {
     const { edge, enrolment, state, stop, privateKey, answers } = await withDocker()
     state.hold = new Promise(() => undefined)
     const { pull_id } = await call(app, edgeImages.pullImage, { token: owner.token, params: { id: edge.id }, body: { image: 'library/new:1' } })
-    await vi.waitFor(() => expect(state.pulls).toBe(1), { timeout: 5_000 })
+    await vi.waitFor(() => expect(state.pulls).toBe(1))
     stop()
     state.hold = null
     const back = await startAgent(app, { edgeId: edge.id, privateKey, serverKey: new URL(enrolment.url).searchParams.get('key') ?? '' }, answers)

@@ -55,7 +55,7 @@ const node = async (): Promise<TestAgent> => {
     },
   })
   stops.push(made.stop)
-  await vi.waitFor(async () => expect((await call(app, edges.get, { token: owner.token, params: { id: made.edge.id } })).status).toBe('online'), { timeout: 10_000 })
+  await vi.waitFor(async () => expect((await call(app, edges.get, { token: owner.token, params: { id: made.edge.id } })).status).toBe('online'))
   return made
 }
 type Body = BodyInput<typeof serviceAgents.create>
@@ -100,7 +100,7 @@ describe('a port of the platform that leads to a node', () => {
     }
     await ends()
     stop()
-    await vi.waitFor(async () => expect(await listed(id)).toMatchObject({ status: 'offline' }), { timeout: 10_000 })
+    await vi.waitFor(async () => expect(await listed(id)).toMatchObject({ status: 'offline' }))
     await ends()
   })
 

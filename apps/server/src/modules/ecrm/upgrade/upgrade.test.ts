@@ -43,7 +43,7 @@ afterAll(() => app.close())
 
 const get = (id: string) => call(app, edges.get, { token: owner.token, params: { id } })
 const begin = (id: string, version: string, confirm: 'auto' | 'manual' = 'auto') => call(app, edgeUpgrades.upgrade, { token: owner.token, params: { id }, body: { version, confirm } })
-const upgraded = (id: string, status: number) => vi.waitFor(async () => expect((await get(id)).upgrade?.status).toBe(status), { timeout: 15_000, interval: 20 })
+const upgraded = (id: string, status: number) => vi.waitFor(async () => expect((await get(id)).upgrade?.status).toBe(status), { interval: 20 })
 
 /** A node whose agent comes back as `next` says: with the version that it was told, or its former one. */
 async function node(next: (told: string) => string | null): Promise<{ id: string; told: () => unknown }> {
@@ -66,7 +66,7 @@ async function node(next: (told: string) => string | null): Promise<{ id: string
   }
   const made = await someNode(app, owner.token, { answers, version: '9.1.0' })
   stops.push(made.stop)
-  await vi.waitFor(async () => expect((await get(made.edge.id)).status).toBe('online'), { timeout: 10_000 })
+  await vi.waitFor(async () => expect((await get(made.edge.id)).status).toBe('online'))
   return { id: made.edge.id, told: () => order }
 }
 

@@ -75,7 +75,7 @@ async function makeVms(name: string, count: number, person = owner, on = cloud_i
       expect(made.map(({ status }) => status)).toEqual(made.map(() => 'running'))
       return made
     },
-    { timeout: 15_000, interval: 50 },
+    { interval: 50 },
   )
 }
 const makeVm = async (name: string, person = owner, on = cloud_id): Promise<Vm> => (await makeVms(name, 1, person, on))[0] ?? expect.fail('it was made')
@@ -95,7 +95,7 @@ const when = (id: string, so: (command: Whole) => void, token = owner.token): Pr
       so(command)
       return command
     },
-    { timeout: 15_000, interval: 20 },
+    { interval: 20 },
   )
 const ended = (id: string, token = owner.token) => when(id, ({ finished_at }) => expect(finished_at).not.toBeNull(), token)
 const runs = () => engine.asked.filter(({ method, args }) => method === 'instances.exec' && (args[1] as { command: string[] }).command.join() === 'sh')
@@ -243,7 +243,7 @@ describe('asking for it', () => {
     const other = await addCloud()
     const [off, away] = [await makeVm('off'), await makeVm('away', owner, other.id)]
     await call(app, vms.stop, { token: owner.token, params: { id: off.id }, body: { force: true } })
-    await vi.waitFor(async () => expect((await call(app, vms.get, { token: owner.token, params: { id: off.id } })).status).toBe('stopped'), { timeout: 10_000 })
+    await vi.waitFor(async () => expect((await call(app, vms.get, { token: owner.token, params: { id: off.id } })).status).toBe('stopped'))
     const before = (await list({})).total
     const asked = runs().length
     expect(await refuse({ vm_ids: [web.id, theirs.id] })).toMatchObject({ status: 404, code: 90006 })
@@ -480,7 +480,7 @@ describe('a server that ends', () => {
       const [now] = await holders()
       expect(now).toBeDefined()
       expect(now).not.toBe(before)
-    }, { timeout: 10_000 })
+    })
     end.resolve()
     expect(await ended(id)).toMatchObject({ status: 'succeeded' })
   })
@@ -494,7 +494,7 @@ describe('what is kept', () => {
     await database.updateTable('commands').set({ created_at: daysAgo(91) }).where('id', '=', old.id).execute()
     await database.updateTable('commands').set({ created_at: daysAgo(89) }).where('id', '=', young.id).execute()
     await database.transaction().execute((tx) => app.platform.jobs.send(tx, pruneCommandsJob, {}))
-    await vi.waitFor(async () => expect((await send(app, commands.get, { token: owner.token, params: { id: old.id } })).status).toBe(404), { timeout: 10_000 })
+    await vi.waitFor(async () => expect((await send(app, commands.get, { token: owner.token, params: { id: old.id } })).status).toBe(404))
     expect((await get(young.id)).id).toBe(young.id)
     expect(await database.selectFrom('command_results').select('vm_id').where('command_id', '=', old.id).execute()).toEqual([])
   })

@@ -4,10 +4,11 @@ import type { BodyInput, QueryInput } from '@zhisuan/contract/define'
 import { flavors, type Flavor } from '@zhisuan/contract/nextstack/flavor'
 import { images, vms } from '@zhisuan/contract/nextstack/vm'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { platformScope } from '../../../platform/auth/actor.ts'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
+import { waitingForLocks } from '../../../testing/locks.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { flavorFor } from './flavor.service.ts'
 
@@ -211,10 +212,7 @@ describe('deleting', () => {
     })
     await chosen.promise
     const removing = send(app, flavors.delete, { token: admin.token, params: { id: flavor.id } })
-    await vi.waitFor(async () => {
-      const { rows } = await app.platform.database.pool.query(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%"flavors"%'`)
-      expect(rows).toHaveLength(1)
-    })
+    await expect.poll(() => waitingForLocks(app, '%"flavors"%')).toBe(1)
     go.resolve()
     await making
     expect(await removing).toMatchObject({ status: 400, body: { code: 94020 } })

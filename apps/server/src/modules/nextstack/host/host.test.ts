@@ -44,7 +44,7 @@ beforeAll(async () => {
 afterEach(() => started.forEach((engine) => engine.recover()))
 afterAll(() => app.close())
 
-const patient = { timeout: 15_000, interval: 20 }
+const patient = { interval: 20 }
 const makeFlavor = (count: number, model = 'Sandbox GPU') =>
   call(app, flavors.create, { token: admin.token, body: { name: `gpu-${randomUUID()}`, cpu_cores: 1, memory_bytes: 2 ** 30, disk_bytes: plain.disk_bytes, gpu: { model, count } } })
 

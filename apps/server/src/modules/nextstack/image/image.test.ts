@@ -106,9 +106,9 @@ const settled = (id: string, token = owner.token): Promise<Image> =>
       expect(imageTransitional).not.toContain(image.status)
       return image
     },
-    { timeout: 15_000, interval: 20 },
+    { interval: 20 },
   )
-const gone = (id: string) => vi.waitFor(async () => expect((await send(app, imageLibrary.get, { token: owner.token, params: { id } })).status).toBe(404), { timeout: 15_000, interval: 20 })
+const gone = (id: string) => vi.waitFor(async () => expect((await send(app, imageLibrary.get, { token: owner.token, params: { id } })).status).toBe(404), { interval: 20 })
 const tus = (method: 'HEAD' | 'PATCH', path: string, options: { token?: string; offset?: number; content?: Buffer } = {}) =>
   fetch(url + path, {
     method,
@@ -127,7 +127,7 @@ async function upload(content: Buffer, wish: Partial<BodyInput<typeof imageLibra
 }
 const onEngine = async (fingerprint: string | null) => (await engine.direct.images.list()).find((image) => image.fingerprint === fingerprint)
 const left = (): string[] => (existsSync(join(app.config.DATA_DIR, 'images')) ? readdirSync(join(app.config.DATA_DIR, 'images')) : [])
-const nothingLeft = () => vi.waitFor(() => expect(left()).toEqual([]), { timeout: 5_000, interval: 20 })
+const nothingLeft = () => vi.waitFor(() => expect(left()).toEqual([]), { interval: 20 })
 
 describe('an uploaded image', () => {
   it('comes in pieces, is checked and imported, and leaves no file', async () => {
@@ -243,7 +243,7 @@ describe('an uploaded image', () => {
     expect(await onEngine(sha256(content))).toBeDefined()
     expect(await get(theirs.id, stranger.token)).toMatchObject({ status: 'active' })
     await call(app, imageLibrary.delete, { token: stranger.token, params: { id: theirs.id } })
-    await vi.waitFor(async () => expect(await onEngine(sha256(content))).toBeUndefined(), { timeout: 5_000 })
+    await vi.waitFor(async () => expect(await onEngine(sha256(content))).toBeUndefined())
   })
 })
 
@@ -260,7 +260,7 @@ describe('the same bytes of several organisations', () => {
       const [first, second, ...kept] = brought
       const deleted = async (one: (typeof brought)[number] | undefined) => {
         await call(app, imageLibrary.delete, { token: one?.token, params: { id: one?.image.id ?? '' } })
-        await vi.waitFor(async () => expect((await send(app, imageLibrary.get, { token: one?.token ?? '', params: { id: one?.image.id ?? '' } })).status).toBe(404), { timeout: 10_000 })
+        await vi.waitFor(async () => expect((await send(app, imageLibrary.get, { token: one?.token ?? '', params: { id: one?.image.id ?? '' } })).status).toBe(404))
       }
       await Promise.all([deleted(first), deleted(second)])
       expect(await onEngine(fingerprint)).toBeDefined()
@@ -279,7 +279,7 @@ describe('an image from an address', () => {
   /** When something of it has arrived: what is on its way is lost with the connection. */
   const cutOff = (response: ServerResponse): void => {
     const arrived = () => left().some((id) => statSync(join(app.config.DATA_DIR, 'images', id, 'file')).size > 0)
-    vi.waitFor(() => expect(arrived()).toBe(true), { timeout: 5_000, interval: 10 }).finally(() => response.destroy())
+    vi.waitFor(() => expect(arrived()).toBe(true), { interval: 10 }).finally(() => response.destroy())
   }
 
   it('is fetched, goes on where it was cut off, and is imported', async () => {
@@ -376,7 +376,7 @@ describe('an image from an address', () => {
     source.answer = (_, response) => void response.writeHead(200, { 'content-length': 1000 }).write('x'.repeat(100))
     try {
       const { id } = await fetchIt({ url: `${source.url}/slow` })
-      await vi.waitFor(async () => expect((await get(id)).size_bytes).toBe(1000), { timeout: 5_000 })
+      await vi.waitFor(async () => expect((await get(id)).size_bytes).toBe(1000))
       expect(await call(app, imageLibrary.delete, { token: owner.token, params: { id } })).toMatchObject({ status: 'deleting' })
       await gone(id)
     } finally {
@@ -459,16 +459,16 @@ describe('an image on the engine', () => {
     const alias = `hand-${randomUUID()}`
     await engine.direct.images.importFile?.({ alias, metadataPath: file })
     const find = async () => (await call(app, imageLibrary.list, { token: stranger.token, query: { cloud_id, visibility: 'public', keyword: alias } })).items[0]
-    const image = await vi.waitFor(async () => (await find()) ?? expect.fail('not seen yet'), { timeout: 10_000, interval: 50 })
+    const image = await vi.waitFor(async () => (await find()) ?? expect.fail('not seen yet'), { interval: 50 })
     expect(image).toMatchObject({ source: 'engine', status: 'active', mine: false, os: 'testos', fingerprint: sha256(content) })
     await engine.direct.images.delete?.(sha256(content))
-    await vi.waitFor(async () => expect(await find()).toBeUndefined(), { timeout: 10_000, interval: 50 })
+    await vi.waitFor(async () => expect(await find()).toBeUndefined(), { interval: 50 })
   })
 
   it('of ours that somebody removed is lost, and can be deleted', async () => {
     const image = await upload(await imageFile())
     await engine.direct.images.delete?.(image.fingerprint ?? '')
-    await vi.waitFor(async () => expect((await get(image.id)).status).toBe('lost'), { timeout: 10_000, interval: 50 })
+    await vi.waitFor(async () => expect((await get(image.id)).status).toBe('lost'), { interval: 50 })
     await call(app, imageLibrary.delete, { token: owner.token, params: { id: image.id } })
     await gone(image.id)
   })
@@ -512,7 +512,7 @@ describe('an image of an instance', () => {
     await is(id, 'running')
     return { id, engineName: `zs-${id.replaceAll('-', '')}` }
   }
-  const is = (id: string, status: string) => vi.waitFor(async () => expect((await call(app, vms.get, { token: owner.token, params: { id } })).status).toBe(status), { timeout: 15_000, interval: 20 })
+  const is = (id: string, status: string) => vi.waitFor(async () => expect((await call(app, vms.get, { token: owner.token, params: { id } })).status).toBe(status), { interval: 20 })
 
   it('is made of a stopped one, has its files, and outlives it', async () => {
     const { id, engineName } = await machine()

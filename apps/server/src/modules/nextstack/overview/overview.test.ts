@@ -43,7 +43,7 @@ beforeAll(async () => {
 afterEach(() => engine.recover())
 afterAll(() => app.close())
 
-const patient = { timeout: 15_000, interval: 20 }
+const patient = { interval: 20 }
 const create = async (count: number, who = owner): Promise<Vm[]> => {
   const body = { cloud_id, name: `vm-${randomUUID()}`, type: 'container' as const, image_fingerprint: image, flavor_id: flavor.id, network: 'sandbox0', password: 'Correct-horse-1', count }
   const { items } = await call(app, vms.create, { token: who.token, body })

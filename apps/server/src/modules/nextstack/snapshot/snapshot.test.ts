@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterEach(() => engine.recover())
 afterAll(() => app.close())
 
-const patient = { timeout: 15_000, interval: 20 }
+const patient = { interval: 20 }
 const of = (one: { id: string }, token = owner.token) => ({ token, params: { id: one.id } })
 const engineName = (vm: { id: string }) => `zs-${vm.id.replaceAll('-', '')}`
 const onEngine = (vm: { id: string }) => engine.direct.instances.snapshots.list(engineName(vm))

@@ -46,7 +46,7 @@ describe('a terminal', () => {
       body: { cloud_id, name: 'vm', type: 'container', image_fingerprint: offered[0]?.fingerprint ?? '', flavor_id: sizes[0]?.id ?? '', network: 'sandbox0', password: 'Correct-horse-1' },
     })
     vmId = items[0]?.id ?? ''
-    await vi.waitFor(async () => expect((await call(app, vms.get, { token: owner.token, params: { id: vmId } })).status).toBe('running'), { timeout: 10_000, interval: 20 })
+    await vi.waitFor(async () => expect((await call(app, vms.get, { token: owner.token, params: { id: vmId } })).status).toBe('running'), { interval: 20 })
     await app.http.listen({ host: '127.0.0.1', port: 0 })
     port = (app.http.server.address() as AddressInfo).port
   })
@@ -71,7 +71,7 @@ describe('a terminal', () => {
       socket,
       frames,
       text,
-      shows: (wanted) => vi.waitFor(() => expect(text()).toContain(wanted), { timeout: 5_000, interval: 10 }),
+      shows: (wanted) => vi.waitFor(() => expect(text()).toContain(wanted), { interval: 10 }),
       closed: once(socket, 'close').then(([code]) => code as number),
       type: (typed) => socket.send(Buffer.from(typed), { binary: true }),
     }

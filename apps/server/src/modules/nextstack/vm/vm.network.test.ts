@@ -43,7 +43,7 @@ const rests = (id: string): Promise<Vm> =>
       expect(vm.operation_id).toBeNull()
       return vm
     },
-    { timeout: 15_000, interval: 20 },
+    { interval: 20 },
   )
 const create = async (wish: Wish): Promise<Vm> => {
   const { items } = await call(stage.app, vms.create, { token: stage.owner.token, body: body(wish) })
@@ -97,7 +97,7 @@ describe('an instance in a private network', () => {
     const vm = await create({ vpc_id: vpc.id })
     expect((await stage.getVpc(vpc.id)).address_used).toBe(1)
     await call(stage.app, vms.delete, { token: stage.owner.token, params: { id: vm.id } })
-    await vi.waitFor(async () => expect((await stage.getVpc(vpc.id)).address_used).toBe(0), { timeout: 10_000, interval: 20 })
+    await vi.waitFor(async () => expect((await stage.getVpc(vpc.id)).address_used).toBe(0), { interval: 20 })
   })
 })
 

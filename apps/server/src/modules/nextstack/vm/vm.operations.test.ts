@@ -59,7 +59,7 @@ const settled = (id: string, token = owner.token, on = app): Promise<Vm> =>
       expect(vmTransitional).not.toContain(vm.status)
       return vm
     },
-    { timeout: 15_000, interval: 20 },
+    { interval: 20 },
   )
 const begin = async (wish: Partial<BodyInput<typeof vms.create>> = {}, token = owner.token, on = app): Promise<Vm> => {
   const body = { cloud_id, name: `vm-${randomUUID()}`, type: 'container' as const, image_fingerprint: busybox, flavor_id: sizes[0]?.id ?? '', network: 'sandbox0', password: 'Correct-horse-1', ...wish }
@@ -72,7 +72,7 @@ const engineName = (vm: Pick<Vm, 'id'>) => `zs-${vm.id.replaceAll('-', '')}`
 const onEngine = (vm: Pick<Vm, 'id'>) => engine.direct.instances.get(engineName(vm))
 const last = async (vm: Pick<Vm, 'id'>) => (await call(app, vms.operations, params(vm))).items[0]
 const asked = (method: string, vm: Pick<Vm, 'id'>) => engine.asked.filter((one) => one.method === method && JSON.stringify(one.args[0]).includes(engineName(vm))).length
-const gone = (vm: Pick<Vm, 'id'>) => vi.waitFor(async () => expect((await send(app, vms.get, params(vm))).status).toBe(404), { timeout: 15_000, interval: 20 })
+const gone = (vm: Pick<Vm, 'id'>) => vi.waitFor(async () => expect((await send(app, vms.get, params(vm))).status).toBe(404), { interval: 20 })
 /** Whether a text says something to a person and nothing of the engine's. */
 const readable = (text: string | null | undefined) => {
   expect(text).toMatch(/\p{Script=Han}{4}/u)

@@ -9,6 +9,7 @@ import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, send } from '../../../testing/call.ts'
 import { freshDatabase } from '../../../testing/database.ts'
 import { startTestEngine, type TestEngine } from '../../../testing/engine.ts'
+import { waitingForLocks } from '../../../testing/locks.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { createMetrics } from './vm.metrics.ts'
 import { insertVms, recordObservations } from './vm.store.ts'
@@ -35,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 const get = (id: string, on = app, token = owner.token) => call(on, vms.get, { token, params: { id } })
-const becomes = (id: string, wanted: object, on = app, token = owner.token) => vi.waitFor(async () => expect(await get(id, on, token)).toMatchObject(wanted), { timeout: 10_000, interval: 20 })
+const becomes = (id: string, wanted: object, on = app, token = owner.token) => vi.waitFor(async () => expect(await get(id, on, token)).toMatchObject(wanted), { interval: 20 })
 const engineName = (vm: Pick<Vm, 'id'>) => `zs-${vm.id.replaceAll('-', '')}`
 async function create(on = app, token = owner.token, cloud = cloud_id): Promise<Vm> {
   const { items: offered } = await call(on, images.list, { token, query: { cloud_id: cloud, type: 'container' } })
@@ -68,7 +69,7 @@ describe('what somebody does on the engine behind our back', () => {
     await instances.delete(name)
     await becomes(vm.id, { status: 'lost' })
     await call(app, vms.delete, { token: owner.token, params: { id: vm.id } })
-    await vi.waitFor(async () => expect((await send(app, vms.get, { token: owner.token, params: { id: vm.id } })).status).toBe(404), { timeout: 10_000 })
+    await vi.waitFor(async () => expect((await send(app, vms.get, { token: owner.token, params: { id: vm.id } })).status).toBe(404))
   })
 
   it('is nothing of ours where the instance is not', async () => {
@@ -102,7 +103,7 @@ describe('what somebody does on the engine behind our back', () => {
       await first.close()
       await own.direct.instances.delete(engineName(vm))
       const second = await testApp({ DATABASE_URL: database.url })
-      await vi.waitFor(async () => expect((await call(second, vms.get, { token: boss.token, params: { id: vm.id } })).status).toBe('lost'), { timeout: 10_000 })
+      await vi.waitFor(async () => expect((await call(second, vms.get, { token: boss.token, params: { id: vm.id } })).status).toBe('lost'))
       await second.close()
     } finally {
       await database.drop()
@@ -115,14 +116,13 @@ describe('what somebody does on the engine behind our back', () => {
     const other = await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: elsewhere.connection } })
     const clock = await create(app, owner.token, other.cloud_id)
     const { pool } = app.platform.database
-    const waiting = async () =>
-      (await pool.query("select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ~ 'update vms'")).rowCount
+    const waiting = () => waitingForLocks(app, '%update vms%')
     const client = await pool.connect()
     try {
       await client.query('begin')
       await client.query('select from vms where id = $1 for update', [held.id])
       await engine.direct.instances.stop(engineName(held))
-      await vi.waitFor(async () => expect(await waiting()).toBe(1), { timeout: 10_000 })
+      await vi.waitFor(async () => expect(await waiting()).toBe(1))
       for (const power of ['start', 'stop', 'start', 'stop'] as const) {
         await engine.direct.instances[power](engineName(held))
         await engine.direct.instances[power](engineName(vm))
@@ -283,7 +283,7 @@ describe('usage of running instances', () => {
       const got = (await call(app, vms.metrics, { token: owner.token, params: { id: vm.id }, query: { minutes: 5 } })).items
       expect(got.length).toBeGreaterThanOrEqual(2)
       return got
-    }, { timeout: 18_000, interval: 200 })
+    }, { interval: 200 })
     expect(items[0]).toMatchObject({ cpu: null, memory_bytes: expect.any(Number), received_bytes_per_second: null })
     expect(items[1]).toMatchObject({ cpu: expect.any(Number), received_bytes_per_second: expect.any(Number) })
   })

@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
 import { startTestEngine, type TestEngine } from '../../../testing/engine.ts'
+import { waitingForLocks } from '../../../testing/locks.ts'
 import { makeOrganisation, someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { numbered } from './vm.service.ts'
 
@@ -75,7 +76,7 @@ const settled = (id: string, token = owner.token): Promise<Vm> =>
       expect(vmTransitional).not.toContain(vm.status)
       return vm
     },
-    { timeout: 10_000, interval: 20 },
+    { interval: 20 },
   )
 async function create(wish: Partial<Create> = {}, token = owner.token): Promise<Vm> {
   const { items } = await call(app, vms.create, { token, body: body(wish) })
@@ -87,7 +88,7 @@ async function stopped(wish: Partial<Create> = {}): Promise<Vm> {
   await call(app, vms.stop, { token: owner.token, params: { id: vm.id }, body: {} })
   return settled(vm.id)
 }
-const gone = (id: string) => vi.waitFor(async () => expect((await send(app, vms.get, { token: owner.token, params: { id } })).status).toBe(404), { timeout: 10_000, interval: 20 })
+const gone = (id: string) => vi.waitFor(async () => expect((await send(app, vms.get, { token: owner.token, params: { id } })).status).toBe(404), { interval: 20 })
 const history = async (id: string) => (await call(app, vms.operations, { token: owner.token, params: { id } })).items
 const onEngine = (vm: Pick<Vm, 'id'>) => engine.direct.instances.get(`zs-${vm.id.replaceAll('-', '')}`)
 const requests = (method: string) => engine.asked.filter((one) => one.method === method).map(({ args }) => args)
@@ -134,7 +135,7 @@ describe('creating', () => {
     // What a person typed does not become a name on the engine.
     expect(made?.name).toMatch(/^zs-[0-9a-f]{32}$/)
     // The address comes with the event, the next look or the one after.
-    await vi.waitFor(async () => expect((await get(done.id)).addresses).toEqual([{ family: 4, address: made?.addresses[0]?.address }]), { timeout: 5_000 })
+    await vi.waitFor(async () => expect((await get(done.id)).addresses).toEqual([{ family: 4, address: made?.addresses[0]?.address }]))
     expect((await get(done.id)).node).toBe('sandbox')
   })
 
@@ -313,7 +314,7 @@ describe('quotas', () => {
     expect(await refused(app, vms.create, { token: person.token, body: body({ count: 3 }) })).toMatchObject({ code: errors.quotaExceeded.code })
     const { items } = await call(app, vms.create, { token: person.token, body: body() })
     const id = items[0]?.id ?? ''
-    await vi.waitFor(async () => expect(await call(app, vms.get, { token: person.token, params: { id } })).toMatchObject({ status: 'running' }), { timeout: 10_000, interval: 20 })
+    await vi.waitFor(async () => expect(await call(app, vms.get, { token: person.token, params: { id } })).toMatchObject({ status: 'running' }), { interval: 20 })
     expect(await refused(app, vms.resize, { token: person.token, params: { id }, body: { flavor_id: size('xlarge').id } })).toMatchObject({ code: errors.quotaExceeded.code })
     expect(await call(app, vms.get, { token: person.token, params: { id } })).toMatchObject({ status: 'running', cpu_cores: 1 })
   })
@@ -431,15 +432,7 @@ describe('while an operation runs', () => {
     const { id } = await addCloud()
     const vm = await create({ cloud_id: id })
     // The reconciler may have something to record meanwhile, and waits too.
-    /** Waits until somebody waits for a lock with a query like that. */
-    const waiting = (...queries: string[]) =>
-      vi.waitFor(async () => {
-        const { rows } = await app.platform.database.pool.query(
-          `select query from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ilike any ($1)`,
-          [queries],
-        )
-        expect(rows).not.toEqual([])
-      }, { timeout: 10_000, interval: 20 })
+    const waiting = (...queries: string[]) => expect.poll(() => waitingForLocks(app, ...queries), { interval: 20 }).toBeGreaterThan(0)
     // The instance is held, so that both come to wait, the change first.
     const answers = await db.transaction().execute(async (tx) => {
       await tx.selectFrom('vms').select('id').where('id', '=', vm.id).forUpdate().execute()
@@ -590,7 +583,7 @@ describe('the list', () => {
     const address = await vi.waitFor(async () => {
       const found = (await get(made[0]?.id ?? '', person.token)).addresses[0]?.address
       return found ?? expect.fail('no address yet')
-    }, { timeout: 5_000 })
+    })
     expect(await ask({ keyword: address, cloud_id })).toContain(0)
     for (const [field, value] of [['page_size', 1001], ['page_num', 0], ['sort', 'password'], ['status', 'x'], ['type', 'x'], ['cloud_id', 'x'], ['bp_id', 'x'], ['keyword', 'x'.repeat(129)]] as const) {
       expect(await refused(app, vms.list, { token: person.token, query: { [field]: value } }), field).toMatchObject({ status: 400, code: 90001, fields: [{ field }] })

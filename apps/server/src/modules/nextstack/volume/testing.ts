@@ -13,7 +13,7 @@ export const gib = 2 ** 30
 export async function storageStage(on?: TestApp) {
   const stage = await networkStage(on)
   const { app, owner, cloud_id, engine, db } = stage
-  const wait = { timeout: 15_000, interval: 20 }
+  const wait = { interval: 20 }
 
   const getVolume = (id: string, token = owner.token) => call(app, volumes.get, { token, params: { id } })
   const settledVolume = (id: string, token = owner.token): Promise<Volume> =>

@@ -18,7 +18,7 @@ afterEach(() => stage.engine.recover())
 afterAll(() => stage.app.close())
 
 /** Becomes so by itself, and soon. */
-const becomes = (id: string, expected: object) => vi.waitFor(async () => expect(await stage.getVolume(id)).toMatchObject(expected), { timeout: 5_000, interval: 20 })
+const becomes = (id: string, expected: object) => vi.waitFor(async () => expect(await stage.getVolume(id)).toMatchObject(expected), { interval: 20 })
 
 describe('what others do on the engine shows', () => {
   it('attaching, detaching', async () => {

@@ -67,7 +67,7 @@ it('whatever is asked at once is done or refused, and the records end as the eng
   await vi.waitFor(async () => {
     const open = await stage.db.selectFrom('operations').select('id').where('status', 'in', ['queued', 'running', 'undoing']).execute()
     expect(open).toEqual([])
-  }, { timeout: 15_000, interval: 50 })
+  }, { interval: 50 })
   await vi.waitFor(async () => {
     const { items } = await call(app, volumes.list, { token, query: { cloud_id, page_size: 1000 } })
     const there = new Map((await engine.direct.storage.volumes.list()).map((volume) => [volume.tags['volume_id'], volume]))
@@ -84,5 +84,5 @@ it('whatever is asked at once is done or refused, and the records end as the eng
     }
     // Nothing on the engine that nobody has a record of.
     expect([...there.keys()]).toEqual([])
-  }, { timeout: 10_000, interval: 50 })
+  }, { interval: 50 })
 })

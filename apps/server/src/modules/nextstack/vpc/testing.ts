@@ -55,7 +55,7 @@ export async function networkStage(on?: TestApp) {
         expect(vpcTransitional).not.toContain(vpc.status)
         return vpc
       },
-      { timeout: 15_000, interval: 20 },
+      { interval: 20 },
     )
   const beginVpc = (wish: Partial<BodyInput<typeof vpcs.create>> = {}, token = owner.token): Promise<Vpc> =>
     call(app, vpcs.create, { token, body: { cloud_id, name: `net-${randomUUID()}`, cidr: range(), ...wish } })
@@ -79,7 +79,7 @@ export async function networkStage(on?: TestApp) {
         expect(eipTransitional).not.toContain(eip.status)
         return eip
       },
-      { timeout: 15_000, interval: 20 },
+      { interval: 20 },
     )
   const getNat = (id: string, token = owner.token) => call(app, natGateways.get, { token, params: { id } })
   const settledNat = (id: string, token = owner.token): Promise<NatGateway> =>
@@ -89,7 +89,7 @@ export async function networkStage(on?: TestApp) {
         expect(['applying', 'deleting']).not.toContain(nat.status)
         return nat
       },
-      { timeout: 15_000, interval: 20 },
+      { interval: 20 },
     )
 
   const engineName = (vpc: Owned) => `zs-${vpc.id.slice(-12)}`
@@ -132,7 +132,7 @@ export async function networkStage(on?: TestApp) {
         const row = await db.selectFrom('vpcs').select('status').where('id', '=', id).executeTakeFirstOrThrow()
         expect(row.status).toBe('active')
       },
-      { timeout: 15_000, interval: 20 },
+      { interval: 20 },
     )
   /** One that is in no private network. */
   const addPlainVm = async (of: { cloud_id: string; bp_id: string | null } = { cloud_id, bp_id: owner.bp_id }) => {
@@ -170,7 +170,7 @@ export async function networkStage(on?: TestApp) {
   }
   const inTx = <T>(act: (tx: Parameters<typeof members.leaving>[0]) => Promise<T>): Promise<T> => db.transaction().execute(act)
   const deleteVmRow = (id: string) => inTx((tx) => tx.deleteFrom('vms').where('id', '=', id).execute())
-  const goneVpc = (id: string, token = owner.token) => vi.waitFor(async () => expect((await send(app, vpcs.get, { token, params: { id } })).status).toBe(404), { timeout: 15_000, interval: 20 })
+  const goneVpc = (id: string, token = owner.token) => vi.waitFor(async () => expect((await send(app, vpcs.get, { token, params: { id } })).status).toBe(404), { interval: 20 })
 
   return {
     app, admin, owner, stranger, engine, cloud_id, addCloud, members, db, range, outsideRange,

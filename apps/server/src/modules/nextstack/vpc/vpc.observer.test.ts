@@ -33,7 +33,7 @@ const spec = (vpc: Vpc, wish: Partial<NetworkSpec> = {}): NetworkSpec => ({
   tags: { vpc_id: vpc.id },
   ...wish,
 })
-const until = (look: () => Promise<void>) => vi.waitFor(look, { timeout: 10_000, interval: 20 })
+const until = (look: () => Promise<void>) => vi.waitFor(look, { interval: 20 })
 
 /** A network with a group, an instance and an outside address on it. */
 async function guarded() {

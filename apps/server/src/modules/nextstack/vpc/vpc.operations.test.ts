@@ -229,9 +229,9 @@ describe('a server that stops in the middle', () => {
     }
     const app = await testApp(overrides)
     const of = (one: { id: string }) => call(app, eips.get, params(one, owner.token))
-    await vi.waitFor(async () => expect((await call(app, vpcs.get, params(vpc, owner.token))).status).toBe('active'), { timeout: 15_000, interval: 20 })
+    await vi.waitFor(async () => expect((await call(app, vpcs.get, params(vpc, owner.token))).status).toBe('active'), { interval: 20 })
     if (method === 'networks.forwards.delete') await bind(app, eip)
-    await vi.waitFor(async () => expect((await of(eip)).status).toBe('bound'), { timeout: 15_000, interval: 20 })
+    await vi.waitFor(async () => expect((await of(eip)).status).toBe('bound'), { interval: 20 })
     expect((await of(old)).status).toBe('available')
     expect((await first.onEngine(vpc)).forwards).toMatchObject([{ address: eip.address, target: vm.address }])
     await app.close()

@@ -176,13 +176,13 @@ describe('an access key', () => {
     const [first, second] = [someIp(), someIp()]
     const last = async () => (await call(app, accessKeys.list, { token: person.token })).items.find(({ id }) => id === key.id)
     expect(await outcome(secret, { ip: first })).toBe('ok')
-    await vi.waitFor(async () => expect(await last()).toMatchObject({ last_used_ip: first, last_used_at: expect.any(String) }), { timeout: 20_000 })
+    await vi.waitFor(async () => expect(await last()).toMatchObject({ last_used_ip: first, last_used_at: expect.any(String) }))
     const noted = (await last())?.last_used_at
     expect(await outcome(secret, { ip: second })).toBe('ok')
     expect(await outcome(secret, { ip: second, on: other })).toBe('ok')
     app.clock.advance(61_000)
     expect(await outcome(secret, { ip: second, on: other })).toBe('ok')
-    await vi.waitFor(async () => expect((await last())?.last_used_ip).toBe(second), { timeout: 20_000 })
+    await vi.waitFor(async () => expect((await last())?.last_used_ip).toBe(second))
     // What came within the minute was not noted, or it would be from then.
     expect(Date.parse((await last())?.last_used_at ?? '') - Date.parse(noted ?? '')).toBeGreaterThanOrEqual(60_000)
   })
@@ -209,7 +209,7 @@ describe('an access key ends', () => {
     expect(await outcomes()).toEqual(['ok', 'ok'])
     return { ...made, outcomes }
   }
-  const becomes = (outcomes: () => Promise<(number | 'ok')[]>, code: number | 'ok') => vi.waitFor(async () => expect(await outcomes()).toEqual([code, code]), { timeout: 10_000, interval: 20 })
+  const becomes = (outcomes: () => Promise<(number | 'ok')[]>, code: number | 'ok') => vi.waitFor(async () => expect(await outcomes()).toEqual([code, code]), { interval: 20 })
 
   it('when it is disabled, on both servers, and lives when it is enabled', async () => {
     const person = await someone(app)
@@ -282,7 +282,7 @@ describe('an access key ends', () => {
     })
     expect(await keys.actorOf(key.id)).toMatchObject({ user_id: person.id, session_id: key.id, authenticated_by: 'access_key' })
     await call(app, users.action, { token: boss.token, params: { id: person.id }, body: { action: 'disable' } })
-    await vi.waitFor(() => expect(ended).toContain(key.id), { timeout: 10_000, interval: 20 })
+    await vi.waitFor(() => expect(ended).toContain(key.id), { interval: 20 })
     expect(await keys.actorOf(key.id)).toBeNull()
     actors.stop()
   })
@@ -317,7 +317,7 @@ describe('an access key ends', () => {
     expect([await listed(), await listed(other)]).toEqual(['ok', 'ok'])
     const policy = await call(app, policies.create, { token: admin.token, body: { name: `p-${randomUUID()}`, document: { Version: policyLanguage, Statement: [{ Effect: 'Deny', Action: 'nextstack.keyPair.*', Resource: '*', Condition: { StringEquals: { 'zs:AuthenticatedBy': 'access_key' } } }] } } })
     await call(app, grants.create, { token: admin.token, body: { policy_id: policy.id, user_id: person.id } })
-    await vi.waitFor(async () => expect([await listed(), await listed(other)]).toEqual([3000, 3000]), { timeout: 10_000, interval: 20 })
+    await vi.waitFor(async () => expect([await listed(), await listed(other)]).toEqual([3000, 3000]), { interval: 20 })
     // It speaks of keys only.
     expect((await send(app, keyPairs.list, { token: person.token })).status).toBe(200)
   })

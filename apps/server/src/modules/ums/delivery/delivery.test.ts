@@ -91,7 +91,7 @@ describe('an SMS gateway', () => {
     const { url, taken, asked } = await gateway(1)
     const app = await production({ SMS_GATEWAY_URL: url })
     await call(app, verification.consultationSms, { params: { phone: somePhone() } })
-    await vi.waitFor(() => expect(taken).toHaveLength(1), { timeout: 15_000, interval: 100 })
+    await vi.waitFor(() => expect(taken).toHaveLength(1), { interval: 100 })
     expect(asked()).toBe(2)
     expect(taken[0]?.headers['authorization']).toBeUndefined()
   })
@@ -108,7 +108,7 @@ describe('an SMS gateway', () => {
         const { rows } = await pool.query<{ state: string }>("select state from pgboss.job where name = 'ums.verification.send'")
         expect(rows).toEqual([{ state: 'completed' }])
       },
-      { timeout: 15_000, interval: 100 },
+      { interval: 100 },
     )
     expect(asked()).toBe(1)
   })

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createClock, someIp, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send, type Answer } from '../../../testing/call.ts'
 import { freshDatabase } from '../../../testing/database.ts'
+import { waitingForLocks } from '../../../testing/locks.ts'
 import { makeOrganisation, makeUser, password, signIn, someone } from '../../../testing/people.ts'
 import { createRules } from '../../iam/testing.ts'
 import { createActors } from './actors.ts'
@@ -141,10 +142,7 @@ describe('signing in while the password is being changed', () => {
       await client.query('begin')
       await client.query("update users set password_hash = 'another' where id = $1", [person.id])
       const attempt = send(app, auth.password, { body: { username: person.name, password } })
-      await vi.waitFor(
-        async () => expect((await pool.query("select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query ~ 'users'")).rowCount).toBe(1),
-        { timeout: 10_000 },
-      )
+      await expect.poll(() => waitingForLocks(app, '%users%')).toBe(1)
       await client.query('delete from sessions where user_id = $1', [person.id])
       await client.query('commit')
       expect(await attempt).toMatchObject({ status: 401, body: { code: 1101 } })
@@ -384,7 +382,7 @@ describe('whom a token stands for', () => {
     const changes = [{ session: actor?.session_id ?? '' }, { user: person.id }, { organisation: person.bp_id ?? '' }]
     for (const gone of changes) {
       await app.platform.db.transaction().execute((tx) => actors.tell(tx, gone))
-      await vi.waitFor(() => expect(actors.of(person.token)).toBeInstanceOf(Promise), { timeout: 2000, interval: 5 })
+      await vi.waitFor(() => expect(actors.of(person.token)).toBeInstanceOf(Promise), { interval: 5 })
       await actors.of(person.token)
       expect(actors.of(person.token)).toEqual(actor)
     }
@@ -408,13 +406,13 @@ describe('whom a token stands for', () => {
     expect(actors.of(person.token)).not.toBeInstanceOf(Promise)
     const { pool } = app.platform.database
     await pool.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'zhisuan-bus' and datname = current_database()")
-    await vi.waitFor(() => expect(actors.of(person.token)).toBeInstanceOf(Promise), { timeout: 3000, interval: 5 })
+    await vi.waitFor(() => expect(actors.of(person.token)).toBeInstanceOf(Promise), { interval: 5 })
     actors.stop()
     // Both servers listen again before the next test.
     await vi.waitFor(async () => {
       const { rows } = await pool.query("select 1 from pg_stat_activity where application_name = 'zhisuan-bus' and datname = current_database()")
       expect(rows.length).toBe(2)
-    }, 5000)
+    })
   })
 
   it('is nobody in a frozen organisation', async () => {

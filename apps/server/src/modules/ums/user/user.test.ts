@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { somePhone, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
 import { codeSentTo } from '../../../testing/inbox.ts'
+import { waitingForLocks } from '../../../testing/locks.ts'
 import { makeOrganisation, makeUser, password, signIn, someone } from '../../../testing/people.ts'
 import { lockAdministrators } from './user.store.ts'
 
@@ -274,8 +275,7 @@ describe('deleting a user', () => {
           send(empty, users.delete, { token: one.token, params: { id: two.id } }),
           send(empty, users.delete, { token: two.token, params: { id: one.id } }),
         ]
-        const waiting = async () => (await empty.platform.database.pool.query("select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")).rowCount
-        await expect.poll(waiting).toBe(2)
+        await expect.poll(() => waitingForLocks(empty)).toBe(2)
         return begun
       })
       const answers = await Promise.all(deletions)
