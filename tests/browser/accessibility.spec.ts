@@ -89,7 +89,6 @@ for (const [group, paths] of someAtATime(pagesFor(['TENANT']).filter((path) => !
 }
 
 test('instances: list, instance, and all that opens on them', async ({ page, context }) => {
-  test.setTimeout(180_000)
   await signIn(context, 'tenant')
 
   await page.goto(`/nextStack/vm?keyword=${encodeURIComponent('示例')}`)

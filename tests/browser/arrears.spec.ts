@@ -49,7 +49,7 @@ test('an organisation with an exception is told that its money runs low, until i
   await expect(async () => {
     await console.reload()
     await expect(heading(console, '钱包')).toBeVisible()
-    await expect(console.getByText('2,005.00').first()).toBeVisible()
+    await expect(console.getByText('2,005.00').first()).toBeVisible({ timeout: 3_000 })
     await expect(banner).toBeHidden({ timeout: 1_000 })
   }).toPass()
   await theirs.close()

@@ -45,7 +45,6 @@ test.describe('everything a service needs, on OpenStack', () => {
   }
 
   test('is built, deleted, brought back, and deleted for good', async ({ page, context, trouble }) => {
-    test.setTimeout(600_000)
     // A page asks for what it shows once more after it is gone.
     trouble.expect(/^404 GET \/api\/compute\/v1\/clouds\/[^/]+\/(instances|volumes)\//)
     const [network, router, instance, volume, snapshot] = [newName('net'), newName('router'), newName('web'), newName('data'), newName('snap')]

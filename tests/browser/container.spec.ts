@@ -45,7 +45,6 @@ test.describe('containers on a real Docker', () => {
   })
 
   test('a deployment is made, looked into, typed into, and deleted', async ({ page, context, trouble }) => {
-    test.setTimeout(180_000)
     // The terminal that is left is closing still when the next is asked for.
     trouble.expect(/^409 POST .*\/terminals$/)
     const [name, config] = [newName('web'), newName('conf')]
@@ -91,7 +90,7 @@ test.describe('containers on a real Docker', () => {
       await page.keyboard.press('Escape')
       await expect(page.getByText('1 个节点可以部署')).toBeVisible()
       await button(page, '开始部署').click()
-      await expect(rowOf(page, name).getByText('运行中')).toBeVisible({ timeout: 30_000 })
+      await expect(rowOf(page, name).getByText('运行中')).toBeVisible()
       await accessible(page, 'the containers of a deployment')
     })
 
@@ -99,7 +98,7 @@ test.describe('containers on a real Docker', () => {
       await page.getByRole('link', { name, exact: true }).click()
       await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
       await expect(page.getByText(`${port} → 80/tcp`)).toBeVisible()
-      await expect(page.locator('.zs-chart').first().locator('strong')).toContainText('核', { timeout: 20_000 })
+      await expect(page.locator('.zs-chart').first().locator('strong')).toContainText('核')
       await accessible(page, 'the overview')
       await tab(page, '配置')
       await expect(page.getByText('GREETING=••••••')).toBeVisible()
@@ -145,7 +144,7 @@ test.describe('containers on a real Docker', () => {
       await expect(page.locator('.xterm-rows')).toContainText('42 你好')
       await expect(page.locator('.xterm-rows')).toContainText('一: 1')
       await page.getByRole('link', { name: '全屏终端' }).click()
-      await expect(page.getByText('已连接')).toBeVisible({ timeout: 20_000 })
+      await expect(page.getByText('已连接')).toBeVisible()
       await page.getByRole('link', { name: '容器详情' }).click()
       await expect(page.getByRole('tab', { name: '概览' })).toBeVisible()
     })
@@ -164,7 +163,7 @@ test.describe('containers on a real Docker', () => {
       await page.getByRole('dialog').getByRole('textbox').fill(name)
       await button(page.getByRole('dialog'), '删除').click()
       await expect(toast(page, `正在删除部署“${name}”`)).toBeVisible()
-      await expect(rowOf(page, name)).toHaveCount(0, { timeout: 40_000 })
+      await expect(rowOf(page, name)).toHaveCount(0)
       expect((await docker.containers.list({ all: true })).filter((one) => one.image === image)).toEqual([])
     })
   })

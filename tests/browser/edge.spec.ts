@@ -22,7 +22,6 @@ async function add(page: Page, name: string): Promise<string[]> {
 }
 
 test('a node is brought in by the printed command, looked at, marked and sent away', async ({ page, context, trouble }) => {
-  test.setTimeout(120_000)
   // Its page is still open when it is deleted.
   trouble.expect(/^404 GET \/api\/ecrm\/v1\/edges\//)
   const folder = temporaryFolder('browser-agent')
@@ -34,12 +33,12 @@ test('a node is brought in by the printed command, looked at, marked and sent aw
   const agent = startAgent(['serve', '--data', folder.path, '--docker', `${folder.path}/none.sock`, ...parameters])
   try {
     // The page says by itself that somebody has come, and the node itself says who it is.
-    await expect(page.getByText('有节点使用这个令牌接入')).toBeVisible({ timeout: 20_000 })
+    await expect(page.getByText('有节点使用这个令牌接入')).toBeVisible()
     const fingerprint = /SHA256:\S+/.exec(agent.said())?.[0] ?? ''
     await expect(page.getByText(fingerprint, { exact: true })).toBeVisible()
     await accessible(page, 'the question')
     await page.getByRole('button', { name: '是这个节点，允许加入' }).click()
-    await expect(page.getByText(`“${name}”已经在线`)).toBeVisible({ timeout: 20_000 })
+    await expect(page.getByText(`“${name}”已经在线`)).toBeVisible()
 
     await page.getByRole('link', { name: '查看节点' }).click()
     await expect(heading(page, name)).toBeVisible()
@@ -100,8 +99,8 @@ test('a pull shows its layers, and a reload shows them again; pruning says befor
   await signIn(context, 'tenantAdmin')
   const agent = startAgent(['serve', '--data', folder.path, '--docker', `${folder.path}/none.sock`, ...(await add(page, name))])
   try {
-    await page.getByRole('button', { name: '是这个节点，允许加入' }).click({ timeout: 20_000 })
-    await page.getByRole('link', { name: '查看节点' }).click({ timeout: 20_000 })
+    await page.getByRole('button', { name: '是这个节点，允许加入' }).click()
+    await page.getByRole('link', { name: '查看节点' }).click()
     await expect(heading(page, name)).toBeVisible()
 
     // There is no Docker here: what it would answer is put in its place.

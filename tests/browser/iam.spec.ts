@@ -37,7 +37,6 @@ const mayList = (client: Client): Promise<boolean> =>
   )
 
 test('a policy is made, given by a role, asked about, changed by another version and put away', async ({ page, context, trouble }) => {
-  test.setTimeout(180_000)
   // Their pages are still open when they are deleted.
   trouble.expect(/^404 GET \/api\/iam\/v1\/(policies|roles)\//)
   const { username, client } = await someone()

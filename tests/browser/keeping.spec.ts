@@ -41,7 +41,6 @@ const menu = (page: Page, action: string): Promise<void> => more(page.locator('.
 const told = async (page: Page): Promise<string> => (await dialog(page).locator('code').textContent()) ?? ''
 
 test('an organisation is made, somebody accepts its invitation, and it is frozen and thawed', async ({ page, context, browser, trouble }) => {
-  test.setTimeout(180_000)
   const [organisation, renamed, invited] = [newName('组织'), newName('新组织'), newName('invited')]
   await signIn(context, 'admin')
   await page.goto('/iam/partners')
@@ -165,7 +164,6 @@ test('an organisation is made, somebody accepts its invitation, and it is frozen
 })
 
 test('a user is made, given rights, bounded, reset, disabled and deleted', async ({ page, context, trouble }) => {
-  test.setTimeout(180_000)
   trouble.expect(/^404 GET \/api\/ums\/v1\/users\//, /^404 GET \/api\/iam\/v1\//)
   const { organisation, bpId } = await keeper()
   const root = await administrator()

@@ -4,18 +4,12 @@ import { flavors } from '@zhisuan/contract/nextstack/flavor'
 import { images, networks, vms } from '@zhisuan/contract/nextstack/vm'
 import { administratorPassword, Client, until } from '../support/server.ts'
 import { dialog } from './console.ts'
+import { focused, unseenStops } from './focus.ts'
 import { newName, register, someAddress } from './people.ts'
 import { someAtATime, pagesFor } from './routeTable.ts'
 import type { Account } from './stage.ts'
 import { field } from './forms.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
-
-/** What has the focus, as a person would say it. */
-const focused = (page: Page): Promise<string> =>
-  page.evaluate(() => {
-    const at = document.activeElement
-    return at === null || at === document.body ? 'nothing' : `${at.tagName.toLowerCase()} ${at.getAttribute('aria-label') ?? at.textContent ?? ''}`.slice(0, 60)
-  })
 
 /** Goes on by the Tab key, or back, until something has the focus. */
 async function tabTo(page: Page, target: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
@@ -50,65 +44,6 @@ async function openMenu(page: Page, opener: Locator, entry: Locator): Promise<vo
 
 const button = (within: Page | Locator, name: string | RegExp) => within.getByRole('button', { name, exact: true })
 const main = (page: Page) => page.getByRole('main')
-
-/** What was seen to be drawn otherwise with the focus, by its classes and those around it: pictures take their time. */
-const drawnKinds = new Set<string>()
-
-/**
- * Looks at every stop of the Tab key: whether it is on the screen, covered by nothing, and drawn
- * otherwise than without the focus. Answers those that are not.
- * @param within ends the round where the focus leaves it
- */
-async function unseenStops(page: Page, key: 'Tab' | 'Shift+Tab' = 'Tab', within = 'body'): Promise<readonly string[]> {
-  const unseen: string[] = []
-  for (let stops = 0; stops < 400; stops++) {
-    await page.keyboard.press(key)
-    const stop = await page.evaluateHandle(() => document.activeElement)
-    const look = () =>
-      stop.evaluate((element, inside) => {
-        if (element === null || element === document.body || element.closest(inside) === null) return null
-        const known = element as HTMLElement & { passed?: boolean }
-        if (known.passed === true) return null
-        // Some inputs have no extent, or no border: what is drawn for them is around them.
-        const drawn = element.closest('.ant-input-affix-wrapper') ?? (element.clientWidth > 0 ? element : (element.parentElement ?? element))
-        const { x, y, width, height } = drawn.getBoundingClientRect()
-        const at = document.elementFromPoint(Math.min(innerWidth - 1, x + width / 2), Math.max(y, 0) + (Math.min(innerHeight, y + height) - Math.max(y, 0)) / 2)
-        const left = Math.max(0, x - 6)
-        const top = Math.max(0, y - 6)
-        const clip = { x: left, y: top, width: Math.min(innerWidth, x + width + 6) - left, height: Math.min(innerHeight, y + height + 6) - top }
-        const covered = at === null || !(drawn.contains(at) || at.contains(drawn) || element.closest('label')?.contains(at) === true)
-        const kind: string[] = []
-        for (let around: Element | null = element; around !== null && kind.length < 6; around = around.parentElement) kind.push(`${around.tagName}.${[...around.classList].sort().join('.')}`)
-        return { clip, covered: covered || clip.width <= 0 || clip.height <= 0, kind: kind.join(' < ') }
-      }, within)
-    let place = await look()
-    // What comes in moves yet, and what is scrolled to is there a moment later.
-    for (let again = 0; place?.covered === true && again < 20; again++) {
-      await page.waitForTimeout(50)
-      place = await look()
-    }
-    await stop.evaluate((element) => Object.assign(element ?? {}, { passed: true }))
-    if (place === null) return unseen
-    const name = await focused(page)
-    if (place.covered) {
-      unseen.push(`${name}: not on the screen`)
-      continue
-    }
-    if (drawnKinds.has(place.kind)) continue
-    const shot = async () => {
-      // Some of what is drawn for the focus comes with the next render.
-      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
-      return page.screenshot({ clip: place.clip, animations: 'disabled' })
-    }
-    const withFocus = await shot()
-    await stop.evaluate((element) => (element as HTMLElement).blur())
-    const without = await shot()
-    await stop.evaluate((element) => (element as HTMLElement).focus())
-    if (withFocus.equals(without)) unseen.push(`${name}: looks the same`)
-    else drawnKinds.add(place.kind)
-  }
-  throw new Error(`more than 400 stops, lately ${await focused(page)}`)
-}
 
 test.describe.configure({ mode: 'parallel' })
 
@@ -306,7 +241,7 @@ test.describe('in the console', () => {
       await expect(batch).toHaveCount(0)
       await expect(page.getByRole('checkbox', { name: /^选择键盘-/, checked: true })).toHaveCount(0)
       expect(await focused(page), 'the focus').not.toBe('nothing')
-      await expect(rows.filter({ hasText: '已关机' })).toHaveCount(2, { timeout: 30_000 })
+      await expect(rows.filter({ hasText: '已关机' })).toHaveCount(2)
     })
   })
 

@@ -32,7 +32,7 @@ test.describe('the overview', () => {
     await client.call(vms.stop, { params, body: { force: true } })
     const done = page.getByRole('listitem').filter({ hasText: /^成功关闭云主机示例实例/ })
     await expect(done).toContainText('成功')
-    await expect(tile(page, '云主机')).toContainText(`${running - 1} 运行中`, { timeout: 15_000 })
+    await expect(tile(page, '云主机')).toContainText(`${running - 1} 运行中`)
     await client.call(vms.start, { params })
     await until(async () => (await client.call(vms.get, { params })).status === 'running', 'the instance to run again')
     await done.getByRole('link', { name: '示例实例' }).click()

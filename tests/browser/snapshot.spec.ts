@@ -28,7 +28,6 @@ test.describe('snapshots of instances', () => {
   test('one is made, set back to, cloned, renamed and deleted', async ({ page, context, trouble }) => {
     // Its name is taken once, see below.
     trouble.expect(/^400 POST .*\/snapshots$/)
-    test.setTimeout(120_000)
     const vm = newName('snapped')
     const id = await makeVm(vm)
     await signIn(context, 'tenant')

@@ -40,7 +40,6 @@ async function sha256(path: string): Promise<string> {
 
 test.describe('volumes', () => {
   test('one is made, attached, kept, set back, backed up, made again from its backup, and deleted', async ({ page, context, trouble }) => {
-    test.setTimeout(120_000)
     const name = newName('data')
     await signIn(context, 'tenant')
 

@@ -139,9 +139,9 @@ export async function asAdministrator(server: RunningServer): Promise<Client> {
   return client
 }
 
-/** Looks again and again until it is so. */
-export async function until<T>(look: () => Promise<T | null | undefined | false>, what: string, timeoutMs = 30_000): Promise<T> {
-  const end = Date.now() + timeoutMs
+/** Looks again and again until it is so; for a minute at least, as a machine that does everything at once is slow. */
+export async function until<T>(look: () => Promise<T | null | undefined | false>, what: string, timeoutMs = 0): Promise<T> {
+  const end = Date.now() + Math.max(timeoutMs, 60_000)
   for (;;) {
     const seen = await look()
     if (seen !== null && seen !== undefined && seen !== false) return seen

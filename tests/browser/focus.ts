@@ -1,0 +1,69 @@
+import type { JSHandle, Page } from '@playwright/test'
+
+/** What has the focus, as a person would say it. */
+export const focused = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    const at = document.activeElement
+    return at === null || at === document.body ? 'nothing' : `${at.tagName.toLowerCase()} ${at.getAttribute('aria-label') ?? at.textContent ?? ''}`.slice(0, 60)
+  })
+
+/** What was seen to be drawn otherwise with the focus, by its classes and those around it: pictures take their time. */
+const drawnKinds = new Set<string>()
+
+/** Where it is drawn, and among what; null where it is outside or was looked at before. */
+const placeOf = (stop: JSHandle<Element | null>, within: string) =>
+  stop.evaluate((element, inside) => {
+    if (element === null || element === document.body || element.closest(inside) === null) return null
+    const known = element as HTMLElement & { passed?: boolean }
+    if (known.passed === true) return null
+    // Some inputs have no extent, or no border: what is drawn for them is around them.
+    const drawn = element.closest('.ant-input-affix-wrapper') ?? (element.clientWidth > 0 ? element : (element.parentElement ?? element))
+    const { x, y, width, height } = drawn.getBoundingClientRect()
+    const at = document.elementFromPoint(Math.min(innerWidth - 1, x + width / 2), Math.max(y, 0) + (Math.min(innerHeight, y + height) - Math.max(y, 0)) / 2)
+    const left = Math.max(0, x - 6)
+    const top = Math.max(0, y - 6)
+    const clip = { x: left, y: top, width: Math.min(innerWidth, x + width + 6) - left, height: Math.min(innerHeight, y + height + 6) - top }
+    const covered = at === null || !(drawn.contains(at) || at.contains(drawn) || element.closest('label')?.contains(at) === true)
+    const kind: string[] = []
+    for (let around: Element | null = element; around !== null && kind.length < 6; around = around.parentElement) kind.push(`${around.tagName}.${[...around.classList].sort().join('.')}`)
+    return { clip, covered: covered || clip.width <= 0 || clip.height <= 0, kind: kind.join(' < ') }
+  }, within)
+
+/**
+ * Looks at every stop of the Tab key: whether it is on the screen, covered by nothing, and drawn
+ * otherwise than without the focus. Answers those that are not.
+ * @param within ends the round where the focus leaves it
+ */
+export async function unseenStops(page: Page, key: 'Tab' | 'Shift+Tab' = 'Tab', within = 'body'): Promise<readonly string[]> {
+  const unseen: string[] = []
+  for (let stops = 0; stops < 400; stops++) {
+    await page.keyboard.press(key)
+    const stop = await page.evaluateHandle(() => document.activeElement)
+    let place = await placeOf(stop, within)
+    // What comes in moves yet, and what is scrolled to is there a moment later.
+    for (let again = 0; place?.covered === true && again < 20; again++) {
+      await page.waitForTimeout(50)
+      place = await placeOf(stop, within)
+    }
+    await stop.evaluate((element) => Object.assign(element ?? {}, { passed: true }))
+    if (place === null) return unseen
+    const name = await focused(page)
+    if (place.covered) {
+      unseen.push(`${name}: not on the screen`)
+      continue
+    }
+    if (drawnKinds.has(place.kind)) continue
+    const shot = async () => {
+      // Some of what is drawn for the focus comes with the next render.
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))
+      return page.screenshot({ clip: place.clip, animations: 'disabled' })
+    }
+    const withFocus = await shot()
+    await stop.evaluate((element) => (element as HTMLElement).blur())
+    const without = await shot()
+    await stop.evaluate((element) => (element as HTMLElement).focus())
+    if (withFocus.equals(without)) unseen.push(`${name}: looks the same`)
+    else drawnKinds.add(place.kind)
+  }
+  throw new Error(`more than 400 stops, lately ${await focused(page)}`)
+}
