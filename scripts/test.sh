@@ -64,6 +64,13 @@ failures() {
   sed 's/\x1b\[[0-9;]*m//g' "$logs"/* | grep -aE '^ *(FAIL |✘|[A-Za-z]*Error: |error TS|.*: error |> *[0-9]+ \||Locator: |Expected[^:]*: |Received[^:]*: |❯ .*:[0-9]+:[0-9]+$|\+  +")' | cut -c1-300 | awk '!seen[$0]++' | head -80 || true
 }
 
+# Tests that passed the second time only: nobody may get used to them.
+wavered() {
+  local seen
+  seen=$(sed 's/\x1b\[[0-9;]*m//g' "$logs"/* | grep -aE '^ *(WAVERED |✓ .*\(retry #1\))' | cut -c1-300 || true)
+  [ -z "$seen" ] || printf '\n== wavered\n%s\n' "$seen"
+}
+
 # A browser breaks off what it asks whenever an interface of the host comes or goes, as they do beside engine
 # tests: it and its servers get a network of their own. They reach the engines by their sockets.
 browser_tests() {
@@ -100,6 +107,7 @@ if [ ${#running[@]} -gt 0 ]; then
   outcomes_of lxd
 fi
 [ "$failed" = 0 ] || failures
+wavered
 printf '\n== outcome\n'
 printf '%s\n' "${results[@]}"
 exit "$failed"
