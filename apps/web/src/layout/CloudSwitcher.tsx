@@ -5,13 +5,11 @@ import Dropdown from 'antd/es/dropdown'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
-import { queryClient } from '../api/queryClient.ts'
 import { endKey, usePopupFocus } from '../kit/focus.ts'
 import type { Route } from '../routes.ts'
 import { useClouds } from '../session/cloud.ts'
-import { writeCloudChoice } from '../session/cloudChoice.ts'
 import { CloudLine } from './CloudLabels.tsx'
-import { pathAfterCloudChange } from './cloudChange.ts'
+import { chooseCloud, pathAfterCloudChange } from './cloudChange.ts'
 
 /** Chooses the cloud that the pages of the two cloud families are about. */
 export function CloudSwitcher({ route, narrow }: { readonly route: Route; readonly narrow: boolean }) {
@@ -24,9 +22,7 @@ export function CloudSwitcher({ route, narrow }: { readonly route: Route; readon
     const to = pathAfterCloudChange(route, cloud)
     // Section 4: first the page of the other family, then the choice.
     if (to !== null) await navigate(to)
-    writeCloudChoice(cloud.cloud_id)
-    // The whole view is read anew; what belonged to the former cloud must not be seen under the new one's name.
-    await queryClient.resetQueries({ predicate: ({ queryKey: [call] }) => /^(nextstack|compute)\./.test(String(call)) })
+    await chooseCloud(cloud)
   }
 
   if (selected === null) return <span className="zs-soft">{loading ? '' : t('cloud.none')}</span>

@@ -3,7 +3,7 @@ import { clouds, type CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
-import { EmptyState } from '../../kit/EmptyState.tsx'
+import { NoCloud } from '../../layout/NoCloud.tsx'
 import { paths } from '../../paths.ts'
 import { useClouds } from '../../session/cloud.ts'
 import { useMayCall } from '../../session/user.ts'
@@ -15,7 +15,7 @@ import './compute.css'
  */
 export function ComputePage({ children }: { readonly children: (cloud: CloudBasic | null) => ReactNode }) {
   const { selected: cloud, loading } = useClouds()
-  if (!loading && (cloud === null || cloud.product === 'nextstack')) return <NoCloud other={cloud} />
+  if (!loading && (cloud === null || cloud.product === 'nextstack')) return <NoCloud family="compute" />
   return (
     <>
       {cloud !== null && <CloudTrouble cloud={cloud} />}
@@ -44,20 +44,5 @@ function CloudTrouble({ cloud }: { readonly cloud: CloudBasic }) {
       description={t(`notice.${trouble}Note`)}
       action={mayManage && <Link to={paths.platform.clouds()}>{t('notice.toClouds')}</Link>}
     />
-  )
-}
-
-function NoCloud({ other }: { readonly other: CloudBasic | null }) {
-  const { t } = useTranslation('compute')
-  const mayRegister = useMayCall(clouds.create)
-  return (
-    <div className="zs-card">
-      <EmptyState
-        title={other === null ? t('noCloud') : t('otherFamily', { name: other.name })}
-        action={mayRegister && <Link to={paths.platform.clouds()} className="zs-button">{t('registerCloud')}</Link>}
-      >
-        {other !== null ? t('otherFamilyNote') : mayRegister ? t('noCloudAdmin') : t('noCloudTenant')}
-      </EmptyState>
-    </div>
   )
 }

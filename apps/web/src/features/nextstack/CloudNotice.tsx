@@ -4,7 +4,6 @@ import Tooltip from 'antd/es/tooltip'
 import { clouds, type CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { paths } from '../../paths.ts'
 import { useMayCall } from '../../session/user.ts'
 
@@ -41,28 +40,5 @@ export function SandboxTag() {
         {t('sandbox')}
       </Tag>
     </Tooltip>
-  )
-}
-
-/** In the place of a page, where the person has no cloud of this family. */
-export function NoCloud({ other }: { readonly other: CloudBasic | null }) {
-  const { t } = useTranslation('nextstack')
-  const mayRegister = useMayCall(clouds.create)
-  if (other !== null) {
-    return (
-      <div className="zs-card">
-        <EmptyState title={t('otherFamily', { name: other.name })}>{t('otherFamilyNote')}</EmptyState>
-      </div>
-    )
-  }
-  return (
-    <div className="zs-card">
-      <EmptyState
-        title={t('noCloud')}
-        action={mayRegister && <Link to={paths.platform.clouds()} className="zs-button">{t('registerCloud')}</Link>}
-      >
-        {mayRegister ? t('noCloudAdmin') : t('noCloudTenant')}
-      </EmptyState>
-    </div>
   )
 }

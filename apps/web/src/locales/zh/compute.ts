@@ -1,11 +1,5 @@
 /** What all pages of the second cloud family say. */
 export default {
-  noCloud: '还没有可用的云平台',
-  noCloudAdmin: '请先登记一个OpenStack或EasyStack云平台。',
-  noCloudTenant: '请联系平台管理员登记云平台。',
-  registerCloud: '登记云平台',
-  otherFamily: '所选的云平台“{{name}}”没有这些功能',
-  otherFamilyNote: '请在顶部切换到OpenStack或EasyStack云平台。',
   notice: {
     toClouds: '查看云平台',
     maintenance: '云平台“{{name}}”维护中',

@@ -2,12 +2,6 @@
 export default {
   sandbox: '沙箱',
   sandboxNote: '内置的模拟云平台，用于体验和测试：这里的云主机不会真正运行。',
-  noCloud: '还没有可用的云平台',
-  noCloudAdmin: '登记一个云平台后，就可以在上面创建云主机。',
-  noCloudTenant: '请联系平台管理员登记云平台。',
-  registerCloud: '前往登记云平台',
-  otherFamily: '当前选择的云平台“{{name}}”不属于此产品',
-  otherFamilyNote: '请在顶部切换到 nextStack 云平台。',
   notice: {
     maintenance: '云平台“{{name}}”正在维护',
     maintenanceNote: '可以查看云主机、监控和日志，也可以使用终端；创建、启停、调整规格等变更要等维护结束。',

@@ -52,6 +52,15 @@ export default {
     status: { active: '正常', maintenance: '维护中', offline: '已下线' },
     health: { unknown: '检测中', reachable: '可连接', degraded: '部分异常', unreachable: '连接不上', unauthorised: '凭据无效' },
   },
+  noCloud: {
+    none: '还没有可用的云平台',
+    other: '所选的云平台“{{name}}”没有这些功能',
+    switch: '切换到有这些功能的云平台后即可使用。',
+    to: '切换到“{{name}}”',
+    register: { nextStack: '登记一个LXD、Incus或沙箱云平台后，就可以使用这些功能。', compute: '登记一个OpenStack或EasyStack云平台后，就可以使用这些功能。' },
+    ask: '请联系平台管理员登记云平台。',
+    toClouds: '登记云平台',
+  },
   products: {
     open: '产品',
     title: '全部产品',

@@ -3,8 +3,9 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
 import { useClouds } from '../../../session/cloud.ts'
-import { CloudNotice, NoCloud, SandboxTag } from '../CloudNotice.tsx'
+import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
 import { PageStatus } from '../../../kit/PageHead.tsx'
+import { NoCloud } from '../../../layout/NoCloud.tsx'
 import '../nextstack.css'
 import '../compute.css'
 import { CommandComposer, type Draft } from './CommandComposer.tsx'
@@ -21,7 +22,7 @@ export function BatchCommand() {
   const change = (next: Partial<BatchState>): void => setSearch((now) => writeBatch(now, { ...readBatch(now), ...next }), { replace: true })
   const [draft, setDraft] = useState<Draft>(() => ({ number: 0, vms: state.vms, script: '', timeout_seconds: 60 }))
 
-  if (!loading && cloud?.product !== 'nextstack') return <NoCloud other={cloud} />
+  if (!loading && cloud?.product !== 'nextstack') return <NoCloud family="nextStack" />
   const edit = (script: string, timeout_seconds: number, vms: readonly string[]): void => {
     setDraft({ number: draft.number + 1, vms, script, timeout_seconds })
     change({ vms, command: null })

@@ -10,9 +10,10 @@ import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
 import { PageStatus } from '../../../kit/PageHead.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { NoCloud } from '../../../layout/NoCloud.tsx'
 import { useClouds } from '../../../session/cloud.ts'
 import { useIsPlatform } from '../../../session/user.ts'
-import { CloudNotice, NoCloud, SandboxTag } from '../CloudNotice.tsx'
+import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
 import '../nextstack.css'
 import './image.css'
 import { ImageDrawer } from './ImageDrawer.tsx'
@@ -27,7 +28,7 @@ export function ImageTable({ visibility }: { readonly visibility: Image['visibil
   const { selected: cloud, loading } = useClouds()
   const { actionsOf, batchActions, dialogs } = useImageActions(cloud)
   const [creating, setCreating] = useState(false)
-  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud other={cloud} />
+  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
   const create = (
     <Button type="primary" onClick={() => setCreating(true)}>
       {t('create.button')}

@@ -14,6 +14,7 @@ import { FormPage } from '../../../kit/FormPage.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { PagePlaceholder } from '../../../kit/Placeholder.tsx'
 import { field } from '../../../kit/rules.ts'
+import { NoCloud } from '../../../layout/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
 import { useCurrentUser, useIsPlatform } from '../../../session/user.ts'
@@ -21,7 +22,7 @@ import { BillingMode, byHour, type Billing } from '../../bill/quote/BillingMode.
 import { newEipItems } from '../../bill/quote/items.ts'
 import { Price } from '../../bill/quote/Price.tsx'
 import { useOrdering } from '../../bill/quote/useOrdering.ts'
-import { CloudNotice, NoCloud } from '../CloudNotice.tsx'
+import { CloudNotice } from '../CloudNotice.tsx'
 import '../nextstack.css'
 import { touchedByEip } from './eipRules.ts'
 import './network.css'
@@ -50,7 +51,7 @@ export default function EipAdd() {
   const bpId = useCurrentUser()?.bp_id ?? null
   const allocate = useChange(eips.allocate, { invalidates: touchedByEip })
   const { data } = useCall(eipPools.list, { query: { cloud_id: cloud?.cloud_id, page_size: 1000, sort: 'name' } }, { enabled: cloud !== null })
-  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud other={cloud} />
+  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
   if (cloud === null || data === undefined) return <PagePlaceholder />
   if (data.items.length === 0) {
     return (

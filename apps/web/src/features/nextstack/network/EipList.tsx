@@ -9,10 +9,11 @@ import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
 import { PageStatus } from '../../../kit/PageHead.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { NoCloud } from '../../../layout/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
 import { useIsPlatform } from '../../../session/user.ts'
-import { CloudNotice, NoCloud, SandboxTag } from '../CloudNotice.tsx'
+import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
 import '../nextstack.css'
 import { eipRefreshMs, eipTones } from './eipRules.ts'
 import { useEipActions } from './useEipActions.tsx'
@@ -24,7 +25,7 @@ export default function EipList() {
   const platform = useIsPlatform()
   const navigate = useNavigate()
   const { actionsOf, dialogs } = useEipActions()
-  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud other={cloud} />
+  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
   const allocate = (
     <Button type="primary" onClick={() => void navigate(paths.nextstack.eip.add())}>
       {t('eip.allocate')}

@@ -8,9 +8,10 @@ import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { PageStatus } from '../../../kit/PageHead.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { NoCloud } from '../../../layout/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
-import { NoCloud, SandboxTag } from '../CloudNotice.tsx'
+import { SandboxTag } from '../CloudNotice.tsx'
 import '../nextstack.css'
 import { EipPoolDialog } from './EipPoolDialog.tsx'
 import { rangesText } from './eipRules.ts'
@@ -22,7 +23,7 @@ export default function EipPoolList() {
   const { selected: cloud, loading } = useClouds()
   const [creating, setCreating] = useState(false)
   const { actionsOf, dialogs } = usePoolActions()
-  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud other={cloud} />
+  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
   const create = (
     <Button type="primary" onClick={() => setCreating(true)}>
       {t('pool.create')}

@@ -8,10 +8,11 @@ import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { PageStatus } from '../../../kit/PageHead.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { NoCloud } from '../../../layout/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
 import { useIsPlatform } from '../../../session/user.ts'
-import { CloudNotice, NoCloud, SandboxTag } from '../CloudNotice.tsx'
+import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
 import '../nextstack.css'
 import { groupRefreshMs, groupTones } from './groupRules.ts'
 import { SecurityGroupCreate } from './SecurityGroupCreate.tsx'
@@ -24,7 +25,7 @@ export default function SecurityGroupList() {
   const platform = useIsPlatform()
   const [creating, setCreating] = useState(false)
   const { actionsOf, dialogs } = useGroupActions()
-  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud other={cloud} />
+  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
   const create = (
     <Button type="primary" onClick={() => setCreating(true)}>
       {t('group.create')}

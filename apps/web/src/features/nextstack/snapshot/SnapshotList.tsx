@@ -1,8 +1,9 @@
 import { useTranslation } from 'react-i18next'
 import { DetailTabs } from '../../../kit/DetailPage.tsx'
 import { PageStatus } from '../../../kit/PageHead.tsx'
+import { NoCloud } from '../../../layout/NoCloud.tsx'
 import { useClouds } from '../../../session/cloud.ts'
-import { CloudNotice, NoCloud, SandboxTag } from '../CloudNotice.tsx'
+import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
 import '../nextstack.css'
 import { ScheduleTable } from './ScheduleTable.tsx'
 import { SnapshotTable } from './SnapshotTable.tsx'
@@ -11,7 +12,7 @@ import { SnapshotTable } from './SnapshotTable.tsx'
 export default function SnapshotList() {
   const { t } = useTranslation('snapshot')
   const { selected: cloud, loading } = useClouds()
-  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud other={cloud} />
+  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
   return (
     <>
       {cloud?.sandbox === true && <PageStatus><SandboxTag /></PageStatus>}

@@ -1,13 +1,14 @@
 import { PageStatus } from '../../../kit/PageHead.tsx'
+import { NoCloud } from '../../../layout/NoCloud.tsx'
 import { useClouds } from '../../../session/cloud.ts'
-import { CloudNotice, NoCloud, SandboxTag } from '../CloudNotice.tsx'
+import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
 import '../nextstack.css'
 import { SnapshotTable } from './SnapshotTable.tsx'
 
 /** Snapshots of volumes on the chosen cloud. */
 export default function SnapshotList() {
   const { selected: cloud, loading } = useClouds()
-  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud other={cloud} />
+  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
   return (
     <>
       {cloud?.sandbox === true && <PageStatus><SandboxTag /></PageStatus>}

@@ -7,9 +7,10 @@ import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
 import { PageStatus } from '../../../kit/PageHead.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { NoCloud } from '../../../layout/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
-import { CloudNotice, NoCloud, SandboxTag } from '../CloudNotice.tsx'
+import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
 import '../nextstack.css'
 import { CapacityBar } from './CapacityBar.tsx'
 import { PoolState } from './PoolState.tsx'
@@ -19,7 +20,7 @@ import { reachOf } from './storageRules.ts'
 export default function StoragePoolList() {
   const { t } = useTranslation('storage')
   const { selected: cloud, loading } = useClouds()
-  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud other={cloud} />
+  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
   return (
     <>
       {cloud?.sandbox === true && <PageStatus><SandboxTag /></PageStatus>}

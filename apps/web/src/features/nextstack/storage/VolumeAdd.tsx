@@ -13,6 +13,7 @@ import * as format from '../../../kit/format.ts'
 import { FormPage } from '../../../kit/FormPage.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { PagePlaceholder } from '../../../kit/Placeholder.tsx'
+import { NoCloud } from '../../../layout/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
 import { writeCloudChoice } from '../../../session/cloudChoice.ts'
@@ -21,7 +22,7 @@ import { BillingMode, byHour, type Billing } from '../../bill/quote/BillingMode.
 import { volumeItems } from '../../bill/quote/items.ts'
 import { Price } from '../../bill/quote/Price.tsx'
 import { useOrdering } from '../../bill/quote/useOrdering.ts'
-import { CloudNotice, NoCloud } from '../CloudNotice.tsx'
+import { CloudNotice } from '../CloudNotice.tsx'
 import { SizeInput } from '../flavor/SizeInput.tsx'
 import '../nextstack.css'
 import { ContentCards } from './ContentCards.tsx'
@@ -81,7 +82,7 @@ export default function VolumeAdd() {
     })
   }, [form, cloudId, content, pool, leastBytes])
 
-  if (!loading && clouds.length === 0) return <NoCloud other={selected} />
+  if (!loading && clouds.length === 0) return <NoCloud family="nextStack" />
   if (loading) return <PagePlaceholder />
   return (
     <>

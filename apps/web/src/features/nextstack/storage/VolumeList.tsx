@@ -10,10 +10,11 @@ import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { PageStatus } from '../../../kit/PageHead.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { NoCloud } from '../../../layout/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
 import { useIsPlatform } from '../../../session/user.ts'
-import { CloudNotice, NoCloud, SandboxTag } from '../CloudNotice.tsx'
+import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
 import '../nextstack.css'
 import { BackupTable } from './BackupTable.tsx'
 import { refreshMsOf } from './storageRules.ts'
@@ -24,7 +25,7 @@ import { volumeColumns } from './volumeColumns.tsx'
 export default function VolumeList() {
   const { t } = useTranslation('storage')
   const { selected: cloud, loading } = useClouds()
-  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud other={cloud} />
+  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
   return (
     <>
       {cloud?.sandbox === true && <PageStatus><SandboxTag /></PageStatus>}

@@ -18,13 +18,14 @@ import { errorText } from '../../../api/toasts.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import * as format from '../../../kit/format.ts'
 import { field, showFieldErrors } from '../../../kit/rules.ts'
+import { NoCloud } from '../../../layout/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
 import { writeCloudChoice } from '../../../session/cloudChoice.ts'
 import { useCurrentUser } from '../../../session/user.ts'
 import { BillingMode, byHour, type Billing } from '../../bill/quote/BillingMode.tsx'
 import { useOrdering } from '../../bill/quote/useOrdering.ts'
-import { CloudNotice, NoCloud, troubleOf } from '../CloudNotice.tsx'
+import { CloudNotice, troubleOf } from '../CloudNotice.tsx'
 import '../nextstack.css'
 import { GroupSelect } from '../network/GroupSelect.tsx'
 import { AccessFields } from './AccessFields.tsx'
@@ -119,7 +120,7 @@ export default function VmAdd() {
     form.setFieldsValue({ ...Object.fromEntries(Object.keys(shape).map((key) => [key, undefined])), ...blank })
   }
 
-  if (!loading && clouds.length === 0) return <NoCloud other={selected} />
+  if (!loading && clouds.length === 0) return <NoCloud family="nextStack" />
   const trouble = cloud === undefined ? null : troubleOf(cloud)
   const count = typed.count ?? 1
   const missing = [

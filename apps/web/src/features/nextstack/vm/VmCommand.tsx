@@ -16,9 +16,9 @@ import { clearable } from '../../../kit/clearable.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { Terminal } from '../../../kit/Terminal.tsx'
+import { NoCloud } from '../../../layout/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
-import { NoCloud } from '../CloudNotice.tsx'
 import '../nextstack.css'
 import { usableAddresses } from './vmAddresses.ts'
 import { closeTerminal, readCommand, showTerminal, terminalsMax, toggleSplit, writeCommand, type CommandState } from './vmCommandState.ts'
@@ -40,7 +40,7 @@ export default function VmCommand() {
     else change(next)
   }
 
-  if (!loading && cloud?.product !== 'nextstack' && state.open.length === 0) return <NoCloud other={cloud} />
+  if (!loading && cloud?.product !== 'nextstack' && state.open.length === 0) return <NoCloud family="nextStack" />
   return (
     <div className={`ns-command${listShown ? '' : ' ns-command-wide'}`}>
       {listShown && <RunningList cloudId={cloud?.cloud_id} open={state.open} onShow={show} />}

@@ -8,10 +8,11 @@ import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { PageStatus } from '../../../kit/PageHead.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
+import { NoCloud } from '../../../layout/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
 import { useIsPlatform } from '../../../session/user.ts'
-import { CloudNotice, NoCloud, SandboxTag } from '../CloudNotice.tsx'
+import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
 import '../nextstack.css'
 import { useVmActions } from './useVmActions.tsx'
 import { vmColumns } from './vmColumns.tsx'
@@ -24,7 +25,7 @@ export default function VmList() {
   const platform = useIsPlatform()
   const navigate = useNavigate()
   const { actionsOf, batchActions, dialogs } = useVmActions(cloud)
-  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud other={cloud} />
+  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
   return (
     <>
       {cloud?.sandbox === true && <PageStatus><SandboxTag /></PageStatus>}
