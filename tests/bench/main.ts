@@ -36,3 +36,4 @@ try {
 for (const { name, ours, floor, value, bar, met } of figures) {
   console.log(`${met ? 'met   ' : 'MISSED'} ${name}: ${ours} against ${floor} = ${value.toFixed(2)} (bar ${bar})`)
 }
+if (figures.some(({ met }) => !met)) process.exitCode = 1

@@ -19,17 +19,20 @@ export const prepaidTypes = ['vm', 'volume', 'eip'] as const
 export type PrepaidType = (typeof prepaidTypes)[number]
 export const prepaidPeriods = ['month', 'year'] as const
 export type PrepaidPeriod = (typeof prepaidPeriods)[number]
+/** That of an order by the hour is the hour. */
+export const orderPeriods = ['hour', ...prepaidPeriods] as const
 
-/** Something new; something that was paid by the hour; more time of what is paid in advance already. */
-export const orderKinds = ['purchase', 'conversion', 'renewal'] as const
+/** Paid by the hour from its first use on; something new in advance; something that was paid by the hour; more time of what is paid in advance already. */
+export const orderKinds = ['onDemand', 'purchase', 'conversion', 'renewal'] as const
 export type OrderKind = (typeof orderKinds)[number]
 
 /**
  *   unpaid → paid → delivered → refunded (what was not used of it)
  *      ↓       ↘ refunded (it could not be delivered)
  *   cancelled, expired
+ *   by the hour: charging ⇄ ended (nothing of it is used any more)
  */
-export const orderStatuses = ['unpaid', 'paid', 'delivered', 'refunded', 'cancelled', 'expired'] as const
+export const orderStatuses = ['unpaid', 'paid', 'delivered', 'refunded', 'cancelled', 'expired', 'charging', 'ended'] as const
 export type OrderStatus = (typeof orderStatuses)[number]
 
 /** What may be done to an order in which status. */
@@ -55,13 +58,14 @@ export const order = z.object({
   bp_name: z.string(),
   kind: z.enum(orderKinds),
   status: z.enum(orderStatuses),
-  /** Without id until it is made. */
-  resource: z.object({ type: z.enum(prepaidTypes), id: z.uuid().nullable(), name: z.string() }),
-  period: z.enum(prepaidPeriods),
+  /** Without id until it is made. Its type is as bills call it: `vm`, `compute.volume`. */
+  resource: z.object({ type: z.string(), id: z.uuid().nullable(), name: z.string() }),
+  period: z.enum(orderPeriods),
   count: z.int(),
   auto_renew: z.boolean(),
   /** Made by the platform, because somebody wanted it renewed. */
   automatic: z.boolean(),
+  /** Both 0 by the hour: what it comes to is in the bills. */
   list_amount: money,
   amount: money,
   /** What came back of it. */
@@ -83,7 +87,7 @@ export const orderEvents = ['created', 'paid', 'delivered', 'failed', 'cancelled
 export type OrderEvent = (typeof orderEvents)[number]
 
 export const orderDetail = order.extend({
-  /** The quote that it was made at: so its amount is explained for ever. */
+  /** The quote that it was made at: so its amount is explained for ever. By the hour: the prices of one, as they were when it began. */
   lines: z.array(quoteLine),
   history: z.array(z.object({ what: z.enum(orderEvents), by: z.string(), note: z.string(), at: moment })),
 })
@@ -125,7 +129,7 @@ const filters = {
   keyword,
   status: z.enum(orderStatuses).optional(),
   kind: z.enum(orderKinds).optional(),
-  resource_type: z.enum(prepaidTypes).optional(),
+  resource_type: z.string().max(40).optional(),
   resource_id: z.uuid().optional(),
   bp_id: z.uuid().optional(),
 } as const

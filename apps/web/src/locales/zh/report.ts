@@ -57,6 +57,7 @@ export default {
     project: '项目',
     formula: '计算公式',
   },
+  typeOfOpenStack: '{{type}}（OpenStack）',
   type: { vm: '云主机', volume: '云硬盘', eip: '弹性公网 IP', snapshot: '云主机快照', volumeSnapshot: '云硬盘快照', volumeBackup: '云硬盘备份', image: '镜像', compute: { instance: '云主机', volume: '云硬盘', floatingIp: '浮动 IP', volumeSnapshot: '云硬盘快照', volumeBackup: '云硬盘备份', image: '镜像' } },
   meter: {
     vm: { vcpu: 'vCPU', memory: '内存', disk: '系统盘', gpu: 'GPU' },

@@ -1,4 +1,5 @@
 import type { Platform } from '../../../platform/platform.ts'
+import { followUse } from '../order/order.store.ts'
 import * as store from './metering.store.ts'
 import { intervalsOf } from './timeline.ts'
 
@@ -22,9 +23,11 @@ export function createMetering({ db }: Pick<Platform, 'db'>) {
         const intervals = intervalsOf(events)
         const from = Math.min(...fresh.map(({ at }) => Math.floor(at / hour) * hour))
         const to = intervals.reduce<number | null>((last, interval) => (last === null || interval.to === null ? null : Math.max(last, interval.to)), from)
-        return [{ settled: { ...resource, intervals, from, to }, events: fresh.map(({ id }) => id) }]
+        const began = events.find(({ usage }) => Object.keys(usage).length > 0)
+        return [{ settled: { ...resource, intervals, from, to }, began, events: fresh.map(({ id }) => id) }]
       })
       await store.settleResources(tx, resources.map(({ settled }) => settled), resources.flatMap(({ events }) => events))
+      await followUse(tx, resources.flatMap(({ settled, began }) => (began === undefined ? [] : [{ ...settled, began }])))
     })
     return waiting.length
   }

@@ -28,7 +28,7 @@ export function createOrderExport({ db, now, downloads }: Pick<Platform, 'db' | 
       { title: texts.resource, cell: ({ resource }) => resource.name },
       { title: texts.resourceType, cell: ({ resource }) => consumeTexts.types[resource.type] ?? resource.type },
       { title: texts.resourceId, cell: ({ resource }) => resource.id },
-      { title: texts.term, cell: ({ count, period }) => `${count} ${texts.periods[period]}` },
+      { title: texts.term, cell: ({ count, period, kind }) => (kind === 'onDemand' ? null : `${count} ${texts.periods[period]}`) },
       { title: texts.listAmount, cell: ({ list_amount }) => ({ amount: list_amount }) },
       { title: texts.amount, cell: ({ amount }) => ({ amount }) },
       { title: texts.refunded, cell: ({ refunded_amount }) => (refunded_amount === null ? null : { amount: refunded_amount }) },

@@ -18,7 +18,7 @@ import { lockOwner } from '../ledger/ledger.store.ts'
 import * as prepaidStore from '../rating/prepaid.store.ts'
 import type { PrepaidRow, SpanRow } from '../rating/prepaid.store.ts'
 import * as store from './order.store.ts'
-import type { OrderRow, ShownOrder } from './order.store.ts'
+import type { OrderRow, PrepaidOrderRow, ShownOrder } from './order.store.ts'
 import type { Sold, SoldKinds, SoldResource } from './sold.ts'
 import { endOf, itemsOf, refundOf, unusedOf, wholeSecond } from './terms.ts'
 
@@ -34,6 +34,11 @@ const renewAgainMs = hour
 /** Thrown out of a transaction so that nothing of it stays. */
 class Rehearsed extends Error {}
 class AlreadyMade extends Error {}
+
+/** @throws Refusal 90010 for an order by the hour, which nothing is done with */
+function assertPrepaid(order: OrderRow | PrepaidOrderRow): asserts order is PrepaidOrderRow {
+  if (order.kind === 'onDemand') throw new Refusal('stateForbids')
+}
 
 const place = (id: string): string => `bill_orders.sealed:${id}`
 const byOf = (actor: Pick<Actor, 'user_id' | 'name'>): By => ({ id: actor.user_id, name: actor.name })
@@ -166,14 +171,16 @@ export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations
   const get = async (actor: Actor, id: string): Promise<OrderDetail> => {
     const row = found(await store.getOrder(db, scopeOf(actor), id, now()))
     const events = await store.eventsOf(db, id)
-    return { ...shapeOrder(row), lines: row.quote.lines, history: events.map(({ at, ...event }) => ({ ...event, at: iso(at) })) }
+    // Prices keep their past: what an hour cost when it began is asked of them.
+    const { lines } = row.kind === 'onDemand' ? await quoteAt(db, { bp_id: row.bp_id, period: 'hour', count: 1, partial: true, items: itemsOf(row.usage) }, row.created_at) : row.quote
+    return { ...shapeOrder(row), lines, history: events.map(({ at, ...event }) => ({ ...event, at: iso(at) })) }
   }
 
   /** Whoever moves money and changes what is paid in advance holds the account first, so that no two wait for each other. */
   const lockAccount = async (tx: Tx, { bp_id }: Pick<OrderRow, 'bp_id'>): Promise<void> => void (await lockOwner(tx, bp_id))
 
   /** It is there: what was held is spent, and the time that it pays for begins. */
-  const grant = async (tx: Tx, order: OrderRow, resource: { id: string; name: string }, by: By): Promise<void> => {
+  const grant = async (tx: Tx, order: PrepaidOrderRow, resource: { id: string; name: string }, by: By): Promise<void> => {
     const { period, count, bp_id } = order
     await lockAccount(tx, order)
     const before = await prepaidStore.openPrepaid(tx, { resource_id: resource.id, resource_type: order.resource_type, resource_name: resource.name, bp_id, period, count })
@@ -207,6 +214,7 @@ export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations
         name: 'make',
         run: async ({ resource_id: id }) => {
           const order = found(await store.readOrder(db, id))
+          assertPrepaid(order)
           if (order.resource_id !== null) return
           const actor = order.created_by === null ? null : await delivering().personOf(order.created_by)
           const sold = soldAs(order.resource_type)
@@ -230,6 +238,7 @@ export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations
         run: async ({ resource_id: id, signal }) => {
           for (;;) {
             const order = found(await store.readOrder(db, id))
+            assertPrepaid(order)
             const resource = await soldAs(order.resource_type).find(db, platformScope, order.resource_id ?? '')
             if (resource === undefined) throw new Refusal('orderResourceUnfit')
             if (resource.state === 'broken') throw new Refusal('deliveryFailed', { values: { reason: resource.error ?? '' } })
@@ -242,6 +251,7 @@ export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations
     ended: async (tx, { resource_id: id }, refusal) => {
       const order = await store.lockOrder(tx, platformScope, id)
       if (order?.status !== 'paid') return
+      assertPrepaid(order)
       if (refusal === null) return grant(tx, order, { id: order.resource_id ?? '', name: order.resource_name }, null)
       if (order.hold_id !== null) await ledger.release(tx, { owner_id: order.bp_id, hold_id: order.hold_id, note: String(order.number) })
       await store.updateOrder(tx, id, { status: 'refunded', refunded: order.amount, sealed: null, error_text: refusal.message })
@@ -252,6 +262,7 @@ export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations
   /** Sets the money aside and has what was ordered delivered. The order is held. @throws Refusal 24011, 24044, 90010, 96022 */
   const settle = async (tx: Tx, order: OrderRow, by: By): Promise<void> => {
     const at = now()
+    assertPrepaid(order)
     if (order.status === 'expired' || (order.status === 'unpaid' && order.expires_at <= at)) throw new Refusal('orderExpired')
     refuseUnless(orderCan.pay, order)
     const amount = BigInt(order.amount)
@@ -339,7 +350,8 @@ export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations
     /** @throws Refusal 24007, 90010, 96021, 96022 */
     async renew(actor: Actor, id: string, body: BodyOf<Calls['renew']>): Promise<OrderDetail> {
       const order = found(await store.getOrder(db, scopeOf(actor), id, now()))
-      refuseUnless(orderCan.renew, order)
+      refuseUnless(orderCan.renew, { status: order.status_now })
+      assertPrepaid(order)
       return get(actor, await recordMore(actor, order.resource_type, order.resource_id ?? '', { ...body, auto_renew: order.auto_renew }))
     },
 

@@ -1,10 +1,11 @@
-import type { OrderEvent, OrderKind, OrderStatus, PrepaidPeriod, PrepaidType, orders } from '@zhisuan/contract/bill/order'
+import type { Order, OrderEvent, OrderKind, OrderStatus, PrepaidPeriod, PrepaidType, orders } from '@zhisuan/contract/bill/order'
 import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type ColumnType, type Generated, type Insertable, type Selectable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { uuidv7 } from '../../../platform/ids.ts'
 import type { Quote } from '../catalogue/catalogue.service.ts'
 
 interface OrderTable {
@@ -13,10 +14,10 @@ interface OrderTable {
   bp_id: string
   kind: OrderKind
   status: OrderStatus
-  resource_type: PrepaidType
+  resource_type: string
   resource_id: string | null
   resource_name: string
-  period: PrepaidPeriod
+  period: Order['period']
   count: number
   auto_renew: boolean
   automatic: boolean
@@ -54,6 +55,8 @@ declare module '../../../platform/db/database.ts' {
   }
 }
 export type OrderRow = Selectable<OrderTable>
+/** All orders but those by the hour, which nothing is done with. */
+export type PrepaidOrderRow = OrderRow & { period: PrepaidPeriod; resource_type: PrepaidType }
 
 export const orderMigrations: Migrations = {
   '20261122_81_orders': migration(`
@@ -104,6 +107,15 @@ export const orderMigrations: Migrations = {
     );
     create index bill_order_events_order on bill_order_events (order_id, id);
   `),
+  '20261123_90_orders_by_the_hour': migration(`
+    alter table bill_orders drop constraint bill_orders_kind_check, drop constraint bill_orders_status_check;
+    alter table bill_orders
+      add constraint bill_orders_kind_check check (kind in ('onDemand', 'purchase', 'conversion', 'renewal')),
+      add constraint bill_orders_status_check check (status in ('unpaid', 'paid', 'delivered', 'refunded', 'cancelled', 'expired', 'charging', 'ended')),
+      add constraint bill_orders_by_the_hour check ((kind = 'onDemand') = (status in ('charging', 'ended')) and (kind = 'onDemand') = (period = 'hour'));
+    -- One for each who pays for it.
+    create unique index bill_orders_on_demand on bill_orders (resource_id, bp_id) where kind = 'onDemand';
+  `),
 }
 
 export const pendingRule = 'bill_orders_pending'
@@ -129,7 +141,7 @@ const filtered = (on: Sql, scope: Scope, { keyword = '', status, kind, resource_
     .$if(keyword !== '', (q) => q.where((of) => of.or([of('orders.resource_name', 'ilike', containing(keyword)), of(sql<string>`orders.number::text`, 'like', containing(keyword))])))
     .$if(status !== undefined, (q) => q.where(statusAt(now), '=', status ?? 'unpaid'))
     .$if(kind !== undefined, (q) => q.where('orders.kind', '=', kind ?? 'purchase'))
-    .$if(resource_type !== undefined, (q) => q.where('orders.resource_type', '=', resource_type ?? 'vm'))
+    .$if(resource_type !== undefined, (q) => q.where('orders.resource_type', '=', resource_type ?? ''))
     .$if(resource_id !== undefined, (q) => q.where('orders.resource_id', '=', resource_id ?? ''))
     .$if(bp_id !== undefined, (q) => q.where('orders.bp_id', '=', bp_id ?? ''))
     .$if(failed !== undefined, (q) => q.where('orders.error_text', failed === true ? 'is not' : 'is', null))
@@ -193,4 +205,45 @@ export const expireOrders = async (on: Sql, now: Date, resourceId: string | null
 export async function firstUse(on: Sql, resourceId: string): Promise<Date | null> {
   const { rows } = await sql<{ at: Date | null }>`select min(at) as at from usage_events where resource_id = ${resourceId} and usage <> '{}'`.execute(on)
   return rows[0]?.at ?? null
+}
+
+/** What is used by the hour, as metering settled it. Seconds since 1970. */
+export interface UsedByTheHour {
+  id: string
+  type: string
+  name: string
+  bp_id: string
+  /** When its use began, and what it used then, by `meter` or `meter/variant`. */
+  began: { at: number; usage: Readonly<Record<string, number>> }
+  /** When its last use ends; null: it goes on. */
+  to: number | null
+}
+
+/** Writes orders for what is paid by the hour and was not ordered in advance, and whether each goes on. */
+export async function followUse(tx: Tx, used: readonly UsedByTheHour[]): Promise<void> {
+  if (used.length === 0) return
+  const nothing: Quote = { period: 'hour', count: 1, list_amount: '0.00', amount: '0.00', lines: [], unpriced: [] }
+  const rows = used.map(({ began, to, ...resource }) => ({ ...resource, order_id: uuidv7(), at: new Date(began.at * 1000).toISOString(), usage: began.usage, status: to === null ? 'charging' : 'ended' }))
+  await sql`
+    with used as (
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as rows (order_id uuid, id uuid, type text, name text, bp_id uuid, at timestamptz, usage jsonb, status text)
+    ),
+    maker as (
+      select distinct on (resource_id) resource_id, actor_id, actor_name from operations
+      where resource_id in (select id from used) and kind like '%.create' order by resource_id, created_at
+    ),
+    followed as (
+      update bill_orders as orders
+      set status = case when orders.bp_id = used.bp_id then used.status else 'ended' end, resource_name = case when orders.bp_id = used.bp_id then used.name else orders.resource_name end
+      from used where orders.resource_id = used.id and orders.kind = 'onDemand'
+    ),
+    made as (
+      insert into bill_orders (id, bp_id, kind, status, resource_type, resource_id, resource_name, period, count, auto_renew, automatic, quote, usage, amount, expires_at, created_by, created_by_name, created_at)
+      select used.order_id, used.bp_id, 'onDemand', used.status, used.type, used.id, used.name, 'hour', 1, false, false, ${JSON.stringify(nothing)}::jsonb, used.usage, 0, used.at, maker.actor_id, coalesce(maker.actor_name, ''), used.at
+      from used left join maker on maker.resource_id = used.id
+      where not exists (select from bill_orders as known where known.resource_id = used.id and known.bp_id = used.bp_id and known.kind in ('onDemand', 'purchase'))
+      returning id, created_by_name, created_at
+    )
+    insert into bill_order_events (order_id, what, by, note, at) select id, 'created', created_by_name, '', created_at from made
+  `.execute(tx)
 }

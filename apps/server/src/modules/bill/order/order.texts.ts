@@ -1,4 +1,4 @@
-import type { OrderKind, OrderStatus, PrepaidPeriod } from '@zhisuan/contract/bill/order'
+import type { Order, OrderKind, OrderStatus } from '@zhisuan/contract/bill/order'
 
 /** What stands in files of orders, as people read them. */
 export const orderTexts = {
@@ -24,7 +24,7 @@ export const orderTexts = {
   created: '下单时间',
   paid: '支付时间',
   error: '说明',
-  kinds: { purchase: '新购', conversion: '转预付', renewal: '续费' } satisfies Record<OrderKind, string>,
-  statuses: { unpaid: '待支付', paid: '交付中', delivered: '已交付', refunded: '已退款', cancelled: '已取消', expired: '已过期' } satisfies Record<OrderStatus, string>,
-  periods: { month: '个月', year: '年' } satisfies Record<PrepaidPeriod, string>,
+  kinds: { onDemand: '按量', purchase: '新购', conversion: '转预付', renewal: '续费' } satisfies Record<OrderKind, string>,
+  statuses: { unpaid: '待支付', paid: '交付中', delivered: '已交付', refunded: '已退款', cancelled: '已取消', expired: '已过期', charging: '计费中', ended: '已结束' } satisfies Record<OrderStatus, string>,
+  periods: { hour: '小时', month: '个月', year: '年' } satisfies Record<Order['period'], string>,
 } as const

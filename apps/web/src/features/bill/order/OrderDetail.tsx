@@ -1,5 +1,6 @@
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
+import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import { orders, prepaids, type OrderDetail as Detail } from '@zhisuan/contract/bill/order'
 import { useTranslation } from 'react-i18next'
 import { Link, useParams, useSearchParams } from 'react-router'
@@ -8,10 +9,13 @@ import { notify } from '../../../api/notify.ts'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
 import * as format from '../../../kit/format.ts'
 import { StatusTag } from '../../../kit/StatusTag.tsx'
+import { paths } from '../../../paths.ts'
 import { QuoteLines } from '../quote/Price.tsx'
+import { billMonthOf } from '../report/months.ts'
+import { useNames } from '../report/useNames.ts'
 import './order.css'
 import { Countdown } from './OrderState.tsx'
-import { orderTones, resourcePath, termText } from './orderText.ts'
+import { orderTones, pathOfOrdered, termText } from './orderText.ts'
 import { touchedByOrder } from './touched.ts'
 import { useOrderActions } from './useOrderActions.tsx'
 
@@ -33,12 +37,12 @@ export default function OrderDetail() {
           { key: 'resource', label: t('column.resource'), value: <Resource order={order} /> },
           { key: 'kind', label: t('column.kind'), value: t(`kind.${order.kind}`) },
           { key: 'term', label: t('column.term'), value: termText(t, order) },
-          { key: 'amount', label: t('column.amount'), value: <span className="zs-number">{t('yuan', { amount: format.money(order.amount) })}</span> },
+          { key: 'amount', label: t('column.amount'), value: order.kind === 'onDemand' ? <Billed order={order} /> : <span className="zs-number">{t('yuan', { amount: format.money(order.amount) })}</span> },
           ...(order.list_amount === order.amount ? [] : [{ key: 'list', label: t('column.listAmount'), value: <del className="zs-number">{t('yuan', { amount: format.money(order.list_amount) })}</del> }]),
           ...(order.refunded_amount === null ? [] : [{ key: 'refunded', label: t('column.refunded'), value: <span className="zs-number">{t('yuan', { amount: format.money(order.refunded_amount) })}</span> }]),
-          { key: 'covers', label: t('column.covers'), value: order.covers === null ? format.nothing : `${format.dateTime(order.covers.from)} – ${format.dateTime(order.covers.to)}` },
+          ...(order.kind === 'onDemand' ? [] : [{ key: 'covers', label: t('column.covers'), value: order.covers === null ? format.nothing : `${format.dateTime(order.covers.from)} – ${format.dateTime(order.covers.to)}` }]),
           { key: 'organisation', label: t('column.organisation'), value: order.bp_name },
-          { key: 'by', label: t('column.by'), value: order.created_by === '' ? t('platform') : order.created_by },
+          { key: 'by', label: t('column.by'), value: order.created_by !== '' ? order.created_by : order.kind === 'onDemand' ? format.nothing : t('platform') },
           { key: 'created', label: t('column.created'), value: format.dateTime(order.created_at) },
         ]}
         notice={(order) => <Notice order={order} />}
@@ -56,7 +60,7 @@ export default function OrderDetail() {
                 </div>
               )}
               <p className="or-total">
-                {t('detail.total')} <strong className="zs-number">{order.amount}</strong>
+                {t('detail.total')} <strong className="zs-number">{order.kind === 'onDemand' ? t('detail.anHour', { amount: toDecimal(order.lines.reduce((sum, { amount }) => sum + toMinor(amount), 0n)) }) : order.amount}</strong>
               </p>
             </section>
             <section className="zs-card" aria-labelledby="order-history">
@@ -81,10 +85,21 @@ export default function OrderDetail() {
 }
 
 function Resource({ order: { resource } }: { readonly order: Detail }) {
+  const { typeName } = useNames()
+  const to = pathOfOrdered(resource)
+  return (
+    <span>
+      {typeName(resource.type)} {to === null ? resource.name : <Link to={to}>{resource.name}</Link>}
+    </span>
+  )
+}
+
+/** What is paid by the hour comes to what the bills say. */
+function Billed({ order: { resource } }: { readonly order: Detail }) {
   const { t } = useTranslation('order')
   return (
     <span>
-      {t(`type.${resource.type}`)} {resource.id === null ? resource.name : <Link to={resourcePath[resource.type](resource.id)}>{resource.name}</Link>}
+      {t('detail.billed')} {resource.id !== null && <Link to={paths.billing.monthDetail(resource.id, billMonthOf(Date.now()))}>{t('detail.toBill')}</Link>}
     </span>
   )
 }

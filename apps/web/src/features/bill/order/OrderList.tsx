@@ -1,5 +1,5 @@
 import Button from 'antd/es/button'
-import { orderKinds, orders, orderStatuses, prepaidTypes, type Order } from '@zhisuan/contract/bill/order'
+import { orderKinds, orders, orderStatuses, type Order } from '@zhisuan/contract/bill/order'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
@@ -11,8 +11,9 @@ import { saveFrom } from '../../../kit/save.ts'
 import { SaveButtons } from '../../../kit/SaveButtons.tsx'
 import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
+import { resourceTypes, useNames } from '../report/useNames.ts'
 import { OrderState } from './OrderState.tsx'
-import { resourcePath, termText } from './orderText.ts'
+import { pathOfOrdered, termText } from './orderText.ts'
 import { PrepayDialog } from './TermDialogs.tsx'
 import { useOrderActions } from './useOrderActions.tsx'
 
@@ -20,6 +21,7 @@ import { useOrderActions } from './useOrderActions.tsx'
 export default function OrderList() {
   const { t } = useTranslation('order')
   const platform = useIsPlatform()
+  const { typeName, typeNameApart } = useNames()
   const [prepaying, setPrepaying] = useState(false)
   const save = useChange(orders.export, { onDone: ({ path }) => saveFrom(path) })
   const { actionsOf, dialogsOf } = useOrderActions()
@@ -37,21 +39,21 @@ export default function OrderList() {
         columns={[
           col.name<Order>('number', t('column.number'), ({ number }) => number, { sort: true, width: 120, to: ({ id }) => paths.order.detail(id), note: ({ automatic }) => (automatic ? t('automatic') : '') }),
           col.custom<Order>('status', t('column.status'), (order) => <OrderState order={order} />, { sort: true, width: 150 }),
-          col.link<Order>('resource', t('column.resource'), ({ resource }) => resource.name, ({ resource }) => (resource.id === null ? null : resourcePath[resource.type](resource.id)), { width: 180 }),
-          col.text<Order>('resource_type', t('column.type'), ({ resource }) => t(`type.${resource.type}`), { width: 90 }),
+          col.link<Order>('resource', t('column.resource'), ({ resource }) => resource.name, ({ resource }) => pathOfOrdered(resource), { width: 180 }),
+          col.text<Order>('resource_type', t('column.type'), ({ resource }) => typeName(resource.type), { width: 90 }),
           col.text<Order>('kind', t('column.kind'), ({ kind }) => t(`kind.${kind}`), { width: 90 }),
           col.text<Order>('term', t('column.term'), (order) => termText(t, order), { width: 90 }),
-          col.money<Order>('amount', t('column.amount'), ({ amount }) => amount, { sort: true, width: 120 }),
+          col.money<Order>('amount', t('column.amount'), ({ amount, kind }) => (kind === 'onDemand' ? null : amount), { sort: true, width: 120 }),
           col.money<Order>('refunded', t('column.refunded'), ({ refunded_amount }) => refunded_amount, { width: 110, off: true }),
           ...(platform ? [col.text<Order>('bp', t('column.organisation'), ({ bp_name }) => bp_name, { width: 140 })] : []),
-          col.text<Order>('by', t('column.by'), ({ created_by }) => (created_by === '' ? t('platform') : created_by), { width: 120, off: true }),
+          col.text<Order>('by', t('column.by'), ({ created_by, kind }) => (created_by !== '' ? created_by : kind === 'onDemand' ? null : t('platform')), { width: 120, off: true }),
           col.date<Order>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
         ]}
         filters={[
           filter.keyword(t('keyword')),
           filter.select('status', t('column.status'), orderStatuses.map((value) => ({ value, label: t(`status.${value}`) }))),
           filter.select('kind', t('column.kind'), orderKinds.map((value) => ({ value, label: t(`kind.${value}`) }))),
-          filter.select('resource_type', t('column.type'), prepaidTypes.map((value) => ({ value, label: t(`type.${value}`) }))),
+          filter.select('resource_type', t('column.type'), resourceTypes.map((value) => ({ value, label: typeNameApart(value) }))),
         ]}
         rowActions={actionsOf}
         toolbar={(filters) => (

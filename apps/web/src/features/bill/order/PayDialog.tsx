@@ -14,6 +14,7 @@ import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { useReturnFocus } from '../../../kit/focus.ts'
 import * as format from '../../../kit/format.ts'
 import { paths } from '../../../paths.ts'
+import { useNames } from '../report/useNames.ts'
 import { Countdown, useNow } from './OrderState.tsx'
 import './order.css'
 import { termText } from './orderText.ts'
@@ -22,6 +23,7 @@ import { touchedByOrder } from './touched.ts'
 /** Pays from the balance: what it costs, what there is, and what is missing. */
 export function PayDialog({ order, onClose }: { readonly order: Order; readonly onClose: () => void }) {
   const { t } = useTranslation('order')
+  const { typeName } = useNames()
   useReturnFocus()
   const [refused, setRefused] = useState<string | null>(null)
   const wallet = useCall(accounts.wallet, { params: { id: order.bp_id } }, { silent: true, refreshMs: 5_000 })
@@ -53,7 +55,7 @@ export function PayDialog({ order, onClose }: { readonly order: Order; readonly 
     >
       {refused !== null && <Alert type="error" showIcon className="zs-form-alert" title={refused} />}
       <p>
-        {t(`kind.${order.kind}`)} {t(`type.${order.resource.type}`)} <strong>{order.resource.name}</strong>，{termText(t, order)}
+        {t(`kind.${order.kind}`)} {typeName(order.resource.type)} <strong>{order.resource.name}</strong>，{termText(t, order)}
       </p>
       {wallet.error !== null && wallet.data === undefined ? (
         <ErrorPanel error={wallet.error} onRetry={() => void wallet.refetch()} />

@@ -1,19 +1,22 @@
-import { orderCan, type Order, type OrderStatus, type PrepaidType } from '@zhisuan/contract/bill/order'
+import { orderCan, type Order, type OrderStatus } from '@zhisuan/contract/bill/order'
 import type { TFunction } from 'i18next'
 import { allowed } from '../../../kit/allowed.ts'
 import type { StatusTone } from '../../../kit/StatusTag.tsx'
 import { paths } from '../../../paths.ts'
+import { pageOfResource } from '../report/useNames.ts'
 
-export const orderTones: Readonly<Record<OrderStatus, StatusTone>> = { unpaid: 'warning', paid: 'busy', delivered: 'good', refunded: 'rest', cancelled: 'rest', expired: 'rest' }
+export const orderTones: Readonly<Record<OrderStatus, StatusTone>> = { unpaid: 'warning', paid: 'busy', delivered: 'good', refunded: 'rest', cancelled: 'rest', expired: 'rest', charging: 'good', ended: 'rest' }
 
-/** Where what was ordered is looked at. */
-export const resourcePath: Readonly<Record<PrepaidType, (id: string) => string>> = {
-  vm: (id) => paths.nextstack.vm.detail(id),
-  volume: (id) => paths.nextstack.volume.detail(id),
-  eip: () => paths.nextstack.eip.list(),
+/** Where what was ordered is looked at; null where it has no page, or is not made yet. */
+export function pathOfOrdered({ type, id }: Order['resource']): string | null {
+  if (id === null) return null
+  if (type === 'vm') return paths.nextstack.vm.detail(id)
+  if (type === 'volume') return paths.nextstack.volume.detail(id)
+  return type === 'eip' ? paths.nextstack.eip.list() : pageOfResource({ type, id })
 }
 
-export const termText = (t: TFunction<'order'>, { count, period }: Pick<Order, 'count' | 'period'>): string => t('term', { count, period: t(`period.${period}`) })
+/** An order by the hour has no term. */
+export const termText = (t: TFunction<'order'>, { count, period }: Pick<Order, 'count' | 'period'>): string => (period === 'hour' ? t('mode.hour') : t('term', { count, period: t(`period.${period}`) }))
 
 /** Why something may not be done to an order now; null where it may. */
 export const refusedBy = (t: TFunction<'order'>, action: keyof typeof orderCan, { status }: Pick<Order, 'status'>): string | null => allowed(orderCan, action, status, t(`status.${status}`))

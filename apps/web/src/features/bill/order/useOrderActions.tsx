@@ -18,6 +18,7 @@ export function useOrderActions(first: 'pay' | null = null): { readonly actionsO
   return {
     actionsOf: (order) => {
       const shown = (what: 'pay' | 'renew' | 'refund') => () => void setOpen({ what, order })
+      if (order.kind === 'onDemand') return []
       return order.status === 'unpaid'
         ? [
             { key: 'pay', label: t('action.pay'), run: shown('pay'), disabledReason: refusedBy(t, 'pay', order) },

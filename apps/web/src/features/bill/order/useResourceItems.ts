@@ -6,7 +6,7 @@ import { useCall } from '../../../api/hooks.ts'
 import { eipItems, vmItems, volumeItems, type QuoteItem } from '../quote/items.ts'
 
 /** What a resource is paid for, as it is now; nothing while it is not known. */
-export function useResourceItems(type: PrepaidType, id: string | undefined): readonly QuoteItem[] {
+export function useResourceItems(type: string, id: string | undefined): readonly QuoteItem[] {
   const asked = (of: PrepaidType) => ({ enabled: id !== undefined && type === of, silent: true })
   const input = { params: { id: id ?? '' } }
   const vm = useCall(vms.get, input, asked('vm'))

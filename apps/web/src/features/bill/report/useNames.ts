@@ -15,6 +15,9 @@ const isComputeType = (type: string): type is keyof typeof computePages => Objec
 const types = ['vm', 'volume', 'eip', 'snapshot', 'volumeSnapshot', 'volumeBackup', 'image'] as const
 const isType = (type: string): type is (typeof types)[number] => types.some((one) => one === type)
 
+/** All kinds that can be in a bill. */
+export const resourceTypes: readonly string[] = [...types, ...Object.keys(computePages)]
+
 /** Where a resource of the second family is shown; null of others. */
 export const pageOfResource = ({ type, id }: { readonly type: string; readonly id: string }): string | null => (isComputeType(type) ? computePages[type](id) : null)
 
@@ -22,6 +25,8 @@ export const pageOfResource = ({ type, id }: { readonly type: string; readonly i
 export function useNames() {
   const { t } = useTranslation('report')
   return {
+    /** Apart from those of the other family. */
+    typeNameApart: (type: string): string => (isComputeType(type) ? t('typeOfOpenStack', { type: t(`type.${type}`) }) : isType(type) ? t(`type.${type}`) : type),
     typeName: (type: string): string => (isType(type) || isComputeType(type) ? t(`type.${type}`) : type),
     meterName: (meter: Meter): string => t(`meter.${meter}`),
     unitName: (meter: Meter): string => t(`unit.${meters[meter].unit}`),
