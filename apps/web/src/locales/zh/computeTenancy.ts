@@ -12,6 +12,8 @@ export default {
   empty: '这个云平台还没有 Keystone 项目',
   emptyNote: '组织或项目首次在该云平台创建资源时，会自动建立。',
   use: {
+    show: '查看',
+    showOf: '查看“{{name}}”的占用与配额',
     none: '没有占用',
     of: '{{kind}} {{used}}',
     tightest: '{{kind}}：已用{{used}}，配额{{limit}}',

@@ -3,6 +3,7 @@ import { firewallGroups } from '@zhisuan/contract/compute/firewall'
 import { computePorts, type ComputePort } from '@zhisuan/contract/compute/network'
 import { useTranslation } from 'react-i18next'
 import { useCloudLines } from '../CloudTable.tsx'
+import { Trouble } from '../Trouble.tsx'
 import { called } from './firewallText.ts'
 
 /** Whether a firewall may filter it: a router's interface, or an instance's port. */
@@ -29,17 +30,20 @@ export function PortSelect({ cloudId, project, id, value = [], onChange }: { rea
     })
     .toSorted((a, b) => Number(a.disabled) - Number(b.disabled) || a.label.localeCompare(b.label, 'zh'))
   return (
-    <Select<string[]>
-      {...(id !== undefined && { id })}
-      mode="multiple"
-      aria-label={t('computeFirewall:field.ports')}
-      placeholder={t('computeFirewall:field.portsAdd')}
-      style={{ width: '100%' }}
-      showSearch={{ optionFilterProp: 'label' }}
-      options={options}
-      loading={ports.isFetching && ports.data === undefined}
-      value={value}
-      onChange={(next) => onChange?.(next)}
-    />
+    <>
+      <Trouble of={[ports, groups]} />
+      <Select<string[]>
+        {...(id !== undefined && { id })}
+        mode="multiple"
+        aria-label={t('computeFirewall:field.ports')}
+        placeholder={t('computeFirewall:field.portsAdd')}
+        style={{ width: '100%' }}
+        showSearch={{ optionFilterProp: 'label' }}
+        options={options}
+        loading={ports.isFetching && ports.data === undefined}
+        value={value}
+        onChange={(next) => onChange?.(next)}
+      />
+    </>
   )
 }

@@ -4,6 +4,7 @@ import { computeRouters } from '@zhisuan/contract/compute/router'
 import type { Problem } from '@zhisuan/contract/problem'
 import type { ApiError } from '../../../api/client.ts'
 import { useCloudLines } from '../CloudTable.tsx'
+import { isBroken } from '../Trouble.tsx'
 import type { Ground } from './floatingIpRules.ts'
 import type { NameOf } from './FloatingIpText.tsx'
 
@@ -20,7 +21,7 @@ export function useGround(cloudId: string): { readonly ground: Ground; readonly 
     name: (id) => (id === null ? '' : (names[id] ?? id)),
     // What can be reached is known only once all of it is there.
     loading: all.some(({ data, error }) => data?.done !== true && error === null),
-    error: all.find(({ data, error }) => data === undefined && error !== null)?.error ?? null,
+    error: all.find(isBroken)?.error ?? null,
     failed: ports.data?.failed ?? [],
     again: () => {
       for (const one of all) if (one.error !== null || (one.data?.failed.length ?? 0) > 0) void one.refetch()

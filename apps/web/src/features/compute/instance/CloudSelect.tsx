@@ -1,9 +1,8 @@
 import Select from 'antd/es/select'
 import { useTranslation } from 'react-i18next'
 import type { ItemOf } from '../../../api/hooks.ts'
-import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
-import { FailedServices } from '../FailedServices.tsx'
 import { useCloudLines, type CloudListCall } from '../CloudTable.tsx'
+import { Trouble } from '../Trouble.tsx'
 
 /** Something to choose, and what it is found by. */
 export interface Choice {
@@ -41,11 +40,10 @@ const optionOf = ({ id, name, note }: Choice) => ({
 /** A list of the cloud's as choices of a form: what was read so far can be chosen while the rest comes. */
 function useChoices<C extends CloudListCall>({ call, cloudId, choiceOf, only }: Props<C>) {
   const result = useCloudLines(call, cloudId)
-  const { data, error, refetch } = result
+  const { data } = result
   const rows = data?.items ?? []
   const options = (only === undefined ? rows : rows.filter(only)).map(choiceOf).map(optionOf)
-  const trouble = data === undefined && error !== null ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <FailedServices failed={data?.failed ?? []} onRetry={() => void refetch()} />
-  return { trouble, props: { options, loading: result.isFetching && data?.done !== true, showSearch: { optionFilterProp: 'title' } } as const }
+  return { trouble: <Trouble of={[result]} />, props: { options, loading: result.isFetching && data?.done !== true, showSearch: { optionFilterProp: 'title' } } as const }
 }
 
 /** Chooses one thing of a cloud by its id. A control of a form. */

@@ -24,7 +24,7 @@ import { toApiError } from '../../../api/client.ts'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
 import { errorText } from '../../../api/toasts.ts'
-import { FailedEngine } from '../../../kit/ErrorPanel.tsx'
+import { ErrorPanel, FailedEngine } from '../../../kit/ErrorPanel.tsx'
 import * as format from '../../../kit/format.ts'
 import { field, rulesOf, showFieldErrors } from '../../../kit/rules.ts'
 import { SearchSelect } from '../../../kit/SearchSelect.tsx'
@@ -44,6 +44,7 @@ import { blank, bodyOf, failuresOf, leastRootBytes, wantsOf, sourceTypes, type I
 import { touchedByInstance } from './instanceRules.ts'
 import { KeyPairMake } from './KeyPairMake.tsx'
 import { ServerGroupMake } from './ServerGroupMake.tsx'
+import { ServerGroupsManage } from './ServerGroupsManage.tsx'
 import { Pairs, TagsField } from './TagsTab.tsx'
 import './instance.css'
 
@@ -293,7 +294,10 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
               />
             </Form.Item>
             <Form.Item className="ci-line-narrow ci-line-end">
-              <ServerGroupMake cloudId={cloudId} projectId={typed.project_id ?? null} onMade={(id) => form.setFieldValue('server_group_id', id)} />
+              <div className="zs-panel-buttons">
+                <ServerGroupMake cloudId={cloudId} projectId={typed.project_id ?? null} onMade={(id) => form.setFieldValue('server_group_id', id)} />
+                <ServerGroupsManage cloudId={cloudId} onDeleted={(id) => typed.server_group_id === id && form.setFieldValue('server_group_id', null)} />
+              </div>
             </Form.Item>
           </div>
           <ProjectField />
@@ -368,7 +372,8 @@ function TypeSelect({ cloudId, label, ...control }: { readonly cloudId: string; 
 
 function ZoneSelect({ cloudId, value, onChange, id }: { readonly cloudId: string; readonly id?: string; readonly value?: string | null; readonly onChange?: (name: string | null) => void }) {
   const { t } = useTranslation('computeInstance')
-  const { data, isPending } = useCall(availabilityZones.list, { params: { cloud_id: cloudId } }, { silent: true })
+  const { data, error, isPending, refetch } = useCall(availabilityZones.list, { params: { cloud_id: cloudId } }, { silent: true })
+  if (data === undefined && error !== null) return <ErrorPanel error={error} onRetry={() => void refetch()} />
   return (
     <Select<string>
       {...(id !== undefined && { id })}

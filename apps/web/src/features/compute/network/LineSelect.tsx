@@ -2,6 +2,7 @@ import Select from 'antd/es/select'
 import { useMemo } from 'react'
 import type { ItemOf } from '../../../api/hooks.ts'
 import { useCloudLines, type CloudListCall } from '../CloudTable.tsx'
+import { Trouble } from '../Trouble.tsx'
 
 interface Props<C extends CloudListCall> {
   readonly call: C
@@ -16,30 +17,41 @@ interface Props<C extends CloudListCall> {
 
 /** Chooses among what a list of the cloud has. A control of a form. */
 export function LineSelect<C extends CloudListCall>({ value, onChange, ...props }: Props<C> & { readonly value?: string | undefined; readonly onChange?: (id: string | undefined) => void }) {
-  const shared = useChoice(props)
-  return <Select<string> {...shared} allowClear value={value ?? null} onChange={(next: string | undefined) => onChange?.(next)} />
+  const { trouble, shared } = useChoice(props)
+  return (
+    <>
+      {trouble}
+      <Select<string> {...shared} allowClear value={value ?? null} onChange={(next: string | undefined) => onChange?.(next)} />
+    </>
+  )
 }
 
 /** Chooses several. */
 export function LineSelects<C extends CloudListCall>({ value = [], onChange, ...props }: Props<C> & { readonly value?: string[]; readonly onChange?: (ids: string[]) => void }) {
-  const shared = useChoice(props)
-  return <Select<string[]> {...shared} mode="multiple" value={value} onChange={(next) => onChange?.(next)} />
+  const { trouble, shared } = useChoice(props)
+  return (
+    <>
+      {trouble}
+      <Select<string[]> {...shared} mode="multiple" value={value} onChange={(next) => onChange?.(next)} />
+    </>
+  )
 }
 
 function useChoice<C extends CloudListCall>({ call, cloudId, options, label, placeholder, id, disabled }: Props<C>) {
-  const { data, isFetching } = useCloudLines(call, cloudId)
-  const items = data?.items
+  const lines = useCloudLines(call, cloudId)
+  const items = lines.data?.items
   // The rule is written anew with each render, and says the same of the same items.
   // oxlint-disable-next-line react-hooks/exhaustive-deps
   const shown = useMemo(() => options(items ?? []).map((option) => ({ ...option })), [items, disabled, placeholder])
-  return {
+  const shared = {
     ...(id !== undefined && { id }),
     'aria-label': label,
     style: { width: '100%' },
     showSearch: { optionFilterProp: 'label' },
     placeholder,
     options: shown,
-    loading: isFetching && items === undefined,
+    loading: lines.isFetching && items === undefined,
     disabled: disabled ?? false,
   } as const
+  return { shared, trouble: <Trouble of={[lines]} /> }
 }

@@ -3,11 +3,11 @@ import { computeRouters, type ComputeRouter } from '@zhisuan/contract/compute/ro
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
-import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { PagePlaceholder } from '../../../kit/Placeholder.tsx'
 import { paths } from '../../../paths.ts'
 import { useCloudLines } from '../CloudTable.tsx'
 import { FailedServices } from '../FailedServices.tsx'
+import { isBroken, Trouble } from '../Trouble.tsx'
 import { subnetLabel } from './networkText.ts'
 import './topology.css'
 
@@ -20,8 +20,8 @@ export function Topology({ cloudId }: { readonly cloudId: string | null }) {
   const networks = useCloudLines(computeNetworks.list, cloudId)
   const routers = useCloudLines(computeRouters.list, cloudId)
   const ports = useCloudLines(computePorts.list, cloudId)
-  const failed = [networks, routers, ports].find(({ error, data }) => error !== null && data === undefined)
-  if (failed !== undefined && failed.error !== null) return <ErrorPanel error={failed.error} onRetry={() => void failed.refetch()} />
+  const failed = [networks, routers, ports].find(isBroken)
+  if (failed !== undefined) return <Trouble of={[networks, routers, ports]} />
   if (networks.data?.done !== true || routers.data?.done !== true || ports.data?.done !== true) return <PagePlaceholder />
   const { names } = ports.data
   const allRouters = routers.data.items

@@ -1,5 +1,7 @@
+import Button from 'antd/es/button'
 import { keystoneProjects, keystoneProjectStates, type KeystoneProject, type KeystoneProjectState } from '@zhisuan/contract/compute/project'
 import type { TFunction } from 'i18next'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useCall } from '../../../api/hooks.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
@@ -57,13 +59,25 @@ const projectColumns = (t: TFunction<'computeTenancy'>, cloudId: string): readon
   col.name('name', t('column.name'), ({ name }) => name, { sort: true, width: 230, note: ({ id }) => <span className="zs-code zs-cut">{id}</span> }),
   col.text('owner', t('column.owner'), ownerText, { sort: true, width: 150 }),
   col.status('state', t('column.state'), (project) => ({ tone: tones[project.state], text: t(`states.${project.state}`), note: noteOf(t, project) }), { sort: true, width: 110 }),
-  col.custom('use', t('column.use'), (project) => <Use cloudId={cloudId} id={project.id} />, { width: 190 }),
+  col.custom('use', t('column.use'), (project) => <UseOnDemand cloudId={cloudId} project={project} />, { width: 190 }),
   col.date('since', t('column.since'), ({ since }) => since, { sort: true, off: true }),
 ]
 
 const counted = ['instances', 'volumes', 'networks', 'floating_ips'] as const
 
-/** What a project holds, and what of its quotas runs out first: asked for only of the rows that are shown. */
+/** Asked of five services for each project: only of those that somebody wants to know it of. */
+function UseOnDemand({ cloudId, project: { id, name } }: { readonly cloudId: string; readonly project: KeystoneProject }) {
+  const { t } = useTranslation('computeTenancy')
+  const [asked, setAsked] = useState(false)
+  if (asked) return <Use cloudId={cloudId} id={id} />
+  return (
+    <Button type="link" size="small" className="cq-show" aria-label={t('use.showOf', { name })} onClick={() => setAsked(true)}>
+      {t('use.show')}
+    </Button>
+  )
+}
+
+/** What a project holds, and what of its quotas runs out first. */
 function Use({ cloudId, id }: { readonly cloudId: string; readonly id: string }) {
   const { t } = useTranslation('computeTenancy')
   const { data, error } = useCall(keystoneProjects.quota, { params: { cloud_id: cloudId, id } }, { silent: true })
