@@ -107,7 +107,7 @@ export const orderMigrations: Migrations = {
     );
     create index bill_order_events_order on bill_order_events (order_id, id);
   `),
-  '20261123_90_orders_by_the_hour': migration(`
+  '20261127_25_orders_by_the_hour': migration(`
     alter table bill_orders drop constraint bill_orders_kind_check, drop constraint bill_orders_status_check;
     alter table bill_orders
       add constraint bill_orders_kind_check check (kind in ('onDemand', 'purchase', 'conversion', 'renewal')),
