@@ -14,6 +14,7 @@ import { call, refused } from '../../../testing/call.ts'
 import { startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { ledger } from '../ledger/ledger.service.ts'
+import { insertSpan } from '../rating/prepaid.store.ts'
 
 vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
   // Hoisted above the imports, so it makes its own.
@@ -116,6 +117,25 @@ describe('a suspension', () => {
     await is(waits, stands, 'stopped')
     await call(app, vms.start, of(waits, stands))
     await is(waits, stands, 'running')
+  })
+
+  it('lets run what is paid in advance, until that ends', async () => {
+    const who = await tenant()
+    const [paid, hourly] = await create(who, 2)
+    if (paid === undefined || hourly === undefined) throw new Error('nothing was made')
+    const from = new Date(Math.floor(app.clock.now().getTime() / 1000) * 1000)
+    const to = new Date(from.getTime() + 600_000)
+    await app.platform.db.transaction().execute((tx) => insertSpan(tx, { order_id: randomUUID(), resource_id: paid.id, from, to, usage: { 'vm.vcpu': 1 } }))
+    await runsDry(who)
+    await comesTo(who, 'suspended', 'suspended')
+    await is(who, hourly, 'stopped')
+    await is(who, paid, 'running')
+    expect(await stateOf(who, paid)).toBe(null)
+    app.clock.advance(660_000)
+    await is(who, paid, 'stopped')
+    await comesTo(who, 'suspended', 'suspended')
+    await pays(who)
+    for (const vm of [paid, hourly]) await is(who, vm, 'running')
   })
 
   it('that is paid in the middle starts again what was stopped, and does not begin with the rest', async () => {

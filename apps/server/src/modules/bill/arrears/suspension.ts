@@ -3,6 +3,7 @@ import type { Sql, Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { toRefusal } from '../../../platform/http/problems.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import { paidAhead } from '../rating/prepaid.store.ts'
 import type { SuspendedRow, SuspensionRow } from './arrears.migrations.ts'
 import { policyFor } from './policy.store.ts'
 import { shareStanding } from './standing.store.ts'
@@ -115,7 +116,10 @@ export function createSuspensions({ db, now, log }: Pick<Platform, 'db' | 'now' 
     const running = new Set<string>()
     let begun = 0
     for (const of of stops) {
-      for (const resource of await of.running(db, suspension.owner_id)) {
+      const all = await of.running(db, suspension.owner_id)
+      const paid = await paidAhead(db, all.map(({ id }) => id), now())
+      // Of what is paid in advance nothing is owed: a look after that ends finds it running.
+      for (const resource of all.filter(({ id }) => !paid.has(id))) {
         const key = keyOf({ kind: of.kind, id: resource.id })
         running.add(key)
         const one = byKey.get(key)

@@ -102,6 +102,17 @@ export const spanOfOrder = (on: Sql, orderId: string): Promise<SpanRow | undefin
 export const spansAfter = (on: Sql, resourceId: string, moment: Date): Promise<SpanRow[]> =>
   on.selectFrom('prepaid_spans').selectAll().where('resource_id', '=', resourceId).where('to', '>', moment).orderBy('from').execute()
 
+/** Which of these are paid in advance at a moment. What an order has made and not yet delivered is: its span is written last. */
+export async function paidAhead(on: Sql, resourceIds: readonly string[], now: Date): Promise<ReadonlySet<string>> {
+  if (resourceIds.length === 0) return new Set()
+  const { rows } = await sql<{ resource_id: string }>`
+    select resource_id from prepaid_spans where resource_id = any(${resourceIds}::uuid[]) and "from" <= ${now} and "to" > ${now}
+    union
+    select resource_id from bill_orders where resource_id = any(${resourceIds}::uuid[]) and status = 'paid'
+  `.execute(on)
+  return new Set(rows.map(({ resource_id }) => resource_id))
+}
+
 export const getPrepaid = (on: Sql, resourceId: string): Promise<PrepaidRow | undefined> => on.selectFrom('prepaid_resources').selectAll().where('resource_id', '=', resourceId).executeTakeFirst()
 
 /** Held until the transaction ends: who changes what is paid in advance of a resource has to. */
