@@ -99,7 +99,7 @@ export const createAccountService = ({ db, now, downloads }: Pick<Platform, 'db'
     async setCreditLimit(actor: Actor, id: string, body: BodyOf<Calls['setCreditLimit']>): Promise<Wallet> {
       await visible(actor, id)
       return db.transaction().execute(async (tx) => {
-        await ledger.setCreditLimit(tx, id, toMinor(body.credit_limit))
+        await ledger.setCreditLimit(tx, id, toMinor(body.credit_limit), { id: actor.user_id, name: actor.name })
         return walletOf(tx, id)
       })
     },

@@ -138,6 +138,17 @@ describe('a suspension', () => {
     for (const vm of [paid, hourly]) await is(who, vm, 'running')
   })
 
+  it('ends where the credit limit is raised beyond what is owed', async () => {
+    const who = await tenant()
+    const vm = await one(who)
+    await runsDry(who)
+    await comesTo(who, 'suspended', 'suspended')
+    await call(app, accounts.setCreditLimit, { token: admin.token, params: { id: who.bp_id ?? '' }, body: { credit_limit: '5' } })
+    await comesTo(who, 'normal', null)
+    await is(who, vm, 'running')
+    expect((await call(app, accounts.wallet, { token: who.token, params: { id: who.bp_id ?? '' } }))).toMatchObject({ arrears: '0.00', credit_used: '1.00', available: '4.00' })
+  })
+
   it('that is paid in the middle starts again what was stopped, and does not begin with the rest', async () => {
     const who = await tenant()
     const all = await create(who, 3)

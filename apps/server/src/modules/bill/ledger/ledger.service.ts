@@ -2,6 +2,7 @@ import type { LedgerAccount, LedgerKind, Wallet } from '@zhisuan/contract/bill/a
 import { toDecimal } from '@zhisuan/contract/bill/money'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
+import { uuidv7 } from '../../../platform/ids.ts'
 import * as store from './ledger.store.ts'
 import type { Balances, Standing } from './ledger.store.ts'
 
@@ -108,11 +109,17 @@ export const ledger = {
     })
   },
 
-  /** @throws Refusal 404, 96009 */
-  async setCreditLimit(tx: Tx, ownerId: string, limit: bigint): Promise<void> {
+  /**
+   * What is in arrears and the new limit has room for is owed on credit from then on: else a limit
+   * that is high enough would leave an organisation suspended.
+   * @throws Refusal 404, 96009
+   */
+  async setCreditLimit(tx: Tx, ownerId: string, limit: bigint, by?: Payment['by']): Promise<void> {
     const { balances } = await lock(tx, ownerId)
     if (limit < 0n || limit < -of(balances, 'credit')) throw new Refusal('creditLimitTooLow', { field: 'credit_limit' })
     await store.setLimit(tx, ownerId, limit)
+    const lent = least(-of(balances, 'receivable'), limit + of(balances, 'credit'))
+    if (lent > 0n) await move(tx, 'adjustment', { owner_id: ownerId, amount: lent, key: uuidv7(), ...(by !== undefined && { by }) }, () => ({ receivable: lent, credit: -lent }))
   },
 } as const
 
