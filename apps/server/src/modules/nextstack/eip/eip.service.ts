@@ -133,6 +133,7 @@ export function createEipService(parts: { db: Db; clouds: CloudService; quotas: 
         const unchanged = body.bandwidth_mbps === eip.bandwidth_mbps
         const bandwidth_mbps = unchanged ? eip.bandwidth_mbps : bandwidthOf(pool, body.bandwidth_mbps)
         if (!unchanged) refuseUnless(eipCan.setBandwidth, eip)
+        if (isMore(bandwidth_mbps, eip.bandwidth_mbps)) await quotas.mayGrow(tx, eip)
         await store.updateEip(tx, id, { name: body.name, description: body.description, bandwidth_mbps })
         if (vpc !== null && !unchanged) await want(tx, vpc, actor)
       }),
@@ -174,6 +175,9 @@ function bandwidthOf({ max_bandwidth_mbps: limit }: Pick<EipPoolRow, 'max_bandwi
   if (limit !== null && wish !== null && wish > limit) throw new Refusal('eipBandwidthAbovePool', { field: 'bandwidth_mbps', values: { limit } })
   return wish ?? limit
 }
+
+/** Null is as much as there is. */
+const isMore = (wish: number | null, has: number | null): boolean => has !== null && (wish === null || wish > has)
 
 /** The address that is asked for, or the lowest ones. Under the pool's lock. */
 async function freeNumbers(tx: Tx, poolId: string, { address, count }: { address?: string | undefined; count: number }): Promise<number[]> {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { arrearsPolicies, standings } from '@zhisuan/contract/bill/arrears'
 import { allCalls } from '@zhisuan/contract/calls'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { eips, type Eip } from '@zhisuan/contract/nextstack/eip'
@@ -9,6 +10,7 @@ import type { Nic } from '@zhisuan/engines/compute'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { call, refused, send } from '../../../testing/call.ts'
 import { makeOrganisation, someone } from '../../../testing/people.ts'
+import { chargeUsage } from '../../bill/testing.ts'
 import { networkStage, type NetworkStage } from '../vpc/testing.ts'
 
 vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
@@ -322,6 +324,27 @@ describe('one address', () => {
     expect(await update({ name: '新', bandwidth_mbps: null })).toMatchObject({ bandwidth_mbps: 30 })
     expect(await refused(app, eips.update, { ...params(eip ?? null), body: { name: '新', bandwidth_mbps: 31 } })).toMatchObject({ code: 94139, fields: [{ field: 'bandwidth_mbps' }] })
     expect(await refused(app, eips.update, { ...params(eip ?? null), body: { name: '' } })).toMatchObject({ code: 90001, fields: [{ field: 'name' }] })
+  })
+
+  it('gets no more bandwidth in arrears or while suspended, but less', async () => {
+    const { app, createPool, admin } = stage
+    const tenant = await someone(app)
+    const whose = { id: tenant.bp_id ?? '' }
+    const policy = { low_balance: '0', grace_hours: 1, warning_hours: 0, suspends: true, stop_vms: true, stop_containers: true, refuse_new: true, resume: true }
+    await call(app, arrearsPolicies.setException, { token: admin.token, params: whose, body: policy })
+    const pool = await createPool(1, { max_bandwidth_mbps: 30 })
+    const [eip] = (await call(app, eips.allocate, { token: tenant.token, body: { pool_id: pool.id, bandwidth_mbps: 20 } })).items
+    const update = { ...params(eip ?? null, tenant.token), body: { name: '新', bandwidth_mbps: 21 } }
+    const comesTo = (state: string) => expect.poll(async () => (await call(app, standings.get, { token: tenant.token, params: whose })).state, { interval: 30 }).toBe(state)
+    await chargeUsage(app.platform.db, whose.id, '1')
+    await comesTo('arrears')
+    expect(await refused(app, eips.update, update)).toMatchObject({ code: 24011 })
+    await call(app, arrearsPolicies.setException, { token: admin.token, params: whose, body: { ...policy, grace_hours: 0, refuse_new: false } })
+    await comesTo('suspended')
+    expect(await refused(app, eips.update, update)).toMatchObject({ code: 24018 })
+    expect(await refused(app, eips.update, { ...update, body: { name: '新', bandwidth_mbps: null } })).toMatchObject({ code: 24018 })
+    expect(await call(app, eips.update, { ...update, body: { name: '新', bandwidth_mbps: 20 } })).toMatchObject({ name: '新', bandwidth_mbps: 20 })
+    expect(await call(app, eips.update, { ...update, body: { name: '新', bandwidth_mbps: 10 } })).toMatchObject({ bandwidth_mbps: 10 })
   })
 
   it('is unbound only where it is bound', async () => {

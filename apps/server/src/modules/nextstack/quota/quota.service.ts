@@ -79,6 +79,11 @@ export function createQuotas(parts: {
       }
     },
 
+    /** Whether somebody may have more of what no quota counts, and costs. @throws Refusal 24011, 24018 */
+    async mayGrow(tx: Tx, { bp_id }: { bp_id: string | null }): Promise<void> {
+      if (bp_id !== null) await parts.mayMake(tx, bp_id)
+    },
+
     /**
      * Whose something is that an actor makes: his organisation's, and the project's where he names one.
      * @throws Refusal `projectMissing`
