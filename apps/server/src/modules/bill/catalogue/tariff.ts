@@ -125,8 +125,14 @@ function portions(meter: Meter, tiers: readonly Tier[], quantity: number): { qua
 
 /** For people: units and price of each tier that is reached. */
 export const formulaOf = (meter: Meter, tiers: readonly Tier[], quantity: number): { units: string; price: string }[] =>
-  // A division by a power of two, or by one: exact.
-  portions(meter, tiers, quantity).map((part) => ({ units: String(part.quantity / meters[meter].perUnit), price: toDecimal(part.price) }))
+  portions(meter, tiers, quantity).map((part) => ({ units: quotient(BigInt(part.quantity), BigInt(meters[meter].perUnit)), price: toDecimal(part.price) }))
+
+/** With all its digits, which end: a meter's units are powers of two, or one. */
+function quotient(dividend: bigint, divisor: bigint): string {
+  let digits = ''
+  for (let rest = dividend % divisor; rest > 0n; rest = (rest * 10n) % divisor) digits += String((rest * 10n) / divisor)
+  return `${dividend / divisor}${digits === '' ? '' : `.${digits}`}`
+}
 
 /**
  * What a quantity costs for a share of the period, such as 1,800 of 3,600 seconds of an hour:
