@@ -14,7 +14,7 @@ interface CloudUsageTable {
   bp_id: string
   project_id: string | null
   usage: Usage
-  /** Since when it uses that. */
+  /** Since when it uses that, by that name. */
   since: Date
   /** A suspension stopped it, and not somebody else just before. */
   stopped_by_suspension: Generated<boolean>
@@ -73,6 +73,33 @@ export const computeMeteringMigrations: Migrations = {
     create trigger cloud_usage_tells after insert or update or delete on cloud_usage for each row execute function tell_cloud_usage();
   `),
   '20261126_30_stopped_by_suspension': migration('alter table cloud_usage add column stopped_by_suspension boolean not null default false'),
+  '20261127_20_names_of_cloud_usage': migration(`
+    create or replace function tell_cloud_usage() returns trigger language plpgsql as $$
+    begin
+      if tg_op = 'DELETE' then
+        if old.usage <> '{}' then
+          perform record_usage(old.type, old.id, old.name, old.bp_id, old.project_id, '{}', greatest(old.since, clock_timestamp()));
+        end if;
+      elsif tg_op = 'INSERT' then
+        if new.usage <> '{}' then
+          perform record_usage(new.type, new.id, new.name, new.bp_id, new.project_id, new.usage, new.since);
+        end if;
+      elsif new.usage <> old.usage or (new.usage <> '{}' and (new.bp_id, new.project_id) is distinct from (old.bp_id, old.project_id))
+        -- Bills call it by the name of its last event, also once it uses nothing any more.
+        or (new.name <> old.name and exists (select from usage_events where resource_id = new.id)) then
+        perform record_usage(new.type, new.id, new.name, new.bp_id, new.project_id, new.usage, new.since);
+      end if;
+      return null;
+    end $$;
+    -- At the last look, to which it was so: what happened since is told by the next.
+    with renamed as (
+      update cloud_usage set since = greatest(since, looks.began_at)
+      from cloud_usage_looks as looks, metered_resources as billed
+      where looks.cloud_id = cloud_usage.cloud_id and looks.type = cloud_usage.type and billed.id = cloud_usage.id and billed.name <> cloud_usage.name
+      returning cloud_usage.*
+    )
+    select record_usage(type, id, name, bp_id, project_id, usage, since) from renamed;
+  `),
 }
 
 /** A whole list of one kind. */
@@ -117,7 +144,8 @@ export async function recordLook(tx: Tx, { cloudId, type, began, now, seen }: Lo
     ),
     changed as (
       select told.*, case
-        when not moved and not otherwise then had.since
+        -- Only its name: used is the same, and was to this look.
+        when not moved and not otherwise then greatest(had.since, ${began}::timestamptz)
         when not otherwise then greatest(had.since, least(${now}::timestamptz, ${lowerOfKnown}))
         else greatest(had.since, ${moment(lowerOfKnown)})
       end as since
