@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { accounts } from '@zhisuan/contract/bill/account'
 import { categories, products, skus } from '@zhisuan/contract/bill/catalogue'
 import { invoiceTitles } from '@zhisuan/contract/bill/invoice'
+import { configs } from '@zhisuan/contract/sys/sys'
 import { users } from '@zhisuan/contract/ums/user'
 import { administratorPassword, Client } from '../support/server.ts'
 import { accessible, button, dialog, rowOf } from './console.ts'
@@ -88,6 +89,7 @@ test('a volume is ordered for a month, paid when there is money, explained, and 
     await button(dialog(page), '提交申请').click()
     await expect(rowOf(page, title.name)).toContainText('待开具')
 
+    for (const [key, value] of [['remittance_receiver', '智算云有限公司'], ['invoice_tax_number', '91440300708461136T']] as const) await admin.call(configs.set, { body: { key, value } })
     const number = String(randomInt(1e9, 1e10)).padStart(20, '2')
     const desk = await browser.newContext({ baseURL: stage().url, locale: 'zh-CN', timezoneId: 'Asia/Shanghai' })
     await signIn(desk, 'admin')

@@ -498,6 +498,7 @@ export const errors = catalogue({
   invoiceExceedsPaid: { code: 96037, status: 400, text: '该时间段的消费为{amount}元，已支付且未开票的只有{paid}元，请缩短时间段或先还清欠费' },
   gatewayInsecure: { code: 96038, status: 400, text: '不能使用这个地址：须以 https:// 开头' },
   invoiceTitlesTooMany: { code: 96039, status: 400, text: '发票抬头不能超过{limit}个' },
+  invoiceSellerNotSetUp: { code: 96042, status: 409, text: '平台尚未设置收款户名或销售方税号，暂不能开具发票' },
 })
 
 export type ErrorName = keyof typeof errors

@@ -121,6 +121,7 @@ export const invoices = {
     response: invoice,
   }),
   withdraw: defineCall({ id: 'bill.invoice.withdraw', method: 'POST', path: `${base}/{id}/withdraw`, summary: 'Take back what was asked for', access: tenants, params: byId, response: invoice }),
+  /** Refused with 96042 while the platform's settings name no seller. */
   issue: defineCall({
     id: 'bill.invoice.issue',
     method: 'POST',

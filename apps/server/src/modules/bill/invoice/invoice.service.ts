@@ -186,11 +186,14 @@ export function createInvoices({ db, now, downloads }: Pick<Platform, 'db' | 'no
         await store.releaseEntries(tx, id)
       }),
 
-    /** @throws Refusal 404, 90001, 90010 */
+    /** @throws Refusal 404, 90001, 90010, 96042 */
     async issue(actor: Actor, id: string, { number }: BodyOf<Calls['issue']>): Promise<Invoice> {
       const [name, bank, bank_account, tax_number, rate] = await Promise.all([settings.get('remittance_receiver'), settings.get('remittance_bank'), settings.get('remittance_account'), settings.get('invoice_tax_number'), settings.get('invoice_tax_rate')])
       try {
-        return await change(actor, id, invoiceCan.issue, (tx) => store.updateInvoice(tx, id, { status: 'issued', number, seller: { name, bank, bank_account, tax_number, tax_rate: Number(rate) }, issued_at: now(), ...handled(actor) }))
+        return await change(actor, id, invoiceCan.issue, async (tx) => {
+          if (name === '' || tax_number === '') throw new Refusal('invoiceSellerNotSetUp')
+          await store.updateInvoice(tx, id, { status: 'issued', number, seller: { name, bank, bank_account, tax_number, tax_rate: Number(rate) }, issued_at: now(), ...handled(actor) })
+        })
       } catch (error) {
         if (isUniqueViolation(error, store.numberIndex)) throw new Refusal('fieldsInvalid', { fields: [{ field: 'number', message: billTexts.invoiceNumberTaken }], cause: error })
         throw error

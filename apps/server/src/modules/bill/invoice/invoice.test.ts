@@ -15,10 +15,11 @@ import { printInvoice, taxOf, type PrintedInvoice } from './invoice.pdf.ts'
 
 let app: TestApp
 let admin: Person & SignedIn
+const seller = [['remittance_receiver', '智算云有限公司'], ['invoice_tax_number', '91440300708461136T']] as const
 beforeAll(async () => {
   app = await testApp({ DATABASE_POOL_SIZE: '20' })
   admin = await someone(app, { kind: 1 })
-  for (const [key, value] of [['remittance_receiver', '智算云有限公司'], ['invoice_tax_number', '91440300708461136T']] as const) await call(app, configs.set, { body: { key, value }, token: admin.token })
+  for (const [key, value] of seller) await call(app, configs.set, { body: { key, value }, token: admin.token })
 })
 afterAll(() => app.close())
 
@@ -129,6 +130,20 @@ describe('an invoice', () => {
     expect(await call(app, invoices.void, { ...issued, body: { reason: '开错' } })).toMatchObject({ status: 'voided', number, reason: '开错' })
     const last = { params: { id: await again() }, token: admin.token }
     expect(await refused(app, invoices.issue, { ...last, body: { number } })).toMatchObject({ fields: [{ field: 'number' }] })
+  })
+
+  it('is not issued while nobody is named who sells', async () => {
+    const who = await owner()
+    await move('topUp', who, '40')
+    await move('chargeUsage', who, '40')
+    const issue = { params: { id: (await call(app, invoices.create, ask(who))).id }, body: { number: `66${Date.now()}` }, token: admin.token }
+    for (const [key, value] of seller) {
+      await call(app, configs.set, { body: { key, value: '' }, token: admin.token })
+      expect(await refused(app, invoices.issue, issue), key).toMatchObject({ status: 409, code: 96042 })
+      await call(app, configs.set, { body: { key, value }, token: admin.token })
+    }
+    expect((await call(app, invoices.get, issue)).status).toBe('asked')
+    expect((await call(app, invoices.issue, issue)).status).toBe('issued')
   })
 
   it('is nobody else’s to see, and no tenant’s to issue', async () => {
