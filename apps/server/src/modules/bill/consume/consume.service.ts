@@ -11,6 +11,7 @@ import { readOn } from '../../../platform/db/page.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { fileDay, offerExport } from '../../../platform/exports.ts'
 import type { Platform } from '../../../platform/platform.ts'
+import { organisationOf } from '../arrears/standing.store.ts'
 import { fractionText } from '../catalogue/catalogue.service.ts'
 import { readTariff } from '../catalogue/catalogue.store.ts'
 import { createTariff, formulaOf } from '../catalogue/tariff.ts'
@@ -55,6 +56,11 @@ export function createConsumes({ db, now, downloads }: Pick<Platform, 'db' | 'no
     for (const bpId of await store.payers(db, scope, asked)) {
       for await (const rows of readOn<store.ShownLine>((last) => store.oldestLines(db, bpId, asked, last === null ? null : placeOf(last), linesAtOnce))) yield rows.map(shape)
     }
+  }
+  /** Whose it was, of the asker's: whose it is now, and where, is not his to know. @throws Refusal 404 where it never cost him anything */
+  const formerOwner = async (scope: Scope, resourceId: string): Promise<ResourceMonth['organisation']> => {
+    if (!('bp_id' in scope) || !(await store.wasUsed(db, scope, resourceId))) throw new Refusal('notFound')
+    return { id: scope.bp_id, name: (await organisationOf(db, scope.bp_id))?.name ?? '' }
   }
   const linkToLines = offerExport<UsageLineShape, store.LineFilters>(downloads, {
     kind: 'usage-lines',
@@ -170,15 +176,15 @@ export function createConsumes({ db, now, downloads }: Pick<Platform, 'db' | 'no
     async resource(actor: Actor, id: string, { month }: QueryOf<Calls['resource']>): Promise<ResourceMonth> {
       const scope = scopeOf(actor)
       const { bp_id, organisation_name, ...resource } = found(await store.getResource(db, id))
-      if (!('everything' in scope) && !('bp_id' in scope && scope.bp_id === bp_id) && !(await store.wasUsed(db, scope, id))) throw new Refusal('notFound')
+      const organisation = { id: bp_id, name: organisation_name }
+      const shown = 'everything' in scope || ('bp_id' in scope && scope.bp_id === bp_id) ? { resource, organisation } : { resource: { ...resource, cloud_id: null }, organisation: await formerOwner(scope, id) }
       const [total, previous_total, hours] = await Promise.all([
         store.amountOfResource(db, scope, id, month),
         store.amountOfResource(db, scope, id, monthPlus(month, -1)),
         store.hoursOfResource(db, scope, id, month),
       ])
       return {
-        resource,
-        organisation: { id: bp_id, name: organisation_name },
+        ...shown,
         month,
         total: total ?? '0.00',
         previous_total: previous_total ?? '0.00',

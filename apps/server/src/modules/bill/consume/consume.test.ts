@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { accounts } from '@zhisuan/contract/bill/account'
 import { categories, products, skus } from '@zhisuan/contract/bill/catalogue'
 import { consumes } from '@zhisuan/contract/bill/consume'
+import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import pg from 'pg'
 import readWorkbook from 'read-excel-file/node'
@@ -122,6 +123,24 @@ describe('consumption', () => {
     expect(await refused(app, consumes.resource, { token: other.token, params: { id: used?.id ?? '' }, query: { month } })).toMatchObject({ status: 404 })
     expect(await refused(app, consumes.resource, { token: admin.token, params: { id: randomUUID() }, query: { month } })).toMatchObject({ status: 404 })
     expect((await summary(admin.token, { month })).resource_count).toBeGreaterThanOrEqual(2)
+  })
+})
+
+describe('a resource that another organisation has by now', () => {
+  it('tells its former owner what it cost him, and nothing of who has it', async () => {
+    const [former, present] = [await someone(app), await someone(app)]
+    const [id, month] = [randomUUID(), monthOf(begin)]
+    await uses(former.bp_id, id, begin, { 'vm.vcpu': 1 })
+    await uses(present.bp_id, id, begin + 2 * hour, { 'vm.vcpu': 1 })
+    await uses(present.bp_id, id, begin + 5 * hour, {})
+    const { cloud_id } = await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: { type: 'sandbox' } } })
+    await app.platform.db.insertInto('cloud_usage').values({ cloud_id, id, type: 'compute.instance', name: 'n', keystone_id: null, bp_id: present.bp_id ?? '', project_id: null, usage: {}, since: new Date(begin) }).execute()
+    await rating().run()
+    const asked = (token: string) => call(app, consumes.resource, { token, params: { id }, query: { month } })
+    const nameOf = async (bp_id: string | null) => (await app.platform.db.selectFrom('organisations').select('name').where('id', '=', bp_id ?? '').executeTakeFirstOrThrow()).name
+    expect(await asked(former.token)).toMatchObject({ resource: { id, cloud_id: null }, organisation: { id: former.bp_id, name: await nameOf(former.bp_id) }, total: '0.20' })
+    expect(await asked(present.token)).toMatchObject({ resource: { id, cloud_id }, organisation: { id: present.bp_id }, total: '0.30' })
+    expect(await asked(admin.token)).toMatchObject({ resource: { id, cloud_id }, organisation: { id: present.bp_id, name: await nameOf(present.bp_id) }, total: '0.50' })
   })
 })
 
