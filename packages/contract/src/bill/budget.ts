@@ -51,7 +51,7 @@ export const budgetGiven = z.object({
 
 export const budgets = {
   list: defineCall({ id: 'bill.budget.list', method: 'GET', path: base, summary: 'Budgets and what was used of them this month', access: tenants, query: listQuery(['name', 'created_at'], { keyword, bp_id: z.uuid().optional() }), response: listOf(budget) }),
-  /** What a budget may be limited to: products that the organisation’s months have had, and its projects. */
+  /** What a budget may be limited to: products that the organisation’s months have had or its budgets are of, and its projects. */
   scopes: defineCall({ id: 'bill.budget.scopes', method: 'GET', path: `${base}-scopes`, summary: 'What a budget may be limited to', access: tenants, query: z.object({ bp_id: z.uuid().optional() }), response: z.object({ projects: z.array(z.object({ id: z.uuid(), name: z.string() })), products: z.array(z.object({ id: z.uuid(), name: z.string() })) }) }),
   /** Refused with 96040, 96041. Administrators name the organisation. */
   create: defineCall({ id: 'bill.budget.create', method: 'POST', path: base, summary: 'Set a budget', access: keepers, status: 201, body: budgetGiven.extend({ bp_id: z.uuid().nullable().default(null) }), response: budget }),

@@ -40,7 +40,7 @@ export function createBudgets({ db, now, jobs, log }: Pick<Platform, 'db' | 'now
   const checkScope = async (on: Sql, bpId: string, { project_id, product_id }: Given): Promise<void> => {
     if (project_id !== null && product_id !== null) throw new Refusal('budgetScopeUnknown', { field: 'product_id' })
     if (project_id !== null && !(await store.projectsOf(on, bpId)).some(({ id }) => id === project_id)) throw new Refusal('budgetScopeUnknown', { field: 'project_id' })
-    if (product_id !== null && !(await store.allProducts(on)).some(({ id }) => id === product_id)) throw new Refusal('budgetScopeUnknown', { field: 'product_id' })
+    if (product_id !== null && !(await store.isProduct(on, product_id))) throw new Refusal('budgetScopeUnknown', { field: 'product_id' })
   }
   const given = ({ amount, ...rest }: Given) => ({ ...rest, amount: String(toMinor(amount)) })
   const named = async <T>(act: (tx: Tx) => Promise<T>): Promise<T> => {
@@ -116,7 +116,7 @@ export function createBudgets({ db, now, jobs, log }: Pick<Platform, 'db' | 'now
 
     async scopes(actor: Actor, query: QueryOf<typeof calls.scopes>): Promise<ResponseOf<typeof calls.scopes>> {
       const bpId = ownerOf(actor, query.bp_id)
-      return { projects: await store.projectsOf(db, bpId), products: await store.allProducts(db) }
+      return { projects: await store.projectsOf(db, bpId), products: await store.productsOf(db, bpId) }
     },
 
     /** @throws Refusal 404, 96040, 96041 */

@@ -143,7 +143,21 @@ export const forgetAlerts = async (on: Sql, budgetId: string): Promise<void> => 
 }
 
 export const projectsOf = (on: Sql, bpId: string): Promise<{ id: string; name: string }[]> => on.selectFrom('projects').select(['id', 'name']).where('bp_id', '=', bpId).orderBy('name').limit(1000).execute()
-export const allProducts = (on: Sql): Promise<{ id: string; name: string }[]> => on.selectFrom('bill_products').select(['id', 'name']).orderBy('name').limit(1000).execute()
+/** Of which the organisation's months had any, or its budgets are. */
+export const productsOf = (on: Sql, bpId: string): Promise<{ id: string; name: string }[]> =>
+  on
+    .selectFrom('bill_products as product')
+    .select(['product.id', 'product.name'])
+    .where((of) =>
+      of.or([
+        of(sql<string>`product.id::text`, 'in', of.selectFrom('usage_sums').select('key').where('bp_id', '=', bpId).where('dimension', '=', 'product')),
+        of('product.id', 'in', of.selectFrom('budgets').select(sql<string>`product_id`.as('id')).where('bp_id', '=', bpId).where('product_id', 'is not', null)),
+      ]),
+    )
+    .orderBy('product.name')
+    .limit(1000)
+    .execute()
+export const isProduct = async (on: Sql, id: string): Promise<boolean> => (await on.selectFrom('bill_products').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
 
 /** Those that have budgets, from one on. */
 export const withBudgets = async (on: Sql, after: string, limit: number): Promise<string[]> =>

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { budgets } from '@zhisuan/contract/bill/budget'
+import { categories, products } from '@zhisuan/contract/bill/catalogue'
 import { notices } from '@zhisuan/contract/bill/notice'
 import { toMinor } from '@zhisuan/contract/bill/money'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -57,6 +58,21 @@ describe('a budget', () => {
     await use(tenant, '70')
     await use(tenant, '30', project)
     expect(await list(tenant)).toMatchObject([{ spent: '30.00', percent: 30, project: { id: project } }])
+  })
+
+  it('is offered the products of its organisation’s months and budgets, not the whole catalogue', async () => {
+    const [tenant, admin] = [await someone(app), await someone(app, { kind: 1 })]
+    const category = await call(app, categories.create, { token: admin.token, body: { name: randomUUID().slice(0, 20) } })
+    const product = async () => (await call(app, products.create, { token: admin.token, body: { name: randomUUID().slice(0, 20), category_id: category.id } })).id
+    const [used, planned] = [await product(), await product()]
+    const offered = async (token: string, bp_id?: string) => (await call(app, budgets.scopes, { token, query: { bp_id } })).products.map(({ id }) => id)
+    expect(await offered(tenant.token)).toEqual([])
+    await app.platform.database.pool.query(`insert into usage_sums (bp_id, month, dimension, key, amount) values ($1, '2026-01-01', 'product', $2, 5)`, [tenant.bp_id, used])
+    expect(await offered(tenant.token)).toEqual([used])
+    expect(await offered(admin.token, tenant.bp_id ?? '')).toEqual([used])
+    await call(app, budgets.create, create(tenant, { product_id: planned }))
+    expect(new Set(await offered(tenant.token))).toEqual(new Set([used, planned]))
+    expect(await offered((await someone(app)).token)).toEqual([])
   })
 
   it('of another organisation does not exist, and names what is wrong', async () => {
