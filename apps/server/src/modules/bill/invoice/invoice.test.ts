@@ -10,6 +10,7 @@ import { uuidv7 } from '../../../platform/ids.ts'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused } from '../../../testing/call.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
+import { textsOfPdf } from '../../../testing/pdf.ts'
 import { ledger } from '../ledger/ledger.service.ts'
 import { printInvoice, taxOf, type PrintedInvoice } from './invoice.pdf.ts'
 
@@ -170,6 +171,10 @@ describe('an invoice', () => {
     expect(answer.headers['content-disposition']).toContain(encodeURIComponent(`发票-${number}.pdf`))
     expect(answer.rawPayload.subarray(0, 5).toString()).toBe('%PDF-')
     expect(answer.rawPayload.subarray(-6).toString().trim()).toBe('%%EOF')
+    const texts = textsOfPdf(answer.rawPayload)
+    // 1234.56 with 6 per cent in it.
+    expect(texts).toEqual(expect.arrayContaining([`发票号码：${number}`, `名称：${company.name}`, `纳税人识别号：${company.tax_number}`, '名称：智算云有限公司', '纳税人识别号：91440300708461136T', '¥1164.68', '6%', '¥69.88', '价税合计（大写）：壹仟贰佰叁拾肆元伍角陆分', '（小写）¥1234.56', '备注：十一月']))
+    expect(texts).not.toContain('已作废')
     // The font's characters that are needed, not its ten megabytes.
     expect(answer.rawPayload.length).toBeLessThan(200_000)
     expect(again.rawPayload.toString()).toBe('%PDF-')
@@ -188,9 +193,13 @@ describe('printing', () => {
     issued_on: '2026-12-01',
     seller: { name: '智算云有限公司', tax_number: '91440300708461136T', bank: '', bank_account: '', tax_rate: 6 },
   }
-  it('makes other pages of other invoices, and marks a voided one', async () => {
-    const [one, voided] = [await printInvoice(invoice), await printInvoice({ ...invoice, status: 'voided' })]
-    expect(voided.length).toBeGreaterThan(one.length)
+  it('says who, what, when and how much, and marks a voided one', async () => {
+    const texts = textsOfPdf(await printInvoice(invoice))
+    expect(texts).toEqual(expect.arrayContaining(['发票号码：26440000000000000001', '开票日期：2026-12-01', '2026-11-01 ~ 2026-11-30', '备注：—']))
+    expect(texts.slice(texts.indexOf('税额') + 1)).toEqual(['*信息技术服务*云计算服务', '2026-11-01 ~ 2026-11-30', '¥100.00', '6%', '¥6.00', '合计', '¥100.00', '¥6.00', '价税合计（大写）：壹佰零陆元整', '（小写）¥106.00', '备注：—'])
+    // The buyer before the seller.
+    expect(texts.filter((text) => text.startsWith('名称：'))).toEqual([`名称：${company.name}`, '名称：智算云有限公司'])
+    expect(textsOfPdf(await printInvoice({ ...invoice, status: 'voided' }))).toEqual([...texts, '已作废'])
     const long = await printInvoice({ ...invoice, note: '很长的备注'.repeat(50), title: { ...invoice.title, name: '名'.repeat(100) } })
     expect(long.toString('latin1').match(/\/Type \/Page\b/g)).toHaveLength(1)
   })
