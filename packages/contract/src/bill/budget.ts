@@ -24,7 +24,7 @@ export const budget = z.object({
   thresholds: z.array(z.int()),
   /** The same of what the month is expected to come to. */
   forecast_thresholds: z.array(z.int()),
-  /** The month that it is about now, and what was used in it. */
+  /** The month that it is about now, and what was used in it; of everything also what was paid in advance in it, less what was given back. */
   month: billMonth,
   spent: money,
   /** Of the amount, in per cent, rounded down. */

@@ -45,9 +45,12 @@ const share = <T extends z.ZodRawShape>(of: T) => z.object({ ...of, amount: mone
 
 export const monthOverview = z.object({
   month: billMonth,
+  /** Of what was used and paid by the hour, as all that follows but `prepaid`. */
   total: money,
   /** Of the month before, for comparison. */
   previous_total: money,
+  /** What was paid in advance for orders that were delivered in the month, less what was given back in it, which may be more. */
+  prepaid: money,
   /** Those with any, in order. */
   days: z.array(share({ day: z.iso.date() })),
   products: z.array(share(names)),

@@ -7,6 +7,7 @@ import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { spentOnOrders } from '../ledger/ledger.store.ts'
 
 interface BudgetTable {
   id: string
@@ -82,7 +83,7 @@ export const budgetMigrations: Migrations = {
 /** The first day of the month that a moment is in, in Beijing. */
 const monthAt = (now: Date | RawBuilder<unknown>) => sql<string>`date_trunc('month', ${now}::timestamptz at time zone ${billingZone})::date`
 
-/** Budgets with what was used of each in the month of a moment. */
+/** Budgets with what was used of each in the month of a moment; of everything with what was paid in advance, which belongs to no project and no product. */
 const shown = (on: Sql, now: Date) =>
   on
     .selectFrom('budgets as budget')
@@ -100,7 +101,7 @@ const shown = (on: Sql, now: Date) =>
         where sums.bp_id = budget.bp_id and sums.month = ${monthAt(now)}
           and sums.dimension = case when budget.project_id is not null then 'project' when budget.product_id is not null then 'product' else 'month' end
           and sums.key = coalesce(budget.project_id::text, budget.product_id::text, '')
-      ), 0)`.as('spent'),
+      ), 0) + case when budget.project_id is null and budget.product_id is null then ${spentOnOrders(sql<boolean>`movement.owner_id = budget.bp_id`, monthAt(now))} else 0 end`.as('spent'),
       // What was expected of another month says nothing of this one.
       sql<string | null>`case when ${monthAt(sql`budget.forecast_at`)} = ${monthAt(now)} then budget.forecast end`.as('expected'),
       jsonArrayFrom(of.selectFrom('budget_alerts as alert').select(['alert.basis', 'alert.percent', 'alert.at']).whereRef('alert.budget_id', '=', 'budget.id').where('alert.month', '=', monthAt(now)).orderBy('alert.percent')).as('reached'),

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { budgets } from '@zhisuan/contract/bill/budget'
 import { categories, products } from '@zhisuan/contract/bill/catalogue'
+import { consumes } from '@zhisuan/contract/bill/consume'
 import { notices } from '@zhisuan/contract/bill/notice'
 import { toMinor } from '@zhisuan/contract/bill/money'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Tx } from '../../../platform/db/database.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused } from '../../../testing/call.ts'
@@ -58,6 +60,41 @@ describe('a budget', () => {
     await use(tenant, '70')
     await use(tenant, '30', project)
     expect(await list(tenant)).toMatchObject([{ spent: '30.00', percent: 30, project: { id: project } }])
+  })
+
+  it('of everything counts what was paid in advance, as the month’s overview does, once it is delivered', async () => {
+    const [tenant, other] = [await someone(app), await someone(app)]
+    const owner_id = tenant.bp_id ?? ''
+    const project_id = (await call(app, budgets.scopes, { token: tenant.token })).projects[0]?.id ?? ''
+    await call(app, budgets.create, create(tenant, { name: 'all', thresholds: [50] }))
+    await call(app, budgets.create, create(tenant, { name: 'part', project_id }))
+    const month = new Date(Date.now() + 8 * 3_600_000).toISOString().slice(0, 7)
+    const overview = async (who: Who, of = month) => {
+      const { total, prepaid } = await call(app, consumes.summary, { token: who.token, query: { month: of } })
+      return { total, prepaid }
+    }
+    const spent = async () => Object.fromEntries((await list(tenant)).map((one) => [one.name, one.spent]))
+    const within = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => app.platform.db.transaction().execute(work)
+    const payment = (amount: string) => ({ owner_id, amount: toMinor(amount), key: uuidv7() })
+    await within((tx) => ledger.topUp(tx, payment('500')))
+    await use(tenant, '10')
+    const [delivered, failed, waiting] = [await within((tx) => ledger.hold(tx, payment('60'))), await within((tx) => ledger.hold(tx, payment('70'))), await within((tx) => ledger.hold(tx, payment('80')))]
+    expect(waiting).not.toBe(failed)
+    expect(await overview(tenant)).toEqual({ total: '10.00', prepaid: '0.00' })
+    await within((tx) => ledger.capture(tx, { owner_id, hold_id: delivered }))
+    await within((tx) => ledger.release(tx, { owner_id, hold_id: failed }))
+    expect(await overview(tenant)).toEqual({ total: '10.00', prepaid: '60.00' })
+    expect(await spent()).toEqual({ all: '70.00', part: '0.00' })
+    await expect.poll(() => told(tenant), { interval: 30 }).toEqual([expect.stringContaining('预算“all”本月已用70.00元，达到预算100.00元的50%')])
+    await within((tx) => ledger.refund(tx, payment('12.5')))
+    expect(await overview(tenant)).toEqual({ total: '10.00', prepaid: '47.50' })
+    expect(await spent()).toEqual({ all: '57.50', part: '0.00' })
+    expect(await overview(other)).toEqual({ total: '0.00', prepaid: '0.00' })
+    expect(await overview(tenant, '2026-01')).toEqual({ total: '0.00', prepaid: '0.00' })
+    expect(await overview(await someone(app, { kind: 1 }))).toMatchObject({ prepaid: '47.50' })
+    // What the month is expected to come to has it too.
+    await call(app, budgets.create, create(tenant, { name: 'later' }))
+    await expect.poll(async () => (await list(tenant)).find(({ name }) => name === 'later')?.forecast?.amount, { interval: 30 }).toBe('57.50')
   })
 
   it('is offered the products of its organisation’s months and budgets, not the whole catalogue', async () => {

@@ -106,9 +106,10 @@ export function createConsumes({ db, now, downloads }: Pick<Platform, 'db' | 'no
     async summary(actor: Actor, { month, bp_id }: QueryOf<Calls['summary']>): Promise<MonthOverview> {
       const scope = narrowed(actor, bp_id)
       const shares = (dimension: store.Dimension, limit = mostShares) => store.sharesOf(db, scope, month, dimension, limit)
-      const [total, previous_total, days, products, byDay, projects, resources, resource_count] = await Promise.all([
+      const [total, previous_total, prepaid, days, products, byDay, projects, resources, resource_count] = await Promise.all([
         store.totalOf(db, scope, month),
         store.totalOf(db, scope, monthPlus(month, -1)),
+        store.prepaidIn(db, scope, month),
         shares('day'),
         shares('product'),
         shares('dayProduct', 31 * mostShares),
@@ -125,6 +126,7 @@ export function createConsumes({ db, now, downloads }: Pick<Platform, 'db' | 'no
         month,
         total,
         previous_total,
+        prepaid: toDecimal(prepaid),
         days: days.map(({ key, amount }) => ({ day: key, amount })),
         products: products.map(({ key, amount }) => ({ id: key, name: productNames.get(key)?.name ?? '', amount })),
         products_by_day: byDay.map(({ key, amount }) => ({ day: key.slice(0, 10), product_id: key.slice(11), amount })),

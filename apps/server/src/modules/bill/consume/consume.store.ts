@@ -7,6 +7,7 @@ import type { Scope } from '../../../platform/auth/actor.ts'
 import type { Sql, Tables } from '../../../platform/db/database.ts'
 import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { spentOnOrders } from '../ledger/ledger.store.ts'
 import type { Interval } from '../metering/timeline.ts'
 import { uncovered, type PrepaidSpan } from '../rating/prepaid.ts'
 import type { InUse } from './forecast.ts'
@@ -40,6 +41,12 @@ export async function totalOf(on: Sql, scope: Scope, month: string): Promise<str
     .select(sql<string>`coalesce(sum(amount), 0)`.as('amount'))
     .executeTakeFirstOrThrow()
   return exact(row.amount)
+}
+
+/** What was paid in advance in a month, less what was given back in it: no line of usage says it. */
+export async function prepaidIn(on: Sql, scope: Scope, month: string): Promise<bigint> {
+  const { rows } = await sql<{ amount: string }>`select ${spentOnOrders(within(scope, 'movement.owner_id'), sql`${firstDay(month)}`)} as amount`.execute(on)
+  return BigInt(rows[0]?.amount ?? '0')
 }
 
 /** By key, in order of keys for days and of amounts else. */

@@ -20,7 +20,7 @@ function ofProduct({ at, spans }: Tariff, productId: string): Tariff {
 
 /**
  * What the month of a moment is expected to come to, of each part: what is rated, and what is used
- * now until its end.
+ * now until its end; of everything also what was paid in advance.
  * @param tx in which everything is read as of one moment: rating goes on meanwhile
  */
 export async function expectedOf(tx: Tx, bpId: string, at: Date, parts: readonly Part[]): Promise<bigint[]> {
@@ -42,7 +42,8 @@ export async function expectedOf(tx: Tx, bpId: string, at: Date, parts: readonly
       usedOf: new Map(),
       history: [],
     })
-    expected.push(current.expected)
+    const prepaid = project_id === null && product_id === null ? await store.prepaidIn(tx, scope, month) : 0n
+    expected.push(current.expected + prepaid)
   }
   return expected
 }

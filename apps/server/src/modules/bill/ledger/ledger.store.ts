@@ -1,6 +1,7 @@
 import type { LedgerAccount, LedgerKind } from '@zhisuan/contract/bill/account'
 import { ownersAccounts } from '@zhisuan/contract/bill/account'
-import { sql, type ColumnType, type Generated, type Selectable } from 'kysely'
+import { billingZone } from '@zhisuan/contract/bill/meter'
+import { sql, type ColumnType, type Generated, type RawBuilder, type Selectable } from 'kysely'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 
@@ -150,6 +151,9 @@ export const ledgerMigrations: Migrations = {
     create trigger ledger_is_append_only before update or delete or truncate on ledger_transactions
       for each statement execute function ledger_is_append_only();
   `),
+  '20261127_30_ledger_of_orders': migration(`
+    create index ledger_transactions_orders on ledger_transactions (owner_id, at) where kind in ('order', 'capture', 'refund');
+  `),
 }
 
 /** Balances of an owner by account, in minor units; what was never used is absent. */
@@ -215,6 +219,21 @@ export async function holdOf(on: Sql, ownerId: string, id: string): Promise<{ am
     .executeTakeFirst()
   return row === undefined ? undefined : { amount: BigInt(row.amount), ended: row.ended !== null }
 }
+
+/**
+ * What orders cost in a month, in minor units: what was paid of those that were delivered in it, less
+ * what was given back in it. Below 0 where that is more.
+ * @param owners the condition on `movement.owner_id`
+ * @param firstDay of the month, which is one of Beijing
+ */
+export const spentOnOrders = (owners: RawBuilder<boolean>, firstDay: RawBuilder<unknown>): RawBuilder<string> => sql<string>`coalesce((
+  select sum(entry.amount)
+  from ledger_transactions as movement
+  join ledger_entries as entry on entry.transaction_id = movement.id and entry.account in ('revenue', 'refunds')
+  where movement.kind in ('order', 'capture', 'refund') and ${owners}
+    and movement.at >= (${firstDay})::timestamp at time zone ${billingZone}
+    and movement.at < ((${firstDay})::timestamp + interval '1 month') at time zone ${billingZone}
+), 0)`
 
 /** Writes a movement; amounts of 0 are left out. Answers its id. */
 export async function insertMovement(tx: Tx, { by, ...movement }: Movement, amounts: Partial<Record<LedgerAccount, bigint>>): Promise<string> {
