@@ -2,16 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../testing/app.ts'
 import { call, send } from '../../testing/call.ts'
-import { categories, products, skus } from '@zhisuan/contract/bill/catalogue'
-import { consumes } from '@zhisuan/contract/bill/consume'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { flavors } from '@zhisuan/contract/nextstack/flavor'
 import { images, vms } from '@zhisuan/contract/nextstack/vm'
 import { volumes } from '@zhisuan/contract/nextstack/volume'
 import { startTestEngine } from '../../testing/engine.ts'
 import { someone, type Person, type SignedIn } from '../../testing/people.ts'
-import { createMetering } from '../bill/metering/metering.service.ts'
-import { createRating } from '../bill/rating/rating.service.ts'
 
 vi.mock('../cmp/cloud/cloud.engines.ts', async (actual) => {
   // Hoisted above the imports, so it makes its own.
@@ -76,32 +72,6 @@ describe('what resources use', () => {
     await call(app, volumes.delete, { token: owner.token, params: { id } })
     await vi.waitFor(async () => expect((await send(app, volumes.get, { token: owner.token, params: { id } })).status).toBe(404), wait)
     expect(await toldOf(id)).toEqual([{ [`volume.size/${pool}`]: gib }, { [`volume.size/${pool}`]: 3 * gib }, {}])
-  })
-
-  it('is told by the name that it has now, in bills too, at the same cost', async () => {
-    const admin = await someone(app, { kind: 1 })
-    const category = await call(app, categories.create, { token: admin.token, body: { name: 'storage' } })
-    const product = await call(app, products.create, { token: admin.token, body: { name: 'volumes', category_id: category.id } })
-    const sku = await call(app, skus.create, { token: admin.token, body: { product_id: product.id, name: 'size', meter: 'volume.size' } })
-    await call(app, skus.setPrice, { token: admin.token, params: { id: sku.id }, body: { period: 'hour', tiers: [{ above: 0, price: '1' }] } })
-    const { id } = await call(app, volumes.create, { token: owner.token, body: { cloud_id, name: `vol-${randomUUID()}`, size_bytes: gib } })
-    await vi.waitFor(async () => expect(await call(app, volumes.get, { token: owner.token, params: { id } })).toMatchObject({ status: 'available' }), wait)
-    const { db, now } = app.platform
-    const later = new Date(now().getTime() + 3 * 3_600_000)
-    const month = new Date(later.getTime() + 8 * 3_600_000).toISOString().slice(0, 7)
-    const rate = () => createRating({ db, now: () => later, metering: createMetering({ db }) }).run()
-    const billed = async (keyword: string) => (await call(app, consumes.resources, { token: owner.token, query: { month, keyword } })).items
-    await rate()
-    const lines = () => db.selectFrom('usage_lines').select(['id', 'amount', 'voided_at']).where('resource_id', '=', id).orderBy('id').execute()
-    const before = await lines()
-    expect(before.length).toBeGreaterThan(0)
-    const name = `renamed-${randomUUID()}`
-    await call(app, volumes.update, { token: owner.token, params: { id }, body: { name, description: '' } })
-    await rate()
-    expect(await billed(name)).toMatchObject([{ id, name }])
-    // It was rated again from the hour of the new name on, and came to the same.
-    expect(await lines()).toEqual(before)
-    expect(await toldOf(id)).toHaveLength(1)
   })
 
   it('is told with the change or not at all, and of nobody’s resources never', async () => {

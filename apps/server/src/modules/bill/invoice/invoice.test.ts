@@ -143,7 +143,7 @@ describe('an invoice', () => {
       expect(await refused(app, invoices.issue, issue), key).toMatchObject({ status: 409, code: 96042 })
       await call(app, configs.set, { body: { key, value }, token: admin.token })
     }
-    expect((await call(app, invoices.get, issue)).status).toBe('asked')
+    expect((await call(app, invoices.get, { params: issue.params, token: issue.token })).status).toBe('asked')
     expect((await call(app, invoices.issue, issue)).status).toBe('issued')
   })
 
