@@ -17,6 +17,7 @@ const overview: MonthOverview = {
   month,
   total: '1234.56789012',
   previous_total: '1000.00',
+  prepaid: '0.00',
   days: [{ day: `${month}-01`, amount: '1000.50' }, { day: `${month}-02`, amount: '234.06789012' }],
   products: [{ ...product, amount: '1234.56789012' }],
   products_by_day: [{ day: `${month}-01`, product_id: ids.product, amount: '1000.50' }, { day: `${month}-02`, product_id: ids.product, amount: '234.06789012' }],
