@@ -23,7 +23,7 @@ import { createInvoices } from './invoice/invoice.service.ts'
 import { invoiceMigrations } from './invoice/invoice.store.ts'
 import { ledgerMigrations } from './ledger/ledger.store.ts'
 import { meteringMigrations } from './metering/metering.migrations.ts'
-import { createMetering } from './metering/metering.service.ts'
+import { createMetering, settleUsageJob } from './metering/metering.service.ts'
 import { noticeRoutes } from './notice/notice.routes.ts'
 import { createNotices, type NoticeSender, type NoticeValues } from './notice/notice.service.ts'
 import { noticeMigrations } from './notice/notice.store.ts'
@@ -67,7 +67,8 @@ export function createBill(platform: Platform, { settings }: { settings: Setting
     return delivering
   })
   const runner = createOrderRunner(platform, orders)
-  const rating = createRating({ db: platform.db, now: platform.now, metering: createMetering(platform) })
+  const metering = createMetering(platform)
+  const rating = createRating({ db: platform.db, now: platform.now, metering })
   const notices = createNotices(platform)
   const budgets = createBudgets(platform, { notices })
   const standings = createStandings(platform, { notices, used: budgets.used })
@@ -84,8 +85,8 @@ export function createBill(platform: Platform, { settings }: { settings: Setting
     },
     operations: [orders.deliver],
     handlers: [...catalogueRoutes(createCatalogue(platform)), ...consumeRoutes(createConsumes(platform)), ...orderRoutes(orders, createOrderExport(platform)), ...arrearsRoutes(standings), ...noticeRoutes(notices), ...budgetRoutes(budgets), ...topupRoutes(topups, channels, createTopupExport(platform)), ...invoiceRoutes(createInvoices(platform, { settings })), ...accountRoutes(createAccountService(platform))],
-    jobs: [rateUsageJob, orderClockJob, notices.job, askPaymentsJob, forecastBudgetsJob],
-    jobHandlers: [rating.jobHandler, runner.jobHandler, notices.jobHandler, topups.jobHandler, budgets.jobHandler],
+    jobs: [settleUsageJob, rateUsageJob, orderClockJob, notices.job, askPaymentsJob, forecastBudgetsJob],
+    jobHandlers: [metering.jobHandler, rating.jobHandler, runner.jobHandler, notices.jobHandler, topups.jobHandler, budgets.jobHandler],
     start: async () => standings.start(),
     stop: () => standings.stop(),
     servePayments: (http) => servePayments(http, topups),

@@ -1,3 +1,5 @@
+import { z } from 'zod'
+import { defineJob, handleJob } from '../../../platform/jobs.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { followUse } from '../order/order.store.ts'
 import * as store from './metering.store.ts'
@@ -5,6 +7,9 @@ import { intervalsOf } from './timeline.ts'
 
 const batch = 500
 const hour = 3_600
+
+/** What is new shows in orders and forecasts within a minute; it is rated by the hour. */
+export const settleUsageJob = defineJob({ name: 'bill.usage.settle', input: z.object({}), concurrency: 1, schedule: '* * * * *' })
 
 export type Metering = ReturnType<typeof createMetering>
 
@@ -32,10 +37,9 @@ export function createMetering({ db }: Pick<Platform, 'db'>) {
     return waiting.length
   }
 
-  return {
-    /** Brings intervals up to all events that there are. */
-    async settle(signal?: AbortSignal): Promise<void> {
-      for (;;) if (signal?.aborted === true || (await settleSome()) === 0) return
-    },
+  /** Brings intervals up to all events that there are. */
+  const settle = async (signal?: AbortSignal): Promise<void> => {
+    for (;;) if (signal?.aborted === true || (await settleSome()) === 0) return
   }
+  return { settle, jobHandler: handleJob(settleUsageJob, (_, { signal }) => settle(signal)) }
 }

@@ -25,7 +25,7 @@ export const rateUsageJob = defineJob({ name: 'bill.usage.rate', input: z.object
 
 export type Rating = ReturnType<typeof createRating>
 
-export function createRating({ db, now, metering }: Pick<Platform, 'db' | 'now'> & { metering: Metering }) {
+export function createRating({ db, now, metering }: Pick<Platform, 'db' | 'now'> & { metering: Pick<Metering, 'settle'> }) {
   /**
    * One batch, in one transaction: killed, it never was.
    * @param closed seconds since 1970: hours before it are rated

@@ -36,7 +36,7 @@ export default function OrderDetail() {
         facts={(order) => [
           { key: 'resource', label: t('column.resource'), value: <Resource order={order} /> },
           { key: 'kind', label: t('column.kind'), value: t(`kind.${order.kind}`) },
-          { key: 'term', label: t('column.term'), value: termText(t, order) },
+          ...(order.kind === 'onDemand' ? [] : [{ key: 'term', label: t('column.term'), value: termText(t, order) }]),
           { key: 'amount', label: t('column.amount'), value: order.kind === 'onDemand' ? <Billed order={order} /> : <span className="zs-number">{t('yuan', { amount: format.money(order.amount) })}</span> },
           ...(order.list_amount === order.amount ? [] : [{ key: 'list', label: t('column.listAmount'), value: <del className="zs-number">{t('yuan', { amount: format.money(order.list_amount) })}</del> }]),
           ...(order.refunded_amount === null ? [] : [{ key: 'refunded', label: t('column.refunded'), value: <span className="zs-number">{t('yuan', { amount: format.money(order.refunded_amount) })}</span> }]),

@@ -42,7 +42,7 @@ export default function OrderList() {
           col.link<Order>('resource', t('column.resource'), ({ resource }) => resource.name, ({ resource }) => pathOfOrdered(resource), { width: 180 }),
           col.text<Order>('resource_type', t('column.type'), ({ resource }) => typeName(resource.type), { width: 90 }),
           col.text<Order>('kind', t('column.kind'), ({ kind }) => t(`kind.${kind}`), { width: 90 }),
-          col.text<Order>('term', t('column.term'), (order) => termText(t, order), { width: 90 }),
+          col.text<Order>('term', t('column.term'), (order) => (order.kind === 'onDemand' ? null : termText(t, order)), { width: 90 }),
           col.money<Order>('amount', t('column.amount'), ({ amount, kind }) => (kind === 'onDemand' ? null : amount), { sort: true, width: 120 }),
           col.money<Order>('refunded', t('column.refunded'), ({ refunded_amount }) => refunded_amount, { width: 110, off: true }),
           ...(platform ? [col.text<Order>('bp', t('column.organisation'), ({ bp_name }) => bp_name, { width: 140 })] : []),
