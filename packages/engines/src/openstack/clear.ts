@@ -30,9 +30,12 @@ export async function emptyProject(administrator: OpenStack, project_id: string)
   }
   await untilNone(stored, 'volumes and what was kept of them')
 
-  for (const one of await all(images.list({ owner: project_id }))) {
-    if (one.protected) await images.update(one.id, { protected: false })
-    await images.delete(one.id)
+  // Glance leaves those of the community out unless it is asked for them.
+  for (const query of [{}, { visibility: 'community' }]) {
+    for (const one of await all(images.list({ ...query, owner: project_id }))) {
+      if (one.protected) await images.update(one.id, { protected: false })
+      await images.delete(one.id)
+    }
   }
 
   for (const { id } of await all(network.floatingIps.list({ project_id }))) await network.floatingIps.delete(id)

@@ -84,7 +84,7 @@ export function createCompute(
       ...instanceRoutes(createInstances({ db: platform.db, tenancy, publicKeys }), serialConsoles),
       ...recycleRoutes(bin),
       ...flavorRoutes(createFlavors(tenancy)),
-      ...storageRoutes(tenancy),
+      ...storageRoutes(platform.db, tenancy),
       ...imageRoutes(images),
       ...keystoneProjectRoutes(createKeystoneProjects({ db: platform.db, clouds: others.clouds, tenancy })),
       ...floatingIpRoutes(createFloatingIps({ db: platform.db, tenancy })),

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { keystoneProjects } from '@zhisuan/contract/compute/project'
 import { errors } from '@zhisuan/contract/errors'
-import { ownName } from '@zhisuan/engines/openstack/testing'
+import { all } from '@zhisuan/engines/openstack/session'
+import { ownName, until, untilGone } from '@zhisuan/engines/openstack/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, send } from '../../../testing/call.ts'
@@ -102,6 +104,23 @@ describe.runIf(cloudIsThere)('Keystone projects', () => {
     expect(answers.every(({ status }) => status === 204 || status === 404), JSON.stringify(answers.map(({ body }) => body))).toBe(true)
     expect(await listed(keystoneId)).toBeUndefined()
     expect(await app.platform.db.selectFrom('keystone_projects').select('keystone_id').where('keystone_id', '=', keystoneId).execute()).toEqual([])
+  })
+
+  it('does not delete what still holds an instance that can be taken back, or an image of the community', async () => {
+    const { keystoneId, cloud } = await placeOf(await makeOrganisation(app))
+    const [flavors, images] = await Promise.all([all(direct.compute.flavors.list()), all(direct.images.list({ name: 'empty' }))])
+    const { id } = await cloud.compute.servers.create({ name: ownName('kept'), flavorId: flavors.find(({ name }) => name === 'm1.tiny')?.id ?? '', imageId: images[0]?.id ?? '', networks: 'none' })
+    await until(() => cloud.compute.servers.get(id), ({ state }) => state === 'running', ({ state }) => state === 'create_failed')
+    await cloud.compute.servers.delete(id)
+    await until(() => cloud.compute.servers.get(id), ({ state }) => state === 'soft_deleted')
+    await app.platform.db.updateTable('keystone_projects').set({ bp_id: randomUUID() }).where('keystone_id', '=', keystoneId).execute()
+    expect((await remove(keystoneId)).body).toMatchObject({ code: errors.computeProjectHolds.code, message: expect.stringContaining('1台云主机') })
+    await cloud.compute.servers.act(id, 'forceDelete')
+    await untilGone(() => direct.compute.servers.get(id))
+    const image = await cloud.images.create({ name: ownName('open'), diskFormat: 'raw', visibility: 'community' })
+    expect((await remove(keystoneId)).body).toMatchObject({ code: errors.computeProjectHolds.code, message: expect.stringContaining('1个镜像') })
+    await direct.images.delete(image.id)
+    expect((await remove(keystoneId)).status).toBe(204)
   })
 
   it('reads and sets quotas of Nova, Cinder and Neutron; less than is used is refused before anything is set; tenants see their own', async () => {

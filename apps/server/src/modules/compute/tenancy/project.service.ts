@@ -12,7 +12,7 @@ import { Refusal } from '../../../platform/errors.ts'
 import { problemOf, toRefusal } from '../../../platform/http/problems.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
 import { linesOf, mapped } from '../lines.ts'
-import type { Pages } from '../view.ts'
+import { merged, type Pages } from '../view.ts'
 import { nameForOwner, ourTag, type WholeTenancy } from './tenancy.service.ts'
 import * as store from './tenancy.store.ts'
 import type { NamedKeystoneProject, Owner } from './tenancy.store.ts'
@@ -194,11 +194,12 @@ async function contentsOf(cloud: OpenStack, id: string): Promise<{ what: string[
   const query = { all_tenants: 1, project_id: id }
   const [groups, ...counts] = await Promise.all([
     collected(cloud.network.securityGroups.list({ project_id: id })),
-    counted('instances', cloud.compute.servers.list(query)),
+    // Those that Nova keeps after they were deleted can still be taken back.
+    counted('instances', cloud.compute.servers.list({ ...query, soft_deleted: true })),
     counted('volumes', cloud.volume.volumes.list(query)),
     counted('snapshots', cloud.volume.snapshots.list(query)),
     counted('backups', cloud.volume.backups.list(query)),
-    counted('images', cloud.images.list({ owner: id })),
+    counted('images', imagesOf(cloud, id)),
     counted('networks', cloud.network.networks.list({ project_id: id })),
     counted('routers', cloud.network.routers.list({ project_id: id })),
     counted('ports', cloud.network.ports.list({ project_id: id })),
@@ -207,6 +208,10 @@ async function contentsOf(cloud: OpenStack, id: string): Promise<{ what: string[
   const own = groups.filter(({ name }) => name !== 'default')
   return { what: [...counts, ...(own.length > 0 ? [held('securityGroups', own.length)] : [])].filter((text) => text !== ''), groups: groups.filter(({ name }) => name === 'default').map((group) => group.id) }
 }
+
+/** Glance leaves out what the community has, and what is hidden, unless it is asked for them. */
+const imagesOf = (cloud: OpenStack, owner: string): Pages<unknown> =>
+  merged([{}, { visibility: 'community' }].flatMap((query) => [false, true].map((os_hidden) => cloud.images.list({ ...query, owner, os_hidden }))))
 
 const collected = async <T>(pages: Pages<T>): Promise<T[]> => {
   const all: T[] = []

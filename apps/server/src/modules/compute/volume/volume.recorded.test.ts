@@ -1,7 +1,12 @@
+import { recordedServer } from '@zhisuan/engines/openstack/listsTesting'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Refusal } from '../../../platform/errors.ts'
 import { someActor } from '../../../testing/actor.ts'
+import { testApp, type TestApp } from '../../../testing/app.ts'
 import { createRecordedCloud, type RecordedCloud } from '../../../testing/recordedCloud.ts'
+import { uuidv7 } from '../../../platform/ids.ts'
+import { knowCloud } from '../../../testing/openstack.ts'
+import { insertRecycled } from '../recycle/recycle.store.ts'
 import { createBackups } from './backup.service.ts'
 import { createSnapshots } from './snapshot.service.ts'
 import { createVolumes } from './volume.service.ts'
@@ -34,6 +39,7 @@ describe('volumes that an instance uses', () => {
     updated_at: '2026-11-20T01:02:03.000000',
     'os-vol-tenant-attr:tenant_id': 'p',
   }
+  let app: TestApp
   let cloud: RecordedCloud
   let volume: typeof inUse
   let asked: unknown[]
@@ -51,9 +57,13 @@ describe('volumes that an instance uses', () => {
     )
 
   beforeAll(async () => {
+    app = await testApp()
     cloud = await createRecordedCloud()
   })
-  afterAll(() => cloud.close())
+  afterAll(async () => {
+    await cloud.close()
+    await app.close()
+  })
   beforeEach(() => {
     volume = inUse
     asked = []
@@ -63,7 +73,7 @@ describe('volumes that an instance uses', () => {
 
   it('grow meanwhile, and nothing else is done to them until they have', async () => {
     records(`POST /volumes/${id}/action`, null, () => (volume = { ...volume, status: 'extending' }))
-    const volumes = createVolumes(cloud.tenancy)
+    const volumes = createVolumes({ db: app.platform.db, tenancy: cloud.tenancy })
     expect(await volumes.grow(actor, cloudId, id, { size_bytes: 20 * gib })).toMatchObject({ status: 'extending', size_bytes: 10 * gib })
     expect(asked).toEqual([{ 'os-extend': { new_size: 20 } }])
     expect(await refusal(volumes.grow(actor, cloudId, id, { size_bytes: 30 * gib }))).toMatchObject({ refusal: 'stateForbids' })
@@ -77,7 +87,7 @@ describe('volumes that an instance uses', () => {
   it('move to another place for another type, where that is asked for', async () => {
     cloud.replies['GET /types'] = () => ({ json: { volume_types: [{ id: 't', name: 'ssd', description: null, is_public: true, extra_specs: {} }] } })
     records(`POST /volumes/${id}/action`, null, () => (volume = { ...volume, status: 'retyping' }))
-    const volumes = createVolumes(cloud.tenancy)
+    const volumes = createVolumes({ db: app.platform.db, tenancy: cloud.tenancy })
     expect(await volumes.retype(actor, cloudId, id, { type: 'ssd', migrate: true })).toMatchObject({ status: 'retyping', type: 'ceph' })
     expect(asked).toEqual([{ 'os-retype': { new_type: 'ssd', migration_policy: 'on-demand' } }])
     volume = inUse
@@ -86,7 +96,7 @@ describe('volumes that an instance uses', () => {
   })
 
   it('become images, snapshots and backups only where it is known that what is not written yet is missing', async () => {
-    const volumes = createVolumes(cloud.tenancy)
+    const volumes = createVolumes({ db: app.platform.db, tenancy: cloud.tenancy })
     const snapshots = createSnapshots(cloud.tenancy)
     const backups = createBackups(cloud.tenancy)
     records(`POST /volumes/${id}/action`, { 'os-volume_upload_image': { image_id: 'i' } })
@@ -111,11 +121,28 @@ describe('volumes that an instance uses', () => {
   it('are given to a second instance only where their type lets several have them', async () => {
     const server = '5f0c3f1a-6b0e-4f0e-9d55-0a8f0f6f3c12'
     records(`POST /servers/${server}/os-volume_attachments`, { volumeAttachment: { volumeId: id, serverId: server, device: '/dev/vdb' } }, undefined, 200)
-    const volumes = createVolumes(cloud.tenancy)
+    cloud.replies[`GET /servers/${server}`] = () => ({ json: { server: recordedServer({ id: server, tenant_id: 'p' }) } })
+    const volumes = createVolumes({ db: app.platform.db, tenancy: cloud.tenancy })
     expect(await refusal(volumes.attach(actor, cloudId, id, { server_id: server }))).toMatchObject({ refusal: 'stateForbids' })
     expect(asked).toEqual([])
     volume = { ...inUse, multiattach: true }
     expect(await volumes.attach(actor, cloudId, id, { server_id: server })).toMatchObject({ multiattach: true, status: 'in-use' })
     expect(asked).toEqual([{ volumeAttachment: { volumeId: id } }])
+  })
+  it('are neither given to an instance in the recycle bin nor taken from it', async () => {
+    const server = inUse.attachments[0]?.server_id ?? ''
+    const known = await knowCloud(app, { type: 'openstack-password', auth_url: 'http://127.0.0.1:1', interface: 'public', username: 'u', password: 'p', user_domain: 'Default', project: 'p', project_domain: 'Default' })
+    const volumes = createVolumes({ db: app.platform.db, tenancy: cloud.tenancy })
+    volume = { ...inUse, multiattach: true }
+    const both = () => [volumes.attach(actor, known, id, { server_id: server }), volumes.detach(actor, known, id, { server_id: server })]
+    // What is not seen from the volume's project is not told to lie there either.
+    await app.platform.db.transaction().execute((tx) => insertRecycled(tx, { id: uuidv7(), cloud_id: known, instance_id: server, name: 'web', keystone_id: 'p', bp_id: actor.bp_id, status: 'recycled', ran: true, flavor: null, floating_ips: null, error_text: null, recycled_by: 'u', until: new Date() }))
+    for (const one of both()) expect(await refusal(one)).toMatchObject({ refusal: 'computeServerMissing', fields: [{ field: 'server_id' }] })
+    cloud.replies[`GET /servers/${server}`] = () => ({ json: { server: recordedServer({ id: server, tenant_id: 'p' }) } })
+    for (const one of both()) expect(await refusal(one)).toMatchObject({ refusal: 'instanceRecycled', fields: [{ field: 'server_id' }] })
+    // What Nova itself keeps.
+    cloud.replies[`GET /servers/${server}`] = () => ({ json: { server: recordedServer({ id: server, tenant_id: 'p', status: 'SOFT_DELETED', 'OS-EXT-STS:vm_state': 'soft-delete' }) } })
+    await app.platform.db.deleteFrom('recycled_instances').where('cloud_id', '=', known).execute()
+    for (const one of both()) expect(await refusal(one)).toMatchObject({ refusal: 'instanceRecycled', fields: [{ field: 'server_id' }] })
   })
 })

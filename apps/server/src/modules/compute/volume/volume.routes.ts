@@ -1,4 +1,5 @@
 import { computeVolumeBackups, computeVolumes, computeVolumeSnapshots, computeVolumeTransfers, computeVolumeTypes } from '@zhisuan/contract/compute/volume'
+import type { Db } from '../../../platform/db/database.ts'
 import { handle, handleLines, type Handler } from '../../../platform/http/handler.ts'
 import type { Tenancy } from '../tenancy/tenancy.service.ts'
 import { createBackups, type Backups } from './backup.service.ts'
@@ -6,8 +7,8 @@ import { createSnapshots, type Snapshots } from './snapshot.service.ts'
 import { createTransfers, type Transfers } from './transfer.service.ts'
 import { createVolumes, type Volumes } from './volume.service.ts'
 
-export const storageRoutes = (tenancy: Tenancy): Handler[] => [
-  ...volumeRoutes(createVolumes(tenancy)),
+export const storageRoutes = (db: Db, tenancy: Tenancy): Handler[] => [
+  ...volumeRoutes(createVolumes({ db, tenancy })),
   ...snapshotRoutes(createSnapshots(tenancy)),
   ...backupRoutes(createBackups(tenancy)),
   ...transferRoutes(createTransfers(tenancy)),

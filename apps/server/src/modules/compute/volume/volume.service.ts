@@ -5,8 +5,10 @@ import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
 import { all } from '@zhisuan/engines/openstack/session'
 import type { Volume, VolumeWish } from '@zhisuan/engines/openstack/volume'
 import type { Actor } from '../../../platform/auth/actor.ts'
+import type { Db } from '../../../platform/db/database.ts'
 import { Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { linesOf, mapped } from '../lines.ts'
+import { isRecycled } from '../recycle/recycle.store.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
 import { changeableOne, namesOfPlaces, pagesOf, sharedPagesOf, type Changeable } from '../view.ts'
 import { asNames, gib, known, mayMakeBeside, messagesOf, moment, named, namesOf, told } from './storage.ts'
@@ -17,11 +19,16 @@ export type FoundVolume = Changeable<Volume>
 export const volumeIn = (view: View, id: string): Promise<FoundVolume> => changeableOne(view, (cloud) => cloud.volume.volumes.get(id), ({ projectId }) => projectId)
 
 /** Volumes of a cloud's Cinder, and the types that it has for them. */
-export function createVolumes(tenancy: Tenancy) {
+export function createVolumes({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
   const found = async (actor: Actor, cloudId: string, id: string, action?: keyof typeof computeVolumeCan): Promise<FoundVolume> => {
     const volume = await volumeIn(await tenancy.viewForChange(actor, cloudId), id)
     if (action !== undefined) refuseUnless(computeVolumeCan[action], { status: statusOf(volume.one) })
     return volume
+  }
+  /** An instance that a body names, in the volume's project. @throws Refusal `computeServerMissing`, `instanceRecycled` at `server_id` */
+  const refuseUnlessUsable = async (cloudId: string, { cloud }: FoundVolume, serverId: string): Promise<void> => {
+    const server = await told(cloud.compute.servers.get(serverId), { not_found: ['computeServerMissing', 'server_id'] })
+    if (server.state === 'soft_deleted' || (await isRecycled(db, cloudId, serverId))) throw new Refusal('instanceRecycled', { field: 'server_id' })
   }
   const now = async ({ one, cloud }: FoundVolume): Promise<ComputeVolume> => shape(await cloud.volume.volumes.get(one.id))
 
@@ -99,6 +106,7 @@ export function createVolumes(tenancy: Tenancy) {
     async attach(actor: Actor, cloudId: string, id: string, { server_id }: BodyOf<typeof calls.attach>): Promise<ComputeVolume> {
       const volume = await found(actor, cloudId, id)
       refuseUnlessAttachable(volume.one)
+      await refuseUnlessUsable(cloudId, volume, server_id)
       await told(volume.cloud.compute.servers.volumes.attach(server_id, id), { not_found: ['computeServerMissing', 'server_id'] })
       return now(volume)
     },
@@ -106,6 +114,7 @@ export function createVolumes(tenancy: Tenancy) {
     async detach(actor: Actor, cloudId: string, id: string, { server_id }: BodyOf<typeof calls.detach>): Promise<ComputeVolume> {
       const volume = await found(actor, cloudId, id, 'detach')
       if (!volume.one.attachments.some(({ serverId }) => serverId === server_id)) throw new Refusal('computeServerMissing', { field: 'server_id' })
+      await refuseUnlessUsable(cloudId, volume, server_id)
       await told(unlessRoot(volume.cloud.compute.servers.volumes.detach(server_id, id)), { not_found: ['computeServerMissing', 'server_id'] })
       return now(volume)
     },
