@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { createAddressGuard } from '../../platform/addressGuard.ts'
+import { createAudit } from '../../platform/audit.ts'
 import type { Migrations, Tx } from '../../platform/db/database.ts'
 import type { Authorising } from '../../platform/http/bind.ts'
 import type { MayBegin } from '../../platform/operations.ts'
@@ -32,7 +33,7 @@ import { createKeystoneProjects } from './tenancy/project.service.ts'
 import { networkRoutes } from './network/network.routes.ts'
 import { createNetworkKinds } from './network/network.service.ts'
 import { createRouters } from './network/router.service.ts'
-import { refusedWhileSuspended } from './suspended.ts'
+import { createRefuseWhileSuspended, refusedWhileSuspended } from './suspended.ts'
 import { createTenancy } from './tenancy/tenancy.service.ts'
 import { forgetKeystoneProjects, tenancyMigrations } from './tenancy/tenancy.store.ts'
 import { createInstanceSuspension } from './suspension/instance.suspension.ts'
@@ -65,7 +66,8 @@ export function createCompute(
   const bin = createRecycleBin(platform, { tenancy, operations: recycling })
   const images = createImages(platform, { tenancy, guard: createAddressGuard({ allow: config.IMAGE_FETCH_ALLOW, publicUrl: config.PUBLIC_URL }) })
   const serialConsoles = createSerialConsoles({ db: platform.db, tenancy, log: platform.log })
-  const uploads = createImageUploads(images, config.IMAGE_MAX_GB * 2 ** 30)
+  const refuseWhileSuspended = createRefuseWhileSuspended(platform, others.mayBegin)
+  const uploads = createImageUploads({ images, refuseWhileSuspended, audit: createAudit(platform.db), maxBytes: config.IMAGE_MAX_GB * 2 ** 30 })
   return {
     contents,
     serveUploads: uploads.serve,
@@ -92,7 +94,7 @@ export function createCompute(
       ...networkRoutes(createNetworkKinds(tenancy), createRouters(tenancy)),
       ...firewallRoutes(createFirewalls({ db: platform.db, tenancy })),
     ]
-      .map(refusedWhileSuspended(platform, others.mayBegin))
+      .map(refusedWhileSuspended(refuseWhileSuspended))
       .map(usage.afterChange),
   }
 }

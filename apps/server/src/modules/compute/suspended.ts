@@ -1,5 +1,5 @@
 import type { Call } from '@zhisuan/contract/define'
-import { scopeOf } from '../../platform/auth/actor.ts'
+import { scopeOf, type Actor } from '../../platform/auth/actor.ts'
 import type { Handler, HandlerInput } from '../../platform/http/handler.ts'
 import type { MayBegin } from '../../platform/operations.ts'
 import type { Platform } from '../../platform/platform.ts'
@@ -14,19 +14,29 @@ const doneWhileSuspended = new Set([
 ])
 
 /**
+ * Before something is begun that is called so. What platform-level people do is theirs to decide.
+ * @throws Refusal 24011, 24018
+ */
+export type RefuseWhileSuspended = (actor: Actor, id: string) => Promise<void>
+export const createRefuseWhileSuspended =
+  ({ db }: Pick<Platform, 'db'>, mayBegin: MayBegin): RefuseWhileSuspended =>
+  async (actor, id) => {
+    if (!('everything' in scopeOf(actor))) await db.transaction().execute((tx) => mayBegin(tx, { kind: id, bp_id: actor.bp_id, actor }))
+  }
+
+/**
  * A call with what answers it, refused to a suspended organisation: here and for all calls, because of what is begun
- * on a cloud nothing is written down that could be asked instead. What platform-level people do is theirs to decide.
+ * on a cloud nothing is written down that could be asked instead.
  */
 export const refusedWhileSuspended =
-  ({ db }: Pick<Platform, 'db'>, mayBegin: MayBegin) =>
+  (refuse: RefuseWhileSuspended) =>
   (handler: Handler): Handler => {
     const { id, method } = handler.call
     if (handler.shared || handler.lines === true || method === 'GET' || doneWhileSuspended.has(id.slice(id.lastIndexOf('.') + 1))) return handler
     return {
       ...handler,
       async run(input: HandlerInput<Call>) {
-        const { actor } = input
-        if (!('everything' in scopeOf(actor))) await db.transaction().execute((tx) => mayBegin(tx, { kind: id, bp_id: actor.bp_id, actor }))
+        await refuse(input.actor, id)
         return handler.run(input)
       },
     }

@@ -106,6 +106,24 @@ describe('instances whose host has a console, a log and an image service', () =>
     expect(await refusal(instances.liveMigrate(actor, cloudId, id, 'nowhere'))).toMatchObject({ kind: 'invalid', words: expect.stringContaining('nowhere') })
   })
 
+  it('neither grow nor become images where nothing new may be made; they may become smaller', async () => {
+    const inArrears = { ...cloud.tenancy, placeForMaking: () => Promise.reject(new Refusal('balanceInsufficient')) }
+    const unused = async () => expect.fail('nobody asks for it')
+    const refusing = createInstances({ db: app.platform.db, tenancy: inArrears, publicKeys: { publicKey: unused, names: async () => [] } })
+    const asked: unknown[] = []
+    for (const [flavor, ram] of Object.entries({ large: 4096, small: 1024 })) cloud.replies[`GET /flavors/${flavor}`] = () => ({ json: { flavor: { id: flavor, name: flavor, vcpus: 1, ram, disk: 20 } } })
+    cloud.replies[`POST /servers/${id}/action`] = (body) => {
+      asked.push(body)
+      return { status: 202, json: { image_id: 'i' } }
+    }
+    expect(await refusal(refusing.resize(actor, cloudId, id, 'large'))).toMatchObject({ refusal: 'balanceInsufficient' })
+    expect(await refusal(refusing.snapshot(actor, cloudId, id, { name: '快照', description: '' }))).toMatchObject({ refusal: 'balanceInsufficient' })
+    expect(asked).toEqual([])
+    await refusing.resize(actor, cloudId, id, 'small')
+    await instances.resize(actor, cloudId, id, 'large')
+    expect(asked).toEqual([{ resize: { flavorRef: 'small' } }, { resize: { flavorRef: 'large' } }])
+  })
+
   it('have their password set, where their system takes it', async () => {
     cloud.replies[`POST /servers/${id}/action`] = () => ({ status: 409, json: { conflictingRequest: { code: 409, message: 'Unable to set password on instance: QEMU guest agent is not enabled' } } })
     expect(await refusal(instances.changePassword(actor, cloudId, id, 'Correct-horse-1'))).toMatchObject({ kind: 'busy', words: expect.stringContaining('guest agent') })

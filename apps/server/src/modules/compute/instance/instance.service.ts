@@ -12,6 +12,7 @@ import { read } from '../network/network.refusals.ts'
 import { isRecycled, recycledIds } from '../recycle/recycle.store.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
 import { changeableOne, namesOfPlaces, pagesOf, readOne, sharedPagesOf, type Pages } from '../view.ts'
+import { mayMakeBeside } from '../volume/storage.ts'
 import { refuseUnlessAttachable, unlessRoot } from '../volume/volume.service.ts'
 import { createInstanceMaker, keyNameOf } from './instance.create.ts'
 import { besides, chosen, connectable, connectionReadings, openedServer, type OpenedServer, type PublicKeys } from './instance.ground.ts'
@@ -99,8 +100,10 @@ export function createInstances(parts: { db: Db; tenancy: Tenancy; publicKeys: P
     reboot: (actor: Actor, cloudId: string, id: string, type: 'soft' | 'hard') => changed(actor, cloudId, id, type === 'soft' ? 'rebootSoft' : 'rebootHard', ({ cloud }) => cloud.compute.servers.reboot(id, type)),
 
     resize: (actor: Actor, cloudId: string, id: string, flavorId: string) =>
-      changed(actor, cloudId, id, 'resize', async ({ cloud }) => {
-        await chosen('flavor_id', cloud.compute.flavors.get(flavorId))
+      changed(actor, cloudId, id, 'resize', async (opened) => {
+        const { one, cloud } = opened
+        const flavor = await chosen('flavor_id', cloud.compute.flavors.get(flavorId))
+        if (isMore(flavor, one.flavor)) await mayMakeBeside(tenancy, actor, cloudId, opened)
         await cloud.compute.servers.resize(id, flavorId)
       }),
 
@@ -183,7 +186,9 @@ export function createInstances(parts: { db: Db; tenancy: Tenancy; publicKeys: P
     },
 
     async snapshot(actor: Actor, cloudId: string, id: string, body: BodyOf<Calls['snapshot']>): Promise<{ image_id: string }> {
-      const { cloud } = await open(actor, cloudId, id, 'snapshot')
+      const opened = await open(actor, cloudId, id, 'snapshot')
+      const { cloud } = opened
+      await mayMakeBeside(tenancy, actor, cloudId, opened)
       return { image_id: await cloud.compute.servers.createImage(id, body.name, body.description === '' ? {} : { description: body.description }) }
     },
 
@@ -213,6 +218,10 @@ export function createInstances(parts: { db: Db; tenancy: Tenancy; publicKeys: P
     },
   }
 }
+
+/** Whether it has more of anything than what is there, as far as that is known. */
+const isMore = (flavor: Amounts, now: Amounts | null): boolean => now === null || flavor.vcpus > now.vcpus || flavor.memoryMib > now.memoryMib || flavor.diskGib > now.diskGib
+type Amounts = Pick<NonNullable<Server['flavor']>, 'vcpus' | 'memoryMib' | 'diskGib'>
 
 const refuse = (): never => {
   throw new Refusal('notFound')

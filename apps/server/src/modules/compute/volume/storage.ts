@@ -44,9 +44,10 @@ export async function named<T>(asked: Promise<T>, refusal: ErrorName, field: str
  * Before something is made beside what is there, in its project: whether its organisation may make anything now.
  * @throws Refusal 24011, 24018
  */
-export async function mayMakeBeside(tenancy: Tenancy, actor: Actor, cloudId: string, { place }: Changeable<unknown>): Promise<void> {
-  // What the platform's people make for a tenant is theirs to decide.
-  if (actor.bp_id !== null) await tenancy.placeForMaking(actor, cloudId, place?.owner?.project_id ?? null)
+export async function mayMakeBeside(tenancy: Tenancy, actor: Actor, cloudId: string, { place }: Pick<Changeable<unknown>, 'place'>): Promise<void> {
+  // What the platform's people make for a tenant is theirs to decide, also where they have an organisation of their own.
+  const others = place === null || (place.owner !== null && place.owner.bp_id !== actor.bp_id)
+  if (actor.bp_id !== null && !others) await tenancy.placeForMaking(actor, cloudId, place.owner?.project_id ?? null)
 }
 
 /** A light list as names by ids, for the `names` of another list's lines. */
