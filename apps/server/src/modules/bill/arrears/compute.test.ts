@@ -12,7 +12,6 @@ import { uuidv7 } from '../../../platform/ids.ts'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused } from '../../../testing/call.ts'
 import { someone } from '../../../testing/people.ts'
-import { uploadPath } from '../../compute/image/image.service.ts'
 import { ledger } from '../ledger/ledger.service.ts'
 
 describe('a suspended organisation, on a cloud of the second family', () => {
@@ -61,7 +60,7 @@ describe('a suspended organisation, on a cloud of the second family', () => {
 
   it('sends no file of an image it has announced; the attempt is in the audit log', async () => {
     const object_id = randomUUID()
-    const put = (who: string) => app.http.inject({ method: 'PUT', url: uploadPath(randomUUID(), object_id), headers: { authorization: `Bearer ${who}`, 'content-type': 'application/octet-stream' }, payload: Buffer.from('x') })
+    const put = (who: string) => app.http.inject({ method: 'PUT', url: `/api/compute/v1/clouds/${randomUUID()}/images/${object_id}/file`, headers: { authorization: `Bearer ${who}`, 'content-type': 'application/octet-stream' }, payload: Buffer.from('x') })
     expect((await put(token)).json()).toMatchObject({ code: errors.balanceInsufficientForOrder.code })
     expect((await put(admin)).statusCode).toBe(404)
     const entries = await app.platform.db.selectFrom('audit_log').select(['call', 'code']).where('object_id', '=', object_id).orderBy('number').execute()

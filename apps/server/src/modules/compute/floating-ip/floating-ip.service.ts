@@ -15,7 +15,7 @@ import { deviceNames, networkNames, networksOf, portsOf } from '../network/netwo
 import { ownedBy, project, statusOf, useOf } from '../network/network.shapes.ts'
 import { isRecycled } from '../recycle/recycle.store.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
-import { mayMakeBeside } from '../volume/storage.ts'
+import { asNames, mayMakeBeside } from '../volume/storage.ts'
 import { changeableOne, namesOfPlaces, pagesOf, readOne, type Changeable } from '../view.ts'
 
 type Target = Pick<BodyOf<typeof computeFloatingIps.bind>, 'port_id' | 'fixed_address'>
@@ -97,7 +97,7 @@ export function createFloatingIps({ db, tenancy }: { db: Db; tenancy: Tenancy })
           yield page.map((ip) => shape(view, ip, known.get(ip.portId ?? '')))
         }
       }
-      const servers = mapped(pagesOf(view, (cloud, allTenants) => cloud.compute.servers.list(allTenants, signal)), ({ id, name }) => [id, name] as const)
+      const servers = asNames(pagesOf(view, (cloud, allTenants) => cloud.compute.servers.names(allTenants, signal)))
       const routers = mapped(pagesOf(view, (cloud) => cloud.network.routers.list({ fields: ['id', 'name'] }, signal)), ({ id, name }) => [id, name] as const)
       yield* linesOf({ items: items(), names: [namesOfPlaces(view), networkNames(networksOf(view, signal)), servers, routers], requestId })
     },

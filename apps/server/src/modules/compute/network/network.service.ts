@@ -9,6 +9,7 @@ import type { Actor } from '../../../platform/auth/actor.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { linesOf, mapped } from '../lines.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
+import { asNames } from '../volume/storage.ts'
 import { changeableOne, namesOfPlaces, pagesOf, readOne, sharedPagesOf, type Changeable, type Pages } from '../view.ts'
 import { read, someOf, unlessUsed, type Reading } from './network.refusals.ts'
 import { isOpen, networkChangeable, networkShape, ownedBy, portShape, subnetShape, useOf } from './network.shapes.ts'
@@ -205,7 +206,7 @@ export function createNetworkKinds(tenancy: Tenancy) {
     ports: {
       async *list(actor: Actor, cloudId: string, requestId: string, signal: AbortSignal) {
         const view = await tenancy.view(actor, cloudId)
-        const servers = mapped(pagesOf(view, (cloud, allTenants) => cloud.compute.servers.list(allTenants, signal)), ({ id, name }) => [id, name] as const)
+        const servers = asNames(pagesOf(view, (cloud, allTenants) => cloud.compute.servers.names(allTenants, signal)))
         const routers = mapped(pagesOf(view, (cloud) => cloud.network.routers.list({}, signal)), ({ id, name }) => [id, name] as const)
         const groups = mapped(pagesOf(view, (cloud) => cloud.network.securityGroups.list({ fields: ['id', 'name'] }, signal)), ({ id, name }) => [id, name] as const)
         yield* linesOf({ items: mapped(distinct(portsOf(view, {}, signal)), (port) => portShape(view, port)), names: [namesOfPlaces(view), networkNames(networksOf(view, signal)), servers, routers, groups], requestId })
