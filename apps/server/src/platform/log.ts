@@ -20,6 +20,12 @@ const secretKeys = [
   'ssh_public_key',
   'licence',
   'set-cookie',
+  'secret',
+  'credential_secret',
+  'auth_key',
+  'adminPass',
+  'x-auth-token',
+  'x-subject-token',
 ]
 
 /** The structured log, one JSON line an event. */

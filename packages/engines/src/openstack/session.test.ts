@@ -7,7 +7,7 @@ import { all } from './session.ts'
 
 /** What the real cloud of the engine tests cannot be made to do. */
 describe('a session with a cloud that misbehaves', () => {
-  type Reply = { status?: number; json?: unknown; headers?: Record<string, string> }
+  type Reply = { status?: number; json?: unknown; text?: string; headers?: Record<string, string> }
   let asked: string[] = []
   let bodies: unknown[] = []
   let headers: IncomingMessage['headers'][] = []
@@ -35,8 +35,8 @@ describe('a session with a cloud that misbehaves', () => {
       asked.push(`${request.method} ${request.url}`)
       bodies.push(body)
       headers.push(request.headers)
-      const { status = 200, json, headers: more } = answer(request, body)
-      response.writeHead(status, { 'content-type': 'application/json', ...more }).end(json === undefined ? '' : JSON.stringify(json))
+      const { status = 200, json, text: said, headers: more } = answer(request, body)
+      response.writeHead(status, { 'content-type': 'application/json', ...more }).end(said ?? (json === undefined ? '' : JSON.stringify(json)))
     })
   }
   const server = createServer(serve)
@@ -159,6 +159,62 @@ describe('a session with a cloud that misbehaves', () => {
     const odd = open()
     await expect(odd.session.whoami()).rejects.toMatchObject({ kind: 'bad_answer', service: 'identity' })
     await odd.close()
+  })
+
+  it('signs in anew where a token is refused before the version of a service is known', async () => {
+    const own = open()
+    const revoked = (json: unknown) => {
+      let refused = false
+      return (): Reply => {
+        if (refused) return { json }
+        refused = true
+        return { status: 401, json: { error: { code: 401, message: 'revoked' } } }
+      }
+    }
+    const version = { version: { id: 'v2.1', status: 'CURRENT', version: '2.90', min_version: '2.1' } }
+    replies = { 'GET /compute/v2.1/': revoked(version), 'GET /compute/v2.1/servers': { json: { servers: [] } } }
+    signedIn = 0
+    expect(await all(own.compute.servers.names())).toEqual([])
+    expect(signedIn).toBe(2)
+    replies = { 'GET /compute/v2.1/': revoked(version) }
+    expect(await own.session.offered('compute')).toBe('2.90')
+    expect(signedIn).toBe(3)
+    await own.close()
+    const other = open()
+    replies = { 'GET /compute/v2.1/': revoked(version) }
+    expect(await other.session.version('compute')).toEqual([2, 90])
+    expect(signedIn).toBe(5)
+    replies = { 'GET /compute/v2.1/': { status: 401 } }
+    await expect(other.session.offered('compute')).rejects.toMatchObject({ kind: 'unauthorized' })
+    await other.close()
+  })
+
+  it('takes a volume for deleted that says on the second attempt that it is being deleted, and nothing else', async () => {
+    const refused: Reply = { status: 400, json: { badRequest: { code: 400, message: 'Invalid volume: Volume status must be available or error and must not be migrating, attached, belong to a group or have snapshots.' } } }
+    const volume = (status: string) => ({ json: { volume: { id: 'v', status, size: 1 } } })
+    const set = (answers: readonly Reply[], now: Reply) => {
+      const left = [...answers]
+      replies = { 'GET /volumev3/v3/': { json: { version: { version: '3.60', min_version: '3.0' } } }, 'GET /volumev3/v3/p/volumes/v': now, 'DELETE /volumev3/v3/p/volumes/v': () => left.shift() ?? refused }
+    }
+    const lost: Reply = { status: 503 }
+    set([lost, refused], volume('deleting'))
+    await cloud.volume.volumes.delete('v', true)
+    set([lost, refused], { status: 404 })
+    await cloud.volume.volumes.delete('v')
+    set([lost, refused], volume('available'))
+    await expect(cloud.volume.volumes.delete('v')).rejects.toMatchObject({ kind: 'busy' })
+    set([lost, refused], { status: 500 })
+    await expect(cloud.volume.volumes.delete('v')).rejects.toMatchObject({ kind: 'busy' })
+    // Whoever asks once is told that somebody else deletes it.
+    set([refused], volume('deleting'))
+    await expect(cloud.volume.volumes.delete('v')).rejects.toMatchObject({ kind: 'busy' })
+  })
+
+  it('repeats nothing of an answer that it cannot read', async () => {
+    replies = { 'POST /network/v2.0/networks': { text: '{"adminPass": "Hunter2", ' } }
+    const error: unknown = await cloud.network.networks.create({ name: 'x' }).catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ kind: 'bad_answer', service: 'network' })
+    for (let cause = error; cause instanceof Error; cause = cause.cause) expect(`${cause.message} ${cause.stack}`).not.toMatch(/Hunter2|adminPass/)
   })
 
   it('speaks to a firewall service where a cloud has one', async () => {

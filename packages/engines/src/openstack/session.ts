@@ -172,7 +172,21 @@ function sessionOf(shared: Shared, credentials: Credentials): Session {
     return known
   }
 
-  const prepared = async (service: Service, ask: Ask, held: Token): Promise<HttpAsk> => {
+  /** A refused token was revoked, or ended before its time: what was asked has not begun, so it is asked once more. */
+  const renewed = async <T>(signal: AbortSignal | undefined, asked: (held: Token) => Promise<T>): Promise<T> => {
+    const held = await token(signal)
+    try {
+      return await asked(held)
+    } catch (error) {
+      if (!(error instanceof OpenStackError) || error.status !== 401) throw error
+      forget(held)
+      return asked(await token(signal))
+    }
+  }
+
+  /** What is sent, and by which token: what has to be asked for it may find out that a token is refused. */
+  const prepared = (service: Service, ask: Ask): Promise<{ held: Token; asked: HttpAsk }> => renewed(ask.signal, async (held) => ({ held, asked: await preparedWith(service, ask, held) }))
+  const preparedWith = async (service: Service, ask: Ask, held: Token): Promise<HttpAsk> => {
     const endpoint = placed(service, held)
     const version = hasVersions(service) ? versionHeaders(service, await untilAborted(versionAt(service, endpoint, held), ask.signal)) : {}
     const url = new URL(endpoint.base + ask.path)
@@ -190,14 +204,13 @@ function sessionOf(shared: Shared, credentials: Credentials): Session {
     }
   }
 
-  /** A refused token was revoked, or ended before its time: what was asked has not begun, so it is asked once more. */
   const authorized = async <Body>(service: Service, ask: Ask, send: (ask: HttpAsk) => Promise<HttpAnswer<Body>>, drop: (body: Body) => void): Promise<HttpAnswer<Body>> => {
-    const held = await token(ask.signal)
-    const answer = await send(await prepared(service, ask, held))
+    const { held, asked } = await prepared(service, ask)
+    const answer = await send(asked)
     if (answer.status !== 401) return answer
     drop(answer.body)
     forget(held)
-    return send(await prepared(service, ask, await token(ask.signal)))
+    return send((await prepared(service, ask)).asked)
   }
   const send = async (service: Service, ask: Ask): Promise<HttpAnswer<Buffer>> => {
     const answer = await authorized(
@@ -254,8 +267,7 @@ function sessionOf(shared: Shared, credentials: Credentials): Session {
     },
     async upload(service, { content, ...ask }) {
       try {
-        const held = await token(ask.signal)
-        const asked = await prepared(service, ask, held)
+        const { held, asked } = await prepared(service, ask)
         const answer = await http.send({ ...asked, headers: { ...asked.headers, 'content-type': 'application/octet-stream' }, body: content })
         if (answer.status === 401) forget(held)
         if (answer.status >= 300) throw refusal(answer.place, answer.status, answer.body)
@@ -267,10 +279,7 @@ function sessionOf(shared: Shared, credentials: Credentials): Session {
       const { userId, projectId, roles, expiresAt } = await token(signal)
       return { userId, projectId, roles, expiresAt }
     },
-    async version(service, signal) {
-      const held = await token(signal)
-      return untilAborted(versionAt(service, placed(service, held), held), signal)
-    },
+    version: (service, signal) => renewed(signal, (held) => untilAborted(versionAt(service, placed(service, held), held), signal)),
     async services(signal) {
       const held = await token(signal)
       return new Set(
@@ -293,12 +302,12 @@ function sessionOf(shared: Shared, credentials: Credentials): Session {
     async address(service, signal) {
       return placed(service, await token(signal)).base
     },
-    async offered(service, signal) {
-      const held = await token(signal)
-      const answer = await patiently(http, { service, method: 'GET', url: new URL(overview(service, placed(service, held).versions)), headers: { 'x-auth-token': held.secret }, signal, timeoutMs: connection.timeoutMs ?? defaultTimeoutMs })
-      if (answer.status !== 200 && answer.status !== 300) throw refusal(answer.place, answer.status, answer.body)
-      return newest(parsed(offeredSchema, answer))
-    },
+    offered: (service, signal) =>
+      renewed(signal, async (held) => {
+        const answer = await patiently(http, { service, method: 'GET', url: new URL(overview(service, placed(service, held).versions)), headers: { 'x-auth-token': held.secret }, signal, timeoutMs: connection.timeoutMs ?? defaultTimeoutMs })
+        if (answer.status !== 200 && answer.status !== 300) throw refusal(answer.place, answer.status, answer.body)
+        return newest(parsed(offeredSchema, answer))
+      }),
     within(project) {
       if ('applicationCredential' in credentials) throw new EngineError('unsupported', `${cloud}: an application credential is for its own project only`)
       const { domain: _, ...rest } = credentials
@@ -358,7 +367,7 @@ async function patiently(http: Http, ask: HttpAsk, mayRepeat = repeatable.has(as
     try {
       const answer = await http.send({ ...ask, timeoutMs: Math.max(1, until - Date.now()) })
       // The first one got there, and only its answer did not come back.
-      if (attempt > 1 && ask.method === 'DELETE' && answer.status === 404) return { ...answer, status: 204, body: Buffer.alloc(0) }
+      if (attempt > 1 && ask.method === 'DELETE' && (answer.status === 404 || (await isUnderWay(http, ask, answer.status, until)))) return { ...answer, status: 204, body: Buffer.alloc(0) }
       if (last || ![429, 502, 503, 504].includes(answer.status)) return answer
       pauseMs = retryAfterMs(answer.headers['retry-after']) ?? pauseMs
       if (pauseMs > longestPauseMs || Date.now() + pauseMs >= until) return answer
@@ -366,6 +375,24 @@ async function patiently(http: Http, ask: HttpAsk, mayRepeat = repeatable.has(as
       if (last || !isEngineError(error, 'unreachable') || Date.now() + pauseMs >= until) throw error
     }
     await pause(pauseMs, ask.signal)
+  }
+}
+
+const deletion = z.record(z.string(), z.object({ status: z.enum(['deleting', 'deleted']) }))
+
+/** Cinder refuses to delete what it deletes already, in the words that it has for what something builds on: its state tells them apart. */
+async function isUnderWay(http: Http, ask: HttpAsk, status: number, until: number): Promise<boolean> {
+  if (ask.service !== 'volume' || (status !== 400 && status !== 409)) return false
+  const url = new URL(ask.url)
+  url.search = ''
+  try {
+    const { body: _, ...look } = ask
+    const answer = await http.send({ ...look, url, method: 'GET', timeoutMs: Math.max(1, until - Date.now()) })
+    return answer.status === 404 || (answer.status === 200 && deletion.safeParse(jsonOf(answer)).success)
+  } catch (error) {
+    // Nobody knows: then what was said stands.
+    if (isEngineError(error) && error.kind !== 'cancelled') return false
+    throw error
   }
 }
 
@@ -379,8 +406,9 @@ function retryAfterMs(value: string | string[] | undefined): number | null {
 function jsonOf({ body, status, place }: HttpAnswer<Buffer>): unknown {
   try {
     return JSON.parse(body.toString('utf8'))
-  } catch (error) {
-    throw new OpenStackError('bad_answer', `the answer is not JSON: ${body.toString('utf8', 0, 100)}`, place, { cause: error, status })
+  } catch {
+    // Neither what it said nor the parser's words, which quote it: it may be a password, or the address of a console.
+    throw new OpenStackError('bad_answer', 'the answer is not JSON', place, { status })
   }
 }
 
