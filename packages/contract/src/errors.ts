@@ -262,6 +262,7 @@ export const errors = catalogue({
   computeProjectOwned: { code: 93167, status: 409, text: '该 Keystone 项目已有归属或是云平台注册所用' },
   computeQuotaBelowUse: { code: 93168, status: 400, text: '不能小于已使用的{used}' },
   computeProjectNotOurs: { code: 93169, status: 409, text: '不是本平台创建的项目，不能删除' },
+  computeOfferMissing: { code: 93171, status: 400, text: '没有可以共享到的组织或项目，请核对名称；对方须在该云平台上创建过资源' },
   computeQuotaUnkept: { code: 93170, status: 400, text: '该云平台不支持此项配额' },
   computeImageFileEmpty: { code: 93164, status: 400, text: '文件是空的' },
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { request as raw } from 'node:http'
+import { createServer, request as raw } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { computeImages } from '@zhisuan/contract/compute/image'
 import { computeSecurityGroups } from '@zhisuan/contract/compute/security-group'
 import { errors } from '@zhisuan/contract/errors'
@@ -12,8 +13,8 @@ import { cloudIsThere, directly, forgetProjects, items, knowOpenStack } from '..
 import { makeOrganisation, someone } from '../../../testing/people.ts'
 import { createTenancy } from '../tenancy/tenancy.service.ts'
 
-/** RFC 5737: an address of no machine. */
-const nobody = '192.0.2.1'
+/** Where somebody else's server is played. */
+const elsewhere = '127.0.0.7'
 
 describe.runIf(cloudIsThere)('images', () => {
   let app: TestApp
@@ -22,7 +23,7 @@ describe.runIf(cloudIsThere)('images', () => {
   const direct = directly()
   const ends: (() => Promise<unknown>)[] = []
   beforeAll(async () => {
-    app = await testApp({ IMAGE_FETCH_ALLOW: nobody })
+    app = await testApp({ IMAGE_FETCH_ALLOW: elsewhere })
     cloud_id = await knowOpenStack(app)
     address = await app.http.listen({ port: 0, host: '127.0.0.1' })
   })
@@ -86,6 +87,8 @@ describe.runIf(cloudIsThere)('images', () => {
     expect((await fetch(address + upload_path, { method: 'PUT', headers: { authorization: `Bearer ${other.token}`, 'content-type': 'application/octet-stream' }, body: content })).status).toBe(404)
     const sent = await fetch(address + upload_path, { method: 'PUT', headers: { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' }, body: content })
     expect(sent.status, await sent.text()).toBe(204)
+    const deeds = await app.platform.db.selectFrom('audit_log').select(['call', 'code']).where('object_id', '=', image.id).where('call', '=', 'compute.image.upload').orderBy('number').execute()
+    expect(deeds.slice(1)).toEqual([{ call: 'compute.image.upload', code: errors.notFound.code }, { call: 'compute.image.upload', code: 0 }])
     const again = await fetch(address + upload_path, { method: 'PUT', headers: { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' }, body: content.subarray(0, 10) })
     expect(await again.json()).toMatchObject({ code: errors.stateForbids.code })
     expect((await call(computeImages.get, at)).body).toMatchObject({ status: 'active', size_bytes: content.length, digest: expect.stringMatching(/^sha512:/) })
@@ -129,8 +132,15 @@ describe.runIf(cloudIsThere)('images', () => {
     const at = { params: { cloud_id, id: made.image.id } }
     ends.push(() => direct.images.delete(made.image.id))
 
-    const offer = (organisation: string) => send(app, computeImages.offer, { token, ...at, body: { organisation } })
-    expect((await offer('没有这个组织')).body).toMatchObject({ code: errors.organisationMissing.code, fields: [{ field: 'organisation' }] })
+    const offer = (organisation: string, project: string | null = null) => send(app, computeImages.offer, { token, ...at, body: { organisation, project } })
+    const missing = await offer('没有这个组织')
+    expect(missing.body).toMatchObject({ code: errors.computeOfferMissing.code, fields: [{ field: 'organisation' }] })
+    const told = ({ status, body }: Awaited<ReturnType<typeof offer>>) => ({ status, ...(body as object), request_id: '' })
+    // Of those who are not on the cloud nobody learns that they are there, and nothing is made for them.
+    expect(told(await offer(nameOf(others)))).toEqual(told(missing))
+    expect(await app.platform.db.selectFrom('keystone_projects').select('bp_id').where('bp_id', '=', others).execute()).toEqual([])
+    await place(others)
+    expect(told(await offer(nameOf(others), '没有这个项目'))).toEqual(told(missing))
     expect((await offer(nameOf(mine))).body).toMatchObject({ code: errors.computeOfferToOwner.code })
     // Twice at once is once.
     const [first] = await Promise.all([offer(nameOf(others)), offer(nameOf(others)).catch(() => undefined)])
@@ -167,9 +177,23 @@ describe.runIf(cloudIsThere)('images', () => {
     expect((await send(app, computeImages.import, { token, params, body: { url: 'http://169.254.169.254/latest' } })).body).toMatchObject({ code: errors.imageAddressForbidden.code, fields: [{ field: 'url' }] })
     const { address: can } = (await send(app, computeImages.importWays, { token, params: { cloud_id } })).body as { address: boolean }
     expect(can).toBe((await direct.images.importMethods()).includes('web-download'))
-    const asked = await send(app, computeImages.import, { token, params, body: { url: `http://${nobody}/x` } })
-    expect(asked.body).toMatchObject(can ? { id: made.image.id } : { code: errors.computeImportUnsupported.code })
-    // Nobody is there, so it comes to nothing, and waits for another way.
+    const ask = (url: string) => send(app, computeImages.import, { token, params, body: { url } })
+    // What redirects lead to is told to Glance, which would follow them anywhere.
+    const sent: string[] = []
+    const away = createServer((request, response) => {
+      sent.push(request.url ?? '')
+      if (request.url === '/inside') response.writeHead(302, { location: 'http://169.254.169.254/latest' }).end()
+      else if (request.url === '/moved') response.writeHead(302, { location: '/file' }).end()
+      else response.end('no image')
+    })
+    await new Promise<void>((resolve) => away.listen(0, elsewhere, resolve))
+    ends.push(() => new Promise((resolve) => away.close(resolve)))
+    const from = `http://${elsewhere}:${(away.address() as AddressInfo).port}`
+    expect((await ask(`${from}/inside`)).body).toMatchObject({ code: (can ? errors.imageAddressForbidden : errors.computeImportUnsupported).code })
+    expect((await ask('http://nothing.invalid/x')).body).toMatchObject({ code: (can ? errors.imageFetchFailed : errors.computeImportUnsupported).code })
+    // Glance's own filter lets it go to ports 80 and 443 only, and says what it was asked for.
+    expect((await ask(`${from}/moved`)).body).toMatchObject(can ? { code: errors.engineRefused.code, detail: expect.stringMatching(new RegExp(`filtering: ${RegExp.escape(from)}/file$`)) } : { code: errors.computeImportUnsupported.code })
+    expect(sent).toEqual(can ? ['/inside', '/moved', '/file'] : [])
     const statusOf = async () => ((await send(app, computeImages.get, { token, params })).body as { status: string }).status
     await until(statusOf, (status) => status === 'queued')
   })

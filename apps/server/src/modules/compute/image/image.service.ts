@@ -1,8 +1,10 @@
 import { computeImageCan, type ComputeImage, type ComputeImageDetail, type computeImages } from '@zhisuan/contract/compute/image'
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
+import { isEngineError } from '@zhisuan/engines/errors'
 import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
 import type { Image, ImageMember } from '@zhisuan/engines/openstack/image'
 import type { AddressGuard } from '../../../platform/addressGuard.ts'
+import { finalAddress } from '../../../platform/guardedFetch.ts'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import type { Downloads } from '../../../platform/downloads.ts'
 import { Refusal, refuseUnless } from '../../../platform/errors.ts'
@@ -95,7 +97,8 @@ export function createImages(platform: { downloads: Downloads }, parts: { tenanc
       const { cloud, view } = await own(actor, cloudId, id, 'import')
       await guard.check(new URL(url))
       if (!(await cloud.images.importMethods()).includes('web-download')) throw new Refusal('computeImportUnsupported')
-      await cloud.images.import(id, { url })
+      // Glance resolves the name once more, by itself: what that may come to is for its own filters (docs/operations.md).
+      await cloud.images.import(id, { url: await finalAddress(url, guard) })
       return shape(view, await cloud.images.get(id))
     },
 
@@ -122,7 +125,7 @@ export function createImages(platform: { downloads: Downloads }, parts: { tenanc
 
     async offer(actor: Actor, cloudId: string, id: string, body: BodyOf<Calls['offer']>): Promise<ComputeImageDetail> {
       const { one, cloud, view } = await own(actor, cloudId, id, 'share')
-      const keystoneId = await tenancy.projectOfNamed(cloudId, view, body)
+      const keystoneId = await tenancy.projectOfNamed(actor, cloudId, view, body)
       if (keystoneId === one.projectId) throw new Refusal('computeOfferToOwner', { field: 'organisation' })
       // Only a shared one has members.
       const shared = one.visibility === 'shared' ? one : await cloud.images.update(id, { visibility: 'shared' })
@@ -148,7 +151,7 @@ export function createImages(platform: { downloads: Downloads }, parts: { tenanc
       const places = view.everything ? [] : view.places.filter(({ keystoneId }) => keystoneId !== one.projectId)
       const offered = await Promise.all(
         places.map(async ({ cloud, keystoneId }) => {
-          const members = await cloud.images.members.list(id).catch(() => [])
+          const members = await cloud.images.members.list(id).catch(noneWhereUnseen)
           if (!members.some(({ projectId }) => projectId === keystoneId)) return false
           await cloud.images.members.answer(id, keystoneId, status)
           return true
@@ -177,6 +180,12 @@ export function createImages(platform: { downloads: Downloads }, parts: { tenanc
   }
 }
 export type Images = ReturnType<typeof createImages>
+
+/** A project that the image was not offered to does not see it. */
+const noneWhereUnseen = (error: unknown): ImageMember[] => {
+  if (isEngineError(error, 'not_found')) return []
+  throw error
+}
 
 const projectOf = (image: Image): string | null => image.projectId
 const isPublic = (image: Image): boolean => image.visibility === 'public'

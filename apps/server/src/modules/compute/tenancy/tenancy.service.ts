@@ -125,8 +125,22 @@ export function createTenancy(parts: { db: Db; clouds: CloudService; mayMake: (t
     /** Lets our user act within a project that is to be somebody's of ours. @throws Refusal `cloudSingleProject` */
     join: (administrator: OpenStack, keystoneId: string): Promise<void> => asAdministrator(async () => (await joining(administrator)).join(keystoneId)),
 
-    /** The Keystone project of another, who is to be offered something; made where there is none yet. @throws Refusal 94167, `projectMissing` */
-    projectOfNamed: async (cloudId: string, view: View, wish: { organisation: string; project: string | null }): Promise<string> => ensure(cloudId, view.administrator, await ownerNamed(wish)),
+    /**
+     * The Keystone project of another, who is to be offered something. Tenants are told the same of an organisation, a
+     * project and a Keystone project that is not there, and nothing is made for others whom they name.
+     * @throws Refusal `computeOfferMissing`; of platform-level people 94167, `projectMissing`
+     */
+    async projectOfNamed(actor: Actor, cloudId: string, view: View, wish: { organisation: string; project: string | null }): Promise<string> {
+      if (view.everything) return ensure(cloudId, view.administrator, await ownerNamed(wish))
+      const owner = await ownerNamed(wish).catch((error: unknown) => {
+        if (error instanceof Refusal) return null
+        throw error
+      })
+      if (owner !== null && owner.bp_id === actor.bp_id) return ensure(cloudId, view.administrator, owner)
+      const known = owner === null ? undefined : await store.keystoneProjectOf(db, cloudId, owner)
+      if (known === undefined) throw new Refusal('computeOfferMissing', { field: 'organisation' })
+      return known.keystone_id
+    },
 
     /** What all projects of ours are called, whosever they are: for what the asker may know of them. */
     namesOfAll: async (cloudId: string): Promise<ReadonlyMap<string, string>> =>

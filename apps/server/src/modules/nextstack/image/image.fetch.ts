@@ -3,20 +3,14 @@ import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fetchTexts } from '@zhisuan/contract/texts'
-import { fillText } from '@zhisuan/contract/errors'
-import { Agent, request, type Dispatcher } from 'undici'
+import type { Agent, Dispatcher } from 'undici'
 import { z } from 'zod'
 import { Refusal } from '../../../platform/errors.ts'
 import type { AddressGuard } from '../../../platform/addressGuard.ts'
+import { createGuardedAgent, fetchFailed, fetchReason, fetchRefusal, follow } from '../../../platform/guardedFetch.ts'
 
-const mostRedirects = 5
 /** Of tries in a row that brought nothing. */
 const mostTries = 5
-const connectMs = 10_000
-const answerMs = 30_000
-/** Silence after which a connection is taken for dead. */
-const silenceMs = 60_000
 const againAfterMs = 1_000
 
 /** What says that a file there is still the same, kept beside what came of it so far. */
@@ -42,7 +36,7 @@ export interface FetchWish {
  * @throws Refusal 94164, 94165, 94186
  */
 export async function fetchFile(wish: FetchWish): Promise<void> {
-  const agent = new Agent({ connect: { lookup: wish.guard.lookup, timeout: connectMs }, headersTimeout: answerMs, bodyTimeout: silenceMs, connections: 1, pipelining: 0 })
+  const agent = createGuardedAgent(wish.guard)
   try {
     for (let tries = 0; ; ) {
       const before = await sizeOf(wish.path)
@@ -53,7 +47,7 @@ export async function fetchFile(wish: FetchWish): Promise<void> {
         wish.signal.throwIfAborted()
         const refusal = refusalOf(error)
         tries = (await sizeOf(wish.path)) > before ? 0 : tries + 1
-        if (refusal !== null || tries >= mostTries) throw refusal ?? failed(reasonOf(error), {}, error)
+        if (refusal !== null || tries >= mostTries) throw refusal ?? fetchFailed(fetchReason(error), {}, error)
         await sleep(againAfterMs * tries, undefined, { signal: wish.signal })
       }
     }
@@ -68,19 +62,21 @@ async function fetchRest(wish: FetchWish, agent: Agent): Promise<void> {
   // Without anything to tell that it is the same file, what came of it is worth nothing.
   const from = had?.validator === null || had === null ? 0 : await sizeOf(wish.path)
   if (had !== null && from > 0 && had.total === from) return
-  const { statusCode, headers, body } = await follow(wish, agent, from > 0 && had !== null ? { range: `bytes=${from}-`, 'if-range': had.validator ?? '' } : {})
+  const { guard, signal } = wish
+  const { answer } = await follow(wish.url, { guard, agent, signal, headers: from > 0 && had !== null ? { range: `bytes=${from}-`, 'if-range': had.validator ?? '' } : {} })
+  const { statusCode, headers, body } = answer
   try {
     if (statusCode === 416) {
       // It is shorter than what we have of it: not the same.
       await rm(wish.path, { force: true })
       throw new Error('the file changed')
     }
-    if (statusCode !== 200 && statusCode !== 206) throw failed('status', { status: statusCode })
+    if (statusCode !== 200 && statusCode !== 206) throw fetchFailed('status', { status: statusCode })
     const start = statusCode === 206 ? startOf(headers['content-range']) : 0
-    if (start !== 0 && start !== from) throw failed('changed')
+    if (start !== 0 && start !== from) throw fetchFailed('changed')
     const length = headers['content-length'] === undefined ? null : Number(headers['content-length'])
     const total = length === null ? null : start + length
-    if (total !== null && total > wish.maxBytes) throw failed('tooLarge')
+    if (total !== null && total > wish.maxBytes) throw fetchFailed('tooLarge')
     if (statusCode === 200) await writeKept(wish.path, { validator: validatorOf(headers), total })
     if (total !== null) await wish.onTotal(total)
     await save(body, wish, start)
@@ -92,29 +88,13 @@ async function fetchRest(wish: FetchWish, agent: Agent): Promise<void> {
   }
 }
 
-/** Asks, and goes where it is sent: each place is looked at anew. */
-async function follow(wish: FetchWish, agent: Agent, headers: Record<string, string>): Promise<Dispatcher.ResponseData> {
-  let url = new URL(wish.url)
-  for (let redirects = 0; redirects <= mostRedirects; redirects++) {
-    if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new Refusal('imageAddressForbidden', { field: 'url' })
-    wish.guard.checkLiteral(url)
-    const answer = await request(url, { dispatcher: agent, signal: wish.signal, headers: { ...headers, 'accept-encoding': 'identity', 'user-agent': 'zhisuan' } })
-    const { location } = answer.headers
-    if (answer.statusCode < 300 || answer.statusCode >= 400 || typeof location !== 'string') return answer
-    answer.body.on('error', () => undefined).destroy()
-    if (!URL.canParse(location, url.href)) throw failed('unreachable')
-    url = new URL(location, url)
-  }
-  throw failed('redirects')
-}
-
 async function save(body: Readable, { path, maxBytes, signal, onProgress }: FetchWish, start: number): Promise<void> {
   if (start === 0) await rm(path, { force: true })
   let size = start
   async function* counted(parts: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const part of parts) {
       size += part.length
-      if (size > maxBytes) throw failed('tooLarge')
+      if (size > maxBytes) throw fetchFailed('tooLarge')
       yield part
       await onProgress(size)
     }
@@ -153,22 +133,13 @@ async function writeKept(path: string, what: Kept): Promise<void> {
 
 const sizeOf = (path: string): Promise<number> => stat(path).then(({ size }) => size, () => 0)
 
-const failed = (reason: keyof typeof fetchTexts, values: Record<string, number> = {}, cause?: unknown): Refusal =>
-  new Refusal('imageFetchFailed', { field: 'url', values: { reason: fillText(fetchTexts[reason], values) }, ...(cause !== undefined && { cause }) })
-
 /** What no further try would mend; null for the rest. */
 function refusalOf(error: unknown): Refusal | null {
+  const refused = fetchRefusal(error)
+  if (refused !== null) return refused
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause instanceof Refusal) return cause
     const { code } = cause as NodeJS.ErrnoException
     if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG') return new Refusal('filesExhausted', { cause: error })
   }
   return null
-}
-
-function reasonOf(error: unknown): keyof typeof fetchTexts {
-  const { code } = error as NodeJS.ErrnoException
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'nameUnknown'
-  if (code !== undefined && /TIMEOUT|ETIMEDOUT/.test(code)) return 'silent'
-  return 'unreachable'
 }
