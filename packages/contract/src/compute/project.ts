@@ -6,9 +6,10 @@ import { cloudId, inCloud, lineOf } from './line.ts'
 
 /**
  * `owned`: of an organisation, or of a project of one. `orphaned`: made by us, and its owner is gone (or whoever made
- * it was stopped before he could say whose it is). `foreign`: somebody else's.
+ * it was stopped before he could say whose it is). `missing`: of an owner of ours, and Keystone does not have it any
+ * more: its owner gets another when he next makes something. `foreign`: somebody else's.
  */
-export const keystoneProjectStates = ['owned', 'orphaned', 'foreign'] as const
+export const keystoneProjectStates = ['owned', 'orphaned', 'missing', 'foreign'] as const
 export type KeystoneProjectState = (typeof keystoneProjectStates)[number]
 
 /** A project of a cloud's Keystone: what it holds is its owner's. */
@@ -98,7 +99,7 @@ export const keystoneProjects = {
     id: 'compute.project.delete',
     method: 'DELETE',
     path: one,
-    summary: 'Delete an orphaned project that holds nothing (93166 says what it holds)',
+    summary: 'Delete an orphaned project that holds nothing (93166 says what it holds), or forget one that Keystone does not have any more',
     access: admins,
     params: inCloud,
     response: empty,

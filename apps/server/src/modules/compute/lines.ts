@@ -49,6 +49,36 @@ async function* namesLines(pages: Pages<readonly [string, string]>, requestId: s
   }
 }
 
+/** What there is of a list that another's rows are made with, and what it failed with. */
+export interface Known<T> {
+  readonly rows: readonly T[]
+  readonly error: EngineError | null
+}
+
+/** Begins to read a list that others are made with, as far as it goes. */
+export function known<T>(pages: Pages<T>): Promise<Known<T>> {
+  const reading = (async () => {
+    const rows: T[] = []
+    try {
+      for await (const page of pages) rows.push(...page)
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.kind === 'cancelled') throw error
+      return { rows, error }
+    }
+    return { rows, error: null }
+  })()
+  // Who needs it finds out; until then nobody may be there to hear of it.
+  reading.catch(() => undefined)
+  return reading
+}
+
+/** Pages made with what is known of another list; what that failed with is thrown after them. */
+export async function* madeWith<A, K, B>(pages: Pages<A>, other: Promise<Known<K>>, made: (page: readonly A[], rows: readonly K[]) => B[]): AsyncGenerator<B[]> {
+  for await (const page of pages) yield made(page, (await other).rows)
+  const { error } = await other
+  if (error !== null) throw error
+}
+
 /** Each page made of another's. */
 export async function* mapped<A, B>(pages: Pages<A>, made: (one: A) => B): AsyncGenerator<B[]> {
   for await (const page of pages) yield page.map(made)

@@ -9,11 +9,11 @@ export type Pages<T> = AsyncIterable<readonly T[]>
 
 /**
  * A list as the asker may see it: of his projects one after the other's pages as they come; of platform-level people
- * all that the cloud has.
+ * all that the cloud has. What one of several projects fails with, such as one that is gone, is thrown after the others' pages.
  * @param list `allTenants` is what Nova and Cinder want to be told for it; Neutron and Glance show an administrator all
  */
 export function pagesOf<T>(view: View, list: (cloud: OpenStack, allTenants: Query) => Pages<T>): Pages<T> {
-  return view.everything ? list(view.administrator, { all_tenants: 1 }) : merged(view.places.map(({ cloud }) => list(cloud, {})))
+  return view.everything ? list(view.administrator, { all_tenants: 1 }) : eachWhole(view.places.map(({ cloud }) => list(cloud, {})))
 }
 
 /**
@@ -31,6 +31,21 @@ export async function* sharedPagesOf<T extends { readonly id: string }>(view: Vi
     return
   }
   for await (const page of list(view.administrator, {})) yield page.filter(shared)
+}
+
+/** The same of lists that are whole without each other: what one of them fails with is thrown when the others have ended. */
+async function* eachWhole<T>(lists: readonly AsyncIterable<T>[]): AsyncGenerator<T> {
+  const failed: EngineError[] = []
+  async function* whole(list: AsyncIterable<T>): AsyncGenerator<T> {
+    try {
+      yield* list
+    } catch (error) {
+      if (!(error instanceof EngineError) || error.kind === 'cancelled') throw error
+      failed.push(error)
+    }
+  }
+  yield* merged(lists.map(whole))
+  if (failed[0] !== undefined) throw failed[0]
 }
 
 /** Pages of several lists, whichever comes first. */

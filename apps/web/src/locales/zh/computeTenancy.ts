@@ -4,7 +4,7 @@ export default {
   loading: '正在读取配额',
   column: { name: '项目', owner: '归属', state: '状态', use: '占用与配额', since: '归属时间' },
   keyword: '名称、ID或归属',
-  states: { owned: '已归属', orphaned: '无主', foreign: '非本平台' },
+  states: { owned: '已归属', orphaned: '无主', missing: '已不存在', foreign: '非本平台' },
   adopted: '接管而来',
   registration: '云平台登记所用',
   disabled: '已停用',

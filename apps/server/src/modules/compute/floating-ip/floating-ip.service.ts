@@ -4,12 +4,11 @@ import type { BodyOf } from '@zhisuan/contract/define'
 import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
 import { OpenStackError } from '@zhisuan/engines/openstack/errors'
 import type { FloatingIp, Port } from '@zhisuan/engines/openstack/network'
-import { all } from '@zhisuan/engines/openstack/session'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import type { Db } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { createAlone } from '../alone.ts'
-import { linesOf, mapped } from '../lines.ts'
+import { known, linesOf, madeWith, mapped } from '../lines.ts'
 import { read, type Reading } from '../network/network.refusals.ts'
 import { deviceNames, networkNames, networksOf, portsOf } from '../network/network.service.ts'
 import { ownedBy, project, statusOf, useOf } from '../network/network.shapes.ts'
@@ -89,17 +88,13 @@ export function createFloatingIps({ db, tenancy }: { db: Db; tenancy: Tenancy })
   return {
     async *list(actor: Actor, cloudId: string, requestId: string, signal: AbortSignal) {
       const view = await tenancy.view(actor, cloudId)
-      const ports = all(portsOf(view, {}, signal)).then((list) => new Map(list.map((port) => [port.id, port])))
-      ports.catch(() => undefined)
-      async function* items(): AsyncGenerator<ComputeFloatingIp[]> {
-        for await (const page of pagesOf(view, (cloud) => cloud.network.floatingIps.list({}, signal))) {
-          const known = await ports
-          yield page.map((ip) => shape(view, ip, known.get(ip.portId ?? '')))
-        }
-      }
+      const items = madeWith(pagesOf(view, (cloud) => cloud.network.floatingIps.list({}, signal)), known(portsOf(view, {}, signal)), (page, ports) => {
+        const byId = new Map(ports.map((port) => [port.id, port]))
+        return page.map((ip) => shape(view, ip, byId.get(ip.portId ?? '')))
+      })
       const servers = asNames(pagesOf(view, (cloud, allTenants) => cloud.compute.servers.names(allTenants, signal)))
       const routers = mapped(pagesOf(view, (cloud) => cloud.network.routers.list({ fields: ['id', 'name'] }, signal)), ({ id, name }) => [id, name] as const)
-      yield* linesOf({ items: items(), names: [namesOfPlaces(view), networkNames(networksOf(view, signal)), servers, routers], requestId })
+      yield* linesOf({ items, names: [namesOfPlaces(view), networkNames(networksOf(view, signal)), servers, routers], requestId })
     },
 
     async get(actor: Actor, cloudId: string, id: string): Promise<ComputeFloatingIp & { names: Record<string, string> }> {

@@ -7,7 +7,7 @@ import { all } from '@zhisuan/engines/openstack/session'
 import type { z } from 'zod'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import { Refusal } from '../../../platform/errors.ts'
-import { linesOf, mapped } from '../lines.ts'
+import { known, linesOf, madeWith, mapped } from '../lines.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
 import { asNames } from '../volume/storage.ts'
 import { changeableOne, namesOfPlaces, pagesOf, readOne, sharedPagesOf, type Changeable, type Pages } from '../view.ts'
@@ -29,7 +29,6 @@ export async function* portsOf(view: View, query: Record<string, string | readon
 
 export const networkNames = (pages: Pages<Network>): Pages<readonly [string, string]> => mapped(pages, ({ id, name }) => [id, name] as const)
 export const subnetNames = (pages: Pages<Subnet>): Pages<readonly [string, string]> => mapped(pages, ({ id, name, cidr }) => [id, name === '' ? cidr : name] as const)
-const grouped = <T>(list: readonly T[], by: (one: T) => string): Map<string, T[]> => Map.groupBy(list, by)
 
 export function createNetworkKinds(tenancy: Tenancy) {
   const seenNetwork = (view: View, id: string): Promise<Network> => readOne(view, (cloud) => cloud.network.networks.get(id), isOpen)
@@ -64,15 +63,11 @@ export function createNetworkKinds(tenancy: Tenancy) {
     networks: {
       async *list(actor: Actor, cloudId: string, requestId: string, signal: AbortSignal) {
         const view = await tenancy.view(actor, cloudId)
-        const subnets = all(subnetsOf(view, signal)).then((list) => grouped(list, ({ networkId }) => networkId))
-        subnets.catch(() => undefined)
-        async function* items(): AsyncGenerator<ComputeNetwork[]> {
-          for await (const page of networksOf(view, signal)) {
-            const known = await subnets
-            yield page.map((network) => networkShape(view, network, (known.get(network.id) ?? []).filter((subnet) => subnetSeen(view, subnet, network))))
-          }
-        }
-        yield* linesOf({ items: items(), names: [namesOfPlaces(view)], requestId })
+        const items = madeWith(networksOf(view, signal), known(subnetsOf(view, signal)), (page, subnets) => {
+          const byNetwork = Map.groupBy(subnets, ({ networkId }) => networkId)
+          return page.map((network) => networkShape(view, network, (byNetwork.get(network.id) ?? []).filter((subnet) => subnetSeen(view, subnet, network))))
+        })
+        yield* linesOf({ items, names: [namesOfPlaces(view)], requestId })
       },
 
       async get(actor: Actor, cloudId: string, id: string): Promise<ComputeNetwork & Named> {
@@ -146,18 +141,15 @@ export function createNetworkKinds(tenancy: Tenancy) {
     subnets: {
       async *list(actor: Actor, cloudId: string, requestId: string, signal: AbortSignal) {
         const view = await tenancy.view(actor, cloudId)
-        const networks = all(networksOf(view, signal)).then((list) => new Map(list.map((network) => [network.id, network])))
-        networks.catch(() => undefined)
-        async function* items(): AsyncGenerator<ComputeSubnet[]> {
-          for await (const page of subnetsOf(view, signal)) {
-            const known = await networks
-            yield page.filter((subnet) => subnetSeen(view, subnet, known.get(subnet.networkId))).map((subnet) => subnetShape(view, subnet, known.get(subnet.networkId)))
-          }
-        }
+        const networks = known(networksOf(view, signal))
+        const items = madeWith(subnetsOf(view, signal), networks, (page, rows) => {
+          const byId = new Map(rows.map((network) => [network.id, network]))
+          return page.filter((subnet) => subnetSeen(view, subnet, byId.get(subnet.networkId))).map((subnet) => subnetShape(view, subnet, byId.get(subnet.networkId)))
+        })
         async function* names(): AsyncGenerator<(readonly [string, string])[]> {
-          yield [...(await networks).values()].map(({ id, name }) => [id, name] as const)
+          yield (await networks).rows.map(({ id, name }) => [id, name] as const)
         }
-        yield* linesOf({ items: items(), names: [namesOfPlaces(view), names()], requestId })
+        yield* linesOf({ items, names: [namesOfPlaces(view), names()], requestId })
       },
 
       async get(actor: Actor, cloudId: string, id: string): Promise<ComputeSubnet & Named> {

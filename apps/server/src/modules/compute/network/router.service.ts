@@ -6,7 +6,7 @@ import type { Port, Router } from '@zhisuan/engines/openstack/network'
 import { all } from '@zhisuan/engines/openstack/session'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import { Refusal } from '../../../platform/errors.ts'
-import { linesOf } from '../lines.ts'
+import { known, linesOf, madeWith } from '../lines.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
 import { changeableOne, namesOfPlaces, pagesOf, readOne, type Changeable } from '../view.ts'
 import { read, someOf, unlessUsed, type Reading } from './network.refusals.ts'
@@ -32,16 +32,12 @@ export function createRouters(tenancy: Tenancy) {
   return {
     async *list(actor: Actor, cloudId: string, requestId: string, signal: AbortSignal) {
       const view = await tenancy.view(actor, cloudId)
-      const interfaces = all(portsOf(view, { device_owner: interfaceOwners }, signal)).then((ports) => Map.groupBy(ports, ({ deviceId }) => deviceId))
-      interfaces.catch(() => undefined)
-      async function* items(): AsyncGenerator<ComputeRouter[]> {
-        for await (const page of pagesOf(view, (cloud) => cloud.network.routers.list({}, signal))) {
-          const known = await interfaces
-          yield page.map((router) => routerShape(view, router, known.get(router.id) ?? []))
-        }
-      }
+      const items = madeWith(pagesOf(view, (cloud) => cloud.network.routers.list({}, signal)), known(portsOf(view, { device_owner: interfaceOwners }, signal)), (page, ports) => {
+        const interfaces = Map.groupBy(ports, ({ deviceId }) => deviceId)
+        return page.map((router) => routerShape(view, router, interfaces.get(router.id) ?? []))
+      })
       const subnets = pagesOf(view, (cloud) => cloud.network.subnets.list({}, signal))
-      yield* linesOf({ items: items(), names: [namesOfPlaces(view), networkNames(networksOf(view, signal)), subnetNames(subnets)], requestId })
+      yield* linesOf({ items, names: [namesOfPlaces(view), networkNames(networksOf(view, signal)), subnetNames(subnets)], requestId })
     },
 
     async get(actor: Actor, cloudId: string, id: string): Promise<ComputeRouter & { names: Record<string, string> }> {

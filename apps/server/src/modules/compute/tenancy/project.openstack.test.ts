@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { computeNetworks } from '@zhisuan/contract/compute/network'
 import { keystoneProjects } from '@zhisuan/contract/compute/project'
 import { errors } from '@zhisuan/contract/errors'
 import { all } from '@zhisuan/engines/openstack/session'
@@ -6,7 +7,7 @@ import { ownName, until, untilGone } from '@zhisuan/engines/openstack/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, send } from '../../../testing/call.ts'
-import { cloudIsThere, directly, forgetProjects, items, knowOpenStack } from '../../../testing/openstack.ts'
+import { cloudIsThere, directly, forgetProjects, items, knowOpenStack, lines } from '../../../testing/openstack.ts'
 import { makeOrganisation, someone } from '../../../testing/people.ts'
 import { createTenancy, nameForOwner } from './tenancy.service.ts'
 
@@ -38,10 +39,10 @@ describe.runIf(cloudIsThere)('Keystone projects', () => {
   const listed = async (id: string) => (await items(app, keystoneProjects.list, { token: admin, params: { cloud_id } })).find((one) => one.id === id)
   const adopt = (id: string, body: object) => send(app, keystoneProjects.adopt, { token: admin, params: { cloud_id, id }, body })
   const remove = (id: string) => send(app, keystoneProjects.delete, { token: admin, params: { cloud_id, id } })
-  const placeOf = (bp_id: string) => {
+  const placeOf = (bp_id: string, project_id: string | null = null) => {
     const there = async () => direct
     const person = { kind: 4, bp_id, roles: ['TENANT'], user_id: bp_id, name: 'x' }
-    return createTenancy({ db: app.platform.db, clouds: { openStack: there, openStackForChange: there } as never, mayMake: async () => undefined }).placeForMaking(person as never, cloud_id, null)
+    return createTenancy({ db: app.platform.db, clouds: { openStack: there, openStackForChange: there } as never, mayMake: async () => undefined }).placeForMaking(person as never, cloud_id, project_id)
   }
 
   it('says whose each is; only administrators see them', async () => {
@@ -104,6 +105,34 @@ describe.runIf(cloudIsThere)('Keystone projects', () => {
     expect(answers.every(({ status }) => status === 204 || status === 404), JSON.stringify(answers.map(({ body }) => body))).toBe(true)
     expect(await listed(keystoneId)).toBeUndefined()
     expect(await app.platform.db.selectFrom('keystone_projects').select('keystone_id').where('keystone_id', '=', keystoneId).execute()).toEqual([])
+  })
+
+  it('gets on without a project that somebody deleted in Keystone: its owner gets another, his others are still listed, and the row can be forgotten', async () => {
+    const [organisation, left] = [await makeOrganisation(app), await makeOrganisation(app)]
+    const project_id = randomUUID()
+    await app.platform.db.insertInto('projects').values({ id: project_id, key: `p-${project_id.slice(-6)}`, name: '研发', bp_id: organisation }).execute()
+    const [own, projects, others] = [await placeOf(organisation), await placeOf(organisation, project_id), await placeOf(left)]
+    const network = await projects.cloud.network.networks.create({ name: ownName('kept') })
+    ends.push(() => direct.network.networks.delete(network.id))
+    const tenant = await someone(app, { kind: 4, roles: ['TENANT'], organisation })
+    const listedTo = async () => (await lines(app, computeNetworks.list, { token: tenant.token, params: { cloud_id } })) as { items?: { id: string }[]; failed?: object; done?: true }[]
+    // Before the server has a token for them: services go on taking one for minutes.
+    for (const { keystoneId } of [own, others]) await direct.identity.projects.delete(keystoneId)
+
+    const told = await listedTo()
+    expect(told.flatMap(({ items: some = [] }) => some.map(({ id }) => id))).toContain(network.id)
+    expect(told.at(-1)).toMatchObject({ failed: { code: errors.cloudUnauthorised.code } })
+    expect(await listed(own.keystoneId)).toMatchObject({ state: 'missing', bp_id: organisation, registration: false })
+    // Two at once get the same.
+    const again = await Promise.all([placeOf(organisation), placeOf(organisation)])
+    expect(new Set(again.map(({ keystoneId }) => keystoneId)).size).toBe(1)
+    expect(again[0]?.keystoneId).not.toBe(own.keystoneId)
+    expect(await listed(own.keystoneId)).toBeUndefined()
+    expect((await listedTo()).at(-1)).toEqual({ done: true })
+
+    expect((await remove(others.keystoneId)).status).toBe(204)
+    expect((await remove(others.keystoneId)).status).toBe(404)
+    expect(await listed(others.keystoneId)).toBeUndefined()
   })
 
   it('does not delete what still holds an instance that can be taken back, or an image of the community', async () => {

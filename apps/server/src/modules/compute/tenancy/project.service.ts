@@ -11,9 +11,9 @@ import { isUniqueViolation, type Db } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { problemOf, toRefusal } from '../../../platform/http/problems.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
-import { linesOf, mapped } from '../lines.ts'
+import { linesOf } from '../lines.ts'
 import { merged, type Pages } from '../view.ts'
-import { nameForOwner, ourTag, type WholeTenancy } from './tenancy.service.ts'
+import { isGone, nameForOwner, ourTag, type WholeTenancy } from './tenancy.service.ts'
 import * as store from './tenancy.store.ts'
 import type { NamedKeystoneProject, Owner } from './tenancy.store.ts'
 
@@ -72,7 +72,15 @@ export function createKeystoneProjects(parts: { db: Db; clouds: CloudService; te
     async *list(cloudId: string, requestId: string, signal: AbortSignal) {
       const cloud = await clouds.openStack(cloudId)
       const [rows, { projectId }] = await Promise.all([rowsOf(cloudId), cloud.session.whoami(signal)])
-      yield* linesOf({ items: mapped(cloud.identity.projects.list({}, signal), (project) => shape(project, rows.get(project.id), projectId)), requestId })
+      const items = async function* (): AsyncGenerator<KeystoneProject[]> {
+        const unseen = new Map(rows)
+        for await (const page of cloud.identity.projects.list({}, signal)) {
+          for (const { id } of page) unseen.delete(id)
+          yield page.map((project) => shape(project, rows.get(project.id), projectId))
+        }
+        for (const row of unseen.values()) if (await isGone(cloud, row.keystone_id)) yield [missingShape(row)]
+      }
+      yield* linesOf({ items: items(), requestId })
     },
 
     /** Two who adopt at once: one of them does. Stopped in between, it is adopted again. */
@@ -96,13 +104,14 @@ export function createKeystoneProjects(parts: { db: Db; clouds: CloudService; te
       return one(cloudId, cloud, id)
     },
 
-    /** Stopped in between, it is deleted again: what is gone already only loses its row. */
+    /** Stopped in between, it is deleted again: of what is gone already, whosever it was, only the row goes. */
     async delete(cloudId: string, id: string): Promise<void> {
       const cloud = await clouds.openStackForChange(cloudId)
-      const project = await one(cloudId, cloud, id).catch(async (error: unknown) => {
-        if (error instanceof Refusal && error.refusal === 'notFound') await store.deleteKeystoneProject(db, cloudId, id)
-        throw error
-      })
+      if (await isGone(cloud, id)) {
+        if (!(await store.deleteKeystoneProject(db, cloudId, id))) throw new Refusal('notFound')
+        return
+      }
+      const project = await one(cloudId, cloud, id)
       if (project.state === 'owned' || project.registration) throw new Refusal('computeProjectOwned')
       if (project.state === 'foreign') throw new Refusal('computeProjectNotOurs')
       const { what, groups } = await contentsOf(cloud, id)
@@ -238,6 +247,12 @@ const unlessGone = (error: unknown): void => {
 }
 
 const ownerName = ({ bp_name, project_name, name, state }: KeystoneProject): string => (state === 'owned' ? [bp_name, project_name].filter((part) => part !== null).join(' / ') : name)
+
+/** Of a row whose project is gone. */
+const missingShape = (row: NamedKeystoneProject): KeystoneProject => {
+  const name = nameForOwner(row)
+  return { ...shape({ id: row.keystone_id, name, domainId: null, description: '', enabled: false, tags: [] }, row, null), state: 'missing', adopted: false }
+}
 
 const shape = (project: Engine, row: NamedKeystoneProject | undefined, registration: string | null): KeystoneProject => {
   const owned = row !== undefined && row.bp_name !== null && (row.project_id === null || row.project_name !== null)

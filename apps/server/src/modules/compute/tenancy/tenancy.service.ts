@@ -40,6 +40,18 @@ export const ourTag = 'zhisuan'
 /** What the project that we make for somebody is called. */
 export const nameForOwner = (owner: Owner): string => `zhisuan-${owner.project_id ?? owner.bp_id}`
 
+/** Whether Keystone says that there is no such project; who may not ask is told nothing, and then it is there. */
+export async function isGone({ identity }: OpenStack, keystoneId: string): Promise<boolean> {
+  try {
+    await identity.projects.get(keystoneId)
+    return false
+  } catch (error) {
+    if (isEngineError(error, 'unauthorized')) return false
+    if (isEngineError(error, 'not_found')) return true
+    throw error
+  }
+}
+
 /**
  * Which Keystone project is whose. Each organisation and each of its projects has one of its own on a cloud, made
  * when it first needs one; calls of a tenant are made with a token for it, so what is another's does not exist there.
@@ -93,10 +105,16 @@ export function createTenancy(parts: { db: Db; clouds: CloudService; mayMake: (t
     }
   }
 
-  /** Found again by its name where whoever made it was killed before he could say so; asked for twice at once, it is one. */
+  /**
+   * Found again by its name where whoever made it was killed before he could say so; asked for twice at once, it is one.
+   * Made anew where somebody has deleted it in Keystone: what it held is lost to its owner either way.
+   */
   const ensure = async (cloudId: string, administrator: OpenStack, owner: Owner): Promise<string> => {
     const known = await store.keystoneProjectOf(db, cloudId, owner)
-    if (known !== undefined) return known.keystone_id
+    if (known !== undefined) {
+      if (!(await isGone(administrator, known.keystone_id))) return known.keystone_id
+      await store.deleteKeystoneProject(db, cloudId, known.keystone_id)
+    }
     return asAdministrator(async () => {
       const { home, join } = await joining(administrator)
       for (let attempt = 1; ; attempt += 1) {

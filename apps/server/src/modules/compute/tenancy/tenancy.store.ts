@@ -99,9 +99,9 @@ export async function setKeystoneProject(on: Sql, row: Omit<KeystoneProjectRow, 
   return set !== undefined
 }
 
-export const deleteKeystoneProject = async (on: Sql, cloudId: string, keystoneId: string): Promise<void> => {
-  await on.deleteFrom('keystone_projects').where('cloud_id', '=', cloudId).where('keystone_id', '=', keystoneId).execute()
-}
+/** @returns whether there was one */
+export const deleteKeystoneProject = async (on: Sql, cloudId: string, keystoneId: string): Promise<boolean> =>
+  (await on.deleteFrom('keystone_projects').where('cloud_id', '=', cloudId).where('keystone_id', '=', keystoneId).returning('keystone_id').executeTakeFirst()) !== undefined
 
 export const organisationWithId = (on: Sql, id: string): Promise<{ id: string } | undefined> => on.selectFrom('organisations').select('id').where('id', '=', id).executeTakeFirst()
 

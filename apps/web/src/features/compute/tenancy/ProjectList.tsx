@@ -17,7 +17,7 @@ import { useProjectActions } from './useProjectActions.tsx'
 /** What sets this list apart in the address of the page that it stands on. */
 export const projectListName = 'projects'
 
-const tones: Readonly<Record<KeystoneProjectState, StatusTone>> = { owned: 'good', orphaned: 'warning', foreign: 'rest' }
+const tones: Readonly<Record<KeystoneProjectState, StatusTone>> = { owned: 'good', orphaned: 'warning', missing: 'bad', foreign: 'rest' }
 
 /** The projects of a cloud's Keystone, for who runs the platform: whose each is, what it holds, how much it may. */
 export function ProjectList({ cloudId }: { readonly cloudId: string }) {
