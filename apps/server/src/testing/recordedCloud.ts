@@ -53,7 +53,7 @@ export async function createRecordedCloud(): Promise<RecordedCloud> {
 
   let everything = false
   const place = { keystoneId: 'p', name: '', owner: null, cloud }
-  const view = async (): Promise<View> => ({ administrator: cloud, everything, places: [place] })
+  const view = async (): Promise<View> => ({ administrator: cloud, everything, allTenants: everything ? { all_tenants: 1 } : {}, places: [place] })
   return {
     replies,
     tenancy: { view, viewForChange: view, inside: async () => cloud, placeForMaking: async () => place },

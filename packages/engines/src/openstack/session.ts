@@ -72,6 +72,8 @@ export interface PagesAsk<T extends z.ZodType> {
  */
 export interface Session {
   readonly cloud: string
+  /** As an application credential has it: it can be {@link within} no other project. */
+  readonly ownProjectOnly: boolean
   json<T extends z.ZodType>(service: Service, schema: T, ask: Ask): Promise<z.output<T>>
   /** The same, and which request it was: for what becomes of the answer later. */
   told<T extends z.ZodType>(service: Service, schema: T, ask: Ask): Promise<{ readonly answer: z.output<T>; readonly place: Place }>
@@ -223,8 +225,10 @@ function sessionOf(shared: Shared, credentials: Credentials): Session {
     return answer
   }
 
+  const ownProjectOnly = 'applicationCredential' in credentials
   return {
     cloud,
+    ownProjectOnly,
     json: async (service, schema, ask) => parsed(schema, await send(service, ask)),
     async told(service, schema, ask) {
       const answer = await send(service, ask)

@@ -9,11 +9,11 @@ export type Pages<T> = AsyncIterable<readonly T[]>
 
 /**
  * A list as the asker may see it: of his projects one after the other's pages as they come; of platform-level people
- * all that the cloud has. What one of several projects fails with, such as one that is gone, is thrown after the others' pages.
+ * all that the cloud shows the account that it is registered with. What one of several projects fails with, such as one that is gone, is thrown after the others' pages.
  * @param list `allTenants` is what Nova and Cinder want to be told for it; Neutron and Glance show an administrator all
  */
 export function pagesOf<T>(view: View, list: (cloud: OpenStack, allTenants: Query) => Pages<T>): Pages<T> {
-  return view.everything ? list(view.administrator, { all_tenants: 1 }) : eachWhole(view.places.map(({ cloud }) => list(cloud, {})))
+  return view.everything ? list(view.administrator, view.allTenants) : eachWhole(view.places.map(({ cloud }) => list(cloud, {})))
 }
 
 /**

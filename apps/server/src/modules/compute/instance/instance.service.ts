@@ -196,7 +196,7 @@ export function createInstances(parts: { db: Db; tenancy: Tenancy; publicKeys: P
       async *list(actor: Actor, cloudId: string, requestId: string, signal: AbortSignal) {
         const view = await tenancy.view(actor, cloudId)
         const pages = pagesOf(view, async function* ({ compute }) {
-          yield await compute.serverGroups.list(view.everything ? 'all' : 'mine', signal)
+          yield await compute.serverGroups.list('all_tenants' in view.allTenants ? 'all' : 'mine', signal)
         })
         yield* linesOf({ items: mapped(pages, groupShape), names: [namesOfPlaces(view)], requestId })
       },

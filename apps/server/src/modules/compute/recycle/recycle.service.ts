@@ -1,5 +1,6 @@
 import { recycledCan, type RecycledInstance } from '@zhisuan/contract/compute/recycled'
 import type { Server } from '@zhisuan/engines/openstack/compute'
+import type { Query } from '@zhisuan/engines/openstack/session'
 import { z } from 'zod'
 import { platformScope, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull, isUniqueViolation } from '../../../platform/db/database.ts'
@@ -62,10 +63,9 @@ export function createRecycleBin(platform: Pick<Platform, 'db' | 'now' | 'operat
 
   /** What Nova keeps is told to administrators only, so of a tenant's projects it is asked by name. */
   const softDeleted = async function* (view: View, ours: ReadonlySet<string>, signal: AbortSignal): AsyncGenerator<RecycledInstance[]> {
-    const list = (project: { project_id?: string }): Pages<Server> =>
-      view.administrator.compute.servers.list({ all_tenants: 1, status: 'SOFT_DELETED', soft_deleted: true, ...project }, signal)
+    const list = (of: Query): Pages<Server> => view.administrator.compute.servers.list({ ...of, status: 'SOFT_DELETED', soft_deleted: true }, signal)
     const mine = new Set(view.places.map(({ keystoneId }) => keystoneId))
-    for await (const page of view.everything ? list({}) : merged(view.places.map(({ keystoneId }) => list({ project_id: keystoneId })))) {
+    for await (const page of view.everything ? list(view.allTenants) : merged(view.places.map(({ keystoneId }) => list({ all_tenants: 1, project_id: keystoneId })))) {
       yield page.filter(({ id, state, projectId }) => state === 'soft_deleted' && !ours.has(id) && (view.everything || mine.has(projectId ?? ''))).map(keptShape)
     }
   }

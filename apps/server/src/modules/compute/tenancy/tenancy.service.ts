@@ -1,7 +1,7 @@
 import { isEngineError } from '@zhisuan/engines/errors'
 import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
 import type { KeystoneProject } from '@zhisuan/engines/openstack/identity'
-import { all } from '@zhisuan/engines/openstack/session'
+import { all, type Query } from '@zhisuan/engines/openstack/session'
 import { platformScope, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import type { Db, Tx } from '../../../platform/db/database.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
@@ -25,6 +25,8 @@ export interface View {
   readonly administrator: OpenStack
   /** Platform-level people see all projects of the cloud, ours or not. */
   readonly everything: boolean
+  /** What Nova and Cinder want to be told to list all projects; nothing where the registration is no administrator's, which they would refuse. */
+  readonly allTenants: Query
   /** The projects of the asker; of platform-level people, all of ours. */
   readonly places: readonly Place[]
 }
@@ -39,6 +41,9 @@ const memberRole = 'member'
 export const ourTag = 'zhisuan'
 /** What the project that we make for somebody is called. */
 export const nameForOwner = (owner: Owner): string => `zhisuan-${owner.project_id ?? owner.bp_id}`
+
+/** By the roles of its account, as metering reads them too. */
+const isAdministrator = async ({ session }: OpenStack): Promise<boolean> => (await session.whoami()).roles.some((role) => /admin/i.test(role))
 
 /** Whether Keystone says that there is no such project; who may not ask is told nothing, and then it is there. */
 export async function isGone({ identity }: OpenStack, keystoneId: string): Promise<boolean> {
@@ -65,6 +70,7 @@ export function createTenancy(parts: { db: Db; clouds: CloudService; mayMake: (t
     seen.set(administrator, known)
     const there = known.get(keystoneId)
     if (there !== undefined) return there
+    if (administrator.session.ownProjectOnly) throw new Refusal('cloudSingleProject')
     const place = administrator.within({ id: keystoneId })
     known.set(keystoneId, place)
     return place
@@ -72,10 +78,13 @@ export function createTenancy(parts: { db: Db; clouds: CloudService; mayMake: (t
 
   const viewOf = async (actor: Actor, cloudId: string, administrator: OpenStack): Promise<View> => {
     const scope = scopeOf(actor)
-    const rows = await store.keystoneProjects(db, scope, cloudId)
+    const everything = 'everything' in scope
+    // What it has elsewhere, from before it was registered anew, cannot be seen by an application credential.
+    const rows = administrator.session.ownProjectOnly ? [] : await store.keystoneProjects(db, scope, cloudId)
     return {
       administrator,
-      everything: 'everything' in scope,
+      everything,
+      allTenants: everything && (await isAdministrator(administrator)) ? { all_tenants: 1 } : {},
       places: rows.map((row) => ({
         keystoneId: row.keystone_id,
         name: nameOf(row),
@@ -88,6 +97,8 @@ export function createTenancy(parts: { db: Db; clouds: CloudService; mayMake: (t
   /** Our user may act within a project; done already is done. @returns the project of the registration */
   const joining = async (administrator: OpenStack): Promise<{ home: KeystoneProject; join: (keystoneId: string) => Promise<void> }> => {
     const { identity } = administrator
+    // With an administrator's role it could make projects, but never act within them.
+    if (administrator.session.ownProjectOnly) throw new Refusal('cloudSingleProject')
     const { userId, projectId } = await administrator.session.whoami()
     if (projectId === null) throw new Refusal('cloudSingleProject')
     const [home, roles] = await Promise.all([identity.projects.get(projectId), all(identity.roles.list({ name: memberRole }))])
