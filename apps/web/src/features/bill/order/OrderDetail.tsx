@@ -11,6 +11,7 @@ import * as format from '../../../kit/format.ts'
 import { StatusTag } from '../../../kit/StatusTag.tsx'
 import { paths } from '../../../paths.ts'
 import { QuoteLines } from '../quote/Price.tsx'
+import { small } from '../quote/small.ts'
 import { billMonthOf } from '../report/months.ts'
 import { useNames } from '../report/useNames.ts'
 import './order.css'
@@ -60,7 +61,7 @@ export default function OrderDetail() {
                 </div>
               )}
               <p className="or-total">
-                {t('detail.total')} <strong className="zs-number">{order.kind === 'onDemand' ? t('detail.anHour', { amount: toDecimal(order.lines.reduce((sum, { amount }) => sum + toMinor(amount), 0n)) }) : order.amount}</strong>
+                {t('detail.total')} {order.kind === 'onDemand' ? <AnHour order={order} /> : <strong className="zs-number" title={order.amount}>{format.money(order.amount)}</strong>}
               </p>
             </section>
             <section className="zs-card" aria-labelledby="order-history">
@@ -112,6 +113,13 @@ function Notice({ order }: { readonly order: Detail }) {
   }
   if (status === 'paid') return <Alert type="info" showIcon className="or-notice" title={t('detail.delivering')} />
   return status === 'refunded' && error !== null ? <Alert type="error" showIcon className="or-notice" title={t('detail.failed', { reason: error.replace(/。$/, '') })} /> : null
+}
+
+/** What an hour cost when it began. */
+function AnHour({ order: { lines } }: { readonly order: Detail }) {
+  const { t } = useTranslation('order')
+  const amount = toDecimal(lines.reduce((sum, line) => sum + toMinor(line.amount), 0n))
+  return <strong className="zs-number" title={amount}>{t('detail.anHour', { amount: small(amount) })}</strong>
 }
 
 /** What is paid in advance of the resource now, whichever orders paid it. */

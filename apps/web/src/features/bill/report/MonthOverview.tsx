@@ -27,7 +27,7 @@ import { monthName, useBillQuery } from './useBillQuery.tsx'
 /** Lines are made once an hour. */
 const refreshMs = 60_000
 const colours = 6
-const yuan = (value: number): string => `¥${format.number(value)}`
+const yuan = (amount: string): string => `¥${format.money(amount)}`
 
 /** What months cost, and what they may cost. */
 export default function MonthOverview() {
@@ -110,7 +110,7 @@ function Total({ overview: { month, total, previous_total, resource_count } }: {
 function Months({ items }: { readonly items: readonly { readonly month: string; readonly amount: string }[] }) {
   const { t } = useTranslation('report')
   const inOrder = items.toReversed()
-  const stacks = useMemo(() => [{ name: t('trend.label'), values: items.toReversed().map(({ amount }) => Number(amount)) }], [items, t])
+  const stacks = useMemo(() => [{ name: t('trend.label'), values: items.toReversed().map(({ amount }) => toMinor(amount)) }], [items, t])
   const places = useMemo(() => items.toReversed().map(({ month }) => month), [items])
   return <StackChart label={`${t('trend.label')}：${inOrder.map(({ month, amount }) => `${month} ¥${format.money(amount)}`).join('，')}`} places={places} stacks={stacks} format={yuan} none={t('days.none')} />
 }
@@ -120,19 +120,24 @@ function Days({ overview, forecast }: { readonly overview: Overview; readonly fo
   const { month, total, days, products, products_by_day } = overview
   const all = useMemo(() => daysOf(month), [month])
   const stacks = useMemo(() => {
-    const amounts = new Map(products_by_day.map(({ day, product_id, amount }) => [`${day} ${product_id}`, Number(amount)]))
+    const amounts = new Map(products_by_day.map(({ day, product_id, amount }) => [`${day} ${product_id}`, toMinor(amount)]))
     const certain: readonly Stack[] = greatestOf(
-      products.map(({ id, name }) => ({ name: name === '' ? t('shares.unnamed') : name, values: all.map((day) => amounts.get(`${day} ${id}`) ?? 0) })),
+      products.map(({ id, name }) => ({ name: name === '' ? t('shares.unnamed') : name, values: all.map((day) => amounts.get(`${day} ${id}`) ?? 0n) })),
       colours,
       t('days.others'),
     )
-    const known = new Map(days.map(({ day, amount }) => [day, Number(amount)]))
+    const known = new Map(days.map(({ day, amount }) => [day, toMinor(amount)]))
     // What is expected of a day is all of it: above what is certain stands the rest.
-    const expected = new Map(forecast?.days.map(({ day, amount }) => [day, Math.max(0, Number(amount) - (known.get(day) ?? 0))]) ?? [])
-    return all.some((day) => (expected.get(day) ?? 0) > 0) ? [...certain, { name: t('days.expected'), values: all.map((day) => expected.get(day) ?? null), expected: true }] : certain
+    const expected = new Map(
+      forecast?.days.map(({ day, amount }) => {
+        const rest = toMinor(amount) - (known.get(day) ?? 0n)
+        return [day, rest > 0n ? rest : 0n]
+      }) ?? [],
+    )
+    return all.some((day) => (expected.get(day) ?? 0n) > 0n) ? [...certain, { name: t('days.expected'), values: all.map((day) => expected.get(day) ?? null), expected: true }] : certain
   }, [all, days, forecast, products, products_by_day, t])
   const places = useMemo(() => all.map((day) => day.slice(5)), [all])
-  const highest = days.reduce<{ day: string; amount: string }>((most, one) => (Number(one.amount) > Number(most.amount) ? one : most), { day: '', amount: '0.00' })
+  const highest = days.reduce<{ day: string; amount: string }>((most, one) => (toMinor(one.amount) > toMinor(most.amount) ? one : most), { day: '', amount: '0.00' })
   return <StackChart label={t('days.label', { days: days.length, total: format.money(total), day: highest.day, max: format.money(highest.amount) })} places={places} stacks={stacks} format={yuan} none={t('days.none')} />
 }
 

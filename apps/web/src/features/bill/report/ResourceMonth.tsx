@@ -1,4 +1,5 @@
 import { consumes, type ResourceMonth as Detail } from '@zhisuan/contract/bill/consume'
+import { toMinor } from '@zhisuan/contract/bill/money'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useParams } from 'react-router'
@@ -10,6 +11,7 @@ import { saveFrom } from '../../../kit/save.ts'
 import { paths, withQuery } from '../../../paths.ts'
 import { writeCloudChoice } from '../../../session/cloudChoice.ts'
 import { useIsPlatform } from '../../../session/user.ts'
+import { small } from '../quote/small.ts'
 import { daysOf } from './months.ts'
 import './report.css'
 import { SaveButtons } from '../../../kit/SaveButtons.tsx'
@@ -19,7 +21,7 @@ import { monthName } from './useBillQuery.tsx'
 import { pageOfResource, useNames } from './useNames.ts'
 
 const hourMs = 3_600_000
-const yuan = (value: number): string => `¥${format.number(value, 4)}`
+const yuan = (amount: string): string => `¥${small(amount)}`
 
 /** What one resource cost in a month, hour by hour, and how each amount was made. */
 export default function ResourceMonth() {
@@ -86,8 +88,8 @@ function Hours({ detail: { month, total, meters } }: { readonly detail: Detail }
   const stacks = useMemo(
     () =>
       meters.map(({ sku, variant, hours: used }) => {
-        const values = Array.from<number | null>({ length: hours }).fill(null)
-        for (const { from, amount } of used) values[Math.round((Date.parse(from) - begin) / hourMs)] = Number(amount)
+        const values = Array.from<bigint | null>({ length: hours }).fill(null)
+        for (const { from, amount } of used) values[Math.round((Date.parse(from) - begin) / hourMs)] = toMinor(amount)
         return { name: variant === '' ? sku.name : `${sku.name} ${variant}`, values }
       }),
     [begin, hours, meters],

@@ -7,7 +7,8 @@ export interface StackChartProps {
   /** Under each bar. */
   readonly places: readonly string[]
   readonly stacks: readonly Stack[]
-  readonly format: (value: number) => string
+  /** Writes the amount of a bar. */
+  readonly format: (amount: string) => string
   /** Said in its place where there is nothing to draw. */
   readonly none: string
 }
@@ -17,7 +18,7 @@ const View = lazy(() => import('./stackChartView.tsx'))
 /** Bars on top of each other, with what their colours mean. Its place does not move while it loads. */
 export function StackChart(props: StackChartProps) {
   const { stacks, none } = props
-  const empty = stacks.every(({ values }) => values.every((value) => value === null || value === 0))
+  const empty = stacks.every(({ values }) => values.every((value) => value === null || value === 0n))
   return (
     <figure style={{ margin: 0 }}>
       <div className="br-chart">

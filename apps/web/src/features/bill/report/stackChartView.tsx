@@ -3,8 +3,10 @@ import { AriaComponent, GridComponent, TooltipComponent, type AriaComponentOptio
 import { init, use, type ComposeOption, type ECharts } from 'echarts/core'
 import { SVGRenderer } from 'echarts/renderers'
 import { useEffect, useRef } from 'react'
+import { toDecimal } from '@zhisuan/contract/bill/money'
+import { number } from '../../../kit/format.ts'
 import type { StackChartProps } from './StackChart.tsx'
-import { colourOf } from './stacks.ts'
+import { colourOf, heightOf } from './stacks.ts'
 
 use([BarChart, GridComponent, TooltipComponent, AriaComponent, SVGRenderer])
 
@@ -46,11 +48,13 @@ export default function StackChartView({ label, places, stacks, format }: StackC
         axisPointer: { type: 'shadow' },
         // Products are called as people called them: their names are text and never markup.
         renderMode: 'richText',
-        valueFormatter: (value) => (typeof value === 'number' ? format(value) : '—'),
       },
       xAxis: { type: 'category', data: [...places], axisLabel: { color: '#5b6782', hideOverlap: true }, axisLine: { lineStyle: { color: '#c9d1e0' } }, axisTick: { show: false } },
-      yAxis: { type: 'value', min: 0, axisLabel: { color: '#5b6782', formatter: (value: number) => format(value) }, splitLine: { lineStyle: { color: '#e4e8f1' } } },
-      series: stacks.map((stack, index) => ({ type: 'bar', stack: 'all', name: stack.name, data: stack.values.map((value) => value ?? '-'), barMaxWidth: 28, itemStyle: { color: colourOf(stack, index) } })),
+      yAxis: { type: 'value', min: 0, axisLabel: { color: '#5b6782', formatter: (value: number) => `¥${number(value, 4)}` }, splitLine: { lineStyle: { color: '#e4e8f1' } } },
+      series: stacks.map((stack, index) => ({ type: 'bar', stack: 'all', name: stack.name, data: stack.values.map((value) => (value === null ? '-' : heightOf(value))), barMaxWidth: 28,
+        // What is written is the amount itself, not the height that was made of it.
+        tooltip: { valueFormatter: (_value, index) => { const minor = stack.values[index]; return minor == null ? '—' : format(toDecimal(minor)) } },
+ itemStyle: { color: colourOf(stack, index) } })),
     }
     chart.current?.setOption(option, { replaceMerge: ['series'], lazyUpdate: true })
   }, [format, label, places, stacks])

@@ -1,7 +1,9 @@
-/** Bars of one colour, one for each place of the axis; null: none. */
+import { toDecimal } from '@zhisuan/contract/bill/money'
+
+/** Bars of one colour, one for each place of the axis, in minor units as sums of money are exact; null: none. */
 export interface Stack {
   readonly name: string
-  readonly values: readonly (number | null)[]
+  readonly values: readonly (bigint | null)[]
   /** Not certain: drawn lighter. */
   readonly expected?: boolean
 }
@@ -13,10 +15,13 @@ export const colourOf = (stack: Stack, index: number): string => (stack.expected
 
 /** The greatest by their sum, the rest of them as one. */
 export function greatestOf(stacks: readonly Stack[], most: number, restName: string): readonly Stack[] {
-  const sum = ({ values }: Stack): number => values.reduce<number>((total, value) => total + (value ?? 0), 0)
-  const sorted = stacks.toSorted((one, other) => sum(other) - sum(one))
+  const sum = ({ values }: Stack): bigint => values.reduce<bigint>((total, value) => total + (value ?? 0n), 0n)
+  const sorted = stacks.map((stack) => ({ stack, size: sum(stack) })).toSorted((one, other) => (one.size === other.size ? 0 : one.size > other.size ? -1 : 1)).map(({ stack }) => stack)
   if (sorted.length <= most) return sorted
   const rest = sorted.slice(most - 1)
-  const values = (rest[0]?.values ?? []).map((_, index) => rest.reduce((total, one) => total + (one.values[index] ?? 0), 0))
+  const values = (rest[0]?.values ?? []).map((_, index) => rest.reduce((total, one) => total + (one.values[index] ?? 0n), 0n))
   return [...sorted.slice(0, most - 1), { name: restName, values }]
 }
+
+/** How high a bar is drawn, in yuan: only pixels come of it. */
+export const heightOf = (minor: bigint): number => Number(toDecimal(minor))
