@@ -8,6 +8,7 @@ export default {
     arrearsUntil: '账户已欠费 {{arrears}} 元，将于 {{until}} 暂停服务。',
     suspended: '账户欠费 {{arrears}} 元，服务已暂停：不能启动或新建资源，充值结清后恢复。',
     toWallet: '去充值',
+    details: '查看详情',
   },
   policy: {
     platform: '欠费策略',
@@ -58,6 +59,7 @@ export default {
     available: '可用余额（元）',
     failing: '{{count}} 个资源未成功，正在重试',
     details: '查看记录',
+    own: '账户状态记录',
     of: '“{{name}}”的账户状态',
     history: '变化记录',
     historyNone: '状态没有变化过',

@@ -2,8 +2,9 @@ import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import Skeleton from 'antd/es/skeleton'
 import { accounts, type LedgerEntry } from '@zhisuan/contract/bill/account'
+import { standings } from '@zhisuan/contract/bill/arrears'
 import { topups } from '@zhisuan/contract/bill/topup'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { useCall } from '../../../api/hooks.ts'
@@ -11,12 +12,15 @@ import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import * as format from '../../../kit/format.ts'
 import { PageActions } from '../../../kit/PageHead.tsx'
-import { balanceOwner, useCurrentUser } from '../../../session/user.ts'
+import { loadMessages } from '../../../locales/load.ts'
+import { balanceOwner, useCurrentUser, useIsPlatform, useMayCall } from '../../../session/user.ts'
 import { paths, withQuery } from '../../../paths.ts'
 import { Amount } from './Amount.tsx'
 import { Standing } from './Standing.tsx'
 import { TopupDialog } from './TopupDialog.tsx'
 import './fund.css'
+
+const StandingLink = lazy(async () => (await Promise.all([import('../arrears/StandingLink.tsx'), loadMessages(['arrears'])]))[0])
 
 /** What somebody has, what it is made of, and how to have more. */
 export default function WalletPage() {
@@ -31,11 +35,19 @@ function Own({ owner }: { readonly owner: string }) {
   const { t } = useTranslation('fund')
   const [paying, setPaying] = useState(false)
   const { data, error, refetch } = useCall(accounts.wallet, { params: { id: owner } }, { silent: true, refreshMs: 10_000 })
+  // Only organisations have a standing: the platform's people are never suspended.
+  const platform = useIsPlatform()
+  const standing = useMayCall(standings.history) && !platform
   const waiting = useCall(topups.list, { query: { status: 'waiting', owner_id: owner, page_size: 1 } }, { silent: true, refreshMs: 10_000 })
   const open = waiting.data?.total ?? 0
   return (
     <>
       <PageActions>
+        {standing && data !== undefined && (
+          <Suspense>
+            <StandingLink organisation={data} />
+          </Suspense>
+        )}
         <Button type="primary" onClick={() => setPaying(true)}>
           {t('topup.title')}
         </Button>
