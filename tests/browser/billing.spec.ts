@@ -61,7 +61,7 @@ test('what is kept has its price where it is made', async ({ page, context }) =>
   await button(page, '创建快照').first().click()
   await pick(dialog(page), '云硬盘', name)
   await expect(price).toContainText('¥0.20 / 小时')
-  await expect(price).toContainText('约 ¥146.00 / 月')
+  await expect(price).toContainText('约 ¥144.00 / 月')
   await expect(price).toContainText('按 20 GB 计费，删除后不再计费')
   await button(price, '价格明细').click()
   await expect(page.getByText('20 GB × 0.01', { exact: true })).toBeVisible()

@@ -12,6 +12,8 @@ import { showFieldErrors } from './rules.ts'
 export interface FormDialogProps<Values extends object> {
   readonly title: string
   readonly okText: string
+  /** Why it cannot be sent stands in the form. */
+  readonly okDisabled?: boolean
   readonly initialValues: Partial<Values>
   /** Makes the call, usually a silent change's `mutateAsync`; what it rejects with is shown and nothing typed is lost. */
   readonly onSubmit: (values: Values) => Promise<unknown>
@@ -55,6 +57,7 @@ export function FormDialog<Values extends object>(props: FormDialogProps<Values>
       title={props.title}
       okText={props.okText}
       cancelText={t('form.cancel')}
+      okButtonProps={{ disabled: props.okDisabled ?? false }}
       confirmLoading={saving}
       onOk={form.submit}
       onCancel={props.onClose}

@@ -14,6 +14,8 @@ export interface FormPageProps<Values extends object> {
   /** Makes the call, usually `change.mutateAsync`; what it rejects with is shown and nothing typed is lost. */
   readonly onSubmit: (values: Values) => Promise<unknown>
   readonly submitText: string
+  /** Why it cannot be sent stands beside the form. */
+  readonly submitDisabled?: boolean
   readonly onCancel?: () => void
   /** Form.Items, with rules from `field(schema)`. */
   readonly children: ReactNode
@@ -83,7 +85,7 @@ export function FormPage<Values extends object>(props: FormPageProps<Values>) {
           />
         )}
         <div className="zs-form-foot">
-          <Button type="primary" htmlType="submit" loading={submitting}>
+          <Button type="primary" htmlType="submit" loading={submitting} disabled={props.submitDisabled ?? false}>
             {props.submitText}
           </Button>
           {props.onCancel !== undefined && <Button onClick={props.onCancel}>{t('form.cancel')}</Button>}

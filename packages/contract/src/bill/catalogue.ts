@@ -105,7 +105,7 @@ export const discount = z.object({
 })
 export type Discount = z.output<typeof discount>
 
-/** Hours of the month in {@link pricePreview}. */
+/** Hours of a month wherever prices by the hour are compared by it, as in {@link pricePreview}: 30 days, as a bill's day has 24 hours. */
 export const previewHours = 720
 
 /** What 30 days of what is in use now cost before and after a price; `before` is 0 for what has none. */

@@ -120,7 +120,7 @@ export default {
     preview: '预计影响',
     previewNone: '目前没有资源按此计费，暂无影响。',
     previewWho: '{{organisations}} 个组织的 {{resources}} 个资源正在使用。',
-    previewMonth: '按现有用量运行 30 天（720 小时）：',
+    previewMonth: '按现有用量运行 30 天（{{hours}} 小时）：',
     previewBefore: '目前',
     previewAfter: '定价后',
     previewFree: '目前免费',

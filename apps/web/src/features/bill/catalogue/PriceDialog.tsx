@@ -4,7 +4,7 @@ import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import InputNumber from 'antd/es/input-number'
 import Radio from 'antd/es/radio'
-import { skus, type BillingPeriod, type Price, type Sku } from '@zhisuan/contract/bill/catalogue'
+import { previewHours, skus, type BillingPeriod, type Price, type Sku } from '@zhisuan/contract/bill/catalogue'
 import { useId } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
@@ -141,7 +141,7 @@ function Preview({ sku, period, values }: { readonly sku: Sku; readonly period: 
             <span className="zs-soft">{t('sku.byNow')}</span>
           </p>
           <table>
-            <caption>{t('price.previewMonth')}</caption>
+            <caption>{t('price.previewMonth', { hours: previewHours })}</caption>
             <thead>
               <tr>
                 <th scope="col">{t('price.organisation')}</th>

@@ -14,13 +14,14 @@ import { paths, withQuery } from '../../../paths.ts'
 import { BillingMode, type Billing } from '../quote/BillingMode.tsx'
 import type { QuoteItem } from '../quote/items.ts'
 import { Price } from '../quote/Price.tsx'
+import { useUnorderable } from '../quote/useQuote.ts'
 import { touchedByOrder } from './touched.ts'
 import { useResourceItems } from './useResourceItems.ts'
 
 const month: Billing = { mode: 'month', count: 1, auto_renew: false }
 const periodOf = ({ mode }: Billing) => (mode === 'hour' ? 'month' : mode)
 
-function TermFields({ billing, items, prepaidOnly }: { readonly billing: Billing; readonly items: readonly QuoteItem[]; readonly prepaidOnly: boolean }) {
+function TermFields({ billing, items, bpId, prepaidOnly }: { readonly billing: Billing; readonly bpId: string | null; readonly items: readonly QuoteItem[]; readonly prepaidOnly: boolean }) {
   const { t } = useTranslation('order')
   return (
     <>
@@ -28,7 +29,7 @@ function TermFields({ billing, items, prepaidOnly }: { readonly billing: Billing
         <Term prepaidOnly={prepaidOnly} />
       </Form.Item>
       <p>
-        {t('price.title')}：<Price items={items} period={periodOf(billing)} count={billing.count} />
+        {t('price.title')}：<Price items={items} period={periodOf(billing)} count={billing.count} bpId={bpId} />
       </p>
     </>
   )
@@ -47,6 +48,7 @@ export function RenewDialog({ order, onClose }: { readonly order: Order; readonl
   const [form] = Form.useForm<{ billing: Billing }>()
   const billing = Form.useWatch('billing', form) ?? month
   const items = useResourceItems(order.resource.type, id)
+  const unorderable = useUnorderable(items, billing, order.bp_id)
   const { data } = useCall(prepaids.get, { params: { id } }, { silent: true })
   const renew = useChange(orders.renew, { invalidates: touchedByOrder, silent: true, onDone: (made) => void navigate(withQuery(paths.order.detail(made.id), { pay: 1 })) })
   return (
@@ -54,13 +56,14 @@ export function RenewDialog({ order, onClose }: { readonly order: Order; readonl
       form={form}
       title={t('renew.title', { name: order.resource.name })}
       okText={t('renew.ok')}
+      okDisabled={unorderable}
       initialValues={{ billing: month }}
       doneText={t('renew.done')}
       onClose={onClose}
       onSubmit={(values) => renew.mutateAsync({ params: { id: order.id }, body: { period: periodOf(values.billing), count: values.billing.count } })}
     >
       <p>{data !== undefined && (data.ends_at === null ? t('renew.endsNow') : `${t('renew.until')}：${format.dateTime(data.ends_at)}`)}</p>
-      <TermFields billing={billing} items={items} prepaidOnly />
+      <TermFields billing={billing} items={items} bpId={order.bp_id} prepaidOnly />
       <p className="zs-soft">{t('renew.note')}</p>
     </FormDialog>
   )
@@ -81,6 +84,7 @@ export function PrepayDialog({ onClose }: { readonly onClose: () => void }) {
   const id = Form.useWatch('resource_id', form)
   const billing = Form.useWatch('billing', form) ?? month
   const items = useResourceItems(type, id)
+  const unorderable = useUnorderable(items, billing)
   const create = useChange(orders.create, { invalidates: touchedByOrder, silent: true, onDone: (made) => void navigate(withQuery(paths.order.detail(made.id), { pay: 1 })) })
   const select = { label: t('prepay.resource'), placeholder: t('prepay.search') }
   return (
@@ -88,6 +92,7 @@ export function PrepayDialog({ onClose }: { readonly onClose: () => void }) {
       form={form}
       title={t('prepay.title')}
       okText={t('prepay.ok')}
+      okDisabled={unorderable}
       initialValues={{ resource_type: 'vm', billing: month }}
       doneText={t('prepay.done')}
       onClose={onClose}
@@ -105,7 +110,7 @@ export function PrepayDialog({ onClose }: { readonly onClose: () => void }) {
           <SearchSelect call={eips.list} rows={({ items: rows }) => rows} nameOf={({ name, address }) => (name === address ? name : `${name}（${address}）`)} {...select} />
         )}
       </Form.Item>
-      <TermFields billing={billing} items={items} prepaidOnly={false} />
+      <TermFields billing={billing} items={items} bpId={null} prepaidOnly={false} />
     </FormDialog>
   )
 }

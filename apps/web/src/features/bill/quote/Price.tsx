@@ -1,6 +1,6 @@
 import Button from 'antd/es/button'
 import Popover from 'antd/es/popover'
-import type { BillingPeriod, quoteLine } from '@zhisuan/contract/bill/catalogue'
+import { previewHours, type BillingPeriod, type quoteLine } from '@zhisuan/contract/bill/catalogue'
 import { meters } from '@zhisuan/contract/bill/meter'
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { TFunction } from 'i18next'
@@ -9,11 +9,10 @@ import type { z } from 'zod'
 import * as format from '../../../kit/format.ts'
 import type { QuoteItem } from './items.ts'
 import './quote.css'
+import { small } from './small.ts'
 import { useQuote, type PartialQuote } from './useQuote.ts'
 
 type QuoteLine = z.output<typeof quoteLine>
-/** Months of bills are not of one length; people compare by this one. */
-const hoursOfMonth = 730n
 
 const names = (t: TFunction<'order'>, items: readonly QuoteItem[]): string => items.map(({ meter, variant }) => (variant === '' || meter === 'volume.size' ? t(`meter.${meter}`) : `${t(`meter.${meter}`)} ${variant}`)).join('、')
 const timesOf = (amount: string, times: bigint): string => toDecimal(toMinor(amount) * times)
@@ -56,10 +55,11 @@ function formulaText(t: TFunction<'order'>, line: QuoteLine, count: number): str
  * What is chosen costs, and why; unpriced parts are named and are free.
  * @param items of one of them
  * @param times so many alike
+ * @param bpId whose it is, where that may be another organisation than that of whoever looks
  */
-export function Price({ items, period, count = 1, times = 1 }: { readonly items: readonly QuoteItem[]; readonly period: BillingPeriod; readonly count?: number; readonly times?: number }) {
+export function Price({ items, period, count = 1, times = 1, bpId = null }: { readonly items: readonly QuoteItem[]; readonly period: BillingPeriod; readonly count?: number; readonly times?: number; readonly bpId?: string | null }) {
   const { t } = useTranslation('order')
-  const { data, error } = useQuote(items, period, count)
+  const { data, error } = useQuote(items, period, count, bpId)
   if (items.length === 0) return <span className="zs-soft">{format.nothing}</span>
   if (data === undefined) return <span className="zs-soft" aria-live="polite">{error === null ? t('price.pending') : t('price.failed')}</span>
   const { quote, unpriced } = data
@@ -67,7 +67,13 @@ export function Price({ items, period, count = 1, times = 1 }: { readonly items:
   if (quote === null) {
     return (
       <span className="bq-price">
-        {t('price.none')} <span className="zs-soft">{period === 'hour' ? t('price.noneNote') : missing}</span>
+        {period === 'hour' ? (
+          <>
+            {t('price.none')} <span className="zs-soft">{t('price.noneNote')}</span>
+          </>
+        ) : (
+          <span className="zs-bad">{missing}</span>
+        )}
       </span>
     )
   }
@@ -75,32 +81,25 @@ export function Price({ items, period, count = 1, times = 1 }: { readonly items:
   const list = timesOf(quote.list_amount, BigInt(times))
   return (
     <span className="bq-price" aria-live="polite">
-      <strong className="zs-number">{period === 'hour' ? t('price.hour', { amount: shown(amount) }) : t('price.prepaid', { amount: format.money(amount) })}</strong>
-      {list !== amount && <del className="zs-soft zs-number">{t('price.saved', { amount: period === 'hour' ? shown(list) : format.money(list) })}</del>}
-      {period === 'hour' && <span className="zs-soft zs-number">{t('price.monthly', { amount: format.money(timesOf(amount, hoursOfMonth)) })}</span>}
+      <strong className="zs-number">{period === 'hour' ? t('price.hour', { amount: small(amount) }) : t('price.prepaid', { amount: format.money(amount) })}</strong>
+      {list !== amount && <del className="zs-soft zs-number">{t('price.saved', { amount: period === 'hour' ? small(list) : format.money(list) })}</del>}
+      {period === 'hour' && <span className="zs-soft zs-number">{t('price.monthly', { amount: format.money(timesOf(amount, BigInt(previewHours))), hours: previewHours })}</span>}
       <Popover trigger="click" title={t('price.how')} content={<QuoteLines lines={quote.lines} count={count} />}>
         <Button type="link" size="small" className="bq-how">
           {t('price.how')}
         </Button>
       </Popover>
-      {missing !== false && <span className="zs-soft">{missing}</span>}
+      {missing !== false && <span className={period === 'hour' ? 'zs-soft' : 'zs-bad'}>{missing}</span>}
     </span>
   )
-}
-
-/** An hour costs so little that two decimals would say nothing: at most four, floored. */
-const shown = (amount: string): string => {
-  const [whole = '0', fraction = ''] = amount.split('.')
-  const cut = fraction.slice(0, 4).replace(/0+$/, '').padEnd(2, '0')
-  return `${whole}.${cut}`
 }
 
 const hourly = (data: PartialQuote | undefined): bigint | null => (data === undefined ? null : toMinor(data.quote?.amount ?? '0.00'))
 
 /** Before and after a resize. */
-export function PriceChange({ now, then }: { readonly now: readonly QuoteItem[]; readonly then: readonly QuoteItem[] }) {
+export function PriceChange({ now, then, bpId = null }: { readonly now: readonly QuoteItem[]; readonly then: readonly QuoteItem[]; readonly bpId?: string | null }) {
   const { t } = useTranslation('order')
-  const [before, after] = [hourly(useQuote(now, 'hour').data), hourly(useQuote(then, 'hour').data)]
+  const [before, after] = [hourly(useQuote(now, 'hour', 1, bpId).data), hourly(useQuote(then, 'hour', 1, bpId).data)]
   const change = before === null || after === null ? null : after - before
   return (
     <div className="bq-change">
@@ -108,18 +107,18 @@ export function PriceChange({ now, then }: { readonly now: readonly QuoteItem[];
         <div>
           <dt>{t('price.now')}</dt>
           <dd>
-            <Price items={now} period="hour" />
+            <Price items={now} period="hour" bpId={bpId} />
           </dd>
         </div>
         <div>
           <dt>{t('price.after')}</dt>
           <dd>
-            <Price items={then} period="hour" />
+            <Price items={then} period="hour" bpId={bpId} />
           </dd>
         </div>
       </dl>
       <p className="zs-soft" aria-live="polite">
-        {change !== null && (change === 0n ? t('price.same') : t('price.change', { sign: change > 0n ? '+' : '−', amount: shown(toDecimal(change < 0n ? -change : change)) }))} {t('price.covered')}
+        {change !== null && (change === 0n ? t('price.same') : t('price.change', { sign: change > 0n ? '+' : '−', amount: small(toDecimal(change < 0n ? -change : change)) }))} {t('price.covered')}
       </p>
     </div>
   )

@@ -10,14 +10,16 @@ export interface Stored {
   readonly bytes: number | null
   /** Whether it will be just so large; else it may turn out smaller. */
   readonly exact?: boolean
+  /** Whose it will be. */
+  readonly bpId?: string | null
 }
 
-export default function StoragePriceView({ meter, bytes, exact = false }: Stored) {
+export default function StoragePriceView({ meter, bytes, exact = false, bpId = null }: Stored) {
   const { t } = useTranslation('order')
   return (
     <section className="bq-storage" aria-label={t('price.title')}>
       <div className="zs-soft">{t('price.title')}</div>
-      <Price items={storageItems(meter, bytes)} period="hour" />
+      <Price items={storageItems(meter, bytes)} period="hour" bpId={bpId} />
       <div className="zs-soft">{bytes === null ? t('storage.each') : t(exact ? 'storage.exact' : 'storage.most', { size: format.bytes(bytes) })}</div>
     </section>
   )

@@ -7,8 +7,11 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
+import { eipItems } from '../../bill/quote/items.ts'
+import { NewPrice } from '../../bill/quote/NewPrice.tsx'
 import { FailedServices } from '../FailedServices.tsx'
 import { useCloudLines } from '../CloudTable.tsx'
+import { useOwner } from '../tenancy/useOwner.ts'
 import { Choice } from './FloatingIpDialogs.tsx'
 import { fixedOf, isTarget, sourcesOf, touchedByFloatingIp } from './floatingIpRules.ts'
 import { useGround } from './useGround.ts'
@@ -38,6 +41,8 @@ export function InstanceFloatingBind({ cloudId, instance, portId, onClose }: Of)
   const ports = ground.ports.filter((port) => port.device_id === instance.id && isTarget(instance.keystone_project_id)(port) && (portId === undefined || port.id === portId))
   const targets = ports.flatMap((port) => fixedOf(port).map(({ address }) => ({ port, address, value: `${port.id} ${address}` })))
   const chosen = Form.useWatch('port_id', form)
+  const fresh = Form.useWatch('source', form)?.startsWith('network ') === true
+  const owner = useOwner(cloudId, instance.keystone_project_id)
   const target = targets.find(({ value }) => value === chosen)
   const first = loading ? undefined : targets[0]?.value
   useEffect(() => {
@@ -78,6 +83,7 @@ export function InstanceFloatingBind({ cloudId, instance, portId, onClose }: Of)
       <Form.Item name="source" label={t('field.ip')} required rules={[{ required: true, message: t('field.ipRequired') }]}>
         <Select<string> aria-label={t('field.ip')} showSearch={{ optionFilterProp: 'title' }} loading={loading} placeholder={t('field.ipChoose')} notFoundContent={loading ? null : t('field.ipNone')} options={loading ? [] : groups} />
       </Form.Item>
+      {fresh && <NewPrice items={eipItems({ bandwidth_mbps: null })} bpId={owner} />}
     </FormDialog>
   )
 }

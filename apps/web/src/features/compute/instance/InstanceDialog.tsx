@@ -25,6 +25,7 @@ import { PriceChange } from '../../bill/quote/Price.tsx'
 import { StoragePrice } from '../../bill/quote/StoragePrice.tsx'
 import { useCloudLines } from '../CloudTable.tsx'
 import { InstanceFloatingBind, InstanceFloatingUnbind } from '../floating-ip/InstanceFloatingIp.tsx'
+import { useOwner } from '../tenancy/useOwner.ts'
 import { imageChoice, isUsable } from './choices.ts'
 import { CloudSelect } from './CloudSelect.tsx'
 import { FlavorPicker } from './FlavorPicker.tsx'
@@ -94,6 +95,7 @@ function Resize(of: Of) {
   const { t } = useTranslation('computeInstance')
   const { instance, cloud, onClose } = of
   const resize = useChange(computeInstances.resize, silently)
+  const owner = useOwner(cloud.cloud_id, instance.keystone_project_id)
   const now = instance.flavor
   const fromImage = instance.image_id !== null
   const [form] = Form.useForm<{ flavor_id: string }>()
@@ -123,7 +125,7 @@ function Resize(of: Of) {
           }}
         />
       </Form.Item>
-      {now !== null && <PriceChange now={itemsNow} then={chosen === undefined ? itemsNow : computeFlavorItems(chosen, fromImage)} />}
+      {now !== null && <PriceChange now={itemsNow} then={chosen === undefined ? itemsNow : computeFlavorItems(chosen, fromImage)} bpId={owner} />}
       <Alert type="info" showIcon title={t('resize.note')} />
     </FormDialog>
   )

@@ -12,8 +12,11 @@ import { useChange } from '../../../api/hooks.ts'
 import * as format from '../../../kit/format.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { field } from '../../../kit/rules.ts'
+import { computeVolumeItems } from '../../bill/quote/items.ts'
+import { NewPrice } from '../../bill/quote/NewPrice.tsx'
 import { nameAt } from '../../nextstack/storage/storageRules.ts'
 import { useCloudLines } from '../CloudTable.tsx'
+import { useOwner } from '../tenancy/useOwner.ts'
 import { VolumeChoice } from './Choices.tsx'
 import { titleOf, touchedByStorage } from './storageRules.ts'
 
@@ -32,6 +35,7 @@ export function RestoreDialog({ cloudId, backup, nameOf, onClose }: { readonly c
   const target = Form.useWatch('target', form) ?? 'new'
   const chosenId = Form.useWatch('volume_id', form)
   const restore = useChange(computeVolumeBackups.restore, { invalidates: touchedByStorage, silent: true })
+  const owner = useOwner(cloudId, backup.keystone_project_id)
   const volumes = useCloudLines(computeVolumes.list, cloudId).data?.items ?? []
   const fits = (volume: ComputeVolume): boolean =>
     computeVolumeCan.restoreInto.includes(volume.status as 'available') && volume.size_bytes >= backup.size_bytes && (backup.keystone_project_id === null || volume.keystone_project_id === backup.keystone_project_id)
@@ -61,6 +65,8 @@ export function RestoreDialog({ cloudId, backup, nameOf, onClose }: { readonly c
           <Input autoFocus maxLength={constants.nameMaxLength} />
         </Form.Item>
       )}
+      {/* Its type is the cloud's to choose. */}
+      {target === 'new' && <NewPrice items={computeVolumeItems([{ type: null, size_bytes: backup.size_bytes }])} bpId={owner} />}
       {target === 'other' && (
         <Form.Item name="volume_id" label={t('restore.volume')} extra={t('restore.volumeNote', { size: format.bytes(backup.size_bytes) })} required rules={[{ required: true, message: t('restore.volumeRequired') }]}>
           <VolumeChoice cloudId={cloudId} fits={fits} />

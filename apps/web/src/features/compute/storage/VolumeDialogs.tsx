@@ -16,6 +16,7 @@ import { computeVolumeItems } from '../../bill/quote/items.ts'
 import { PriceChange } from '../../bill/quote/Price.tsx'
 import { StoragePrice } from '../../bill/quote/StoragePrice.tsx'
 import { useCloudLines } from '../CloudTable.tsx'
+import { useOwner } from '../tenancy/useOwner.ts'
 import { ServerChoice, TypeChoice } from './Choices.tsx'
 import { GibInput } from './GibInput.tsx'
 import { titleOf, touchedByStorage } from './storageRules.ts'
@@ -77,6 +78,7 @@ export function GrowDialog(of: OfVolume) {
   const [form] = Form.useForm<{ size_bytes: number | null }>()
   const wanted = Form.useWatch('size_bytes', form) ?? 0
   const grow = useChange(computeVolumes.grow, changes)
+  const owner = useOwner(of.cloudId, volume.keystone_project_id)
   const [from, to] = [format.bytes(volume.size_bytes), format.bytes(wanted)]
   return (
     <FormDialog<{ size_bytes: number | null }>
@@ -110,7 +112,7 @@ export function GrowDialog(of: OfVolume) {
       >
         <GibInput />
       </Form.Item>
-      <PriceChange now={computeVolumeItems([volume])} then={computeVolumeItems([{ ...volume, size_bytes: Math.max(wanted, volume.size_bytes) }])} />
+      <PriceChange now={computeVolumeItems([volume])} then={computeVolumeItems([{ ...volume, size_bytes: Math.max(wanted, volume.size_bytes) }])} bpId={owner} />
       <Alert type="info" showIcon title={t('grow.note')} />
     </FormDialog>
   )
@@ -122,6 +124,7 @@ export function RetypeDialog(of: OfVolume) {
   const [form] = Form.useForm<{ type: string; migrate: boolean }>()
   const type = Form.useWatch('type', form) ?? volume.type
   const retype = useChange(computeVolumes.retype, changes)
+  const owner = useOwner(of.cloudId, volume.keystone_project_id)
   return (
     <FormDialog<{ type: string; migrate: boolean }>
       form={form}
@@ -138,7 +141,7 @@ export function RetypeDialog(of: OfVolume) {
       <Form.Item name="migrate" valuePropName="checked" extra={t('retype.migrateNote')}>
         <Checkbox>{t('retype.migrate')}</Checkbox>
       </Form.Item>
-      <PriceChange now={computeVolumeItems([volume])} then={computeVolumeItems([{ ...volume, type }])} />
+      <PriceChange now={computeVolumeItems([volume])} then={computeVolumeItems([{ ...volume, type }])} bpId={owner} />
     </FormDialog>
   )
 }
@@ -147,6 +150,7 @@ export function ToImageDialog(of: OfVolume) {
   const { t } = useTranslation('computeStorage')
   const { volume, onClose } = of
   const toImage = useChange(computeVolumes.toImage, changes)
+  const owner = useOwner(of.cloudId, volume.keystone_project_id)
   return (
     <FormDialog<{ name: string; format: 'raw' | 'qcow2'; force?: boolean }>
       title={t('toImage.title', { name: titleOf(volume) })}
@@ -161,7 +165,7 @@ export function ToImageDialog(of: OfVolume) {
         <Radio.Group options={(['raw', 'qcow2'] as const).map((value) => ({ value, label: t(`toImage.${value}`) }))} />
       </Form.Item>
       {volume.status === 'in-use' && <ForceField />}
-      <StoragePrice meter="image.size" bytes={volume.size_bytes} />
+      <StoragePrice meter="image.size" bytes={volume.size_bytes} bpId={owner} />
       <Alert type="info" showIcon title={t('toImage.note')} />
     </FormDialog>
   )

@@ -22,6 +22,7 @@ import { BillingMode, byHour, type Billing } from '../../bill/quote/BillingMode.
 import { newEipItems } from '../../bill/quote/items.ts'
 import { Price } from '../../bill/quote/Price.tsx'
 import { useOrdering } from '../../bill/quote/useOrdering.ts'
+import { useUnorderable } from '../../bill/quote/useQuote.ts'
 import { CloudNotice } from '../CloudNotice.tsx'
 import '../nextstack.css'
 import { touchedByEip } from './eipRules.ts'
@@ -51,6 +52,8 @@ export default function EipAdd() {
   const bpId = useCurrentUser()?.bp_id ?? null
   const allocate = useChange(eips.allocate, { invalidates: touchedByEip })
   const { data } = useCall(eipPools.list, { query: { cloud_id: cloud?.cloud_id, page_size: 1000, sort: 'name' } }, { enabled: cloud !== null })
+  const items = newEipItems(bandwidth ?? null, data?.items.find(({ id }) => id === poolId))
+  const unorderable = useUnorderable(items, billing)
   if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
   if (cloud === null || data === undefined) return <PagePlaceholder />
   if (data.items.length === 0) {
@@ -68,13 +71,14 @@ export default function EipAdd() {
       <FormPage<Values>
         form={form}
         submitText={billing.mode === 'hour' ? t('eip.allocateOk') : t('order:toPay')}
+        submitDisabled={unorderable || (billing.mode !== 'hour' && count > 1)}
         initialValues={{ pool_id: data.items[0]?.id ?? '', count: 1, address: '', name: '', description: '', bandwidth_mbps: null }}
         aside={
           <div className="zs-card">
             <h2>{t('order:price.title')}</h2>
             {bpId !== null && <BillingMode value={billing} onChange={setBilling} />}
             {billing.mode !== 'hour' && count > 1 && <p className="ns-bad">{t('order:oneOnly')}</p>}
-            <Price items={newEipItems(bandwidth ?? null, data.items.find(({ id }) => id === poolId))} period={billing.mode} count={billing.count} times={count} />
+            <Price items={items} period={billing.mode} count={billing.count} times={count} />
           </div>
         }
         onCancel={() => void navigate(paths.nextstack.eip.list())}

@@ -87,7 +87,7 @@ export function EipEdit({ eip, onClose }: { readonly eip: Eip; readonly onClose:
       <Form.Item name="bandwidth_mbps" label={t('eip.bandwidth')} extra={t('eip.bandwidthNote')} {...field(shape.bandwidth_mbps)}>
         <InputNumber min={1} max={100_000} precision={0} className="nt-number" />
       </Form.Item>
-      {bandwidth !== undefined && bandwidth !== null && bandwidth !== eip.bandwidth_mbps && <PriceChange now={eipItems(eip)} then={eipItems({ bandwidth_mbps: bandwidth })} />}
+      {bandwidth !== undefined && bandwidth !== null && bandwidth !== eip.bandwidth_mbps && <PriceChange now={eipItems(eip)} then={eipItems({ bandwidth_mbps: bandwidth })} bpId={eip.bp_id} />}
       <DescriptionField schema={shape.description} rows={3} />
     </FormDialog>
   )

@@ -10,6 +10,8 @@ import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
+import { flavorItems, vmItems } from '../../bill/quote/items.ts'
+import { NewPrice } from '../../bill/quote/NewPrice.tsx'
 import { StoragePrice } from '../../bill/quote/StoragePrice.tsx'
 import { nameAt } from '../storage/storageRules.ts'
 import { useFlavors } from '../vm/FlavorPicker.tsx'
@@ -43,7 +45,7 @@ function useCreate() {
 }
 
 /** Makes a snapshot of an instance. */
-export function SnapshotCreate({ vm, onClose }: Closing & { readonly vm: Pick<Vm, 'id' | 'name' | 'disk_bytes'> }) {
+export function SnapshotCreate({ vm, onClose }: Closing & { readonly vm: Pick<Vm, 'id' | 'name' | 'disk_bytes' | 'bp_id'> }) {
   const { t, create, suggested } = useCreate()
   const [form] = Form.useForm<NameValues>()
   const name = Form.useWatch('name', form) ?? suggested
@@ -58,7 +60,7 @@ export function SnapshotCreate({ vm, onClose }: Closing & { readonly vm: Pick<Vm
       onSubmit={(body) => create.mutateAsync({ body: { vm_id: vm.id, ...body } })}
     >
       <NameFields />
-      <StoragePrice meter="snapshot.size" bytes={vm.disk_bytes} />
+      <StoragePrice meter="snapshot.size" bytes={vm.disk_bytes} bpId={vm.bp_id} />
       <Alert type="info" showIcon title={t('create.note')} />
     </FormDialog>
   )
@@ -85,7 +87,7 @@ export function SnapshotCreateAny({ cloudId, onClose }: Closing & { readonly clo
         <VmChoice cloudId={cloudId} />
       </Form.Item>
       <NameFields focus={false} />
-      {vm !== undefined && <StoragePrice meter="snapshot.size" bytes={vm.disk_bytes} />}
+      {vm !== undefined && <StoragePrice meter="snapshot.size" bytes={vm.disk_bytes} bpId={vm.bp_id} />}
       <Alert type="info" showIcon title={t('create.note')} />
     </FormDialog>
   )
@@ -127,6 +129,10 @@ export function SnapshotClone({ snapshot, onClose }: Closing & { readonly snapsh
   const network = Form.useWatch('vpc_id', form) ?? same
   const source = useCall(vms.get, { params: { id: snapshot.vm.id } }, { silent: true }).data
   const flavors = useFlavors()
+  const flavorId = Form.useWatch('flavor_id', form) ?? same
+  const flavor = flavors.data?.items.find(({ id }) => id === (flavorId === same ? source?.flavor.id : flavorId))
+  // Its disk is never smaller than the source's. A flavor that may not be chosen any more is not known: then the source tells.
+  const items = source === undefined ? null : flavor === undefined ? vmItems(source) : flavorItems(flavor, Math.max(source.disk_bytes, flavor.disk_bytes))
   const networks = useCall(vpcs.list, { query: { cloud_id: snapshot.cloud_id, page_size: 1000, sort: 'name' } })
   const clone = useChange(snapshots.clone, { invalidates: touchedBySnapshot, silent: true })
   const vm = snapshot.vm.name
@@ -178,6 +184,7 @@ export function SnapshotClone({ snapshot, onClose }: Closing & { readonly snapsh
         />
       </Form.Item>
       <DescriptionField schema={shape.description} />
+      {items !== null && <NewPrice items={items} bpId={snapshot.bp_id} />}
     </FormDialog>
   )
 }

@@ -49,7 +49,7 @@ export function VolumeGrow({ volume, onClose }: { readonly volume: Volume; reado
       >
         <SizeInput />
       </Form.Item>
-      <PriceChange now={volumeItems(volume)} then={volumeItems({ pool: volume.pool, size_bytes: Math.max(wanted, volume.size_bytes) })} />
+      <PriceChange now={volumeItems(volume)} then={volumeItems({ pool: volume.pool, size_bytes: Math.max(wanted, volume.size_bytes) })} bpId={volume.bp_id} />
       <Alert type="info" showIcon title={t(`grow.note.${volume.content}`)} />
     </FormDialog>
   )

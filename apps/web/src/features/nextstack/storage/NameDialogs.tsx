@@ -51,7 +51,7 @@ export function Rename({ of, kind, onClose }: Closing & { readonly of: { readonl
 }
 
 /** Keeps a volume as it is now: beside it as a snapshot, or as a file of its own as a backup. */
-export function VolumeKeep({ volume, kind, onClose }: Closing & { readonly volume: Pick<Volume, 'id' | 'name' | 'status' | 'size_bytes'>; readonly kind: 'snapshot' | 'backup' }) {
+export function VolumeKeep({ volume, kind, onClose }: Closing & { readonly volume: Pick<Volume, 'id' | 'name' | 'status' | 'size_bytes' | 'bp_id'>; readonly kind: 'snapshot' | 'backup' }) {
   const { t } = useTranslation('storage')
   const [proposed] = useState(() => nameAt(kind === 'snapshot' ? 'snap' : 'backup', new Date()))
   const keep = useKeep(kind)
@@ -113,7 +113,7 @@ export function KeepAny({ cloudId, kind, onClose }: Closing & { readonly cloudId
 }
 
 /** A snapshot is billed like its volume, a backup by what its file turns out to be. */
-const KeptPrice = ({ volume: { size_bytes }, kind }: { readonly volume: Pick<Volume, 'size_bytes'>; readonly kind: 'snapshot' | 'backup' }) => <StoragePrice meter={`${kind}.size`} bytes={size_bytes} exact={kind === 'snapshot'} />
+const KeptPrice = ({ volume: { size_bytes, bp_id }, kind }: { readonly volume: Pick<Volume, 'size_bytes' | 'bp_id'>; readonly kind: 'snapshot' | 'backup' }) => <StoragePrice meter={`${kind}.size`} bytes={size_bytes} exact={kind === 'snapshot'} bpId={bp_id} />
 
 function useKeep(kind: 'snapshot' | 'backup'): (body: NameValues & { readonly volume_id: string }) => Promise<unknown> {
   const snapshot = useChange(volumeSnapshots.create, { invalidates: touchedByVolume, silent: true })

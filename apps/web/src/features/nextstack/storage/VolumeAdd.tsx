@@ -22,6 +22,7 @@ import { BillingMode, byHour, type Billing } from '../../bill/quote/BillingMode.
 import { volumeItems } from '../../bill/quote/items.ts'
 import { Price } from '../../bill/quote/Price.tsx'
 import { useOrdering } from '../../bill/quote/useOrdering.ts'
+import { useUnorderable } from '../../bill/quote/useQuote.ts'
 import { CloudNotice } from '../CloudNotice.tsx'
 import { SizeInput } from '../flavor/SizeInput.tsx'
 import '../nextstack.css'
@@ -67,6 +68,8 @@ export default function VolumeAdd() {
   const pools = useCall(storagePools.list, { query: { cloud_id: cloud?.cloud_id, page_size: 1000, sort: 'name' } }, { enabled: cloud !== undefined, silent: true }).data?.items
   // The same choice as the server's where none was made.
   const poolName = typed.pool ?? (pools?.find(({ name }) => name === 'default') ?? pools?.[0])?.name ?? ''
+  const items = volumeItems({ pool: poolName, size_bytes: typed.size_bytes ?? 0 })
+  const unorderable = useUnorderable(items, billing)
   const create = useChange(volumes.create, { invalidates: touchedByVolume, silent: true })
 
   // What a copy is, it is by what it is copied from.
@@ -90,13 +93,14 @@ export default function VolumeAdd() {
       <FormPage<VolumeValues>
         form={form}
         submitText={billing.mode === 'hour' ? t('add.submit') : t('order:toPay')}
+        submitDisabled={unorderable}
         initialValues={initial}
         aside={
           <>
             <div className="zs-card">
               <h2>{t('order:price.title')}</h2>
               {bpId !== null && <BillingMode value={billing} onChange={setBilling} />}
-              <Price items={volumeItems({ pool: poolName, size_bytes: typed.size_bytes ?? 0 })} period={billing.mode} count={billing.count} />
+              <Price items={items} period={billing.mode} count={billing.count} />
             </div>
             <VolumeAddAside sizeBytes={typed.size_bytes ?? 0} />
           </>

@@ -82,7 +82,7 @@ export function ResizeDialog({ vm, onClose }: { readonly vm: Vm; readonly onClos
           <DiskInput minBytes={minBytes} />
         </Form.Item>
       </Form>
-      <PriceChange now={vmItems(vm)} then={chosen === undefined ? vmItems(vm) : flavorItems(chosen, diskBytes ?? vm.disk_bytes)} />
+      <PriceChange now={vmItems(vm)} then={chosen === undefined ? vmItems(vm) : flavorItems(chosen, diskBytes ?? vm.disk_bytes)} bpId={vm.bp_id} />
       <Alert type="info" showIcon title={same ? t('resize.same') : t('resize.note')} />
     </Modal>
   )

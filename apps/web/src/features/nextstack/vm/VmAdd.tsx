@@ -24,7 +24,9 @@ import { useClouds } from '../../../session/cloud.ts'
 import { writeCloudChoice } from '../../../session/cloudChoice.ts'
 import { useCurrentUser } from '../../../session/user.ts'
 import { BillingMode, byHour, type Billing } from '../../bill/quote/BillingMode.tsx'
+import { flavorItems } from '../../bill/quote/items.ts'
 import { useOrdering } from '../../bill/quote/useOrdering.ts'
+import { useUnorderable } from '../../bill/quote/useQuote.ts'
 import { CloudNotice, troubleOf } from '../CloudNotice.tsx'
 import '../nextstack.css'
 import { GroupSelect } from '../network/GroupSelect.tsx'
@@ -63,6 +65,8 @@ export default function VmAdd() {
   const image = images?.find(({ fingerprint }) => fingerprint === typed.image_fingerprint)
   const flavors = useFlavors().data?.items
   const flavor = flavors?.find(({ id }) => id === typed.flavor_id)
+  const items = flavor === undefined ? [] : flavorItems(flavor, typed.disk_bytes ?? flavor.disk_bytes)
+  const unorderable = useUnorderable(items, billing)
   const network = useCall(networks.list, { query: { cloud_id: cloud?.cloud_id ?? '' } }, { enabled: cloud !== undefined, silent: true })
   const privates = useCall(vpcs.list, { query: { cloud_id: cloud?.cloud_id, page_size: 1000, sort: 'name' } }, { enabled: cloud !== undefined, silent: true })
   const bpId = useCurrentUser()?.bp_id ?? null
@@ -239,7 +243,7 @@ export default function VmAdd() {
       <aside className="ns-add-side" aria-label={t('add.summary')}>
         <div className="zs-card">
           <h2 className="ns-heading">{t('add.summary')}</h2>
-          <VmAddSummary typed={typed} network={nets?.find(({ id }) => id === vpcIdOf(typed.network))?.name ?? typed.network} cloud={cloud} image={image} flavor={flavor} billing={billing} />
+          <VmAddSummary typed={typed} network={nets?.find(({ id }) => id === vpcIdOf(typed.network))?.name ?? typed.network} cloud={cloud} image={image} flavor={flavor} items={items} billing={billing} />
           {bpId !== null && <BillingMode value={billing} onChange={setBilling} />}
           <div aria-live="polite">
             {refused !== null && <Alert type="error" showIcon className="ns-notice" title={t('add.refused', { reason: refused.text })} description={refused.rest.join('；')} />}
@@ -247,7 +251,7 @@ export default function VmAdd() {
             {missing.length > 0 && <p className="ns-soft">{t('add.missing', { fields: missing.join('、') })}</p>}
             {(trouble === 'maintenance' || trouble === 'offline') && <p className="ns-soft">{t('add.cloudUnavailable')}</p>}
           </div>
-          <Button type="primary" htmlType="submit" block size="large" loading={create.isPending || ordering.pending} disabled={cloud?.status !== 'active' || (billing.mode !== 'hour' && count > 1)}>
+          <Button type="primary" htmlType="submit" block size="large" loading={create.isPending || ordering.pending} disabled={cloud?.status !== 'active' || unorderable || (billing.mode !== 'hour' && count > 1)}>
             {billing.mode !== 'hour' ? t('order:toPay') : count > 1 ? t('add.submitMany', { count }) : t('add.submit')}
           </Button>
           <Button type="text" block onClick={() => void navigate(paths.nextstack.vm.list())}>

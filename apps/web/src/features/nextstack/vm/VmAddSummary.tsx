@@ -3,20 +3,22 @@ import type { Flavor } from '@zhisuan/contract/nextstack/flavor'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Price } from '../../bill/quote/Price.tsx'
-import { flavorItems } from '../../bill/quote/items.ts'
+import type { QuoteItem } from '../../bill/quote/items.ts'
 import type { Billing } from '../../bill/quote/BillingMode.tsx'
 import * as format from '../../../kit/format.ts'
 import type { Image } from './ImagePicker.tsx'
 import { accessOf, type VmTyped } from './vmForm.ts'
 
 /** What was chosen so far, and what several of them come to. */
-export function VmAddSummary({ typed, network, cloud, image, flavor, billing }: {
+export function VmAddSummary({ typed, network, cloud, image, flavor, items, billing }: {
   readonly typed: VmTyped
   /** What people call the chosen one. */
   readonly network: string | undefined
   readonly cloud: CloudBasic | undefined
   readonly image: Image | undefined
   readonly flavor: Flavor | undefined
+  /** What one of them uses. */
+  readonly items: readonly QuoteItem[]
   readonly billing: Billing
 }) {
   const { t } = useTranslation('nextstack')
@@ -45,7 +47,7 @@ export function VmAddSummary({ typed, network, cloud, image, flavor, billing }: 
         </Chosen>
       )}
       <Chosen label={t('add.price')}>
-        {flavor && <Price items={flavorItems(flavor, disk)} period={billing.mode} count={billing.count} times={count} />}
+        {flavor && <Price items={items} period={billing.mode} count={billing.count} times={count} />}
       </Chosen>
     </dl>
   )

@@ -1,0 +1,20 @@
+import { useTranslation } from 'react-i18next'
+import type { QuoteItem } from './items.ts'
+import { Price } from './Price.tsx'
+import './quote.css'
+
+export interface Made {
+  readonly items: readonly QuoteItem[]
+  /** Whose it will be. */
+  readonly bpId?: string | null
+}
+
+export default function NewPriceView({ items, bpId = null }: Made) {
+  const { t } = useTranslation('order')
+  return (
+    <section className="bq-storage" aria-label={t('price.title')}>
+      <div className="zs-soft">{t('price.title')}</div>
+      <Price items={items} period="hour" bpId={bpId} />
+    </section>
+  )
+}
