@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { allowed } from '../../../kit/allowed.ts'
+import { PrepaidLost } from '../../bill/order/PrepaidLost.tsx'
 import { EipBind, EipEdit } from './EipDialogs.tsx'
 import { touchedByEip } from './eipRules.ts'
 
@@ -46,7 +47,7 @@ export function useEipActions(): { readonly actionsOf: (eip: Eip) => readonly Ac
           danger: true,
           disabledReason: whyNot('release', eip),
           doneText: t('eip.released', { address }),
-          confirm: { title: t('eip.releaseTitle', { address }), body: t('eip.releaseBody') },
+          confirm: { title: t('eip.releaseTitle', { address }), body: <>{t('eip.releaseBody')}<PrepaidLost type="eip" ids={[id]} /></> },
           run: () => release.mutateAsync({ params: { id } }),
         },
       ]

@@ -7,6 +7,7 @@ import type { Action } from '../../../kit/actions.tsx'
 import type { BatchAction } from '../../../kit/BatchBar.tsx'
 import { firstNames } from '../../../kit/firstNames.ts'
 import { paths } from '../../../paths.ts'
+import { PrepaidLost } from '../../bill/order/PrepaidLost.tsx'
 import { VolumeAttach } from './AttachDialogs.tsx'
 import { VolumeGrow } from './GrowDialog.tsx'
 import { Rename, VolumeKeep } from './NameDialogs.tsx'
@@ -59,7 +60,12 @@ export function useVolumeActions(cloud: CloudBasic | null, onDeleted?: () => voi
         doneText: t('done.delete', { name: volume.name }),
         confirm: {
           title: t('delete.title', { name: volume.name }),
-          body: volume.status === 'lost' ? t('delete.lost') : t('delete.body', { count: volume.snapshot_count }),
+          body: (
+            <>
+              {volume.status === 'lost' ? t('delete.lost') : t('delete.body', { count: volume.snapshot_count })}
+              <PrepaidLost type="volume" ids={[volume.id]} />
+            </>
+          ),
           typeToConfirm: volume.name,
         },
         run: async () => {
@@ -84,6 +90,7 @@ export function useVolumeActions(cloud: CloudBasic | null, onDeleted?: () => voi
                 {t('delete.which')}
                 {firstNames(of.map(({ name }) => name), t('delete.more', { count: of.length }))}
               </p>
+              <PrepaidLost type="volume" ids={of.map(({ id }) => id)} />
             </>
           ),
         }),

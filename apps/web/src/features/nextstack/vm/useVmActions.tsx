@@ -11,6 +11,7 @@ import type { Confirmation } from '../../../kit/ConfirmDialog.tsx'
 import { firstNames } from '../../../kit/firstNames.ts'
 import { loadMessages } from '../../../locales/load.ts'
 import { paths, withQuery } from '../../../paths.ts'
+import { PrepaidLost } from '../../bill/order/PrepaidLost.tsx'
 import { touchedBySnapshot } from '../snapshot/snapshotRules.ts'
 import { nameAt } from '../storage/storageRules.ts'
 import { RenameDialog } from './RenameDialog.tsx'
@@ -69,7 +70,12 @@ export function useVmActions(cloud: CloudBasic | null, onDeleted?: () => void): 
   }
   const confirmOne = (name: Operation, vm: Vm): Confirmation => ({
     title: t('confirm.one', { action: t(`action.${name}`), name: vm.name }),
-    body: body(name, [vm]),
+    body: (
+      <>
+        {body(name, [vm])}
+        {name === 'delete' && <PrepaidLost type="vm" ids={[vm.id]} />}
+      </>
+    ),
     ...(name === 'delete' && { typeToConfirm: vm.name }),
   })
   const confirmMany = (name: Operation, of: readonly Vm[]): Confirmation => ({
@@ -81,6 +87,7 @@ export function useVmActions(cloud: CloudBasic | null, onDeleted?: () => void): 
           {t('confirm.which')}
           {firstNames(of.map((vm) => vm.name), t('confirm.more', { count: of.length }))}
         </p>
+        {name === 'delete' && <PrepaidLost type="vm" ids={of.map(({ id }) => id)} />}
       </>
     ),
   })

@@ -1,0 +1,48 @@
+import Alert from 'antd/es/alert'
+import { orders, prepaids, type PrepaidType } from '@zhisuan/contract/bill/order'
+import { useTranslation } from 'react-i18next'
+import { Link } from 'react-router'
+import { useCall } from '../../../api/hooks.ts'
+import * as format from '../../../kit/format.ts'
+import { paths, withQuery } from '../../../paths.ts'
+import './order.css'
+
+/** Until when one is paid, and the order that gives the rest back: by itself nothing does. */
+export function PrepaidLostOne({ id }: { readonly id: string }) {
+  const { t } = useTranslation('order')
+  const { data } = useCall(prepaids.get, { params: { id } }, { silent: true })
+  if (data === undefined || data.ends_at === null) return null
+  const made = [...new Set(data.spans.map(({ order_id }) => order_id))]
+  // Renewals are given back before what they renew.
+  const last = made.at(-1)
+  return (
+    <Alert
+      type="warning"
+      showIcon
+      className="or-lost"
+      title={t('lost.one', { until: format.dateTime(data.ends_at) })}
+      description={last !== undefined && <Link to={paths.billing.order.detail(last)}>{made.length === 1 ? t('lost.toOrder') : t('lost.toLast', { count: made.length })}</Link>}
+    />
+  )
+}
+
+/** How many of several are paid in advance. */
+export function PrepaidLostMany({ type, ids }: { readonly type: PrepaidType; readonly ids: readonly string[] }) {
+  const { t } = useTranslation('order')
+  const { data } = useCall(orders.list, { query: { status: 'delivered', resource_type: type, page_size: 1000 } }, { silent: true })
+  if (data === undefined) return null
+  const paid = new Set(data.items.flatMap(({ resource, covers }) => (resource.id !== null && covers !== null && Date.parse(covers.to) > Date.now() ? [resource.id] : [])))
+  const count = ids.filter((id) => paid.has(id)).length
+  // Of more orders than one answer holds only the newest are known.
+  const all = data.items.length === data.total
+  if (count === 0 && all) return null
+  return (
+    <Alert
+      type="warning"
+      showIcon
+      className="or-lost"
+      title={all ? t('lost.many', { count }) : t('lost.some')}
+      description={<Link to={withQuery(paths.billing.order.list(), { status: 'delivered', resource_type: type })}>{t('lost.toOrders')}</Link>}
+    />
+  )
+}
