@@ -145,6 +145,11 @@ test('what is made on an OpenStack has its price where it is made, grown and res
     await pick(dialog(page), '云硬盘', 'played-volume')
     await expect(dialog(page).getByRole('region', { name: '费用' })).toContainText('¥0.20 / 小时')
     await look('a backup with its price')
+
+    await page.goto('/backup')
+    await button(rowOf(page, 'played-backup'), '恢复').click()
+    await expect(dialog(page).getByRole('region', { name: '费用' })).toContainText('¥0.20 / 小时')
+    await look('a backup that is restored to a new volume')
   } finally {
     await admin.call(clouds.delete, { params: { id: cloud_id }, query: { force: 'true' } })
     played.close()
