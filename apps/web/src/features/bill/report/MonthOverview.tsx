@@ -3,6 +3,7 @@ import { consumes, type MonthOverview as Overview, type ResourceShare, type Usag
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import { useCallback, useMemo, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Link } from 'react-router'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
 import { DetailTabs } from '../../../kit/DetailPage.tsx'
@@ -83,7 +84,7 @@ function Month() {
   )
 }
 
-function Total({ overview: { month, total, previous_total, resource_count } }: { readonly overview: Overview }) {
+function Total({ overview: { month, total, previous_total, prepaid, resource_count } }: { readonly overview: Overview }) {
   const { t } = useTranslation('report')
   const difference = toMinor(total) - toMinor(previous_total)
   const share = toMinor(previous_total) === 0n ? null : format.percent(Math.abs(Number(difference) / Number(toMinor(previous_total))))
@@ -98,6 +99,11 @@ function Total({ overview: { month, total, previous_total, resource_count } }: {
         ¥{format.money(total)}
       </strong>
       <p>{compared}</p>
+      {toMinor(prepaid) !== 0n && (
+        <p>
+          <span title={t('total.exact', { amount: prepaid })}>{t('total.prepaid', { amount: format.money(prepaid) })}</span> <Link to={paths.billing.order.list()}>{t('total.toOrders')}</Link>
+        </p>
+      )}
       <p className="zs-soft">
         {t('total.resources', { count: resource_count })}
         <br />
