@@ -45,14 +45,15 @@ export const nameForOwner = (owner: Owner): string => `zhisuan-${owner.project_i
 /** By the roles of its account, as metering reads them too. */
 const isAdministrator = async ({ session }: OpenStack): Promise<boolean> => (await session.whoami()).roles.some((role) => /admin/i.test(role))
 
-/** Whether Keystone says that there is no such project; who may not ask is told nothing, and then it is there. */
+/** Whether Keystone itself says that there is no such project: whose 404 it is else, such as a gateway's, says nothing of it. */
 export async function isGone({ identity }: OpenStack, keystoneId: string): Promise<boolean> {
   try {
     await identity.projects.get(keystoneId)
     return false
   } catch (error) {
-    if (isEngineError(error, 'unauthorized')) return false
-    if (isEngineError(error, 'not_found')) return true
+    if (isEngineError(error, 'not_found') && /could not find project/i.test(error.message)) return true
+    // Who may not ask is told nothing.
+    if (isEngineError(error, 'not_found', 'unauthorized')) return false
     throw error
   }
 }
@@ -122,16 +123,14 @@ export function createTenancy(parts: { db: Db; clouds: CloudService; mayMake: (t
    */
   const ensure = async (cloudId: string, administrator: OpenStack, owner: Owner): Promise<string> => {
     const known = await store.keystoneProjectOf(db, cloudId, owner)
-    if (known !== undefined) {
-      if (!(await isGone(administrator, known.keystone_id))) return known.keystone_id
-      await store.deleteKeystoneProject(db, cloudId, known.keystone_id)
-    }
+    if (known !== undefined && !(await isGone(administrator, known.keystone_id))) return known.keystone_id
     return asAdministrator(async () => {
       const { home, join } = await joining(administrator)
       for (let attempt = 1; ; attempt += 1) {
         const name = `${nameForOwner(owner)}${attempt === 1 ? '' : `-${attempt}`}`
         const made = await administrator.identity.projects.ensure({ name, domainId: home.domainId ?? '', tags: [ourTag] })
         await join(made.id)
+        if (known !== undefined) await store.deleteKeystoneProject(db, cloudId, known.keystone_id)
         await store.insertKeystoneProject(db, { cloud_id: cloudId, keystone_id: made.id, ...owner })
         // Somebody else may have adopted the one of that name: then it is his, whatever it is called.
         const own = await store.keystoneProjectOf(db, cloudId, owner)
