@@ -11,7 +11,6 @@ import type { Confirmation } from '../../../kit/ConfirmDialog.tsx'
 import { firstNames } from '../../../kit/firstNames.ts'
 import { loadMessages } from '../../../locales/load.ts'
 import { paths, withQuery } from '../../../paths.ts'
-import { PrepaidLost } from '../../bill/order/PrepaidLost.tsx'
 import { touchedBySnapshot } from '../snapshot/snapshotRules.ts'
 import { nameAt } from '../storage/storageRules.ts'
 import { RenameDialog } from './RenameDialog.tsx'
@@ -21,6 +20,7 @@ import { touchedByVm, whyNot, type VmActionName } from './vmRules.ts'
 // Their pickers and sliders are more script than the list that offers them.
 const ResizeDialog = lazy(() => Promise.all([import('./ResizeDialog.tsx'), loadMessages(['order'])]).then(([module]) => ({ default: module.ResizeDialog })))
 const SnapshotCreate = lazy(() => import('../snapshot/SnapshotDialogs.tsx').then((module) => ({ default: module.SnapshotCreate })))
+const PrepaidLost = lazy(() => import('../../bill/order/PrepaidLost.tsx').then((module) => ({ default: module.PrepaidLost })))
 const RebuildDialog = lazy(() => import('./RebuildDialog.tsx').then((module) => ({ default: module.RebuildDialog })))
 
 /** The calls that begin an operation and need nothing but the instance. */
@@ -73,7 +73,7 @@ export function useVmActions(cloud: CloudBasic | null, onDeleted?: () => void): 
     body: (
       <>
         {body(name, [vm])}
-        {name === 'delete' && <PrepaidLost type="vm" ids={[vm.id]} />}
+        <Suspense>{name === 'delete' && <PrepaidLost type="vm" ids={[vm.id]} />}</Suspense>
       </>
     ),
     ...(name === 'delete' && { typeToConfirm: vm.name }),
@@ -87,7 +87,7 @@ export function useVmActions(cloud: CloudBasic | null, onDeleted?: () => void): 
           {t('confirm.which')}
           {firstNames(of.map((vm) => vm.name), t('confirm.more', { count: of.length }))}
         </p>
-        {name === 'delete' && <PrepaidLost type="vm" ids={of.map(({ id }) => id)} />}
+        <Suspense>{name === 'delete' && <PrepaidLost type="vm" ids={of.map(({ id }) => id)} />}</Suspense>
       </>
     ),
   })
