@@ -21,16 +21,17 @@ test.describe('money', () => {
   let market: Market
   let cloudId: string
   const product = '云硬盘产品'
+  let productId: string
   test.beforeAll(async () => {
     market = await startMarket('funds')
     const { admin } = market
     cloudId = (await admin.call(clouds.list)).clouds[0]?.cloud_id ?? ''
     const category = await admin.call(categories.create, { body: { name: '存储' } })
-    const { id } = await admin.call(products.create, { body: { name: product, category_id: category.id } })
-    const sku = await admin.call(skus.create, { body: { product_id: id, name: '容量', meter: 'volume.size' } })
+    productId = (await admin.call(products.create, { body: { name: product, category_id: category.id } })).id
+    const sku = await admin.call(skus.create, { body: { product_id: productId, name: '容量', meter: 'volume.size' } })
     // For a month and an hour, and not for a year.
     for (const [period, price] of [['month', '0.5'], ['hour', '0.01']] as const) await admin.call(skus.setPrice, { params: { id: sku.id }, body: { period, tiers: [{ above: 0, price }] } })
-    const cores = await admin.call(skus.create, { body: { product_id: id, name: '核', meter: 'vm.vcpu' } })
+    const cores = await admin.call(skus.create, { body: { product_id: productId, name: '核', meter: 'vm.vcpu' } })
     await admin.call(skus.setPrice, { params: { id: cores.id }, body: { period: 'hour', tiers: [{ above: 0, price: '0.1' }] } })
   })
   test.afterAll(() => market.stop())
@@ -233,6 +234,7 @@ test.describe('money', () => {
 
   test('has a budget for one product', async ({ page, context }) => {
     const member = await market.member()
+    await market.usesProduct(member.bpId, productId, '1')
     const name = newName('budget')
     await signIn(context, member.account, market.url)
     await page.goto(`${market.url}/monthOverview?tab=budgets`)

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { users } from '@zhisuan/contract/ums/user'
 import { toMinor } from '@zhisuan/contract/bill/money'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { ledger } from '../../apps/server/src/modules/bill/ledger/ledger.service.ts'
 import { openDatabase } from '../../apps/server/src/platform/db/database.ts'
 import { embeddedUrl } from '../../apps/server/src/platform/db/embedded.ts'
@@ -40,6 +41,12 @@ export async function startMarket(name: string) {
     async uses(bpId: string, amount: string): Promise<void> {
       const { db, close } = openDatabase(embeddedUrl(join(data.path, 'database'), 'zhisuan'), { poolSize: 1, log: silent })
       await db.transaction().execute((tx) => ledger.chargeUsage(tx, { owner_id: bpId, amount: toMinor(amount), key: uuidv7() }))
+      await close()
+    },
+    /** As if that had been of one product, this month. */
+    async usesProduct(bpId: string, productId: string, amount: string): Promise<void> {
+      const { db, close } = openDatabase(embeddedUrl(join(data.path, 'database'), 'zhisuan'), { poolSize: 1, log: silent })
+      await sql`insert into usage_sums (bp_id, month, dimension, key, amount) values (${bpId}, date_trunc('month', now())::date, 'product', ${productId}, ${String(toMinor(amount))})`.execute(db)
       await close()
     },
     async stop(): Promise<void> {

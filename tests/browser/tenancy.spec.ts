@@ -82,6 +82,7 @@ test.describe('projects of a real Keystone, and their quotas', () => {
     await open(page, orphan.name)
     const row = rowOf(drawer(page), orphan.name)
     await expect(row).toContainText('无主')
+    await button(row, `查看“${orphan.name}”的占用与配额`).click()
     await expect(row).toContainText('网络 1')
     await button(row, '接管').click()
     const adopting = page.getByRole('dialog', { name: `接管“${orphan.name}”` })

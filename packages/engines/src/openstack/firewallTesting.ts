@@ -252,6 +252,7 @@ export async function createFirewallCloud({ firewall = true }: { firewall?: bool
     const known: Readonly<Record<string, object>> = {
       'compute/v2.1/': { version: { id: 'v2.1', status: 'CURRENT', version: '2.93', min_version: '2.1' } },
       'compute/v2.1/servers/detail': { servers: servers.filter((one) => seen(one, by)) },
+      'compute/v2.1/servers': { servers: servers.filter((one) => seen(one, by)).map(({ id, name }) => ({ id, name })) },
       'compute/v2.1/os-hypervisors/statistics': { hypervisor_statistics: { count: 1, vcpus: 32, vcpus_used: 4, memory_mb: 65_536, memory_mb_used: 8_192, local_gb: 1_000, local_gb_used: 10, running_vms: 1 } },
       'placement/': { versions: [{ id: 'v1.0', max_version: '1.39', min_version: '1.0', status: 'CURRENT' }] },
       'placement/resource_providers': { resource_providers: [] },
