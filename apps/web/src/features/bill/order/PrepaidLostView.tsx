@@ -1,5 +1,5 @@
 import Alert from 'antd/es/alert'
-import { orders, prepaids, type PrepaidType } from '@zhisuan/contract/bill/order'
+import { orders, type PrepaidType } from '@zhisuan/contract/bill/order'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { useCall } from '../../../api/hooks.ts'
@@ -10,18 +10,19 @@ import './order.css'
 /** Until when one is paid, and the order that gives the rest back: by itself nothing does. */
 export function PrepaidLostOne({ id }: { readonly id: string }) {
   const { t } = useTranslation('order')
-  const { data } = useCall(prepaids.get, { params: { id } }, { silent: true })
-  if (data === undefined || data.ends_at === null) return null
-  const made = [...new Set(data.spans.map(({ order_id }) => order_id))]
+  // Asked of the orders: of what is gone, while this is still open, they answer too.
+  const { data } = useCall(orders.list, { query: { status: 'delivered', resource_id: id, page_size: 100 } }, { silent: true })
+  const paying = (data?.items ?? []).flatMap(({ id: order, covers }) => (covers !== null && Date.parse(covers.to) > Date.now() ? [{ order, until: covers.to }] : [])).toSorted((one, other) => Date.parse(one.until) - Date.parse(other.until))
   // Renewals are given back before what they renew.
-  const last = made.at(-1)
+  const last = paying.at(-1)
+  if (last === undefined) return null
   return (
     <Alert
       type="warning"
       showIcon
       className="or-lost"
-      title={t('lost.one', { until: format.dateTime(data.ends_at) })}
-      description={last !== undefined && <Link to={paths.billing.order.detail(last)}>{made.length === 1 ? t('lost.toOrder') : t('lost.toLast', { count: made.length })}</Link>}
+      title={t('lost.one', { until: format.dateTime(last.until) })}
+      description={<Link to={paths.billing.order.detail(last.order)}>{paying.length === 1 ? t('lost.toOrder') : t('lost.toLast', { count: paying.length })}</Link>}
     />
   )
 }
