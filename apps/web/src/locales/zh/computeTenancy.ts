@@ -9,6 +9,7 @@ export default {
   registration: '云平台登记所用',
   disabled: '已停用',
   gone: '原归属已删除',
+  missing: 'Keystone 中已经没有这个项目，只能删除记录',
   empty: '这个云平台还没有 Keystone 项目',
   emptyNote: '组织或项目首次在该云平台创建资源时，会自动建立。',
   use: {
@@ -78,6 +79,7 @@ export default {
     action: '删除',
     title: '删除 Keystone 项目“{{name}}”？',
     body: '只能删除没有资源的项目：其中还有云主机、云硬盘、网络等时不会删除，并会列出还有什么。项目的默认安全组和配额会一起删除，不能恢复。',
+    bodyMissing: 'Keystone 中已经没有这个项目，只删除这里的归属记录；归属者下次创建资源时会建立新的项目。',
     done: '“{{name}}”已删除',
     owned: '只能删除无主的项目',
     foreign: '不是本平台创建的项目，请在云平台自己的控制台中删除',

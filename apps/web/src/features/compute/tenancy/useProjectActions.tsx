@@ -21,17 +21,18 @@ export function useProjectActions(cloudId: string): { readonly actionsOf: (proje
     },
   })
   const close = (): void => setDialog(null)
+  const gone = ({ state }: KeystoneProject): string | null => (state === 'missing' ? t('missing') : null)
   return {
     actionsOf: (project) => [
-      opening('quota', project, null),
-      opening('adopt', project, project.registration ? t('adopt.registration') : project.state === 'owned' ? t('adopt.ownedAlready') : null),
+      opening('quota', project, gone(project)),
+      opening('adopt', project, gone(project) ?? (project.registration ? t('adopt.registration') : project.state === 'owned' ? t('adopt.ownedAlready') : null)),
       {
         key: 'delete',
         label: t('delete.action'),
         danger: true,
         disabledReason: project.registration || project.state === 'owned' ? t('delete.owned') : project.state === 'foreign' ? t('delete.foreign') : null,
         doneText: t('delete.done', { name: project.name }),
-        confirm: { title: t('delete.title', { name: project.name }), body: t('delete.body'), typeToConfirm: project.name },
+        confirm: { title: t('delete.title', { name: project.name }), body: t(project.state === 'missing' ? 'delete.bodyMissing' : 'delete.body'), typeToConfirm: project.name },
         run: () => remove.mutateAsync({ params: { cloud_id: cloudId, id: project.id } }),
       },
     ],
