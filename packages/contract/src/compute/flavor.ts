@@ -21,6 +21,20 @@ export const computeFlavor = z.object({
 })
 export type ComputeFlavor = z.output<typeof computeFlavor>
 
+/**
+ * Cards that a size brings, by what the cloud calls them: devices of hosts by their alias (`a100:2,t4:1`), and shares
+ * of a card as `VGPU`. Source: Nova's extra specs `pci_passthrough:alias` and `resources:VGPU`.
+ */
+export function gpusOf(extraSpecs: Readonly<Record<string, string>>): { readonly model: string; readonly count: number }[] {
+  const told = [...(extraSpecs['pci_passthrough:alias'] ?? '').split(','), ...(extraSpecs['resources:VGPU'] === undefined ? [] : [`VGPU:${extraSpecs['resources:VGPU']}`])]
+  const counts = new Map<string, number>()
+  for (const one of told) {
+    const [, model, count] = /^\s*([^:]+?)\s*:\s*(\d{1,4})\s*$/.exec(one) ?? []
+    if (model !== undefined && Number(count) > 0) counts.set(model, (counts.get(model) ?? 0) + Number(count))
+  }
+  return [...counts].map(([model, count]) => ({ model, count }))
+}
+
 export const computeFlavors = {
   list: defineCall({
     id: 'compute.flavor.list',

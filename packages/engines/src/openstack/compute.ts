@@ -57,7 +57,7 @@ export const serverSchema = z
       projectId: raw.tenant_id ?? null,
       userId: raw.user_id ?? null,
       imageId: raw.image === '' ? null : (raw.image?.id ?? null),
-      flavor: raw.flavor === null || raw.flavor === undefined ? null : { name: raw.flavor.original_name, vcpus: raw.flavor.vcpus, memoryMib: raw.flavor.ram, diskGib: raw.flavor.disk },
+      flavor: raw.flavor === null || raw.flavor === undefined ? null : { name: raw.flavor.original_name, vcpus: raw.flavor.vcpus, memoryMib: raw.flavor.ram, diskGib: raw.flavor.disk, extraSpecs: raw.flavor.extra_specs ?? {} },
       addresses: Object.entries(raw.addresses ?? {}).flatMap(([network, all]) =>
         all.map((one) => ({ network, address: one.addr, version: one.version, type: one['OS-EXT-IPS:type'] === 'floating' ? ('floating' as const) : ('fixed' as const), mac: one['OS-EXT-IPS-MAC:mac_addr'] ?? null })),
       ),

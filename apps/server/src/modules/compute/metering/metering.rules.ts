@@ -1,4 +1,5 @@
 import type { Meter } from '@zhisuan/contract/bill/meter'
+import { gpusOf } from '@zhisuan/contract/compute/flavor'
 import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
 import type { Server } from '@zhisuan/engines/openstack/compute'
 import type { Image } from '@zhisuan/engines/openstack/image'
@@ -31,7 +32,7 @@ const mib = 2 ** 20
  */
 const runs: ReadonlySet<string | null> = new Set(['active', 'paused', 'rescued', 'resized'])
 
-/** Processors and memory while it runs, the disk of its flavor as long as hosts keep one for it. */
+/** Processors and memory while it runs, the disk of its flavor as long as hosts keep one for it, and its cards as long as it has a host. */
 export function usedByServer({ vmState, imageId, flavor, launchedAt }: Pick<Server, 'vmState' | 'imageId' | 'flavor' | 'launchedAt'>): Usage {
   // What was never spawned is not there yet, or has failed to be.
   if (flavor === null || launchedAt === null || vmState === 'building' || vmState === 'deleted') return {}
@@ -40,6 +41,7 @@ export function usedByServer({ vmState, imageId, flavor, launchedAt }: Pick<Serv
   return {
     ...(runs.has(vmState) && { 'vm.vcpu': flavor.vcpus, 'vm.memory': flavor.memoryMib * mib }),
     ...(ownDisk && { 'vm.disk': flavor.diskGib * gib }),
+    ...(vmState !== 'shelved_offloaded' && Object.fromEntries(gpusOf(flavor.extraSpecs).map(({ model, count }) => [`vm.gpu/${model}`, count]))),
   }
 }
 

@@ -267,7 +267,7 @@ describe('what is used on a cloud that is its own record', () => {
   })
 
   it('a state says what runs and what has a disk on its host', () => {
-    const flavor = { name: 'm1.small', vcpus: 1, memoryMib: 2048, diskGib: 20 }
+    const flavor = { name: 'm1.small', vcpus: 1, memoryMib: 2048, diskGib: 20, extraSpecs: {} }
     const launchedAt = new Date()
     const used = (vmState: string | null, imageId: string | null = 'image') => usedByServer({ vmState, imageId, flavor, launchedAt })
     const disk = { 'vm.disk': 20 * gib }
@@ -277,6 +277,11 @@ describe('what is used on a cloud that is its own record', () => {
     expect(used('active', null)).toEqual({ 'vm.vcpu': 1, 'vm.memory': 2 * gib })
     expect(used('stopped', null)).toEqual({})
     expect(usedByServer({ vmState: 'error', imageId: 'image', flavor, launchedAt: null })).toEqual({})
+    const cards = { ...flavor, extraSpecs: { 'pci_passthrough:alias': 'a100:2, t4:1', 'resources:VGPU': '1', 'hw:cpu_policy': 'dedicated' } }
+    const withCards = (vmState: string) => usedByServer({ vmState, imageId: null, flavor: cards, launchedAt })
+    for (const state of ['stopped', 'shelved']) expect(withCards(state), state).toEqual({ 'vm.gpu/a100': 2, 'vm.gpu/t4': 1, 'vm.gpu/VGPU': 1 })
+    expect(withCards('active')).toMatchObject({ 'vm.vcpu': 1, 'vm.gpu/a100': 2 })
+    expect(withCards('shelved_offloaded')).toEqual({})
     for (const status of ['creating', 'error']) expect(usedByVolume({ status, sizeGib: 1, type: 'a/b' })).toEqual({})
     for (const status of ['available', 'in-use', 'extending', 'deleting', 'error_deleting', 'error_extending']) expect(usedByVolume({ status, sizeGib: 1, type: 'a/b' })).toEqual({ 'volume.size/a/b': gib })
   })

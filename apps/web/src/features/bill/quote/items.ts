@@ -1,5 +1,5 @@
 import { meters, type Meter } from '@zhisuan/contract/bill/meter'
-import type { ComputeFlavor } from '@zhisuan/contract/compute/flavor'
+import { gpusOf, type ComputeFlavor } from '@zhisuan/contract/compute/flavor'
 import type { Eip, EipPool } from '@zhisuan/contract/nextstack/eip'
 import type { Flavor } from '@zhisuan/contract/nextstack/flavor'
 import type { Vm } from '@zhisuan/contract/nextstack/vm'
@@ -25,10 +25,11 @@ export const vmItems = ({ cpu_cores, memory_bytes, disk_bytes, gpus }: Pick<Vm, 
 export const flavorItems = ({ cpu_cores, memory_bytes, gpu }: Pick<Flavor, 'cpu_cores' | 'memory_bytes' | 'gpu'>, disk_bytes: number): QuoteItem[] => vmItems({ cpu_cores, memory_bytes, disk_bytes, gpus: gpu === null ? [] : [gpu] })
 
 /** The same of an OpenStack's: what is started from a volume has no disk of its flavor's. */
-export const computeFlavorItems = ({ vcpus, memory_bytes, disk_bytes }: Pick<ComputeFlavor, 'vcpus' | 'memory_bytes' | 'disk_bytes'>, ownDisk: boolean): QuoteItem[] => [
+export const computeFlavorItems = ({ vcpus, memory_bytes, disk_bytes, extra_specs }: Pick<ComputeFlavor, 'vcpus' | 'memory_bytes' | 'disk_bytes' | 'extra_specs'>, ownDisk: boolean): QuoteItem[] => [
   item('vm.vcpu', vcpus),
   item('vm.memory', memory_bytes),
   ...(ownDisk && disk_bytes > 0 ? [item('vm.disk', disk_bytes)] : []),
+  ...gpusOf(extra_specs).map(({ model, count }) => item('vm.gpu', count, model)),
 ]
 
 /** Volumes by their type; where it is left to the cloud, at the price of those without one of their own. */

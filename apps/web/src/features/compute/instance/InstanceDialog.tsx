@@ -100,8 +100,10 @@ function Resize(of: Of) {
   const fromImage = instance.image_id !== null
   const [form] = Form.useForm<{ flavor_id: string }>()
   const chosenId = Form.useWatch('flavor_id', form)
-  const chosen = useCloudLines(computeFlavors.list, cloud.cloud_id).data?.items.find(({ id }) => id === chosenId)
-  const itemsNow = now === null ? [] : computeFlavorItems(now, fromImage)
+  const flavors = useCloudLines(computeFlavors.list, cloud.cloud_id).data?.items
+  const chosen = flavors?.find(({ id }) => id === chosenId)
+  // Nova tells an instance's flavor by its name, of which there is one.
+  const itemsNow = now === null ? [] : computeFlavorItems({ ...now, extra_specs: flavors?.find(({ name }) => name === now.name)?.extra_specs ?? {} }, fromImage)
   return (
     <FormDialog<{ flavor_id: string }>
       form={form}
