@@ -129,7 +129,8 @@ const filters = {
   keyword,
   status: z.enum(orderStatuses).optional(),
   kind: z.enum(orderKinds).optional(),
-  resource_type: z.string().max(40).optional(),
+  /** As bills call it. */
+  resource_type: z.string().max(40).regex(/^[A-Za-z.]*$/).optional(),
   resource_id: z.uuid().optional(),
   bp_id: z.uuid().optional(),
 } as const
