@@ -17,7 +17,7 @@ const overview: MonthOverview = {
   month,
   total: '1234.56789012',
   previous_total: '1000.00',
-  prepaid: '0.00',
+  prepaid: '88.8888',
   days: [{ day: `${month}-01`, amount: '1000.50' }, { day: `${month}-02`, amount: '234.06789012' }],
   products: [{ ...product, amount: '1234.56789012' }],
   products_by_day: [{ day: `${month}-01`, product_id: ids.product, amount: '1000.50' }, { day: `${month}-02`, product_id: ids.product, amount: '234.06789012' }],
@@ -76,6 +76,7 @@ test('a month is told in all, by day and by what it is of, with what it will com
   await bills(page)
   await page.goto('/monthOverview')
   await expect(page.locator('.br-sum')).toHaveText('¥1,234.56')
+  await expect(page.getByText('预付订单 ¥88.88（已减退订）')).toBeVisible()
   await expect(page.getByText('比上月多 ¥234.56（23.45%）')).toBeVisible()
   await expect(page.getByRole('img', { name: /每日消费：共 2 天有消费.*最高 \d{4}-\d\d-01 ¥1,000.50/ })).toBeVisible()
   const forecasted = page.getByRole('region', { name: '费用预测' })

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { byId, defineCall, listOf, listQuery, moment } from '../define.ts'
 import { exportFormats, exportLink } from '../exports.ts'
 import { admins, tenants } from '../roles.ts'
+import { fieldTexts } from '../texts.ts'
 import { description, keyword } from '../validation.ts'
 import { amountGiven, money } from './money.ts'
 
@@ -96,6 +97,24 @@ export const accounts = {
       amount: amountGiven(2),
       note: description.default(''),
       /** The same key again is the same payment, and pays nothing more. */
+      key: z.uuid().optional(),
+    }),
+    response: wallet,
+  }),
+  /** Refused with 24011 where more is taken than there is, with 96012 of nothing, and 96010 where the key was used for something else. */
+  adjust: defineCall({
+    id: 'bill.account.adjust',
+    method: 'POST',
+    path: `${base}/{id}/adjustments`,
+    summary: 'Correct what was paid in or charged by mistake: movements stay as they are, another sets them right',
+    access: admins,
+    params: byId,
+    body: z.object({
+      /** In yuan, up to two decimals; below 0 it is taken. */
+      amount: amountGiven(2),
+      /** Why: it stands in the entries, which its owner reads. */
+      note: description.min(1, fieldTexts.contentRequired),
+      /** The same key again is the same adjustment. */
       key: z.uuid().optional(),
     }),
     response: wallet,

@@ -596,6 +596,7 @@ export default {
     remove: '移除',
     wallet: '查看钱包',
     charge: '充值',
+    adjust: '调整余额',
     setCreditLimit: '设置信用额度',
     entries: '查看收支明细',
     skus: '查看计费项',

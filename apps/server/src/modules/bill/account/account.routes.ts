@@ -9,5 +9,6 @@ export const accountRoutes = (service: AccountService): Handler[] => [
   handle(accounts.entries, ({ actor, params, query }) => service.entries(actor, params.id, query)),
   handle(accounts.exportEntries, ({ actor, params, body }) => service.exportEntries(actor, params.id, body)),
   handle(accounts.charge, ({ actor, params, body }) => service.charge(actor, params.id, body)),
+  handle(accounts.adjust, ({ actor, params, body }) => service.adjust(actor, params.id, body)),
   handle(accounts.setCreditLimit, ({ actor, params, body }) => service.setCreditLimit(actor, params.id, body)),
 ]

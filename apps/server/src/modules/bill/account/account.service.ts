@@ -95,6 +95,15 @@ export const createAccountService = ({ db, now, downloads }: Pick<Platform, 'db'
       })
     },
 
+    /** @throws Refusal 24011, 404, 96010, 96012 */
+    async adjust(actor: Actor, id: string, { amount, note, key = uuidv7() }: BodyOf<Calls['adjust']>): Promise<Wallet> {
+      await visible(actor, id)
+      return db.transaction().execute(async (tx) => {
+        await ledger.adjust(tx, { owner_id: id, amount: toMinor(amount), key, note, by: { id: actor.user_id, name: actor.name } })
+        return walletOf(tx, id)
+      })
+    },
+
     /** @throws Refusal 404, 96009 */
     async setCreditLimit(actor: Actor, id: string, body: BodyOf<Calls['setCreditLimit']>): Promise<Wallet> {
       await visible(actor, id)

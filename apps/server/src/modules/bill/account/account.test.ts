@@ -87,6 +87,25 @@ describe('administrators', () => {
     expect(await call(app, accounts.wallet, { params: { id }, token: tenant.token })).toMatchObject({ funds: '12.50' })
   })
 
+  it('correct an account by a movement of its own, with a reason, and take no more than there is', async () => {
+    const [admin, tenant] = [await someone(app, { kind: 1 }), await someone(app)]
+    const [id, key] = [tenant.bp_id ?? '', randomUUID()]
+    const by = (body: { amount: string; note: string; key?: string }) => ({ params: { id }, body, token: admin.token })
+    await call(app, accounts.charge, { params: { id }, body: { amount: '10' }, token: admin.token })
+    expect(await call(app, accounts.adjust, by({ amount: '-4.5', note: '重复入账', key }))).toMatchObject({ funds: '5.50' })
+    expect(await call(app, accounts.adjust, by({ amount: '-4.50', note: '重复入账', key }))).toMatchObject({ funds: '5.50' })
+    expect(await refused(app, accounts.adjust, by({ amount: '-4.51', note: '重复入账', key }))).toMatchObject({ status: 409, code: 96010 })
+    expect(await refused(app, accounts.adjust, by({ amount: '-5.51', note: '多扣' }))).toMatchObject({ code: 24011 })
+    expect(await refused(app, accounts.adjust, by({ amount: '0', note: '无' }))).toMatchObject({ status: 400, code: 96012 })
+    expect((await refused(app, accounts.adjust, by({ amount: '1', note: '' }))).fields).toMatchObject([{ field: 'note' }])
+    // What comes back pays arrears first.
+    await app.platform.db.transaction().execute((tx) => ledger.chargeUsage(tx, { owner_id: id, amount: toMinor('8'), key: uuidv7() }))
+    expect(await call(app, accounts.adjust, by({ amount: '3', note: '补偿' }))).toMatchObject({ arrears: '0.00', funds: '0.50' })
+    expect((await call(app, accounts.entries, { params: { id }, token: tenant.token })).items[0]).toMatchObject({ kind: 'adjustment', note: '补偿' })
+    expect(await refused(app, accounts.adjust, { ...by({ amount: '1', note: '自己' }), token: tenant.token })).toMatchObject({ code: 3000 })
+    expect(await refused(app, accounts.adjust, { params: { id: randomUUID() }, body: { amount: '1', note: '无' }, token: admin.token })).toMatchObject({ status: 404 })
+  })
+
   it('see all accounts, and what each is made of', async () => {
     const admin = await someone(app, { kind: 1 })
     const id = await makeOrganisation(app, { name: `richest-${randomUUID()}` })

@@ -44,15 +44,17 @@ export default function AccountPage() {
 /** What can be done to an account, and the dialogs that the page has to draw. */
 function useAccountActions(): { readonly actionsOf: (account: Wallet) => readonly Action[]; readonly dialogs: ReactNode } {
   const { t } = useTranslation('fund')
-  const [dialog, setDialog] = useState<{ readonly kind: 'charge' | 'limit'; readonly of: Wallet } | null>(null)
+  const [dialog, setDialog] = useState<{ readonly kind: 'charge' | 'adjust' | 'limit'; readonly of: Wallet } | null>(null)
   return {
     actionsOf: (of) => [
       { key: 'charge', label: t('account.charge'), run: () => void setDialog({ kind: 'charge', of }) },
+      { key: 'adjust', label: t('account.adjust'), run: () => void setDialog({ kind: 'adjust', of }) },
       { key: 'limit', label: t('account.limit'), run: () => void setDialog({ kind: 'limit', of }) },
     ],
     dialogs: (
       <>
         {dialog?.kind === 'charge' && <ChargeDialog of={dialog.of} onClose={() => setDialog(null)} />}
+        {dialog?.kind === 'adjust' && <AdjustDialog of={dialog.of} onClose={() => setDialog(null)} />}
         {dialog?.kind === 'limit' && <LimitDialog of={dialog.of} onClose={() => setDialog(null)} />}
       </>
     ),
@@ -135,6 +137,26 @@ function ChargeDialog({ of, onClose }: { readonly of: Wallet; readonly onClose: 
         <Input prefix="¥" inputMode="decimal" autoComplete="off" />
       </Form.Item>
       <Form.Item name="note" label={t('note')} {...field(shape.note)}>
+        <Input />
+      </Form.Item>
+    </FormDialog>
+  )
+}
+
+function AdjustDialog({ of, onClose }: { readonly of: Wallet; readonly onClose: () => void }) {
+  const { t } = useTranslation('fund')
+  const adjust = useChange(accounts.adjust, { invalidates: touchedByTopup, silent: true })
+  const [key] = useState(() => randomUuid())
+  const { shape } = accounts.adjust.body
+  return (
+    <FormDialog<{ amount: string; note: string }> title={t('account.adjustTitle', { name: of.name })} okText={t('account.adjust')} initialValues={{ amount: '', note: '' }} doneText={t('account.adjusted')} onClose={onClose} onSubmit={(body) => adjust.mutateAsync({ params: { id: of.id }, body: { ...body, key } })}>
+      <p>
+        {t('wallet.available')} ¥ <Amount value={of.available} />
+      </p>
+      <Form.Item name="amount" label={t('topup.amount')} extra={t('account.adjustNote')} {...field(shape.amount)}>
+        <Input prefix="¥" autoComplete="off" />
+      </Form.Item>
+      <Form.Item name="note" label={t('account.adjustReason')} extra={t('account.adjustReasonNote')} {...field(shape.note)}>
         <Input />
       </Form.Item>
     </FormDialog>

@@ -99,8 +99,9 @@ function Resource({ order: { resource } }: { readonly order: Detail }) {
 function Billed({ order: { resource } }: { readonly order: Detail }) {
   const { t } = useTranslation('order')
   return (
-    <span>
-      {t('detail.billed')} {resource.id !== null && <Link to={paths.billing.monthDetail(resource.id, billMonthOf(Date.now()))}>{t('detail.toBill')}</Link>}
+    <span className="or-billed">
+      {t('detail.billed')}
+      {resource.id !== null && <Link to={paths.billing.monthDetail(resource.id, billMonthOf(Date.now()))}>{t('detail.toBill')}</Link>}
     </span>
   )
 }

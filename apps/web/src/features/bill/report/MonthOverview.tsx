@@ -100,8 +100,9 @@ function Total({ overview: { month, total, previous_total, prepaid, resource_cou
       </strong>
       <p>{compared}</p>
       {toMinor(prepaid) !== 0n && (
-        <p>
-          <span title={t('total.exact', { amount: prepaid })}>{t('total.prepaid', { amount: format.money(prepaid) })}</span> <Link to={paths.billing.order.list()}>{t('total.toOrders')}</Link>
+        <p className="br-prepaid">
+          <span title={t('total.exact', { amount: prepaid })}>{t('total.prepaid', { amount: format.money(prepaid) })}</span>
+          <Link to={paths.billing.order.list()}>{t('total.toOrders')}</Link>
         </p>
       )}
       <p className="zs-soft">
