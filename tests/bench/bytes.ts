@@ -50,7 +50,7 @@ const size = (path: string): number => statSync(existsSync(`${path}.gz`) ? `${pa
 
 const figure = (name: string, bytes: number, bar: number): Figure => ({
   name: `gzipped script, ${name}`,
-  ours: `${(bytes / 1024).toFixed(0)} KB`,
+  ours: `${(bytes / 1024).toFixed(1)} KB`,
   floor: `${bar} KB`,
   value: bytes / 1024 / bar,
   bar: `≤ ${bar} KB`,

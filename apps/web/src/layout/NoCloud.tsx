@@ -1,40 +1,12 @@
-import Button from 'antd/es/button'
-import { clouds } from '@zhisuan/contract/cmp/cloud'
-import { useTranslation } from 'react-i18next'
-import { Link } from 'react-router'
-import { EmptyState } from '../kit/EmptyState.tsx'
-import { paths } from '../paths.ts'
-import { useClouds } from '../session/cloud.ts'
-import { useMayCall } from '../session/user.ts'
-import { chooseCloud, familyOf, type CloudFamily } from './cloudChange.ts'
+import { lazy, Suspense } from 'react'
+import type { CloudFamily } from './cloudChange.ts'
 
-/** In the place of a page, where the chosen cloud is of the other family or there is none: the ways to one that fits. */
-export function NoCloud({ family }: { readonly family: CloudFamily }) {
-  const { t } = useTranslation()
-  const mayRegister = useMayCall(clouds.create)
-  const { list, selected } = useClouds()
-  const fitting = list.filter((cloud) => familyOf(cloud) === family)
-  const note = fitting.length > 0 ? t('noCloud.switch') : mayRegister ? t(`noCloud.register.${family}`) : t('noCloud.ask')
-  return (
-    <div className="zs-card">
-      <EmptyState
-        title={selected === null ? t('noCloud.none') : t('noCloud.other', { name: selected.name })}
-        action={
-          fitting.length > 0 ? (
-            <div className="zs-panel-buttons">
-              {fitting.slice(0, 3).map((cloud, index) => (
-                <Button key={cloud.cloud_id} type={index === 0 ? 'primary' : 'default'} onClick={() => void chooseCloud(cloud)}>
-                  {t('noCloud.to', { name: cloud.name })}
-                </Button>
-              ))}
-            </div>
-          ) : (
-            mayRegister && <Link to={paths.platform.clouds()} className="zs-button">{t('noCloud.toClouds')}</Link>
-          )
-        }
-      >
-        {note}
-      </EmptyState>
-    </div>
-  )
-}
+// Few are ever shown it.
+const View = lazy(() => import('./NoCloudView.tsx'))
+
+/** In the place of a page, where the chosen cloud is of the other family or there is none. */
+export const NoCloud = ({ family }: { readonly family: CloudFamily }) => (
+  <Suspense>
+    <View family={family} />
+  </Suspense>
+)
