@@ -4,7 +4,6 @@ import { emptyProject } from '@zhisuan/engines/openstack/clear'
 import { createOpenStack } from '@zhisuan/engines/openstack/cloud'
 import { administrator, cloudIsThere, registration } from '@zhisuan/engines/openstack/local'
 import { all } from '@zhisuan/engines/openstack/session'
-import { openWayToOpenStack } from '../support/openstack.ts'
 import { administratorPassword, Client } from '../support/server.ts'
 import { accessible, act, button, dialog, heading, more, pick, rowOf, shot } from './console.ts'
 import { fill } from './forms.ts'
@@ -22,9 +21,7 @@ test.describe('everything a service needs, on OpenStack', () => {
   let admin: Client
   let owner = { username: '', password: '' }
   let cloudId = ''
-  let close: () => void = () => undefined
   test.beforeAll(async () => {
-    close = await openWayToOpenStack()
     direct = createOpenStack(administrator())
     admin = new Client(stage().url, someAddress())
     await admin.signIn('admin', administratorPassword)
@@ -34,7 +31,6 @@ test.describe('everything a service needs, on OpenStack', () => {
   test.afterAll(async () => {
     if (cloudId !== '') await admin.call(clouds.delete, { params: { id: cloudId }, query: { force: 'true' } })
     await direct.close()
-    close()
   })
 
 

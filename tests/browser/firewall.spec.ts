@@ -2,7 +2,6 @@ import type { BrowserContext, Locator, Page } from '@playwright/test'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { createFirewallCloud } from '@zhisuan/engines/openstack/firewallTesting'
 import { cloudIsThere, registration } from '@zhisuan/engines/openstack/local'
-import { openWayToOpenStack } from '../support/openstack.ts'
 import { administratorPassword, Client } from '../support/server.ts'
 import { accessible, button, dialog, heading, pick, rowOf } from './console.ts'
 import { field, fill } from './forms.ts'
@@ -169,20 +168,15 @@ test('a firewall is made of rules and a policy, put on ports, rearranged, and ta
 
 test('a real cloud without a firewall service says so, on each of the three pages', async ({ page, context }) => {
   test.skip(!cloudIsThere, 'there is no OpenStack on this host')
-  const close = await openWayToOpenStack()
-  try {
-    await withCloud(context, registration(), async (name) => {
-      await signIn(context, 'tenant')
-      for (const [path, title] of [['/firewall', '防火墙'], ['/firewall-strategy', '防火墙策略'], ['/firewall-rule', '防火墙规则']] as const) {
-        await page.goto(path)
-        await expect(heading(page, title)).toBeVisible()
-        await expect(page.getByText('该云平台没有防火墙服务')).toBeVisible()
-        await expect(page.getByText(`“${name}”没有安装网络服务的防火墙扩展（FWaaS v2）`)).toBeVisible()
-        await expect(page.getByRole('button', { name: /^创建/ })).toHaveCount(0)
-        await look(page, path)
-      }
-    })
-  } finally {
-    close()
-  }
+  await withCloud(context, registration(), async (name) => {
+    await signIn(context, 'tenant')
+    for (const [path, title] of [['/firewall', '防火墙'], ['/firewall-strategy', '防火墙策略'], ['/firewall-rule', '防火墙规则']] as const) {
+      await page.goto(path)
+      await expect(heading(page, title)).toBeVisible()
+      await expect(page.getByText('该云平台没有防火墙服务')).toBeVisible()
+      await expect(page.getByText(`“${name}”没有安装网络服务的防火墙扩展（FWaaS v2）`)).toBeVisible()
+      await expect(page.getByRole('button', { name: /^创建/ })).toHaveCount(0)
+      await look(page, path)
+    }
+  })
 })

@@ -2,7 +2,9 @@ import type { FullConfig } from '@playwright/test'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { flavors } from '@zhisuan/contract/nextstack/flavor'
 import { images, networks, vms } from '@zhisuan/contract/nextstack/vm'
+import { cloudIsThere } from '@zhisuan/engines/openstack/local'
 import { temporaryFolder } from '../support/folder.ts'
+import { openWayToOpenStack } from '../support/openstack.ts'
 import { asAdministrator, Client, startServer, until } from '../support/server.ts'
 import { register } from './people.ts'
 import { keepStage, password, type Stage } from './stage.ts'
@@ -14,6 +16,10 @@ export default async function setup({ workers }: FullConfig): Promise<() => Prom
     for (const one of ends.toReversed()) await one()
   }
   try {
+    if (cloudIsThere) {
+      const close = await openWayToOpenStack()
+      ends.push(async () => close())
+    }
     for (let worker = 0; worker < workers; worker++) await open(worker, ends)
     return end
   } catch (error) {

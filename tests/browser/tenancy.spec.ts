@@ -5,7 +5,6 @@ import { keystoneProjects } from '@zhisuan/contract/compute/project'
 import { createOpenStack } from '@zhisuan/engines/openstack/cloud'
 import { administrator, cloudIsThere, registration } from '@zhisuan/engines/openstack/local'
 import { all } from '@zhisuan/engines/openstack/session'
-import { openWayToOpenStack } from '../support/openstack.ts'
 import { administratorPassword, Client } from '../support/server.ts'
 import { accessible, button, dialog, pick, rowOf, shot } from './console.ts'
 import { fill, wrong } from './forms.ts'
@@ -18,14 +17,12 @@ test.describe('projects of a real Keystone, and their quotas', () => {
   const organisation = newName('浏览器组织')
   let direct: ReturnType<typeof createOpenStack>
   const ends: (() => Promise<unknown>)[] = []
-  let close: () => void = () => undefined
   let cloudId = ''
   let owner = { username: '', password: '' }
   let tenant: Client
   let admin: Client
 
   test.beforeAll(async () => {
-    close = await openWayToOpenStack()
     direct = createOpenStack(administrator())
     admin = new Client(stage().url, someAddress())
     await admin.signIn('admin', administratorPassword)
@@ -39,7 +36,6 @@ test.describe('projects of a real Keystone, and their quotas', () => {
     for (const end of ends.toReversed()) await end().catch(() => undefined)
     if (cloudId !== '') await admin.call(clouds.delete, { params: { id: cloudId }, query: { force: 'true' } })
     await direct.close()
-    close()
   })
 
   /** As it is after whoever made it was killed, or after its owner went; without a tag: somebody else's. */
