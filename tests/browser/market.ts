@@ -4,7 +4,7 @@ import { toMinor } from '@zhisuan/contract/bill/money'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { ledger } from '../../apps/server/src/modules/bill/ledger/ledger.service.ts'
-import { openDatabase } from '../../apps/server/src/platform/db/database.ts'
+import { openDatabase, type Db } from '../../apps/server/src/platform/db/database.ts'
 import { embeddedUrl } from '../../apps/server/src/platform/db/embedded.ts'
 import { uuidv7 } from '../../apps/server/src/platform/ids.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -26,6 +26,14 @@ export async function startMarket(name: string) {
   const data = temporaryFolder(name)
   const server = await startServer(data.path, { LOCAL_CLOUD: 'sandbox', TRUST_PROXY: '1' })
   const admin = await asAdministrator(server)
+  const onDatabase = async (work: (db: Db) => Promise<unknown>): Promise<void> => {
+    const { db, close } = openDatabase(embeddedUrl(join(data.path, 'database'), 'zhisuan'), { poolSize: 1, log: silent })
+    try {
+      await work(db)
+    } finally {
+      await close()
+    }
+  }
   return {
     url: server.url,
     admin,
@@ -39,15 +47,11 @@ export async function startMarket(name: string) {
     },
     /** As if so much had been used: usage is rated when its hour is over, which no test waits for. */
     async uses(bpId: string, amount: string): Promise<void> {
-      const { db, close } = openDatabase(embeddedUrl(join(data.path, 'database'), 'zhisuan'), { poolSize: 1, log: silent })
-      await db.transaction().execute((tx) => ledger.chargeUsage(tx, { owner_id: bpId, amount: toMinor(amount), key: uuidv7() }))
-      await close()
+      await onDatabase((db) => db.transaction().execute((tx) => ledger.chargeUsage(tx, { owner_id: bpId, amount: toMinor(amount), key: uuidv7() })))
     },
     /** As if that had been of one product, this month. */
     async usesProduct(bpId: string, productId: string, amount: string): Promise<void> {
-      const { db, close } = openDatabase(embeddedUrl(join(data.path, 'database'), 'zhisuan'), { poolSize: 1, log: silent })
-      await sql`insert into usage_sums (bp_id, month, dimension, key, amount) values (${bpId}, date_trunc('month', now())::date, 'product', ${productId}, ${String(toMinor(amount))})`.execute(db)
-      await close()
+      await onDatabase((db) => sql`insert into usage_sums (bp_id, month, dimension, key, amount) values (${bpId}, date_trunc('month', now())::date, 'product', ${productId}, ${String(toMinor(amount))})`.execute(db))
     },
     async stop(): Promise<void> {
       await server.stop()

@@ -1,5 +1,6 @@
 /** What all pages of the second cloud family say. */
 export default {
+  gib: 'GB',
   notice: {
     toClouds: '查看云平台',
     maintenance: '云平台“{{name}}”维护中',

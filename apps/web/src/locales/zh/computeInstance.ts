@@ -379,7 +379,6 @@ export default {
     diskSize: '大小',
     diskType: '类型',
     diskWith: '随实例删除',
-    gib: 'GB',
     networks: '网络',
     network: '网络{{number}}',
     networkAdd: '添加网络',

@@ -250,7 +250,6 @@ export default {
     choose: '请选择{{what}}',
     chooseNone: '没有可选的{{what}}',
     size: '容量',
-    sizeUnit: 'GB',
     sizeRequired: '请输入容量',
     sizeAtLeast: '不能小于来源的{{size}}',
     type: '类型',

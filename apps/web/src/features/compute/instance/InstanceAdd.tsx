@@ -38,7 +38,7 @@ import { AddSummary } from './AddSummary.tsx'
 import { imageChoice, isJoinable, isUsable, networkChoice, volumeChoice } from './choices.ts'
 import { CloudSelect, CloudSelectMany } from './CloudSelect.tsx'
 import { FlavorPicker } from './FlavorPicker.tsx'
-import { GibInput } from './GibInput.tsx'
+import { GibInput } from '../GibInput.tsx'
 import { clearDraft, readDraft, writeDraft } from './instanceDraft.ts'
 import { blank, bodyOf, failuresOf, leastRootBytes, wantsOf, sourceTypes, type InstanceTyped } from './instanceForm.ts'
 import { touchedByInstance } from './instanceRules.ts'
@@ -176,7 +176,7 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
           {((type === 'image' && typed.source?.on_volume === true) || type === 'snapshot') && (
             <div className="ci-line">
               <Form.Item name={['source', 'disk', 'size_bytes']} label={t('add.rootSize')} extra={t('add.rootSizeNote', { size: format.bytes(least) })} required={type === 'image'} rules={type === 'image' ? required(t('add.rootSize')) : []}>
-                <GibInput leastBytes={least} label={t('add.rootSize')} />
+                <GibInput wide leastBytes={least} label={t('add.rootSize')} />
               </Form.Item>
               {type === 'image' && (
                 <Form.Item name={['source', 'disk', 'volume_type']} label={t('add.rootType')}>
@@ -203,7 +203,7 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
                 {rows.map((row, at) => (
                   <div key={row.key} className="ci-line" role="group" aria-label={t('add.disk', { number: at + 1 })}>
                     <Form.Item name={[row.name, 'size_bytes']} label={t('add.disk', { number: at + 1 })} rules={required(t('add.diskSize'))} required>
-                      <GibInput leastBytes={2 ** 30} label={`${t('add.disk', { number: at + 1 })} ${t('add.diskSize')}`} />
+                      <GibInput wide label={`${t('add.disk', { number: at + 1 })} ${t('add.diskSize')}`} />
                     </Form.Item>
                     <Form.Item name={[row.name, 'volume_type']} label={t('add.diskType')}>
                       <TypeSelect cloudId={cloudId} label={`${t('add.disk', { number: at + 1 })} ${t('add.diskType')}`} />

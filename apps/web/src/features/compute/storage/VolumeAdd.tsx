@@ -20,7 +20,7 @@ import { useCloudLines } from '../CloudTable.tsx'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { QuotaWarning } from '../tenancy/QuotaWarning.tsx'
 import { SourceChoice, useSources, type SourceKind } from './Choices.tsx'
-import { GibInput } from './GibInput.tsx'
+import { GibInput } from '../GibInput.tsx'
 import { StoragePage, useZones } from './StoragePage.tsx'
 import { gib, touchedByStorage } from './storageRules.ts'
 

@@ -18,7 +18,7 @@ import { StoragePrice } from '../../bill/quote/StoragePrice.tsx'
 import { useCloudLines } from '../CloudTable.tsx'
 import { useOwner } from '../tenancy/useOwner.ts'
 import { ServerChoice, TypeChoice } from './Choices.tsx'
-import { GibInput } from './GibInput.tsx'
+import { GibInput } from '../GibInput.tsx'
 import { titleOf, touchedByStorage } from './storageRules.ts'
 
 export interface OfVolume {
