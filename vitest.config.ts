@@ -13,7 +13,10 @@ const engines = {
   /** The host's Docker. */
   docker: { include: docker, exclude: [] },
   /** The cloud that `scripts/engines.sh openstack up` makes. */
-  openstack: { include: ['packages/engines/src/openstack/**/*.openstack.test.ts', 'apps/server/src/**/*.openstack.test.ts', 'tests/engines/**/*.openstack.test.ts'], exclude: [] },
+  openstack: {
+    include: ['packages/engines/src/openstack/**/*.openstack.test.ts', 'apps/server/src/**/*.openstack.test.ts', 'tests/engines/**/*.openstack.test.ts'],
+    exclude: [],
+  },
 }
 
 const database = ['apps/server/src/testing/database.ts']
@@ -51,7 +54,14 @@ export default defineConfig({
       { test: { ...unit, name: 'unit', include: unitFiles, exclude: mockingFiles, isolate: false } },
       { test: { ...unit, name: 'unit-mocking', include: mockingFiles } },
       ...Object.entries(engines).map(([name, { include, exclude }]) => ({
-        test: { name, ...patience, ...(name === 'openstack' && { globalSetup: database }), include, exclude: [...exclude, '**/node_modules/**'], fileParallelism: false },
+        test: {
+          name,
+          ...patience,
+          ...(name === 'openstack' && { globalSetup: database }),
+          include,
+          exclude: [...exclude, '**/node_modules/**'],
+          fileParallelism: false,
+        },
       })),
     ],
   },

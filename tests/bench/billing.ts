@@ -63,7 +63,8 @@ export async function benchBilling(data: string): Promise<Figure[]> {
     `)
     const [lines] = rows
     // Where the price changes within an hour, or what is paid in advance, an interval has two lines.
-    if (lines === undefined || lines.count < count || lines.discounted < count / 3 || lines.beyond < (0.4 * count)) throw new Error(`other lines than those: ${JSON.stringify(lines)}`)
+    if (lines === undefined || lines.count < count || lines.discounted < count / 3 || lines.beyond < 0.4 * count)
+      throw new Error(`other lines than those: ${JSON.stringify(lines)}`)
     await pool.query('vacuum analyze')
 
     const server = await startServer(data, { DATABASE_URL: url, LOCAL_CLOUD: 'sandbox', LOG_LEVEL: 'error', ZHISUAN_ENV: 'production' })
@@ -81,8 +82,22 @@ export async function benchBilling(data: string): Promise<Figure[]> {
     }
     const p95 = percentile(overviewMs, 0.95)
     return [
-      { name: `rating ${count.toLocaleString('en')} usage intervals`, ours: `${ratedSeconds.toFixed(1)} s`, floor: '60 s', value: ratedSeconds / 60, bar: '≤ 1', met: ratedSeconds <= 60 },
-      { name: `month overview of an organisation with ${count.toLocaleString('en')} lines, p95`, ours: `${p95.toFixed(1)} ms`, floor: '100 ms', value: p95 / 100, bar: '≤ 1', met: p95 <= 100 },
+      {
+        name: `rating ${count.toLocaleString('en')} usage intervals`,
+        ours: `${ratedSeconds.toFixed(1)} s`,
+        floor: '60 s',
+        value: ratedSeconds / 60,
+        bar: '≤ 1',
+        met: ratedSeconds <= 60,
+      },
+      {
+        name: `month overview of an organisation with ${count.toLocaleString('en')} lines, p95`,
+        ours: `${p95.toFixed(1)} ms`,
+        floor: '100 ms',
+        value: p95 / 100,
+        bar: '≤ 1',
+        met: p95 <= 100,
+      },
     ]
   } finally {
     await database.close()

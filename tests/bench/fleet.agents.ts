@@ -3,7 +3,9 @@ import { keepTunnel } from '../../apps/agent/src/tunnel.ts'
 
 /** What {@link benchFleet} hands to a process of agents. */
 export type ToAgents =
-  | { readonly start: { readonly url: string; readonly publicKey: string; readonly agents: readonly { readonly edgeId: string; readonly privateKey: string }[] } }
+  | {
+      readonly start: { readonly url: string; readonly publicKey: string; readonly agents: readonly { readonly edgeId: string; readonly privateKey: string }[] }
+    }
   /** Only so many of them go on. */
   | { readonly keep: number }
 /** What it hears of them, several times a second. */
@@ -38,7 +40,14 @@ const factsOf = (n: number): NodeFacts => ({
   swap_bytes: 0,
   disks: ['/', '/data'].map((mount) => ({ mount, device: `/dev/disk${mount}`, file_system: 'ext4', total_bytes: 4096 * gib })),
   nics: [{ name: 'eth0', mac: '52:54:00:00:00:01', addresses: [`10.${n >> 16}.${(n >> 8) & 255}.${n & 255}/8`], speed_mbps: 25_000 }],
-  gpus: cards.map((index) => ({ index, uuid: uuidOf(n, index), vendor: 'nvidia', model: 'NVIDIA H100 80GB HBM3', memory_bytes: 80 * gib, driver: '550.54.15' })),
+  gpus: cards.map((index) => ({
+    index,
+    uuid: uuidOf(n, index),
+    vendor: 'nvidia',
+    model: 'NVIDIA H100 80GB HBM3',
+    memory_bytes: 80 * gib,
+    driver: '550.54.15',
+  })),
   docker: null,
   docker_error: 'connect ENOENT /var/run/docker.sock',
   booted_at: new Date(0).toISOString(),
@@ -53,7 +62,13 @@ const metricsOf = (n: number): NodeMetrics => ({
   memory: { total_bytes: 1024 * gib, used_bytes: Math.round(Math.random() * 1024 * 2 ** 20) * 1024 },
   disks: ['/', '/data'].map((mount) => ({ mount, total_bytes: 4096 * gib, used_bytes: Math.round(Math.random() * 2 ** 30) * 4096 })),
   nics: [{ name: 'eth0', received_bytes: Date.now() * 1_000, sent_bytes: Date.now() * 2_000 }],
-  gpus: cards.map((index) => ({ uuid: uuidOf(n, index), share: hundredths(1), memory_used_bytes: Math.round(Math.random() * 80 * 1024) * 2 ** 20, temperature_celsius: 40 + Math.round(Math.random() * 40), power_watts: hundredths(700) })),
+  gpus: cards.map((index) => ({
+    uuid: uuidOf(n, index),
+    share: hundredths(1),
+    memory_used_bytes: Math.round(Math.random() * 80 * 1024) * 2 ** 20,
+    temperature_celsius: 40 + Math.round(Math.random() * 40),
+    power_watts: hundredths(700),
+  })),
 })
 
 function start({ url, publicKey, agents }: Extract<ToAgents, { start: unknown }>['start']): void {

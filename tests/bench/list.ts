@@ -93,7 +93,10 @@ export async function benchList(data: string): Promise<Figure[]> {
 /** What counts all of them at each question. */
 async function counted(url: string, token: string): Promise<Figure[]> {
   const figures: Figure[] = []
-  for (const [name, path] of [['overview', '/api/nextstack/v1/overview'], ['hosts', '/api/nextstack/v1/hosts']] as const) {
+  for (const [name, path] of [
+    ['overview', '/api/nextstack/v1/overview'],
+    ['hosts', '/api/nextstack/v1/hosts'],
+  ] as const) {
     const ask = async (): Promise<void> => {
       const response = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } })
       if (response.status !== 200) throw new Error(await response.text())

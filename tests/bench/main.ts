@@ -24,7 +24,18 @@ export interface Figure {
 
 const data = temporaryFolder('bench')
 const only = process.argv.slice(2)
-const parts = { start: benchStart, list: benchList, resources: benchResources, create: benchCreate, bytes: benchBytes, agent: benchAgent, fleet: benchFleet, policy: benchPolicy, billing: benchBilling, openstack: benchOpenStack }
+const parts = {
+  start: benchStart,
+  list: benchList,
+  resources: benchResources,
+  create: benchCreate,
+  bytes: benchBytes,
+  agent: benchAgent,
+  fleet: benchFleet,
+  policy: benchPolicy,
+  billing: benchBilling,
+  openstack: benchOpenStack,
+}
 const figures: Figure[] = []
 try {
   for (const [name, run] of Object.entries(parts)) {

@@ -61,7 +61,10 @@ export async function benchHorizon(server: { readonly url: string }, token: stri
         met: value >= 5,
       }
     }
-    return [figure('usable table, all of them', times.own, times.most, `Horizon with ${most} a page`), figure('usable table, its first rows', times.first, times.few, `Horizon with ${few} a page`)]
+    return [
+      figure('usable table, all of them', times.own, times.most, `Horizon with ${most} a page`),
+      figure('usable table, its first rows', times.first, times.few, `Horizon with ${few} a page`),
+    ]
   } finally {
     await browser.close()
   }

@@ -53,7 +53,11 @@ async function fill(direct: OpenStack, projectId: string, count: number): Promis
   await direct.compute.quotas.set(projectId, { instances: -1, cores: -1, ram: -1 })
   await direct.network.quotas.set(projectId, { port: -1 })
   const { compute, images, network, session } = await inside(direct, projectId)
-  const [[image], flavors, [existing]] = await Promise.all([all(images.list({ name: 'empty' })), all(compute.flavors.list()), all(network.networks.list({ name, project_id: projectId }))])
+  const [[image], flavors, [existing]] = await Promise.all([
+    all(images.list({ name: 'empty' })),
+    all(compute.flavors.list()),
+    all(network.networks.list({ name, project_id: projectId })),
+  ])
   const flavor = flavors.find((one) => one.name === 'm1.tiny')
   const own = existing ?? (await network.networks.create({ name }))
   if (own.subnetIds.length === 0) await network.subnets.create({ networkId: own.id, name, cidr: '10.240.0.0/20', version: 4 })
@@ -76,7 +80,12 @@ async function fill(direct: OpenStack, projectId: string, count: number): Promis
         max_count: size,
         return_reservation_id: true,
       }
-      const { reservation_id } = await session.json('compute', z.object({ reservation_id: z.string() }), { method: 'POST', path: '/servers', body: { server }, timeoutMs: 300_000 })
+      const { reservation_id } = await session.json('compute', z.object({ reservation_id: z.string() }), {
+        method: 'POST',
+        path: '/servers',
+        body: { server },
+        timeoutMs: 300_000,
+      })
       await settled(() => all(compute.servers.names({ reservation_id, status: 'BUILD' })))
     }
   }
@@ -100,5 +109,6 @@ async function clear(direct: OpenStack, projectId: string): Promise<void> {
 
 /** Until none is left. Half an hour: a machine that does other things too takes its time over a thousand. */
 async function settled(look: () => Promise<readonly unknown[]>): Promise<void> {
-  for (const end = Date.now() + 1_800_000; (await look()).length > 0; await sleep(3_000)) if (Date.now() > end) throw new Error('the servers of the benchmark did not settle')
+  for (const end = Date.now() + 1_800_000; (await look()).length > 0; await sleep(3_000))
+    if (Date.now() > end) throw new Error('the servers of the benchmark did not settle')
 }

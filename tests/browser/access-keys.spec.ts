@@ -13,7 +13,12 @@ const byToken = async (token: string, url = currentUrl()): Promise<number> => (a
 /** As a program signs its request. */
 async function bySignature(id: string, secret: string): Promise<number> {
   const signed = await httpbis.signMessage(
-    { key: createSigner(secret, 'hmac-sha256', id), fields: ['@method', '@target-uri'], params: ['created', 'nonce', 'keyid'], paramValues: { nonce: randomUUID() } },
+    {
+      key: createSigner(secret, 'hmac-sha256', id),
+      fields: ['@method', '@target-uri'],
+      params: ['created', 'nonce', 'keyid'],
+      paramValues: { nonce: randomUUID() },
+    },
     { method: 'GET', url: currentUrl(), headers: {} },
   )
   return (await fetch(currentUrl(), { headers: Object.entries(signed.headers).map(([name, value]): [string, string] => [name, String(value)]) })).status
@@ -25,7 +30,9 @@ const row = (page: Page, name: string) => section(page).getByRole('listitem').fi
 async function keep(page: Page, ...labels: string[]): Promise<string[]> {
   const told: string[] = []
   for (const label of labels) {
-    await dialog(page).getByRole('button', { name: `复制 ${label}`, exact: true }).click()
+    await dialog(page)
+      .getByRole('button', { name: `复制 ${label}`, exact: true })
+      .click()
     told.push(await page.evaluate(() => navigator.clipboard.readText()))
   }
   await dialog(page).getByRole('button', { name: '我已保存' }).click()
@@ -53,7 +60,7 @@ test('a token is made, used, rotated, switched off and on, and deleted', async (
   await accessible(page)
   await dialog(page).getByRole('button', { name: '创建', exact: true }).click()
   await expect(wrong(dialog(page), '名称')).toBeVisible()
-  await fill(dialog(page), { '名称': '发布脚本', '来源地址': '不是地址' })
+  await fill(dialog(page), { 名称: '发布脚本', 来源地址: '不是地址' })
   await field(dialog(page), '名称').focus()
   await expect(wrong(dialog(page), '来源地址')).toContainText('IP地址或网段')
   await field(dialog(page), '来源地址').fill('127.0.0.0/8\n::1')
@@ -117,7 +124,9 @@ test('a signing key is made and signs, also while it is rotated; what it may is 
   await expect(row(page, '结算')).toContainText('前仍有效')
 
   await rowAction(page, '结算', '修改')
-  await dialog(page).getByRole('radio', { name: /^自定义/ }).check()
+  await dialog(page)
+    .getByRole('radio', { name: /^自定义/ })
+    .check()
   await field(dialog(page), '策略文档').fill('{')
   await dialog(page).getByRole('button', { name: '保存' }).click()
   await expect(wrong(dialog(page), '策略文档')).toContainText('不是有效的JSON')

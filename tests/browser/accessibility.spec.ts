@@ -16,14 +16,18 @@ const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']
 async function settled(page: Page): Promise<void> {
   await expect(page.locator('h1').first()).toBeAttached()
   await expect(page.locator('.zs-placeholder, .zs-spinner, .ant-skeleton, .ant-spin-spinning')).toHaveCount(0)
-  await page.waitForFunction(() => document.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect?.getComputedTiming().iterations === Infinity))
+  await page.waitForFunction(() =>
+    document.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect?.getComputedTiming().iterations === Infinity),
+  )
 }
 
 /** What axe finds wrong on what is seen now. */
 async function check(page: Page, what: string, axe = new AxeBuilder({ page })): Promise<void> {
   await settled(page)
   const { violations } = await axe.withTags(rules).analyze()
-  const found = violations.flatMap(({ id, impact, help, nodes }) => nodes.map((node) => `${impact ?? ''} ${id}: ${help}: ${node.target.join(' ')} ${node.html.slice(0, 200)} ${node.failureSummary ?? ''}`))
+  const found = violations.flatMap(({ id, impact, help, nodes }) =>
+    nodes.map((node) => `${impact ?? ''} ${id}: ${help}: ${node.target.join(' ')} ${node.html.slice(0, 200)} ${node.failureSummary ?? ''}`),
+  )
   expect.soft(found, what).toEqual([])
 }
 
@@ -52,12 +56,14 @@ async function checkAll(page: Page, paths: readonly string[]): Promise<void> {
   }
 }
 
-
 /** Looks at a dialog, closes it as it was opened: with nothing done. */
 async function checkDialog(page: Page, what: string): Promise<void> {
   await expect(dialog(page)).toBeVisible()
   await check(page, what)
-  await dialog(page).getByRole('button', { name: /^(取消|关闭)$/ }).first().click()
+  await dialog(page)
+    .getByRole('button', { name: /^(取消|关闭)$/ })
+    .first()
+    .click()
   await expect(dialog(page)).toHaveCount(0)
 }
 
@@ -92,7 +98,10 @@ test('instances: list, instance, and all that opens on them', async ({ page, con
   await signIn(context, 'tenant')
 
   await page.goto(`/nextStack/vm?keyword=${encodeURIComponent('示例')}`)
-  await page.getByRole('row', { name: /示例实例/ }).getByRole('checkbox').check()
+  await page
+    .getByRole('row', { name: /示例实例/ })
+    .getByRole('checkbox')
+    .check()
   await check(page, 'list, one selected')
   await page.getByRole('region', { name: '批量操作' }).getByRole('button', { name: '关机', exact: true }).click()
   await checkDialog(page, 'list, batch confirmation')
@@ -102,7 +111,10 @@ test('instances: list, instance, and all that opens on them', async ({ page, con
   await page.getByRole('combobox', { name: '状态' }).click()
   await checkPopup(page, 'list, a filter open')
   await page.keyboard.press('Escape')
-  await page.getByRole('row', { name: /示例实例/ }).getByRole('button', { name: '更多' }).click()
+  await page
+    .getByRole('row', { name: /示例实例/ })
+    .getByRole('button', { name: '更多' })
+    .click()
   await checkPopup(page, 'list, menu of a row')
   await page.keyboard.press('Escape')
   await button(page, '产品').click()
@@ -148,7 +160,10 @@ test('instances: list, instance, and all that opens on them', async ({ page, con
   await check(page, 'creation, refused')
 })
 
-for (const [group, paths] of someAtATime([...pagesFor(['TENANT_ADMIN']).filter((path) => !pagesFor(['public']).includes(path)), '/nextStack/vm/detail/made-up'])) {
+for (const [group, paths] of someAtATime([
+  ...pagesFor(['TENANT_ADMIN']).filter((path) => !pagesFor(['public']).includes(path)),
+  '/nextStack/vm/detail/made-up',
+])) {
   test(`one without anything, on every list: ${group}`, async ({ page, context, trouble }) => {
     trouble.expect(/^404 GET \/api\/nextstack\/v1\/vms\//)
     await signIn(context, await register(stage().url, newName('empty'), newName('空组织')))
@@ -158,7 +173,11 @@ for (const [group, paths] of someAtATime([...pagesFor(['TENANT_ADMIN']).filter((
   })
 }
 
-for (const [group, paths] of someAtATime([...pagesFor(['ADMIN']).filter((path) => !pagesFor(['public']).includes(path)), '/infrastructure/cloudy?keyword=nobody-has-this-name', '/messageBoard?tab=leave'])) {
+for (const [group, paths] of someAtATime([
+  ...pagesFor(['ADMIN']).filter((path) => !pagesFor(['public']).includes(path)),
+  '/infrastructure/cloudy?keyword=nobody-has-this-name',
+  '/messageBoard?tab=leave',
+])) {
   test(`what administrators see: ${group}`, async ({ page, context }) => {
     await signIn(context, 'admin')
     await checkAll(page, paths)
@@ -202,8 +221,12 @@ test('account and help', async ({ page, context }) => {
   await check(page, 'help')
   await page.getByRole('searchbox').or(page.getByRole('textbox')).first().fill('nobody wrote of this')
   await check(page, 'help, nothing found')
-  const articles = await page.evaluate(async () => [...document.querySelectorAll<HTMLAnchorElement>('main a[href^="/help/helpCenter/"]')].map((link) => link.pathname))
-  for (const path of articles.length > 0 ? articles : ['/help/helpCenter/sign-in', '/help/helpCenter/terminal', '/help/helpCenter/error-codes', '/help/helpCenter/api']) {
+  const articles = await page.evaluate(async () =>
+    [...document.querySelectorAll<HTMLAnchorElement>('main a[href^="/help/helpCenter/"]')].map((link) => link.pathname),
+  )
+  for (const path of articles.length > 0
+    ? articles
+    : ['/help/helpCenter/sign-in', '/help/helpCenter/terminal', '/help/helpCenter/error-codes', '/help/helpCenter/api']) {
     await page.goto(path)
     await check(page, path)
   }

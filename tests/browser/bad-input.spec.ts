@@ -29,7 +29,7 @@ test.describe('bad input is refused beside its field, and stays', () => {
     await expect(wrong(page, '名称')).toHaveText('请输入内容')
 
     await openWizard(page)
-    const typed = { '名称': '有 空格', '描述': '说明\u0007', '登录密码': 'weak', 'SSH 公钥': 'not a key', '数量': '51' }
+    const typed = { 名称: '有 空格', 描述: '说明\u0007', 登录密码: 'weak', 'SSH 公钥': 'not a key', 数量: '51' }
     await fill(page, typed)
     const disk = page.getByRole('spinbutton', { name: '系统盘' })
     await disk.fill('1')
@@ -44,12 +44,12 @@ test.describe('bad input is refused beside its field, and stays', () => {
     // More than fifty cannot be typed.
     await expect(field(page, '数量')).toHaveValue('50')
 
-    await fill(page, { '名称': 'third', '描述': '', '登录密码': '', 'SSH 公钥': '', '数量': '1' })
+    await fill(page, { 名称: 'third', 描述: '', 登录密码: '', 'SSH 公钥': '', 数量: '1' })
     await disk.fill('20')
     await create.click()
     await expect(wrong(page, '登录密码')).toHaveText('请设置登录密码、SSH公钥或自定义数据中的至少一项')
     await expect(field(page, '登录密码')).toBeFocused()
-    await fill(page, { '名称': 'first', '登录密码': password })
+    await fill(page, { 名称: 'first', 登录密码: password })
     await create.click()
     await expect(wrong(page, '名称')).toHaveText('实例名称已存在')
     await expect(page.getByText('没有创建：实例名称已存在')).toBeVisible()
@@ -74,7 +74,7 @@ test.describe('bad input is refused beside its field, and stays', () => {
     const other = await elsewhere.newPage()
     for (const one of [page, other]) {
       await openWizard(one)
-      await fill(one, { '名称': name, '登录密码': password })
+      await fill(one, { 名称: name, 登录密码: password })
     }
     const answers = [page, other].map((one) => one.waitForResponse((response) => response.request().method() === 'POST' && response.url().endsWith('/vms')))
     await Promise.all([page, other].map((one) => button(one, '立即创建').click()))
@@ -98,7 +98,7 @@ test.describe('bad input is refused beside its field, and stays', () => {
     await field(dialog, '名称').fill('a/b')
     await button(dialog, '保存').click()
     await expect(wrong(dialog, '名称')).toHaveText('只能包含中文、字母、数字、下划线、连字符、点和@')
-    await fill(dialog, { '名称': 'second', '描述': '换个名字' })
+    await fill(dialog, { 名称: 'second', 描述: '换个名字' })
     await button(dialog, '保存').click()
     await expect(wrong(dialog, '名称')).toHaveText('实例名称已存在')
     await expect(field(dialog, '名称')).toHaveValue('second')
@@ -141,13 +141,15 @@ test.describe('bad input is refused beside its field, and stays', () => {
     await typed.fill('first')
     await expect(go).toBeDisabled()
     await typed.fill('second')
-    await fill(dialog, { '登录密码': 'weak', 'SSH 公钥': 'not a key' })
+    await fill(dialog, { 登录密码: 'weak', 'SSH 公钥': 'not a key' })
     await go.click()
     await expect(wrong(dialog, '登录密码')).toHaveText(/密码长度为8到64个字符/)
     await expect(wrong(dialog, 'SSH 公钥')).toHaveText(/请输入OpenSSH格式的公钥/)
-    await fill(dialog, { '登录密码': password, 'SSH 公钥': '' })
+    await fill(dialog, { 登录密码: password, 'SSH 公钥': '' })
     // The image goes away between the choice and the click.
-    await page.route('**/rebuild', (route) => route.continue({ postData: JSON.stringify({ ...route.request().postDataJSON(), image_fingerprint: '0'.repeat(64) }) }))
+    await page.route('**/rebuild', (route) =>
+      route.continue({ postData: JSON.stringify({ ...route.request().postDataJSON(), image_fingerprint: '0'.repeat(64) }) }),
+    )
     await go.click()
     await expect(dialog.locator('.ant-form-item-explain-error').filter({ hasText: '镜像不存在或已被删除' })).toBeVisible()
     await expect(field(dialog, '登录密码')).toHaveValue(password)
@@ -166,7 +168,7 @@ test.describe('bad input is refused beside its field, and stays', () => {
       await expect(wrong(drawer, '名称')).toHaveText('请输入内容')
       await expect(wrong(drawer, '套接字路径')).toHaveText('请输入套接字的绝对路径')
       await drawer.getByText('LXD / Incus HTTPS').click()
-      await fill(drawer, { '地址': 'http://10.0.0.1:8443', '客户端证书（PEM）': 'nonsense', '项目（可选）': '有 空格' })
+      await fill(drawer, { 地址: 'http://10.0.0.1:8443', '客户端证书（PEM）': 'nonsense', '项目（可选）': '有 空格' })
       await save.click()
       await expect(wrong(drawer, '地址')).toHaveText('请输入以 https:// 开头的地址')
       await expect(wrong(drawer, '客户端证书（PEM）')).toHaveText('请粘贴PEM格式的内容')
@@ -230,7 +232,7 @@ test.describe('bad input is refused beside its field, and stays', () => {
         await page.reload()
         await page.getByRole('row').filter({ hasText: name }).getByRole('button', { name: '编辑' }).click()
         const edit = page.getByRole('dialog', { name: `编辑“${name}”` })
-        await fill(edit, { '名称': first?.name ?? '', '描述': '改名' })
+        await fill(edit, { 名称: first?.name ?? '', 描述: '改名' })
         await button(edit, '保存').click()
         await expect(wrong(edit, '名称')).toHaveText('云平台名称已存在')
         await expect(field(edit, '描述')).toHaveValue('改名')
@@ -245,14 +247,16 @@ test.describe('bad input is refused beside its field, and stays', () => {
     await signIn(context, owner)
     await page.goto('/userMsg')
     const profile = page.getByRole('region', { name: '基本信息' })
-    await fill(profile, { '昵称': '响\u0007铃', '备注': '换\u0000行' })
+    await fill(profile, { 昵称: '响\u0007铃', 备注: '换\u0000行' })
     await button(profile, '保存').click()
     await expect(wrong(profile, '昵称')).toHaveText('不能包含控制字符')
     await expect(wrong(profile, '备注')).toHaveText('不能包含控制字符')
     await expect(field(profile, '昵称')).toHaveValue('响\u0007铃')
     // A server that is stricter than this page: its word stands at the field too.
-    await fill(profile, { '昵称': '小明', '备注': '说明' })
-    await page.route('**/users/current', (route) => (route.request().method() === 'PUT' ? route.continue({ postData: JSON.stringify({ nickname: '字'.repeat(65), description: '说明' }) }) : route.continue()))
+    await fill(profile, { 昵称: '小明', 备注: '说明' })
+    await page.route('**/users/current', (route) =>
+      route.request().method() === 'PUT' ? route.continue({ postData: JSON.stringify({ nickname: '字'.repeat(65), description: '说明' }) }) : route.continue(),
+    )
     await button(profile, '保存').click()
     await expect(wrong(profile, '昵称')).toHaveText('内容长度不能超过64个字符')
     await expect(field(profile, '昵称')).toHaveValue('小明')
@@ -261,7 +265,7 @@ test.describe('bad input is refused beside its field, and stays', () => {
     await page.evaluate(() => addEventListener('beforeunload', (event) => event.stopImmediatePropagation(), { capture: true }))
     await context.clearCookies()
     await page.goto('/messageBoard')
-    await fill(page, { '称呼': '有 空格', '手机号': '123', '验证码': 'abc', '留言内容': '响\u0007铃' })
+    await fill(page, { 称呼: '有 空格', 手机号: '123', 验证码: 'abc', 留言内容: '响\u0007铃' })
     await button(page, '提交留言').click()
     await expect(wrong(page, '称呼')).toHaveText('只能包含中文、字母、数字、下划线、连字符、点和@')
     await expect(wrong(page, '手机号')).toHaveText('请输入正确的手机号')

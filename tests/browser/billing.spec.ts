@@ -33,7 +33,16 @@ const priced = (page: Page, yuanOfUnit: bigint) =>
     const lines = items.map(({ meter, variant = '', quantity }) => {
       const [units, id] = [quantity / meters[meter].perUnit, '0198a000-0000-7000-8000-000000000004']
       const amount = toDecimal(yuanOfUnit * BigInt(units))
-      return { meter, variant, sku: { id, name: '容量' }, quantity, parts: [{ units: String(units), price: toDecimal(yuanOfUnit) }], fraction: '1.00', list_amount: amount, amount }
+      return {
+        meter,
+        variant,
+        sku: { id, name: '容量' },
+        quantity,
+        parts: [{ units: String(units), price: toDecimal(yuanOfUnit) }],
+        fraction: '1.00',
+        list_amount: amount,
+        amount,
+      }
     })
     const amount = toDecimal(lines.reduce((sum, line) => sum + toMinor(line.amount), 0n))
     const json: ResponseOf<typeof quotes.ask> = { period: 'hour', count: 1, list_amount: amount, amount, lines, unpriced: [] }
@@ -82,7 +91,17 @@ test('what is made on an OpenStack has its price where it is made, grown and res
   const played = new PlayedCloud()
   const auth_url = await played.open()
   const admin = await clientOf({ username: 'admin', password: administratorPassword })
-  const connection = { type: 'openstack-password' as const, auth_url, interface: 'public' as const, region: 'RegionOne', username: 'admin', password: playedPassword, user_domain: 'Default', project: 'admin', project_domain: 'Default' }
+  const connection = {
+    type: 'openstack-password' as const,
+    auth_url,
+    interface: 'public' as const,
+    region: 'RegionOne',
+    username: 'admin',
+    password: playedPassword,
+    user_domain: 'Default',
+    project: 'admin',
+    project_domain: 'Default',
+  }
   const { cloud_id } = await admin.call(clouds.create, { body: { name: newName('华北'), product: 'openstack', connection } })
   const look = async (what: string): Promise<void> => {
     await page.setViewportSize({ width: 1440, height: 900 })

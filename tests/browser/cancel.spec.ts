@@ -20,7 +20,10 @@ class Door {
   constructor(path: string) {
     this.#server = createServer((client) => {
       const engine = connect(lxd)
-      for (const [one, other] of [[client, engine], [engine, client]] as const) {
+      for (const [one, other] of [
+        [client, engine],
+        [engine, client],
+      ] as const) {
         one.on('error', () => undefined)
         one.on('close', () => other.destroy())
       }
@@ -76,7 +79,15 @@ test.describe('an operation that goes on', () => {
     const [network] = (await client.call(networks.list, { query })).items
     const flavor = (await client.call(flavors.list)).items.find(({ name }) => name === 'nano')
     door.shut()
-    const body = { cloud_id, name: 'cancelled', type: 'container', image_fingerprint: image?.fingerprint, network: network?.name, flavor_id: flavor?.id, password: 'Cancel-test-1' }
+    const body = {
+      cloud_id,
+      name: 'cancelled',
+      type: 'container',
+      image_fingerprint: image?.fingerprint,
+      network: network?.name,
+      flavor_id: flavor?.id,
+      password: 'Cancel-test-1',
+    }
     return (await client.call(vms.create, { body })).items[0]?.id ?? ''
   }
 

@@ -47,7 +47,17 @@ for (const [service, said] of Object.entries(services) as [PlayedService, string
     const administrator = new Client(stage().url, someAddress())
     await administrator.signIn('admin', administratorPassword)
     const name = newName('华东')
-    const connection = { type: 'openstack-password' as const, auth_url, interface: 'public' as const, region: 'RegionOne', username: 'admin', password: playedPassword, user_domain: 'Default', project: 'admin', project_domain: 'Default' }
+    const connection = {
+      type: 'openstack-password' as const,
+      auth_url,
+      interface: 'public' as const,
+      region: 'RegionOne',
+      username: 'admin',
+      password: playedPassword,
+      user_domain: 'Default',
+      project: 'admin',
+      project_domain: 'Default',
+    }
     const { cloud_id } = await administrator.call(clouds.create, { body: { name, product: 'openstack', connection } })
     /** What says that something failed: the page itself, or a line above what is there. */
     const saidOf = (within: Page): Locator => within.getByRole('alert').filter({ hasText: `云平台“${name}”的${said}` })

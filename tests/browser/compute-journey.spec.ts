@@ -33,7 +33,6 @@ test.describe('everything a service needs, on OpenStack', () => {
     await direct.close()
   })
 
-
   /** Beside deleting it for good. */
   const recycle = async (row: Locator): Promise<void> => {
     await row.getByRole('button', { name: /更多/ }).click()
@@ -124,7 +123,10 @@ test.describe('everything a service needs, on OpenStack', () => {
 
       await test.step('the picture of how all of it hangs together', async () => {
         await page.goto('/networks?tab=topology')
-        const picture = page.getByRole('region', { name: /网络拓扑/ }).or(page.getByLabel(/网络拓扑/)).first()
+        const picture = page
+          .getByRole('region', { name: /网络拓扑/ })
+          .or(page.getByLabel(/网络拓扑/))
+          .first()
         for (const part of ['public', router, network, instance]) await expect(picture).toContainText(part)
         await shot(page, 'journey-topology')
       })

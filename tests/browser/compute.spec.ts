@@ -8,7 +8,6 @@ import { field, fill } from './forms.ts'
 import { newName } from './people.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
 
-
 test.describe('flavors', () => {
   test('an administrator makes one, looks at it, changes who may choose it, and deletes it', async ({ page, context, trouble }) => {
     // The page may ask for what it shows once more, after it is gone.
@@ -28,7 +27,9 @@ test.describe('flavors', () => {
     await expect(dialog(page).getByText('请输入内容')).toHaveCount(0)
     await dialog(page).getByRole('switch', { name: '直通整块 GPU' }).click()
     await fill(page, { 'GPU 型号': 'NVIDIA A100', 数量: '2' })
-    await dialog(page).getByRole('radio', { name: /仅指定的组织/ }).check()
+    await dialog(page)
+      .getByRole('radio', { name: /仅指定的组织/ })
+      .check()
     await dialog(page).getByRole('button', { name: '创建规格' }).click()
     await expect(dialog(page).getByText('请至少选择一个组织，或设为公开')).toBeVisible()
     await field(page, '可以选择的组织').fill('浏览器测试')
@@ -162,7 +163,8 @@ test.describe('SSH keys', () => {
     await fill(page, { 公钥: '-----BEGIN OPENSSH PRIVATE KEY-----' })
     await submit()
     await expect(dialog(page).getByText('这是私钥')).toBeVisible()
-    const weak = 'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQCuiBwx3Wr4bEGZ6SMxt9bLZojaClAP/FidpDwmcXbeNIdm6YaFwmOQ93LLMokMTNhcuoRyeOUOTOr+MXQxk9Q6pDx3a0fxVidJcvjMYctD2DNooJNnAKovCRqHSVJcq5AsMAfDO100KnMNm/JOCwzWplVB5Ue5S/E8emIqZT/MMw=='
+    const weak =
+      'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQCuiBwx3Wr4bEGZ6SMxt9bLZojaClAP/FidpDwmcXbeNIdm6YaFwmOQ93LLMokMTNhcuoRyeOUOTOr+MXQxk9Q6pDx3a0fxVidJcvjMYctD2DNooJNnAKovCRqHSVJcq5AsMAfDO100KnMNm/JOCwzWplVB5Ue5S/E8emIqZT/MMw=='
     await fill(page, { 公钥: weak })
     await submit()
     await expect(dialog(page).getByText('公钥内容无效或长度不足')).toBeVisible()
@@ -184,7 +186,11 @@ test.describe('commands', () => {
   test('one runs in two instances that were selected in the list; its results stand side by side', async ({ page, context }) => {
     await signIn(context, 'tenant')
     await page.goto('/nextStack/vm?keyword=batch-&sort=name')
-    for (const name of ['batch-1', 'batch-2']) await page.getByRole('row', { name: new RegExp(`${name}(?!\\d)`) }).getByRole('checkbox').check()
+    for (const name of ['batch-1', 'batch-2'])
+      await page
+        .getByRole('row', { name: new RegExp(`${name}(?!\\d)`) })
+        .getByRole('checkbox')
+        .check()
     await page.getByRole('button', { name: '执行命令' }).click()
     await expect(page).toHaveURL(/mode=batch/)
     // By its whole name: the list that is left has batch-10 too.
@@ -273,7 +279,10 @@ test.describe('changes', () => {
     const other = await browser.newContext({ baseURL: stage().url })
     await signIn(other, 'tenant')
     const token = (await other.cookies()).find((cookie) => cookie.name === 'token')?.value ?? ''
-    const answer = await other.request.post('/api/nextstack/v1/commands', { headers: { authorization: `Bearer ${token}` }, data: { vm_ids: [stage().vmId], script: 'true', name } })
+    const answer = await other.request.post('/api/nextstack/v1/commands', {
+      headers: { authorization: `Bearer ${token}` },
+      data: { vm_ids: [stage().vmId], script: 'true', name },
+    })
     expect(answer.status()).toBe(202)
     await expect
       .poll(async () => {

@@ -5,9 +5,16 @@ import { expect } from './test.ts'
 
 /** What axe finds wrong on what is seen now, once nothing fades in any more. */
 export async function accessible(page: Page, what?: string): Promise<void> {
-  await page.waitForFunction(() => document.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect?.getComputedTiming().iterations === Infinity))
+  await page.waitForFunction(() =>
+    document.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect?.getComputedTiming().iterations === Infinity),
+  )
   const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']).analyze()
-  expect.soft(violations.map(({ id, impact, nodes }) => `${impact ?? ''} ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' ')}`), what).toEqual([])
+  expect
+    .soft(
+      violations.map(({ id, impact, nodes }) => `${impact ?? ''} ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' ')}`),
+      what,
+    )
+    .toEqual([])
 }
 
 export const button = (within: Page | Locator, name: string): Locator => within.getByRole('button', { name, exact: true })

@@ -39,7 +39,8 @@ test.describe('containers on a real Docker', () => {
   })
   test.afterAll(async () => {
     await agent?.stop()
-    for (const one of await docker.containers.list({ all: true })) if (one.image === image) await docker.containers.remove(one.id, { force: true, volumes: true })
+    for (const one of await docker.containers.list({ all: true }))
+      if (one.image === image) await docker.containers.remove(one.id, { force: true, volumes: true })
     for (const { id, tags } of await docker.images.list()) if (tags.includes(image)) await docker.images.remove(id, { force: true })
     data.remove()
   })

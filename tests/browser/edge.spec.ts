@@ -106,11 +106,22 @@ test('a pull shows its layers, and a reload shows them again; pruning says befor
     // There is no Docker here: what it would answer is put in its place.
     const image = { id: `sha256:${'ab'.repeat(32)}`, tags: ['busybox:1'], size_bytes: 5 * 2 ** 20, created_at: '2026-01-01T00:00:00Z', used_by: ['web'] }
     let status = 'running'
-    await page.route('**/api/ecrm/v1/edges/*/images', (route) => (route.request().method() === 'POST' ? route.fulfill({ status: 202, json: { pull_id: randomUUID() } }) : route.fulfill({ json: { items: [image] } })))
-    await page.route('**/api/ecrm/v1/edges/*/images/pulls/*', (route) =>
-      route.fulfill({ json: { image: 'nginx:1.27', status, error: null, layers: [{ id: 'aaaaaaaaaaaa', status: 'Downloading', current_bytes: 2 ** 20, total_bytes: 2 ** 21 }] } }),
+    await page.route('**/api/ecrm/v1/edges/*/images', (route) =>
+      route.request().method() === 'POST' ? route.fulfill({ status: 202, json: { pull_id: randomUUID() } }) : route.fulfill({ json: { items: [image] } }),
     )
-    await page.route('**/api/ecrm/v1/edges/*/images/prune', (route) => route.fulfill({ json: { items: [{ id: image.id, tags: [], size_bytes: 2 ** 20 }], freed_bytes: 2 ** 20 } }))
+    await page.route('**/api/ecrm/v1/edges/*/images/pulls/*', (route) =>
+      route.fulfill({
+        json: {
+          image: 'nginx:1.27',
+          status,
+          error: null,
+          layers: [{ id: 'aaaaaaaaaaaa', status: 'Downloading', current_bytes: 2 ** 20, total_bytes: 2 ** 21 }],
+        },
+      }),
+    )
+    await page.route('**/api/ecrm/v1/edges/*/images/prune', (route) =>
+      route.fulfill({ json: { items: [{ id: image.id, tags: [], size_bytes: 2 ** 20 }], freed_bytes: 2 ** 20 } }),
+    )
 
     await page.locator('.zs-head-actions').getByRole('button', { name: '镜像' }).click()
     await expect(heading(page, `“${name}”上的镜像`)).toBeVisible()
@@ -141,7 +152,9 @@ test('regions hold sites, and both are deleted only when they are empty', async 
   await page.getByRole('button', { name: '创建区域' }).first().click()
   await fill(dialog(page), { 名称: region })
   await accessible(page, 'a new region')
-  await dialog(page).getByRole('button', { name: /^创\s*建$/ }).click()
+  await dialog(page)
+    .getByRole('button', { name: /^创\s*建$/ })
+    .click()
   await expect(toast(page, '区域已创建')).toBeVisible()
   await page.getByRole('link', { name: region }).click()
   await expect(heading(page, '站点')).toBeVisible()
@@ -150,11 +163,15 @@ test('regions hold sites, and both are deleted only when they are empty', async 
   await fill(dialog(page), { 名称: site, 详细地址: '示例路 1 号', 经度: '121.47' })
   await dialog(page).getByLabel('省、自治区、直辖市').fill('上海')
   await page.getByTitle('上海市').click()
-  await dialog(page).getByRole('button', { name: /^创\s*建$/ }).click()
+  await dialog(page)
+    .getByRole('button', { name: /^创\s*建$/ })
+    .click()
   await expect(dialog(page)).toContainText('经度和纬度须同时填写')
   await fill(dialog(page), { 纬度: '31.23' })
   await accessible(page, 'a new site')
-  await dialog(page).getByRole('button', { name: /^创\s*建$/ }).click()
+  await dialog(page)
+    .getByRole('button', { name: /^创\s*建$/ })
+    .click()
   await expect(toast(page, '站点已创建')).toBeVisible()
   await page.getByRole('link', { name: site }).click()
   await expect(heading(page, site)).toBeVisible()
@@ -166,11 +183,17 @@ test('regions hold sites, and both are deleted only when they are empty', async 
   await page.goto('/area')
   await expect(page.getByRole('row', { name: new RegExp(region) }).getByRole('button', { name: '删除' })).toHaveAttribute('aria-disabled', 'true')
   await page.goto('/website')
-  await page.getByRole('row', { name: new RegExp(site) }).getByRole('button', { name: '删除' }).click()
+  await page
+    .getByRole('row', { name: new RegExp(site) })
+    .getByRole('button', { name: '删除' })
+    .click()
   await dialog(page).getByRole('button', { name: '删除' }).click()
   await expect(page.getByRole('row', { name: new RegExp(site) })).toHaveCount(0)
   await page.goto('/area')
-  await page.getByRole('row', { name: new RegExp(region) }).getByRole('button', { name: '删除' }).click()
+  await page
+    .getByRole('row', { name: new RegExp(region) })
+    .getByRole('button', { name: '删除' })
+    .click()
   await dialog(page).getByRole('button', { name: '删除' }).click()
   await expect(page.getByRole('row', { name: new RegExp(region) })).toHaveCount(0)
 })

@@ -14,7 +14,10 @@ export const offline = '无法连接服务器，请检查网络后重试'
 export async function withInstances(url: string, who: Account, cloudId: string, names: readonly string[]): Promise<{ client: Client; made: Vm[] }> {
   const client = new Client(url, someAddress())
   await client.signIn(who.username, who.password)
-  const image = await until(async () => (await client.call(images.list, { query: { cloud_id: cloudId, type: 'container' } })).items.find(({ name }) => name === 'busybox'), 'an image')
+  const image = await until(
+    async () => (await client.call(images.list, { query: { cloud_id: cloudId, type: 'container' } })).items.find(({ name }) => name === 'busybox'),
+    'an image',
+  )
   const [network] = (await client.call(networks.list, { query: { cloud_id: cloudId } })).items
   const flavor = (await client.call(flavors.list)).items.find(({ name }) => name === 'nano')
   const made: Vm[] = []

@@ -251,7 +251,7 @@ test.describe('a server that is slow or does not answer', () => {
       await page.goto(`${server.url}/nextStack/vm`)
       const row = page.getByRole('row').filter({ hasText: 'kept' })
       const dialog = await openAction(page, 'kept', '编辑')
-      await fill(dialog, { '名称': 'kept-2', '描述': '停机前写的' })
+      await fill(dialog, { 名称: 'kept-2', 描述: '停机前写的' })
       const elsewhere = await browser.newContext()
       await signIn(elsewhere, who, server.url)
       const detail = await elsewhere.newPage()
@@ -343,7 +343,14 @@ test.describe('an engine behind a wire', () => {
     await test.step('nothing can be made there', async () => {
       // What it had to offer is remembered for a few seconds.
       const offers = { query: { cloud_id: cloudId } }
-      await until(() => client.call(images.list, offers).then(() => false, () => true), 'what it offered to be forgotten')
+      await until(
+        () =>
+          client.call(images.list, offers).then(
+            () => false,
+            () => true,
+          ),
+        'what it offered to be forgotten',
+      )
       await button(page, '创建云主机').click()
       await expect(notice).toBeVisible()
       await expect(refusal.first()).toBeVisible()

@@ -108,7 +108,9 @@ test('a firewall is made of rules and a policy, put on ports, rearranged, and ta
       await expect(one.getByText('这条规则不会生效')).toHaveCount(0)
       await order.nth(0).dragTo(order.nth(2))
       await expect(order.nth(2)).toContainText(office)
-      await expect.poll(() => cloud.rows('firewall_policies').find(({ name }) => name === policy)?.['firewall_rules']).toEqual([web, open, office].map((name) => cloud.rows('firewall_rules').find((rule) => rule.name === name)?.id))
+      await expect
+        .poll(() => cloud.rows('firewall_policies').find(({ name }) => name === policy)?.['firewall_rules'])
+        .toEqual([web, open, office].map((name) => cloud.rows('firewall_rules').find((rule) => rule.name === name)?.id))
       await expect(order.nth(2)).toContainText('这条规则不会生效')
       await look(page, 'a policy')
       await order.nth(1).getByRole('button', { name: '移出' }).click()
@@ -170,7 +172,11 @@ test('a real cloud without a firewall service says so, on each of the three page
   test.skip(!cloudIsThere, 'there is no OpenStack on this host')
   await withCloud(context, registration(), async (name) => {
     await signIn(context, 'tenant')
-    for (const [path, title] of [['/firewall', '防火墙'], ['/firewall-strategy', '防火墙策略'], ['/firewall-rule', '防火墙规则']] as const) {
+    for (const [path, title] of [
+      ['/firewall', '防火墙'],
+      ['/firewall-strategy', '防火墙策略'],
+      ['/firewall-rule', '防火墙规则'],
+    ] as const) {
       await page.goto(path)
       await expect(heading(page, title)).toBeVisible()
       await expect(page.getByText('该云平台没有防火墙服务')).toBeVisible()

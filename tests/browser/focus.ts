@@ -25,7 +25,8 @@ const placeOf = (stop: JSHandle<Element | null>, within: string) =>
     const clip = { x: left, y: top, width: Math.min(innerWidth, x + width + 6) - left, height: Math.min(innerHeight, y + height + 6) - top }
     const covered = at === null || !(drawn.contains(at) || at.contains(drawn) || element.closest('label')?.contains(at) === true)
     const kind: string[] = []
-    for (let around: Element | null = element; around !== null && kind.length < 6; around = around.parentElement) kind.push(`${around.tagName}.${[...around.classList].sort().join('.')}`)
+    for (let around: Element | null = element; around !== null && kind.length < 6; around = around.parentElement)
+      kind.push(`${around.tagName}.${[...around.classList].sort().join('.')}`)
     return { clip, covered: covered || clip.width <= 0 || clip.height <= 0, kind: kind.join(' < ') }
   }, within)
 

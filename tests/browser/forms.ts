@@ -8,7 +8,9 @@ export const field = (within: Page | Locator, label: string): Locator => within.
 /** What is said to be wrong with a field, where it stands. */
 export function wrong(within: Page | Locator, label: string): Locator {
   // What is no longer wrong fades out.
-  return within.locator('.ant-form-item', { has: pageOf(within).getByLabel(label, { exact: true }) }).locator('.ant-form-item-explain-error:not(.ant-form-show-help-item-leave)')
+  return within
+    .locator('.ant-form-item', { has: pageOf(within).getByLabel(label, { exact: true }) })
+    .locator('.ant-form-item-explain-error:not(.ant-form-show-help-item-leave)')
 }
 
 /** Types into several fields, by their labels. */

@@ -121,10 +121,16 @@ test.describe('money', () => {
     const tells = async (url: string, status: 'paid' | 'closed', signature?: string): Promise<string> => {
       const { order_id = '', amount = '' } = gateway.visit(url)
       const message = gateway.message({ order_id, amount, status, trade_id: `T-${order_id}` })
-      const answer = await fetch(new URL(notifyPath(channel.id), stage().url), { method: 'POST', headers: { 'content-type': 'application/json', ...someAddress() }, body: JSON.stringify({ ...message, ...(signature !== undefined && { sign: signature }) }) })
+      const answer = await fetch(new URL(notifyPath(channel.id), stage().url), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...someAddress() },
+        body: JSON.stringify({ ...message, ...(signature !== undefined && { sign: signature }) }),
+      })
       return ((await answer.json()) as { result: string }).result
     }
-    await page.route(`${gateway.url}**`, (route) => route.fulfill({ contentType: 'text/html; charset=utf-8', body: '<html lang="zh"><title>收银台</title><h1>收银台</h1></html>' }))
+    await page.route(`${gateway.url}**`, (route) =>
+      route.fulfill({ contentType: 'text/html; charset=utf-8', body: '<html lang="zh"><title>收银台</title><h1>收银台</h1></html>' }),
+    )
     /** Leads to the gateway's page; answers its address. */
     const pay = async (amount: string): Promise<string> => {
       await button(page, '充值').first().click()
@@ -166,7 +172,10 @@ test.describe('money', () => {
     await expect(funds).toContainText('10.01')
     await expect(page.getByRole('row', { name: /充值/ })).toHaveCount(1)
 
-    await admin.call(paymentChannels.update, { params: { id: channel.id }, body: { name, enabled: false, gateway: gateway.url, merchant_id, sign_type: keys.sign_type, gateway_public_key: '' } })
+    await admin.call(paymentChannels.update, {
+      params: { id: channel.id },
+      body: { name, enabled: false, gateway: gateway.url, merchant_id, sign_type: keys.sign_type, gateway_public_key: '' },
+    })
     await gateway.close()
   })
 })

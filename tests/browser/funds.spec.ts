@@ -30,7 +30,11 @@ test.describe('money', () => {
     productId = (await admin.call(products.create, { body: { name: product, category_id: category.id } })).id
     const sku = await admin.call(skus.create, { body: { product_id: productId, name: '容量', meter: 'volume.size' } })
     // For a month and an hour, and not for a year.
-    for (const [period, price] of [['month', '0.5'], ['hour', '0.01']] as const) await admin.call(skus.setPrice, { params: { id: sku.id }, body: { period, tiers: [{ above: 0, price }] } })
+    for (const [period, price] of [
+      ['month', '0.5'],
+      ['hour', '0.01'],
+    ] as const)
+      await admin.call(skus.setPrice, { params: { id: sku.id }, body: { period, tiers: [{ above: 0, price }] } })
     const cores = await admin.call(skus.create, { body: { product_id: productId, name: '核', meter: 'vm.vcpu' } })
     await admin.call(skus.setPrice, { params: { id: cores.id }, body: { period: 'hour', tiers: [{ above: 0, price: '0.1' }] } })
   })
@@ -39,7 +43,14 @@ test.describe('money', () => {
   const charge = (bpId: string, amount: string) => market.admin.call(accounts.charge, { params: { id: bpId }, body: { amount } })
   /** Prices begin with the next second. */
   const ordered = ({ client }: Member, name: string): Promise<Order> =>
-    until(() => client.call(orders.create, { body: { resource_type: 'volume', period: 'month', create: { cloud_id: cloudId, name, size_bytes: 10 * gib } } }).catch(() => null), 'the order', 10_000)
+    until(
+      () =>
+        client
+          .call(orders.create, { body: { resource_type: 'volume', period: 'month', create: { cloud_id: cloudId, name, size_bytes: 10 * gib } } })
+          .catch(() => null),
+      'the order',
+      10_000,
+    )
   const paid = async (member: Member, name: string): Promise<Order> => {
     await charge(member.bpId, '5')
     const { id } = await ordered(member, name)
@@ -139,7 +150,10 @@ test.describe('money', () => {
     await expect(dialog(page)).toContainText('删除')
     await expect(dialog(page)).not.toContainText('已预付')
     await button(dialog(page), '取消').click()
-    await page.getByRole('checkbox', { name: /全选|Select all/ }).first().check()
+    await page
+      .getByRole('checkbox', { name: /全选|Select all/ })
+      .first()
+      .check()
     await button(page.locator('.zs-batch'), '删除').click()
     await expect(dialog(page)).toContainText('其中 2 个已预付。删除不会自动退款')
     await shot(page, 'lost-many')
@@ -184,9 +198,13 @@ test.describe('money', () => {
     const { account, client } = await market.member()
     const [image] = (await client.call(images.list, { query: { cloud_id: cloudId, type: 'container' } })).items
     const [network] = (await client.call(networks.list, { query: { cloud_id: cloudId } })).items
-    const [flavor, larger] = (await client.call(flavors.list)).items.toSorted((one, other) => one.cpu_cores - other.cpu_cores).filter(({ cpu_cores }, at, all) => cpu_cores !== all[at - 1]?.cpu_cores)
+    const [flavor, larger] = (await client.call(flavors.list)).items
+      .toSorted((one, other) => one.cpu_cores - other.cpu_cores)
+      .filter(({ cpu_cores }, at, all) => cpu_cores !== all[at - 1]?.cpu_cores)
     const name = newName('source')
-    const { items } = await client.call(vms.create, { body: { cloud_id: cloudId, name, type: 'container', image_fingerprint: image?.fingerprint, network: network?.name, flavor_id: flavor?.id, password } })
+    const { items } = await client.call(vms.create, {
+      body: { cloud_id: cloudId, name, type: 'container', image_fingerprint: image?.fingerprint, network: network?.name, flavor_id: flavor?.id, password },
+    })
     const id = items[0]?.id ?? ''
     await until(async () => (await client.call(vms.get, { params: { id } })).status === 'running', 'the instance')
     const kept = await client.call(snapshots.create, { body: { vm_id: id, name: newName('snap') } })
@@ -199,7 +217,10 @@ test.describe('money', () => {
     await expect(price).toContainText(hourly(flavor?.cpu_cores))
     await accessible(page, 'a clone with its price')
     await dialog(page).getByLabel('规格', { exact: true }).click()
-    await page.locator('.ant-select-dropdown:visible .ant-select-item-option', { hasText: larger?.name ?? '' }).first().click()
+    await page
+      .locator('.ant-select-dropdown:visible .ant-select-item-option', { hasText: larger?.name ?? '' })
+      .first()
+      .click()
     await expect(price).toContainText(hourly(larger?.cpu_cores))
     await shot(page, 'clone')
   })

@@ -20,7 +20,9 @@ async function withGpu(): Promise<{ name: string; remove: () => Promise<void> }>
   const client = await asAdministrator()
   const { cloudId: cloud_id } = stage()
   const name = newName('gpu')
-  const flavor = await client.call(flavors.create, { body: { name, cpu_cores: 2, memory_bytes: 2 ** 32, disk_bytes: 2 ** 34, gpu: { model: 'Sandbox GPU', count: 1 } } })
+  const flavor = await client.call(flavors.create, {
+    body: { name, cpu_cores: 2, memory_bytes: 2 ** 32, disk_bytes: 2 ** 34, gpu: { model: 'Sandbox GPU', count: 1 } },
+  })
   const [image] = (await client.call(images.list, { query: { cloud_id, type: 'container' } })).items
   const [network] = (await client.call(networks.list, { query: { cloud_id } })).items
   const wish = { cloud_id, name, type: 'container', image_fingerprint: image?.fingerprint, network: network?.name, flavor_id: flavor.id, password }

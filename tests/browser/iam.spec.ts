@@ -220,7 +220,10 @@ test('built-in roles stand first and stay; grants and boundaries are given and t
   await button(dialog(page), '授予策略').click()
   await rowOf(page, policy).getByRole('link', { name: policy }).click()
   await page.locator('.zs-head-actions').getByRole('button', { name: '关联' }).click()
-  for (const [kind, title] of [['用户的权限边界', /去掉“.*”的权限边界/], ['用户', /解除“.*”对“.*”的授权/]] as const) {
+  for (const [kind, title] of [
+    ['用户的权限边界', /去掉“.*”的权限边界/],
+    ['用户', /解除“.*”对“.*”的授权/],
+  ] as const) {
     const row = page.getByRole('row').filter({ has: page.getByRole('cell', { name: kind, exact: true }) })
     await button(row, '解除').click()
     await expect(dialog(page)).toContainText(title)
@@ -245,11 +248,17 @@ test('services and kinds of resources tell their names, and lead to each other a
   await expect(toast(page, /复制/)).toBeVisible()
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('nextstack.vm.start')
   await accessible(page, 'actions')
-  await page.getByRole('row', { name: /nextstack\.vm\.start/ }).getByRole('link', { name: '云主机', exact: true }).click()
+  await page
+    .getByRole('row', { name: /nextstack\.vm\.start/ })
+    .getByRole('link', { name: '云主机', exact: true })
+    .click()
   await expect(heading(page, '云主机')).toBeVisible()
   await expect(page.getByText('zrn:nextstack:{organisation}:vm/{id}')).toBeVisible()
   await accessible(page, 'a kind of resource')
-  await page.getByRole('row', { name: /nextstack\.vm\.start/ }).getByRole('link', { name: '谁可以执行' }).click()
+  await page
+    .getByRole('row', { name: /nextstack\.vm\.start/ })
+    .getByRole('link', { name: '谁可以执行' })
+    .click()
   await expect(page.getByRole('heading', { name: '云主机 · 启动' })).toBeVisible()
   await page.goto('/iam/resource')
   await accessible(page, 'kinds of resources')
@@ -259,7 +268,10 @@ test('services and kinds of resources tell their names, and lead to each other a
 })
 
 test('a service of somebody’s own is made, gets a kind of resources, and is named by policies', async ({ page, context }) => {
-  const id = newName('erp').toLowerCase().replace(/[^a-z0-9-]/g, '-').slice(0, 32)
+  const id = newName('erp')
+    .toLowerCase()
+    .replace(/[^a-z0-9-]/g, '-')
+    .slice(0, 32)
   await signIn(context, 'admin')
   await page.goto('/iam/serve/addForm')
   await page.getByLabel('服务标识').fill(id)

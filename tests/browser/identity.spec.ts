@@ -20,7 +20,7 @@ const tooOften = /操作过于频繁，请\d+秒后再试/
 
 /** Signs in on the login page, as a person does. */
 async function typeIn(page: Page, login: string, typed: string): Promise<void> {
-  await fill(page, { '用户名、手机号或邮箱': login, '密码': typed })
+  await fill(page, { '用户名、手机号或邮箱': login, 密码: typed })
   await button(page, '登录').click()
 }
 
@@ -69,7 +69,7 @@ test.describe('registering', () => {
     })
 
     await test.step('everything typed wrong', async () => {
-      const typed = { '用户名': '有 空格', '手机号': '12345678901', '验证码': '12ab', '密码': 'short', '确认密码': 'other' }
+      const typed = { 用户名: '有 空格', 手机号: '12345678901', 验证码: '12ab', 密码: 'short', 确认密码: 'other' }
       const traffic = watchTraffic(page)
       await fill(page, typed)
       await button(page, '注册').click()
@@ -85,10 +85,10 @@ test.describe('registering', () => {
     })
 
     await test.step('a number and a name that others have; a wrong code', async () => {
-      await fill(page, { '手机号': stage().tenant.phone, '密码': password, '确认密码': password })
+      await fill(page, { 手机号: stage().tenant.phone, 密码: password, 确认密码: password })
       await button(page, '获取验证码').click()
       await expect(wrong(page, '手机号')).toHaveText('手机号已被使用')
-      await fill(page, { '用户名': stage().tenant.username, '手机号': phone })
+      await fill(page, { 用户名: stage().tenant.username, 手机号: phone })
       await button(page, '获取验证码').click()
       await expect(toast(page, '验证码已发送')).toBeVisible()
       await expect(field(page, '验证码')).toBeFocused()
@@ -137,7 +137,7 @@ test.describe('registering', () => {
     const [name, organisation, phone] = [newName('创办人'), newName('新组织'), newPhone()]
     await page.goto('/login?redirect=%2Fhelp')
     await page.getByRole('link', { name: '立即注册' }).click()
-    await fill(page, { '用户名': name, '手机号': phone, '密码': password, '确认密码': password, '组织名称（选填）': '浏览器测试组织' })
+    await fill(page, { 用户名: name, 手机号: phone, 密码: password, 确认密码: password, '组织名称（选填）': '浏览器测试组织' })
     await page.getByRole('checkbox').check()
     await button(page, '获取验证码').click()
     await field(page, '验证码').fill(await codeFor(stage().url, phone))
@@ -212,7 +212,7 @@ test.describe('signing in', () => {
       await route.continue()
     })
     await page.goto('/login')
-    await fill(page, { '用户名、手机号或邮箱': stage().tenant.username, '密码': password })
+    await fill(page, { '用户名、手机号或邮箱': stage().tenant.username, 密码: password })
     await expect(page.getByRole('tab', { name: '验证码登录' })).toHaveCount(0)
     resolve()
     await expect(page.getByRole('tab', { name: '验证码登录' })).toBeVisible()
@@ -270,7 +270,8 @@ test.describe('signing in', () => {
 
 test.describe('the session', () => {
   /** What an access token is once it has run out: nobody's. */
-  const expire = (page: Page) => page.context().addCookies([{ name: 'token', value: randomBytes(32).toString('base64url'), url: stage().url, sameSite: 'Strict' }])
+  const expire = (page: Page) =>
+    page.context().addCookies([{ name: 'token', value: randomBytes(32).toString('base64url'), url: stage().url, sameSite: 'Strict' }])
   const renewal = /POST \/api\/ums\/v1\/auth\/tokens$/
 
   test('is renewed unseen, once for all requests that need it', async ({ page, context, trouble }) => {
@@ -353,18 +354,18 @@ test.describe('one’s own information', () => {
     await change.click()
     await expect(wrong(section, '旧密码')).toHaveText('旧密码不能为空')
     await expect(wrong(section, '确认新密码')).toHaveText('新密码不能为空')
-    await fill(section, { '旧密码': 'Not-the-one-1', '新密码': 'weak', '确认新密码': 'weaker' })
+    await fill(section, { 旧密码: 'Not-the-one-1', 新密码: 'weak', 确认新密码: 'weaker' })
     await change.click()
     await expect(wrong(section, '新密码')).toHaveText(/密码长度为8到64个字符/)
     await expect(wrong(section, '确认新密码')).toHaveText('两次输入的密码不一致')
-    await fill(section, { '新密码': fresh, '确认新密码': fresh })
+    await fill(section, { 新密码: fresh, 确认新密码: fresh })
     await change.click()
     await expect(wrong(section, '旧密码')).toHaveText('旧密码错误')
     await expect(field(section, '新密码')).toHaveValue(fresh)
-    await fill(section, { '旧密码': password, '新密码': password, '确认新密码': password })
+    await fill(section, { 旧密码: password, 新密码: password, 确认新密码: password })
     await change.click()
     await expect(wrong(section, '新密码')).toHaveText('新密码不能与旧密码相同')
-    await fill(section, { '新密码': fresh, '确认新密码': fresh })
+    await fill(section, { 新密码: fresh, 确认新密码: fresh })
     await change.click()
     await expect(toast(page, '密码已修改，其他登录已退出')).toBeVisible()
 
@@ -416,7 +417,7 @@ test.describe('one’s own information', () => {
     await page.goto('/userMsg')
     await expect(section).toContainText('还有 9 个恢复码可用')
     await section.getByRole('button', { name: '关闭两步验证' }).click()
-    await fill(section, { '当前密码': password, '动态验证码或恢复码': codes[1] ?? '' })
+    await fill(section, { 当前密码: password, 动态验证码或恢复码: codes[1] ?? '' })
     await section.getByRole('button', { name: '关闭两步验证' }).click()
     await expect(section).toContainText('未开启')
   })
@@ -435,7 +436,7 @@ test.describe('one’s own information', () => {
     await expect(wrong(phoneSection, '新手机号')).toHaveText('手机号已被使用')
     await field(phoneSection, '新手机号').fill(phone)
     await phoneSection.getByRole('button', { name: '获取验证码' }).click()
-    await fill(phoneSection, { '验证码': await codeFor(stage().url, phone), '当前密码': 'Not-the-one-1' })
+    await fill(phoneSection, { 验证码: await codeFor(stage().url, phone), 当前密码: 'Not-the-one-1' })
     await toPhone.click()
     await expect(wrong(phoneSection, '当前密码')).toHaveText('旧密码错误')
     await field(phoneSection, '当前密码').fill(password)
@@ -450,7 +451,7 @@ test.describe('one’s own information', () => {
     await expect(wrong(mailSection, '新邮箱')).toHaveText('请输入正确的邮箱地址')
     await field(mailSection, '新邮箱').fill(email)
     await mailSection.getByRole('button', { name: '获取验证码' }).click()
-    await fill(mailSection, { '验证码': await codeFor(stage().url, email), '当前密码': password })
+    await fill(mailSection, { 验证码: await codeFor(stage().url, email), 当前密码: password })
     await mailSection.getByRole('button', { name: '绑定邮箱' }).click()
     await expect(toast(page, '邮箱已修改')).toBeVisible()
     await expect(mailSection).toContainText(email)
@@ -504,7 +505,7 @@ test.describe('reading and writing', () => {
     await expect(wrong(page, '称呼')).toHaveText('请输入内容')
     await expect(wrong(page, '手机号')).toHaveText('手机号不能为空')
     await expect(wrong(page, '留言内容')).toHaveText('请输入留言内容')
-    await fill(page, { '称呼': '李女士', '手机号': phone, '留言内容': content })
+    await fill(page, { 称呼: '李女士', 手机号: phone, 留言内容: content })
     await button(page, '获取验证码').click()
     await expect(toast(page, `验证码已发送到 ${phone}`)).toBeVisible()
     const code = await codeFor(stage().url, phone)
@@ -519,7 +520,7 @@ test.describe('reading and writing', () => {
     // Codes are good once, and an address may try five times a minute.
     await button(page, '再写一条').click()
     await expect(field(page, '称呼')).toHaveValue('李女士')
-    await fill(page, { '验证码': code, '留言内容': '还有一件事' })
+    await fill(page, { 验证码: code, 留言内容: '还有一件事' })
     for (let left = 3; left > 0; left--) {
       const answered = page.waitForResponse(/consultation$/)
       await send.click()
@@ -557,7 +558,10 @@ test.describe('reading and writing', () => {
     await expect(page).toHaveURL(/keyword=94009/)
     await expect(page.getByText(/找到 \d+ 篇文档/)).toBeVisible()
     await page.getByLabel('搜索帮助文档').fill('重连')
-    await page.getByRole('link', { name: /终端与重连/ }).first().click()
+    await page
+      .getByRole('link', { name: /终端与重连/ })
+      .first()
+      .click()
     await expect(page).toHaveURL(/\/help\/helpCenter\/terminal/)
     await expect(page.getByRole('heading', { level: 1, name: '终端与重连' })).toBeVisible()
     await page.goBack()
@@ -611,7 +615,15 @@ test.describe('an installation of its own', () => {
     const administrator = await asAdministrator({ ...server, firstPassword: null })
     const { installation_id } = await administrator.call(licences.publicKey)
     const now = Date.now()
-    const granted = { id: newName('L'), customer: '浏览器测试客户', installation_id, start_timestamp: now - 1_000, end_timestamp: now + 365 * 86_400_000, nodes: 9, cores: null }
+    const granted = {
+      id: newName('L'),
+      customer: '浏览器测试客户',
+      installation_id,
+      start_timestamp: now - 1_000,
+      end_timestamp: now + 365 * 86_400_000,
+      nodes: 9,
+      cores: null,
+    }
     const issue = (changes: Partial<typeof granted> = {}, key = keys.privateKey) => issueLicence({ ...granted, ...changes }, key)
     await signIn(context, 'admin', server.url)
     await page.goto(`${server.url}/license`)
@@ -678,11 +690,11 @@ test.describe('by a code to the phone', () => {
     await page.goto('/login')
     await button(page, '忘记密码').click()
     await proveByCode(page, forgetful.phone)
-    await fill(page, { '新密码': 'weak', '确认新密码': 'weaker' })
+    await fill(page, { 新密码: 'weak', 确认新密码: 'weaker' })
     await button(page, '重置密码').click()
     await expect(wrong(page, '新密码')).toHaveText(/密码长度为8到64个字符/)
     await expect(wrong(page, '确认新密码')).toHaveText('两次输入的密码不一致')
-    await fill(page, { '新密码': fresh, '确认新密码': fresh })
+    await fill(page, { 新密码: fresh, 确认新密码: fresh })
     await button(page, '重置密码').click()
     await expect(page.getByRole('status').filter({ hasText: '密码已重置，请使用新密码登录' })).toBeVisible()
 

@@ -109,7 +109,10 @@ test('an image is uploaded, paused, gone on with after a reload, used, shared, m
     const headers = { authorization: `Bearer ${await tokenOf(context)}`, 'tus-resumable': '1.0.0' }
     const offset = Number((await context.request.head(url, { headers })).headers()['upload-offset'])
     if (offset < half) {
-      const sent = await context.request.patch(url, { headers: { ...headers, 'content-type': 'application/offset+octet-stream', 'upload-offset': String(offset) }, data: file.buffer.subarray(offset, half) })
+      const sent = await context.request.patch(url, {
+        headers: { ...headers, 'content-type': 'application/offset+octet-stream', 'upload-offset': String(offset) },
+        data: file.buffer.subarray(offset, half),
+      })
       expect(sent.status()).toBe(204)
     }
     await page.locator('.im-progress input[type=file]').setInputFiles({ ...file, buffer: file.buffer.subarray(1) })
@@ -134,7 +137,7 @@ test('an image is uploaded, paused, gone on with after a reload, used, shared, m
 
   await test.step('ask for a smallest size', async () => {
     await act(page, '编辑')
-    await fill(dialog(page), { 'CPU核数': '2', 操作系统: '' })
+    await fill(dialog(page), { CPU核数: '2', 操作系统: '' })
     await fill(dialog(page), { 操作系统: '测试系统' })
     await accessible(page, 'editing')
     await button(dialog(page), '保存').click()

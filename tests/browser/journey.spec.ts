@@ -81,7 +81,12 @@ test.describe('the journey', () => {
       const size = async () => {
         await type(page, 'clear; echo "size=$(stty size)="')
         await expect(screen(page)).toContainText(/size=\d+ \d+=/)
-        return /size=(\d+) (\d+)=/.exec((await screen(page).innerText()).replaceAll('\u00a0', ' '))?.slice(1).map(Number) ?? []
+        return (
+          /size=(\d+) (\d+)=/
+            .exec((await screen(page).innerText()).replaceAll('\u00a0', ' '))
+            ?.slice(1)
+            .map(Number) ?? []
+        )
       }
       const before = await size()
       await page.setViewportSize({ width: 1240, height: 800 })

@@ -168,7 +168,9 @@ test('a user is made, given rights, bounded, reset, disabled and deleted', async
   const { organisation, bpId } = await keeper()
   const root = await administrator()
   const bound = newName('bound')
-  await root.call(policies.create, { body: { name: bound, document: { Version: policyLanguage, Statement: [{ Effect: 'Allow', Action: '*', Resource: '*' }] } } })
+  await root.call(policies.create, {
+    body: { name: bound, document: { Version: policyLanguage, Statement: [{ Effect: 'Allow', Action: '*', Resource: '*' }] } },
+  })
   const name = newName('user')
   await signIn(context, 'admin')
   // Others may have come by the page's worth.
@@ -421,12 +423,17 @@ test('the audit log is searched, saved and proved', async ({ page, context }) =>
   await expect(rowOf(page, 'ums.user.updateCurrent')).toBeVisible()
   await expect(page.getByRole('row')).toHaveCount(2)
 
-  for (const [name, format] of [['导出 CSV', 'csv'], ['导出 JSON', 'jsonl']] as const) {
+  for (const [name, format] of [
+    ['导出 CSV', 'csv'],
+    ['导出 JSON', 'jsonl'],
+  ] as const) {
     const saved = page.waitForEvent('download')
     await button(page, name).click()
     const download = await saved
     expect(download.suggestedFilename()).toMatch(new RegExp(String.raw`^audit-\d{4}-\d\d-\d\d\.${format}$`))
-    const lines = readFileSync(await download.path(), 'utf8').trim().split(/\r?\n/)
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split(/\r?\n/)
     expect(lines).toHaveLength(format === 'csv' ? 2 : 1)
     expect(lines[0]).toContain(format === 'csv' ? 'number,at,call,actor_id,actor_name' : '"call":"ums.user.updateCurrent"')
     expect(lines.at(-1)).toContain(id)
@@ -445,7 +452,9 @@ test('the audit log is searched, saved and proved', async ({ page, context }) =>
 test('a log that was changed in the database is told', async ({ page, context }) => {
   await signIn(context, 'admin')
   // The database is nobody's to change here: what the server says of such a log is audit.test.ts.
-  await page.route('**/api/iam/v1/audits/verification', (route) => route.fulfill({ json: { intact: false, count: 9, head: { number: 9, hash: 'f'.repeat(64) }, first_broken: 4 } }))
+  await page.route('**/api/iam/v1/audits/verification', (route) =>
+    route.fulfill({ json: { intact: false, count: 9, head: { number: 9, hash: 'f'.repeat(64) }, first_broken: 4 } }),
+  )
   await page.goto('/iam/audit')
   await button(page, '校验完整性').click()
   await expect(dialog(page)).toContainText('不完整：从第 4 条起与封存的内容不符')
@@ -455,11 +464,16 @@ test('a log that was changed in the database is told', async ({ page, context })
 test('one ends one’s other sessions', async ({ page, context }) => {
   const { username, client } = await keeper()
   await signIn(context, { username, password })
-  const others = [client, ...(await Promise.all([1, 2].map(async () => {
-    const other = new Client(stage().url, someAddress())
-    await other.signIn(username, password)
-    return other
-  })))]
+  const others = [
+    client,
+    ...(await Promise.all(
+      [1, 2].map(async () => {
+        const other = new Client(stage().url, someAddress())
+        await other.signIn(username, password)
+        return other
+      }),
+    )),
+  ]
   await page.goto('/userMsg#sessions')
   const sessions = page.getByRole('region', { name: '登录的设备' })
   await expect(sessions.getByRole('listitem')).toHaveCount(4)
@@ -483,12 +497,33 @@ test('on a phone nothing goes beyond the window', async ({ page, context }) => {
   const { items } = await client.call(keptProjects.list)
   await page.setViewportSize({ width: 390, height: 844 })
   await signIn(context, 'admin')
-  for (const address of ['/iam/partners', `/iam/partners?id=${bpId}`, `/iam/partners?id=${bpId}&tab=administrators`, '/iam/user', '/iam/user?tab=invitations', '/iam/user/addForm', `/iam/user/detail/${id}`, `/iam/user/detail/${id}?tab=sessions`, '/iam/project', '/iam/project/addForm', `/iam/project/${items[0]?.id ?? ''}`, '/iam/audit', '/userMsg']) {
+  for (const address of [
+    '/iam/partners',
+    `/iam/partners?id=${bpId}`,
+    `/iam/partners?id=${bpId}&tab=administrators`,
+    '/iam/user',
+    '/iam/user?tab=invitations',
+    '/iam/user/addForm',
+    `/iam/user/detail/${id}`,
+    `/iam/user/detail/${id}?tab=sessions`,
+    '/iam/project',
+    '/iam/project/addForm',
+    `/iam/project/${items[0]?.id ?? ''}`,
+    '/iam/audit',
+    '/userMsg',
+  ]) {
     await page.goto(address)
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
     await expect(page.locator('main .ant-skeleton, main [aria-busy=true] .zs-placeholder')).toHaveCount(0)
     await accessible(page, address)
     expect.soft(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), address).toBeLessThanOrEqual(0)
-    if (process.env['SHOTS'] !== undefined) await page.screenshot({ path: `${process.env['SHOTS']}/phone${address.replaceAll(/[/?&=]/g, '_').replaceAll(bpId, 'B').replaceAll(id, 'U')}.png`, fullPage: true })
+    if (process.env['SHOTS'] !== undefined)
+      await page.screenshot({
+        path: `${process.env['SHOTS']}/phone${address
+          .replaceAll(/[/?&=]/g, '_')
+          .replaceAll(bpId, 'B')
+          .replaceAll(id, 'U')}.png`,
+        fullPage: true,
+      })
   }
 })

@@ -68,7 +68,16 @@ test.beforeAll(async () => {
   const [network] = (await client.call(networks.list, { query: { cloud_id: cloudId } })).items
   const [flavor] = (await client.call(flavors.list)).items
   const { items } = await client.call(vms.create, {
-    body: { cloud_id: cloudId, name: '键盘', count: 3, type: 'container', image_fingerprint: image?.fingerprint, network: network?.name, flavor_id: flavor?.id, password: person.password },
+    body: {
+      cloud_id: cloudId,
+      name: '键盘',
+      count: 3,
+      type: 'container',
+      image_fingerprint: image?.fingerprint,
+      network: network?.name,
+      flavor_id: flavor?.id,
+      password: person.password,
+    },
   })
   vmId = items[0]?.id ?? ''
   await until(async () => (await client.call(vms.list, { query: { status: 'running' } })).total === 3, 'the instances to run')
@@ -292,7 +301,10 @@ test.describe('in the console', () => {
       for (let stops = 0; stops < 12; stops++) {
         await page.keyboard.press(stops < 6 ? 'Tab' : 'Shift+Tab')
         // At its end the focus is the browser's own for a moment, never the page's.
-        expect(await dialog(page).evaluate((element) => element.contains(document.activeElement) || document.activeElement === document.body), await focused(page)).toBe(true)
+        expect(
+          await dialog(page).evaluate((element) => element.contains(document.activeElement) || document.activeElement === document.body),
+          await focused(page),
+        ).toBe(true)
       }
       await page.keyboard.press('Escape')
       await expect(dialog(page)).toHaveCount(0)

@@ -51,7 +51,11 @@ export async function startMarket(name: string) {
     },
     /** As if that had been of one product, this month. */
     async usesProduct(bpId: string, productId: string, amount: string): Promise<void> {
-      await onDatabase((db) => sql`insert into usage_sums (bp_id, month, dimension, key, amount) values (${bpId}, date_trunc('month', now())::date, 'product', ${productId}, ${String(toMinor(amount))})`.execute(db))
+      await onDatabase((db) =>
+        sql`insert into usage_sums (bp_id, month, dimension, key, amount) values (${bpId}, date_trunc('month', now())::date, 'product', ${productId}, ${String(toMinor(amount))})`.execute(
+          db,
+        ),
+      )
     },
     async stop(): Promise<void> {
       await server.stop()

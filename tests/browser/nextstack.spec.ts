@@ -44,7 +44,9 @@ test.describe('everything a service needs', () => {
 
   /** What there is on the engine of what this platform made; other tests may be at work on it. */
   async function onEngine() {
-    const [vm, vpc, volume] = [await client.call(vms.list), await client.call(vpcs.list), await client.call(volumes.list)].map(({ items }) => items.map(({ id }) => id))
+    const [vm, vpc, volume] = [await client.call(vms.list), await client.call(vpcs.list), await client.call(volumes.list)].map(({ items }) =>
+      items.map(({ id }) => id),
+    )
     for (const [index, ids] of [vm, vpc, volume].entries()) made[index]?.push(...(ids ?? []))
     const of = (index: number, tags: Readonly<Record<string, string>>, key: string): boolean => made[index]?.includes(tags[key] ?? '') === true
     const names = {
@@ -115,7 +117,11 @@ test.describe('everything a service needs', () => {
       await go('/nextStack/vm/add')
       await page.getByRole('radio', { name: 'nano' }).check()
       await page.getByRole('combobox', { name: '网络' }).click()
-      await page.getByRole('option', { name: /10\.233\.0\.0/ }).or(page.locator('.ant-select-item-option', { hasText: '10.233.0.0/24' })).first().click()
+      await page
+        .getByRole('option', { name: /10\.233\.0\.0/ })
+        .or(page.locator('.ant-select-item-option', { hasText: '10.233.0.0/24' }))
+        .first()
+        .click()
       await page.getByRole('combobox', { name: '安全组' }).click()
       await page.locator('.ant-select-item-option', { hasText: 'web' }).click()
       await page.keyboard.press('Escape')
@@ -199,7 +205,12 @@ test.describe('everything a service needs', () => {
     })
 
     await test.step('and all of it away', async () => {
-      expect(await onEngine()).toMatchObject({ instances: [expect.any(String)], networks: [expect.any(String)], acls: [expect.any(String)], volumes: [{ pool: expect.any(String) }] })
+      expect(await onEngine()).toMatchObject({
+        instances: [expect.any(String)],
+        networks: [expect.any(String)],
+        acls: [expect.any(String)],
+        volumes: [{ pool: expect.any(String) }],
+      })
       await go('/nextStack/eip')
       await act(rowOf(page, outside), '解绑')
       await button(dialog(page), '解绑').click()

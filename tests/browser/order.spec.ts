@@ -52,7 +52,9 @@ test('a volume is ordered for a month, paid when there is money, explained, and 
     await accessible(page, 'the payment')
     await admin.call(accounts.charge, { params: { id: bpId }, body: { amount: '20' } })
     await expect(dialog(page).getByText('支付后可用')).toBeVisible()
-    await dialog(page).getByRole('button', { name: /支付 ¥5/ }).click()
+    await dialog(page)
+      .getByRole('button', { name: /支付 ¥5/ })
+      .click()
     await expect(page.locator('.zs-status').first()).toHaveText('已交付')
     await expect(page.getByText('预付到期')).toBeVisible()
     await accessible(page, 'the order')
@@ -69,7 +71,9 @@ test('a volume is ordered for a month, paid when there is money, explained, and 
     await expect(dialog(page).getByText('¥5.00', { exact: true })).toBeVisible()
     await accessible(page, 'a renewal')
     await button(dialog(page), '去支付').click()
-    await dialog(page).getByRole('button', { name: /支付 ¥5/ }).click()
+    await dialog(page)
+      .getByRole('button', { name: /支付 ¥5/ })
+      .click()
     await expect(page.locator('.zs-status').first()).toHaveText('已交付')
     renewal = new URL(page.url()).pathname
     await page.goto('/order')
@@ -89,7 +93,11 @@ test('a volume is ordered for a month, paid when there is money, explained, and 
     await button(dialog(page), '提交申请').click()
     await expect(rowOf(page, title.name)).toContainText('待开具')
 
-    for (const [key, value] of [['remittance_receiver', '智算云有限公司'], ['invoice_tax_number', '91440300708461136T']] as const) await admin.call(configs.set, { body: { key, value } })
+    for (const [key, value] of [
+      ['remittance_receiver', '智算云有限公司'],
+      ['invoice_tax_number', '91440300708461136T'],
+    ] as const)
+      await admin.call(configs.set, { body: { key, value } })
     const number = String(randomInt(1e9, 1e10)).padStart(20, '2')
     const desk = await browser.newContext({ baseURL: stage().url, locale: 'zh-CN', timezoneId: 'Asia/Shanghai' })
     await signIn(desk, 'admin')

@@ -8,9 +8,16 @@ import { expect, signIn, stage, test } from './test.ts'
 
 /** What axe finds wrong on what is seen now, once nothing fades in any more. */
 async function accessible(page: Page, what: string): Promise<void> {
-  await page.waitForFunction(() => document.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect?.getComputedTiming().iterations === Infinity))
+  await page.waitForFunction(() =>
+    document.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect?.getComputedTiming().iterations === Infinity),
+  )
   const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']).analyze()
-  expect.soft(violations.map(({ id, impact, nodes }) => `${impact ?? ''} ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' ')}`), what).toEqual([])
+  expect
+    .soft(
+      violations.map(({ id, impact, nodes }) => `${impact ?? ''} ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' ')}`),
+      what,
+    )
+    .toEqual([])
 }
 
 const tile = (page: Page, name: string) => page.getByRole('region', { name: '资源' }).getByRole('link', { name: new RegExp(`^${name} \\d`) })
@@ -21,7 +28,8 @@ test.describe('the overview', () => {
     await client.signIn('admin', administratorPassword)
     await signIn(context, 'admin')
     await page.goto('/index')
-    const running = (await client.call(overview.get)).resources.find(({ kind }) => kind === 'vm')?.statuses.find(({ status }) => status === 'running')?.count ?? 0
+    const running =
+      (await client.call(overview.get)).resources.find(({ kind }) => kind === 'vm')?.statuses.find(({ status }) => status === 'running')?.count ?? 0
     expect(running).toBeGreaterThan(12)
     await expect(tile(page, '云主机')).toContainText(`${running} 运行中`)
     await expect(page.getByRole('img', { name: /云主机数量/ })).toBeVisible()

@@ -35,7 +35,14 @@ async function plugIn(page: Page): Promise<Device> {
   const cdp = await page.context().newCDPSession(page)
   await cdp.send('WebAuthn.enable', { enableUI: false })
   const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
-    options: { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true },
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
   })
   return { cdp, id: authenticatorId }
 }
@@ -56,7 +63,7 @@ async function signOut(page: Page, name: string): Promise<void> {
   await expect(page).toHaveURL(/\/login$/)
 }
 async function typeIn(page: Page, name: string): Promise<void> {
-  await fill(page, { '用户名、手机号或邮箱': name, '密码': password })
+  await fill(page, { '用户名、手机号或邮箱': name, 密码: password })
   await page.getByRole('button', { name: '登录', exact: true }).click()
 }
 test('a passkey is added, signs in by its button, is renamed, and deleted', async ({ page, trouble }) => {

@@ -3,7 +3,14 @@ import type { MonthOverview, ResourceMonth, UsageForecast, UsageLineShape } from
 import { accessible, button, dialog, pick, savedBy } from './console.ts'
 import { expect, signIn, test } from './test.ts'
 
-const ids = { vm: '0198a000-0000-7000-8000-000000000001', organisation: '0198a000-0000-7000-8000-000000000002', product: '0198a000-0000-7000-8000-000000000003', sku: '0198a000-0000-7000-8000-000000000004', price: '0198a000-0000-7000-8000-000000000005', project: '0198a000-0000-7000-8000-000000000006' }
+const ids = {
+  vm: '0198a000-0000-7000-8000-000000000001',
+  organisation: '0198a000-0000-7000-8000-000000000002',
+  product: '0198a000-0000-7000-8000-000000000003',
+  sku: '0198a000-0000-7000-8000-000000000004',
+  price: '0198a000-0000-7000-8000-000000000005',
+  project: '0198a000-0000-7000-8000-000000000006',
+}
 const at = new Date(Date.now() + 8 * 3_600_000)
 const month = at.toISOString().slice(0, 7)
 const nextMonth = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1)).toISOString().slice(0, 7)
@@ -18,10 +25,19 @@ const overview: MonthOverview = {
   total: '1234.56789012',
   previous_total: '1000.00',
   prepaid: '88.8888',
-  days: [{ day: `${month}-01`, amount: '1000.50' }, { day: `${month}-02`, amount: '234.06789012' }],
+  days: [
+    { day: `${month}-01`, amount: '1000.50' },
+    { day: `${month}-02`, amount: '234.06789012' },
+  ],
   products: [{ ...product, amount: '1234.56789012' }],
-  products_by_day: [{ day: `${month}-01`, product_id: ids.product, amount: '1000.50' }, { day: `${month}-02`, product_id: ids.product, amount: '234.06789012' }],
-  projects: [{ id: ids.project, name: '大模型', amount: '1000.00' }, { id: null, name: '', amount: '234.56789012' }],
+  products_by_day: [
+    { day: `${month}-01`, product_id: ids.product, amount: '1000.50' },
+    { day: `${month}-02`, product_id: ids.product, amount: '234.06789012' },
+  ],
+  projects: [
+    { id: ids.project, name: '大模型', amount: '1000.00' },
+    { id: null, name: '', amount: '234.56789012' },
+  ],
   resources: [{ ...resource, amount: '1234.56789012' }],
   resource_count: 1,
 }
@@ -51,20 +67,54 @@ const line = (id: number): UsageLineShape => ({
   quantity: 6,
   price: { id: ids.price, effective_from: `${month}-01T00:00:00.000Z`, effective_to: null },
   discount: { id: ids.product, name: '老客户', effective_from: from, effective_to: `${nextMonth}-01T00:00:00.000Z` },
-  formula: { parts: [{ units: '4', price: '0.063' }, { units: '2', price: '0.05' }], seconds: 1800, fraction: '0.85' },
+  formula: {
+    parts: [
+      { units: '4', price: '0.063' },
+      { units: '2', price: '0.05' },
+    ],
+    seconds: 1800,
+    fraction: '0.85',
+  },
   amount: '0.1496',
 })
-const detail: ResourceMonth = { resource, organisation, month, total: '1234.56789012', previous_total: '1000.00', meters: [{ meter: 'vm.vcpu', variant: '', sku, seconds: 5400, amount: '1234.56789012', hours: [{ from, amount: '0.1496' }] }] }
+const detail: ResourceMonth = {
+  resource,
+  organisation,
+  month,
+  total: '1234.56789012',
+  previous_total: '1000.00',
+  meters: [{ meter: 'vm.vcpu', variant: '', sku, seconds: 5400, amount: '1234.56789012', hours: [{ from, amount: '0.1496' }] }],
+}
 
 /** Usage is rated when its hour is over, which no test waits for: what the server would answer then is given here. */
 async function bills(page: Page): Promise<void> {
-  const answer = (path: string, json: (url: URL) => unknown) => page.route((url) => url.pathname === `/api/bill/v1/consumes${path}`, (route) => route.fulfill({ json: json(new URL(route.request().url())) }))
-  await answer('/summary', (url) => (url.searchParams.get('month') === month ? overview : { ...overview, month: url.searchParams.get('month'), total: '0.00', days: [], products: [], products_by_day: [], projects: [], resources: [], resource_count: 0 }))
+  const answer = (path: string, json: (url: URL) => unknown) =>
+    page.route(
+      (url) => url.pathname === `/api/bill/v1/consumes${path}`,
+      (route) => route.fulfill({ json: json(new URL(route.request().url())) }),
+    )
+  await answer('/summary', (url) =>
+    url.searchParams.get('month') === month
+      ? overview
+      : {
+          ...overview,
+          month: url.searchParams.get('month'),
+          total: '0.00',
+          days: [],
+          products: [],
+          products_by_day: [],
+          projects: [],
+          resources: [],
+          resource_count: 0,
+        },
+  )
   await answer('/forecast', () => forecast)
   await answer('/monthly', () => ({ items: [{ month, amount: '1234.56789012' }] }))
   await answer('/resources', () => ({ total: 1, items: [{ ...resource, organisation, amount: '1234.56789012', previous_amount: '1300.00' }] }))
   await answer(`/resources/${ids.vm}`, () => detail)
-  await answer('', ({ searchParams }) => (searchParams.has('after') ? { items: [line(1)], next: null, amount: '0.1496' } : { items: [line(3), line(2)], next: '1795219200.2', amount: '0.4488' }))
+  await answer('', ({ searchParams }) =>
+    searchParams.has('after') ? { items: [line(1)], next: null, amount: '0.1496' } : { items: [line(3), line(2)], next: '1795219200.2', amount: '0.4488' },
+  )
 }
 const narrow = async (page: Page): Promise<void> => {
   await page.setViewportSize({ width: 390, height: 800 })
@@ -97,14 +147,18 @@ test('an amount is explained to the single hour', async ({ page, context }) => {
   await signIn(context, 'tenantAdmin')
   await bills(page)
   await page.goto('/monthOverview')
-  await page.getByRole('row', { name: /训练任务/ }).getByRole('link').click()
+  await page
+    .getByRole('row', { name: /训练任务/ })
+    .getByRole('link')
+    .click()
   await expect(page).toHaveURL(new RegExp(`/consumerdesc/${ids.vm}/${month}`))
   await expect(page.getByRole('img', { name: /每小时金额：1 个小时有用量/ })).toBeVisible()
   await expect(page.getByText('(4 核 × 0.063 + 2 核 × 0.05) × 1800 ÷ 3600 × 0.85').first()).toBeVisible()
   await accessible(page, 'a resource')
   await button(page.getByRole('row', { name: /1800/ }).first(), '计算过程').click()
   const how = dialog(page)
-  for (const step of ['4 核 × 每小时 ¥0.063 = ¥0.252', '各档合计：每小时 ¥0.352', '一小时的 1800 ÷ 3600', '“老客户”，实付 0.85', '= ¥0.1496']) await expect(how).toContainText(step)
+  for (const step of ['4 核 × 每小时 ¥0.063 = ¥0.252', '各档合计：每小时 ¥0.352', '一小时的 1800 ÷ 3600', '“老客户”，实付 0.85', '= ¥0.1496'])
+    await expect(how).toContainText(step)
   await accessible(page, 'how an amount was made')
   await page.keyboard.press('Escape')
   await expect(how).toBeHidden()
@@ -128,7 +182,10 @@ test('lines are filtered, read on and saved', async ({ page, context }) => {
   await accessible(page, 'the lines')
   // A file is saved by the browser itself, past what answers for the server above.
   await page.unrouteAll({ behavior: 'wait' })
-  for (const [name, ending] of [['导出 CSV', 'csv'], ['导出 Excel', 'xlsx']] as const) {
+  for (const [name, ending] of [
+    ['导出 CSV', 'csv'],
+    ['导出 Excel', 'xlsx'],
+  ] as const) {
     const { name: file, content } = await savedBy(page, () => page.getByRole('button', { name }).click())
     expect(file).toBe(`消费明细-${month}.${ending}`)
     // Of a person who used nothing: the headings alone.

@@ -173,7 +173,8 @@ test.describe('what a page loads', () => {
   }
 
   /** By their sources: chunks that are no page's or part's own have none. */
-  const sourcesOf = (files: ReadonlySet<string>): readonly string[] => chunks.flatMap(({ file, src }) => (src !== undefined && files.has(file) ? src : [])).toSorted()
+  const sourcesOf = (files: ReadonlySet<string>): readonly string[] =>
+    chunks.flatMap(({ file, src }) => (src !== undefined && files.has(file) ? src : [])).toSorted()
 
   /** Which of the heavy libraries are in files, wherever the bundler put them. */
   function librariesIn(files: ReadonlySet<string>): readonly string[] {
@@ -195,7 +196,14 @@ test.describe('what a page loads', () => {
     await signIn(context, 'tenant')
     const files = await loadedBy(page, '/nextStack/vm', '云主机')
     // The words of snapshots too: it makes them.
-    expect(sourcesOf(files)).toEqual(['index.html', 'src/features/nextstack/vm/VmList.tsx', 'src/layout/Antd.tsx', 'src/layout/ConsoleLayout.tsx', 'src/locales/zh/nextstack.ts', 'src/locales/zh/snapshot.ts'])
+    expect(sourcesOf(files)).toEqual([
+      'index.html',
+      'src/features/nextstack/vm/VmList.tsx',
+      'src/layout/Antd.tsx',
+      'src/layout/ConsoleLayout.tsx',
+      'src/locales/zh/nextstack.ts',
+      'src/locales/zh/snapshot.ts',
+    ])
     expect(librariesIn(files)).toEqual([])
   })
 })

@@ -69,7 +69,8 @@ async function makeInstances(of: Account): Promise<ReadonlyMap<string, string>> 
 async function holdClock(context: BrowserContext): Promise<void> {
   const shift = now.getTime() - Date.now()
   const minute = 60_000
-  const moved = (ms: number): number => Math.min(Math.floor((ms + shift) / minute) * minute, ms > Date.now() ? Number.POSITIVE_INFINITY : now.getTime() - minute)
+  const moved = (ms: number): number =>
+    Math.min(Math.floor((ms + shift) / minute) * minute, ms > Date.now() ? Number.POSITIVE_INFINITY : now.getTime() - minute)
   await context.clock.setFixedTime(now)
   await context.route('**/api/**', async (route) => {
     // A long poll that tells no moments, and outlives the test.
@@ -102,7 +103,13 @@ async function drawLoad(page: Page, memoryBytes: number): Promise<void> {
 async function drawTrends(page: Page): Promise<void> {
   const items = Array.from({ length: 145 }, (_, index) => {
     const vms = 14 + Math.round(index / 24 + 1.4 * Math.sin(index / 9))
-    return { at: new Date(now.getTime() - (144 - index) * 600_000).toISOString(), vms, running: vms - 1 - Math.round(1 + Math.sin(index / 13)), cpu_cores: vms * 2, memory_bytes: vms * 3 * 1024 ** 3 }
+    return {
+      at: new Date(now.getTime() - (144 - index) * 600_000).toISOString(),
+      vms,
+      running: vms - 1 - Math.round(1 + Math.sin(index / 13)),
+      cpu_cores: vms * 2,
+      memory_bytes: vms * 3 * 1024 ** 3,
+    }
   })
   const trends: ResponseOf<typeof overview.trends> = { since: new Date(now.getTime() - 90 * 86_400_000).toISOString(), items }
   await page.route('**/api/nextstack/v1/overview/trends*', (route) => route.fulfill({ json: trends }))

@@ -30,7 +30,7 @@ const sendable: Readonly<Record<string, Sendable>> = {
       await page.goto('/login')
       return page
     },
-    values: { '用户名、手机号或邮箱': 'somebody', '密码': 'Something-1' },
+    values: { '用户名、手机号或邮箱': 'somebody', 密码: 'Something-1' },
     submit: '登录',
     sends: /^POST .*\/auth\/password\/tokens$/,
   },
@@ -41,7 +41,7 @@ const sendable: Readonly<Record<string, Sendable>> = {
       await page.getByRole('tab', { name: '验证码登录' }).click()
       return page
     },
-    values: { '手机号': newPhone(), '验证码': '123456' },
+    values: { 手机号: newPhone(), 验证码: '123456' },
     submit: '登录',
     sends: /^POST .*\/auth\/sms\/tokens$/,
   },
@@ -53,7 +53,7 @@ const sendable: Readonly<Record<string, Sendable>> = {
       await page.getByRole('checkbox').check()
       return page
     },
-    values: { '用户名': newName('late'), '手机号': newPhone(), '验证码': '123456', '密码': password, '确认密码': password, '组织名称（选填）': '某组织' },
+    values: { 用户名: newName('late'), 手机号: newPhone(), 验证码: '123456', 密码: password, 确认密码: password, '组织名称（选填）': '某组织' },
     submit: '注册',
     sends: /^POST .*\/users\/registration$/,
   },
@@ -64,7 +64,7 @@ const sendable: Readonly<Record<string, Sendable>> = {
       await button(page, '忘记密码').click()
       return page
     },
-    values: { '手机号': newPhone(), '验证码': '123456', '新密码': password, '确认新密码': password },
+    values: { 手机号: newPhone(), 验证码: '123456', 新密码: password, 确认新密码: password },
     submit: '重置密码',
     sends: /^PATCH .*\/users\/retrieved-password$/,
   },
@@ -74,29 +74,35 @@ const sendable: Readonly<Record<string, Sendable>> = {
       await page.goto('/messageBoard')
       return page
     },
-    values: { '称呼': '王先生', '手机号': newPhone(), '验证码': '123456', '留言内容': '很长的一段话' },
+    values: { 称呼: '王先生', 手机号: newPhone(), 验证码: '123456', 留言内容: '很长的一段话' },
     submit: '提交留言',
     sends: /^POST .*\/consultation\/anonymous\/consultation$/,
   },
-  profile: { who: 'owner', open: (page) => section(page, '基本信息'), values: { '昵称': '小红', '备注': '说明' }, submit: '保存', sends: /^PUT .*\/users\/current$/ },
+  profile: {
+    who: 'owner',
+    open: (page) => section(page, '基本信息'),
+    values: { 昵称: '小红', 备注: '说明' },
+    submit: '保存',
+    sends: /^PUT .*\/users\/current$/,
+  },
   password: {
     who: 'owner',
     open: (page) => section(page, '修改密码'),
-    values: { '旧密码': password, '新密码': 'Another-one-2', '确认新密码': 'Another-one-2' },
+    values: { 旧密码: password, 新密码: 'Another-one-2', 确认新密码: 'Another-one-2' },
     submit: '修改密码',
     sends: /^PATCH .*\/users\/password$/,
   },
   phone: {
     who: 'owner',
     open: (page) => section(page, '手机号'),
-    values: { '新手机号': newPhone(), '验证码': '123456', '当前密码': password },
+    values: { 新手机号: newPhone(), 验证码: '123456', 当前密码: password },
     submit: '修改手机号',
     sends: /^PATCH .*\/users\/phone$/,
   },
   email: {
     who: 'owner',
     open: (page) => section(page, '邮箱'),
-    values: { '新邮箱': 'one@example.com', '验证码': '123456', '当前密码': password },
+    values: { 新邮箱: 'one@example.com', 验证码: '123456', 当前密码: password },
     submit: '绑定邮箱',
     sends: /^PATCH .*\/users\/email$/,
   },
@@ -106,11 +112,11 @@ const sendable: Readonly<Record<string, Sendable>> = {
       await openWizard(page)
       return page
     },
-    values: { '名称': 'unsent', '描述': '说明', '登录密码': password },
+    values: { 名称: 'unsent', 描述: '说明', 登录密码: password },
     submit: '立即创建',
     sends: /^POST .*\/vms$/,
   },
-  renaming: { who: 'owner', open: (page) => action(page, '编辑'), values: { '名称': 'renamed', '描述': '说明' }, submit: '保存', sends: /^PUT .*\/vms\/[^/]+$/ },
+  renaming: { who: 'owner', open: (page) => action(page, '编辑'), values: { 名称: 'renamed', 描述: '说明' }, submit: '保存', sends: /^PUT .*\/vms\/[^/]+$/ },
   anotherSize: {
     who: 'owner',
     open: async (page) => {
@@ -129,7 +135,7 @@ const sendable: Readonly<Record<string, Sendable>> = {
       await dialog.getByLabel(/输入名称以确认/).fill('first')
       return dialog
     },
-    values: { '登录密码': password },
+    values: { 登录密码: password },
     submit: '重装系统',
     sends: /^POST .*\/rebuild$/,
   },
@@ -140,7 +146,7 @@ const sendable: Readonly<Record<string, Sendable>> = {
       await drawer.getByText('沙箱', { exact: true }).click()
       return drawer
     },
-    values: { '名称': '未登记', '描述': '说明' },
+    values: { 名称: '未登记', 描述: '说明' },
     submit: '登记',
     sends: /^POST .*\/clouds$/,
   },
@@ -151,7 +157,7 @@ const sendable: Readonly<Record<string, Sendable>> = {
       await page.getByRole('button', { name: '编辑' }).first().click()
       return page.getByRole('dialog', { name: /^编辑“/ })
     },
-    values: { '名称': '改过的名称', '描述': '改过的说明' },
+    values: { 名称: '改过的名称', 描述: '改过的说明' },
     submit: '保存',
     sends: /^PUT .*\/clouds\/[^/]+$/,
   },
@@ -161,7 +167,7 @@ const sendable: Readonly<Record<string, Sendable>> = {
       await page.goto('/license')
       return page
     },
-    values: { '许可证内容': '-----BEGIN ZHISUAN LICENCE-----\nabc' },
+    values: { 许可证内容: '-----BEGIN ZHISUAN LICENCE-----\nabc' },
     submit: '导入',
     sends: /^POST .*\/licenses$/,
   },

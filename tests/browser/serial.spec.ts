@@ -16,7 +16,17 @@ test.describe('the serial console of an OpenStack instance', () => {
     const administrator = new Client(stage().url, someAddress())
     await administrator.signIn('admin', administratorPassword)
     name = newName('串口')
-    const connection = { type: 'openstack-password' as const, auth_url, interface: 'public' as const, region: 'RegionOne', username: 'admin', password: playedPassword, user_domain: 'Default', project: 'admin', project_domain: 'Default' }
+    const connection = {
+      type: 'openstack-password' as const,
+      auth_url,
+      interface: 'public' as const,
+      region: 'RegionOne',
+      username: 'admin',
+      password: playedPassword,
+      user_domain: 'Default',
+      project: 'admin',
+      project_domain: 'Default',
+    }
     cloudId = (await administrator.call(clouds.create, { body: { name, product: 'openstack', connection } })).cloud_id
   })
   test.afterAll(async () => {
@@ -40,7 +50,14 @@ test.describe('the serial console of an OpenStack instance', () => {
       // The cloud has no graphical one; the other window asks while this one has it.
       trouble.expect(/^409 POST .*\/(console|serial-console)$/)
       const said: string[] = []
-      page.on('response', (response) => void response.text().then((text) => said.push(text), () => undefined))
+      page.on(
+        'response',
+        (response) =>
+          void response.text().then(
+            (text) => said.push(text),
+            () => undefined,
+          ),
+      )
       await page.setViewportSize({ width, height: 900 })
       await signIn(context, 'admin')
       await context.addInitScript((id) => location.protocol.startsWith('http') && localStorage.setItem('zhisuan.cloud', id), cloudId)

@@ -5,7 +5,6 @@ import { field, wrong } from './forms.ts'
 import { someAddress } from './people.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
 
-
 test.describe('the platform’s settings', () => {
   test.afterAll(async () => {
     const client = new Client(stage().url, someAddress())

@@ -51,7 +51,16 @@ async function makeInstances(url: string, tenant: Stage['tenant'], cloudId: stri
   const [flavor] = (await client.call(flavors.list)).items
   const make = async (name: string, count: number) =>
     client.call(vms.create, {
-      body: { cloud_id: cloudId, name, count, type: 'container', image_fingerprint: image?.fingerprint, network: network?.name, flavor_id: flavor?.id, password },
+      body: {
+        cloud_id: cloudId,
+        name,
+        count,
+        type: 'container',
+        image_fingerprint: image?.fingerprint,
+        network: network?.name,
+        flavor_id: flavor?.id,
+        password,
+      },
     })
   const { items } = await make('示例实例', 1)
   await make('batch', 12)

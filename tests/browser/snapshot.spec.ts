@@ -7,7 +7,6 @@ import { newName, someAddress } from './people.ts'
 import { password, stage } from './stage.ts'
 import { expect, signIn, test, toast } from './test.ts'
 
-
 /** An instance of the tenant's that nobody else looks at. */
 async function makeVm(name: string): Promise<string> {
   const { url, cloudId, tenant } = stage()

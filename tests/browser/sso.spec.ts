@@ -64,8 +64,14 @@ test('an administrator sets a provider up; people sign in, link their own accoun
   await accessible(page)
   await dialog.getByRole('button', { name: '保存' }).click()
   await expect(toast(page, '身份提供方已保存')).toBeVisible()
-  await page.getByRole('row', { name: /公司账号/ }).getByRole('button', { name: '修改' }).click()
-  const redirect = await page.getByRole('dialog').getByText(/\/callback$/).textContent()
+  await page
+    .getByRole('row', { name: /公司账号/ })
+    .getByRole('button', { name: '修改' })
+    .click()
+  const redirect = await page
+    .getByRole('dialog')
+    .getByText(/\/callback$/)
+    .textContent()
   provider.allow(redirect?.trim() ?? '')
 
   // Somebody new: back where he wanted to go.

@@ -62,21 +62,28 @@ test.describe('applications on a real Docker', () => {
   })
   test.afterAll(async () => {
     await agent?.stop()
-    for (const one of await docker.containers.list({ all: true })) if (one.image === image) await docker.containers.remove(one.id, { force: true, volumes: true })
+    for (const one of await docker.containers.list({ all: true }))
+      if (one.image === image) await docker.containers.remove(one.id, { force: true, volumes: true })
     for (const { name: volume } of await docker.volumes.list({})) if (volume.startsWith(`zs-${name}`)) await docker.volumes.remove(volume, { force: true })
     for (const id of networks()) execFileSync('docker', ['network', 'rm', id])
     for (const { id, tags } of await docker.images.list()) if (tags.includes(image)) await docker.images.remove(id, { force: true })
     data.remove()
   })
   /** Those of this application's projects. */
-  const networks = (): string[] => execFileSync('docker', ['network', 'ls', '-q', '--filter', `name=zs-${name}`], { encoding: 'utf8' }).split('\n').filter((id) => id !== '')
+  const networks = (): string[] =>
+    execFileSync('docker', ['network', 'ls', '-q', '--filter', `name=zs-${name}`], { encoding: 'utf8' })
+      .split('\n')
+      .filter((id) => id !== '')
   const running = async () => (await docker.containers.list({ all: true })).filter((one) => one.image === image)
   /** The variables of the one container of the service. */
   const environment = async (): Promise<string> => {
     // While it is replaced there may be none that runs.
     const one = (await running()).find(({ state }) => state === 'running')
     if (one === undefined) return ''
-    return docker.execs.run(one.id, { command: ['env'] }).then(({ stdout }) => stdout.toString(), () => '')
+    return docker.execs.run(one.id, { command: ['env'] }).then(
+      ({ stdout }) => stdout.toString(),
+      () => '',
+    )
   }
 
   test('a template is deployed to a new node, entered, updated, gone back with and deleted', async ({ page, context, trouble }) => {
@@ -232,7 +239,9 @@ test.describe('applications on a real Docker', () => {
       await accessible(page, 'the question')
       await button(dialog(page), '显示变量值').click()
       await expect(dialog(page)).toContainText('WHO: moon → world')
-      await dialog(page).getByRole('button', { name: /^回\s?滚$/ }).click()
+      await dialog(page)
+        .getByRole('button', { name: /^回\s?滚$/ })
+        .click()
       // The facts above name it, too.
       await expect(page.getByRole('tabpanel').getByRole('row', { name: /修订 3/ })).toContainText('运行中')
       await expect.poll(environment).toContain('WHO=world')
@@ -271,7 +280,9 @@ test.describe('applications on a real Docker', () => {
       await expect(scale).toBeFocused()
       expect(await running()).toHaveLength(2)
       await button(page.locator('.zs-head-actions'), '停止').click()
-      await dialog(page).getByRole('button', { name: /停\s?止/ }).click()
+      await dialog(page)
+        .getByRole('button', { name: /停\s?止/ })
+        .click()
       await expect(page.locator('.zs-head-status')).toHaveText('已停止')
       await button(page.locator('.zs-head-actions'), '启动').click()
       await expect(page.locator('.zs-head-status')).toHaveText('运行中')
@@ -282,7 +293,9 @@ test.describe('applications on a real Docker', () => {
       await button(rowOf(page, name), '删除').click()
       await accessible(page, 'what will be lost')
       await dialog(page).getByRole('textbox').fill(name)
-      await dialog(page).getByRole('button', { name: /删\s?除/ }).click()
+      await dialog(page)
+        .getByRole('button', { name: /删\s?除/ })
+        .click()
       await expect(toast(page, `正在删除“${name}”`)).toBeVisible()
       await expect(rowOf(page, name)).toHaveCount(0)
       expect(await running()).toEqual([])

@@ -26,7 +26,9 @@ test.describe('an account that ran dry', () => {
     const [network] = (await client.call(networks.list, { query: { cloud_id } })).items
     const [flavor] = (await client.call(flavors.list)).items
     const name = 'trainer'
-    const { items } = await client.call(vms.create, { body: { cloud_id, name, type: 'container', image_fingerprint: image?.fingerprint, network: network?.name, flavor_id: flavor?.id, password } })
+    const { items } = await client.call(vms.create, {
+      body: { cloud_id, name, type: 'container', image_fingerprint: image?.fingerprint, network: network?.name, flavor_id: flavor?.id, password },
+    })
     const id = items[0]?.id ?? ''
     await until(async () => (await client.call(vms.get, { params: { id } })).status === 'running', 'the instance')
     return name

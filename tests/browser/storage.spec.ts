@@ -9,7 +9,9 @@ import { expect, signIn, stage, test, toast } from './test.ts'
 
 /** Until nothing fades in or unfolds any more. */
 async function still(page: Page): Promise<void> {
-  await page.waitForFunction(() => document.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect?.getComputedTiming().iterations === Infinity))
+  await page.waitForFunction(() =>
+    document.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect?.getComputedTiming().iterations === Infinity),
+  )
 }
 
 /** Beside the title: what the volume is doing. */

@@ -49,7 +49,11 @@ export class Trouble {
 }
 
 /** Signs a context in, without the login page: that has its own tests. */
-export async function signIn(context: BrowserContext, who: 'admin' | 'tenant' | 'tenantAdmin' | { username: string; password: string }, url = stage().url): Promise<void> {
+export async function signIn(
+  context: BrowserContext,
+  who: 'admin' | 'tenant' | 'tenantAdmin' | { username: string; password: string },
+  url = stage().url,
+): Promise<void> {
   const { username, password } = who === 'admin' ? { username: 'admin', password: administratorPassword } : typeof who === 'string' ? stage()[who] : who
   const token = await tokenOf(context.request, username, password, url)
   await context.addCookies([{ name: 'token', value: token, url, sameSite: 'Strict' }])

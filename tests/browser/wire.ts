@@ -18,7 +18,10 @@ export async function startWire(path: string, engine: string): Promise<Wire> {
 
   const join = (client: Socket): void => {
     const upstream = createConnection(engine)
-    for (const [one, other] of [[client, upstream], [upstream, client]] as const) {
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
       sockets.add(one)
       one.on('error', () => undefined)
       one.on('close', () => {

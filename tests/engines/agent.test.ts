@@ -51,7 +51,8 @@ describe.skipIf(!dockerIsThere)('an agent', () => {
   })
   afterEach(() => removeLabelled(direct, label))
   afterAll(async () => {
-    for (const { id } of await direct.containers.list({ labels: [`com.docker.compose.project=${project}`] })) await direct.containers.remove(id, { force: true, volumes: true })
+    for (const { id } of await direct.containers.list({ labels: [`com.docker.compose.project=${project}`] }))
+      await direct.containers.remove(id, { force: true, volumes: true })
     // Where a test failed before it took its project down.
     spawnSync('docker', ['network', 'rm', `${project}_default`])
     await agent?.stop()
@@ -63,7 +64,9 @@ describe.skipIf(!dockerIsThere)('an agent', () => {
   it('keeps its identity where nobody else can read it', () => {
     const file = join(folder.path, 'agent.json')
     expect(statSync(file).mode & 0o777).toBe(0o600)
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ enrolled: { edge_id: server.edgeId, server: { url: server.url, public_key: server.tunnels.publicKey } } })
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+      enrolled: { edge_id: server.edgeId, server: { url: server.url, public_key: server.tunnels.publicKey } },
+    })
     expect(agent.said()).not.toContain(server.token)
   })
 
@@ -148,7 +151,8 @@ describe.skipIf(!dockerIsThere)('an agent', () => {
       echo.close()
     }
     expect((await tunnel().request({ method: 'POST', path: `${agentPaths.port}?port=${port}`, body: 'open' })).status).toBe(502)
-    for (const wrong of ['', '0', '70000', 'x']) expect((await tunnel().request({ method: 'POST', path: `${agentPaths.port}?port=${wrong}`, body: 'open' })).status).toBe(400)
+    for (const wrong of ['', '0', '70000', 'x'])
+      expect((await tunnel().request({ method: 'POST', path: `${agentPaths.port}?port=${wrong}`, body: 'open' })).status).toBe(400)
   })
 
   it('leads another agent of its site to the server', async () => {
@@ -175,18 +179,40 @@ describe.skipIf(!dockerIsThere)('an agent', () => {
   it('refuses what it does not know, and what it may not do', async () => {
     await expect(tunnel().json(z.unknown(), { method: 'POST', path: agentPaths.reboot, body: {} })).rejects.toMatchObject({ kind: 'refused', status: 403 })
     await expect(tunnel().json(z.unknown(), { path: '/v1/none' })).rejects.toMatchObject({ status: 404 })
-    await expect(tunnel().json(z.unknown(), { method: 'PUT', path: agentPaths.compose, body: { project: '../x', action: 'up' } })).rejects.toMatchObject({ status: 400, message: expect.stringContaining('project') as string })
-    await expect(tunnel().json(z.unknown(), { method: 'PUT', path: agentPaths.compose, body: { project, action: 'up', file: 'x', files: [{ path: 'a/../../b', content_base64: '' }] } })).rejects.toMatchObject({ status: 400 })
-    await expect(tunnel().json(z.unknown(), { method: 'POST', path: agentPaths.upgrade, body: { version: '9.9.9', sha256: '0'.repeat(64), path: 'http://127.0.0.2/x' } })).rejects.toMatchObject({ status: 400 })
-    await expect(tunnel().json(z.unknown(), { method: 'POST', path: agentPaths.upgrade, body: { version: '9.9.9', sha256: '0'.repeat(64), path: '/none' } })).rejects.toMatchObject({ status: 422 })
+    await expect(tunnel().json(z.unknown(), { method: 'PUT', path: agentPaths.compose, body: { project: '../x', action: 'up' } })).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining('project') as string,
+    })
+    await expect(
+      tunnel().json(z.unknown(), {
+        method: 'PUT',
+        path: agentPaths.compose,
+        body: { project, action: 'up', file: 'x', files: [{ path: 'a/../../b', content_base64: '' }] },
+      }),
+    ).rejects.toMatchObject({ status: 400 })
+    await expect(
+      tunnel().json(z.unknown(), { method: 'POST', path: agentPaths.upgrade, body: { version: '9.9.9', sha256: '0'.repeat(64), path: 'http://127.0.0.2/x' } }),
+    ).rejects.toMatchObject({ status: 400 })
+    await expect(
+      tunnel().json(z.unknown(), { method: 'POST', path: agentPaths.upgrade, body: { version: '9.9.9', sha256: '0'.repeat(64), path: '/none' } }),
+    ).rejects.toMatchObject({ status: 422 })
   })
 
   describe('with compose', () => {
     const order = async (wish: Omit<ComposeProject, 'project'>) => {
-      const { status, stream } = await tunnel().request({ method: 'PUT', path: agentPaths.compose, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ project, ...wish }), timeoutMs: 60_000 })
+      const { status, stream } = await tunnel().request({
+        method: 'PUT',
+        path: agentPaths.compose,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ project, ...wish }),
+        timeoutMs: 60_000,
+      })
       const text = (await buffer(stream)).toString('utf8')
       if (status !== 200) throw new Error(`${status} ${text}`)
-      const lines = text.trim().split('\n').map((line) => composeLine.parse(JSON.parse(line)))
+      const lines = text
+        .trim()
+        .split('\n')
+        .map((line) => composeLine.parse(JSON.parse(line)))
       return { lines, end: lines.at(-1) }
     }
     const file = (command: string) => `version: '3.7'\nservices:\n  web:\n    image: ${image}\n    command: ${command}\n    volumes: ['./conf:/conf:ro']\n`
@@ -227,9 +253,14 @@ describe.skipIf(!dockerIsThere)('an agent', () => {
   describe('with another version of itself', () => {
     const order = (version: string, bundle: Buffer, path = `/agent/${version}/agent.mjs`) => {
       server.files.set(path, bundle)
-      return tunnel().json(z.unknown(), { method: 'POST', path: agentPaths.upgrade, body: { version, sha256: createHash('sha256').update(bundle).digest('hex'), path } })
+      return tunnel().json(z.unknown(), {
+        method: 'POST',
+        path: agentPaths.upgrade,
+        body: { version, sha256: createHash('sha256').update(bundle).digest('hex'), path },
+      })
     }
-    const comes = (version: string) => until(async () => server.tunnels.connected(server.edgeId) && tunnel().version === version, `version ${version}\n${agent.said()}`, 60_000)
+    const comes = (version: string) =>
+      until(async () => server.tunnels.connected(server.edgeId) && tunnel().version === version, `version ${version}\n${agent.said()}`, 60_000)
     const built = (version: string): Buffer => {
       const out = join(folder.path, 'built', version)
       execFileSync(fileURLToPath(new URL('../../scripts/build-agent', import.meta.url)), ['--version', version, '--out', out])
@@ -238,7 +269,9 @@ describe.skipIf(!dockerIsThere)('an agent', () => {
 
     it('goes on as that, and back from one that is broken', async () => {
       const bundle = built('9.1.0')
-      await expect(tunnel().json(z.unknown(), { method: 'POST', path: agentPaths.upgrade, body: { version: '9.1.0', sha256: '0'.repeat(64), path: '/none' } })).rejects.toMatchObject({ status: 422 })
+      await expect(
+        tunnel().json(z.unknown(), { method: 'POST', path: agentPaths.upgrade, body: { version: '9.1.0', sha256: '0'.repeat(64), path: '/none' } }),
+      ).rejects.toMatchObject({ status: 422 })
       await order('9.1.0', bundle)
       await comes('9.1.0')
       expect(await tunnel().json(nodeFacts, { path: agentPaths.facts })).toMatchObject({ agent_version: '9.1.0' })
@@ -248,7 +281,13 @@ describe.skipIf(!dockerIsThere)('an agent', () => {
       await order('9.2.0', Buffer.from('process.exit(1)'))
       await until(async () => server.versions.length > seen, 'it to come back')
       await comes('9.1.0')
-      await expect(tunnel().json(z.unknown(), { method: 'POST', path: agentPaths.upgrade, body: { version: '9.3.0', sha256: '0'.repeat(64), path: '/agent/9.1.0/agent.mjs' } })).rejects.toMatchObject({ status: 422, message: expect.stringContaining('SHA-256') as string })
+      await expect(
+        tunnel().json(z.unknown(), {
+          method: 'POST',
+          path: agentPaths.upgrade,
+          body: { version: '9.3.0', sha256: '0'.repeat(64), path: '/agent/9.1.0/agent.mjs' },
+        }),
+      ).rejects.toMatchObject({ status: 422, message: expect.stringContaining('SHA-256') as string })
       docker = createDocker(dockerOver(tunnel()))
     })
   })

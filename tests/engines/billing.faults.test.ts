@@ -69,7 +69,8 @@ describe('billing, with the server killed in the middle', () => {
     server.process.kill('SIGKILL')
     await server.ended
   }
-  const query = async <Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> => (await database.pool.query<Row>(text, [...values])).rows
+  const query = async <Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> =>
+    (await database.pool.query<Row>(text, [...values])).rows
   const send = (job: typeof rateUsageJob): Promise<void> => database.db.transaction().execute((tx) => jobs.send(tx, job, {}))
 
   const held: pg.Client[] = []
@@ -81,7 +82,13 @@ describe('billing, with the server killed in the middle', () => {
     await client.query('begin')
     await client.query(text, [...values])
     const [me] = (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows
-    const waiting = async (): Promise<number> => (await query<{ count: number }>(`select count(*)::int as count from pg_stat_activity where $1 = any(pg_blocking_pids(pid)) and application_name = 'zhisuan'`, [me?.pid]))[0]?.count ?? 0
+    const waiting = async (): Promise<number> =>
+      (
+        await query<{ count: number }>(
+          `select count(*)::int as count from pg_stat_activity where $1 = any(pg_blocking_pids(pid)) and application_name = 'zhisuan'`,
+          [me?.pid],
+        )
+      )[0]?.count ?? 0
     return {
       reached: (count = 1) => until(async () => (await waiting()) >= count, `${count} to wait for ${text}`),
       letGo: async () => {
@@ -95,7 +102,11 @@ describe('billing, with the server killed in the middle', () => {
   /** What has to hold whenever somebody looks, whoever was killed. */
   const sound = async (): Promise<void> => {
     expect(await query(`select transaction_id from ledger_entries group by transaction_id having sum(amount) <> 0 or count(*) < 2`)).toEqual([])
-    expect(await query(`select owner_id, account from ledger_accounts left join ledger_entries using (owner_id, account) group by owner_id, account having max(balance) <> coalesce(sum(amount), 0)`)).toEqual([])
+    expect(
+      await query(
+        `select owner_id, account from ledger_accounts left join ledger_entries using (owner_id, account) group by owner_id, account having max(balance) <> coalesce(sum(amount), 0)`,
+      ),
+    ).toEqual([])
     // What is held is held for an order that is paid and not delivered.
     expect(
       await query(`
@@ -106,9 +117,14 @@ describe('billing, with the server killed in the middle', () => {
       `),
     ).toEqual([])
     // A top-up is confirmed, and only then, by one movement of its own.
-    expect(await query(`select topups.id from topups left join ledger_transactions as movement on movement.id = topups.transaction_id where (topups.status = 'confirmed') <> (movement.kind is not distinct from 'topup')`)).toEqual([])
+    expect(
+      await query(
+        `select topups.id from topups left join ledger_transactions as movement on movement.id = topups.transaction_id where (topups.status = 'confirmed') <> (movement.kind is not distinct from 'topup')`,
+      ),
+    ).toEqual([])
   }
-  const movements = async (of: Name): Promise<string[]> => (await query<{ kind: string }>(`select kind from ledger_transactions where owner_id = $1 order by at, id`, [tenants[of].bp_id])).map(({ kind }) => kind)
+  const movements = async (of: Name): Promise<string[]> =>
+    (await query<{ kind: string }>(`select kind from ledger_transactions where owner_id = $1 order by at, id`, [tenants[of].bp_id])).map(({ kind }) => kind)
   const wallet = async (of: Name): Promise<{ funds: number; held: number; arrears: number }> => {
     const { funds: paidIn, held, arrears } = await admin.call(accounts.wallet, { params: { id: tenants[of].bp_id } })
     return { funds: Number(paidIn), held: Number(held), arrears: Number(arrears) }
@@ -117,16 +133,25 @@ describe('billing, with the server killed in the middle', () => {
   const orderIds: Partial<Record<Name, string>> = {}
   const pay = (of: Name) => tenants[of].client.call(orders.pay, { params: { id: orderIds[of] ?? '' } })
   const refund = (of: Name) => tenants[of].client.call(orders.refund, { params: { id: orderIds[of] ?? '' } })
-  const charge = (of: Name, amount: number, key: string) => admin.call(accounts.charge, { params: { id: tenants[of].bp_id }, body: { amount: String(amount), key } })
+  const charge = (of: Name, amount: number, key: string) =>
+    admin.call(accounts.charge, { params: { id: tenants[of].bp_id }, body: { amount: String(amount), key } })
   /** What is asked of a server that dies gets no answer. */
-  const unanswered = (asked: Promise<unknown>): Promise<void> => asked.then(() => expect.fail('the server lived'), () => undefined)
+  const unanswered = (asked: Promise<unknown>): Promise<void> =>
+    asked.then(
+      () => expect.fail('the server lived'),
+      () => undefined,
+    )
 
   let cloud_id: string
   let resources: Record<'payer' | 'renewer' | 'refunder', string>
   let payment: Record<string, string>
   let channel: string
   const notify = async (): Promise<string> => {
-    const answer = await fetch(new URL(notifyPath(channel), server.url), { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(gateway.message({ ...payment, status: 'paid', trade_id: 'trade-1' })) })
+    const answer = await fetch(new URL(notifyPath(channel), server.url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(gateway.message({ ...payment, status: 'paid', trade_id: 'trade-1' })),
+    })
     return ((await answer.json()) as { result: string }).result
   }
   /** Of the organisation that runs dry: what ran, and what somebody had stopped. */
@@ -159,7 +184,10 @@ describe('billing, with the server killed in the middle', () => {
     const prices = { 'volume.size': ['month', volumePrice / 10], 'eip.bandwidth': ['hour', 1] } as const
     for (const [meter, [period, price]] of Object.entries(prices)) {
       const { id } = await admin.call(skus.create, { body: { product_id: product.id, name: meter, meter: meter as keyof typeof prices } })
-      await query(`insert into bill_prices (id, sku_id, period, tiers, effective_from, created_by_name) values (gen_random_uuid(), $1, $2, $3, now() - interval '3 days', '')`, [id, period, JSON.stringify([{ above: 0, price: String(price * 1e8) }])])
+      await query(
+        `insert into bill_prices (id, sku_id, period, tiers, effective_from, created_by_name) values (gen_random_uuid(), $1, $2, $3, now() - interval '3 days', '')`,
+        [id, period, JSON.stringify([{ above: 0, price: String(price * 1e8) }])],
+      )
     }
 
     const keys = { sign_type: 'HMAC-SHA256', key: 'a-secret-of-both-sides', gateway_public_key: '' } as const
@@ -199,13 +227,27 @@ describe('billing, with the server killed in the middle', () => {
     const { url: page } = await tenants.topper.client.call(topups.pay, { body: { channel_id: channel, amount: '12.34' } })
     const { order_id = '', amount = '' } = gateway.visit(page)
     payment = { order_id, amount }
-    await admin.call(arrearsPolicies.setException, { params: { id: tenants.dry.bp_id }, body: { low_balance: '0', grace_hours: 0, warning_hours: 0, suspends: true, stop_vms: true, stop_containers: true, refuse_new: true, resume: true } })
+    await admin.call(arrearsPolicies.setException, {
+      params: { id: tenants.dry.bp_id },
+      body: { low_balance: '0', grace_hours: 0, warning_hours: 0, suspends: true, stop_vms: true, stop_containers: true, refuse_new: true, resume: true },
+    })
     const { client } = tenants.dry
     const cloud = { query: { cloud_id } }
     const [image] = (await client.call(images.list, { query: { cloud_id, type: 'container' } })).items
     const [network] = (await client.call(networks.list, cloud)).items
     const [flavor] = (await client.call(flavors.list)).items
-    const { items } = await client.call(vms.create, { body: { cloud_id, name: 'dry', count: 3, type: 'container', image_fingerprint: image?.fingerprint, network: network?.name, flavor_id: flavor?.id, password: 'Fault-test-1' } })
+    const { items } = await client.call(vms.create, {
+      body: {
+        cloud_id,
+        name: 'dry',
+        count: 3,
+        type: 'container',
+        image_fingerprint: image?.fingerprint,
+        network: network?.name,
+        flavor_id: flavor?.id,
+        password: 'Fault-test-1',
+      },
+    })
     const is = (id: string, status: string) => until(async () => (await vmStatus(id)) === status, `${id} to be ${status}`)
     for (const { id } of items) await is(id, 'running')
     ;[stood = '', ...ran] = items.map(({ id }) => id)
@@ -216,8 +258,14 @@ describe('billing, with the server killed in the middle', () => {
     // Rating waits for whoever changes what it has not heard of yet: so it has heard of the rest.
     await until(async () => (await query(`select id from usage_events where not settled`)).length === 0, 'the events')
     const resource = randomUUID()
-    for (const [hoursAgo, usage] of [[30, { 'eip.bandwidth': 1 }], [10, {}]] as const) {
-      await query(`insert into usage_events (id, resource_type, resource_id, resource_name, bp_id, at, usage) values (gen_random_uuid(), 'eip', $1, 'eip', $2, date_trunc('hour', now()) - $3 * interval '1 hour', $4)`, [resource, tenants.dry.bp_id, hoursAgo, usage])
+    for (const [hoursAgo, usage] of [
+      [30, { 'eip.bandwidth': 1 }],
+      [10, {}],
+    ] as const) {
+      await query(
+        `insert into usage_events (id, resource_type, resource_id, resource_name, bp_id, at, usage) values (gen_random_uuid(), 'eip', $1, 'eip', $2, date_trunc('hour', now()) - $3 * interval '1 hour', $4)`,
+        [resource, tenants.dry.bp_id, hoursAgo, usage],
+      )
     }
 
     const entries = await holdTable('ledger_entries')
@@ -235,7 +283,15 @@ describe('billing, with the server killed in the middle', () => {
 
     await sound()
     expect(await query(`select id from usage_lines`)).toEqual([])
-    for (const [of, kinds] of Object.entries({ payer: ['topup'], renewer: ['topup', 'hold', 'capture'], refunder: ['topup', 'hold', 'capture'], absent: [], topper: [], dry: [] })) expect(await movements(of as Name), of).toEqual(kinds)
+    for (const [of, kinds] of Object.entries({
+      payer: ['topup'],
+      renewer: ['topup', 'hold', 'capture'],
+      refunder: ['topup', 'hold', 'capture'],
+      absent: [],
+      topper: [],
+      dry: [],
+    }))
+      expect(await movements(of as Name), of).toEqual(kinds)
     expect(await query(`select status from topups where method = 'online'`)).toEqual([{ status: 'waiting' }])
   })
 
@@ -247,7 +303,10 @@ describe('billing, with the server killed in the middle', () => {
     expect([await notify(), await notify()]).toEqual(['success', 'success'])
     expect(await wallet('topper')).toMatchObject({ funds: 12.34 })
     // The renewal was ordered when the server died, and is paid when its time comes again.
-    expect(await query(`select status from bill_orders where resource_id = $1 and kind <> 'onDemand' order by number`, [resources.renewer])).toEqual([{ status: 'delivered' }, { status: 'unpaid' }])
+    expect(await query(`select status from bill_orders where resource_id = $1 and kind <> 'onDemand' order by number`, [resources.renewer])).toEqual([
+      { status: 'delivered' },
+      { status: 'unpaid' },
+    ])
     await query(`update prepaid_resources set renew_at = now() where resource_id = $1`, [resources.renewer])
     await send(orderClockJob)
     await until(async () => (await wallet('renewer')).funds === funds - 2 * volumePrice, 'the renewal')
@@ -323,14 +382,18 @@ describe('billing, with the server killed in the middle', () => {
     for (const id of ran) expect(await vmStatus(id)).toBe('running')
     expect(await vmStatus(stood)).toBe('stopped')
     // By the platform each was stopped once and started once.
-    expect(await query(`select kind, count(*)::int as times from operations where bp_id = $1 and actor_id is null group by resource_id, kind order by kind`, [tenants.dry.bp_id])).toEqual(
-      ['start', 'start', 'stop', 'stop'].map((verb) => ({ kind: `nextstack.vm.${verb}`, times: 1 })),
-    )
+    expect(
+      await query(`select kind, count(*)::int as times from operations where bp_id = $1 and actor_id is null group by resource_id, kind order by kind`, [
+        tenants.dry.bp_id,
+      ]),
+    ).toEqual(['start', 'start', 'stop', 'stop'].map((verb) => ({ kind: `nextstack.vm.${verb}`, times: 1 })))
     expect(await wallet('dry')).toMatchObject({ funds: 10, arrears: 0 })
 
     expect((await tenants.buyer.client.call(volumes.list, { query: { keyword: 'bought' } })).total).toBe(1)
     expect(await query(`select id from volumes where name = 'never'`)).toEqual([])
-    expect(await query(`select status, refunded = amount as whole from bill_orders where id = $1`, [orderIds.absent])).toEqual([{ status: 'refunded', whole: true }])
+    expect(await query(`select status, refunded = amount as whole from bill_orders where id = $1`, [orderIds.absent])).toEqual([
+      { status: 'refunded', whole: true },
+    ])
     const all: Record<Name, string[]> = {
       payer: ['topup', 'hold', 'capture'],
       renewer: ['topup', 'hold', 'capture', 'hold', 'capture'],
@@ -346,9 +409,15 @@ describe('billing, with the server killed in the middle', () => {
     const { refunded_amount } = await order('refunder')
     expect(await wallet('refunder')).toMatchObject({ funds: Number((funds - volumePrice + Number(refunded_amount)).toFixed(8)), held: 0 })
     // Of what is paid in advance nothing overlaps, and nothing was paid twice.
-    expect(await query(`select one.order_id from prepaid_spans as one join prepaid_spans as other on other.resource_id = one.resource_id and other.order_id <> one.order_id and other."from" < one."to" and one."from" < other."to"`)).toEqual([])
+    expect(
+      await query(
+        `select one.order_id from prepaid_spans as one join prepaid_spans as other on other.resource_id = one.resource_id and other.order_id <> one.order_id and other."from" < one."to" and one."from" < other."to"`,
+      ),
+    ).toEqual([])
     // Of what was paid by the hour one order each, however often it was settled, and by whichever life of the server.
-    expect(await query(`select resource_id, count(*)::int as times from bill_orders where kind = 'onDemand' group by resource_id having count(*) > 1`)).toEqual([])
+    expect(await query(`select resource_id, count(*)::int as times from bill_orders where kind = 'onDemand' group by resource_id having count(*) > 1`)).toEqual(
+      [],
+    )
     expect(await query(`select status from bill_orders where resource_id = $1 and kind = 'onDemand'`, [resources.renewer])).toEqual([{ status: 'charging' }])
     await sound()
   })

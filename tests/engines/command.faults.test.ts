@@ -32,9 +32,11 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('com
       return so(command) && command
     }, what)
   const ended = (id: string) => when(id, ({ finished_at }) => finished_at !== null, 'the command to end')
-  const inside = async (id: string, ...command: [string, ...string[]]) => (await engine.instances.exec(`zs-${id.replaceAll('-', '')}`, { command })).stdout.toString()
+  const inside = async (id: string, ...command: [string, ...string[]]) =>
+    (await engine.instances.exec(`zs-${id.replaceAll('-', '')}`, { command })).stdout.toString()
   /** Processes of ours that are left in the instances. */
-  const left = async () => (await Promise.all(ids.map((id) => inside(id, 'ps', '-o', 'args')))).flatMap((text) => text.split('\n').filter((line) => /sleep 60\d\d/.test(line)))
+  const left = async () =>
+    (await Promise.all(ids.map((id) => inside(id, 'ps', '-o', 'args')))).flatMap((text) => text.split('\n').filter((line) => /sleep 60\d\d/.test(line)))
 
   beforeAll(async () => {
     data = temporaryFolder('commands')
@@ -45,7 +47,16 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('com
     const [network] = (await client.call(networks.list, { query })).items
     const [flavor] = (await client.call(flavors.list)).items
     const { items } = await client.call(vms.create, {
-      body: { ...query, name: 'commanded', count: 2, type: 'container', image_fingerprint: image.fingerprint, network: network?.name, flavor_id: flavor?.id, password: 'Command-test-1' },
+      body: {
+        ...query,
+        name: 'commanded',
+        count: 2,
+        type: 'container',
+        image_fingerprint: image.fingerprint,
+        network: network?.name,
+        flavor_id: flavor?.id,
+        password: 'Command-test-1',
+      },
     })
     ids = items.map(({ id }) => id)
     for (const id of ids) await until(async () => (await client.call(vms.get, { params: { id } })).status === 'running', 'the instance to run')
@@ -60,14 +71,18 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('com
   it('print what each instance says, with its exit code', async () => {
     const done = await ended(await run('#!/bin/sh\nhostname\nid -u\necho 一 >&2\nif [ -e /root/here ]; then exit 4; fi\ntouch /root/here\n'))
     expect(done).toMatchObject({ status: 'succeeded', succeeded_count: 2 })
-    expect(done.results.map(({ stdout, stderr, exit_code }) => [stdout, stderr, exit_code])).toEqual(ids.map((id) => [`zs-${id.replaceAll('-', '')}\n0\n`, '一\n', 0]))
+    expect(done.results.map(({ stdout, stderr, exit_code }) => [stdout, stderr, exit_code])).toEqual(
+      ids.map((id) => [`zs-${id.replaceAll('-', '')}\n0\n`, '一\n', 0]),
+    )
     const again = await ended(await run('[ -e /root/here ] && exit 4\n'))
     expect(again).toMatchObject({ status: 'failed', failed_count: 2, results: [{ exit_code: 4, error: null }, { exit_code: 4 }] })
   })
 
   it('show what they print while they run, and all of a lot', async () => {
     const [vm = ''] = ids
-    const id = await run('echo first\nwhile [ ! -e /root/go ]; do sleep 0.1; done\ni=0; while [ $i -lt 40000 ]; do echo line$i; i=$((i+1)); done\n', { vm_ids: [vm] })
+    const id = await run('echo first\nwhile [ ! -e /root/go ]; do sleep 0.1; done\ni=0; while [ $i -lt 40000 ]; do echo line$i; i=$((i+1)); done\n', {
+      vm_ids: [vm],
+    })
     await when(id, ({ results }) => results[0]?.stdout === 'first\n', 'the first line to show')
     await inside(vm, 'touch', '/root/go')
     expect(await ended(id)).toMatchObject({ status: 'succeeded', results: [{ truncated: true, more: true, exit_code: 0 }] })
@@ -89,7 +104,13 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('com
     const id = await run('sleep 6003 & sleep 6004\n')
     await until(async () => (await left()).length === 4, 'it to run in both')
     await client.call(commands.cancel, { params: { id } })
-    expect(await ended(id)).toMatchObject({ status: 'cancelled', results: [{ status: 'cancelled', error: null }, { status: 'cancelled', error: null }] })
+    expect(await ended(id)).toMatchObject({
+      status: 'cancelled',
+      results: [
+        { status: 'cancelled', error: null },
+        { status: 'cancelled', error: null },
+      ],
+    })
     expect(await left()).toEqual([])
   })
 
@@ -101,7 +122,8 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('com
     await restart()
     const done = await ended(id)
     expect(done).toMatchObject({ status: 'failed', failed_count: 2 })
-    for (const result of done.results) expect(result).toMatchObject({ status: 'failed', exit_code: null, stdout: 'begun\n', error: expect.stringContaining('服务重启') })
+    for (const result of done.results)
+      expect(result).toMatchObject({ status: 'failed', exit_code: null, stdout: 'begun\n', error: expect.stringContaining('服务重启') })
     // The next command finds everything as it was left, once.
     const next = await ended(await run('cat /root/times\n'))
     expect(next.results.map(({ stdout }) => stdout)).toEqual(['once\n', 'once\n'])
@@ -113,6 +135,9 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('com
     await server.stop()
     expect((await left()).filter((line) => /600[67]/.test(line))).toEqual([])
     await restart()
-    expect(await ended(id)).toMatchObject({ status: 'failed', results: [{ error: expect.stringContaining('服务重启') }, { error: expect.stringContaining('服务重启') }] })
+    expect(await ended(id)).toMatchObject({
+      status: 'failed',
+      results: [{ error: expect.stringContaining('服务重启') }, { error: expect.stringContaining('服务重启') }],
+    })
   })
 })

@@ -49,7 +49,10 @@ describe.skipIf(!dockerIsThere)('an account that runs dry, on a node', () => {
     placement = { edge_ids: [edge.id] }
     agent = startAgent(['serve', '--data', join(data.path, 'agent'), ...parametersOf(enrolment.command)])
     await until(async () => (await owner.call(edges.get, { params: { id: edge.id } })).status === 'online', 'the node to be online', 40_000)
-    await admin.call(arrearsPolicies.setException, { params: { id: bp_id }, body: { low_balance: '0', grace_hours: 0, warning_hours: 0, suspends: true, stop_vms: true, stop_containers: true, refuse_new: true, resume: true } })
+    await admin.call(arrearsPolicies.setException, {
+      params: { id: bp_id },
+      body: { low_balance: '0', grace_hours: 0, warning_hours: 0, suspends: true, stop_vms: true, stop_containers: true, refuse_new: true, resume: true },
+    })
   })
   afterAll(async () => {
     await database?.close()
@@ -61,13 +64,18 @@ describe.skipIf(!dockerIsThere)('an account that runs dry, on a node', () => {
   })
 
   const ours = async () => (await docker.containers.list({ all: true })).filter((one) => one.image === image)
-  const running = async () => (await ours()).filter(({ state }) => state === 'running').map(({ id }) => id).toSorted()
+  const running = async () =>
+    (await ours())
+      .filter(({ state }) => state === 'running')
+      .map(({ id }) => id)
+      .toSorted()
   const container = (id: string) => owner.call(containers.get, { params: { id } })
   const stack = (id: string) => owner.call(nodeStacks.get, { params: { id } })
   const containerIs = (id: string, status: string) => until(async () => (await container(id)).status === status, `the container to be ${status}`)
   const stackIs = (id: string, status: string) => until(async () => (await stack(id)).status === status, `the stack to be ${status}`, 60_000)
   const standing = () => owner.call(standings.get, { params: { id: bp_id } })
-  const deploy = () => owner.call(containers.deploy, { body: { name: `c-${run}-${randomUUID().slice(0, 4)}`, spec: { image, restart: 'always', command: sleeping }, placement } })
+  const deploy = () =>
+    owner.call(containers.deploy, { body: { name: `c-${run}-${randomUUID().slice(0, 4)}`, spec: { image, restart: 'always', command: sleeping }, placement } })
 
   it('has its containers and applications stopped, and started again when it has paid', async () => {
     const compose = `services:\n  web:\n    image: ${image}\n    restart: always\n    command: ${JSON.stringify(sleeping)}\n  db:\n    image: ${image}\n    command: ${JSON.stringify(sleeping)}\n`
@@ -75,7 +83,14 @@ describe.skipIf(!dockerIsThere)('an account that runs dry, on a node', () => {
     const application = (await owner.call(stacks.create, { body: { name: `s-${run}`, compose, placement } })).items[0]?.id ?? ''
     await containerIs(runs, 'running')
     await containerIs(stood, 'running')
-    await until(() => owner.call(containers.action, { params: { id: stood }, body: { action: 'stop', timeout_seconds: 0 } }).then(() => true, (error: unknown) => !String(error).includes('90011') && Promise.reject(error)), 'the stop to be taken')
+    await until(
+      () =>
+        owner.call(containers.action, { params: { id: stood }, body: { action: 'stop', timeout_seconds: 0 } }).then(
+          () => true,
+          (error: unknown) => !String(error).includes('90011') && Promise.reject(error),
+        ),
+      'the stop to be taken',
+    )
     await containerIs(stood, 'exited')
     await stackIs(application, 'running')
     const before = await running()
@@ -87,7 +102,11 @@ describe.skipIf(!dockerIsThere)('an account that runs dry, on a node', () => {
     expect(await running()).toEqual([])
     expect((await container(runs)).status).toBe('exited')
     expect((await stack(application)).status).toBe('stopped')
-    const refused = [deploy, () => owner.call(containers.action, { params: { id: runs }, body: { action: 'start' } }), () => owner.call(stacks.action, { params: { id: application }, body: { action: 'start' } })]
+    const refused = [
+      deploy,
+      () => owner.call(containers.action, { params: { id: runs }, body: { action: 'start' } }),
+      () => owner.call(stacks.action, { params: { id: application }, body: { action: 'start' } }),
+    ]
     for (const ask of refused) await expect(ask()).rejects.toThrow('24018')
 
     await admin.call(accounts.charge, { params: { id: bp_id }, body: { amount: '1' } })

@@ -50,7 +50,8 @@ describe.skipIf(!dockerIsThere)('containers on a node', () => {
     if (one === undefined || two === undefined) throw new Error('two signed in')
     ;[owner, stranger] = [one, two]
   }
-  const nodeIs = (status: string) => until(async () => (await owner.call(edges.get, { params: { id: edge_id } })).status === status, `the node to be ${status}`, 40_000)
+  const nodeIs = (status: string) =>
+    until(async () => (await owner.call(edges.get, { params: { id: edge_id } })).status === status, `the node to be ${status}`, 40_000)
 
   beforeAll(async () => {
     await importBusybox(docker, image)
@@ -64,7 +65,8 @@ describe.skipIf(!dockerIsThere)('containers on a node', () => {
   afterAll(async () => {
     await agent?.stop()
     await server?.stop()
-    for (const one of await docker.containers.list({ labels: ['zhisuan.container'] })) if (made.has(one.labels['zhisuan.container'] ?? '')) await docker.containers.remove(one.id, { force: true, volumes: true })
+    for (const one of await docker.containers.list({ labels: ['zhisuan.container'] }))
+      if (made.has(one.labels['zhisuan.container'] ?? '')) await docker.containers.remove(one.id, { force: true, volumes: true })
     await docker.volumes.remove(`zs-${run}`, { force: true })
     for (const { id, tags } of await docker.images.list()) if (tags.includes(image)) await docker.images.remove(id, { force: true })
     data?.remove()
@@ -86,7 +88,11 @@ describe.skipIf(!dockerIsThere)('containers on a node', () => {
       'the container to change',
       timeoutMs,
     )
-  const ask = (spec: Partial<Spec>, name = `c-${run}-${++count}`) => ({ name, spec: { image, restart: 'no' as const, ...spec }, placement: { edge_ids: [edge_id] } })
+  const ask = (spec: Partial<Spec>, name = `c-${run}-${++count}`) => ({
+    name,
+    spec: { image, restart: 'no' as const, ...spec },
+    placement: { edge_ids: [edge_id] },
+  })
   const deploy = async (spec: Partial<Spec>): Promise<Container> => {
     const { items } = await owner.call(containers.deploy, { body: ask(spec) })
     const [container] = items
@@ -108,23 +114,61 @@ describe.skipIf(!dockerIsThere)('containers on a node', () => {
   }
   const onDocker = (id: string) => docker.containers.list({ labels: [`zhisuan.container=${id}`] })
   const remove = async (id: string): Promise<void> => {
-    await until(async () => owner.call(containers.delete, { params: { id } }).then(() => true, (error: unknown) => !/90011/.test(String(error)) && Promise.reject(error)), 'the deletion to be taken')
+    await until(
+      async () =>
+        owner.call(containers.delete, { params: { id } }).then(
+          () => true,
+          (error: unknown) => !/90011/.test(String(error)) && Promise.reject(error),
+        ),
+      'the deletion to be taken',
+    )
     await until(async () => (await owner.call(containers.list, { query: { keyword: id } })).total === 0, 'the container to be gone')
     expect(await onDocker(id)).toEqual([])
   }
-  const refusal = async (asked: Promise<unknown>): Promise<string> => asked.then(() => 'not refused', (error: unknown) => String(error))
-  const httpd = (host_port: number, text: string): Partial<Spec> => ({ command: ['sh', '-c', `mkdir -p /www && echo ${text} > /www/index.html && exec httpd -f -p 80 -h /www`], ports: [{ container_port: 80, host_port }] })
-  const page = (host_port: number) => fetch(`http://127.0.0.1:${host_port}/`).then((answer) => answer.text(), () => '')
+  const refusal = async (asked: Promise<unknown>): Promise<string> =>
+    asked.then(
+      () => 'not refused',
+      (error: unknown) => String(error),
+    )
+  const httpd = (host_port: number, text: string): Partial<Spec> => ({
+    command: ['sh', '-c', `mkdir -p /www && echo ${text} > /www/index.html && exec httpd -f -p 80 -h /www`],
+    ports: [{ container_port: 80, host_port }],
+  })
+  const page = (host_port: number) =>
+    fetch(`http://127.0.0.1:${host_port}/`).then(
+      (answer) => answer.text(),
+      () => '',
+    )
   const dial = (path: string) => new WebSocket(`${server.url.replace('http', 'ws')}${path}`)
 
   it('serves, stops, starts, is renamed, made anew, and leaves nothing', async () => {
     const [first, second] = [await freePort(), await freePort()]
-    const container = await deploy({ ...httpd(first, 'one'), memory_limit_bytes: 64 * 2 ** 20, cpu_limit: 0.5, env: [{ name: 'A', value: '一=1' }], mounts: [{ type: 'volume', name: `zs-${run}`, path: '/data' }] })
-    expect(container).toMatchObject({ status: 'running', status_code: 1, ports: [{ container_port: 80, host_port: first, protocol: 'tcp' }], edge: { online: true }, error: null })
+    const container = await deploy({
+      ...httpd(first, 'one'),
+      memory_limit_bytes: 64 * 2 ** 20,
+      cpu_limit: 0.5,
+      env: [{ name: 'A', value: '一=1' }],
+      mounts: [{ type: 'volume', name: `zs-${run}`, path: '/data' }],
+    })
+    expect(container).toMatchObject({
+      status: 'running',
+      status_code: 1,
+      ports: [{ container_port: 80, host_port: first, protocol: 'tcp' }],
+      edge: { online: true },
+      error: null,
+    })
     await until(async () => (await page(first)) === 'one\n', 'the page')
     const [there] = await onDocker(container.id)
-    expect(await docker.containers.inspect(there?.id ?? '')).toMatchObject({ cpuLimit: 0.5, memoryLimitBytes: 64 * 2 ** 20, env: expect.arrayContaining(['A=一=1']) as string[], mounts: [{ type: 'volume', name: `zs-${run}`, path: '/data' }] })
-    expect(await owner.call(containers.stats, { params: { id: container.id } })).toMatchObject({ memory_limit_bytes: 64 * 2 ** 20, pids: expect.any(Number) as number })
+    expect(await docker.containers.inspect(there?.id ?? '')).toMatchObject({
+      cpuLimit: 0.5,
+      memoryLimitBytes: 64 * 2 ** 20,
+      env: expect.arrayContaining(['A=一=1']) as string[],
+      mounts: [{ type: 'volume', name: `zs-${run}`, path: '/data' }],
+    })
+    expect(await owner.call(containers.stats, { params: { id: container.id } })).toMatchObject({
+      memory_limit_bytes: 64 * 2 ** 20,
+      pids: expect.any(Number) as number,
+    })
 
     await act(container.id, { action: 'stop', timeout_seconds: 0 })
     await is(container.id, ({ status }) => status === 'exited')
@@ -155,7 +199,10 @@ describe.skipIf(!dockerIsThere)('containers on a node', () => {
       command: ['pwd > /data/where; trap "exit 3" USR1; while :; do sleep 0.1; done'],
       working_dir: '/tmp',
       restart: 'on-failure',
-      mounts: [{ type: 'volume', name: `zs-${run}`, path: '/data' }, { type: 'bind', host_path: shared, path: '/shared', read_only: true }],
+      mounts: [
+        { type: 'volume', name: `zs-${run}`, path: '/data' },
+        { type: 'bind', host_path: shared, path: '/shared', read_only: true },
+      ],
       health: { command: 'test -e /shared/well', interval_seconds: 1, timeout_seconds: 1, retries: 1 },
     })
     const docker_id = (await onDocker(container.id))[0]?.id ?? ''
@@ -176,7 +223,8 @@ describe.skipIf(!dockerIsThere)('containers on a node', () => {
     await act(container.id, { action: 'kill' })
     expect(await is(container.id, ({ status }) => status === 'exited')).toMatchObject({ exit_code: 137, error: null })
     // Docker's word that it is gone may come before that of the operation.
-    const operations = async () => (await owner.call(containers.operations, { params: { id: container.id } })).items.map(({ kind, status }) => `${kind} ${status}`)
+    const operations = async () =>
+      (await owner.call(containers.operations, { params: { id: container.id } })).items.map(({ kind, status }) => `${kind} ${status}`)
     await expect.poll(operations).toEqual(['cis.container.kill succeeded', 'cis.container.restart succeeded', 'cis.container.create succeeded'])
     await remove(container.id)
   })
@@ -196,12 +244,18 @@ describe.skipIf(!dockerIsThere)('containers on a node', () => {
     const [ours, others] = [await freePort(), await freePort()]
     const container = await deploy(httpd(ours, 'one'))
     const name = `zs-other-${run}`
-    const { id: other } = await docker.containers.create(name, { image, command: ['sleep', '1000'], ports: [{ containerPort: 80, hostPort: others, protocol: 'tcp' }] })
+    const { id: other } = await docker.containers.create(name, {
+      image,
+      command: ['sleep', '1000'],
+      ports: [{ containerPort: 80, hostPort: others, protocol: 'tcp' }],
+    })
     try {
       await docker.containers.start(other)
       expect(await refusal(owner.call(containers.deploy, { body: ask(httpd(ours, 'x')) }))).toContain('95103')
       expect(await refusal(owner.call(containers.deploy, { body: ask(httpd(others, 'x')) }))).toContain('95103')
-      const { nodes } = await owner.call(containers.check, { body: { spec: { ports: [{ container_port: 1, host_port: others }], gpus: 64 }, placement: { edge_ids: [edge_id] } } })
+      const { nodes } = await owner.call(containers.check, {
+        body: { spec: { ports: [{ container_port: 1, host_port: others }], gpus: 64 }, placement: { edge_ids: [edge_id] } },
+      })
       expect(nodes[0]?.problems).toEqual([expect.stringContaining(String(others)), expect.stringContaining('GPU')])
       expect((await owner.call(containers.list)).total).toBe(1)
     } finally {
@@ -216,7 +270,10 @@ describe.skipIf(!dockerIsThere)('containers on a node', () => {
     expect(failed.error).toContain(`端口${others}已被`)
     expect(await onDocker(failed.id)).toEqual([])
     const absent = await owner.call(containers.deploy, { body: ask({ image: `localhost:1/none-${run}:1` }) })
-    expect(await is(absent.items[0]?.id ?? '', ({ status }) => status === 'error', 60_000)).toMatchObject({ status_code: 2, error: expect.stringContaining('也无法拉取') as string })
+    expect(await is(absent.items[0]?.id ?? '', ({ status }) => status === 'error', 60_000)).toMatchObject({
+      status_code: 2,
+      error: expect.stringContaining('也无法拉取') as string,
+    })
     for (const id of [container.id, failed.id, absent.items[0]?.id ?? '']) await remove(id)
   })
 
@@ -253,7 +310,8 @@ describe.skipIf(!dockerIsThere)('containers on a node', () => {
 
   it('has a terminal, one at a time, that echoes and changes its size', async () => {
     const container = await deploy({ command: ['sleep', '1000'] })
-    const open = (command?: string[]) => owner.call(containers.terminal, { params: { id: container.id }, body: { ...(command !== undefined && { command }), cols: 100, rows: 30 } })
+    const open = (command?: string[]) =>
+      owner.call(containers.terminal, { params: { id: container.id }, body: { ...(command !== undefined && { command }), cols: 100, rows: 30 } })
     expect(await refusal(open(['/none']))).toContain('95110')
     const { path } = await open()
     expect(await refusal(open())).toContain('94009')
@@ -287,12 +345,16 @@ describe.skipIf(!dockerIsThere)('containers on a node', () => {
   })
 
   it('has a log: its end, what is looked for, as it comes, and whole', async () => {
-    const container = await deploy({ command: ['sh', '-c', 'for i in $(seq 1 2000); do echo line-$i; done; echo 错误 >&2; sleep 0.3; while :; do date +tick-%s; sleep 0.2; done'] })
+    const container = await deploy({
+      command: ['sh', '-c', 'for i in $(seq 1 2000); do echo line-$i; done; echo 错误 >&2; sleep 0.3; while :; do date +tick-%s; sleep 0.2; done'],
+    })
     await until(async () => (await owner.call(containers.logs, { params: { id: container.id }, query: { keyword: 'tick' } })).items.length > 0, 'ticks')
     const { items } = await owner.call(containers.logs, { params: { id: container.id }, query: { keyword: 'line-19', tail: '3' } })
     expect(items.map(({ text }) => text)).toEqual(['line-1997', 'line-1998', 'line-1999'])
     expect(items[0]).toMatchObject({ stream: 'stdout', at: expect.stringMatching(/^20/) as string })
-    expect((await owner.call(containers.logs, { params: { id: container.id }, query: { keyword: '错误' } })).items).toMatchObject([{ stream: 'stderr', text: '错误' }])
+    expect((await owner.call(containers.logs, { params: { id: container.id }, query: { keyword: '错误' } })).items).toMatchObject([
+      { stream: 'stderr', text: '错误' },
+    ])
     const { path } = await owner.call(containers.logLink, { params: { id: container.id }, body: { how: 'follow' } })
     const socket = dial(`${path}?tail=1`)
     const ticks: string[] = []
@@ -325,7 +387,9 @@ describe.skipIf(!dockerIsThere)('containers on a node', () => {
     expect(await list('/tmp')).toMatchObject([{ name: `a b'$(touch x).bin`, kind: 'file', size_bytes: bytes.length, mode: '0644' }])
     const back = async () => {
       const { path } = await owner.call(containers.fileLink, { params: { id }, body: { how: 'download', path: file } })
-      return createHash('sha256').update(Buffer.from(await (await fetch(`${server.url}${path}`)).arrayBuffer())).digest('hex')
+      return createHash('sha256')
+        .update(Buffer.from(await (await fetch(`${server.url}${path}`)).arrayBuffer()))
+        .digest('hex')
     }
     const sum = createHash('sha256').update(bytes).digest('hex')
     expect(await back()).toBe(sum)
@@ -343,14 +407,20 @@ describe.skipIf(!dockerIsThere)('containers on a node', () => {
 
   it('has configs as files, which change with them', async () => {
     const config = await owner.call(configs.put, { body: { name: `cfg-${run}`, content: 'first\n' } })
-    const container = await deploy({ command: ['sh', '-c', 'cat /etc/app/app.conf; sleep 1000'], mounts: [{ type: 'config', config_id: config.id, path: '/etc/app/app.conf' }] })
+    const container = await deploy({
+      command: ['sh', '-c', 'cat /etc/app/app.conf; sleep 1000'],
+      mounts: [{ type: 'config', config_id: config.id, path: '/etc/app/app.conf' }],
+    })
     const read = async () => (await docker.execs.run((await onDocker(container.id))[0]?.id ?? '', { command: ['cat', '/etc/app/app.conf'] })).stdout.toString()
     expect(await read()).toBe('first\n')
     expect(await refusal(owner.call(configs.put, { body: { id: config.id, revision: 7, name: config.name, content: '' } }))).toContain('90012')
     expect(await refusal(owner.call(configs.delete, { params: { id: config.id } }))).toContain('95113')
     const changed = await owner.call(configs.put, { body: { id: config.id, revision: 1, name: config.name, content: 'second\n', restart: true } })
     expect(changed).toMatchObject({ revision: 2, used_by: 1 })
-    await until(async () => (await owner.call(containers.logs, { params: { id: container.id }, query: {} })).items.some(({ text }) => text === 'second'), 'the restart with the new text')
+    await until(
+      async () => (await owner.call(containers.logs, { params: { id: container.id }, query: {} })).items.some(({ text }) => text === 'second'),
+      'the restart with the new text',
+    )
     expect(await read()).toBe('second\n')
     await is(container.id, ({ status }) => status === 'running')
     await remove(container.id)
@@ -404,7 +474,9 @@ describe.skipIf(!dockerIsThere)('containers on a node', () => {
     const host_port = await freePort()
     const container = await deploy(httpd(host_port, 'old'))
     server.dieAt(`cis.container.update:${point}`)
-    await owner.call(containers.action, { params: { id: container.id }, body: { action: 'update', spec: { image, restart: 'no', ...httpd(host_port, 'new') } } }).catch(() => undefined)
+    await owner
+      .call(containers.action, { params: { id: container.id }, body: { action: 'update', spec: { image, restart: 'no', ...httpd(host_port, 'new') } } })
+      .catch(() => undefined)
     expect(await server.ended).toBe('SIGKILL')
     await restart()
     await nodeIs('online')

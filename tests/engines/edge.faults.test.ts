@@ -47,7 +47,8 @@ describe.skipIf(!dockerIsThere)('what breaks between a server and its nodes', ()
     await nodeIs('online', edge.id)
     return edge.id
   }
-  const nodeIs = (status: string, id = node) => until(async () => (await owner.call(edges.get, { params: { id } })).status === status, `the node to be ${status}`, 40_000)
+  const nodeIs = (status: string, id = node) =>
+    until(async () => (await owner.call(edges.get, { params: { id } })).status === status, `the node to be ${status}`, 40_000)
 
   beforeAll(async () => {
     data = temporaryFolder('faults')
@@ -92,7 +93,8 @@ describe.skipIf(!dockerIsThere)('what breaks between a server and its nodes', ()
     )
   const settled = (id: string, timeoutMs?: number) => is(id, ({ status }) => !containerTransitional.includes(status), timeoutMs)
   /** What was asked for before refuses what comes next until it has ended. */
-  const ended = (id: string) => until(async () => (await owner.call(containers.operations, { params: { id } })).items[0]?.finished_at !== null, 'what was asked for to end')
+  const ended = (id: string) =>
+    until(async () => (await owner.call(containers.operations, { params: { id } })).items[0]?.finished_at !== null, 'what was asked for to end')
   const stackOf = (id: string) => owner.call(nodeStacks.get, { params: { id } })
   const stackIs = (id: string, what: (stack: Stack) => boolean, timeoutMs = 90_000) =>
     until(
@@ -106,17 +108,30 @@ describe.skipIf(!dockerIsThere)('what breaks between a server and its nodes', ()
   const stackSettled = (id: string, timeoutMs?: number) => stackIs(id, ({ status }) => !stackTransitional.includes(status), timeoutMs)
 
   const begin = async (spec: Partial<Spec> = {}, edge_id = node): Promise<string> => {
-    const { items } = await owner.call(containers.deploy, { body: { name: `c-${++count}`, spec: { image, command, ...spec }, placement: { edge_ids: [edge_id] } } })
+    const { items } = await owner.call(containers.deploy, {
+      body: { name: `c-${++count}`, spec: { image, command, ...spec }, placement: { edge_ids: [edge_id] } },
+    })
     return items[0]?.id ?? ''
   }
-  const beginUpdate = (id: string, mark: string) => owner.call(containers.action, { params: { id }, body: { action: 'update', spec: { image, command, env: [{ name: 'MARK', value: mark }] } } })
+  const beginUpdate = (id: string, mark: string) =>
+    owner.call(containers.action, { params: { id }, body: { action: 'update', spec: { image, command, env: [{ name: 'MARK', value: mark }] } } })
   const marked = (mark: string): Partial<Spec> => ({ env: [{ name: 'MARK', value: mark }] })
-  const service = (mark: string): string => `    image: ${image}\n    command: ${JSON.stringify(command)}\n    network_mode: none\n    environment: { MARK: "${mark}" }\n`
-  const beginStack = async (compose: string, edge_id = node): Promise<Stack> => owner.call(nodeStacks.create, { body: { name: `s-${++count}`, compose, edge_id } })
+  const service = (mark: string): string =>
+    `    image: ${image}\n    command: ${JSON.stringify(command)}\n    network_mode: none\n    environment: { MARK: "${mark}" }\n`
+  const beginStack = async (compose: string, edge_id = node): Promise<Stack> =>
+    owner.call(nodeStacks.create, { body: { name: `s-${++count}`, compose, edge_id } })
   const made = (id: string, { docker }: OwnDocker = engine) => docker.containers.list({ all: true, labels: [`zhisuan.container=${id}`] })
-  const madeBy = ({ project }: Stack, { docker }: OwnDocker = engine) => docker.containers.list({ all: true, labels: [`com.docker.compose.project=${project}`] })
+  const madeBy = ({ project }: Stack, { docker }: OwnDocker = engine) =>
+    docker.containers.list({ all: true, labels: [`com.docker.compose.project=${project}`] })
   const remove = async (id: string): Promise<void> => {
-    await until(async () => owner.call(containers.delete, { params: { id } }).then(() => true, (error: unknown) => !/9001[01]/.test(String(error)) && Promise.reject(error)), 'the deletion to be taken')
+    await until(
+      async () =>
+        owner.call(containers.delete, { params: { id } }).then(
+          () => true,
+          (error: unknown) => !/9001[01]/.test(String(error)) && Promise.reject(error),
+        ),
+      'the deletion to be taken',
+    )
     await until(async () => (await owner.call(containers.list, { query: { keyword: id } })).total === 0, 'the container to be gone')
     expect([...(await made(id)), ...(await made(id, full))]).toEqual([])
   }
@@ -125,7 +140,11 @@ describe.skipIf(!dockerIsThere)('what breaks between a server and its nodes', ()
     await until(async () => (await owner.call(stacks.list, { query: { keyword: stack.project } })).total === 0, 'the stack to be gone', 90_000)
     expect([...(await madeBy(stack)), ...(await madeBy(stack, full))]).toEqual([])
   }
-  const refusal = (asked: Promise<unknown>): Promise<string> => asked.then(() => 'not refused', (error: unknown) => String(error))
+  const refusal = (asked: Promise<unknown>): Promise<string> =>
+    asked.then(
+      () => 'not refused',
+      (error: unknown) => String(error),
+    )
 
   describe('a cable that is cut', () => {
     it.each(['before', 'after'] as const)('in the middle of a deployment, %s the node makes the container: it is made once', async (when) => {
@@ -179,7 +198,9 @@ describe.skipIf(!dockerIsThere)('what breaks between a server and its nodes', ()
 
     it('in the middle of an upgrade: the node has the new version, or is asked again until it has', async () => {
       await run('node', ['scripts/build-agent.mjs', '--version', '9.3.1', '--out', join(data.path, 'agents', '9.3.1')])
-      const upgraded = await enrol('upgraded', proxy, (directory, parameters) => startAgent(['run', '--data', directory, '--docker', engine.socket, ...parameters]))
+      const upgraded = await enrol('upgraded', proxy, (directory, parameters) =>
+        startAgent(['run', '--data', directory, '--docker', engine.socket, ...parameters]),
+      )
       const hangs = proxy.hangAt('"9.3.1"', 'after')
       await owner.call(edgeUpgrades.upgrade, { params: { id: upgraded }, body: { version: '9.3.1' } })
       await hangs
@@ -242,33 +263,41 @@ describe.skipIf(!dockerIsThere)('what breaks between a server and its nodes', ()
       await remove(id)
     })
 
-    it('for longer than anybody waits: it is said to have failed, and nothing of it is left when the node is back', async () => {
-      const [mark, other] = [randomUUID(), randomUUID()]
-      // On another node, so that both wait at once.
-      const kept = await begin(marked('old'), fullNode)
-      await settled(kept)
-      await ended(kept)
-      const [old] = await made(kept, full)
-      const hang = [proxy.hangAt(mark, 'after'), otherProxy.hangAt(other, 'after')]
-      const lost = await begin(marked(mark))
-      await beginUpdate(kept, other)
-      await Promise.all(hang)
-      await until(async () => (await made(lost)).length === 1 && (await made(kept, full)).length === 2, 'the nodes to have done it')
-      for (const one of [proxy, otherProxy]) one.cut()
-      const failed = await is(lost, ({ status }) => status === 'error', tooLongMs)
-      expect(failed.error).toContain('离线')
-      expect((await owner.call(containers.operations, { params: { id: lost } })).items[0]).toMatchObject({ kind: 'cis.container.create', status: 'failed', error: failed.error })
-      expect(await settled(kept, tooLongMs)).toMatchObject({ status: 'unknown', error: failed.error?.replace('node', 'full') })
-      for (const one of [proxy, otherProxy]) one.mend()
-      await nodeIs('online')
-      await nodeIs('online', fullNode)
-      await until(async () => (await made(lost)).length === 0 && (await made(kept, full)).length === 1, 'what was half made to go')
-      expect(await get(lost)).toMatchObject({ status: 'error', container_id: null })
-      expect((await made(kept, full)).map(({ id }) => id)).toEqual([old?.id])
-      expect(await is(kept, ({ status }) => status === 'running')).toMatchObject({ container_id: old?.id, error: expect.any(String) as string })
-      await remove(lost)
-      await remove(kept)
-    }, tooLongMs * 2)
+    it(
+      'for longer than anybody waits: it is said to have failed, and nothing of it is left when the node is back',
+      async () => {
+        const [mark, other] = [randomUUID(), randomUUID()]
+        // On another node, so that both wait at once.
+        const kept = await begin(marked('old'), fullNode)
+        await settled(kept)
+        await ended(kept)
+        const [old] = await made(kept, full)
+        const hang = [proxy.hangAt(mark, 'after'), otherProxy.hangAt(other, 'after')]
+        const lost = await begin(marked(mark))
+        await beginUpdate(kept, other)
+        await Promise.all(hang)
+        await until(async () => (await made(lost)).length === 1 && (await made(kept, full)).length === 2, 'the nodes to have done it')
+        for (const one of [proxy, otherProxy]) one.cut()
+        const failed = await is(lost, ({ status }) => status === 'error', tooLongMs)
+        expect(failed.error).toContain('离线')
+        expect((await owner.call(containers.operations, { params: { id: lost } })).items[0]).toMatchObject({
+          kind: 'cis.container.create',
+          status: 'failed',
+          error: failed.error,
+        })
+        expect(await settled(kept, tooLongMs)).toMatchObject({ status: 'unknown', error: failed.error?.replace('node', 'full') })
+        for (const one of [proxy, otherProxy]) one.mend()
+        await nodeIs('online')
+        await nodeIs('online', fullNode)
+        await until(async () => (await made(lost)).length === 0 && (await made(kept, full)).length === 1, 'what was half made to go')
+        expect(await get(lost)).toMatchObject({ status: 'error', container_id: null })
+        expect((await made(kept, full)).map(({ id }) => id)).toEqual([old?.id])
+        expect(await is(kept, ({ status }) => status === 'running')).toMatchObject({ container_id: old?.id, error: expect.any(String) as string })
+        await remove(lost)
+        await remove(kept)
+      },
+      tooLongMs * 2,
+    )
   })
 
   describe('a Docker that stops', () => {
@@ -301,7 +330,9 @@ describe.skipIf(!dockerIsThere)('what breaks between a server and its nodes', ()
 
     it('in the middle of a stack: it goes on when Docker is back', async () => {
       const names = ['a', 'b', 'c', 'd', 'e', 'f']
-      const stack = await beginStack(`services:\n${names.map((name, index) => `  ${name}:\n${service(name)}${index === 0 ? '' : `    depends_on: [${names[index - 1] ?? ''}]\n`}`).join('')}`)
+      const stack = await beginStack(
+        `services:\n${names.map((name, index) => `  ${name}:\n${service(name)}${index === 0 ? '' : `    depends_on: [${names[index - 1] ?? ''}]\n`}`).join('')}`,
+      )
       await until(async () => (await madeBy(stack).catch(() => [])).length > 0, 'its first container')
       await engine.stop()
       const whileAway = await stackOf(stack.id)
@@ -336,7 +367,11 @@ describe.skipIf(!dockerIsThere)('what breaks between a server and its nodes', ()
       const failed = await is(id, ({ status }) => status === 'error')
       expect(failed).toMatchObject({ container_id: null, error: '节点“full”的磁盘已满' })
       expect(await made(id, full)).toEqual([])
-      expect((await owner.call(containers.operations, { params: { id } })).items[0]).toMatchObject({ status: 'failed', error: failed.error, detail: expect.stringContaining('no space left on device') as string })
+      expect((await owner.call(containers.operations, { params: { id } })).items[0]).toMatchObject({
+        status: 'failed',
+        error: failed.error,
+        detail: expect.stringContaining('no space left on device') as string,
+      })
       const stack = await beginStack(`services:\n  web:\n${service('web')}`, fullNode)
       expect(await stackSettled(stack.id)).toMatchObject({ status: 'error', error: '节点“full”的磁盘已满' })
       const { path } = await owner.call(containers.fileLink, { params: { id: there }, body: { how: 'upload', path: '/tmp/large' } })
@@ -362,7 +397,10 @@ describe.skipIf(!dockerIsThere)('what breaks between a server and its nodes', ()
       const [old] = await made(id, full)
       fill()
       await beginUpdate(id, 'new')
-      expect(await is(id, ({ status, error }) => status === 'running' && error !== null)).toMatchObject({ error: '节点“full”的磁盘已满', container_id: old?.id })
+      expect(await is(id, ({ status, error }) => status === 'running' && error !== null)).toMatchObject({
+        error: '节点“full”的磁盘已满',
+        container_id: old?.id,
+      })
       expect((await made(id, full)).map((one) => one.id)).toEqual([old?.id])
       rmSync(filler())
       await remove(id)

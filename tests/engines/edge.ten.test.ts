@@ -32,8 +32,10 @@ describe.skipIf(!dockerIsThere)('ten nodes', () => {
 
   const directory = (index: number): string => join(data.path, `agent-${index}`)
   const list = async (): Promise<readonly Edge[]> => (await owner.call(edges.list, { query: { page_size: '50' } })).items
-  const allAre = (status: string, timeoutMs = 60_000) => until(async () => (await list()).filter((edge) => edge.status === status).length === size, `all nodes to be ${status}`, timeoutMs)
-  const start = (index: number, parameters: readonly string[] = []): void => void agents.set(nodes[index]?.id ?? '', startAgent(['serve', '--data', directory(index), ...parameters]))
+  const allAre = (status: string, timeoutMs = 60_000) =>
+    until(async () => (await list()).filter((edge) => edge.status === status).length === size, `all nodes to be ${status}`, timeoutMs)
+  const start = (index: number, parameters: readonly string[] = []): void =>
+    void agents.set(nodes[index]?.id ?? '', startAgent(['serve', '--data', directory(index), ...parameters]))
 
   beforeAll(async () => {
     await importBusybox(docker, image)
@@ -44,8 +46,13 @@ describe.skipIf(!dockerIsThere)('ten nodes', () => {
     owner = new Client(server.url)
     await owner.signIn(person.username, person.password)
     for (let index = 0; index < size; index++) {
-      const labels = [{ key: 'fleet', value: run }, { key: 'zone', value: index < 5 ? 'a' : 'b' }]
-      const { edge, enrolment } = await owner.call(edges.create, { body: { name: `node-${index}`, confirm: 'auto', labels, taints: index === 9 ? [{ key: 'spare', value: '', effect: 'NoSchedule' }] : [] } })
+      const labels = [
+        { key: 'fleet', value: run },
+        { key: 'zone', value: index < 5 ? 'a' : 'b' },
+      ]
+      const { edge, enrolment } = await owner.call(edges.create, {
+        body: { name: `node-${index}`, confirm: 'auto', labels, taints: index === 9 ? [{ key: 'spare', value: '', effect: 'NoSchedule' }] : [] },
+      })
       nodes.push(edge)
       start(index, parametersOf(enrolment.command))
     }
@@ -55,7 +62,9 @@ describe.skipIf(!dockerIsThere)('ten nodes', () => {
     await Promise.all([...agents.values()].map((agent) => agent.kill()))
     await server?.stop()
     const left = await docker.containers.list({ all: true })
-    for (const { id, labels } of left) if (made.has(labels['zhisuan.container'] ?? '') || projects.has(labels['com.docker.compose.project'] ?? '')) await docker.containers.remove(id, { force: true, volumes: true })
+    for (const { id, labels } of left)
+      if (made.has(labels['zhisuan.container'] ?? '') || projects.has(labels['com.docker.compose.project'] ?? ''))
+        await docker.containers.remove(id, { force: true, volumes: true })
     for (const { id, tags } of await docker.images.list()) if (tags.includes(image)) await docker.images.remove(id, { force: true })
     data?.remove()
   })
@@ -78,19 +87,33 @@ describe.skipIf(!dockerIsThere)('ten nodes', () => {
       120_000,
     )
   const shown = async (id: string) => (await owner.call(deployments.list)).items.find((one) => one.id === id)
-  const onDocker = async (ids: readonly string[]) => (await docker.containers.list({ all: true, labels: ['zhisuan.container'] })).filter(({ labels }) => ids.includes(labels['zhisuan.container'] ?? ''))
+  const onDocker = async (ids: readonly string[]) =>
+    (await docker.containers.list({ all: true, labels: ['zhisuan.container'] })).filter(({ labels }) => ids.includes(labels['zhisuan.container'] ?? ''))
   const remove = async (id: string): Promise<void> => {
     const ids = (await instances(id)).map((one) => one.id)
-    await until(async () => owner.call(deployments.delete, { params: { id } }).then(() => true, (error: unknown) => !/90011/.test(String(error)) && Promise.reject(error)), 'the deletion to be taken')
+    await until(
+      async () =>
+        owner.call(deployments.delete, { params: { id } }).then(
+          () => true,
+          (error: unknown) => !/90011/.test(String(error)) && Promise.reject(error),
+        ),
+      'the deletion to be taken',
+    )
     await until(async () => (await shown(id)) === undefined, 'the deployment to be gone', 60_000)
     expect(await onDocker(ids)).toEqual([])
   }
-  const refusal = (asked: Promise<unknown>): Promise<string> => asked.then(() => 'not refused', (error: unknown) => String(error))
+  const refusal = (asked: Promise<unknown>): Promise<string> =>
+    asked.then(
+      () => 'not refused',
+      (error: unknown) => String(error),
+    )
 
   it('run what is deployed by their labels; those with taints only where they are tolerated', async () => {
     const { deployment_id, items } = await deploy('everywhere', everywhere)
     expect(new Set(items.map(({ edge }) => edge.id))).toEqual(new Set(nodes.map(({ id }) => id)))
-    expect((await settled(deployment_id)).map(({ status, error }) => ({ status, error }))).toEqual(Array.from({ length: size }, () => ({ status: 'running', error: null })))
+    expect((await settled(deployment_id)).map(({ status, error }) => ({ status, error }))).toEqual(
+      Array.from({ length: size }, () => ({ status: 'running', error: null })),
+    )
     expect(await shown(deployment_id)).toMatchObject({ status: 'running', instance_count: size, running_count: size })
     const ids = items.map(({ id }) => id)
     // One each, and each its own.
@@ -131,12 +154,16 @@ describe.skipIf(!dockerIsThere)('ten nodes', () => {
 
   it('run an application, each its own part of it', async () => {
     const compose = `services:\n  web:\n    image: ${image}\n    command: ${JSON.stringify(command)}\n    network_mode: none\n`
-    const { deployment_id, items } = await owner.call(stacks.create, { body: { name: 'several', compose, placement: { labels: [{ key: 'zone', value: 'a' }], count: 4 } } })
+    const { deployment_id, items } = await owner.call(stacks.create, {
+      body: { name: 'several', compose, placement: { labels: [{ key: 'zone', value: 'a' }], count: 4 } },
+    })
     for (const { project } of items) projects.add(project)
     expect(items).toHaveLength(4)
     const parts = () => owner.call(stackDeployments.stacks, { params: { id: deployment_id } })
     await until(async () => (await parts()).items.every(({ status }) => !stackTransitional.includes(status)), 'the stacks to come to rest', 120_000)
-    expect((await parts()).items.map(({ status, error, running_count }) => ({ status, error, running_count }))).toEqual(items.map(() => ({ status: 'running', error: null, running_count: 1 })))
+    expect((await parts()).items.map(({ status, error, running_count }) => ({ status, error, running_count }))).toEqual(
+      items.map(() => ({ status: 'running', error: null, running_count: 1 })),
+    )
     for (const { project } of items) expect(await docker.containers.list({ all: true, labels: [`com.docker.compose.project=${project}`] })).toHaveLength(1)
     await owner.call(stackDeployments.delete, { params: { id: deployment_id } })
     await until(async () => (await owner.call(stackDeployments.list)).total === 0, 'the application to be gone', 120_000)
@@ -163,9 +190,19 @@ describe.skipIf(!dockerIsThere)('ten nodes', () => {
       away.add(id)
       await until(async () => (await list()).find((edge) => edge.id === id)?.status === 'offline', `node ${index} to be offline`, 40_000)
       const now = await list()
-      expect(now.filter(({ status }) => status === 'offline').map((edge) => edge.id).toSorted()).toEqual([...away].toSorted())
+      expect(
+        now
+          .filter(({ status }) => status === 'offline')
+          .map((edge) => edge.id)
+          .toSorted(),
+      ).toEqual([...away].toSorted())
       const running = await instances(deployment_id)
-      expect(running.filter(({ status }) => status === 'unknown').map(({ edge }) => edge.id).toSorted()).toEqual([...away].toSorted())
+      expect(
+        running
+          .filter(({ status }) => status === 'unknown')
+          .map(({ edge }) => edge.id)
+          .toSorted(),
+      ).toEqual([...away].toSorted())
     }
     expect(await shown(deployment_id)).toMatchObject({ running_count: 0, status: 'stopped' })
     expect(await refusal(owner.call(deployments.delete, { params: { id: deployment_id } }))).toContain('95003')

@@ -61,7 +61,8 @@ describe('nodes with real agents', () => {
     agents.push(started)
     return started
   }
-  const create = (name: string, confirm: 'auto' | 'manual' = 'auto'): Promise<{ edge: Edge; enrolment: Enrolment }> => owner.call(edges.create, { body: { name, confirm } })
+  const create = (name: string, confirm: 'auto' | 'manual' = 'auto'): Promise<{ edge: Edge; enrolment: Enrolment }> =>
+    owner.call(edges.create, { body: { name, confirm } })
   const get = (id: string, client = owner) => client.call(edges.get, { params: { id } })
   const is = (id: string, status: string, timeoutMs = 20_000) => until(async () => (await get(id)).status === status, `${id} ${status}`, timeoutMs)
 
@@ -146,10 +147,14 @@ describe('nodes with real agents', () => {
         create trigger edge_upgrades_note after insert or update of status on edge_upgrades for each row execute function note_status();`)
       const upgrade = async (version: string, ends: readonly number[], confirm: 'auto' | 'manual' = 'auto') => {
         await owner.call(edgeUpgrades.upgrade, { params: { id: edge.id }, body: { version, confirm } })
-        return until(async () => {
-          const now = await get(edge.id)
-          return now.upgrade !== null && ends.includes(now.upgrade.status) && now
-        }, `the upgrade to ${version} to end`, 60_000)
+        return until(
+          async () => {
+            const now = await get(edge.id)
+            return now.upgrade !== null && ends.includes(now.upgrade.status) && now
+          },
+          `the upgrade to ${version} to end`,
+          60_000,
+        )
       }
       /** Those since the last time, each once. */
       const statuses = async (): Promise<number[]> => {
@@ -161,7 +166,11 @@ describe('nodes with real agents', () => {
       expect(await upgrade('9.1.1', [20, 4], 'manual')).toMatchObject({ agent_version: '9.1.1', upgrade: { status: 4, from: '9.1.0', to: '9.1.1' } })
       expect(await owner.call(edges.confirm, { params: { id: edge.id }, body: { what: 'upgrade' } })).toMatchObject({ upgrade: { status: 40 } })
       expect(await statuses()).toEqual([1, 2, 4, 40])
-      expect(await upgrade('9.2.0', [20, 40])).toMatchObject({ agent_version: '9.1.1', status: 'online', upgrade: { status: 20, from: '9.1.1', to: '9.2.0', error: expect.stringContaining('9.1.1') } })
+      expect(await upgrade('9.2.0', [20, 40])).toMatchObject({
+        agent_version: '9.1.1',
+        status: 'online',
+        upgrade: { status: 20, from: '9.1.1', to: '9.2.0', error: expect.stringContaining('9.1.1') },
+      })
       expect(await statuses()).toEqual([1, 2, 5, 20])
     } finally {
       await sql.query('drop trigger if exists edge_upgrades_note on edge_upgrades; drop function if exists note_status; drop table if exists statuses')
@@ -189,33 +198,36 @@ describe('nodes with real agents', () => {
     await is(edge.id, 'online', 40_000)
   })
 
-  it.skipIf(!existsSync(defaultSocketPath) && process.env['CI'] === undefined)('shows the images of its Docker, removes one, and says why one cannot be pulled', async () => {
-    const docker = createDocker(socketTransport())
-    const image = `zs-edge-${randomUUID()}:1`
-    const { edge, enrolment } = await create('images')
-    agent('serve', '--data', directory('images'), ...parametersOf(enrolment.command))
-    await is(edge.id, 'online')
-    const params = { id: edge.id }
-    mkdirSync(join(data.path, 'rootfs'))
-    writeFileSync(join(data.path, 'rootfs', 'mark'), image)
-    const { stdout } = await run('tar', ['-C', join(data.path, 'rootfs'), '-c', '.'], { encoding: 'buffer' })
-    try {
-      await docker.images.import(image, stdout)
-      const tagged = async () => (await owner.call(edgeImages.images, { params, query: { keyword: image } })).items
-      expect(await tagged()).toMatchObject([{ tags: [image], used_by: [] }])
-      const { pull_id } = await owner.call(edgeImages.pullImage, { params, body: { image: '127.0.0.1:1/zs-none:1' } })
-      const pull = await until(async () => {
-        const now = await owner.call(edgeImages.pull, { params: { ...params, pull_id } })
-        return now.status !== 'running' && now
-      }, 'the pull to end')
-      expect(pull).toMatchObject({ status: 'failed', error: expect.stringContaining('无法连接镜像仓库') })
-      await owner.call(edgeImages.removeImage, { params, query: { image } })
-      expect(await tagged()).toEqual([])
-      await expect(docker.images.inspect(image)).rejects.toMatchObject({ kind: 'not_found' })
-    } finally {
-      await docker.images.remove(image, { force: true }).catch(() => undefined)
-    }
-  })
+  it.skipIf(!existsSync(defaultSocketPath) && process.env['CI'] === undefined)(
+    'shows the images of its Docker, removes one, and says why one cannot be pulled',
+    async () => {
+      const docker = createDocker(socketTransport())
+      const image = `zs-edge-${randomUUID()}:1`
+      const { edge, enrolment } = await create('images')
+      agent('serve', '--data', directory('images'), ...parametersOf(enrolment.command))
+      await is(edge.id, 'online')
+      const params = { id: edge.id }
+      mkdirSync(join(data.path, 'rootfs'))
+      writeFileSync(join(data.path, 'rootfs', 'mark'), image)
+      const { stdout } = await run('tar', ['-C', join(data.path, 'rootfs'), '-c', '.'], { encoding: 'buffer' })
+      try {
+        await docker.images.import(image, stdout)
+        const tagged = async () => (await owner.call(edgeImages.images, { params, query: { keyword: image } })).items
+        expect(await tagged()).toMatchObject([{ tags: [image], used_by: [] }])
+        const { pull_id } = await owner.call(edgeImages.pullImage, { params, body: { image: '127.0.0.1:1/zs-none:1' } })
+        const pull = await until(async () => {
+          const now = await owner.call(edgeImages.pull, { params: { ...params, pull_id } })
+          return now.status !== 'running' && now
+        }, 'the pull to end')
+        expect(pull).toMatchObject({ status: 'failed', error: expect.stringContaining('无法连接镜像仓库') })
+        await owner.call(edgeImages.removeImage, { params, query: { image } })
+        expect(await tagged()).toEqual([])
+        await expect(docker.images.inspect(image)).rejects.toMatchObject({ kind: 'not_found' })
+      } finally {
+        await docker.images.remove(image, { force: true }).catch(() => undefined)
+      }
+    },
+  )
 
   it('takes no token twice, none that has ended, none that is made up, and no other server', async () => {
     const { edge, enrolment } = await create('tokens')
@@ -233,6 +245,9 @@ describe('nodes with real agents', () => {
     expect((await enrol('twice', { token: again.token })).code).toBe(1)
     expect((await get(edge.id)).status).toBe('offline')
     const other = await create('other-server')
-    expect(await enrol('other-server', { token: parametersOf(other.enrolment.command)[3] ?? '', key: `MCowBQYDK2VwAyEA${'A'.repeat(43)}` })).toMatchObject({ code: 1, said: expect.stringContaining('not the server with that key') })
+    expect(await enrol('other-server', { token: parametersOf(other.enrolment.command)[3] ?? '', key: `MCowBQYDK2VwAyEA${'A'.repeat(43)}` })).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('not the server with that key'),
+    })
   })
 })

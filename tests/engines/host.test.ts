@@ -42,7 +42,10 @@ describe.skipIf(!there)('hosts of LXD, by the API', () => {
       return all.length > 0 && all
     }, 'the host to be known')
     const { disks, nics, system, ...said } = await client.call(hosts.get, { params: { id: host?.id ?? '' } })
-    const columns = (await shell('lscpu', '-p=CPU,CORE,SOCKET')).split('\n').filter((line) => /^\d/.test(line)).map((line) => line.split(','))
+    const columns = (await shell('lscpu', '-p=CPU,CORE,SOCKET'))
+      .split('\n')
+      .filter((line) => /^\d/.test(line))
+      .map((line) => line.split(','))
     const different = (index: number) => new Set(columns.map((line) => line[index])).size
     expect(said).toMatchObject({
       name: (await shell('hostname')).trim(),
@@ -58,7 +61,10 @@ describe.skipIf(!there)('hosts of LXD, by the API', () => {
     expect(said.memory.total_bytes).toBeLessThan(usable * 1.15)
     expect(said.memory.used_bytes).toBeGreaterThan(0)
     expect(system.kernel).toContain((await shell('uname', '-r')).trim())
-    const blocks = (await shell('lsblk', '-dnbo', 'NAME,SIZE')).trim().split('\n').map((line) => line.trim().split(/\s+/))
+    const blocks = (await shell('lsblk', '-dnbo', 'NAME,SIZE'))
+      .trim()
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
     for (const disk of disks) expect(blocks).toContainEqual([disk.id, String(disk.size_bytes)])
     expect(nics.length + disks.length).toBeGreaterThan(0)
   })
@@ -72,13 +78,32 @@ describe.skipIf(!there)('hosts of LXD, by the API', () => {
       // What a killed run left.
       await shell('bash', script, 'down', cluster)
       await shell('bash', script, 'up', cluster)
-      await engine.networks.apply({ name: network, description: '', ipv4: '10.89.0.1/24', dhcp: true, dnsDomain: null, nat: true, natAddress: null, acl: null, tags: {} })
+      await engine.networks.apply({
+        name: network,
+        description: '',
+        ipv4: '10.89.0.1/24',
+        dhcp: true,
+        dnsDomain: null,
+        nat: true,
+        natAddress: null,
+        acl: null,
+        tags: {},
+      })
       const { imageFingerprint } = await ownImage(engine, 'zs-hosts-by-api')
       const body = { name: 'cluster', product: 'nextstack', connection: { type: 'lxd-socket', socket_path: join(cluster, 'one', 'unix.socket') } }
       cloud_id = (await client.call(clouds.create, { body })).cloud_id
       await until(async () => (await listed(cloud_id)).length === 2, 'the members to be known')
       const flavor = (await client.call(flavors.list, { query: { sort: 'memory_bytes' } })).items[0]
-      const wish = { cloud_id, name: 'moving', type: 'container', image_fingerprint: imageFingerprint, flavor_id: flavor?.id, network, password: 'Correct-horse-1', count: 2 }
+      const wish = {
+        cloud_id,
+        name: 'moving',
+        type: 'container',
+        image_fingerprint: imageFingerprint,
+        flavor_id: flavor?.id,
+        network,
+        password: 'Correct-horse-1',
+        count: 2,
+      }
       const { items } = await client.call(vms.create, { body: wish })
       made = await Promise.all(items.map(({ id }) => settled(id)))
     })
@@ -92,17 +117,24 @@ describe.skipIf(!there)('hosts of LXD, by the API', () => {
         return !vmTransitional.includes(vm.status) && vm
       }, 'the instance to come to rest')
     const resting = (id: string): Promise<Host> =>
-      until(async () => {
-        const host = await client.call(hosts.get, { params: { id } })
-        return host.operation_id === null && host
-      }, 'the member to come to rest', 90_000)
+      until(
+        async () => {
+          const host = await client.call(hosts.get, { params: { id } })
+          return host.operation_id === null && host
+        },
+        'the member to come to rest',
+        90_000,
+      )
     const places = async () => (await engine.instances.list()).map(({ location }) => location).sort()
 
     it('has an instance on each member, and moves them away and back', async () => {
       expect(made.map(({ status, error }) => ({ status, error }))).toEqual([1, 2].map(() => ({ status: 'running', error: null })))
       expect(await places()).toEqual(['one', 'two'])
       const [one, two] = await listed(cloud_id)
-      expect([one, two]).toMatchObject([{ name: 'one', clustered: true, vm_count: 1 }, { name: 'two', vm_count: 1 }])
+      expect([one, two]).toMatchObject([
+        { name: 'one', clustered: true, vm_count: 1 },
+        { name: 'two', vm_count: 1 },
+      ])
 
       const params = { id: two?.id ?? '' }
       expect(await client.call(hosts.evacuate, { params })).toMatchObject({ status: 'evacuating' })
@@ -112,7 +144,15 @@ describe.skipIf(!there)('hosts of LXD, by the API', () => {
       // Where the other must not be given any more either, nothing is made.
       await client.call(hosts.setSchedulable, { params: { id: one?.id ?? '' }, body: { schedulable: false } })
       const { image, flavor } = made[0] ?? expect.fail('none')
-      const more = { cloud_id, name: 'no-place', type: 'container', image_fingerprint: image.fingerprint, flavor_id: flavor.id, network, password: 'Correct-horse-1' }
+      const more = {
+        cloud_id,
+        name: 'no-place',
+        type: 'container',
+        image_fingerprint: image.fingerprint,
+        flavor_id: flavor.id,
+        network,
+        password: 'Correct-horse-1',
+      }
       await expect(client.call(vms.create, { body: more })).rejects.toThrow('94172')
 
       expect(await client.call(hosts.restore, { params })).toMatchObject({ status: 'restoring' })
@@ -123,7 +163,10 @@ describe.skipIf(!there)('hosts of LXD, by the API', () => {
     })
 
     it('has copies of an instance on another member than its own', async () => {
-      const source = await until(async () => (await client.call(vms.list, { query: { cloud_id } })).items.find(({ node }) => node === 'one'), 'an instance on the first member')
+      const source = await until(
+        async () => (await client.call(vms.list, { query: { cloud_id } })).items.find(({ node }) => node === 'one'),
+        'an instance on the first member',
+      )
       const snapshot = await client.call(snapshots.create, { body: { vm_id: source.id, name: 'before' } })
       await until(async () => (await client.call(snapshots.get, { params: { id: snapshot.id } })).status === 'available', 'the snapshot')
       // The first member is not schedulable since the test before.

@@ -46,7 +46,11 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
   const restart = async (env: Record<string, string> = {}): Promise<void> => {
     server = await startServer(data.path, { TRUST_PROXY: '1', IMAGE_FETCH_ALLOW: '127.0.0.1', ...env })
     admin = await asAdministrator(server)
-    accounts ??= [await register(server.url, 'image-owner', '镜像所有者'), await register(server.url, 'image-friend', '镜像共享者'), await register(server.url, 'image-third', '无关组织')]
+    accounts ??= [
+      await register(server.url, 'image-owner', '镜像所有者'),
+      await register(server.url, 'image-friend', '镜像共享者'),
+      await register(server.url, 'image-third', '无关组织'),
+    ]
     const [one, two, three] = await Promise.all(
       accounts.map(async ({ username, password }) => {
         const client = new Client(server.url)
@@ -94,16 +98,21 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
     return Number(answer.headers.get('upload-offset'))
   }
   const upload = async (content: Buffer, wish: object = {}): Promise<Image> => {
-    const { image, upload_path } = await owner.call(imageLibrary.upload, { body: { cloud_id, name: `image-${made.length}-${Date.now()}`, size_bytes: content.length, ...wish } })
+    const { image, upload_path } = await owner.call(imageLibrary.upload, {
+      body: { cloud_id, name: `image-${made.length}-${Date.now()}`, size_bytes: content.length, ...wish },
+    })
     expect((await send(upload_path, owner, 0, content)).status).toBe(204)
     return settled(image.id)
   }
-  const onEngine = async ({ id, fingerprint }: Pick<Image, 'id' | 'fingerprint'>) => (await engine.images.list()).filter((image) => image.fingerprint === fingerprint || image.tags['image_id'] === id)
+  const onEngine = async ({ id, fingerprint }: Pick<Image, 'id' | 'fingerprint'>) =>
+    (await engine.images.list()).filter((image) => image.fingerprint === fingerprint || image.tags['image_id'] === id)
   const createVm = async (client: Client, fingerprint: string, name: string): Promise<string> => {
     const query = { cloud_id }
     const [network] = (await client.call(networks.list, { query })).items
     const flavor = (await client.call(flavors.list)).items.find((one) => one.name === 'nano')
-    const { items } = await client.call(vms.create, { body: { cloud_id, name, type: 'container', image_fingerprint: fingerprint, network: network?.name, flavor_id: flavor?.id, password: 'Image-test-1' } })
+    const { items } = await client.call(vms.create, {
+      body: { cloud_id, name, type: 'container', image_fingerprint: fingerprint, network: network?.name, flavor_id: flavor?.id, password: 'Image-test-1' },
+    })
     const id = items[0]?.id ?? ''
     made.push(id)
     const vm = await until(async () => {
@@ -117,7 +126,14 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
   const fileIn = async (id: string, path: string): Promise<string> => sha256((await engine.instances.exec(engineName(id), { command: ['cat', path] })).stdout)
   const gone = async (image: Image): Promise<void> => {
     await owner.call(imageLibrary.delete, { params: { id: image.id } })
-    await until(async () => owner.call(imageLibrary.get, { params: { id: image.id } }).then(() => false, () => true), 'the image to go')
+    await until(
+      async () =>
+        owner.call(imageLibrary.get, { params: { id: image.id } }).then(
+          () => false,
+          () => true,
+        ),
+      'the image to go',
+    )
     expect(await onEngine(image)).toEqual([])
     expect(readdirSync(join(data.path, 'images'))).toEqual([])
   }
@@ -151,7 +167,9 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
 
   it('come in pieces, through a broken connection and a killed server, and are what was sent', async () => {
     const content = await imageFile(24 * 2 ** 20)
-    const { image, upload_path } = await owner.call(imageLibrary.upload, { body: { cloud_id, name: 'in-pieces', size_bytes: content.length, sha256: sha256(content) } })
+    const { image, upload_path } = await owner.call(imageLibrary.upload, {
+      body: { cloud_id, name: 'in-pieces', size_bytes: content.length, sha256: sha256(content) },
+    })
     ids.push(image.id)
     const piece = Math.floor(content.length / 3)
     expect((await send(upload_path, owner, 0, content.subarray(0, piece))).status).toBe(204)
@@ -226,7 +244,14 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
     expect(await there()).toBe(1)
     const remove = async (client: Client, { id }: Image) => {
       await client.call(imageLibrary.delete, { params: { id } })
-      await until(async () => client.call(imageLibrary.get, { params: { id } }).then(() => false, () => true), 'the image to go')
+      await until(
+        async () =>
+          client.call(imageLibrary.get, { params: { id } }).then(
+            () => false,
+            () => true,
+          ),
+        'the image to go',
+      )
     }
     await remove(owner, mine)
     expect(await there()).toBe(1)
@@ -236,7 +261,10 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
   })
 
   it('of an instance bring its files into the next one', async () => {
-    const first = await until(async () => (await owner.call(images.list, { query: { cloud_id } })).items.find(({ name }) => name === 'busybox'), 'the first image')
+    const first = await until(
+      async () => (await owner.call(images.list, { query: { cloud_id } })).items.find(({ name }) => name === 'busybox'),
+      'the first image',
+    )
     const old = await createVm(owner, first.fingerprint, 'old')
     const content = randomBytes(100_000)
     await engine.instances.writeFile(engineName(old), { path: '/root/kept', content, mode: 0o600 })
@@ -268,22 +296,25 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
     for (const one of [image, sent]) await gone(one)
   })
 
-  it.each(['fetch:before', 'fetch:after', 'verify:before', 'import:before', 'import:after', 'clean:before', 'clean:after'])('fetched, with the server killed at %s, end once and as asked for', async (point) => {
-    const content = await imageFile(1500)
-    const path = `/killed-${point.replace(':', '-')}`
-    offered.set(path, content)
-    server.dieAt(`nextstack.image.fetch:${point}`)
-    const name = `killed-${point.replace(':', '-')}`
-    await owner.call(imageLibrary.fetch, { body: { cloud_id, name, url: address(path) } }).catch(() => undefined)
-    expect(await server.ended).toBe('SIGKILL')
-    await restart()
-    const [row] = (await owner.call(imageLibrary.list, { query: { keyword: name } })).items
-    ids.push(row?.id ?? '')
-    const image = await settled(row?.id ?? '')
-    expect(image).toMatchObject({ status: 'active', fingerprint: sha256(content) })
-    expect(await onEngine(image)).toHaveLength(1)
-    await gone(image)
-  })
+  it.each(['fetch:before', 'fetch:after', 'verify:before', 'import:before', 'import:after', 'clean:before', 'clean:after'])(
+    'fetched, with the server killed at %s, end once and as asked for',
+    async (point) => {
+      const content = await imageFile(1500)
+      const path = `/killed-${point.replace(':', '-')}`
+      offered.set(path, content)
+      server.dieAt(`nextstack.image.fetch:${point}`)
+      const name = `killed-${point.replace(':', '-')}`
+      await owner.call(imageLibrary.fetch, { body: { cloud_id, name, url: address(path) } }).catch(() => undefined)
+      expect(await server.ended).toBe('SIGKILL')
+      await restart()
+      const [row] = (await owner.call(imageLibrary.list, { query: { keyword: name } })).items
+      ids.push(row?.id ?? '')
+      const image = await settled(row?.id ?? '')
+      expect(image).toMatchObject({ status: 'active', fingerprint: sha256(content) })
+      expect(await onEngine(image)).toHaveLength(1)
+      await gone(image)
+    },
+  )
 
   it.each(['publish:before', 'publish:after'])('of an instance, with the server killed at %s, are one', async (point) => {
     const [vm] = (await owner.call(vms.list, { query: { keyword: 'old' } })).items
@@ -309,7 +340,15 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
     const packing = async () => (await running(transport)).some(({ description }) => description === 'Downloading image')
     await until(packing, 'the engine to pack')
     expect(await owner.call(imageLibrary.delete, { params: { id } })).toMatchObject({ status: 'deleting' })
-    await until(async () => owner.call(imageLibrary.get, { params: { id } }).then(() => false, () => true), 'the image to go', 60_000)
+    await until(
+      async () =>
+        owner.call(imageLibrary.get, { params: { id } }).then(
+          () => false,
+          () => true,
+        ),
+      'the image to go',
+      60_000,
+    )
     await until(async () => !(await packing()), 'the engine to have packed')
     expect((await engine.images.list()).filter(({ tags }) => tags['image_id'] === id)).toEqual([])
     expect(await owner.call(vms.get, { params: { id: vm?.id ?? '' } })).toMatchObject({ status: 'stopped' })
@@ -325,7 +364,15 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
     await owner.call(imageLibrary.delete, { params: { id } }).catch(() => undefined)
     expect(await server.ended).toBe('SIGKILL')
     await restart()
-    await until(async () => owner.call(imageLibrary.get, { params: { id } }).then(() => false, () => true), 'the image to go', 60_000)
+    await until(
+      async () =>
+        owner.call(imageLibrary.get, { params: { id } }).then(
+          () => false,
+          () => true,
+        ),
+      'the image to go',
+      60_000,
+    )
     expect((await engine.images.list()).filter(({ tags }) => tags['image_id'] === id)).toEqual([])
   })
 
@@ -336,7 +383,14 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
     await owner.call(imageLibrary.delete, { params: { id: image.id } }).catch(() => undefined)
     expect(await server.ended).toBe('SIGKILL')
     await restart()
-    await until(async () => owner.call(imageLibrary.get, { params: { id: image.id } }).then(() => false, () => true), 'the image to go')
+    await until(
+      async () =>
+        owner.call(imageLibrary.get, { params: { id: image.id } }).then(
+          () => false,
+          () => true,
+        ),
+      'the image to go',
+    )
     expect(await onEngine(image)).toEqual([])
   })
 

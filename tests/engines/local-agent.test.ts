@@ -15,10 +15,14 @@ describe('the agent beside the server', () => {
     client = await asAdministrator(server)
   }
   const online = () =>
-    until(async () => {
-      const { items } = await client.call(edges.list)
-      return items.length === 1 && items[0]?.status === 'online' && items[0].host_name !== null && items[0]
-    }, 'this host to be online', 40_000)
+    until(
+      async () => {
+        const { items } = await client.call(edges.list)
+        return items.length === 1 && items[0]?.status === 'online' && items[0].host_name !== null && items[0]
+      },
+      'this host to be online',
+      40_000,
+    )
   /** Launchers and agents of this data directory. */
   const agents = (): string[] =>
     readdirSync('/proc').filter((pid) => {

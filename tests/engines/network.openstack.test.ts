@@ -52,7 +52,9 @@ describe.runIf(cloudIsThere)('networks of an OpenStack, with the server killed i
     data = temporaryFolder('network-faults')
     faulty = await createFaultyCloud()
     await restart()
-    cloud_id = (await client.call(clouds.create, { body: { name: '测试云', product: 'openstack', connection: { ...registration(), auth_url: faulty.authUrl } } })).cloud_id
+    cloud_id = (
+      await client.call(clouds.create, { body: { name: '测试云', product: 'openstack', connection: { ...registration(), auth_url: faulty.authUrl } } })
+    ).cloud_id
   })
   afterAll(async () => {
     await server?.stop()
@@ -75,7 +77,9 @@ describe.runIf(cloudIsThere)('networks of an OpenStack, with the server killed i
     { when: 'when its first subnet is there', done: true },
   ])('a network, $when', async ({ done }) => {
     const name = named('net')
-    await killedAsking(/^POST .*\/subnets$/, done, () => client.call(computeNetworks.create, { params: params(), body: { name, subnet: { cidr: '10.84.0.0/24' } } }))
+    await killedAsking(/^POST .*\/subnets$/, done, () =>
+      client.call(computeNetworks.create, { params: params(), body: { name, subnet: { cidr: '10.84.0.0/24' } } }),
+    )
     const left = await all(direct.network.networks.list({ name }))
     expect(left).toHaveLength(1)
     const id = left[0]?.id ?? ''
@@ -90,11 +94,15 @@ describe.runIf(cloudIsThere)('networks of an OpenStack, with the server killed i
     const network = await client.call(computeNetworks.create, { params: params(), body: { name: named('net'), subnet: { cidr: '10.85.0.0/24' } } })
     const subnet_id = network.subnets[0]?.id ?? ''
     const name = named('router')
-    await killedAsking(/^PUT .*\/add_router_interface$/, false, () => client.call(computeRouters.create, { params: params(), body: { name, subnet_ids: [subnet_id] } }))
+    await killedAsking(/^PUT .*\/add_router_interface$/, false, () =>
+      client.call(computeRouters.create, { params: params(), body: { name, subnet_ids: [subnet_id] } }),
+    )
     const [left] = await all(direct.network.routers.list({ name }))
     const id = left?.id ?? ''
     expect(await client.call(computeRouters.get, { params: params(id) })).toMatchObject({ name, interfaces: [] })
-    expect(await client.call(computeRouters.addInterface, { params: params(id), body: { subnet_id } })).toMatchObject({ interfaces: [{ addresses: [{ subnet_id }] }] })
+    expect(await client.call(computeRouters.addInterface, { params: params(id), body: { subnet_id } })).toMatchObject({
+      interfaces: [{ addresses: [{ subnet_id }] }],
+    })
     await client.call(computeRouters.removeInterface, { params: params(id), body: { subnet_id } })
     await client.call(computeRouters.delete, { params: params(id) })
     await client.call(computeNetworks.delete, { params: params(network.id) })
@@ -102,7 +110,9 @@ describe.runIf(cloudIsThere)('networks of an OpenStack, with the server killed i
 
   it('a security group before its rules: it lets nothing in that nobody asked for', async () => {
     const name = named('group')
-    await killedAsking(/^POST .*\/security-group-rules$/, false, () => client.call(computeSecurityGroups.create, { params: params(), body: { name, template: 'web' } }))
+    await killedAsking(/^POST .*\/security-group-rules$/, false, () =>
+      client.call(computeSecurityGroups.create, { params: params(), body: { name, template: 'web' } }),
+    )
     const [left] = await all(direct.network.securityGroups.list({ name }))
     const id = left?.id ?? ''
     expect((await client.call(computeSecurityGroups.get, { params: params(id) })).rules.filter(({ direction }) => direction === 'ingress')).toEqual([])

@@ -30,7 +30,10 @@ describe.runIf(cloudIsThere)('the recycle bin of an OpenStack, with the server k
   const params = () => ({ cloud_id, id })
   const binned = async (): Promise<RecycledInstance | undefined> => {
     const response = await fetch(`${server?.url}${recycledInstances.list.path.replace('{cloud_id}', cloud_id)}`, { headers: client.authorization })
-    const lines = (await response.text()).trim().split('\n').map((line) => JSON.parse(line) as { items?: RecycledInstance[] })
+    const lines = (await response.text())
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { items?: RecycledInstance[] })
     return lines.flatMap(({ items = [] }) => items).find((one) => one.id === id)
   }
   const recycle = () => client.call(computeInstances.recycle, { params: params() })
@@ -41,7 +44,11 @@ describe.runIf(cloudIsThere)('the recycle bin of an OpenStack, with the server k
   beforeAll(async () => {
     data = temporaryFolder('recycle-faults')
     const { network, compute } = direct
-    const [networks, images, flavors] = await Promise.all([all(network.networks.list({ 'router:external': true })), all(direct.images.list({ name: 'empty' })), all(compute.flavors.list())])
+    const [networks, images, flavors] = await Promise.all([
+      all(network.networks.list({ 'router:external': true })),
+      all(direct.images.list({ name: 'empty' })),
+      all(compute.flavors.list()),
+    ])
     const outside = networks.find(({ name }) => name === 'public')?.id ?? ''
     const own = await network.networks.create({ name: ownName('net') })
     undo.unshift(() => network.networks.delete(own.id))
@@ -54,13 +61,22 @@ describe.runIf(cloudIsThere)('the recycle bin of an OpenStack, with the server k
     })
     await restart()
     cloud_id = (await client.call(clouds.create, { body: { name: '测试云', product: 'openstack', connection: registration() } })).cloud_id
-    const body = { name: ownName('vm'), flavor_id: flavors.find(({ name }) => name === 'm1.tiny')?.id, source: { type: 'image', image_id: images[0]?.id }, networks: [{ network_id: own.id }] }
+    const body = {
+      name: ownName('vm'),
+      flavor_id: flavors.find(({ name }) => name === 'm1.tiny')?.id,
+      source: { type: 'image', image_id: images[0]?.id },
+      networks: [{ network_id: own.id }],
+    }
     id = (await client.call(computeInstances.create, { params: { cloud_id }, body })).items[0]?.id ?? ''
     undo.unshift(async () => {
       await compute.servers.act(id, 'forceDelete').catch(() => undefined)
       await untilGone(() => compute.servers.get(id))
     })
-    await until(() => compute.servers.get(id), ({ state }) => state === 'running', ({ state }) => state === 'create_failed')
+    await until(
+      () => compute.servers.get(id),
+      ({ state }) => state === 'running',
+      ({ state }) => state === 'create_failed',
+    )
     port = (await compute.servers.interfaces.list(id))[0]?.portId ?? ''
     const given = await network.floatingIps.create({ networkId: outside, portId: port })
     ip = { id: given.id, address: given.address }
@@ -80,7 +96,10 @@ describe.runIf(cloudIsThere)('the recycle bin of an OpenStack, with the server k
     expect((await direct.network.floatingIps.get(ip.id)).portId).toBeNull()
     await restore()
     await back()
-    await until(() => direct.compute.servers.get(id), ({ state }) => state === 'running')
+    await until(
+      () => direct.compute.servers.get(id),
+      ({ state }) => state === 'running',
+    )
   })
 
   it.each(['unlock:after', 'bind:after', 'start:after'])('it comes back, killed at %s', async (point) => {
@@ -88,7 +107,12 @@ describe.runIf(cloudIsThere)('the recycle bin of an OpenStack, with the server k
     await lies()
     await killedAt(`compute.recycled.restore:${point}`, restore)
     await back()
-    expect(await until(() => direct.compute.servers.get(id), ({ state }) => state === 'running')).toMatchObject({ locked: false })
+    expect(
+      await until(
+        () => direct.compute.servers.get(id),
+        ({ state }) => state === 'running',
+      ),
+    ).toMatchObject({ locked: false })
     expect((await direct.network.floatingIps.get(ip.id)).portId).toBe(port)
   })
 

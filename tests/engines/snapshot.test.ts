@@ -37,7 +37,15 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('sna
     const image = (await client.call(images.list, { query })).items.find(({ name }) => name === 'busybox')
     const [network] = (await client.call(networks.list, { query })).items
     const [flavor] = (await client.call(flavors.list, { query: { sort: 'memory_bytes' } })).items
-    const body = { cloud_id, name, type: 'container', image_fingerprint: image?.fingerprint, network: network?.name, flavor_id: flavor?.id, password: 'Snapshot-test-1' }
+    const body = {
+      cloud_id,
+      name,
+      type: 'container',
+      image_fingerprint: image?.fingerprint,
+      network: network?.name,
+      flavor_id: flavor?.id,
+      password: 'Snapshot-test-1',
+    }
     const [vm] = (await client.call(vms.create, { body })).items
     made.push(vm?.id ?? '')
     return settledVm(vm?.id ?? '')
@@ -49,7 +57,8 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('sna
     return createHash('sha256').update(content).digest('hex')
   }
   /** As a program in the instance sees it. */
-  const sum = async (vm: { id: string }): Promise<string> => (await engine.instances.exec(engineName(vm), { command: ['sha256sum', '/root/file'] })).stdout.toString().split(' ')[0] ?? ''
+  const sum = async (vm: { id: string }): Promise<string> =>
+    (await engine.instances.exec(engineName(vm), { command: ['sha256sum', '/root/file'] })).stdout.toString().split(' ')[0] ?? ''
   const list = async (vm: { id: string }): Promise<VmSnapshot[]> => (await client.call(snapshots.list, { query: { vm_id: vm.id } })).items
   const onEngine = async (vm: { id: string }): Promise<string[]> => (await engine.instances.snapshots.list(engineName(vm))).map(({ name }) => name)
   const settled = (id: string): Promise<VmSnapshot> =>
@@ -57,7 +66,8 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('sna
       const snapshot = await client.call(snapshots.get, { params: { id } })
       return snapshot.operation_id === null && snapshot
     }, 'the snapshot to rest')
-  const take = async (vm: { id: string }, name: string): Promise<VmSnapshot> => settled((await client.call(snapshots.create, { body: { vm_id: vm.id, name } })).id)
+  const take = async (vm: { id: string }, name: string): Promise<VmSnapshot> =>
+    settled((await client.call(snapshots.create, { body: { vm_id: vm.id, name } })).id)
 
   beforeAll(async () => {
     data = temporaryFolder('snapshots')
@@ -90,7 +100,10 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('sna
     expect(await settledVm(clone.id)).toMatchObject({ status: 'running', error: null })
     expect(await sum(clone)).toBe(then)
     const addressOf = (one: { id: string }) =>
-      until(async () => (await client.call(vms.get, { params: { id: one.id } })).addresses.find(({ family }) => family === 4)?.address, 'the instance to have its address')
+      until(
+        async () => (await client.call(vms.get, { params: { id: one.id } })).addresses.find(({ family }) => family === 4)?.address,
+        'the instance to have its address',
+      )
     expect(await addressOf(clone)).not.toBe(await addressOf(vm))
 
     await client.call(snapshots.restore, { params: { id: snapshot.id } })

@@ -41,7 +41,8 @@ describe.skipIf(!dockerIsThere)('stacks on a node', () => {
     owner = new Client(server.url)
     await owner.signIn(person.username, person.password)
   }
-  const nodeIs = (status: string) => until(async () => (await owner.call(edges.get, { params: { id: edge_id } })).status === status, `the node to be ${status}`, 40_000)
+  const nodeIs = (status: string) =>
+    until(async () => (await owner.call(edges.get, { params: { id: edge_id } })).status === status, `the node to be ${status}`, 40_000)
 
   beforeAll(async () => {
     await importBusybox(docker, image)
@@ -74,7 +75,8 @@ describe.skipIf(!dockerIsThere)('stacks on a node', () => {
       'the stack to come to rest',
       120_000,
     )
-  const is = (id: string, status: Stack['status'], timeoutMs = 5_000) => until(async () => (await get(id)).status === status, `the stack to be ${status}`, timeoutMs)
+  const is = (id: string, status: Stack['status'], timeoutMs = 5_000) =>
+    until(async () => (await get(id)).status === status, `the stack to be ${status}`, timeoutMs)
   const begin = async (compose: string, wish: Partial<BodyInput<typeof stacks.create>> = {}): Promise<Stack> => {
     const { items } = await owner.call(stacks.create, { body: { name: `s-${run}-${++count}`, compose, placement: { edge_ids: [edge_id] }, ...wish } })
     const [stack] = items
@@ -102,8 +104,13 @@ describe.skipIf(!dockerIsThere)('stacks on a node', () => {
     await owner.call(stacks.delete, { params: { id: stack.id } })
     await gone(stack)
   }
-  const page = (host_port: number) => fetch(`http://127.0.0.1:${host_port}/`).then((answer) => answer.text(), () => '')
-  const web = (host_port: number | string, text: string) => `    image: ${image}\n    command: ["sh", "-c", "trap 'exit 0' TERM; mkdir -p /www && echo ${text} > /www/index.html; httpd -f -p 80 -h /www & wait"]\n    ports: ["${host_port}:80"]\n`
+  const page = (host_port: number) =>
+    fetch(`http://127.0.0.1:${host_port}/`).then(
+      (answer) => answer.text(),
+      () => '',
+    )
+  const web = (host_port: number | string, text: string) =>
+    `    image: ${image}\n    command: ["sh", "-c", "trap 'exit 0' TERM; mkdir -p /www && echo ${text} > /www/index.html; httpd -f -p 80 -h /www & wait"]\n    ports: ["${host_port}:80"]\n`
   const sleeper = `    image: ${image}\n    command: ["sh", "-c", "trap 'exit 0' TERM; sleep 1000 & wait"]\n`
 
   it('are deployed, updated, gone back with, stopped, started and taken down without a trace', async () => {
@@ -113,7 +120,9 @@ describe.skipIf(!dockerIsThere)('stacks on a node', () => {
     expect(stack).toMatchObject({ status: 'running', service_count: 2, running_count: 2, error: null })
     expect(stack.services.find(({ name }) => name === 'web')?.ports).toEqual([{ container_port: 80, host_port: first, protocol: 'tcp' }])
     await until(async () => (await page(first)) === 'one\n', 'the page')
-    await docker.execs.run((await onDocker(stack.project)).find(({ labels }) => labels['com.docker.compose.service'] === 'db')?.id ?? '', { command: ['sh', '-c', 'echo kept > /data/x'] })
+    await docker.execs.run((await onDocker(stack.project)).find(({ labels }) => labels['com.docker.compose.service'] === 'db')?.id ?? '', {
+      command: ['sh', '-c', 'echo kept > /data/x'],
+    })
 
     expect(await act(stack.id, { action: 'update', values: { PORT: String(second), TEXT: 'two' } })).toMatchObject({ status: 'running', revision: 2 })
     await until(async () => (await page(second)) === 'two\n', 'the page of the update')
@@ -132,7 +141,10 @@ describe.skipIf(!dockerIsThere)('stacks on a node', () => {
 
   it('are scaled, and true to what others do', async () => {
     const stack = await deploy(`services:\n  web:\n${sleeper}  db:\n${sleeper}`)
-    expect((await onService(stack, 'web', { action: 'scale', replicas: 3 })).services).toMatchObject([{ name: 'db', running_count: 1 }, { name: 'web', replicas: 3, running_count: 3 }])
+    expect((await onService(stack, 'web', { action: 'scale', replicas: 3 })).services).toMatchObject([
+      { name: 'db', running_count: 1 },
+      { name: 'web', replicas: 3, running_count: 3 },
+    ])
     const [one] = await onDocker(stack.project)
     await docker.containers.kill(one?.id ?? '')
     await is(stack.id, 'degraded')

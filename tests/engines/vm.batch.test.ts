@@ -40,7 +40,15 @@ describe('a thousand instances at once, with the server killed three times', () 
     }, 'an image')
     const [network] = (await client.call(networks.list, { query: { cloud_id } })).items
     const [flavor] = (await client.call(flavors.list)).items
-    const body = { cloud_id, type: 'container', count: each, image_fingerprint: image?.fingerprint, network: network?.name, flavor_id: flavor?.id, password: 'Batch-test-1' }
+    const body = {
+      cloud_id,
+      type: 'container',
+      count: each,
+      image_fingerprint: image?.fingerprint,
+      network: network?.name,
+      flavor_id: flavor?.id,
+      password: 'Batch-test-1',
+    }
     const answers = await Promise.all(Array.from({ length: batches }, (_, batch) => client.call(vms.create, { body: { ...body, name: `batch-${batch}` } })))
     const ids = new Set(answers.flatMap(({ items }) => items.map(({ id }) => id)))
     expect(ids.size).toBe(batches * each)
@@ -57,7 +65,8 @@ describe('a thousand instances at once, with the server killed three times', () 
     await until(async () => (await count({ status: 'running' })) === ids.size, 'all to run', 180_000)
     expect(await count()).toBe(ids.size)
     const all: Vm[] = []
-    for (let page = 1; all.length < ids.size; page++) all.push(...(await client.call(vms.list, { query: { page_num: String(page), page_size: '100', sort: 'name' } })).items)
+    for (let page = 1; all.length < ids.size; page++)
+      all.push(...(await client.call(vms.list, { query: { page_num: String(page), page_size: '100', sort: 'name' } })).items)
     expect(new Set(all.map(({ id }) => id))).toEqual(ids)
     for (const { id, error, operation_id } of all) {
       expect({ error, operation_id }).toEqual({ error: null, operation_id: null })

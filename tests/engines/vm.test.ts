@@ -36,10 +36,14 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ins
     return vm
   }
   const settled = ({ id }: { id: string }): Promise<Vm> =>
-    until(async () => {
-      const vm = await owner.call(vms.get, { params: { id } })
-      return vm.operation_id === null && vm
-    }, 'the instance to come to rest', 60_000)
+    until(
+      async () => {
+        const vm = await owner.call(vms.get, { params: { id } })
+        return vm.operation_id === null && vm
+      },
+      'the instance to come to rest',
+      60_000,
+    )
   const create = async (body: object): Promise<Vm> => {
     const vm = await settled(await begin(body))
     expect(vm).toMatchObject({ status: 'running', error: null })
@@ -47,11 +51,20 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ins
   }
   const remove = async (vm: { id: string }): Promise<void> => {
     await owner.call(vms.delete, { params: { id: vm.id } })
-    await until(async () => owner.call(vms.get, { params: { id: vm.id } }).then(() => false, () => true), 'the instance to go', 60_000)
+    await until(
+      async () =>
+        owner.call(vms.get, { params: { id: vm.id } }).then(
+          () => false,
+          () => true,
+        ),
+      'the instance to go',
+      60_000,
+    )
   }
   const configOf = async (vm: { id: string }): Promise<Record<string, string>> =>
     ((await transport.ask(`/1.0/instances/${engineName(vm)}`)).metadata as { config: Record<string, string> }).config
-  const inside = async (vm: { id: string }, ...command: [string, ...string[]]): Promise<string> => (await engine.instances.exec(engineName(vm), { command })).stdout.toString()
+  const inside = async (vm: { id: string }, ...command: [string, ...string[]]): Promise<string> =>
+    (await engine.instances.exec(engineName(vm), { command })).stdout.toString()
 
   beforeAll(async () => {
     data = temporaryFolder('instances')
@@ -103,7 +116,14 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ins
     expect(userData).toContain('"password":"Instance-test-1"')
     for (const one of [vm, other]) await remove(one)
     await owner.call(imageLibrary.delete, { params: { id } })
-    await until(async () => owner.call(imageLibrary.get, { params: { id } }).then(() => false, () => true), 'the image to go')
+    await until(
+      async () =>
+        owner.call(imageLibrary.get, { params: { id } }).then(
+          () => false,
+          () => true,
+        ),
+      'the image to go',
+    )
   })
 
   it('of 100 that are asked for at once where 10 are allowed, are exactly 10', async () => {
@@ -125,7 +145,8 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ins
   it('show within two seconds what others do with them', async () => {
     const vm = await create({ name: 'followed', password: 'Instance-test-1' })
     const name = engineName(vm)
-    const shows = (status: Vm['status']) => until(async () => (await owner.call(vms.get, { params: { id: vm.id } })).status === status, `${status} to show`, 2_000)
+    const shows = (status: Vm['status']) =>
+      until(async () => (await owner.call(vms.get, { params: { id: vm.id } })).status === status, `${status} to show`, 2_000)
     await engine.instances.stop(name, { force: true })
     await shows('stopped')
     await engine.instances.start(name)

@@ -79,7 +79,15 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('vol
     const image = await until(async () => (await client.call(images.list, { query })).items[0], 'the first image')
     const [network] = (await client.call(networks.list, { query })).items
     const [flavor] = (await client.call(flavors.list)).items
-    const wish = { cloud_id, name: 'volumes', type: 'container', image_fingerprint: image.fingerprint, network: network?.name, flavor_id: flavor?.id, password: 'Fault-test-1' }
+    const wish = {
+      cloud_id,
+      name: 'volumes',
+      type: 'container',
+      image_fingerprint: image.fingerprint,
+      network: network?.name,
+      flavor_id: flavor?.id,
+      password: 'Fault-test-1',
+    }
     vm_id = (await client.call(vms.create, { body: wish })).items[0]?.id ?? ''
     instance = `zs-${vm_id.replaceAll('-', '')}`
     await until(async () => (await client.call(vms.get, { params: { id: vm_id } })).status === 'running', 'the instance to run', 60_000)
@@ -130,7 +138,11 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('vol
     const backup = await settledBackup()
     expect(backup).toMatchObject({ name, status: 'available', error: null })
     expect(files()).toEqual([backup.id])
-    expect(createHash('sha256').update(readFileSync(join(data.path, 'volume-backups', backup.id))).digest('hex')).toBe(backup.sha256)
+    expect(
+      createHash('sha256')
+        .update(readFileSync(join(data.path, 'volume-backups', backup.id)))
+        .digest('hex'),
+    ).toBe(backup.sha256)
     expect(await settled(volume.id)).toMatchObject({ status: 'in_use', error: null })
     await remove(volume)
 
@@ -155,7 +167,11 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('vol
     const backup = await settledBackup()
     expect(backup).toMatchObject({ status: 'available', error: null })
     expect(files()).toEqual([backup.id])
-    expect(createHash('sha256').update(readFileSync(join(data.path, 'volume-backups', backup.id))).digest('hex')).toBe(backup.sha256)
+    expect(
+      createHash('sha256')
+        .update(readFileSync(join(data.path, 'volume-backups', backup.id)))
+        .digest('hex'),
+    ).toBe(backup.sha256)
     await client.call(volumeBackups.delete, { params: { id: backup.id } })
     await remove(await settled(volume.id))
   })

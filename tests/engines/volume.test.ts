@@ -61,18 +61,34 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('vol
     const image = await until(async () => (await client.call(images.list, { query })).items[0], 'the first image')
     const [network] = (await client.call(networks.list, { query })).items
     const [flavor] = (await client.call(flavors.list)).items
-    const body = { cloud_id, name: 'volumes', count: 2, type: 'container', image_fingerprint: image.fingerprint, network: network?.name, flavor_id: flavor?.id, password: 'Volume-test-1' }
+    const body = {
+      cloud_id,
+      name: 'volumes',
+      count: 2,
+      type: 'container',
+      image_fingerprint: image.fingerprint,
+      network: network?.name,
+      flavor_id: flavor?.id,
+      password: 'Volume-test-1',
+    }
     const { items } = await client.call(vms.create, { body })
     made.vms.push(...items.map(({ id }) => id))
     const running = await Promise.all(
       items.map(({ id }) =>
-        until(async () => {
-          const vm = await client.call(vms.get, { params: { id } })
-          return vm.operation_id === null && vm
-        }, 'the instances to run', 60_000),
+        until(
+          async () => {
+            const vm = await client.call(vms.get, { params: { id } })
+            return vm.operation_id === null && vm
+          },
+          'the instances to run',
+          60_000,
+        ),
       ),
     )
-    expect(running.map(({ status, error }) => [status, error])).toEqual([['running', null], ['running', null]])
+    expect(running.map(({ status, error }) => [status, error])).toEqual([
+      ['running', null],
+      ['running', null],
+    ])
     one = running[0] ?? expect.fail('no instance')
     other = running[1] ?? expect.fail('no instance')
   })
@@ -84,7 +100,8 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('vol
       await engine.instances.stop(instance.name, { force: true }).catch(() => undefined)
       await engine.instances.delete(instance.name)
     }
-    for (const volume of await engine.storage.volumes.list()) if (made.volumes.includes(volume.tags['volume_id'] ?? '')) await engine.storage.volumes.delete(volume)
+    for (const volume of await engine.storage.volumes.list())
+      if (made.volumes.includes(volume.tags['volume_id'] ?? '')) await engine.storage.volumes.delete(volume)
     await engine.close()
     data.remove()
   })
@@ -92,7 +109,10 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('vol
   it('keep what is written through snapshot, restore, backup and import, in one instance and another', async () => {
     const volume = await create({ name: 'data', attach: { vm_id: one.id, path: '/data' } })
     expect(volume).toMatchObject({ status: 'in_use', attached_to: { vm: { id: one.id }, path: '/data' } })
-    await run(one, 'mkdir -p /data/deep && head -c 5000000 /dev/urandom > /data/deep/file && chown 1000:1001 /data/deep/file && chmod 640 /data/deep/file && sync')
+    await run(
+      one,
+      'mkdir -p /data/deep && head -c 5000000 /dev/urandom > /data/deep/file && chown 1000:1001 /data/deep/file && chmod 640 /data/deep/file && sync',
+    )
     const sum = await sumOf(one, '/data/deep/file')
 
     const { id: snapshot_id } = await client.call(volumeSnapshots.create, { body: { volume_id: volume.id, name: 'before' } })
@@ -150,7 +170,11 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('vol
     expect(await sumOf(one, '/busy/file')).toBe(sum)
 
     await run(one, 'cd /busy && (sleep 600 >/dev/null 2>&1 & echo $! > /tmp/holder)')
-    expect(await detach(volume)).toMatchObject({ status: 'in_use', attached_to: { vm: { id: one.id } }, error: '实例中有程序正在使用该云硬盘，请先停止程序或卸载' })
+    expect(await detach(volume)).toMatchObject({
+      status: 'in_use',
+      attached_to: { vm: { id: one.id } },
+      error: '实例中有程序正在使用该云硬盘，请先停止程序或卸载',
+    })
     expect(await sumOf(one, '/busy/file')).toBe(sum)
     await run(one, 'kill $(cat /tmp/holder)')
     expect(await detach(volume)).toMatchObject({ status: 'available', error: null })

@@ -50,14 +50,27 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('pri
       return !eipTransitional.includes(now.status) && now
     }, 'the address to come to rest')
   const settledVm = (id: string): Promise<Vm> =>
-    until(async () => {
-      const now = await client.call(vms.get, { params: { id } })
-      return !vmTransitional.includes(now.status) && now
-    }, 'the instance to come to rest', 60_000)
+    until(
+      async () => {
+        const now = await client.call(vms.get, { params: { id } })
+        return !vmTransitional.includes(now.status) && now
+      },
+      'the instance to come to rest',
+      60_000,
+    )
   const make = async (name: string, security_group_ids: string[]): Promise<Vm> => {
     const [image] = (await client.call(images.list, { query: { cloud_id, type: 'container' } })).items
     const [flavor] = (await client.call(flavors.list)).items
-    const body = { cloud_id, name, type: 'container', image_fingerprint: image?.fingerprint, flavor_id: flavor?.id, vpc_id: vpc.id, security_group_ids, password: 'Packet-test-1' }
+    const body = {
+      cloud_id,
+      name,
+      type: 'container',
+      image_fingerprint: image?.fingerprint,
+      flavor_id: flavor?.id,
+      vpc_id: vpc.id,
+      security_group_ids,
+      password: 'Packet-test-1',
+    }
     return settledVm((await client.call(vms.create, { body })).items[0]?.id ?? '')
   }
   const allocate = async (body: object = {}): Promise<Eip> => {
@@ -266,7 +279,9 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('pri
     await refused(vpcs.create, { body: { cloud_id, name: 'host', cidr: `${address}.0/${prefix}` } }, '94101,"message":"网段与该云平台上的网络“lxdbr0”重叠"')
     await refused(vpcs.delete, { params: { id: vpc.id } }, '94102')
     await refused(securityGroups.delete, { params: { id: group.id } }, '94111')
-    const pool = await client.call(eipPools.create, { body: { cloud_id, name: 'tiny', ranges: [{ from: '198.18.232.101', to: '198.18.232.102' }], excluded: ['198.18.232.101'] } })
+    const pool = await client.call(eipPools.create, {
+      body: { cloud_id, name: 'tiny', ranges: [{ from: '198.18.232.101', to: '198.18.232.102' }], excluded: ['198.18.232.101'] },
+    })
     const [eip] = (await client.call(eips.allocate, { body: { pool_id: pool.id } })).items
     expect(eip?.address).toBe('198.18.232.102')
     await refused(eips.allocate, { body: { pool_id: pool.id } }, '94134')
@@ -286,7 +301,8 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('pri
     expect(await settledVpc()).toMatchObject({ status: 'active', error: null })
 
     const { id } = await client.call(vpcs.create, { body: { cloud_id, name: 'deleted-by-hand', cidr: '10.234.0.0/28' } })
-    const is = (status: Vpc['status'], timeoutMs?: number) => until(async () => (await client.call(vpcs.get, { params: { id } })).status === status, `${status} to show`, timeoutMs)
+    const is = (status: Vpc['status'], timeoutMs?: number) =>
+      until(async () => (await client.call(vpcs.get, { params: { id } })).status === status, `${status} to show`, timeoutMs)
     await is('active')
     // As a person does: in one go.
     await run('lxc', ['network', 'delete', `zs-${id.slice(-12)}`])
@@ -304,7 +320,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('pri
     expect(await settledEip(eip.id)).toMatchObject({ status: 'available' })
     expect(await fromWorld(eip.address, 80)).toBeNull()
     expect(await settledVpc()).toMatchObject({ vm_count: 0, address_used: 0 })
-    expect((await engine.networks.forwards.list(`zs-${vpc.id.slice(-12)}`))).toEqual([])
+    expect(await engine.networks.forwards.list(`zs-${vpc.id.slice(-12)}`)).toEqual([])
     await client.call(vpcs.delete, { params: { id: vpc.id } })
     await until(async () => (await client.call(vpcs.list)).total === 0, 'the network to be gone')
     expect((await engine.networks.list()).filter(({ tags }) => tags['vpc_id'] === vpc.id)).toEqual([])

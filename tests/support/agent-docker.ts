@@ -35,14 +35,42 @@ export async function startOwnDocker(folder: string, diskBytes?: number): Promis
     // Names of its own, should it share the containerd of this host.
     const names = ['--containerd-namespace', namespace, '--containerd-plugins-namespace', `${namespace}-plugins`]
     // In a network of its own: with `--bridge none` Docker removes the bridge docker0 of the network that it is in.
-    const child = spawn('unshare', ['--net', 'dockerd', '--data-root', root, '--exec-root', exec, '--pidfile', join(folder, 'docker.pid'), '-H', `unix://${socket}`, '--bridge', 'none', '--iptables=false', '--storage-driver', 'vfs', ...names], { stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+    const child = spawn(
+      'unshare',
+      [
+        '--net',
+        'dockerd',
+        '--data-root',
+        root,
+        '--exec-root',
+        exec,
+        '--pidfile',
+        join(folder, 'docker.pid'),
+        '-H',
+        `unix://${socket}`,
+        '--bridge',
+        'none',
+        '--iptables=false',
+        '--storage-driver',
+        'vfs',
+        ...names,
+      ],
+      { stdio: ['ignore', 'pipe', 'pipe'], detached: true },
+    )
     child.stdout.pipe(log, { end: false })
     child.stderr.pipe(log, { end: false })
     daemon = child
-    await until(async () => {
-      if (child.exitCode !== null) throw new Error(`dockerd ended with ${child.exitCode}: see ${folder}/dockerd.log`)
-      return docker.ping().then(() => true, () => false)
-    }, 'the Docker Engine to answer', 60_000)
+    await until(
+      async () => {
+        if (child.exitCode !== null) throw new Error(`dockerd ended with ${child.exitCode}: see ${folder}/dockerd.log`)
+        return docker.ping().then(
+          () => true,
+          () => false,
+        )
+      },
+      'the Docker Engine to answer',
+      60_000,
+    )
   }
   const stop = async (): Promise<void> => {
     if (daemon === null || daemon.exitCode !== null || daemon.signalCode !== null) return
@@ -59,7 +87,8 @@ export async function startOwnDocker(folder: string, diskBytes?: number): Promis
     stop,
     async remove() {
       if (daemon?.exitCode !== null) await start().catch(() => undefined)
-      for (const { id } of await docker.containers.list().catch(() => [])) await docker.containers.remove(id, { force: true, volumes: true }).catch(() => undefined)
+      for (const { id } of await docker.containers.list().catch(() => []))
+        await docker.containers.remove(id, { force: true, volumes: true }).catch(() => undefined)
       await stop()
       for (const path of mountsBelow(folder)) execFileSync('umount', ['-l', path])
       rmSync(folder, { recursive: true, force: true })

@@ -27,8 +27,10 @@ export async function startProxy(serverUrl: string): Promise<AgentProxy> {
   let watch: { readonly text: Buffer; readonly when: 'before' | 'after'; readonly seen: () => void } | null = null
 
   const settle = (): void => {
-    for (const { agent, server } of pairs) for (const one of [agent, server]) if (isHanging) one.pause()
-      else one.resume()
+    for (const { agent, server } of pairs)
+      for (const one of [agent, server])
+        if (isHanging) one.pause()
+        else one.resume()
   }
   const hang = (): void => {
     isHanging = true

@@ -39,7 +39,11 @@ export async function startAgentServer(): Promise<AgentServer> {
   const tunnels = createTunnels({
     identity: openIdentity(newIdentity()),
     log: pino({ level: 'silent' }),
-    keeper: { keyOf: async (id) => [...edges.values()].find(({ edgeId }) => edgeId === id)?.key ?? null, up: ({ version }) => versions.push(version), down: () => undefined },
+    keeper: {
+      keyOf: async (id) => [...edges.values()].find(({ edgeId }) => edgeId === id)?.key ?? null,
+      up: ({ version }) => versions.push(version),
+      down: () => undefined,
+    },
   })
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const file = files.get(request.url ?? '')

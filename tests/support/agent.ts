@@ -51,4 +51,5 @@ export function startAgent(parameters: readonly string[], program: string = main
 }
 
 /** What the printed command hands to the agent: `--server … --token … --key …`. */
-export const parametersOf = (command: string): string[] => [...command.slice(command.indexOf('--server')).matchAll(/(--\w+) '([^']*)'/g)].flatMap(([, name = '', value = '']) => [name, value])
+export const parametersOf = (command: string): string[] =>
+  [...command.slice(command.indexOf('--server')).matchAll(/(--\w+) '([^']*)'/g)].flatMap(([, name = '', value = '']) => [name, value])

@@ -38,7 +38,11 @@ export async function openWayToOpenStack(): Promise<() => void> {
     for (const [port, path] of ways) {
       const server = createServer((from) => {
         const to = connect(path)
-        from.on('error', () => to.destroy()).pipe(to).on('error', () => from.destroy()).pipe(from)
+        from
+          .on('error', () => to.destroy())
+          .pipe(to)
+          .on('error', () => from.destroy())
+          .pipe(from)
       })
       inside.push(server)
       await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))

@@ -28,7 +28,16 @@ export async function startServer(dataDir: string, env: Readonly<Record<string, 
   rmSync(faultFile, { force: true })
   if (fate !== undefined) dieAt(fate)
   const child = spawn(process.execPath, [main], {
-    env: { ...process.env, ZHISUAN_ENV: 'test', DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn', LOCAL_AGENT: 'none', ...((env['ZHISUAN_ENV'] ?? 'test') === 'test' && { FAULT_FILE: faultFile }), ...env },
+    env: {
+      ...process.env,
+      ZHISUAN_ENV: 'test',
+      DATA_DIR: dataDir,
+      PORT: '0',
+      LOG_LEVEL: 'warn',
+      LOCAL_AGENT: 'none',
+      ...((env['ZHISUAN_ENV'] ?? 'test') === 'test' && { FAULT_FILE: faultFile }),
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = once(child, 'exit').then(([, signal]) => signal as string | null)

@@ -28,7 +28,15 @@ const ask = (wish: Omit<ComposeProject, 'project'>) => {
   stream.end(JSON.stringify({ project: 'shop', ...wish }))
   stream.on('error', () => undefined)
   const status = once(stream, 'response').then(([headers]) => (headers as { ':status': number })[':status'])
-  return { stream, status, lines: async () => (await text(stream)).trim().split('\n').map((line) => JSON.parse(line) as unknown) }
+  return {
+    stream,
+    status,
+    lines: async () =>
+      (await text(stream))
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown),
+  }
 }
 const end = async (wish: Omit<ComposeProject, 'project'>) => (await ask(wish).lines()).at(-1)
 const succeeded = { ended: 'succeeded', error: null }
@@ -71,7 +79,13 @@ afterEach(async () => {
 
 describe('a compose project', () => {
   it('is written, checked, and brought up; its lines come as they are said', async () => {
-    const { status, lines } = ask({ action: 'up', file: 'services: {}', files: [{ path: 'conf/a-b.txt', content_base64: base64('你好') }], scale: { web: 2 }, pull: true })
+    const { status, lines } = ask({
+      action: 'up',
+      file: 'services: {}',
+      files: [{ path: 'conf/a-b.txt', content_base64: base64('你好') }],
+      scale: { web: 2 },
+      pull: true,
+    })
     expect(await status).toBe(200)
     expect(await lines()).toEqual([{ line: 'Beginning pull' }, { line: 'Done pull' }, { line: 'Beginning up' }, { line: 'Done up' }, succeeded])
     expect(calls()).toEqual(['config -q', 'pull', 'up -d --remove-orphans --scale web=2'])
@@ -79,7 +93,14 @@ describe('a compose project', () => {
   })
 
   it('keeps its file where the next is broken, and forgets files that are not named any more', async () => {
-    await end({ action: 'up', file: 'good: 1', files: [{ path: 'a', content_base64: '' }, { path: 'd/b', content_base64: '' }] })
+    await end({
+      action: 'up',
+      file: 'good: 1',
+      files: [
+        { path: 'a', content_base64: '' },
+        { path: 'd/b', content_base64: '' },
+      ],
+    })
     writeFileSync(join(project(), 'of-a-container'), '')
     expect(await end({ action: 'up', file: 'broken', files: [{ path: 'a', content_base64: '' }] })).toEqual({ ended: 'failed', error: 'this is broken' })
     expect(readFileSync(join(project(), 'docker-compose.yml'), 'utf8')).toBe('good: 1')

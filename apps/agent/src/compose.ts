@@ -96,7 +96,8 @@ export function createCompose({ directory, dockerSocket, say }: ComposeParts): C
       await rename(join(folder, checkedName), join(folder, fileName))
     }
     if (order.action === 'up' && order.pull) await call(['pull'])
-    if (order.action === 'up') await call(['up', '-d', '--remove-orphans', ...Object.entries(order.scale).flatMap(([service, replicas]) => ['--scale', `${service}=${replicas}`])])
+    if (order.action === 'up')
+      await call(['up', '-d', '--remove-orphans', ...Object.entries(order.scale).flatMap(([service, replicas]) => ['--scale', `${service}=${replicas}`])])
     else {
       await call(['down', '--remove-orphans'])
       await rm(folder, { recursive: true, force: true })
@@ -105,12 +106,23 @@ export function createCompose({ directory, dockerSocket, say }: ComposeParts): C
 
   const run = async (job: Job, compose: ComposeCommand, folder: string, file: string, args: readonly string[], tell: (line: string) => void): Promise<void> => {
     if (job.cancelled) throw new Error('given up for what was asked after it')
-    const child = spawn(compose.file, [...compose.args, '--ansi', 'never', '--project-directory', folder, '-p', job.order.project, '-f', join(folder, file), ...args], {
-      cwd: folder,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      // Nothing of the agent's own surroundings stands in for a variable of the file.
-      env: { PATH: process.env['PATH'], HOME: directory, LANG: 'C.UTF-8', DOCKER_HOST: `unix://${dockerSocket}`, COMPOSE_HTTP_TIMEOUT: '300', COMPOSE_PROGRESS: 'plain' },
-    })
+    const child = spawn(
+      compose.file,
+      [...compose.args, '--ansi', 'never', '--project-directory', folder, '-p', job.order.project, '-f', join(folder, file), ...args],
+      {
+        cwd: folder,
+        stdio: ['ignore', 'pipe', 'pipe'],
+        // Nothing of the agent's own surroundings stands in for a variable of the file.
+        env: {
+          PATH: process.env['PATH'],
+          HOME: directory,
+          LANG: 'C.UTF-8',
+          DOCKER_HOST: `unix://${dockerSocket}`,
+          COMPOSE_HTTP_TIMEOUT: '300',
+          COMPOSE_PROGRESS: 'plain',
+        },
+      },
+    )
     job.child = child
     let last = ''
     const reading = [child.stdout, child.stderr].map(async (output) => {
@@ -138,7 +150,8 @@ export function createCompose({ directory, dockerSocket, say }: ComposeParts): C
     async serve(stream) {
       const order = await bodyOf(stream, composeProject, orderLimitBytes)
       if (order.files.some(({ path }) => ownNames.has(normalize(path)))) throw new Denied(400, `files: ${fileName} is the project's own`)
-      if (Object.keys(order.scale).some((service) => !/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(service))) throw new Denied(400, 'scale: this is no name of a service')
+      if (Object.keys(order.scale).some((service) => !/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(service)))
+        throw new Denied(400, 'scale: this is no name of a service')
       const key = createHash('sha256').update(JSON.stringify(order)).digest('hex')
       let job = jobs.get(order.project)
       if (job !== undefined && job.key !== key) {
@@ -198,7 +211,10 @@ async function writeFiles(folder: string, order: Order): Promise<void> {
   }
   for (const path of (await filesWritten(folder)).map((one) => join(folder, one))) {
     if (wanted.has(path)) continue
-    await directoriesTo(folder, dirname(path)).then(() => rm(path, { force: true }), () => undefined)
+    await directoriesTo(folder, dirname(path)).then(
+      () => rm(path, { force: true }),
+      () => undefined,
+    )
   }
   await replace(join(folder, listName), Buffer.from(JSON.stringify([...wanted.keys()].map((path) => relative(folder, path)))))
 }
@@ -209,7 +225,9 @@ async function filesWritten(folder: string): Promise<string[]> {
     const handle = await open(join(folder, listName), fsConstants.O_RDONLY | fsConstants.O_NOFOLLOW)
     try {
       const list: unknown = JSON.parse(await handle.readFile('utf8'))
-      return Array.isArray(list) ? list.filter((path): path is string => typeof path === 'string' && composeProject.shape.files.unwrap().element.shape.path.safeParse(path).success) : []
+      return Array.isArray(list)
+        ? list.filter((path): path is string => typeof path === 'string' && composeProject.shape.files.unwrap().element.shape.path.safeParse(path).success)
+        : []
     } finally {
       await handle.close()
     }
@@ -221,7 +239,9 @@ async function filesWritten(folder: string): Promise<string[]> {
 /** A container that has the directory mounted may have put a link in the way, to write elsewhere by our hand. */
 async function directoriesTo(folder: string, directory: string): Promise<void> {
   let at = folder
-  for (const name of relative(folder, directory).split('/').filter((part) => part !== '')) {
+  for (const name of relative(folder, directory)
+    .split('/')
+    .filter((part) => part !== '')) {
     at = join(at, name)
     await mkdir(at, { mode: 0o755 }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EEXIST') throw error

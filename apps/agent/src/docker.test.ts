@@ -30,7 +30,8 @@ beforeEach(async () => {
   // An exec that says back what it hears, and goodbye at the end.
   docker.on('upgrade', (request, socket: Socket) => {
     socket.on('error', () => undefined)
-    if (request.url !== '/exec/one/start') return void socket.end('HTTP/1.1 404 Not Found\r\ncontent-type: application/json\r\ncontent-length: 26\r\n\r\n{"message":"No such exec"}')
+    if (request.url !== '/exec/one/start')
+      return void socket.end('HTTP/1.1 404 Not Found\r\ncontent-type: application/json\r\ncontent-length: 26\r\n\r\n{"message":"No such exec"}')
     socket.write('HTTP/1.1 101 UPGRADED\r\nconnection: Upgrade\r\nupgrade: tcp\r\n\r\nhello ')
     socket.pipe(socket, { end: false })
     socket.on('end', () => socket.end(' goodbye'))
@@ -57,7 +58,11 @@ afterEach(() => {
 describe('what goes through to Docker', () => {
   it('is the request as it was, and the answer as it is', async () => {
     answer = (request, response) => {
-      response.writeHead(201, { 'x-docker-said': `${request.method} ${request.url} ${request.headers['x-registry-auth']}`, 'transfer-encoding': 'chunked', connection: 'keep-alive' })
+      response.writeHead(201, {
+        'x-docker-said': `${request.method} ${request.url} ${request.headers['x-registry-auth']}`,
+        'transfer-encoding': 'chunked',
+        connection: 'keep-alive',
+      })
       request.pipe(response)
     }
     const { stream, head } = ask('/v1.41/images/create?fromImage=a%2Fb', { ':method': 'POST', 'x-registry-auth': 'secret' }, true)

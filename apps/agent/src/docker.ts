@@ -85,7 +85,10 @@ async function hangUp(socketPath: string, execId: string): Promise<void> {
 /** What Docker says of itself. @throws where it does not answer */
 export async function askDocker<T extends z.ZodType>(socketPath: string, path: string, schema: T): Promise<z.output<T>> {
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    httpRequest({ socketPath, agent: false, path, headers: { host: 'docker' }, signal: AbortSignal.timeout(10_000) }).on('response', resolve).on('error', reject).end()
+    httpRequest({ socketPath, agent: false, path, headers: { host: 'docker' }, signal: AbortSignal.timeout(10_000) })
+      .on('response', resolve)
+      .on('error', reject)
+      .end()
   })
   const text = (await buffer(answer)).toString('utf8')
   if (answer.statusCode !== 200) throw new Error(`docker: ${path}: HTTP ${answer.statusCode}`)

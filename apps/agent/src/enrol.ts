@@ -26,13 +26,16 @@ export async function enrol({ directory, server, token, via, key, signal }: Enro
   // Kept before it is told: an answer that is lost on the way is asked for again with the same key.
   const mine: Kept = former ?? { private_key: newPrivateKey(), enrolled: null }
   if (former === null) keep(directory, mine)
-  const { status, body } = await askServer({ url: server, via }, {
-    method: 'POST',
-    path: enrolments.enrol.path,
-    body: { token, public_key: publicKeyOf(mine.private_key), version },
-    limitBytes: answerLimitBytes,
-    signal: AbortSignal.any([AbortSignal.timeout(30_000), ...(signal === undefined ? [] : [signal])]),
-  })
+  const { status, body } = await askServer(
+    { url: server, via },
+    {
+      method: 'POST',
+      path: enrolments.enrol.path,
+      body: { token, public_key: publicKeyOf(mine.private_key), version },
+      limitBytes: answerLimitBytes,
+      signal: AbortSignal.any([AbortSignal.timeout(30_000), ...(signal === undefined ? [] : [signal])]),
+    },
+  )
   const text = body.toString('utf8')
   if (status !== 201) {
     const why = `the server answered ${status}: ${text.slice(0, 500)}`

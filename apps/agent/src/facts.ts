@@ -27,7 +27,8 @@ const read = (path: string): string | null => {
 }
 
 /** The mounts of the node, not those of the container that the agent may be in. */
-const mounts = async ({ root }: Host): Promise<MountedDisk[]> => disksOf(await readFile(root === '/' ? '/proc/self/mountinfo' : '/proc/1/mountinfo', 'utf8')).slice(0, 256)
+const mounts = async ({ root }: Host): Promise<MountedDisk[]> =>
+  disksOf(await readFile(root === '/' ? '/proc/self/mountinfo' : '/proc/1/mountinfo', 'utf8')).slice(0, 256)
 
 async function sizesOf({ root }: Host, disk: MountedDisk): Promise<{ total_bytes: number; used_bytes: number } | null> {
   try {
@@ -60,7 +61,10 @@ function nics(): NodeFacts['nics'] {
       return {
         name: clip(name),
         mac: clip(read(`/sys/class/net/${name}/address`) ?? ''),
-        addresses: (addresses[name] ?? []).filter(({ address }) => !address.startsWith('fe80:')).map(({ address }) => address).slice(0, 64),
+        addresses: (addresses[name] ?? [])
+          .filter(({ address }) => !address.startsWith('fe80:'))
+          .map(({ address }) => address)
+          .slice(0, 64),
         speed_mbps: Number.isInteger(speed) && speed > 0 ? speed : null,
       }
     })
@@ -76,7 +80,14 @@ async function dockerFacts({ dockerSocket }: Host): Promise<Pick<NodeFacts, 'doc
       composeCommand(),
     ])
     return {
-      docker: { version: clip(Version), api_version: clip(ApiVersion), storage_driver: clip(Driver), root: clip(DockerRootDir), compose_version: compose === null ? null : clip(compose.version), gpu_runtime: Object.hasOwn(Runtimes ?? {}, 'nvidia') },
+      docker: {
+        version: clip(Version),
+        api_version: clip(ApiVersion),
+        storage_driver: clip(Driver),
+        root: clip(DockerRootDir),
+        compose_version: compose === null ? null : clip(compose.version),
+        gpu_runtime: Object.hasOwn(Runtimes ?? {}, 'nvidia'),
+      },
       docker_error: null,
     }
   } catch (error) {
@@ -104,7 +115,12 @@ export async function factsOf(host: Host): Promise<NodeFacts> {
     cpu: { ...cpu, model: clip(cpu.model) },
     memory_bytes: memory.total,
     swap_bytes: memory.swapTotal,
-    disks: disks.map(({ disk, sizes }) => ({ mount: clip(disk.mount), device: clip(disk.device), file_system: disk.fileSystem, total_bytes: sizes.total_bytes })),
+    disks: disks.map(({ disk, sizes }) => ({
+      mount: clip(disk.mount),
+      device: clip(disk.device),
+      file_system: disk.fileSystem,
+      total_bytes: sizes.total_bytes,
+    })),
     nics: nics(),
     gpus: gpus.slice(0, 64),
     ...docker,
@@ -137,7 +153,10 @@ export function createMetrics(host: Host): () => Promise<NodeMetrics> {
       load: [one, five, fifteen],
       memory: { total_bytes: memory.total, used_bytes: memory.total - memory.available },
       disks: disks.map(({ disk, sizes }) => ({ mount: clip(disk.mount), ...sizes })),
-      nics: trafficOf(dev).filter(({ name }) => isOutward(name)).slice(0, 256).map(({ name, received, sent }) => ({ name: clip(name), received_bytes: received, sent_bytes: sent })),
+      nics: trafficOf(dev)
+        .filter(({ name }) => isOutward(name))
+        .slice(0, 256)
+        .map(({ name, received, sent }) => ({ name: clip(name), received_bytes: received, sent_bytes: sent })),
       gpus: gpus.slice(0, 64),
     }
   }

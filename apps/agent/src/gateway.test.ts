@@ -104,7 +104,9 @@ describe('the address of a gateway', () => {
 
 describe('asking the server', () => {
   it('reads no more than it wants', async () => {
-    await expect(askServer({ url }, { method: 'POST', path: '/', body: 'x'.repeat(2_000), limitBytes: 1_000, signal: never })).rejects.toThrow('more than 1000 bytes')
+    await expect(askServer({ url }, { method: 'POST', path: '/', body: 'x'.repeat(2_000), limitBytes: 1_000, signal: never })).rejects.toThrow(
+      'more than 1000 bytes',
+    )
   })
   it('ends with the signal', async () => {
     await expect(askServer({ url }, { path: '/', limitBytes: 1_000, signal: AbortSignal.abort() })).rejects.toThrow('aborted')

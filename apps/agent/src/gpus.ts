@@ -38,14 +38,24 @@ export function parseGpuFacts(csv: string): NodeGpu[] {
 export function parseGpuMetrics(csv: string): NodeMetrics['gpus'] {
   return rowsOf(csv, metricFields).map(([uuid = '', share, memory, temperature, power]) => {
     const percent = numberOf(share)
-    return { uuid, share: percent === null ? null : percent / 100, memory_used_bytes: bytesOf(memory), temperature_celsius: numberOf(temperature), power_watts: numberOf(power) }
+    return {
+      uuid,
+      share: percent === null ? null : percent / 100,
+      memory_used_bytes: bytesOf(memory),
+      temperature_celsius: numberOf(temperature),
+      power_watts: numberOf(power),
+    }
   })
 }
 
 /** Nothing where there is no such card, no driver, or none that answers. */
 async function query(fields: readonly string[]): Promise<string> {
   try {
-    const { stdout } = await run('nvidia-smi', [`--query-gpu=${fields.join(',')}`, '--format=csv,noheader,nounits'], { timeout: 10_000, killSignal: 'SIGKILL', maxBuffer: mib })
+    const { stdout } = await run('nvidia-smi', [`--query-gpu=${fields.join(',')}`, '--format=csv,noheader,nounits'], {
+      timeout: 10_000,
+      killSignal: 'SIGKILL',
+      maxBuffer: mib,
+    })
     return stdout
   } catch (error) {
     // One card that is lost makes it fail, though it has told of the others.

@@ -31,7 +31,8 @@ export function createHandler(parts: HandlerParts): (request: Http2ServerRequest
     if (pathname.startsWith(`${agentPaths.docker}/`)) return proxyToDocker(host.dockerSocket, request, request.url.slice(agentPaths.docker.length))
     if (is('GET', agentPaths.facts)) return answerJson(stream, 200, await factsOf(host))
     if (is('GET', agentPaths.metrics)) return answerJson(stream, 200, await metrics())
-    if (method === 'POST' && pathname.startsWith(`${agentPaths.exec}/`)) return attachExec(host.dockerSocket, stream, decodeURIComponent(pathname.slice(agentPaths.exec.length + 1)), searchParams.get('tty') === '1')
+    if (method === 'POST' && pathname.startsWith(`${agentPaths.exec}/`))
+      return attachExec(host.dockerSocket, stream, decodeURIComponent(pathname.slice(agentPaths.exec.length + 1)), searchParams.get('tty') === '1')
     if (is('POST', agentPaths.port)) return joinPort(stream, Number(searchParams.get('port') ?? Number.NaN))
     if (is('PUT', agentPaths.compose)) return parts.compose.serve(stream)
     if (is('GET', agentPaths.gateway)) return answerJson(stream, 200, parts.gateway.state())
@@ -49,7 +50,9 @@ export function createHandler(parts: HandlerParts): (request: Http2ServerRequest
     if (is('POST', agentPaths.reboot)) {
       if (!parts.allowReboot) throw new Denied(403, 'this agent was started without --allow-reboot')
       say('the server asks for a reboot')
-      spawn('systemctl', ['reboot'], { stdio: 'ignore' }).on('error', () => spawn('reboot', { stdio: 'ignore' }).on('error', (error) => say(`reboot: ${error.message}`)))
+      spawn('systemctl', ['reboot'], { stdio: 'ignore' }).on('error', () =>
+        spawn('reboot', { stdio: 'ignore' }).on('error', (error) => say(`reboot: ${error.message}`)),
+      )
       return answerJson(stream, 202, {})
     }
     throw new Denied(404, `${method} ${pathname}: no such path`)

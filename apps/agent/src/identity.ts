@@ -36,10 +36,15 @@ export function keep(directory: string, what: Kept): void {
 export const newPrivateKey = (): string => generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }) as string
 
 /** SPKI DER, base64url. */
-export const publicKeyOf = (privateKey: string): string => createPublicKey(createPrivateKey(privateKey)).export({ format: 'der', type: 'spki' }).toString('base64url')
+export const publicKeyOf = (privateKey: string): string =>
+  createPublicKey(createPrivateKey(privateKey)).export({ format: 'der', type: 'spki' }).toString('base64url')
 
 /** What the console shows of this agent's key: whoever lets it in compares the two. */
-export const fingerprintOf = (privateKey: string): string => `SHA256:${createHash('sha256').update(Buffer.from(publicKeyOf(privateKey), 'base64url')).digest('base64').replace(/=+$/, '')}`
+export const fingerprintOf = (privateKey: string): string =>
+  `SHA256:${createHash('sha256')
+    .update(Buffer.from(publicKeyOf(privateKey), 'base64url'))
+    .digest('base64')
+    .replace(/=+$/, '')}`
 
 export const signText = (privateKey: string, text: string): string => sign(null, Buffer.from(text), createPrivateKey(privateKey)).toString('base64url')
 

@@ -18,7 +18,8 @@ const program = (name: string, what: string): string =>
   `import { appendFileSync, existsSync } from 'node:fs'\nappendFileSync(${JSON.stringify(join(directory, 'log'))}, '${name}\\n')\nprocess.on('SIGTERM', () => process.exit(0))\nprocess.on('disconnect', () => process.exit(1))\n${what}\nsetInterval(() => undefined, 1_000)\n`
 const welcomed = `process.send({ welcomed: true })`
 /** Asks for it once. */
-const upgradeTo = (version: string) => `if (!existsSync(${JSON.stringify(join(directory, 'asked'))})) { appendFileSync(${JSON.stringify(join(directory, 'asked'))}, ''); process.send({ upgrade: '${version}' }) }`
+const upgradeTo = (version: string) =>
+  `if (!existsSync(${JSON.stringify(join(directory, 'asked'))})) { appendFileSync(${JSON.stringify(join(directory, 'asked'))}, ''); process.send({ upgrade: '${version}' }) }`
 const install = (what: string): void => writeFileSync(join(directory, 'installed.mjs'), program('installed', what))
 const put = (version: string, what: string): void => {
   const { path } = bundleOf(directory, version)
@@ -27,7 +28,14 @@ const put = (version: string, what: string): void => {
 }
 const begin = (trialMs = 15_000): void => {
   stop = new AbortController()
-  running = launch({ directory, installed: join(directory, 'installed.mjs'), args: ['--data', directory], signal: stop.signal, say: (line) => said.push(line), trialMs })
+  running = launch({
+    directory,
+    installed: join(directory, 'installed.mjs'),
+    args: ['--data', directory],
+    signal: stop.signal,
+    say: (line) => said.push(line),
+    trialMs,
+  })
 }
 const end = async (): Promise<void> => {
   stop.abort()
@@ -46,7 +54,9 @@ afterEach(async () => {
 
 describe('the launcher', () => {
   it('runs what was installed, and again where it ends', async () => {
-    install(`${welcomed}\nif (!existsSync(${JSON.stringify(join(directory, 'once'))})) { appendFileSync(${JSON.stringify(join(directory, 'once'))}, ''); process.exit(1) }`)
+    install(
+      `${welcomed}\nif (!existsSync(${JSON.stringify(join(directory, 'once'))})) { appendFileSync(${JSON.stringify(join(directory, 'once'))}, ''); process.exit(1) }`,
+    )
     begin()
     await shows(() => expect(log()).toEqual(['installed', 'installed']))
   })

@@ -73,7 +73,9 @@ export async function launch(parts: LauncherParts): Promise<void> {
     if (trial !== null) save({ trial: { ...trial, tries: trial.tries + 1 } })
     const version = trial === null ? state.current : trial.version
     const began = Date.now()
-    const child = spawn(process.execPath, [version === null ? installed : bundleOf(directory, version).path, 'serve', ...parts.args], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    const child = spawn(process.execPath, [version === null ? installed : bundleOf(directory, version).path, 'serve', ...parts.args], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    })
     const gone = once(child, 'close').catch(() => undefined)
     const end = () => void endGently(child)
     signal.addEventListener('abort', end, { once: true })

@@ -114,7 +114,14 @@ async function serve(values: Values): Promise<void> {
   say(`agent ${version} of node ${edge_id}`)
   say(`fingerprint ${fingerprintOf(privateKey)}`)
   const compose = createCompose({ directory: join(directory, 'stacks'), dockerSocket: values.docker, say })
-  const handler = createHandler({ host: { root: values.root, dockerSocket: values.docker }, compose, gateway: createGateway(server), upgrades: { directory, server, tell, signal }, allowReboot: values['allow-reboot'], say })
+  const handler = createHandler({
+    host: { root: values.root, dockerSocket: values.docker },
+    compose,
+    gateway: createGateway(server),
+    upgrades: { directory, server, tell, signal },
+    allowReboot: values['allow-reboot'],
+    say,
+  })
   const up = (): void => {
     say(`connected to ${server.url}`)
     tell?.({ welcomed: true })
@@ -127,7 +134,13 @@ async function serve(values: Values): Promise<void> {
 try {
   const { command, values } = understood()
   if (command === 'enrol') {
-    const { enrolled } = await enrol({ directory: directoryOf(values), server: needed(values, 'server'), token: needed(values, 'token'), via: viaOf(values), key: values.key })
+    const { enrolled } = await enrol({
+      directory: directoryOf(values),
+      server: needed(values, 'server'),
+      token: needed(values, 'token'),
+      via: viaOf(values),
+      key: values.key,
+    })
     say(`enrolled as node ${enrolled?.edge_id}`)
   } else if (command === 'run') await run(values)
   else if (command === 'serve') await serve(values)

@@ -8,14 +8,22 @@ describe('what Linux says of itself', () => {
     expect(bootedAt(stat).toISOString()).toBe('2023-11-14T22:13:20.000Z')
   })
   it('memory in bytes', () => {
-    expect(memoryOf('MemTotal:       2048 kB\nMemFree:         1 kB\nMemAvailable:   1024 kB\nSwapTotal:       512 kB\n')).toEqual({ total: 2 ** 21, available: 2 ** 20, swapTotal: 2 ** 19 })
+    expect(memoryOf('MemTotal:       2048 kB\nMemFree:         1 kB\nMemAvailable:   1024 kB\nSwapTotal:       512 kB\n')).toEqual({
+      total: 2 ** 21,
+      available: 2 ** 20,
+      swapTotal: 2 ** 19,
+    })
   })
   it('cores and threads of x86, with two threads each', () => {
     const one = (processor: number, core: number) => `processor\t: ${processor}\nmodel name\t: AMD EPYC 7763\nphysical id\t: 0\ncore id\t\t: ${core}\n`
     expect(cpuOf([one(0, 0), one(1, 0), one(2, 1), one(3, 1)].join('\n'))).toEqual({ model: 'AMD EPYC 7763', cores: 2, threads: 4 })
   })
   it('cores of ARM, which names none', () => {
-    expect(cpuOf('processor\t: 0\nCPU part\t: 0xd0c\n\nprocessor\t: 1\nCPU part\t: 0xd0c\n\nHardware\t: BCM2835\nModel\t\t: Raspberry Pi 4\n')).toEqual({ model: 'Raspberry Pi 4', cores: 2, threads: 2 })
+    expect(cpuOf('processor\t: 0\nCPU part\t: 0xd0c\n\nprocessor\t: 1\nCPU part\t: 0xd0c\n\nHardware\t: BCM2835\nModel\t\t: Raspberry Pi 4\n')).toEqual({
+      model: 'Raspberry Pi 4',
+      cores: 2,
+      threads: 2,
+    })
   })
   it('disks once each, and none of memory, containers or the network', () => {
     const mountinfo = [
@@ -33,7 +41,9 @@ describe('what Linux says of itself', () => {
     ])
   })
   it('traffic, also of names that touch their figures', () => {
-    expect(trafficOf('Inter-|   Receive  |  Transmit\n face |bytes packets\n  eth0:123 1 0 0 0 0 0 0 456 2 0 0 0 0 0 0\n    lo: 7 1 0 0 0 0 0 0 7 1 0 0 0 0 0 0\n')).toEqual([
+    expect(
+      trafficOf('Inter-|   Receive  |  Transmit\n face |bytes packets\n  eth0:123 1 0 0 0 0 0 0 456 2 0 0 0 0 0 0\n    lo: 7 1 0 0 0 0 0 0 7 1 0 0 0 0 0 0\n'),
+    ).toEqual([
       { name: 'eth0', received: 123, sent: 456 },
       { name: 'lo', received: 7, sent: 7 },
     ])

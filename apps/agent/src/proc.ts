@@ -66,6 +66,10 @@ export const isOutward = (nic: string): boolean => nic !== 'lo' && !/^(veth|cali
 
 /** `/etc/os-release`. */
 export function osName(release: string): string {
-  const field = (name: string): string | undefined => new RegExp(`^${name}=(?:"(.*)"|(.*))$`, 'm').exec(release)?.slice(1).find((one) => one !== undefined)
+  const field = (name: string): string | undefined =>
+    new RegExp(`^${name}=(?:"(.*)"|(.*))$`, 'm')
+      .exec(release)
+      ?.slice(1)
+      .find((one) => one !== undefined)
   return field('PRETTY_NAME') ?? field('NAME') ?? 'Linux'
 }

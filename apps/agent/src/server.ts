@@ -27,7 +27,8 @@ export function authorityOf(url: string): { host: string; port: number; text: st
 /** A connection to the server, encrypted where its address says so. */
 export async function socketTo({ url, via }: ServerAddress, signal: AbortSignal): Promise<Socket> {
   const { host, port, text } = authorityOf(url)
-  const plain = via === null || via === undefined ? await connected(connect({ host, port, noDelay: true }), 'connect', signal) : await throughGateway(via, text, signal)
+  const plain =
+    via === null || via === undefined ? await connected(connect({ host, port, noDelay: true }), 'connect', signal) : await throughGateway(via, text, signal)
   if (new URL(url).protocol !== 'https:') return plain
   return connected(connectTls({ socket: plain, host, ...(/^[\d.]+$|:/.test(host) ? {} : { servername: host }) }), 'secureConnect', signal)
 }
@@ -54,7 +55,15 @@ function connected<T extends Socket>(socket: T, event: 'connect' | 'secureConnec
 
 function throughGateway(via: string, authority: string, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const request = httpRequest({ ...gatewayOf(via), agent: false, method: 'CONNECT', path: authority, headers: { host: authority }, timeout: connectMs, signal })
+    const request = httpRequest({
+      ...gatewayOf(via),
+      agent: false,
+      method: 'CONNECT',
+      path: authority,
+      headers: { host: authority },
+      timeout: connectMs,
+      signal,
+    })
     request.on('timeout', () => request.destroy(new Error(`the gateway ${via} does not answer`)))
     request.on('error', reject)
     request.on('response', (answer) => {
@@ -84,7 +93,10 @@ export interface ServerAsk {
 }
 
 /** Asks the server over HTTP; redirections are not followed. @throws where it does not answer, or says more than the limit */
-export async function askServer(server: ServerAddress, { method = 'GET', path, body, limitBytes, signal }: ServerAsk): Promise<{ status: number; body: Buffer }> {
+export async function askServer(
+  server: ServerAddress,
+  { method = 'GET', path, body, limitBytes, signal }: ServerAsk,
+): Promise<{ status: number; body: Buffer }> {
   signal.throwIfAborted()
   const socket = await socketTo(server, signal)
   const content = body === undefined ? null : JSON.stringify(body)
@@ -96,7 +108,11 @@ export async function askServer(server: ServerAddress, { method = 'GET', path, b
         method,
         path,
         signal,
-        headers: { host: new URL(server.url).host, connection: 'close', ...(content !== null && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) }) },
+        headers: {
+          host: new URL(server.url).host,
+          connection: 'close',
+          ...(content !== null && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) }),
+        },
       })
       request.on('error', reject)
       request.on('response', resolve)

@@ -122,8 +122,16 @@ describe('an agent', () => {
   })
 
   it.each<[string, (text: string) => string, string]>([
-    ['a signature of another key', (text) => challengeFor(text.replace(edgeId, '01900000-0000-7000-8000-000000000002')), 'not the server that the node was enrolled at'],
-    ['a challenge that was played back', () => challengeFor(JSON.stringify({ edge_id: edgeId, nonce: 'C'.repeat(43) })), 'not the server that the node was enrolled at'],
+    [
+      'a signature of another key',
+      (text) => challengeFor(text.replace(edgeId, '01900000-0000-7000-8000-000000000002')),
+      'not the server that the node was enrolled at',
+    ],
+    [
+      'a challenge that was played back',
+      () => challengeFor(JSON.stringify({ edge_id: edgeId, nonce: 'C'.repeat(43) })),
+      'not the server that the node was enrolled at',
+    ],
     ['no challenge', () => JSON.stringify({ welcome: true }), 'nonce'],
     ['no JSON', () => '{', 'JSON'],
   ])('tells nothing to a server with %s', async (_, answer, why) => {

@@ -78,7 +78,13 @@ async function dial({ edgeId, privateKey, server, version, signal }: TunnelParts
   const url = new URL(tunnelPath, server.url)
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
   const connection = await socketTo(server, signal)
-  const socket = new WebSocket(url, { createConnection: () => connection, handshakeTimeout: tunnelTimes.handshakeMs, maxPayload: 1024 * 1024, perMessageDeflate: false, followRedirects: false })
+  const socket = new WebSocket(url, {
+    createConnection: () => connection,
+    handshakeTimeout: tunnelTimes.handshakeMs,
+    maxPayload: 1024 * 1024,
+    perMessageDeflate: false,
+    followRedirects: false,
+  })
   // Listened to from the beginning: who comes later waits for ever.
   const closed = new Promise<number>((resolve) => socket.once('close', resolve))
   const messages = texts(socket)
@@ -94,7 +100,8 @@ async function dial({ edgeId, privateKey, server, version, signal }: TunnelParts
     const nonce = randomBytes(32).toString('base64url')
     socket.send(JSON.stringify({ edge_id: edgeId, nonce } satisfies z.input<typeof hello>))
     const theirs = challenge.parse(await messages.next())
-    if (!verifyText(server.public_key, serverText(edgeId, nonce, theirs.nonce), theirs.signature)) throw new Refused('this is not the server that the node was enrolled at')
+    if (!verifyText(server.public_key, serverText(edgeId, nonce, theirs.nonce), theirs.signature))
+      throw new Refused('this is not the server that the node was enrolled at')
     socket.send(JSON.stringify({ signature: signText(privateKey, agentText(edgeId, nonce, theirs.nonce)), version } satisfies z.input<typeof proof>))
     welcome.parse(await messages.next())
     return { socket, stream: await carriedBy(socket, messages.end()), closed }
@@ -133,13 +140,15 @@ function texts(socket: WebSocket) {
     else waiting.resolve(String(data))
     waiting = null
   }
-  const close = (code: number): void => fail(code === tunnelCloses.refused ? new Refused('the server does not know this node') : new Error(`the server closed the connection (${code})`))
+  const close = (code: number): void =>
+    fail(code === tunnelCloses.refused ? new Refused('the server does not know this node') : new Error(`the server closed the connection (${code})`))
   socket.on('message', message)
   socket.on('close', close)
   socket.on('error', () => undefined)
   return {
     async next(): Promise<unknown> {
-      const text = come.shift() ?? (ended === null ? await new Promise<string>((resolve, reject) => (waiting = { resolve, reject })) : await Promise.reject<string>(ended))
+      const text =
+        come.shift() ?? (ended === null ? await new Promise<string>((resolve, reject) => (waiting = { resolve, reject })) : await Promise.reject<string>(ended))
       return JSON.parse(text)
     },
     /** @returns what came after the welcome already: the begin of HTTP/2 */

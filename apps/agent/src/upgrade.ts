@@ -24,7 +24,11 @@ export async function upgrade(order: z.output<typeof upgradeOrder>, { directory,
   if (tell === null) throw new Denied(409, 'this agent was started without its launcher')
   const url = new URL(order.path, server.url)
   if (url.origin !== new URL(server.url).origin) throw new Denied(400, 'path: not of the server')
-  const { status, body: bundle } = await askServer(server, { path: `${url.pathname}${url.search}`, limitBytes: bundleLimitBytes, signal: AbortSignal.any([signal, AbortSignal.timeout(300_000)]) })
+  const { status, body: bundle } = await askServer(server, {
+    path: `${url.pathname}${url.search}`,
+    limitBytes: bundleLimitBytes,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(300_000)]),
+  })
   if (status !== 200) throw new Denied(422, `the bundle: the server answered ${status}`)
   if (createHash('sha256').update(bundle).digest('hex') !== order.sha256) throw new Denied(422, 'the bundle is not the one that was announced: another SHA-256')
   const { folder, path } = bundleOf(directory, order.version)

@@ -143,11 +143,15 @@ export async function buildApp(config: Config, options: { now?: () => Date } = {
     await http.register(websocket, { options: { maxPayload: 1024 * 1024 } })
     answerProblems(http, audit)
     serveProbes(http, platform)
-    await bindCalls(http, modules.flatMap((module) => module.handlers), {
-      ...authorising,
-      audit,
-      checkResponses: config.ZHISUAN_ENV !== 'production',
-    })
+    await bindCalls(
+      http,
+      modules.flatMap((module) => module.handlers),
+      {
+        ...authorising,
+        audit,
+        checkResponses: config.ZHISUAN_ENV !== 'production',
+      },
+    )
     http.addHook('preClose', async () => {
       nextstack.drain()
       compute.drain()
@@ -168,7 +172,10 @@ export async function buildApp(config: Config, options: { now?: () => Date } = {
     await serveDocs(http, config)
     await serveConsole(http, config)
 
-    platform.setOperations(modules.flatMap((module) => module.operations ?? []), bill.mayBegin)
+    platform.setOperations(
+      modules.flatMap((module) => module.operations ?? []),
+      bill.mayBegin,
+    )
     await platform.jobs.start(
       [platform.operations.job, ...modules.flatMap((module) => module.jobs ?? [])],
       [platform.operations.jobHandler, ...modules.flatMap((module) => module.jobHandlers ?? [])],

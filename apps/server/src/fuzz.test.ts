@@ -22,11 +22,31 @@ describe('malformed input', () => {
 
   it.each(allCalls.map((call) => [call.id, call] as const))('%s answers with a refusal of the catalogue, never a failure', async (_, call) => {
     const { token } = await signIn(app, person)
-    const field = fc.constantFrom('id', 'name', 'page_num', 'page_size', 'sort', 'keyword', 'password', 'cloud_id', 'connection', 'labels', 'phone', 'code', 'count', 'x')
+    const field = fc.constantFrom(
+      'id',
+      'name',
+      'page_num',
+      'page_size',
+      'sort',
+      'keyword',
+      'password',
+      'cloud_id',
+      'connection',
+      'labels',
+      'phone',
+      'code',
+      'count',
+      'x',
+    )
     const request = fc.record({
       part: fc.string({ maxLength: 40 }),
       query: fc.dictionary(field, fc.string({ maxLength: 40 }), { maxKeys: 4 }),
-      body: fc.oneof(nonsense.map((value) => JSON.stringify(value) ?? ''), fc.dictionary(field, nonsense, { maxKeys: 6 }).map((value) => JSON.stringify(value)), fc.constant('{"a":'), fc.string()),
+      body: fc.oneof(
+        nonsense.map((value) => JSON.stringify(value) ?? ''),
+        fc.dictionary(field, nonsense, { maxKeys: 6 }).map((value) => JSON.stringify(value)),
+        fc.constant('{"a":'),
+        fc.string(),
+      ),
       type: fc.constantFrom('application/json', 'application/json', 'application/json', 'text/plain', 'multipart/form-data', ''),
     })
     await fc.assert(

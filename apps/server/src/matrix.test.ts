@@ -98,7 +98,8 @@ describe('permission matrix: custom policies, as the reference implementation re
     return possible[index % possible.length] ?? 'ADMIN'
   }
   const quarter = (...of: number[]): string[] => asked.filter((_, index) => of.includes(index % 4)).map(({ id }) => id)
-  const each = (of: (actions: string[]) => PolicyStatement, actions: string[]): PolicyStatement[] => Array.from({ length: Math.ceil(actions.length / policyLimits.items) }, (_, at) => of(actions.slice(at * policyLimits.items, (at + 1) * policyLimits.items)))
+  const each = (of: (actions: string[]) => PolicyStatement, actions: string[]): PolicyStatement[] =>
+    Array.from({ length: Math.ceil(actions.length / policyLimits.items) }, (_, at) => of(actions.slice(at * policyLimits.items, (at + 1) * policyLimits.items)))
   const resourceOf = (call: Call): string => {
     const [service, type] = (bodies[call.id] === undefined ? call.id : (call.subjects?.(bodies[call.id])[0]?.kind ?? '')).split('.')
     return `zrn:${service}:${organisation}:${type}/${bodies[call.id] !== undefined || call.path.includes('{id}') ? someId : '*'}`
@@ -120,18 +121,39 @@ describe('permission matrix: custom policies, as the reference implementation re
     // oxlint-disable-next-line no-template-curly-in-string
     'allowed by resource': { statements: [allow('*', { Resource: ['zrn:*:${zs:OrganisationId}:vm/*', 'zrn:iam:*:*', `zrn:*:*:*/${someId}`] })] },
     'denied on a resource': { statements: [all, deny('*', { Resource: `zrn:*:*:*/${someId}` })] },
-    'with a second factor': { statements: [allow('*', { Condition: { Bool: { 'zs:MfaPresent': 'true' }, NumericLessThan: { 'zs:MfaAge': 900 } } })], secondFactor: true },
+    'with a second factor': {
+      statements: [allow('*', { Condition: { Bool: { 'zs:MfaPresent': 'true' }, NumericLessThan: { 'zs:MfaAge': 900 } } })],
+      secondFactor: true,
+    },
     'without a second factor': { statements: [all, ...each((actions) => deny(actions, { Condition: { Bool: { 'zs:MfaPresent': 'false' } } }), quarter(0, 3))] },
     'from an address within': { statements: [allow('*', { Condition: { IpAddress: { 'zs:SourceIp': '192.0.2.0/24' } } })], ip: '192.0.2.77' },
-    'from an address without': { statements: [all, ...each((actions) => deny(actions, { Condition: { NotIpAddress: { 'zs:SourceIp': '192.0.2.0/24' } } }), quarter(2))], ip: '198.51.100.7' },
-    'in a time that is': { statements: [allow('*', { Condition: { DateGreaterThan: { 'zs:CurrentTime': '2020-01-01' }, DateLessThan: { 'zs:CurrentTime': '2999-01-01T00:00:00Z' } } })] },
+    'from an address without': {
+      statements: [all, ...each((actions) => deny(actions, { Condition: { NotIpAddress: { 'zs:SourceIp': '192.0.2.0/24' } } }), quarter(2))],
+      ip: '198.51.100.7',
+    },
+    'in a time that is': {
+      statements: [
+        allow('*', { Condition: { DateGreaterThan: { 'zs:CurrentTime': '2020-01-01' }, DateLessThan: { 'zs:CurrentTime': '2999-01-01T00:00:00Z' } } }),
+      ],
+    },
     'in a time that was': { statements: [allow('*', { Condition: { DateLessThan: { 'zs:CurrentTime': '2020-01-01' } } })] },
-    'with a tag that is not': { statements: [all, ...each((actions) => deny(actions, { Condition: { StringEquals: { 'zs:ResourceTag/stage': 'production' } } }), quarter(1, 2)), allow('*', { Condition: { StringNotEquals: { 'zs:RequestTag/stage': 'test' } } })] },
+    'with a tag that is not': {
+      statements: [
+        all,
+        ...each((actions) => deny(actions, { Condition: { StringEquals: { 'zs:ResourceTag/stage': 'production' } } }), quarter(1, 2)),
+        allow('*', { Condition: { StringNotEquals: { 'zs:RequestTag/stage': 'test' } } }),
+      ],
+    },
     'within a boundary': { statements: [all], boundary: each((actions) => allow(actions), quarter(0, 1)) },
     'within the other boundary': { statements: [all], boundary: each((actions) => allow(actions), quarter(2, 3)) },
   }
 
-  const everybody = policyOf(...each((actions) => allow(actions), asked.filter(({ access }) => access === 'all').map(({ id }) => id)))
+  const everybody = policyOf(
+    ...each(
+      (actions) => allow(actions),
+      asked.filter(({ access }) => access === 'all').map(({ id }) => id),
+    ),
+  )
 
   it('has a body for each call that is about what stands in one', () => {
     expect(asked.filter(({ subjects, id }) => subjects !== undefined && bodies[id] === undefined).map(({ id }) => id)).toEqual([])
@@ -146,7 +168,8 @@ describe('permission matrix: custom policies, as the reference implementation re
       const people = new Map<Role, Person & { token: string }>()
       const signInAs = async (person: Person): Promise<Person & { token: string }> => {
         const { token } = await signIn(app, person)
-        if (wish.secondFactor === true) await app.platform.db.updateTable('sessions').set({ second_factor_at: new Date() }).where('user_id', '=', person.id).execute()
+        if (wish.secondFactor === true)
+          await app.platform.db.updateTable('sessions').set({ second_factor_at: new Date() }).where('user_id', '=', person.id).execute()
         return { ...person, token }
       }
       for (const base of bases) {
@@ -161,7 +184,14 @@ describe('permission matrix: custom policies, as the reference implementation re
       for (const [index, call] of asked.entries()) {
         const base = baseOf(call, index)
         const ask = async (): Promise<number | null> =>
-          codeOf(await send(app, call, { token: people.get(base)?.token, params: params(call), ip, ...(bodies[call.id] !== undefined && { body: bodies[call.id] }) }))
+          codeOf(
+            await send(app, call, {
+              token: people.get(base)?.token,
+              params: params(call),
+              ip,
+              ...(bodies[call.id] !== undefined && { body: bodies[call.id] }),
+            }),
+          )
         let code = await ask()
         const person = people.get(base)
         if (person === undefined) throw new Error(base)
@@ -173,7 +203,16 @@ describe('permission matrix: custom policies, as the reference implementation re
         const outcome = referenceOutcome([everybody, policyOf(...wish.statements)], wish.boundary === undefined ? [] : [policyOf(...wish.boundary)], {
           action: call.id,
           resource: resourceOf(call),
-          context: { 'zs:UserId': person.id, 'zs:UserName': person.name, 'zs:UserKind': '4', 'zs:OrganisationId': organisation, 'zs:SourceIp': ip, 'zs:CurrentTime': new Date().toISOString(), 'zs:MfaPresent': String(wish.secondFactor === true), ...(wish.secondFactor === true && { 'zs:MfaAge': '1' }) },
+          context: {
+            'zs:UserId': person.id,
+            'zs:UserName': person.name,
+            'zs:UserKind': '4',
+            'zs:OrganisationId': organisation,
+            'zs:SourceIp': ip,
+            'zs:CurrentTime': new Date().toISOString(),
+            'zs:MfaPresent': String(wish.secondFactor === true),
+            ...(wish.secondFactor === true && { 'zs:MfaAge': '1' }),
+          },
         })
         seen.get(call.id)?.add(outcome)
         if (outcome === 'allowed') expect(denied, `${call.id}: ${name}`).not.toContain(code)

@@ -30,18 +30,13 @@ export function filesOf(sources: readonly string[]): string[] {
   return [...new Set([...seen].map((key) => manifest[key]?.file ?? ''))].filter((file) => file.endsWith('.js'))
 }
 
-const gzipBytes = (files: readonly string[]): number =>
-  files.reduce((sum, file) => sum + gzipSync(readFileSync(join(dist, file)), { level: 9 }).length, 0)
+const gzipBytes = (files: readonly string[]): number => files.reduce((sum, file) => sum + gzipSync(readFileSync(join(dist, file)), { level: 9 }).length, 0)
 
 /** What the budgets are about. Sources beyond the entry are what the address makes it import. */
 export const pages = {
   login: { sources: ['src/features/public/LoginPage.tsx', 'src/locales/zh/public.ts'], budgetKb: 250 },
   list: {
-    sources: [
-      'src/layout/ConsoleLayout.tsx',
-      'src/features/nextstack/vm/VmList.tsx',
-      'src/locales/zh/nextstack.ts',
-    ],
+    sources: ['src/layout/ConsoleLayout.tsx', 'src/features/nextstack/vm/VmList.tsx', 'src/locales/zh/nextstack.ts'],
     budgetKb: 550,
   },
 } as const

@@ -1,7 +1,8 @@
 import type { ThemeConfig } from 'antd/es/config-provider'
 
 /** System fonts; 'Noto Sans CJK SC' last, for machines that have nothing else for Chinese. */
-const sans = "-apple-system, BlinkMacSystemFont, 'Segoe UI', 'PingFang SC', 'Microsoft YaHei', 'Source Han Sans SC', 'Noto Sans SC', 'Noto Sans CJK SC', sans-serif"
+const sans =
+  "-apple-system, BlinkMacSystemFont, 'Segoe UI', 'PingFang SC', 'Microsoft YaHei', 'Source Han Sans SC', 'Noto Sans SC', 'Noto Sans CJK SC', sans-serif"
 const mono = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'Sarasa Mono SC', 'Noto Sans Mono CJK SC', monospace"
 
 /** Every pair of text and ground here has a contrast of at least 4.5 to 1. styles.css repeats what plain elements need. */

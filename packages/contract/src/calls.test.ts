@@ -22,11 +22,15 @@ describe('the calls', () => {
     for (const { id } of allCalls) expect(id).toMatch(/^[a-z]+\.[a-z][a-zA-Z]*\.[a-z][a-zA-Z]*$/)
   })
 
-  const taken = allCalls.flatMap((call) => [...texts(call.query), ...texts(call.body), ...texts(call.params)].map((text) => [`${call.id} ${text.path}`, text.schema] as const))
+  const taken = allCalls.flatMap((call) =>
+    [...texts(call.query), ...texts(call.body), ...texts(call.params)].map((text) => [`${call.id} ${text.path}`, text.schema] as const),
+  )
 
   it('take texts, which the next test goes through', () => {
     expect(taken.length).toBeGreaterThan(50)
-    expect(taken.map(([name]) => name)).toEqual(expect.arrayContaining(['cmp.cloud.create connection.client_key', 'nextstack.vm.create user_data', 'cmp.cloud.create labels.0', 'ums.user.list keyword']))
+    expect(taken.map(([name]) => name)).toEqual(
+      expect.arrayContaining(['cmp.cloud.create connection.client_key', 'nextstack.vm.create user_data', 'cmp.cloud.create labels.0', 'ums.user.list keyword']),
+    )
   })
 
   // No database stores U+0000 in a text, and no screen shows it.

@@ -81,12 +81,7 @@ type Definition<P, Q, B extends z.ZodType, R> = Pick<Call, 'id' | 'method' | 'pa
  * Declares a call. What is left out: no params, query or body; status 200 (204 where the response
  * is {@link empty}); changes are audited, reads are not.
  */
-export const defineCall = <
-  R extends z.ZodType,
-  P extends z.ZodType = Nothing,
-  Q extends z.ZodType = Nothing,
-  B extends z.ZodType = Nothing,
->(
+export const defineCall = <R extends z.ZodType, P extends z.ZodType = Nothing, Q extends z.ZodType = Nothing, B extends z.ZodType = Nothing>(
   definition: Definition<P, Q, B, R>,
 ): Call<P, Q, B, R> => ({
   id: definition.id,
@@ -133,7 +128,12 @@ export const listQuery = <const S extends readonly [string, ...string[]], F exte
 ) =>
   z.object({
     page_num: z.coerce.number().int().min(1).max(10_000_000).default(1),
-    page_size: z.coerce.number().int().min(1).max(options.maxPageSize ?? 1000).default(10),
+    page_size: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(options.maxPageSize ?? 1000)
+      .default(10),
     sort: z.enum(sortable.flatMap((name) => [name, `-${name}`]) as [S[number] | `-${S[number]}`]).optional(),
     ...filters,
   })

@@ -233,7 +233,11 @@ export const errors = catalogue({
 
   keystoneUnreachable: { code: 93020, status: 502, text: '连接不上{cloud}的身份服务（Keystone），请检查认证地址和网络（请求编号 {request}）' },
   keystoneCredentials: { code: 93021, status: 400, text: '{cloud}的身份服务（Keystone）拒绝登录：账号、密码、所属域或应用凭据不正确（请求编号 {request}）' },
-  keystoneProject: { code: 93022, status: 400, text: '{cloud}的身份服务（Keystone）：用户和密码正确，但项目不存在，或该用户在其中没有角色（请求编号 {request}）' },
+  keystoneProject: {
+    code: 93022,
+    status: 400,
+    text: '{cloud}的身份服务（Keystone）：用户和密码正确，但项目不存在，或该用户在其中没有角色（请求编号 {request}）',
+  },
   keystoneCertificate: { code: 93023, status: 400, text: '{cloud}的身份服务（Keystone）的证书不受信任，请填写签发它的CA证书（请求编号 {request}）' },
   keystoneAnswer: { code: 93024, status: 400, text: '{cloud}的认证地址没有按Keystone v3应答，请检查地址（请求编号 {request}）' },
   cloudRegion: { code: 93025, status: 400, text: '该云的区域有：{regions}，请填写其中之一' },

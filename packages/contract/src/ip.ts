@@ -39,4 +39,5 @@ export function isNetwork(text: string): boolean {
   return cidr !== null && addressText(cidr.first) === text.split('/')[0]
 }
 
-export const overlaps = (left: Pick<Cidr, 'first' | 'last'>, right: Pick<Cidr, 'first' | 'last'>): boolean => left.first <= right.last && right.first <= left.last
+export const overlaps = (left: Pick<Cidr, 'first' | 'last'>, right: Pick<Cidr, 'first' | 'last'>): boolean =>
+  left.first <= right.last && right.first <= left.last

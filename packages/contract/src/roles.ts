@@ -1,15 +1,6 @@
 /** Who a person is to the platform: specification section 6. */
 
-export const roles = [
-  'ADMIN',
-  'TENANT',
-  'TENANT_ADMIN',
-  'OPERATION_SUPPORTER',
-  'PROVIDER',
-  'COPOTE_NORMAL',
-  'COPOTE_REVIEWER',
-  'COPOTE_ADMIN',
-] as const
+export const roles = ['ADMIN', 'TENANT', 'TENANT_ADMIN', 'OPERATION_SUPPORTER', 'PROVIDER', 'COPOTE_NORMAL', 'COPOTE_REVIEWER', 'COPOTE_ADMIN'] as const
 export type Role = (typeof roles)[number]
 
 /** 0 system, 1 admin, 2 bp_Admin, 3 personal, 4 bp_user. */

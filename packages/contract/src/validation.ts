@@ -8,10 +8,14 @@ function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.input === undefined) return fieldTexts.contentRequired
   switch (issue.code) {
     case 'too_big':
-      return issue.origin in limitTexts.most ? fillText(limitTexts.most[issue.origin as keyof typeof limitTexts.most], { limit: Number(issue.maximum) }) : undefined
+      return issue.origin in limitTexts.most
+        ? fillText(limitTexts.most[issue.origin as keyof typeof limitTexts.most], { limit: Number(issue.maximum) })
+        : undefined
     case 'too_small':
       if (issue.origin === 'string' && issue.minimum === 1) return fieldTexts.contentRequired
-      return issue.origin in limitTexts.least ? fillText(limitTexts.least[issue.origin as keyof typeof limitTexts.least], { limit: Number(issue.minimum) }) : undefined
+      return issue.origin in limitTexts.least
+        ? fillText(limitTexts.least[issue.origin as keyof typeof limitTexts.least], { limit: Number(issue.minimum) })
+        : undefined
     case 'invalid_format':
       return issue.format === 'regex' ? fieldTexts.format : undefined
     default:
@@ -59,10 +63,7 @@ export const passwordNew = z
   .min(8, fieldTexts.passwordRule)
   .max(64, fieldTexts.passwordRule)
   .regex(plainLine, fieldTexts.controlCharacters)
-  .refine(
-    (text) => [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(text)).length >= 3,
-    fieldTexts.passwordRule,
-  )
+  .refine((text) => [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(text)).length >= 3, fieldTexts.passwordRule)
 
 /** The name that a person signs in with: trimmed, 2 to 64 characters of the name rule. */
 export const username = required(fieldTexts.usernameRequired)

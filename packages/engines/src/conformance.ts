@@ -330,7 +330,9 @@ export function conformance(title: string, makeEngine: () => ComputeEngine, trai
           instances.terminal(name, { command: ['sh'], columns: 80, rows: 24 }, options),
         ]
         const results = await Promise.allSettled(calls)
-        expect(results.map((result) => (result.status === 'rejected' ? (result.reason as EngineError).kind : 'succeeded'))).toEqual(calls.map(() => 'cancelled'))
+        expect(results.map((result) => (result.status === 'rejected' ? (result.reason as EngineError).kind : 'succeeded'))).toEqual(
+          calls.map(() => 'cancelled'),
+        )
         expect(await instances.get(other.name)).toBeNull()
         expect(await instances.get(name)).toMatchObject({ power: 'stopped', cpuCores: 1 })
       })

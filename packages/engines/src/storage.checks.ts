@@ -45,7 +45,8 @@ export function checkAttachment(
   } else must(to.path !== null && isMountPoint(to.path), `no path to mount a volume at: ${to.path}`)
   if (volume.attached.some((one) => one.instance === to.instance)) throw new EngineError('conflict', `${to.instance} has ${volume.volume} already`)
   if (instance.devices.some((one) => one.device === to.device)) throw new EngineError('conflict', `${to.instance} has another device ${to.device}`)
-  if (to.path !== null && instance.devices.some((one) => one.path === to.path)) throw new EngineError('conflict', `${to.instance} has another device at ${to.path}`)
+  if (to.path !== null && instance.devices.some((one) => one.path === to.path))
+    throw new EngineError('conflict', `${to.instance} has another device at ${to.path}`)
   if (volume.content === 'block' && volume.attached.length > 0) throw new EngineError('busy', `another instance has ${volume.volume}`)
 }
 

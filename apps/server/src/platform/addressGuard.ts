@@ -24,7 +24,8 @@ export function createAddressGuard(options: { allow: readonly string[]; publicUr
   const addressesOf = async (host: string): Promise<{ address: string; family: number }[]> => {
     const family = isIP(host)
     const addresses = family === 0 ? await resolve(host, { all: true }) : [{ address: host, family }]
-    const named = host.toLowerCase().replace(/\.$/, '') === publicHost && !addresses.every(({ address }) => allowed.check(address, isIPv6(address) ? 'ipv6' : 'ipv4'))
+    const named =
+      host.toLowerCase().replace(/\.$/, '') === publicHost && !addresses.every(({ address }) => allowed.check(address, isIPv6(address) ? 'ipv6' : 'ipv4'))
     if (named || addresses.length === 0 || !addresses.every(({ address }) => may(address))) throw new Refusal('imageAddressForbidden', { field: 'url' })
     return addresses
   }

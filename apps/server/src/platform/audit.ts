@@ -109,21 +109,23 @@ export const auditMigrations: Migrations = {
 }
 
 /** Appends to the audit log: who asked for what, and what came of it. Payloads are not kept: they hold secrets. */
-export const createAudit = (db: Db) => async (entry: AuditEntry): Promise<void> => {
-  await db
-    .insertInto('audit_log')
-    .values({
-      id: uuidv7(),
-      call: entry.call,
-      actor_id: entry.actor?.user_id ?? null,
-      actor_name: entry.actor?.name ?? null,
-      bp_id: entry.actor?.bp_id ?? null,
-      object_id: entry.object_id,
-      request_id: entry.request_id,
-      ip: entry.ip,
-      code: entry.code,
-      access_key_id: entry.actor?.access_key?.id ?? null,
-      access_key_name: entry.actor?.access_key?.name ?? null,
-    })
-    .execute()
-}
+export const createAudit =
+  (db: Db) =>
+  async (entry: AuditEntry): Promise<void> => {
+    await db
+      .insertInto('audit_log')
+      .values({
+        id: uuidv7(),
+        call: entry.call,
+        actor_id: entry.actor?.user_id ?? null,
+        actor_name: entry.actor?.name ?? null,
+        bp_id: entry.actor?.bp_id ?? null,
+        object_id: entry.object_id,
+        request_id: entry.request_id,
+        ip: entry.ip,
+        code: entry.code,
+        access_key_id: entry.actor?.access_key?.id ?? null,
+        access_key_name: entry.actor?.access_key?.name ?? null,
+      })
+      .execute()
+  }

@@ -85,7 +85,9 @@ describe('everyone is told', () => {
     await here.everyoneTold(database.db)
     await leaving
     await here.everyoneTold(database.db)
-    await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'zhisuan-bus' and datname = current_database()`.execute(database.db)
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'zhisuan-bus' and datname = current_database()`.execute(
+      database.db,
+    )
     await here.everyoneTold(database.db)
     await vi.waitFor(() => expect([here.isListening(), there.isListening()]).toEqual([true, true]), { interval: 10 })
   })
@@ -95,8 +97,14 @@ describe('a connection that is lost', () => {
   it('is told as a gap, and messages come again after it', async () => {
     let gaps = 0
     const heard: string[] = []
-    there.subscribe('cloud', (payload) => heard.push(payload), () => gaps++)
-    await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'zhisuan-bus' and datname = current_database()`.execute(database.db)
+    there.subscribe(
+      'cloud',
+      (payload) => heard.push(payload),
+      () => gaps++,
+    )
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'zhisuan-bus' and datname = current_database()`.execute(
+      database.db,
+    )
     // Once when it goes, and once when it is back.
     await vi.waitFor(() => expect(gaps).toBe(2), { interval: 10 })
     await here.publish(database.db, 'cloud', 'again')

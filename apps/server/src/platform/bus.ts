@@ -38,7 +38,9 @@ const lookAgainMs = 500
 
 /** Backends of the connections that servers listen by. */
 async function listeners(on: Sql): Promise<readonly number[]> {
-  const { rows } = await sql<{ pid: number }>`select pid from pg_stat_activity where application_name = ${connectionName} and datname = current_database()`.execute(on)
+  const { rows } = await sql<{
+    pid: number
+  }>`select pid from pg_stat_activity where application_name = ${connectionName} and datname = current_database()`.execute(on)
   return rows.map(({ pid }) => pid)
 }
 

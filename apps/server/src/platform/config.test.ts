@@ -19,13 +19,24 @@ const named = (text: string): string[] => [...text.matchAll(/^ {2}([A-Z_]+): .+$
 describe('the configuration', () => {
   it('needs nothing', () => {
     const config = readConfig({})
-    expect(config).toMatchObject({ HOST: '127.0.0.1', PORT: 8080, DATA_DIR: resolve('data'), DATABASE_POOL_SIZE: 12, ZHISUAN_ENV: 'production', LOG_LEVEL: 'info', TRUST_PROXY: 0, LOCAL_CLOUD: 'auto' })
+    expect(config).toMatchObject({
+      HOST: '127.0.0.1',
+      PORT: 8080,
+      DATA_DIR: resolve('data'),
+      DATABASE_POOL_SIZE: 12,
+      ZHISUAN_ENV: 'production',
+      LOG_LEVEL: 'info',
+      TRUST_PROXY: 0,
+      LOCAL_CLOUD: 'auto',
+    })
     expect(config.DATABASE_URL).toBeUndefined()
     expect(config.version).toMatch(/^\d+\.\d+\.\d+/)
   })
 
   it('takes what is set, trimmed; empty counts as not set', () => {
-    expect(readConfig({ PORT: ' 9000 ', HOST: '', DATABASE_URL: ' ', SMTP_URL: '', PUBLIC_URL: ' https://cloud.example.com ', LOG_LEVEL: 'debug ', PATH: '/bin' })).toMatchObject({
+    expect(
+      readConfig({ PORT: ' 9000 ', HOST: '', DATABASE_URL: ' ', SMTP_URL: '', PUBLIC_URL: ' https://cloud.example.com ', LOG_LEVEL: 'debug ', PATH: '/bin' }),
+    ).toMatchObject({
       PORT: 9000,
       HOST: '127.0.0.1',
       DATABASE_URL: undefined,
@@ -50,7 +61,20 @@ describe('the configuration', () => {
       LOCAL_CLOUD: 'maybe',
       FAULT_FILE: 'x:y',
     })
-    expect(named(text).sort()).toEqual(['DATABASE_POOL_SIZE', 'DATABASE_URL', 'FAULT_FILE', 'LOCAL_CLOUD', 'LOG_LEVEL', 'PORT', 'PUBLIC_URL', 'SECRET_KEY', 'SMS_GATEWAY_URL', 'SMTP_FROM', 'TRUST_PROXY', 'ZHISUAN_ENV'])
+    expect(named(text).sort()).toEqual([
+      'DATABASE_POOL_SIZE',
+      'DATABASE_URL',
+      'FAULT_FILE',
+      'LOCAL_CLOUD',
+      'LOG_LEVEL',
+      'PORT',
+      'PUBLIC_URL',
+      'SECRET_KEY',
+      'SMS_GATEWAY_URL',
+      'SMTP_FROM',
+      'TRUST_PROXY',
+      'ZHISUAN_ENV',
+    ])
     expect(text).toContain('openssl rand -base64 32')
     expect(text).toContain('README')
     // One language, whatever the forms speak.

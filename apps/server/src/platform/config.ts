@@ -14,14 +14,15 @@ const environment = z.object({
   /** Address under which people reach the console; decides whether cookies are marked Secure. */
   PUBLIC_URL: optional(z.url({ protocol: /^https?$/ })),
   /** Database, keys, images, sandbox state. */
-  DATA_DIR: withDefault(z.string().transform((path) => resolve(path)), 'data'),
+  DATA_DIR: withDefault(
+    z.string().transform((path) => resolve(path)),
+    'data',
+  ),
   /** PostgreSQL to use instead of the embedded one. */
   DATABASE_URL: optional(z.url({ protocol: /^postgres(ql)?$/ })),
   DATABASE_POOL_SIZE: withDefault(z.coerce.number().int().min(2).max(200), '12'),
   /** 32 bytes, base64. Encrypts secrets at rest; by default made at the first start and kept in DATA_DIR/secret.key. */
-  SECRET_KEY: optional(
-    z.string().refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64 (openssl rand -base64 32)'),
-  ),
+  SECRET_KEY: optional(z.string().refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64 (openssl rand -base64 32)')),
   /** Development shows undelivered codes on a page: never on a server that others reach. */
   ZHISUAN_ENV: withDefault(z.enum(['production', 'development', 'test']), 'production'),
   LOG_LEVEL: withDefault(z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info'),
@@ -36,17 +37,33 @@ const environment = z.object({
   /** PEM file of the Ed25519 key that licences are checked with. */
   LICENCE_PUBLIC_KEY_FILE: optional(z.string().transform((path) => resolve(path))),
   /** Where the built console lies. */
-  WEB_DIR: withDefault(z.string().transform((path) => resolve(path)), new URL('../../../web/dist', import.meta.url).pathname),
+  WEB_DIR: withDefault(
+    z.string().transform((path) => resolve(path)),
+    new URL('../../../web/dist', import.meta.url).pathname,
+  ),
   /** `auto` registers this host's LXD or Incus, or the sandbox, as the first cloud. */
   LOCAL_CLOUD: withDefault(z.enum(['auto', 'sandbox', 'none']), 'auto'),
   /** `auto` runs an agent beside the server: this host is the first node. */
   LOCAL_AGENT: withDefault(z.enum(['auto', 'none']), 'auto'),
   /** Addresses and networks, separated by commas, that images may be fetched from although they are not public. */
-  IMAGE_FETCH_ALLOW: withDefault(z.string().transform((text) => text.split(',').map((part) => part.trim()).filter((part) => part !== '')), '').pipe(
-    z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])),
-  ),
+  IMAGE_FETCH_ALLOW: withDefault(
+    z.string().transform((text) =>
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== ''),
+    ),
+    '',
+  ).pipe(z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]))),
   /** Larger images are not fetched. */
-  IMAGE_MAX_GB: withDefault(z.coerce.number().int().min(1).max(2 ** 20), '1024'),
+  IMAGE_MAX_GB: withDefault(
+    z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(2 ** 20),
+    '1024',
+  ),
   /** Tests only: a file that names the point at which the server kills itself, see platform/operations.ts. */
   FAULT_FILE: optional(z.string()),
 })
@@ -56,9 +73,7 @@ export type Config = z.output<typeof environment> & { version: string }
 /** All that is wrong with the environment, as one readable text. */
 export class ConfigError extends Error {}
 
-const version = z
-  .object({ version: z.string() })
-  .parse(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))).version
+const version = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))).version
 
 const english = z.locales.en().localeError
 

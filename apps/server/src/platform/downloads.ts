@@ -119,7 +119,10 @@ async function answer({ name, size, etag, open }: Download, request: FastifyRequ
     reply.header('content-length', size)
     return open()
   }
-  reply.code(206).header('content-range', `bytes ${part.start}-${part.end}/${size}`).header('content-length', part.end - part.start + 1)
+  reply
+    .code(206)
+    .header('content-range', `bytes ${part.start}-${part.end}/${size}`)
+    .header('content-length', part.end - part.start + 1)
   return open(part)
 }
 

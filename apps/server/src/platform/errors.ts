@@ -17,7 +17,15 @@ export class Refusal extends Error {
 
   constructor(
     refusal: ErrorName,
-    options: { values?: Record<string, string | number>; field?: string; fields?: readonly { field: string; message: string }[]; detail?: string | undefined; engine?: EngineRequest; message?: string | undefined; cause?: unknown } = {},
+    options: {
+      values?: Record<string, string | number>
+      field?: string
+      fields?: readonly { field: string; message: string }[]
+      detail?: string | undefined
+      engine?: EngineRequest
+      message?: string | undefined
+      cause?: unknown
+    } = {},
   ) {
     // Of one that was recorded before, what was filled in is known only as its text.
     super(options.message ?? fillText(errors[refusal].text, options.values), options.cause === undefined ? undefined : { cause: options.cause })

@@ -44,7 +44,18 @@ it('is text that a spreadsheet reads right and computes nothing of', async () =>
 })
 
 it('is a workbook with numbers, dates and text as such', async () => {
-  const [sheet] = await readWorkbook(await buffer(xlsxFile(columns, pagesOf(nasty.map((name) => row(name)), [row('control\u0000\u0001', { units: null, amount: '-1234567.12345678' })]))), { trim: false })
+  const [sheet] = await readWorkbook(
+    await buffer(
+      xlsxFile(
+        columns,
+        pagesOf(
+          nasty.map((name) => row(name)),
+          [row('control\u0000\u0001', { units: null, amount: '-1234567.12345678' })],
+        ),
+      ),
+    ),
+    { trim: false },
+  )
   const read = sheet?.data ?? []
   expect(read[0]).toEqual(['名称', '数量', '金额', '时间'])
   expect(read.slice(1, -1).map(([name]) => name ?? '')).toEqual(nasty)
@@ -57,7 +68,10 @@ it('keeps an amount exact that no number of a spreadsheet can', async () => {
   expect(sheet?.data[1]?.[2]).toBe('12345678901.12345678')
 })
 
-it.each([['csv', csvFile], ['xlsx', xlsxFile]] as const)('reads on only as far as somebody takes it, and lets go when he leaves: %s', async (_, open) => {
+it.each([
+  ['csv', csvFile],
+  ['xlsx', xlsxFile],
+] as const)('reads on only as far as somebody takes it, and lets go when he leaves: %s', async (_, open) => {
   const { state, pages } = manyPages(10_000, 500)
   const file: Readable = open(columns, pages)
   for await (const chunk of file) if ((chunk as { length: number }).length > 0 && state.read > 3) break
@@ -66,7 +80,10 @@ it.each([['csv', csvFile], ['xlsx', xlsxFile]] as const)('reads on only as far a
   expect(state.read).toBeLessThan(1_000)
 })
 
-it.each([['csv', csvFile], ['xlsx', xlsxFile]] as const)('breaks off where its rows fail, rather than look whole: %s', async (_, open) => {
+it.each([
+  ['csv', csvFile],
+  ['xlsx', xlsxFile],
+] as const)('breaks off where its rows fail, rather than look whole: %s', async (_, open) => {
   async function* failing(): AsyncGenerator<readonly Row[]> {
     yield [row('first')]
     throw new Error('the database is gone')

@@ -38,7 +38,10 @@ const scopes = z.union([z.object({ everything: z.literal(true) }), z.object({ bp
  * what was asked for are sealed in the link. Rows are read while they are sent, so a file of any
  * length takes no more memory than a page of it.
  */
-export function offerExport<Row, Wish>(downloads: Downloads, { kind, wish, name, columns, rows }: Exported<Row, Wish>): (scope: Scope, format: ExportFormat, asked: Wish) => ExportLink {
+export function offerExport<Row, Wish>(
+  downloads: Downloads,
+  { kind, wish, name, columns, rows }: Exported<Row, Wish>,
+): (scope: Scope, format: ExportFormat, asked: Wish) => ExportLink {
   const sealed = z.object({ scope: scopes, format: z.enum(exportFormats), wish })
   downloads.offer(kind, async (id) => {
     const asked = sealed.parse(JSON.parse(id))
@@ -51,7 +54,10 @@ export function offerExport<Row, Wish>(downloads: Downloads, { kind, wish, name,
 
 /** Wall clock of bills, which are those of Beijing: it has no summer time. */
 const zoneOffsetMs = 8 * 3_600_000
-const wallClock = (moment: Date): string => iso(new Date(moment.getTime() + zoneOffsetMs)).slice(0, 19).replace('T', ' ')
+const wallClock = (moment: Date): string =>
+  iso(new Date(moment.getTime() + zoneOffsetMs))
+    .slice(0, 19)
+    .replace('T', ' ')
 /** The day that a file's name may tell. */
 export const fileDay = (moment: Date): string => wallClock(moment).slice(0, 10)
 
@@ -97,9 +103,14 @@ const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 /** XML has no place for most control characters, not even escaped. */
 // oxlint-disable-next-line no-control-regex -- these are the ones
 const unwritable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
-const escaped = (text: string): string => text.toWellFormed().replaceAll(unwritable, '').replaceAll(/[&<>"\r]/g, (character) => escapes[character] ?? '')
+const escaped = (text: string): string =>
+  text
+    .toWellFormed()
+    .replaceAll(unwritable, '')
+    .replaceAll(/[&<>"\r]/g, (character) => escapes[character] ?? '')
 
-const textCell = (place: string, text: string, of = ''): string => (text === '' ? '' : `<c r="${place}" t="inlineStr"${of}><is><t xml:space="preserve">${escaped(text.slice(0, longestText))}</t></is></c>`)
+const textCell = (place: string, text: string, of = ''): string =>
+  text === '' ? '' : `<c r="${place}" t="inlineStr"${of}><is><t xml:space="preserve">${escaped(text.slice(0, longestText))}</t></is></c>`
 const numberCell = (place: string, number: number | string, of = ''): string => `<c r="${place}"${of}><v>${number}</v></c>`
 
 /** @param place such as `B12`: the standard lets it out, and some programs do not read it then */
@@ -139,8 +150,9 @@ export function xlsxFile<Row>(columns: readonly ExportColumn<Row>[], pages: Asyn
   async function* sheet(): AsyncGenerator<string> {
     yield `${xml}<worksheet xmlns="${namespace}"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetFormatPr defaultRowHeight="15"/><cols><col min="1" max="${columns.length}" width="20" customWidth="1"/></cols><sheetData>`
     yield `<row r="1">${columns.map(({ title }, index) => textCell(`${places[index]}1`, title, ` s="${style.heading}"`)).join('')}</row>`
-    const lineOf = (row: Row, line: number): string => `<row r="${line}">${columns.map(({ cell }, index) => xlsxCell(`${places[index]}${line}`, cell(row))).join('')}</row>`
-    for (let lines = 0; lines < linesOfSheet && (await more()); ) {
+    const lineOf = (row: Row, line: number): string =>
+      `<row r="${line}">${columns.map(({ cell }, index) => xlsxCell(`${places[index]}${line}`, cell(row))).join('')}</row>`
+    for (let lines = 0; lines < linesOfSheet && (await more());) {
       const [first, rows] = [lines + 2, left.slice(0, linesOfSheet - lines)]
       left = left.slice(rows.length)
       lines += rows.length

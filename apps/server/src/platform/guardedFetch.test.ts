@@ -9,7 +9,14 @@ describe('the address that somebody else is told to fetch from', () => {
   let from = ''
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`)
-    const to: Record<string, string> = { '/a': '/b', '/b': `${from}/file?sign=1`, '/metadata': 'http://169.254.169.254/latest', '/name': 'http://localhost:1/x', '/round': '/round', '/file-scheme': 'file:///etc/passwd' }
+    const to: Record<string, string> = {
+      '/a': '/b',
+      '/b': `${from}/file?sign=1`,
+      '/metadata': 'http://169.254.169.254/latest',
+      '/name': 'http://localhost:1/x',
+      '/round': '/round',
+      '/file-scheme': 'file:///etc/passwd',
+    }
     const location = to[request.url ?? '']
     if (location !== undefined) return response.writeHead(302, { location }).end()
     if (request.url === '/gone') return response.writeHead(404).end()
@@ -39,7 +46,11 @@ describe('the address that somebody else is told to fetch from', () => {
   })
 
   it('is refused where nobody answers to its name, where nothing is there, and where it goes round in circles', async () => {
-    await expect(finalAddress('http://nothing.invalid/x', guard)).rejects.toMatchObject({ refusal: 'imageFetchFailed', values: { reason: '域名无法解析' }, fields: [{ field: 'url' }] })
+    await expect(finalAddress('http://nothing.invalid/x', guard)).rejects.toMatchObject({
+      refusal: 'imageFetchFailed',
+      values: { reason: '域名无法解析' },
+      fields: [{ field: 'url' }],
+    })
     await expect(finalAddress(`${from}/gone`, guard)).rejects.toMatchObject({ refusal: 'imageFetchFailed', values: { reason: '对方返回HTTP 404' } })
     await expect(finalAddress(`${from}/round`, guard)).rejects.toMatchObject({ refusal: 'imageFetchFailed', values: { reason: '重定向次数过多' } })
     await expect(finalAddress('http://127.0.0.7:1/x', guard)).rejects.toMatchObject({ refusal: 'imageFetchFailed', values: { reason: '连接失败或中途断开' } })

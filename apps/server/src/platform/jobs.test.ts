@@ -55,12 +55,15 @@ describe('a job', () => {
 
   it('that fails is tried again', async () => {
     let failures = 1
-    await jobs.start([greet], [
-      handleJob(greet, async ({ name }) => {
-        got.push(name)
-        if (failures-- > 0) throw new Error('not yet')
-      }),
-    ])
+    await jobs.start(
+      [greet],
+      [
+        handleJob(greet, async ({ name }) => {
+          got.push(name)
+          if (failures-- > 0) throw new Error('not yet')
+        }),
+      ],
+    )
     await send('twice')
     await becomes(['twice', 'twice'], 18_000)
   })

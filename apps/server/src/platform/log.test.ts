@@ -19,7 +19,30 @@ function written(...line: [object, string?]): string {
 const secret = 'Hunter2-Hunter2'
 
 describe('the log', () => {
-  it.each(['password', 'old_password', 'new_password', 'code', 'token', 'refresh_token', 'ticket', 'authorization', 'cookie', 'set-cookie', 'client_key', 'private_key', 'user_data', 'script', 'ssh_public_key', 'licence', 'secret', 'credential_secret', 'auth_key', 'adminPass', 'x-auth-token', 'x-subject-token'])('never holds a %s', (key) => {
+  it.each([
+    'password',
+    'old_password',
+    'new_password',
+    'code',
+    'token',
+    'refresh_token',
+    'ticket',
+    'authorization',
+    'cookie',
+    'set-cookie',
+    'client_key',
+    'private_key',
+    'user_data',
+    'script',
+    'ssh_public_key',
+    'licence',
+    'secret',
+    'credential_secret',
+    'auth_key',
+    'adminPass',
+    'x-auth-token',
+    'x-subject-token',
+  ])('never holds a %s', (key) => {
     for (const line of [{ [key]: secret }, { body: { [key]: secret } }, { req: { headers: { [key]: secret } } }, { body: { connection: { [key]: secret } } }]) {
       const text = written(line)
       expect(text, JSON.stringify(line)).not.toContain(secret)

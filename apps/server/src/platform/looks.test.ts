@@ -73,7 +73,11 @@ describe('looks', () => {
     first.fail(new Error('cancelled'))
     gather('c')
     // Whoever would look has looked by now: another one's look has begun and ended.
-    const other = gatherLooks(new AbortController().signal, async () => void begun.push({ names: ['other'], end: () => undefined, fail: () => undefined }), (error) => failures.push(error))
+    const other = gatherLooks(
+      new AbortController().signal,
+      async () => void begun.push({ names: ['other'], end: () => undefined, fail: () => undefined }),
+      (error) => failures.push(error),
+    )
     other('other')
     expect((await look(1)).names).toEqual(['other'])
     expect(failures).toEqual([])

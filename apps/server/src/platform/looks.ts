@@ -9,7 +9,11 @@ const gatherMs = 50
  * @param look at these, or at everything (null)
  * @returns takes a name, or null for everything
  */
-export function gatherLooks(signal: AbortSignal, look: (names: readonly string[] | null) => Promise<void>, failed: (error: unknown) => void): (name: string | null) => void {
+export function gatherLooks(
+  signal: AbortSignal,
+  look: (names: readonly string[] | null) => Promise<void>,
+  failed: (error: unknown) => void,
+): (name: string | null) => void {
   const waiting = new Set<string>()
   let everything = false
   let busy = false

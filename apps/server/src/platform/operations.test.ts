@@ -116,7 +116,16 @@ describe('an operation', () => {
     steps.one = async (input) => void seen.push(input)
     const resource = randomUUID()
     const id = await server.begin(resource, { text: '你好' })
-    expect(await ended(server, id)).toMatchObject({ kind: 'test.thing.do', status: 'succeeded', steps_done: 2, steps_total: 2, step: null, error: null, input: '', resource_id: resource })
+    expect(await ended(server, id)).toMatchObject({
+      kind: 'test.thing.do',
+      status: 'succeeded',
+      steps_done: 2,
+      steps_total: 2,
+      step: null,
+      error: null,
+      input: '',
+      resource_id: resource,
+    })
     expect(happened).toEqual(['one', 'two', 'ended well'])
     expect(seen).toEqual([{ text: '你好' }])
     expect(await ends(server)).toEqual([{ resource_id: resource, message: null }])
@@ -173,7 +182,15 @@ describe('a step that fails', () => {
       throw new Refusal('nodeResourcesInsufficient')
     }
     const id = await server.begin()
-    expect(await ended(server, id)).toMatchObject({ status: 'failed', step: 'one', steps_done: 0, error: 'nodeResourcesInsufficient', error_text: '节点资源不足', input: '', finished_at: expect.any(Date) })
+    expect(await ended(server, id)).toMatchObject({
+      status: 'failed',
+      step: 'one',
+      steps_done: 0,
+      error: 'nodeResourcesInsufficient',
+      error_text: '节点资源不足',
+      input: '',
+      finished_at: expect.any(Date),
+    })
     expect(happened).toEqual(['one', 'undo', 'ended nodeResourcesInsufficient'])
     expect(await ends(server)).toMatchObject([{ message: '节点资源不足' }])
   })
@@ -252,7 +269,9 @@ describe('a server that goes away', () => {
     const id = await server.begin()
     await gate.reached
     steps.one = async () => undefined
-    await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'zhisuan-operations' and datname = current_database()`.execute(server.platform.db)
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'zhisuan-operations' and datname = current_database()`.execute(
+      server.platform.db,
+    )
     expect(await ended(server, id)).toMatchObject({ status: 'succeeded' })
     expect(happened).toEqual(['one', 'one', 'two', 'ended well'])
   })
@@ -282,7 +301,15 @@ describe('cancelling', () => {
     const server = await start()
     const { id, resource } = await inStepOne(server)
     await server.cancel(id)
-    expect(await ended(server, id)).toMatchObject({ status: 'cancelled', step: 'one', steps_done: 0, error: 'operationCancelled', error_text: null, input: '', finished_at: expect.any(Date) })
+    expect(await ended(server, id)).toMatchObject({
+      status: 'cancelled',
+      step: 'one',
+      steps_done: 0,
+      error: 'operationCancelled',
+      error_text: null,
+      input: '',
+      finished_at: expect.any(Date),
+    })
     expect(happened).toEqual(['one', 'undo', 'ended operationCancelled'])
     expect(await ends(server)).toEqual([{ resource_id: resource, message: '操作已取消' }])
     steps.one = async () => undefined
@@ -376,7 +403,9 @@ describe('cancelling', () => {
   it('is heard of by a server that was deaf just then', async () => {
     const server = await start()
     const { id } = await inStepOne(server)
-    await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'zhisuan-bus' and datname = current_database()`.execute(server.platform.db)
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'zhisuan-bus' and datname = current_database()`.execute(
+      server.platform.db,
+    )
     await server.cancel(id)
     expect((await ended(server, id)).status).toBe('cancelled')
   })
@@ -410,7 +439,15 @@ describe('cancelling', () => {
     const { operations } = (await start()).platform
     const of = (status: OperationStatus, step: string | null, kind = definition.kind) => operations.cancellable({ kind, status, step })
     expect([of('queued', 'two'), of('running', 'one')]).toEqual([true, true])
-    expect([of('running', 'two'), of('running', null), of('undoing', 'one'), of('succeeded', null), of('failed', 'one'), of('cancelled', 'one'), of('running', 'one', 'of.another.version')]).toEqual(Array.from({ length: 7 }, () => false))
+    expect([
+      of('running', 'two'),
+      of('running', null),
+      of('undoing', 'one'),
+      of('succeeded', null),
+      of('failed', 'one'),
+      of('cancelled', 'one'),
+      of('running', 'one', 'of.another.version'),
+    ]).toEqual(Array.from({ length: 7 }, () => false))
   })
 })
 
@@ -436,7 +473,11 @@ describe('what cannot go on', () => {
     steps.one = gate.step
     const id = await server.begin()
     await gate.reached
-    await server.platform.db.updateTable('operations').set({ status: 'failed', error: 'vmGone', finished_at: sql`now()`, input: '' }).where('id', '=', id).execute()
+    await server.platform.db
+      .updateTable('operations')
+      .set({ status: 'failed', error: 'vmGone', finished_at: sql`now()`, input: '' })
+      .where('id', '=', id)
+      .execute()
     gate.open()
     const after = await server.begin()
     await ended(server, after)

@@ -378,12 +378,19 @@ export function createOperations(parts: {
           failure = toRefusal(error)
         }
       }
-      if (failure !== null) await advance(db, id, forwardStatuses, { status: 'undoing', error: failure.refusal, error_text: failure.message, error_detail: failure.detail ?? null })
+      if (failure !== null)
+        await advance(db, id, forwardStatuses, { status: 'undoing', error: failure.refusal, error_text: failure.message, error_detail: failure.detail ?? null })
       // Not where it was cancelled in the last moment: then the row says so.
-      if (done && (await end(forwardStatuses, null, { status: 'succeeded', step: null, steps_done: row.steps_total }))) return stepLog.info({ outcome: 'succeeded' }, 'operation ended')
+      if (done && (await end(forwardStatuses, null, { status: 'succeeded', step: null, steps_done: row.steps_total })))
+        return stepLog.info({ outcome: 'succeeded' }, 'operation ended')
     }
 
-    const now = await db.selectFrom('operations').select(['error', 'error_text', 'error_detail']).where('id', '=', id).where('status', '=', 'undoing').executeTakeFirst()
+    const now = await db
+      .selectFrom('operations')
+      .select(['error', 'error_text', 'error_detail'])
+      .where('id', '=', id)
+      .where('status', '=', 'undoing')
+      .executeTakeFirst()
     // Somebody else ended it, such as who removed its resource.
     if (now === undefined) return
     const name = now.error !== null && now.error in errors ? now.error : 'unknown'
@@ -424,23 +431,20 @@ export function createOperations(parts: {
   }
 
   const takeUp = async (): Promise<void> => {
-    const open = await db
-      .selectFrom('operations')
-      .select('id')
-      .where('status', 'in', openStatuses)
-      .orderBy('created_at')
-      .limit(200)
-      .execute()
-    await Promise.all(
-      open.map(({ id }) => run(id).catch((error: unknown) => log.error({ err: error, operation: id }, 'operation stuck'))),
-    )
+    const open = await db.selectFrom('operations').select('id').where('status', 'in', openStatuses).orderBy('created_at').limit(200).execute()
+    await Promise.all(open.map(({ id }) => run(id).catch((error: unknown) => log.error({ err: error, operation: id }, 'operation stuck'))))
   }
 
   /** Leaves the step of one that is to be undone; harmless where it is being undone already. */
   const leave = (id: string): void => running.get(id)?.cancel.abort(new Error('the operation was cancelled'))
   const leaveAll = async (): Promise<void> => {
     if (running.size === 0) return
-    const undone = await db.selectFrom('operations').select('id').where('id', 'in', [...running.keys()]).where('status', '=', 'undoing').execute()
+    const undone = await db
+      .selectFrom('operations')
+      .select('id')
+      .where('id', 'in', [...running.keys()])
+      .where('status', '=', 'undoing')
+      .execute()
     for (const { id } of undone) leave(id)
   }
   const unsubscribe = bus.subscribe(cancelTopic, leave, () => {
@@ -450,14 +454,20 @@ export function createOperations(parts: {
   const cancellable: Operations['cancellable'] = ({ kind, status, step }) =>
     // Nothing of it has begun.
     status === 'queued' ||
-    (status === 'running' && parts.definitions().some((one) => one.kind === kind && one.steps.some(({ name, cancellable }) => name === step && cancellable === true)))
+    (status === 'running' &&
+      parts.definitions().some((one) => one.kind === kind && one.steps.some(({ name, cancellable }) => name === step && cancellable === true)))
 
   return {
     async begin(tx, definition, request) {
       const id = uuidv7()
       await parts.mayBegin()(tx, { kind: definition.kind, bp_id: request.bp_id, actor: request.actor })
       // Asked before: the unique index would wait for one that is just ending, which may wait for a row that the caller holds.
-      const other = await tx.selectFrom('operations').select('id').where('resource_id', '=', request.resource_id).where('status', 'in', openStatuses).executeTakeFirst()
+      const other = await tx
+        .selectFrom('operations')
+        .select('id')
+        .where('resource_id', '=', request.resource_id)
+        .where('status', 'in', openStatuses)
+        .executeTakeFirst()
       if (other !== undefined) throw new Refusal('operationRunning')
       try {
         await tx

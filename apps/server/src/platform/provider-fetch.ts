@@ -38,7 +38,8 @@ export function createProviderFetch(issuer: URL, development: boolean): (address
     resolve(host, { all: true }).then(
       (found) => {
         const [first] = found
-        if (first === undefined || (host.toLowerCase() !== typed && !found.every(({ address }) => isPublic(address)))) return done(new AddressForbidden(host), '')
+        if (first === undefined || (host.toLowerCase() !== typed && !found.every(({ address }) => isPublic(address))))
+          return done(new AddressForbidden(host), '')
         if (wish.all === true) return done(null, found)
         return done(null, first.address, first.family)
       },
@@ -68,7 +69,8 @@ export function createProviderFetch(issuer: URL, development: boolean): (address
         chunks.push(chunk)
       }
       const kept = new Headers()
-      for (const [name, value] of Object.entries(headers)) for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) kept.append(name, one)
+      for (const [name, value] of Object.entries(headers))
+        for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined) kept.append(name, one)
       const empty = statusCode === 204 || statusCode === 205 || statusCode === 304
       return new Response(empty ? null : Buffer.concat(chunks), { status: statusCode, headers: kept })
     } catch (error) {

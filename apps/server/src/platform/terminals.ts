@@ -181,7 +181,12 @@ export function createTerminals(parts: { path: string; log: Logger; limits?: { r
      * @param begin opens its session, where there is none to come back to
      * @throws Refusal terminalOpen
      */
-    async open(actor: Actor, line: string, wish: z.output<typeof terminalWish>, begin: () => Promise<TerminalSession>): Promise<z.output<typeof terminalOpened>> {
+    async open(
+      actor: Actor,
+      line: string,
+      wish: z.output<typeof terminalWish>,
+      begin: () => Promise<TerminalSession>,
+    ): Promise<z.output<typeof terminalOpened>> {
       if (wish.terminal_id !== undefined) {
         const former = open.get(wish.terminal_id)
         if (former?.user_id === actor.user_id && former.line === line) {

@@ -32,7 +32,9 @@ export function createAuthenticator(origin: string, options: { counts?: boolean;
   let userHandle = url(randomBytes(16))
 
   const clientData = (type: string, { challenge }: Asked, lie: Lie): Buffer =>
-    Buffer.from(JSON.stringify({ type: lie.type ?? type, challenge: lie.challenge ?? challenge, origin: lie.origin ?? origin, crossOrigin: lie.crossOrigin ?? false }))
+    Buffer.from(
+      JSON.stringify({ type: lie.type ?? type, challenge: lie.challenge ?? challenge, origin: lie.origin ?? origin, crossOrigin: lie.crossOrigin ?? false }),
+    )
   const head = (rpId: string, flags: number, lie: Lie): Buffer => {
     const count = Buffer.alloc(4)
     count.writeUInt32BE(lie.counter ?? counter)
@@ -73,7 +75,9 @@ export function createAuthenticator(origin: string, options: { counts?: boolean;
       if (options.counts === true) counter++
       const data = clientData('webauthn.get', asked, lie)
       const authData = head(asked.rpId, 0x05, lie)
-      const signature = createSign('sha256').update(Buffer.concat([authData, sha256(data)])).sign(lie.key ?? privateKey)
+      const signature = createSign('sha256')
+        .update(Buffer.concat([authData, sha256(data)]))
+        .sign(lie.key ?? privateKey)
       return credential({ clientDataJSON: url(data), authenticatorData: url(authData), signature: url(signature), userHandle: lie.userHandle ?? userHandle })
     },
   }

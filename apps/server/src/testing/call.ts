@@ -16,10 +16,7 @@ export interface Caller {
 }
 
 /** What a call takes, by its declaration. */
-export type CallInput<C extends Call> = Caller &
-  Part<'params', z.input<C['params']>> &
-  Part<'query', z.input<C['query']>> &
-  Part<'body', z.input<C['body']>>
+export type CallInput<C extends Call> = Caller & Part<'params', z.input<C['params']>> & Part<'query', z.input<C['query']>> & Part<'body', z.input<C['body']>>
 
 /** Whatever somebody may send, right or wrong. */
 export interface AnyInput extends Caller {

@@ -3,7 +3,9 @@ import { z } from 'zod'
 import type { TestApp } from './app.ts'
 
 const inbox = z.object({
-  items: z.array(z.object({ channel: z.enum(['sms', 'email']), address: z.string(), purpose: z.string(), text: z.string(), created_at: z.iso.datetime({ offset: true }) })),
+  items: z.array(
+    z.object({ channel: z.enum(['sms', 'email']), address: z.string(), purpose: z.string(), text: z.string(), created_at: z.iso.datetime({ offset: true }) }),
+  ),
 })
 export type InboxItem = z.output<typeof inbox>['items'][number]
 
@@ -16,7 +18,7 @@ export async function inboxOf(app: TestApp, address: string): Promise<InboxItem[
 /** The newest code sent to an address; waits for the job that sends it. `already`: how many were there before. */
 export async function codeSentTo(app: TestApp, address: string, already = 0): Promise<string> {
   // What was asked for before is sent before.
-  for (const end = Date.now() + 60_000; Date.now() < end; ) {
+  for (const end = Date.now() + 60_000; Date.now() < end;) {
     const items = await inboxOf(app, address)
     const code = /\d{6}/.exec(items[0]?.text ?? '')?.[0]
     if (items.length > already && code !== undefined) return code

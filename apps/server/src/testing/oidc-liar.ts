@@ -43,7 +43,9 @@ export async function startLiar(client: { id: string; secret: string }) {
     const text = `${header}.${payload}`
     if (lie.alg === 'none') return `${text}.`
     if (lie.alg === 'HS256') return `${text}.${createHmac('sha256', client.secret).update(text).digest('base64url')}`
-    return `${text}.${createSign('sha256').update(text).sign(lie.key ?? privateKey, 'base64url')}`
+    return `${text}.${createSign('sha256')
+      .update(text)
+      .sign(lie.key ?? privateKey, 'base64url')}`
   }
 
   const server = createServer((request, response) => {

@@ -35,7 +35,9 @@ const page = (uid: string): string =>
  * A real OpenID provider (oidc-provider, certified) on this machine, with one client.
  * @param redirectUris of the client; it may be told later
  */
-export async function startProvider(options: { port?: number; redirectUris?: string[]; postLogoutRedirectUris?: string[] } = {}): Promise<RunningProvider & { allow(redirectUri: string): void }> {
+export async function startProvider(
+  options: { port?: number; redirectUris?: string[]; postLogoutRedirectUris?: string[] } = {},
+): Promise<RunningProvider & { allow(redirectUri: string): void }> {
   const accounts = new Map<string, ProviderAccount>()
   let amr: readonly string[] = []
   const redirects = [...(options.redirectUris ?? [])]
@@ -59,7 +61,12 @@ export async function startProvider(options: { port?: number; redirectUris?: str
         grant_types: ['authorization_code'],
       },
     ],
-    claims: { openid: ['sub', 'amr'], profile: ['preferred_username', 'name'], email: ['email', 'email_verified'], phone: ['phone_number', 'phone_number_verified'] },
+    claims: {
+      openid: ['sub', 'amr'],
+      profile: ['preferred_username', 'name'],
+      email: ['email', 'email_verified'],
+      phone: ['phone_number', 'phone_number_verified'],
+    },
     findAccount: async (_context, sub) => {
       const account = accounts.get(sub)
       return account === undefined ? undefined : { accountId: sub, claims: async () => ({ ...account }) }
@@ -107,7 +114,12 @@ export async function startProvider(options: { port?: number; redirectUris?: str
     const typed = new URLSearchParams(body)
     const accountId = typed.get('account') ?? ''
     const refused = typed.get('go') === 'no' || !accounts.has(accountId) || prompt.name !== 'login'
-    await provider.interactionFinished(request, response, refused ? { error: 'access_denied', error_description: 'the person did not want to' } : { login: { accountId, amr: [...amr] } }, { mergeWithLastSubmission: false })
+    await provider.interactionFinished(
+      request,
+      response,
+      refused ? { error: 'access_denied', error_description: 'the person did not want to' } : { login: { accountId, amr: [...amr] } },
+      { mergeWithLastSubmission: false },
+    )
   }
   handle = (request, response) => {
     if (request.url?.startsWith('/interaction/') !== true) return void answer(request, response)

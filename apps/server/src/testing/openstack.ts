@@ -57,7 +57,11 @@ export async function lines<C extends Call>(app: TestApp, call: C, input: AnyInp
 }
 
 /** The items of it, which has to be whole and without failures. */
-export async function items<C extends Call>(app: TestApp, call: C, input: AnyInput): Promise<NonNullable<Extract<ResponseOf<C>, { items?: unknown }>['items']>> {
+export async function items<C extends Call>(
+  app: TestApp,
+  call: C,
+  input: AnyInput,
+): Promise<NonNullable<Extract<ResponseOf<C>, { items?: unknown }>['items']>> {
   const told = (await lines(app, call, input)) as { items?: unknown[]; failed?: unknown; done?: true }[]
   expect(told.flatMap(({ failed }) => (failed === undefined ? [] : [failed]))).toEqual([])
   expect(told.at(-1)).toEqual({ done: true })
@@ -95,7 +99,8 @@ export async function makeOutside(administrator: OpenStack, wish: { cidr: string
     const madeAt = left.name.startsWith(`zs-${outsideName}-`) ? Date.parse(left.description) : Number.NaN
     if (!(Date.now() - madeAt > hourMs)) continue
     for (const { id } of await all(network.floatingIps.list({ floating_network_id: left.id }))) await network.floatingIps.delete(id)
-    for (const { deviceId } of await all(network.ports.list({ network_id: left.id, device_owner: 'network:router_gateway' }))) await network.routers.update(deviceId ?? '', { routes: [], gateway: null })
+    for (const { deviceId } of await all(network.ports.list({ network_id: left.id, device_owner: 'network:router_gateway' })))
+      await network.routers.update(deviceId ?? '', { routes: [], gateway: null })
     await network.networks.delete(left.id)
   }
   const { id } = await network.networks.create({ name: ownName(outsideName), description: new Date().toISOString(), external: true })

@@ -28,7 +28,12 @@ export async function startGateway(keys: SigningKeys, merchant_id: string, now: 
       const question = (await json(request)) as Message
       gateway.asked.push(question)
       if (request.url !== '/gate/query' || !isSigned(question, keys)) return response.writeHead(403).end()
-      const answer = gateway.answer?.(question) ?? gateway.message({ ...(gateway.orders.get(question['order_id'] ?? '') ?? { amount: '0', status: 'unknown', trade_id: '', order_id: question['order_id'] ?? '' }), nonce: question['nonce'] ?? '' })
+      const answer =
+        gateway.answer?.(question) ??
+        gateway.message({
+          ...(gateway.orders.get(question['order_id'] ?? '') ?? { amount: '0', status: 'unknown', trade_id: '', order_id: question['order_id'] ?? '' }),
+          nonce: question['nonce'] ?? '',
+        })
       return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
     })()
   })

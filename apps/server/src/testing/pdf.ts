@@ -21,7 +21,18 @@ export function textsOfPdf(file: Buffer): string[] {
   const streams = streamsOf(file)
   const characters = new Map<string, string>()
   for (const [, first = '', , all = ''] of streams.join('\n').matchAll(/<([0-9a-f]{4})> <([0-9a-f]{4})> \[([^\]]*)\]/gi)) {
-    for (const [index, [, hex = '']] of [...all.matchAll(/<([0-9a-f]*)>/gi)].entries()) characters.set((Number.parseInt(first, 16) + index).toString(16).padStart(4, '0'), utf16(hex))
+    for (const [index, [, hex = '']] of [...all.matchAll(/<([0-9a-f]*)>/gi)].entries())
+      characters.set((Number.parseInt(first, 16) + index).toString(16).padStart(4, '0'), utf16(hex))
   }
-  return streams.flatMap((stream) => [...stream.matchAll(/\[([^\]]*)\] TJ/g)].map(([, shown = '']) => [...shown.matchAll(/<([0-9a-f]+)>/gi)].map(([, glyphs = '']) => inFours(glyphs).map((glyph) => characters.get(glyph) ?? '\uFFFD').join('')).join('')))
+  return streams.flatMap((stream) =>
+    [...stream.matchAll(/\[([^\]]*)\] TJ/g)].map(([, shown = '']) =>
+      [...shown.matchAll(/<([0-9a-f]+)>/gi)]
+        .map(([, glyphs = '']) =>
+          inFours(glyphs)
+            .map((glyph) => characters.get(glyph) ?? '\uFFFD')
+            .join(''),
+        )
+        .join(''),
+    ),
+  )
 }

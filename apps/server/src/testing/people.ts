@@ -35,7 +35,10 @@ export interface PersonWish {
 const rolesOfKind: Readonly<Record<number, readonly Role[]>> = { 0: ['ADMIN'], 1: ['ADMIN'], 2: ['TENANT_ADMIN'], 3: ['TENANT'], 4: ['TENANT'] }
 
 /** An organisation as registration makes it: with a default project and an account. */
-export async function makeOrganisation(app: TestApp, wish: { name?: string; kind?: 'company' | 'personal'; status?: 'active' | 'frozen' } = {}): Promise<string> {
+export async function makeOrganisation(
+  app: TestApp,
+  wish: { name?: string; kind?: 'company' | 'personal'; status?: 'active' | 'frozen' } = {},
+): Promise<string> {
   const id = uuidv7()
   await app.platform.db.transaction().execute(async (tx) => {
     await tx
@@ -55,7 +58,8 @@ export async function makeUser(app: TestApp, wish: PersonWish = {}): Promise<Per
   const id = uuidv7()
   const name = wish.name ?? `u-${randomUUID()}`
   const [phone, email] = [somePhone(), `${id}@example.com`]
-  const bp_id = wish.organisation !== undefined ? wish.organisation : kind <= 1 ? null : await makeOrganisation(app, { kind: kind === 3 ? 'personal' : 'company' })
+  const bp_id =
+    wish.organisation !== undefined ? wish.organisation : kind <= 1 ? null : await makeOrganisation(app, { kind: kind === 3 ? 'personal' : 'company' })
   await app.platform.db
     .insertInto('users')
     .values({
@@ -78,7 +82,11 @@ export async function makeUser(app: TestApp, wish: PersonWish = {}): Promise<Per
     })
     .execute()
   const roles = wish.roles ?? rolesOfKind[kind] ?? []
-  if (roles.length > 0) await app.platform.db.insertInto('user_roles').values(roles.map((role) => ({ user_id: id, role }))).execute()
+  if (roles.length > 0)
+    await app.platform.db
+      .insertInto('user_roles')
+      .values(roles.map((role) => ({ user_id: id, role })))
+      .execute()
   return { id, name, password, phone, email, bp_id }
 }
 

@@ -17,11 +17,18 @@ export const someName = (): string => `p-${randomUUID()}`
 export const keeping = (app: TestApp) => ({
   makePolicy: (by: SignedIn, statements: readonly PolicyStatement[], more: Partial<BodyInput<typeof policies.create>> = {}): Promise<Policy> =>
     call(app, policies.create, { token: by.token, body: { name: someName(), document: policyOf(...statements), ...more } }),
-  makeRole: (by: SignedIn, more: Partial<BodyInput<typeof customRoles.create>> = {}): Promise<RoleRow> => call(app, customRoles.create, { token: by.token, body: { name: someName(), base: 'TENANT', ...more } }),
-  give: (by: SignedIn, policy: { id: string }, holder: { user_id: string } | { role_id: string } | { project_id: string }): Promise<Grant> => call(app, grants.create, { token: by.token, body: { policy_id: policy.id, ...holder } }),
+  makeRole: (by: SignedIn, more: Partial<BodyInput<typeof customRoles.create>> = {}): Promise<RoleRow> =>
+    call(app, customRoles.create, { token: by.token, body: { name: someName(), base: 'TENANT', ...more } }),
+  give: (by: SignedIn, policy: { id: string }, holder: { user_id: string } | { role_id: string } | { project_id: string }): Promise<Grant> =>
+    call(app, grants.create, { token: by.token, body: { policy_id: policy.id, ...holder } }),
   bound: (by: SignedIn, holder: { user_id: string } | { bp_id: string }, policy: { id: string } | null) =>
-    call(app, 'user_id' in holder ? boundaries.setOfUser : boundaries.setOfOrganisation, { token: by.token, params: { id: 'user_id' in holder ? holder.user_id : holder.bp_id }, body: { policy_id: policy?.id ?? null } }),
-  addMember: (by: SignedIn, role: { id: string }, user_id: string) => call(app, customRoles.addMember, { token: by.token, params: { id: role.id }, body: { user_id } }),
+    call(app, 'user_id' in holder ? boundaries.setOfUser : boundaries.setOfOrganisation, {
+      token: by.token,
+      params: { id: 'user_id' in holder ? holder.user_id : holder.bp_id },
+      body: { policy_id: policy?.id ?? null },
+    }),
+  addMember: (by: SignedIn, role: { id: string }, user_id: string) =>
+    call(app, customRoles.addMember, { token: by.token, params: { id: role.id }, body: { user_id } }),
 })
 
 /** Whether somebody is refused for who he is. */

@@ -19,7 +19,12 @@ export interface RecordedCloud {
   close(): Promise<void>
 }
 
-const services = { compute: { at: '/compute/v2.1', version: '2.96', oldest: '2.1' }, volumev3: { at: '/volumev3/v3', version: '3.70', oldest: '3.0' }, image: null, network: null } as const
+const services = {
+  compute: { at: '/compute/v2.1', version: '2.96', oldest: '2.1' },
+  volumev3: { at: '/volumev3/v3', version: '3.70', oldest: '3.0' },
+  image: null,
+  network: null,
+} as const
 
 export async function createRecordedCloud(): Promise<RecordedCloud> {
   const replies: Record<string, (body: unknown) => Reply> = {}
@@ -27,15 +32,23 @@ export async function createRecordedCloud(): Promise<RecordedCloud> {
   const answer = (request: IncomingMessage, body: unknown): Reply & { headers?: Record<string, string> } => {
     const { pathname } = new URL(request.url ?? '', url)
     if (pathname === '/v3/auth/tokens') {
-      const catalog = Object.entries(services).map(([type, service]) => ({ type, endpoints: [{ interface: 'public', region_id: 'one', url: `${url}${service?.at ?? `/${type}`}` }] }))
-      return { status: 201, headers: { 'x-subject-token': 't' }, json: { token: { expires_at: new Date(Date.now() + 3_600_000).toISOString(), user: { id: 'u' }, project: { id: 'p', name: 'p' }, roles: [], catalog } } }
+      const catalog = Object.entries(services).map(([type, service]) => ({
+        type,
+        endpoints: [{ interface: 'public', region_id: 'one', url: `${url}${service?.at ?? `/${type}`}` }],
+      }))
+      return {
+        status: 201,
+        headers: { 'x-subject-token': 't' },
+        json: { token: { expires_at: new Date(Date.now() + 3_600_000).toISOString(), user: { id: 'u' }, project: { id: 'p', name: 'p' }, roles: [], catalog } },
+      }
     }
     const service = Object.values(services).find((one) => one !== null && pathname.startsWith(one.at)) ?? null
     // Cinder's calls stand under the project.
     const path = service === null ? pathname : pathname.slice(service.at.length).replace(/^\/p(?=\/)/, '')
     const reply = replies[`${request.method} ${path}`]
     if (reply !== undefined) return reply(body)
-    if (service !== null && /^\/?$/.test(path)) return { json: { version: { id: 'v', status: 'CURRENT', version: service.version, min_version: service.oldest } } }
+    if (service !== null && /^\/?$/.test(path))
+      return { json: { version: { id: 'v', status: 'CURRENT', version: service.version, min_version: service.oldest } } }
     return { status: 404, json: { itemNotFound: { code: 404, message: `nothing at ${pathname}` } } }
   }
   const server = createServer((request, response) => {
@@ -49,7 +62,12 @@ export async function createRecordedCloud(): Promise<RecordedCloud> {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const cloud: OpenStack & { close(): Promise<void> } = createOpenStack({ name: '云', authUrl: url, credentials: { user: { name: 'u', domain: { id: 'default' } }, password: 'x', project: { id: 'p' } }, timeoutMs: 5_000 })
+  const cloud: OpenStack & { close(): Promise<void> } = createOpenStack({
+    name: '云',
+    authUrl: url,
+    credentials: { user: { name: 'u', domain: { id: 'default' } }, password: 'x', project: { id: 'p' } },
+    timeoutMs: 5_000,
+  })
 
   let everything = false
   const place = { keystoneId: 'p', name: '', owner: null, cloud }

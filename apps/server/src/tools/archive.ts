@@ -101,7 +101,7 @@ async function* whole(content: Buffer): AsyncGenerator<Buffer> {
 }
 
 async function* exactly(file: FileHandle, size: number): AsyncGenerator<Buffer> {
-  for (let at = 0; at < size; ) {
+  for (let at = 0; at < size;) {
     const length = Math.min(chunkBytes, size - at)
     // Fresh and zeroed: the one before may still be on its way, and what was cut off reads as zeros.
     const chunk = Buffer.alloc(length)
@@ -160,7 +160,12 @@ export const extractArchive = (path: string, target: (name: string) => string | 
       }
     }
     if (sums === null) throw damaged(path, 'its end is missing')
-    const expected = new Map(sums.split('\n').filter((line) => line !== '').map((line) => [line.slice(66), line.slice(0, 64)]))
+    const expected = new Map(
+      sums
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => [line.slice(66), line.slice(0, 64)]),
+    )
     for (const [name, sum] of expected) if (found.get(name) !== sum) throw damaged(path, `${name} is ${found.has(name) ? 'not what was backed up' : 'missing'}`)
     for (const name of found.keys()) if (!expected.has(name)) throw damaged(path, `${name} does not belong to it`)
   })
@@ -203,7 +208,11 @@ async function reading<T>(path: string, body: (entries: AsyncIterable<Entry>) =>
 }
 
 /** Every file and folder under a folder, folders first, by their path relative to it. What vanishes meanwhile is left out. */
-export async function* walk(folder: string, wanted: (relative: string) => boolean, at = ''): AsyncGenerator<{ relative: string; kind: 'file' | 'folder' | 'other' }> {
+export async function* walk(
+  folder: string,
+  wanted: (relative: string) => boolean,
+  at = '',
+): AsyncGenerator<{ relative: string; kind: 'file' | 'folder' | 'other' }> {
   const entries = await readdir(join(folder, at), { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' && at !== '') return []
     throw error

@@ -29,7 +29,8 @@ afterEach(async () => {
 /** The environment that the scripts see: no database but the embedded one, unless it is said. */
 const environment = (data: string, more: Readonly<Record<string, string>> = {}) => ({ DATA_DIR: data, DATABASE_URL: '', SECRET_KEY: '', ...more })
 const backup = (data: string, file: string, more?: Record<string, string>): Promise<ScriptResult> => runScript('backup', [file], environment(data, more))
-const restore = (data: string, file: string, args: string[] = [], more?: Record<string, string>): Promise<ScriptResult> => runScript('restore', [file, ...args], environment(data, more))
+const restore = (data: string, file: string, args: string[] = [], more?: Record<string, string>): Promise<ScriptResult> =>
+  runScript('restore', [file, ...args], environment(data, more))
 
 /** What a server has while it runs: the lock, its database, and files beside. */
 async function run(data: string): Promise<{ url: string; stop(): Promise<void> }> {
@@ -187,7 +188,12 @@ describe('a backup of the embedded database', () => {
     mkdirSync(at('by-hand'))
     const unpack = spawn('bash', ['-c', 'tar --zstd -xf ../file && sha256sum --quiet --check SHA256SUMS'], { cwd: at('by-hand'), stdio: 'inherit' })
     expect(await once(unpack, 'close')).toEqual([0, null])
-    expect(JSON.parse(readFileSync(at('by-hand', 'manifest.json'), 'utf8'))).toMatchObject({ product: 'zhisuan', format: 1, database: { kind: 'embedded' }, secret_key: { source: 'file' } })
+    expect(JSON.parse(readFileSync(at('by-hand', 'manifest.json'), 'utf8'))).toMatchObject({
+      product: 'zhisuan',
+      format: 1,
+      database: { kind: 'embedded' },
+      secret_key: { source: 'file' },
+    })
   })
 
   it('does not tell the key, but knows it again', async () => {
@@ -298,10 +304,14 @@ describe('restoring', () => {
   it('stops a database that a killed server left running', async () => {
     const file = await newBackup()
     const data = await dataDirectory()
-    const server = spawn(process.execPath, ['--input-type=module', '--eval', `
+    const server = spawn(process.execPath, [
+      '--input-type=module',
+      '--eval',
+      `
       const { startEmbeddedPostgres } = await import(${JSON.stringify(new URL('../platform/db/embedded.ts', import.meta.url).href)})
       await startEmbeddedPostgres(${JSON.stringify(join(data, 'database'))}, ['fsync=off'])
-      process.kill(process.pid, 'SIGKILL')`])
+      process.kill(process.pid, 'SIGKILL')`,
+    ])
     await once(server, 'exit')
     const url = embeddedUrl(join(data, 'database'), 'postgres')
     expect(await query(url, 'select kind from kept')).toEqual([{ kind: 'old' }])
@@ -327,12 +337,19 @@ describe('restoring', () => {
     const never = new AbortController().signal
     for (const [what, content] of damaged) {
       writeFileSync(at('damaged'), content)
-      await expect(extractArchive(at('damaged'), () => null, never), what).rejects.toThrow(/^\S+damaged is (no backup|damaged)/)
+      await expect(
+        extractArchive(at('damaged'), () => null, never),
+        what,
+      ).rejects.toThrow(/^\S+damaged is (no backup|damaged)/)
     }
     await extractArchive(file, () => null, never)
     for (const part of [0.5, 0.99]) {
       writeFileSync(at('damaged'), whole.subarray(0, Math.floor(whole.length * part)))
-      expect(await restore(data, at('damaged'), ['--force'])).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/^\S+damaged is (no backup|damaged)/) })
+      expect(await restore(data, at('damaged'), ['--force'])).toMatchObject({
+        status: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/^\S+damaged is (no backup|damaged)/),
+      })
       expect(readdirSync(data).sort()).toEqual(['database', 'licence', 'lock', 'secret.key'])
     }
     expect(await kind(data)).toBe('old')
@@ -341,7 +358,14 @@ describe('restoring', () => {
 
   it('refuses what is no backup of its kind', async () => {
     const signal = new AbortController().signal
-    const manifest = { product: 'zhisuan', format: 1, version: '1', created_at: new Date().toISOString(), database: { kind: 'embedded', postgres: '18.4', from_lsn: '0/0' }, secret_key: null }
+    const manifest = {
+      product: 'zhisuan',
+      format: 1,
+      version: '1',
+      created_at: new Date().toISOString(),
+      database: { kind: 'embedded', postgres: '18.4', from_lsn: '0/0' },
+      secret_key: null,
+    }
     const archive = async (name: string, head: unknown, entries: Record<string, string> = {}) => {
       const made = createArchive(at(name), signal)
       await made.addContent('manifest.json', typeof head === 'string' ? head : JSON.stringify(head))
@@ -359,7 +383,10 @@ describe('restoring', () => {
     await refused(await archive('another', { product: 'other' }), /is no backup: product/)
     await refused(await archive('broken', '{'), /manifest is not JSON/)
     await refused(await archive('future', { ...manifest, format: 2 }), /has format 2, this program reads format 1/)
-    await refused(await archive('older', { ...manifest, database: { kind: 'embedded', postgres: '17.2', from_lsn: '0/0' } }), /PostgreSQL 17\.2, this version needs 18/)
+    await refused(
+      await archive('older', { ...manifest, database: { kind: 'embedded', postgres: '17.2', from_lsn: '0/0' } }),
+      /PostgreSQL 17\.2, this version needs 18/,
+    )
     await refused(await archive('dump', { ...manifest, database: { kind: 'dump', postgres: '18.4' } }), /set DATABASE_URL/)
     await refused(at('older'), /unset DATABASE_URL/, { DATABASE_URL: 'postgres://nobody@localhost/none' })
     await refused(await archive('climbing', manifest, { 'files/../../escaped': 'x' }), /it names/)

@@ -18,7 +18,16 @@ const usage = `usage: scripts/backup FILE
 
 /** What a base backup leaves out, as the manual has it ("Making a Base Backup Using the Low Level API"). */
 const emptyFolders = ['pg_dynshmem', 'pg_notify', 'pg_replslot', 'pg_serial', 'pg_snapshots', 'pg_stat_tmp', 'pg_subtrans', 'pg_wal']
-const leftOut = new Set(['postmaster.pid', 'postmaster.opts', 'current_logfiles', 'backup_label', 'backup_label.old', 'tablespace_map', 'tablespace_map.old', 'global/pg_control'])
+const leftOut = new Set([
+  'postmaster.pid',
+  'postmaster.opts',
+  'current_logfiles',
+  'backup_label',
+  'backup_label.old',
+  'tablespace_map',
+  'tablespace_map.old',
+  'global/pg_control',
+])
 
 function isBackedUp(path: string): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1)
@@ -29,7 +38,8 @@ function isBackedUp(path: string): boolean {
 async function backUp(config: Config, path: string, signal: AbortSignal): Promise<void> {
   if (!existsSync(config.DATA_DIR)) throw new Failure(`There is nothing to back up: the data directory ${config.DATA_DIR} does not exist.`)
   assertOwned(config.DATA_DIR)
-  if (!relative(realpathSync(config.DATA_DIR), realpathSync(dirname(path))).startsWith('..')) throw new UsageError(`FILE must not lie in the data directory ${config.DATA_DIR}`)
+  if (!relative(realpathSync(config.DATA_DIR), realpathSync(dirname(path))).startsWith('..'))
+    throw new UsageError(`FILE must not lie in the data directory ${config.DATA_DIR}`)
   const archive = createArchive(path, signal)
   try {
     const describe = (database: Manifest['database']) =>
@@ -81,9 +91,11 @@ async function addCluster(base: string, url: string, archive: ArchiveWriter, des
     // Last, and of one piece: it says where the log is to be read from.
     await archive.addContent('database/data/global/pg_control', await readSettled(join(data, 'global/pg_control')))
     signal.throwIfAborted()
-    const { labelfile = '', spcmapfile = '', last = '' } = await ask(
-      'select labelfile, spcmapfile, pg_walfile_name(lsn) as last from pg_backup_stop(wait_for_archive => false)',
-    )
+    const {
+      labelfile = '',
+      spcmapfile = '',
+      last = '',
+    } = await ask('select labelfile, spcmapfile, pg_walfile_name(lsn) as last from pg_backup_stop(wait_for_archive => false)')
     await archive.addContent('database/data/backup_label', labelfile)
     if (spcmapfile.trim() !== '') await archive.addContent('database/data/tablespace_map', spcmapfile)
     const first = /\(file ([0-9A-F]{24})\)/.exec(labelfile)?.[1]
@@ -99,7 +111,7 @@ async function addCluster(base: string, url: string, archive: ArchiveWriter, des
 
 /** A small file that is rewritten in place, read until it is the same twice. */
 async function readSettled(path: string): Promise<Buffer> {
-  for (let before = await readFile(path); ; ) {
+  for (let before = await readFile(path); ;) {
     const now = await readFile(path)
     if (now.equals(before)) return now
     before = now

@@ -6,7 +6,11 @@ import { Failure } from './command.ts'
  * PostgreSQL's own programs, of `DATABASE_URL`'s database. The password goes by environment: a
  * command line is everybody's to read.
  */
-export function startClient(program: 'pg_dump' | 'pg_restore' | 'psql', databaseUrl: string | null, args: readonly string[]): { process: ChildProcess; ended: Promise<void> } {
+export function startClient(
+  program: 'pg_dump' | 'pg_restore' | 'psql',
+  databaseUrl: string | null,
+  args: readonly string[],
+): { process: ChildProcess; ended: Promise<void> } {
   const url = databaseUrl === null ? null : new URL(databaseUrl)
   const password = url === null ? '' : decodeURIComponent(url.password)
   if (url !== null) url.password = ''
@@ -24,7 +28,10 @@ export function startClient(program: 'pg_dump' | 'pg_restore' | 'psql', database
     },
     (error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error
-      throw new Failure(`${program} is not in PATH. Install PostgreSQL's client programs, of the database's version or newer (Debian: apt-get install postgresql-client).`, { cause: error })
+      throw new Failure(
+        `${program} is not in PATH. Install PostgreSQL's client programs, of the database's version or newer (Debian: apt-get install postgresql-client).`,
+        { cause: error },
+      )
     },
   )
   ended.catch(() => undefined)

@@ -70,7 +70,11 @@ async function ask(text: string): Promise<Record<string, unknown>[]> {
 
 const kind = async () => (await ask('select kind from kept'))[0]?.['kind']
 const change = () => ask(`update kept set kind = 'changed'; create schema later; create table later.table (n int)`)
-const asked = () => readFileSync(at('asked'), 'utf8').trim().split('\n').map((line) => JSON.parse(line) as [string, string[], string | null])
+const asked = () =>
+  readFileSync(at('asked'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as [string, string[], string | null])
 
 function script(name: 'backup' | 'restore', args: string[], env: Record<string, string> = {}): Promise<ScriptResult> {
   const url = new URL(database.url)
@@ -92,7 +96,11 @@ it('backs up a database and restores it in its place, with what was added later 
   expect(status).toBe(0)
   expect(await kind()).toBe('backed up')
   expect(await ask(`select from pg_namespace where nspname = 'later'`)).toEqual([])
-  expect(readdirSync(at('data')).filter((name) => !name.startsWith('before-restore-')).sort()).toEqual(['lock', 'secret.key'])
+  expect(
+    readdirSync(at('data'))
+      .filter((name) => !name.startsWith('before-restore-'))
+      .sort(),
+  ).toEqual(['lock', 'secret.key'])
   const aside = /What was there is in (\S+):/.exec(stdout)?.[1] ?? ''
   expect(readFileSync(join(aside, 'database.dump'), 'utf8')).toContain('changed')
   expect(statSync(join(aside, 'database.dump')).mode & 0o777).toBe(0o600)
@@ -113,7 +121,10 @@ it.each(['pg_restore', 'psql'])('changes nothing where %s fails', async (program
   await script('backup', [at('file')])
   await change()
   writeFileSync(at('data', 'mine'), 'mine')
-  expect(await script('restore', [at('file'), '--force'], { STAND_IN_FAILS: program })).toMatchObject({ status: 1, stderr: expect.stringContaining(`${program} failed`) })
+  expect(await script('restore', [at('file'), '--force'], { STAND_IN_FAILS: program })).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining(`${program} failed`),
+  })
   expect(await kind()).toBe('changed')
   expect(await ask('select * from later.table')).toEqual([])
   expect(readFileSync(at('data', 'mine'), 'utf8')).toBe('mine')
@@ -133,8 +144,12 @@ it('says what to install where PostgreSQL’s programs are missing', async () =>
   const without = at('nothing')
   mkdirSync(without)
   // What the script itself needs, and no more.
-  for (const name of ['bash', 'env', 'dirname', 'readlink', 'sync']) writeFileSync(join(without, name), `#!/bin/sh\nexec /usr/bin/${name} "$@"\n`, { mode: 0o755 })
-  expect(await script('backup', [at('file')], { PATH: without })).toMatchObject({ status: 1, stderr: expect.stringMatching(/pg_dump is not in PATH.*postgresql-client/) })
+  for (const name of ['bash', 'env', 'dirname', 'readlink', 'sync'])
+    writeFileSync(join(without, name), `#!/bin/sh\nexec /usr/bin/${name} "$@"\n`, { mode: 0o755 })
+  expect(await script('backup', [at('file')], { PATH: without })).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/pg_dump is not in PATH.*postgresql-client/),
+  })
   expect(existsSync(at('file'))).toBe(false)
   await script('backup', [at('file')])
   expect(await script('restore', [at('file'), '--force'], { PATH: without })).toMatchObject({ status: 1, stderr: expect.stringContaining('is not in PATH') })

@@ -21,7 +21,8 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const publicKey = () => readPublicKey(readFileSync(at('keys/public.pem'), 'utf8'))
-const issue = (...args: string[]) => licence('issue', '--key', at('keys/private.pem'), '--customer', '某某大学', '--from', '2026-01-01', '--to', '2026-12-31', ...args)
+const issue = (...args: string[]) =>
+  licence('issue', '--key', at('keys/private.pem'), '--customer', '某某大学', '--from', '2026-01-01', '--to', '2026-12-31', ...args)
 
 describe('keys', () => {
   it('keeps the private one from others', () => {
@@ -75,9 +76,30 @@ describe('issue', () => {
       const { installation_id } = await call(app, licences.publicKey, { token })
       const file = at('accepted.licence')
       const year = new Date().getUTCFullYear()
-      const issued = await licence('issue', '--key', at('keys/private.pem'), '--customer', '某某大学', '--installation', installation_id, '--from', `${year}-01-01`, '--to', `${year + 1}-12-31`, '--nodes', '7', '--out', file)
+      const issued = await licence(
+        'issue',
+        '--key',
+        at('keys/private.pem'),
+        '--customer',
+        '某某大学',
+        '--installation',
+        installation_id,
+        '--from',
+        `${year}-01-01`,
+        '--to',
+        `${year + 1}-12-31`,
+        '--nodes',
+        '7',
+        '--out',
+        file,
+      )
       expect(issued).toMatchObject({ status: 0, stdout: `${file}\n` })
-      expect(await call(app, licences.import, { token, body: { licence: readFileSync(file, 'utf8') } })).toMatchObject({ kind: 'licensed', customer: '某某大学', nodes: 7, cores: null })
+      expect(await call(app, licences.import, { token, body: { licence: readFileSync(file, 'utf8') } })).toMatchObject({
+        kind: 'licensed',
+        customer: '某某大学',
+        nodes: 7,
+        cores: null,
+      })
     } finally {
       await app.close()
     }
@@ -126,9 +148,18 @@ describe('inspect', () => {
   it('tells what is granted and whether it is genuine', async () => {
     writeFileSync(at('a.licence'), (await issue('--nodes', '5')).stdout)
     writeFileSync(at('stranger.pem'), makeKeyPair().publicKey)
-    expect(await licence('inspect', at('a.licence'))).toMatchObject({ status: 0, stdout: expect.stringMatching(/某某大学[^]*2026-12-31T23:59:59\+08:00[^]*not checked/) })
-    expect(await licence('inspect', at('a.licence'), '--pubkey', at('keys/public.pem'))).toMatchObject({ status: 0, stdout: expect.stringContaining('genuine') })
-    expect(await licence('inspect', at('a.licence'), '--pubkey', at('stranger.pem'))).toMatchObject({ status: 1, stdout: expect.stringContaining('NOT of this key') })
+    expect(await licence('inspect', at('a.licence'))).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/某某大学[^]*2026-12-31T23:59:59\+08:00[^]*not checked/),
+    })
+    expect(await licence('inspect', at('a.licence'), '--pubkey', at('keys/public.pem'))).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('genuine'),
+    })
+    expect(await licence('inspect', at('a.licence'), '--pubkey', at('stranger.pem'))).toMatchObject({
+      status: 1,
+      stdout: expect.stringContaining('NOT of this key'),
+    })
   })
 
   it('says when there is none', async () => {

@@ -94,7 +94,14 @@ function issue(args: readonly string[]): void {
   if (granted.end_timestamp <= granted.start_timestamp) throw new UsageError('--to has to be after --from')
   const parsed = licencePayload.safeParse(granted)
   if (!parsed.success) {
-    const options: Record<string, string> = { customer: '--customer', installation_id: '--installation', start_timestamp: '--from', end_timestamp: '--to', nodes: '--nodes', cores: '--cores' }
+    const options: Record<string, string> = {
+      customer: '--customer',
+      installation_id: '--installation',
+      start_timestamp: '--from',
+      end_timestamp: '--to',
+      nodes: '--nodes',
+      cores: '--cores',
+    }
     throw new UsageError(parsed.error.issues.map(({ path, message }) => `${options[String(path[0])] ?? String(path[0])}: ${message}`).join('\n'))
   }
   const file = sign(parsed.data, readText(key, '--key'), key)

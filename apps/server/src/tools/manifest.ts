@@ -35,7 +35,8 @@ export function parseManifest(text: string, path: string): Manifest {
   const head = z.object({ product: z.literal('zhisuan'), format: z.int() }).safeParse(json)
   if (head.success && head.data.format !== 1) throw new Failure(`${path} has format ${head.data.format}, this program reads format 1`)
   const parsed = manifest.safeParse(json)
-  if (!parsed.success) throw new Failure(`${path} is no backup: ${parsed.error.issues.map(({ path: at, message }) => `${at.join('.')}: ${message}`).join('; ')}`)
+  if (!parsed.success)
+    throw new Failure(`${path} is no backup: ${parsed.error.issues.map(({ path: at, message }) => `${at.join('.')}: ${message}`).join('; ')}`)
   return parsed.data
 }
 

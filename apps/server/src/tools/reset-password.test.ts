@@ -80,9 +80,18 @@ describe('reset-password', () => {
   it('says what is missing', async () => {
     const bare = new URL(app.databaseUrl)
     bare.pathname = '/template1'
-    expect(await runScript('reset-password', ['admin'], { DATABASE_URL: bare.href })).toMatchObject({ status: 1, stderr: expect.stringContaining('no users yet') })
-    expect(await runScript('reset-password', ['admin'], { DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' })).toMatchObject({ status: 1, stderr: expect.stringContaining('The database does not answer') })
-    expect(await runScript('reset-password', ['admin'], { DATABASE_URL: '', DATA_DIR: join(app.config.DATA_DIR, 'none') })).toMatchObject({ status: 1, stderr: expect.stringContaining('does not exist') })
+    expect(await runScript('reset-password', ['admin'], { DATABASE_URL: bare.href })).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('no users yet'),
+    })
+    expect(await runScript('reset-password', ['admin'], { DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' })).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('The database does not answer'),
+    })
+    expect(await runScript('reset-password', ['admin'], { DATABASE_URL: '', DATA_DIR: join(app.config.DATA_DIR, 'none') })).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('does not exist'),
+    })
   })
 })
 
@@ -91,7 +100,8 @@ it('reset-password works on the embedded database, whether the server runs or no
   // The database's own user has to get in.
   chmodSync(folder, 0o755)
   const environment = { DATA_DIR: join(folder, 'data'), DATABASE_URL: '' }
-  const start = () => buildApp(readConfig({ ...environment, ZHISUAN_ENV: 'test', LOCAL_CLOUD: 'none', LOG_LEVEL: 'silent', WEB_DIR: join(folder, 'no-console') }))
+  const start = () =>
+    buildApp(readConfig({ ...environment, ZHISUAN_ENV: 'test', LOCAL_CLOUD: 'none', LOG_LEVEL: 'silent', WEB_DIR: join(folder, 'no-console') }))
   const oneTime = async () => (await runScript('reset-password', ['admin'], environment)).stdout.trim()
   const accepts = async (app: Awaited<ReturnType<typeof start>>, typed: string) =>
     (await app.http.inject({ method: auth.password.method, url: auth.password.path, payload: { username: 'admin', password: typed } })).statusCode

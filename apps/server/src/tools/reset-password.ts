@@ -38,7 +38,14 @@ async function resetIn(url: string, login: string): Promise<ResetPassword | null
     try {
       const now = () => new Date()
       // Nobody signs in here.
-      const sessions = createSessionService({ db, now }, { actors: createActors({ db, bus, now }, createRules({ db, bus })), guesses: createGuesses({ db, now }), secondFactors: { prove: () => async () => null, has: async () => false } })
+      const sessions = createSessionService(
+        { db, now },
+        {
+          actors: createActors({ db, bus, now }, createRules({ db, bus })),
+          guesses: createGuesses({ db, now }),
+          secondFactors: { prove: () => async () => null, has: async () => false },
+        },
+      )
       return await resetPassword(db, sessions, login)
     } finally {
       await bus.close()

@@ -5,7 +5,15 @@ import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { ConfigError, readConfig, type Config } from '../platform/config.ts'
-import { DatabaseUnusable, databaseOwner, folderForDatabase, lockDataDirectory, recoverCluster, stopEmbeddedPostgres, type Owner } from '../platform/db/embedded.ts'
+import {
+  DatabaseUnusable,
+  databaseOwner,
+  folderForDatabase,
+  lockDataDirectory,
+  recoverCluster,
+  stopEmbeddedPostgres,
+  type Owner,
+} from '../platform/db/embedded.ts'
 import { asideFolder, beginRestore, decideRestore, isDataEntry, restoreFolder } from '../platform/db/restored.ts'
 import { extractArchive, readManifest, walk } from './archive.ts'
 import { startClient } from './client.ts'
@@ -24,9 +32,12 @@ async function restore(config: Config, path: string, force: boolean, signal: Abo
   try {
     const there = readdirSync(config.DATA_DIR).filter(isDataEntry)
     if (there.length > 0 && !force) {
-      throw new Failure(`${config.DATA_DIR} holds data (${there.join(', ')}). With --force it is moved aside into a folder ${asideFolder(config.DATA_DIR, 'TIME')}.`)
+      throw new Failure(
+        `${config.DATA_DIR} holds data (${there.join(', ')}). With --force it is moved aside into a folder ${asideFolder(config.DATA_DIR, 'TIME')}.`,
+      )
     }
-    const aside = config.DATABASE_URL === undefined ? await restoreEmbedded(config, path, signal) : await restoreDump(config, config.DATABASE_URL, path, force, signal)
+    const aside =
+      config.DATABASE_URL === undefined ? await restoreEmbedded(config, path, signal) : await restoreDump(config, config.DATABASE_URL, path, force, signal)
     process.stdout.write(`Restored the backup of ${backup.created_at}, made by version ${backup.version}.\n`)
     if (existsSync(aside)) process.stdout.write(`What was there is in ${aside}: remove it when you do not need it.\n`)
   } finally {
@@ -98,7 +109,11 @@ async function restoreDump(config: Config, databaseUrl: string, path: string, fo
   const staging = begin(config.DATA_DIR)
   const dump = join(staging, '..', 'database.dump')
   try {
-    await extractArchive(path, (name) => (name.startsWith('files/') ? join(staging, name.slice('files/'.length)) : name === 'database.dump' ? dump : null), signal)
+    await extractArchive(
+      path,
+      (name) => (name.startsWith('files/') ? join(staging, name.slice('files/'.length)) : name === 'database.dump' ? dump : null),
+      signal,
+    )
     const occupied = await assertUnused(databaseUrl)
     if (occupied && !force) throw new Failure('The database holds tables. With --force they are dumped and replaced.')
     if (occupied) {
@@ -169,20 +184,16 @@ function warnOfKey(config: Config, backup: Manifest): void {
   process.stderr.write('SECRET_KEY is not the one that this backup was made with: set that one before the server starts, or stored secrets cannot be read.\n')
 }
 
-await runCommand(
-  usage,
-  async () => {
-    const { values, positionals } = readArguments({
-      args: process.argv.slice(2),
-      options: { force: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h' } },
-      allowPositionals: true,
-    })
-    if (values.help === true) {
-      process.stdout.write(`${usage}\n`)
-      return
-    }
-    const path = resolve(onlyArgument(positionals, 'FILE'))
-    await endedBySignals((signal) => restore(readConfig(process.env), path, values.force, signal))
-  },
-  [ConfigError, DatabaseUnusable],
-)
+await runCommand(usage, async () => {
+  const { values, positionals } = readArguments({
+    args: process.argv.slice(2),
+    options: { force: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h' } },
+    allowPositionals: true,
+  })
+  if (values.help === true) {
+    process.stdout.write(`${usage}\n`)
+    return
+  }
+  const path = resolve(onlyArgument(positionals, 'FILE'))
+  await endedBySignals((signal) => restore(readConfig(process.env), path, values.force, signal))
+}, [ConfigError, DatabaseUnusable])

@@ -10,7 +10,11 @@ export interface ScriptResult {
 }
 
 /** Starts `scripts/<name>` as a person would. */
-export function startScript(name: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): { process: ChildProcess; result: Promise<ScriptResult> } {
+export function startScript(
+  name: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): { process: ChildProcess; result: Promise<ScriptResult> } {
   const child = spawn(fileURLToPath(new URL(`../../../../scripts/${name}`, import.meta.url)), [...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -22,4 +26,5 @@ export function startScript(name: string, args: readonly string[], env: Readonly
   return { process: child, result }
 }
 
-export const runScript = (name: string, args: readonly string[], env?: Readonly<Record<string, string>>): Promise<ScriptResult> => startScript(name, args, env).result
+export const runScript = (name: string, args: readonly string[], env?: Readonly<Record<string, string>>): Promise<ScriptResult> =>
+  startScript(name, args, env).result

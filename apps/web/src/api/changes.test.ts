@@ -9,7 +9,8 @@ import { ApiError } from './client.ts'
 /** Everything that followChanges depends on, in the hand of the test. */
 function stage() {
   const end = new AbortController()
-  const asked: { after: string | undefined; signal: AbortSignal; answer: (cursor: string, ...kinds: ChangeKind[]) => void; fail: (status: number) => void }[] = []
+  const asked: { after: string | undefined; signal: AbortSignal; answer: (cursor: string, ...kinds: ChangeKind[]) => void; fail: (status: number) => void }[] =
+    []
   const told: (readonly ChangeKind[])[] = []
   const pauses: number[] = []
   let shown = true
@@ -137,7 +138,10 @@ describe('what changed', () => {
     const client = new QueryClient()
     for (const { id } of allCalls) client.setQueryData([id, {}], {})
     invalidateKinds(client, kinds)
-    return client.getQueryCache().findAll({ predicate: ({ state }) => state.isInvalidated }).map(({ queryKey }) => String(queryKey[0]))
+    return client
+      .getQueryCache()
+      .findAll({ predicate: ({ state }) => state.isInvalidated })
+      .map(({ queryKey }) => String(queryKey[0]))
   }
 
   it('is read again, and nothing else', () => {

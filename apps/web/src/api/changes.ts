@@ -22,7 +22,19 @@ const touched: Readonly<Record<ChangeKind, readonly string[]>> = {
   command: ['nextstack.command.'],
   cloud: ['cmp.cloud.'],
   // What runs on a node that is away is not known.
-  edge: ['ecrm.edge.', 'ecrm.site.', 'ecrm.region.', 'ecrm.gateway.', 'ecrm.serviceAgent.', 'cis.container.', 'cis.deployment.', 'aos.stack.', 'aos.nodeStack.', 'aos.service.', 'aos.deployment.'],
+  edge: [
+    'ecrm.edge.',
+    'ecrm.site.',
+    'ecrm.region.',
+    'ecrm.gateway.',
+    'ecrm.serviceAgent.',
+    'cis.container.',
+    'cis.deployment.',
+    'aos.stack.',
+    'aos.nodeStack.',
+    'aos.service.',
+    'aos.deployment.',
+  ],
   container: ['cis.container.', 'cis.deployment.', 'cis.config.', 'aos.service.instances'],
   containerConfig: ['cis.config.', 'aos.stackConfig.'],
   stack: ['aos.stack.', 'aos.nodeStack.', 'aos.service.', 'aos.deployment.', 'aos.stackConfig.'],
@@ -30,7 +42,17 @@ const touched: Readonly<Record<ChangeKind, readonly string[]>> = {
 }
 
 /** They follow a clock of their own, and ask an engine each time. */
-const apart: ReadonlySet<unknown> = new Set(['nextstack.vm.metrics', 'nextstack.vm.consoleLog', 'ecrm.edge.metrics', 'ecrm.edge.images', 'ecrm.edge.prune', 'cis.container.stats', 'cis.container.logs', 'cis.container.files', 'cis.container.check'])
+const apart: ReadonlySet<unknown> = new Set([
+  'nextstack.vm.metrics',
+  'nextstack.vm.consoleLog',
+  'ecrm.edge.metrics',
+  'ecrm.edge.images',
+  'ecrm.edge.prune',
+  'cis.container.stats',
+  'cis.container.logs',
+  'cis.container.files',
+  'cis.container.check',
+])
 
 /** Has what is shown of these kinds read again; what is not shown, when it is. */
 export function invalidateKinds(client: Pick<QueryClient, 'invalidateQueries'>, kinds: readonly ChangeKind[]): void {

@@ -10,7 +10,9 @@ import { refreshAccess } from './refresh.ts'
 type Part<Key extends string, T> = Record<string, never> extends T ? { readonly [K in Key]?: T } : { readonly [K in Key]: T }
 
 /** What a call needs: params, query and body are asked for exactly where the contract requires them. */
-export type RequestInput<C extends Call> = Part<'params', z.input<C['params']>> & Part<'query', QueryInput<C>> & Part<'body', BodyInput<C>> & { readonly signal?: AbortSignal }
+export type RequestInput<C extends Call> = Part<'params', z.input<C['params']>> &
+  Part<'query', QueryInput<C>> &
+  Part<'body', BodyInput<C>> & { readonly signal?: AbortSignal }
 
 export interface FieldError {
   /** A path such as `labels.0.label`. */
@@ -68,11 +70,7 @@ export const toApiError = (error: unknown): ApiError =>
     : new ApiError({ status: 0, code: noAnswer.broken, message: error instanceof Error ? error.message : String(error), cause: error })
 
 /** The address of a call: `{name}` filled from params, undefined and empty query values left out. */
-export function urlOf(
-  call: Pick<Call, 'path'>,
-  params: Readonly<Record<string, unknown>> = {},
-  query: Readonly<Record<string, unknown>> = {},
-): string {
+export function urlOf(call: Pick<Call, 'path'>, params: Readonly<Record<string, unknown>> = {}, query: Readonly<Record<string, unknown>> = {}): string {
   const path = call.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])))
   const search = new URLSearchParams()
   for (const [key, value] of Object.entries(query)) {
@@ -164,13 +162,21 @@ async function send<C extends Call>(call: C, url: string, token: string | null, 
 }
 
 /** One try of a call in lines. */
-async function receive<C extends Call>(call: C, url: string, token: string | null, body: unknown, signal: AbortSignal, tell: (line: ResponseOf<C>) => void): Promise<void> {
+async function receive<C extends Call>(
+  call: C,
+  url: string,
+  token: string | null,
+  body: unknown,
+  signal: AbortSignal,
+  tell: (line: ResponseOf<C>) => void,
+): Promise<void> {
   const ends = endsOf(signal)
   await answered(call, url, ends, async () => {
     const response = await fetch(url, requestOf(call, token, body, ends.signal))
-    if (!response.ok || response.body === null) throw new ApiError({ method: call.method, path: url, ...readProblem(parseJson(await response.text()), response) })
+    if (!response.ok || response.body === null)
+      throw new ApiError({ method: call.method, path: url, ...readProblem(parseJson(await response.text()), response) })
     let rest = ''
-    for (const reader = response.body.pipeThrough(new TextDecoderStream()).getReader(); ; ) {
+    for (const reader = response.body.pipeThrough(new TextDecoderStream()).getReader(); ;) {
       const { done, value } = await reader.read()
       if (done) break
       ends.heard()

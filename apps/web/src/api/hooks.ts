@@ -124,4 +124,13 @@ export function useLines<C extends LinesCall>(
 const brokenOff = (call: Call, why: Problem | undefined): ApiError =>
   why === undefined
     ? new ApiError({ method: call.method, path: call.path, status: 0, code: noAnswer.offline, message: '' })
-    : new ApiError({ method: call.method, path: call.path, status: 502, code: why.code, message: why.message, requestId: why.request_id, engine: why.engine ?? null, detail: why.detail ?? null })
+    : new ApiError({
+        method: call.method,
+        path: call.path,
+        status: 502,
+        code: why.code,
+        message: why.message,
+        requestId: why.request_id,
+        engine: why.engine ?? null,
+        detail: why.detail ?? null,
+      })

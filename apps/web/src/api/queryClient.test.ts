@@ -17,14 +17,22 @@ afterEach(() => {
   ended.mockClear()
 })
 
-const refused = (call: { readonly method: string; readonly path: string }, code: number): ApiError => new ApiError({ status: 401, code, message: '', method: call.method, path: call.path })
-const read = (error: ApiError): Promise<void> => queryClient.fetchQuery({ queryKey: [users.current.id, {}], queryFn: () => Promise.reject(error), meta: { silent: true } }).then(() => undefined, () => undefined)
+const refused = (call: { readonly method: string; readonly path: string }, code: number): ApiError =>
+  new ApiError({ status: 401, code, message: '', method: call.method, path: call.path })
+const read = (error: ApiError): Promise<void> =>
+  queryClient.fetchQuery({ queryKey: [users.current.id, {}], queryFn: () => Promise.reject(error), meta: { silent: true } }).then(
+    () => undefined,
+    () => undefined,
+  )
 const change = (error: ApiError): Promise<void> =>
   queryClient
     .getMutationCache()
     .build(queryClient, { mutationFn: () => Promise.reject(error), meta: { silent: true } })
     .execute(undefined)
-    .then(() => undefined, () => undefined)
+    .then(
+      () => undefined,
+      () => undefined,
+    )
 
 it('a session that could not be renewed is over, also where a page says itself what failed', async () => {
   await read(refused(auth.refresh, errors.refreshInvalid.code))

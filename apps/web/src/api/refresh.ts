@@ -27,6 +27,4 @@ async function renew(expired: string, exchange: () => Promise<string>): Promise<
 
 // Web Locks exist only in secure contexts; without them each tab is on its own.
 const withLock = <T>(work: () => Promise<T>): Promise<T> =>
-  typeof navigator !== 'undefined' && 'locks' in navigator
-    ? navigator.locks.request('zhisuan.refresh', work).then((value) => value)
-    : work()
+  typeof navigator !== 'undefined' && 'locks' in navigator ? navigator.locks.request('zhisuan.refresh', work).then((value) => value) : work()

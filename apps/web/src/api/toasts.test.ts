@@ -4,13 +4,15 @@ import { decideToast } from './toasts.ts'
 const failed = (path: string, status = 400, code = 99_999) => ({ status, code, message: 'said by the server', path, method: 'POST' })
 
 describe('what is said of a failed call', () => {
-  it.each(['/api/cis/v1/docker/instances', '/api/cis/v1/docker/instances/1?x=1', '/api/cis/v1/docker/deployments/1/instances', '/api/aos/v1/docker/deployments'])(
-    'is nothing for %s, which says it itself, unless the session is over',
-    (path) => {
-      expect(decideToast(failed(path), false)).toEqual({ kind: 'none' })
-      expect(decideToast(failed(path, 401, 90_008), false)).toEqual({ kind: 'sessionEnded', text: '登录已失效，请重新登录' })
-    },
-  )
+  it.each([
+    '/api/cis/v1/docker/instances',
+    '/api/cis/v1/docker/instances/1?x=1',
+    '/api/cis/v1/docker/deployments/1/instances',
+    '/api/aos/v1/docker/deployments',
+  ])('is nothing for %s, which says it itself, unless the session is over', (path) => {
+    expect(decideToast(failed(path), false)).toEqual({ kind: 'none' })
+    expect(decideToast(failed(path, 401, 90_008), false)).toEqual({ kind: 'sessionEnded', text: '登录已失效，请重新登录' })
+  })
 
   it('is said of their neighbours', () => {
     for (const path of ['/api/cis/v1/docker/cfgs', '/api/aos/v1/docker/stacks', '/api/cis/v1/docker/instances-of-others']) {
@@ -20,7 +22,8 @@ describe('what is said of a failed call', () => {
 
   it('is on the login page only that a password was wrong', () => {
     expect(decideToast(failed('/api/ums/v1/auth/password/tokens', 401, 1101), true)).toEqual({ kind: 'toast', text: '用户名或密码错误' })
-    for (const path of ['/api/ums/v1/auth/sms/tokens', '/api/ums/v1/users/current']) expect(decideToast(failed(path, 401, 90_008), true)).toEqual({ kind: 'none' })
+    for (const path of ['/api/ums/v1/auth/sms/tokens', '/api/ums/v1/users/current'])
+      expect(decideToast(failed(path, 401, 90_008), true)).toEqual({ kind: 'none' })
   })
 
   it('is that only one terminal can be open, where another is', () => {

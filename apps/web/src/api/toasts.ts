@@ -25,10 +25,7 @@ export function errorText(error: Pick<ApiError, 'status' | 'code' | 'message'>):
 }
 
 /** @param onLoginPage there, only a failed sign-in by password says anything. */
-export function decideToast(
-  error: Pick<ApiError, 'status' | 'code' | 'message' | 'path' | 'method'>,
-  onLoginPage: boolean,
-): ToastDecision {
+export function decideToast(error: Pick<ApiError, 'status' | 'code' | 'message' | 'path' | 'method'>, onLoginPage: boolean): ToastDecision {
   if (error.code === noAnswer.aborted) return { kind: 'none' }
   if (error.status === 401) {
     if (!onLoginPage) return { kind: 'sessionEnded', text: errorText(error) }

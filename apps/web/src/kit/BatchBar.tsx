@@ -33,7 +33,12 @@ export type BatchAction<Row> = BatchChoice<Row> &
   )
 
 /** What can be done to the selected rows, how far it is, and how each went. */
-export function BatchBar<Row>({ rows, nameOf, actions, onClear }: {
+export function BatchBar<Row>({
+  rows,
+  nameOf,
+  actions,
+  onClear,
+}: {
   readonly rows: readonly Row[]
   readonly nameOf: (row: Row) => ReactNode
   readonly actions: readonly BatchAction<Row>[]

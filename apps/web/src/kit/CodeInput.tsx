@@ -5,7 +5,10 @@ import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 
 /** Six digits, and the button that has them sent; it counts down until another may be asked for. */
-export function CodeInput({ send, ...input }: Pick<InputProps, 'id' | 'value' | 'onChange'> & {
+export function CodeInput({
+  send,
+  ...input
+}: Pick<InputProps, 'id' | 'value' | 'onChange'> & {
   /** Has a code sent; answers the seconds until the next, or null where none was sent. */
   readonly send: () => Promise<number | null>
 }) {

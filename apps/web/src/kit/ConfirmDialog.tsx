@@ -15,7 +15,13 @@ export interface Confirmation {
 }
 
 /** Asks before something happens; stays open, with what was typed, when it fails. */
-export function ConfirmDialog({ confirmation, danger, okText, onConfirm, onCancel }: {
+export function ConfirmDialog({
+  confirmation,
+  danger,
+  okText,
+  onConfirm,
+  onCancel,
+}: {
   readonly confirmation: Confirmation
   readonly danger: boolean
   readonly okText: string

@@ -31,7 +31,10 @@ export function FormPage<Values extends object>(props: FormPageProps<Values>) {
   const [unplaced, setUnplaced] = useState<readonly FieldError[]>([])
   const dirty = useRef(false)
 
-  const blocker = useBlocker(({ currentLocation, nextLocation }) => dirty.current && (currentLocation.pathname !== nextLocation.pathname || currentLocation.search !== nextLocation.search))
+  const blocker = useBlocker(
+    ({ currentLocation, nextLocation }) =>
+      dirty.current && (currentLocation.pathname !== nextLocation.pathname || currentLocation.search !== nextLocation.search),
+  )
   useEffect(() => {
     const ask = (event: BeforeUnloadEvent): void => {
       if (dirty.current) event.preventDefault()
@@ -91,7 +94,11 @@ export function FormPage<Values extends object>(props: FormPageProps<Values>) {
           {props.onCancel !== undefined && <Button onClick={props.onCancel}>{t('form.cancel')}</Button>}
         </div>
       </Form>
-      {props.aside !== undefined && <aside className="zs-form-aside" aria-label={t('form.aside')}>{props.aside}</aside>}
+      {props.aside !== undefined && (
+        <aside className="zs-form-aside" aria-label={t('form.aside')}>
+          {props.aside}
+        </aside>
+      )}
       <Modal
         open={blocker.state === 'blocked'}
         title={t('form.leaveTitle')}

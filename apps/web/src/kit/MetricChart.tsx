@@ -47,7 +47,13 @@ export function MetricChart(props: MetricChartProps) {
       </figcaption>
       <div className="zs-chart-place">
         <Suspense fallback={null}>
-          <ChartView {...props} label={t('chart.label', { title, summary: summaries.map(({ name, latest, max }) => t('chart.one', { name, latest: said(latest), max: said(max) })).join('；') })} />
+          <ChartView
+            {...props}
+            label={t('chart.label', {
+              title,
+              summary: summaries.map(({ name, latest, max }) => t('chart.one', { name, latest: said(latest), max: said(max) })).join('；'),
+            })}
+          />
         </Suspense>
         {empty && <div className="zs-chart-empty">{loading ? t('chart.loading') : t('chart.empty')}</div>}
       </div>

@@ -32,7 +32,14 @@ export interface ResourceTableProps<C extends ListCall> extends TableProps<RowOf
  * A list of what a call answers: paging, sort and filters in the address, column settings, refresh,
  * selection and batch actions, empty, error and loading states. Calls without `page_num` are paged here.
  */
-export function ResourceTable<C extends ListCall>({ call, input, rows: rowsOf, refreshMs = constants.listRefreshMs, enabled = true, ...props }: ResourceTableProps<C>) {
+export function ResourceTable<C extends ListCall>({
+  call,
+  input,
+  rows: rowsOf,
+  refreshMs = constants.listRefreshMs,
+  enabled = true,
+  ...props
+}: ResourceTableProps<C>) {
   const table = useTableState(props)
   const { state } = table
   const paged = call.query instanceof z.ZodObject && 'page_num' in call.query.shape

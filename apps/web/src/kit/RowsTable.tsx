@@ -65,7 +65,12 @@ export function useTableState(props: Pick<TableProps<never>, 'filters' | 'name'>
 }
 
 /** The table itself: toolbar, selection and batch actions, columns, pages, and what stands there where no rows do. */
-export function RowsTable<Row extends object>({ list, table, shown, ...props }: TableProps<Row> & {
+export function RowsTable<Row extends object>({
+  list,
+  table,
+  shown,
+  ...props
+}: TableProps<Row> & {
   /** What settings of columns and recent searches are kept under. */
   readonly list: string
   readonly table: ReturnType<typeof useTableState>

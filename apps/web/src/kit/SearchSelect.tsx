@@ -38,7 +38,15 @@ export function useSearchOptions<C extends ListCall>({ call, input, rows, nameOf
 }
 
 /** Chooses one of what a list answers, which is searched by the server. A control of a form. */
-export function SearchSelect<C extends ListCall>({ label, placeholder, known, id, value, onChange, ...source }: Source<C> & {
+export function SearchSelect<C extends ListCall>({
+  label,
+  placeholder,
+  known,
+  id,
+  value,
+  onChange,
+  ...source
+}: Source<C> & {
   readonly label: string
   readonly placeholder: string
   /** One that may be chosen before it was found. */

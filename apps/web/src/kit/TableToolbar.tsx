@@ -17,7 +17,18 @@ import * as format from './format.ts'
 import { readSearches, rememberSearch } from './recentSearches.ts'
 
 /** What stands above a list: what can be made on the left, how to find something on the right. */
-export function TableToolbar({ list, filters, values, onFilter, onClear, onRefresh, refreshing, staleSince, columnSettings, children }: {
+export function TableToolbar({
+  list,
+  filters,
+  values,
+  onFilter,
+  onClear,
+  onRefresh,
+  refreshing,
+  staleSince,
+  columnSettings,
+  children,
+}: {
   readonly list: string
   readonly filters: readonly Filter[]
   readonly values: Readonly<Record<string, string>>
@@ -44,7 +55,13 @@ export function TableToolbar({ list, filters, values, onFilter, onClear, onRefre
         )}
         {filters.map((filter) =>
           filter.kind === 'keyword' ? (
-            <KeywordFilter key={filter.key} list={filter.key === 'keyword' ? list : `${list}.${filter.key}`} label={filter.label} value={values[filter.key] ?? ''} onSearch={(text) => onFilter({ [filter.key]: text })} />
+            <KeywordFilter
+              key={filter.key}
+              list={filter.key === 'keyword' ? list : `${list}.${filter.key}`}
+              label={filter.label}
+              value={values[filter.key] ?? ''}
+              onSearch={(text) => onFilter({ [filter.key]: text })}
+            />
           ) : (
             <Select
               key={filter.key}
@@ -70,7 +87,13 @@ export function TableToolbar({ list, filters, values, onFilter, onClear, onRefre
           <Button icon={<ReloadOutlined spin={refreshing} />} aria-label={t('table.refresh')} onClick={onRefresh} />
         </Tooltip>
         {/* Beside its button, where the Tab key goes next, and not at the end of the page. */}
-        <Popover trigger="click" placement="bottomRight" content={<ColumnChoices settings={columnSettings} />} onOpenChange={onOpenChange} getPopupContainer={(button) => button.parentElement ?? document.body}>
+        <Popover
+          trigger="click"
+          placement="bottomRight"
+          content={<ColumnChoices settings={columnSettings} />}
+          onOpenChange={onOpenChange}
+          getPopupContainer={(button) => button.parentElement ?? document.body}
+        >
           <Button icon={<SettingOutlined />} aria-label={t('table.columns')} title={t('table.columns')} />
         </Popover>
       </div>
@@ -94,7 +117,12 @@ function ColumnChoices({ settings }: { readonly settings: ColumnSettings }) {
   )
 }
 
-function KeywordFilter({ list, label, value, onSearch }: {
+function KeywordFilter({
+  list,
+  label,
+  value,
+  onSearch,
+}: {
   readonly list: string
   readonly label: string
   readonly value: string

@@ -7,12 +7,7 @@ export interface TerminalProps {
    * Opens a terminal, or with `terminal_id` comes back to one: the call of the resource, such as
    * `nextstack.terminal.open`. Has to reject with an ApiError.
    */
-  readonly open: (input: {
-    columns: number
-    rows: number
-    terminal_id?: string
-    take_over: boolean
-  }) => Promise<{ terminal_id: string; socket_path: string }>
+  readonly open: (input: { columns: number; rows: number; terminal_id?: string; take_over: boolean }) => Promise<{ terminal_id: string; socket_path: string }>
   /** Names the terminal in this tab's memory, so that going away and back within a minute finds the same shell. */
   readonly resumeKey: string
   /** What it is a terminal of, said to screen readers. */
@@ -33,7 +28,13 @@ const TerminalView = lazy(() => import('./terminalView.tsx'))
  */
 export function Terminal(props: TerminalProps) {
   return (
-    <Suspense fallback={<div className="zs-terminal zs-terminal-loading"><Spin /></div>}>
+    <Suspense
+      fallback={
+        <div className="zs-terminal zs-terminal-loading">
+          <Spin />
+        </div>
+      }
+    >
       <TerminalView {...props} />
     </Suspense>
   )

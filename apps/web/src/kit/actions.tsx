@@ -59,24 +59,30 @@ function useActionRunner() {
     else void perform(action)
   }
 
-  const dialog = asking?.confirm === undefined ? null : (
-    <ConfirmDialog
-      confirmation={asking.confirm}
-      danger={asking.danger ?? false}
-      okText={asking.label}
-      onCancel={() => setAsking(null)}
-      onConfirm={async () => {
-        if (await perform(asking)) setAsking(null)
-      }}
-    />
-  )
+  const dialog =
+    asking?.confirm === undefined ? null : (
+      <ConfirmDialog
+        confirmation={asking.confirm}
+        danger={asking.danger ?? false}
+        okText={asking.label}
+        onCancel={() => setAsking(null)}
+        onConfirm={async () => {
+          if (await perform(asking)) setAsking(null)
+        }}
+      />
+    )
   return { start, busy, dialog }
 }
 
 const isOff = (action: Action): boolean => action.disabledReason !== null && action.disabledReason !== undefined
 
 /** Stays reachable by keyboard while it is off, so that the reason can be read. */
-function OneAction({ action, look, loading, onStart }: {
+function OneAction({
+  action,
+  look,
+  loading,
+  onStart,
+}: {
   readonly action: Action
   readonly look: 'link' | 'default' | 'primary'
   readonly loading: boolean
@@ -100,7 +106,12 @@ function OneAction({ action, look, loading, onStart }: {
 }
 
 /** The first actions beside each other, the rest behind 更多. */
-export function ActionMenu({ actions, shown = 2, look = 'link', label }: {
+export function ActionMenu({
+  actions,
+  shown = 2,
+  look = 'link',
+  label,
+}: {
   readonly actions: readonly Action[]
   readonly shown?: number
   readonly look?: 'link' | 'default'
@@ -140,7 +151,13 @@ export function ActionMenu({ actions, shown = 2, look = 'link', label }: {
           }}
         >
           <Button type={look} size={look === 'link' ? 'small' : 'middle'} loading={rest.some((action) => action.key === busy)} aria-haspopup="menu">
-            {look === 'link' ? t('action.more') : <>{t('action.more')} <MoreOutlined aria-hidden /></>}
+            {look === 'link' ? (
+              t('action.more')
+            ) : (
+              <>
+                {t('action.more')} <MoreOutlined aria-hidden />
+              </>
+            )}
           </Button>
         </Dropdown>
       )}

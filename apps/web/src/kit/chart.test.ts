@@ -25,8 +25,25 @@ describe('scaleTo', () => {
 
 describe('summarise', () => {
   it('gives the newest and the highest value', () => {
-    expect(summarise([{ name: 'a', points: [[1, 2], [2, 5], [3, null], [4, 1]] }])).toEqual([{ name: 'a', latest: 1, max: 5 }])
-    expect(summarise([{ name: 'a', points: [[1, null]] }, { name: 'b', points: [] }])).toEqual([
+    expect(
+      summarise([
+        {
+          name: 'a',
+          points: [
+            [1, 2],
+            [2, 5],
+            [3, null],
+            [4, 1],
+          ],
+        },
+      ]),
+    ).toEqual([{ name: 'a', latest: 1, max: 5 }])
+    expect(
+      summarise([
+        { name: 'a', points: [[1, null]] },
+        { name: 'b', points: [] },
+      ]),
+    ).toEqual([
       { name: 'a', latest: null, max: null },
       { name: 'b', latest: null, max: null },
     ])
@@ -35,7 +52,34 @@ describe('summarise', () => {
 
 describe('withGaps', () => {
   it('breaks the line where samples are missing', () => {
-    expect(withGaps([[0, 1], [5, 2], [30, 3]], 5)).toEqual([[0, 1], [5, 2], [10, null], [30, 3]])
-    expect(withGaps([[0, 1], [6, 2], [12, 3]], 5)).toEqual([[0, 1], [6, 2], [12, 3]])
+    expect(
+      withGaps(
+        [
+          [0, 1],
+          [5, 2],
+          [30, 3],
+        ],
+        5,
+      ),
+    ).toEqual([
+      [0, 1],
+      [5, 2],
+      [10, null],
+      [30, 3],
+    ])
+    expect(
+      withGaps(
+        [
+          [0, 1],
+          [6, 2],
+          [12, 3],
+        ],
+        5,
+      ),
+    ).toEqual([
+      [0, 1],
+      [6, 2],
+      [12, 3],
+    ])
   })
 })

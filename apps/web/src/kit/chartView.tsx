@@ -1,6 +1,13 @@
 import dayjs from 'dayjs'
 import { LineChart, type LineSeriesOption } from 'echarts/charts'
-import { AriaComponent, GridComponent, TooltipComponent, type AriaComponentOption, type GridComponentOption, type TooltipComponentOption } from 'echarts/components'
+import {
+  AriaComponent,
+  GridComponent,
+  TooltipComponent,
+  type AriaComponentOption,
+  type GridComponentOption,
+  type TooltipComponentOption,
+} from 'echarts/components'
 import { connect, init, use, type ComposeOption, type ECharts } from 'echarts/core'
 import { SVGRenderer } from 'echarts/renderers'
 import { useEffect, useRef } from 'react'

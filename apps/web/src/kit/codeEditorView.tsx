@@ -69,7 +69,16 @@ const nothingWrong: readonly CodeProblem[] = []
  * It is heavy: whoever shows one loads it with its language as a chunk.
  * @param language with what belongs to it, such as completion; has to stay the same
  */
-export function CodeEditorView({ label, id, value = '', onChange, problems = nothingWrong, original, language, ref }: CodeEditorProps & { readonly language: Extension }) {
+export function CodeEditorView({
+  label,
+  id,
+  value = '',
+  onChange,
+  problems = nothingWrong,
+  original,
+  language,
+  ref,
+}: CodeEditorProps & { readonly language: Extension }) {
   const phrases = useEditorPhrases()
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(null)
@@ -89,14 +98,26 @@ export function CodeEditorView({ label, id, value = '', onChange, problems = not
       syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
       language,
       search({ top: true }),
-      EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false', ...(id !== undefined && { id }), ...(readOnly && { 'aria-readonly': 'true' }) }),
+      EditorView.contentAttributes.of({
+        'aria-label': label,
+        spellcheck: 'false',
+        ...(id !== undefined && { id }),
+        ...(readOnly && { 'aria-readonly': 'true' }),
+      }),
       EditorState.phrases.of(phrases),
       EditorState.tabSize.of(2),
       EditorView.lineWrapping,
       compared.current.of([]),
       ...(readOnly
         ? [EditorState.readOnly.of(true), keymap.of([...searchKeymap, ...defaultKeymap])]
-        : [history(), bracketMatching(), indentOnInput(), highlightActiveLine(), lintGutter(), keymap.of([...searchKeymap, ...defaultKeymap, ...historyKeymap])]),
+        : [
+            history(),
+            bracketMatching(),
+            indentOnInput(),
+            highlightActiveLine(),
+            lintGutter(),
+            keymap.of([...searchKeymap, ...defaultKeymap, ...historyKeymap]),
+          ]),
       EditorView.updateListener.of((update) => {
         if (update.docChanged) changed.current?.(update.state.doc.toString())
       }),
@@ -118,7 +139,8 @@ export function CodeEditorView({ label, id, value = '', onChange, problems = not
   useEffect(() => {
     const { current: editor } = view
     if (editor === null) return
-    const comparing = original === undefined ? [] : unifiedMergeView({ original, mergeControls: false, ...(readOnly && { collapseUnchanged: { margin: 3, minSize: 6 } }) })
+    const comparing =
+      original === undefined ? [] : unifiedMergeView({ original, mergeControls: false, ...(readOnly && { collapseUnchanged: { margin: 3, minSize: 6 } }) })
     // What it was compared with before has to go first: the comparison keeps what it began with.
     editor.dispatch({ effects: compared.current.reconfigure([]) })
     editor.dispatch({ effects: compared.current.reconfigure(comparing) })

@@ -131,7 +131,15 @@ export const col = {
   tags: <Row,>(key: string, title: string, value: (row: Row) => readonly string[], options: ColumnOptions = {}): Column<Row> =>
     base<Row>(key, title, options, (row) => {
       const tags = value(row)
-      return tags.length === 0 ? format.nothing : <span className="zs-tags">{tags.map((tag) => <Tag key={tag}>{cut(tag, options.width === undefined ? undefined : options.width - 32)}</Tag>)}</span>
+      return tags.length === 0 ? (
+        format.nothing
+      ) : (
+        <span className="zs-tags">
+          {tags.map((tag) => (
+            <Tag key={tag}>{cut(tag, options.width === undefined ? undefined : options.width - 32)}</Tag>
+          ))}
+        </span>
+      )
     }),
   /** Anything else. */
   custom: <Row,>(key: string, title: string, render: (row: Row) => ReactNode, options: ColumnOptions = {}): Column<Row> =>

@@ -18,8 +18,7 @@ export function bytes(value: number | null | undefined): string {
   return `${value < 0 ? '-' : ''}${text} ${units[unit]}`
 }
 
-export const bytesPerSecond = (value: number | null | undefined): string =>
-  value === null || value === undefined ? nothing : `${bytes(value)}/s`
+export const bytesPerSecond = (value: number | null | undefined): string => (value === null || value === undefined ? nothing : `${bytes(value)}/s`)
 
 const trimZeros = (text: string): string => text.replace(/\.?0+$/, '')
 
@@ -56,8 +55,7 @@ export function number(value: number | null | undefined, decimals = 2): string {
 }
 
 /** 0 to 1 as 12.34%. */
-export const percent = (value: number | null | undefined): string =>
-  value === null || value === undefined ? nothing : `${number(value * 100)}%`
+export const percent = (value: number | null | undefined): string => (value === null || value === undefined ? nothing : `${number(value * 100)}%`)
 
 /** In the person's own zone. */
 export const dateTime = (moment: string | number | null | undefined): string =>

@@ -28,11 +28,13 @@ export interface Judging {
 const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === ''
 
 /** A schema's judgement of some values. */
-const judging = (schema: z.ZodType, of: (value: unknown) => boolean): Judging['validator'] => async (_rule, value) => {
-  if (!of(value)) return
-  const result = schema.safeParse(given(schema, value))
-  if (!result.success) throw new Error(result.error.issues[0]?.message ?? '')
-}
+const judging =
+  (schema: z.ZodType, of: (value: unknown) => boolean): Judging['validator'] =>
+  async (_rule, value) => {
+    if (!of(value)) return
+    const result = schema.safeParse(given(schema, value))
+    if (!result.success) throw new Error(result.error.issues[0]?.message ?? '')
+  }
 
 /**
  * A zod schema as antd rules; the first thing wrong is what the person reads. That something is
@@ -45,7 +47,8 @@ export const rulesOf = (schema: z.ZodType): Judging[] => [
 ]
 
 /** The second of two password entries. */
-export const samePassword = (other: string, message: string): Rule =>
+export const samePassword =
+  (other: string, message: string): Rule =>
   ({ getFieldValue }) => ({
     validator: async (_rule, value: unknown) => {
       if (value !== undefined && value !== '' && value !== getFieldValue(other)) throw new Error(message)

@@ -91,12 +91,33 @@ export default function TerminalView({ open, resumeKey, label, focus = true, onP
           {t(`terminal.phase.${state.phase}`)}
           {tabLeaves && ` · ${t('terminal.tabLeaves')}`}
         </span>
-        <Tool text={t('terminal.copy')} icon={<CopyOutlined />} onClick={() => void copyText(live.current?.screen.getSelection() || visibleText(live.current?.screen))} />
+        <Tool
+          text={t('terminal.copy')}
+          icon={<CopyOutlined />}
+          onClick={() => void copyText(live.current?.screen.getSelection() || visibleText(live.current?.screen))}
+        />
         {/* Only a page from https may read the clipboard. */}
-        {'clipboard' in navigator && <Tool text={t('terminal.paste')} icon={<SnippetsOutlined />} disabled={state.phase !== 'ready'} onClick={() => void paste()} />}
-        <Tool text={t('terminal.smaller')} icon={<ZoomOutOutlined />} disabled={settings.fontSize <= 10} onClick={() => change({ fontSize: settings.fontSize - 1 })} />
-        <Tool text={t('terminal.larger')} icon={<ZoomInOutlined />} disabled={settings.fontSize >= 24} onClick={() => change({ fontSize: settings.fontSize + 1 })} />
-        <Tool text={t('terminal.screenReader')} icon={<SoundOutlined />} pressed={settings.screenReader} onClick={() => change({ screenReader: !settings.screenReader })} />
+        {'clipboard' in navigator && (
+          <Tool text={t('terminal.paste')} icon={<SnippetsOutlined />} disabled={state.phase !== 'ready'} onClick={() => void paste()} />
+        )}
+        <Tool
+          text={t('terminal.smaller')}
+          icon={<ZoomOutOutlined />}
+          disabled={settings.fontSize <= 10}
+          onClick={() => change({ fontSize: settings.fontSize - 1 })}
+        />
+        <Tool
+          text={t('terminal.larger')}
+          icon={<ZoomInOutlined />}
+          disabled={settings.fontSize >= 24}
+          onClick={() => change({ fontSize: settings.fontSize + 1 })}
+        />
+        <Tool
+          text={t('terminal.screenReader')}
+          icon={<SoundOutlined />}
+          pressed={settings.screenReader}
+          onClick={() => change({ screenReader: !settings.screenReader })}
+        />
         <Popover trigger="click" placement="bottomRight" title={t('terminal.help')} content={<Help />}>
           <Button type="text" size="small" icon={<QuestionCircleOutlined />} aria-label={t('terminal.help')} />
         </Popover>
@@ -109,17 +130,42 @@ export default function TerminalView({ open, resumeKey, label, focus = true, onP
   )
 }
 
-function Tool({ text, icon, onClick, disabled = false, pressed }: { text: string; icon: ReactNode; onClick: () => void; disabled?: boolean; pressed?: boolean }) {
+function Tool({
+  text,
+  icon,
+  onClick,
+  disabled = false,
+  pressed,
+}: {
+  text: string
+  icon: ReactNode
+  onClick: () => void
+  disabled?: boolean
+  pressed?: boolean
+}) {
   return (
     <Tooltip title={text}>
-      <Button type="text" size="small" icon={icon} aria-label={text} disabled={disabled} onClick={onClick} {...(pressed !== undefined && { 'aria-pressed': pressed })} />
+      <Button
+        type="text"
+        size="small"
+        icon={icon}
+        aria-label={text}
+        disabled={disabled}
+        onClick={onClick}
+        {...(pressed !== undefined && { 'aria-pressed': pressed })}
+      />
     </Tooltip>
   )
 }
 
 function Help() {
   const { t } = useTranslation('kit')
-  const keys = { select: t('terminal.keys.select'), 'Ctrl+Shift+C': t('terminal.keys.copy'), 'Ctrl+Shift+V': t('terminal.keys.paste'), 'Ctrl+Shift+M': t('terminal.keys.tab') }
+  const keys = {
+    select: t('terminal.keys.select'),
+    'Ctrl+Shift+C': t('terminal.keys.copy'),
+    'Ctrl+Shift+V': t('terminal.keys.paste'),
+    'Ctrl+Shift+M': t('terminal.keys.tab'),
+  }
   return (
     <dl className="zs-terminal-help">
       {Object.entries(keys).map(([key, text]) => (
@@ -159,15 +205,36 @@ function Note({ state, dispatch }: { state: TerminalState; dispatch: (event: Ter
         </Bar>
       )
     case 'gaveUp':
-      return <Bar tone="bad" action={button(t('terminal.reconnect'), { type: 'due' })}>{t('terminal.gaveUp')} {state.message} {engine}</Bar>
+      return (
+        <Bar tone="bad" action={button(t('terminal.reconnect'), { type: 'due' })}>
+          {t('terminal.gaveUp')} {state.message} {engine}
+        </Bar>
+      )
     case 'refused':
-      return <Bar tone="bad" action={button(t('terminal.again'), { type: 'due' })}>{t('terminal.refused', { reason: state.message ?? '' })} {engine}</Bar>
+      return (
+        <Bar tone="bad" action={button(t('terminal.again'), { type: 'due' })}>
+          {t('terminal.refused', { reason: state.message ?? '' })} {engine}
+        </Bar>
+      )
     case 'taken':
-      return <Bar tone="" action={button(t('terminal.takeOver'), { type: 'takeOver' })}>{t('terminal.taken')}</Bar>
+      return (
+        <Bar tone="" action={button(t('terminal.takeOver'), { type: 'takeOver' })}>
+          {t('terminal.taken')}
+        </Bar>
+      )
     case 'ended':
-      return <Bar tone="plain" action={button(t('terminal.reopen'), { type: 'reopen' })}>{t('terminal.ended')}</Bar>
+      return (
+        <Bar tone="plain" action={button(t('terminal.reopen'), { type: 'reopen' })}>
+          {t('terminal.ended')}
+        </Bar>
+      )
     case 'exited':
-      if (state.message !== null) return <Bar tone="bad" action={button(t('terminal.reconnect'), { type: 'reopen' })}>{t('terminal.endedBy', { reason: state.message })} {engine}</Bar>
+      if (state.message !== null)
+        return (
+          <Bar tone="bad" action={button(t('terminal.reconnect'), { type: 'reopen' })}>
+            {t('terminal.endedBy', { reason: state.message })} {engine}
+          </Bar>
+        )
       return (
         <Bar tone="plain" action={button(t('terminal.reopen'), { type: 'reopen' })}>
           {state.exitCode === null ? t('terminal.exited') : t('terminal.exitedWith', { code: state.exitCode })}
@@ -186,7 +253,14 @@ const Bar = ({ tone, action, children }: { tone: '' | 'bad' | 'plain'; action?: 
 type Latest = RefObject<{ open: TerminalProps['open']; onSize: TerminalProps['onSize']; phase: TerminalState['phase']; tabLeaves: boolean }>
 
 /** The xterm screen: made once, fitted to its frame, told of settings. */
-function useScreen({ frame, live, latest, label, settings, onToggleTab }: {
+function useScreen({
+  frame,
+  live,
+  latest,
+  label,
+  settings,
+  onToggleTab,
+}: {
   frame: RefObject<HTMLDivElement | null>
   live: RefObject<Live | null>
   latest: Latest
@@ -307,7 +381,14 @@ function catchUp(here: Live): void {
 const optionsOf = (settings: TerminalSettings) => ({ fontSize: settings.fontSize, screenReaderMode: settings.screenReader })
 
 /** Does what the connection's state asks for, and reports back. */
-function useConnection({ state, dispatch, live, latest, resumeKey, newShellText }: {
+function useConnection({
+  state,
+  dispatch,
+  live,
+  latest,
+  resumeKey,
+  newShellText,
+}: {
   state: TerminalState
   dispatch: (event: TerminalEvent) => void
   live: RefObject<Live | null>
@@ -321,18 +402,16 @@ function useConnection({ state, dispatch, live, latest, resumeKey, newShellText 
     if (phase !== 'opening') return undefined
     let left = false
     const size = sizeOf(live.current)
-    latest.current
-      .open({ ...size, take_over: takeOver, ...(terminalId !== null && { terminal_id: terminalId }) })
-      .then(
-        (opened) => {
-          if (!left) dispatch({ type: 'opened', attempt, terminalId: opened.terminal_id, socketPath: opened.socket_path })
-        },
-        (thrown: unknown) => {
-          if (left) return
-          const error = toApiError(thrown)
-          dispatch({ type: 'notOpened', attempt, why: whyNot(error, terminalId !== null), message: errorText(error), engine: error.engine, now: Date.now() })
-        },
-      )
+    latest.current.open({ ...size, take_over: takeOver, ...(terminalId !== null && { terminal_id: terminalId }) }).then(
+      (opened) => {
+        if (!left) dispatch({ type: 'opened', attempt, terminalId: opened.terminal_id, socketPath: opened.socket_path })
+      },
+      (thrown: unknown) => {
+        if (left) return
+        const error = toApiError(thrown)
+        dispatch({ type: 'notOpened', attempt, why: whyNot(error, terminalId !== null), message: errorText(error), engine: error.engine, now: Date.now() })
+      },
+    )
     return () => {
       left = true
     }
@@ -357,7 +436,12 @@ function useConnection({ state, dispatch, live, latest, resumeKey, newShellText 
         remembered.write(resumeKey, null)
         here.ahead = ''
         const { exit_code: exitCode, problem } = frame.data
-        return dispatch({ type: 'exit', attempt, exitCode, ...(problem !== undefined && { message: errorText({ status: 0, ...problem }), engine: problem.engine ?? null }) })
+        return dispatch({
+          type: 'exit',
+          attempt,
+          exitCode,
+          ...(problem !== undefined && { message: errorText({ status: 0, ...problem }), engine: problem.engine ?? null }),
+        })
       }
       replayLeft = frame.data.replay_bytes
       atReplayStart = replayLeft > 0

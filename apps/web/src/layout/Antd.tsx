@@ -12,7 +12,12 @@ export default function Antd({ children }: { readonly children: ReactNode }) {
   return (
     // Without antd's space between the two characters of a button, which a screen reader would spell; and with an icon
     // that goes with the loading: antd's own waits for an animation that never was, and the button stays named "loading".
-    <ConfigProvider locale={zhCN} theme={theme} button={{ autoInsertSpace: false, loadingIcon: <LoadingOutlined aria-hidden /> }} inputSearch={{ searchIcon: <SearchOutlined aria-label={t('field.search')} /> }}>
+    <ConfigProvider
+      locale={zhCN}
+      theme={theme}
+      button={{ autoInsertSpace: false, loadingIcon: <LoadingOutlined aria-hidden /> }}
+      inputSearch={{ searchIcon: <SearchOutlined aria-label={t('field.search')} /> }}
+    >
       {children}
     </ConfigProvider>
   )

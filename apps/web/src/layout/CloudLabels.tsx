@@ -53,7 +53,9 @@ export function CloudLine({ cloud, labels = true }: { readonly cloud: CloudBasic
       <span className="zs-cut">{cloud.name}</span>
       {cloud.sandbox && <span className="zs-label zs-label-sandbox">{t('cloud.sandbox')}</span>}
       {cloud.status !== 'active' && <span className="zs-label zs-load-tight">{t(`cloud.status.${cloud.status}`)}</span>}
-      {(cloud.health === 'unreachable' || cloud.health === 'unauthorised') && <span className="zs-label zs-load-full">{t(`cloud.health.${cloud.health}`)}</span>}
+      {(cloud.health === 'unreachable' || cloud.health === 'unauthorised') && (
+        <span className="zs-label zs-load-full">{t(`cloud.health.${cloud.health}`)}</span>
+      )}
       {cloud.health === 'degraded' && <span className="zs-label zs-load-tight">{t('cloud.health.degraded')}</span>}
       <LoadLabel usage={cloud.usage} />
       {labels && <CloudLabels labels={cloud.labels} />}

@@ -31,7 +31,12 @@ import UserMenu from './UserMenu.tsx'
 const ProductDrawer = lazy(() => import('./ProductDrawer.tsx'))
 
 /** The console: top bar, the menu of the current group, the page. */
-export default function ConsoleLayout({ route, user, title, onTitle }: {
+export default function ConsoleLayout({
+  route,
+  user,
+  title,
+  onTitle,
+}: {
   readonly route: Route
   readonly user: CurrentUser
   readonly title: string | null
@@ -54,11 +59,7 @@ export default function ConsoleLayout({ route, user, title, onTitle }: {
   useEffect(() => setMenuOpen(false), [route, narrow])
   useChanges()
 
-  const links = (
-    <>
-      {overview !== null && mayAccess(overview.access, person) && <NavLink to={paths.overview()}>{t('nav.overview')}</NavLink>}
-    </>
-  )
+  const links = <>{overview !== null && mayAccess(overview.access, person) && <NavLink to={paths.overview()}>{t('nav.overview')}</NavLink>}</>
   const siteLinks = (
     <>
       {isBuilt(paths.market.template) && <NavLink to={paths.market()}>{t('nav.market')}</NavLink>}
@@ -70,82 +71,89 @@ export default function ConsoleLayout({ route, user, title, onTitle }: {
   return (
     <Antd>
       <App component={false}>
-      <div className="zs-console">
-        <SkipLink />
-        <header className="zs-top">
-          {narrow ? (
-            <Button type="text" icon={<MenuOutlined />} aria-label={t('nav.menu')} aria-expanded={menuOpen} onClick={() => setMenuOpen(true)} />
-          ) : (
-            <Button type="text" icon={<AppstoreOutlined aria-hidden />} aria-expanded={products} onClick={() => setProducts(true)}>
-              {t('products.open')}
-            </Button>
-          )}
-          <Brand />
-          {!narrow && (
-            <nav className="zs-top-links" aria-label={t('nav.main')}>
-              {links}
-            </nav>
-          )}
-          {withSwitcher && <CloudSwitcher route={route} narrow={narrow} />}
-          {!narrow && (
-            <nav className="zs-top-links zs-top-site" aria-label={t('nav.site')}>
-              {siteLinks}
-            </nav>
-          )}
-          <div className="zs-top-end">
-            <UserMenu user={user} />
-          </div>
-        </header>
-        <div className="zs-body">
-          {!narrow && hasMenu && (
-            <aside className={sidebar ? 'zs-side' : 'zs-side zs-side-closed'}>
-              {sidebar && <Sidebar menu={menu} current={route} />}
-              <Button
-                type="text"
-                className="zs-side-toggle"
-                icon={sidebar ? <MenuFoldOutlined /> : <MenuUnfoldOutlined />}
-                aria-label={sidebar ? t('nav.fold') : t('nav.unfold')}
-                aria-expanded={sidebar}
-                onClick={() => {
-                  writeSidebarOpen(!sidebar)
-                  setSidebar(!sidebar)
-                }}
-              />
-            </aside>
-          )}
-          <main id="main" tabIndex={-1} className="zs-main">
-            <PageHeadContext value={{ setTitle: onTitle, status, actions }}>
-              {user.bp_id !== null && <AccountNotice id={user.bp_id} />}
-              <PageHeader route={route} title={title} onStatus={setStatus} onActions={setActions} />
-              <PageOutlet route={route} />
-            </PageHeadContext>
-          </main>
-        </div>
-        {narrow && (
-          <Drawer open={menuOpen} placement="left" size={300} title={t('nav.menu')} onClose={() => setMenuOpen(false)} classNames={{ body: 'zs-mobile-menu' }}>
-            {hasMenu && <Sidebar menu={menu} current={route} onOpen={() => setMenuOpen(false)} />}
-            <nav className="zs-mobile-links" aria-label={t('nav.site')}>
-              {links}
-              {siteLinks}
-              <Button
-                block
-                icon={<AppstoreOutlined aria-hidden />}
-                onClick={() => {
-                  setMenuOpen(false)
-                  setProducts(true)
-                }}
-              >
-                {t('products.title')}
+        <div className="zs-console">
+          <SkipLink />
+          <header className="zs-top">
+            {narrow ? (
+              <Button type="text" icon={<MenuOutlined />} aria-label={t('nav.menu')} aria-expanded={menuOpen} onClick={() => setMenuOpen(true)} />
+            ) : (
+              <Button type="text" icon={<AppstoreOutlined aria-hidden />} aria-expanded={products} onClick={() => setProducts(true)}>
+                {t('products.open')}
               </Button>
-            </nav>
-          </Drawer>
-        )}
-        {products && (
-          <Suspense>
-            <ProductDrawer person={person} current={route} onClose={() => setProducts(false)} />
-          </Suspense>
-        )}
-      </div>
+            )}
+            <Brand />
+            {!narrow && (
+              <nav className="zs-top-links" aria-label={t('nav.main')}>
+                {links}
+              </nav>
+            )}
+            {withSwitcher && <CloudSwitcher route={route} narrow={narrow} />}
+            {!narrow && (
+              <nav className="zs-top-links zs-top-site" aria-label={t('nav.site')}>
+                {siteLinks}
+              </nav>
+            )}
+            <div className="zs-top-end">
+              <UserMenu user={user} />
+            </div>
+          </header>
+          <div className="zs-body">
+            {!narrow && hasMenu && (
+              <aside className={sidebar ? 'zs-side' : 'zs-side zs-side-closed'}>
+                {sidebar && <Sidebar menu={menu} current={route} />}
+                <Button
+                  type="text"
+                  className="zs-side-toggle"
+                  icon={sidebar ? <MenuFoldOutlined /> : <MenuUnfoldOutlined />}
+                  aria-label={sidebar ? t('nav.fold') : t('nav.unfold')}
+                  aria-expanded={sidebar}
+                  onClick={() => {
+                    writeSidebarOpen(!sidebar)
+                    setSidebar(!sidebar)
+                  }}
+                />
+              </aside>
+            )}
+            <main id="main" tabIndex={-1} className="zs-main">
+              <PageHeadContext value={{ setTitle: onTitle, status, actions }}>
+                {user.bp_id !== null && <AccountNotice id={user.bp_id} />}
+                <PageHeader route={route} title={title} onStatus={setStatus} onActions={setActions} />
+                <PageOutlet route={route} />
+              </PageHeadContext>
+            </main>
+          </div>
+          {narrow && (
+            <Drawer
+              open={menuOpen}
+              placement="left"
+              size={300}
+              title={t('nav.menu')}
+              onClose={() => setMenuOpen(false)}
+              classNames={{ body: 'zs-mobile-menu' }}
+            >
+              {hasMenu && <Sidebar menu={menu} current={route} onOpen={() => setMenuOpen(false)} />}
+              <nav className="zs-mobile-links" aria-label={t('nav.site')}>
+                {links}
+                {siteLinks}
+                <Button
+                  block
+                  icon={<AppstoreOutlined aria-hidden />}
+                  onClick={() => {
+                    setMenuOpen(false)
+                    setProducts(true)
+                  }}
+                >
+                  {t('products.title')}
+                </Button>
+              </nav>
+            </Drawer>
+          )}
+          {products && (
+            <Suspense>
+              <ProductDrawer person={person} current={route} onClose={() => setProducts(false)} />
+            </Suspense>
+          )}
+        </div>
       </App>
     </Antd>
   )

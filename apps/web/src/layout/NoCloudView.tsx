@@ -29,7 +29,11 @@ export default function NoCloudView({ family }: { readonly family: CloudFamily }
               ))}
             </div>
           ) : (
-            mayRegister && <Link to={paths.platform.clouds()} className="zs-button">{t('noCloud.toClouds')}</Link>
+            mayRegister && (
+              <Link to={paths.platform.clouds()} className="zs-button">
+                {t('noCloud.toClouds')}
+              </Link>
+            )
           )
         }
       >

@@ -8,7 +8,12 @@ import type { Route } from '../routes.ts'
 import { routeOf } from './routeAt.ts'
 
 /** Where one is, the way back, the page's title, and the places for what the page adds to them. */
-export function PageHeader({ route, title, onStatus, onActions }: {
+export function PageHeader({
+  route,
+  title,
+  onStatus,
+  onActions,
+}: {
   readonly route: Route
   /** The name of the thing that the page is about, instead of the route's title. */
   readonly title: string | null
@@ -47,7 +52,13 @@ export function PageHeader({ route, title, onStatus, onActions }: {
       )}
       <div className="zs-head-line">
         {route.back !== undefined && (
-          <Button type="text" className="zs-back" icon={<ArrowLeftOutlined />} aria-label={parent === null ? t('nav.back') : t('nav.backTo', { page: t(`routes:${parent.title}`) })} onClick={goBack} />
+          <Button
+            type="text"
+            className="zs-back"
+            icon={<ArrowLeftOutlined />}
+            aria-label={parent === null ? t('nav.back') : t('nav.backTo', { page: t(`routes:${parent.title}`) })}
+            onClick={goBack}
+          />
         )}
         <h1 id="page-title" tabIndex={-1}>
           {title ?? own}

@@ -22,7 +22,11 @@ export default function PendingPage() {
       )}
       <EmptyState
         title={t('pending.title')}
-        action={<Link to={user === null ? paths.welcome() : landing(personOf(user))} className="zs-button zs-button-plain">{t('pending.back')}</Link>}
+        action={
+          <Link to={user === null ? paths.welcome() : landing(personOf(user))} className="zs-button zs-button-plain">
+            {t('pending.back')}
+          </Link>
+        }
       >
         {t('pending.text', { page })}
       </EmptyState>

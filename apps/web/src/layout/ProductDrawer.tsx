@@ -17,11 +17,7 @@ import { prefetchPage } from './pages.ts'
 const searchList = 'products'
 
 /** All products by group, and a search over them. */
-export default function ProductDrawer({ person, current, onClose }: {
-  readonly person: Person
-  readonly current: Route
-  readonly onClose: () => void
-}) {
+export default function ProductDrawer({ person, current, onClose }: { readonly person: Person; readonly current: Route; readonly onClose: () => void }) {
   const { t } = useTranslation(['shell', 'routes'])
   const navigate = useNavigate()
   useReturnFocus()
@@ -87,7 +83,12 @@ export default function ProductDrawer({ person, current, onClose }: {
               <ul>
                 {entries.map((route) => (
                   <li key={route.path}>
-                    <Link to={route.path} onClick={open} onMouseEnter={() => prefetchPage(route)} aria-current={route.path === current.path ? 'page' : undefined}>
+                    <Link
+                      to={route.path}
+                      onClick={open}
+                      onMouseEnter={() => prefetchPage(route)}
+                      aria-current={route.path === current.path ? 'page' : undefined}
+                    >
                       {t(`routes:${route.title}`)}
                     </Link>
                   </li>

@@ -3,7 +3,12 @@ import { routes, type Route } from '../routes.ts'
 const escape = (text: string): string => text.replace(/[.*+?^$()|[\]\\]/g, String.raw`\$&`)
 
 const patternOf = (path: string): RegExp =>
-  new RegExp(`^${path.split('/').map((part) => (part.endsWith('?}') ? '' : part === '' ? '' : `/${escape(part).replace(/\{\w+\}/g, '[^/]+')}`)).join('')}${path.endsWith('?}') ? '(/[^/]+)?' : ''}/?$`)
+  new RegExp(
+    `^${path
+      .split('/')
+      .map((part) => (part.endsWith('?}') ? '' : part === '' ? '' : `/${escape(part).replace(/\{\w+\}/g, '[^/]+')}`))
+      .join('')}${path.endsWith('?}') ? '(/[^/]+)?' : ''}/?$`,
+  )
 
 const exact = new Map(routes.map((route) => [route.path, route]))
 const patterns = routes.filter((route) => route.path.includes('{')).map((route) => ({ route, pattern: patternOf(route.path) }))

@@ -27,7 +27,10 @@ export const agentPaths = {
 export const innerNic = /^(lo|docker|veth|br-|virbr|cni|flannel|cali)/
 
 /** Such as a database stores. */
-const text = z.string().max(255).refine((value) => value.isWellFormed() && !value.includes('\0'), 'not a text')
+const text = z
+  .string()
+  .max(255)
+  .refine((value) => value.isWellFormed() && !value.includes('\0'), 'not a text')
 const gpu = z.object({
   index: z.int(),
   uuid: text,
@@ -52,7 +55,9 @@ export const nodeFacts = z.object({
   nics: z.array(z.object({ name: text, mac: text, addresses: z.array(text).max(64), speed_mbps: z.int().nullable() })).max(256),
   gpus: z.array(gpu).max(64),
   /** Null where no Docker Engine answers. */
-  docker: z.object({ version: text, api_version: text, storage_driver: text, root: text, compose_version: text.nullable(), gpu_runtime: z.boolean() }).nullable(),
+  docker: z
+    .object({ version: text, api_version: text, storage_driver: text, root: text, compose_version: text.nullable(), gpu_runtime: z.boolean() })
+    .nullable(),
   /** Why there is none. */
   docker_error: text.nullable(),
   booted_at: text,
@@ -69,7 +74,17 @@ export const nodeMetrics = z.object({
   memory: z.object({ total_bytes: z.number(), used_bytes: z.number() }),
   disks: z.array(z.object({ mount: text, total_bytes: z.number(), used_bytes: z.number() })).max(256),
   nics: z.array(z.object({ name: text, received_bytes: z.number(), sent_bytes: z.number() })).max(256),
-  gpus: z.array(z.object({ uuid: text, share: z.number().nullable(), memory_used_bytes: z.number().nullable(), temperature_celsius: z.number().nullable(), power_watts: z.number().nullable() })).max(64),
+  gpus: z
+    .array(
+      z.object({
+        uuid: text,
+        share: z.number().nullable(),
+        memory_used_bytes: z.number().nullable(),
+        temperature_celsius: z.number().nullable(),
+        power_watts: z.number().nullable(),
+      }),
+    )
+    .max(64),
 })
 export type NodeMetrics = z.output<typeof nodeMetrics>
 
@@ -80,7 +95,18 @@ export const composeProject = z.object({
   /** `docker-compose.yml`, with every variable filled in. Left out: as it was the last time. */
   file: z.string().max(262_144).optional(),
   /** Files beside it, such as configs: relative paths without `..`. */
-  files: z.array(z.object({ path: z.string().max(255).regex(/^(?!\/)(?!.*(^|\/)\.\.(\/|$))[A-Za-z0-9._/-]+$/), content_base64: z.string().max(1_400_000) })).max(100).default([]),
+  files: z
+    .array(
+      z.object({
+        path: z
+          .string()
+          .max(255)
+          .regex(/^(?!\/)(?!.*(^|\/)\.\.(\/|$))[A-Za-z0-9._/-]+$/),
+        content_base64: z.string().max(1_400_000),
+      }),
+    )
+    .max(100)
+    .default([]),
   /** Replicas by service. */
   scale: z.record(z.string(), z.int().min(0).max(1_000)).default({}),
   pull: z.boolean().default(false),

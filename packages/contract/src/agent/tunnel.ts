@@ -20,9 +20,11 @@ export const proof = z.strictObject({ signature, version: agentVersion })
 export const welcome = z.strictObject({ welcome: z.literal(true) })
 
 /** What the server signs. Each text names its speaker, so that none can be played back as the other's. */
-export const serverText = (edgeId: string, agentNonce: string, serverNonce: string): string => `zhisuan tunnel: the server\n${edgeId}\n${agentNonce}\n${serverNonce}`
+export const serverText = (edgeId: string, agentNonce: string, serverNonce: string): string =>
+  `zhisuan tunnel: the server\n${edgeId}\n${agentNonce}\n${serverNonce}`
 /** What the agent signs. */
-export const agentText = (edgeId: string, agentNonce: string, serverNonce: string): string => `zhisuan tunnel: the agent\n${edgeId}\n${serverNonce}\n${agentNonce}`
+export const agentText = (edgeId: string, agentNonce: string, serverNonce: string): string =>
+  `zhisuan tunnel: the agent\n${edgeId}\n${serverNonce}\n${agentNonce}`
 
 /** WebSocket close codes of ours (RFC 6455: 4000–4999). */
 export const tunnelCloses = {

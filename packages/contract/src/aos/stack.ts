@@ -9,7 +9,10 @@ import { description, keyword, name, plainLine, plainText } from '../validation.
 
 /** A Compose Specification file. */
 export const composeText = z.string().min(1, fieldTexts.composeRequired).max(262_144, fieldTexts.composeTooLong).regex(plainText, fieldTexts.controlCharacters)
-const variableName = z.string().max(64).regex(/^[A-Za-z_][A-Za-z0-9_]*$/, fieldTexts.variableName)
+const variableName = z
+  .string()
+  .max(64)
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, fieldTexts.variableName)
 
 /** What stands in a template as `${NAME}` and is asked for when it is deployed. */
 export const variable = z.object({
@@ -33,9 +36,16 @@ const fits: Readonly<Record<Variable['type'], (value: string, choices: readonly 
 /** Whether a value that is there is one that the variable may have. */
 export const fitsVariable = ({ type, choices }: Pick<Variable, 'type' | 'choices'>, value: string): boolean => fits[type](value, choices)
 
-const variables = z.array(variable).max(100).refine((list) => new Set(list.map(({ name }) => name)).size === list.length, fieldTexts.variableTwice)
+const variables = z
+  .array(variable)
+  .max(100)
+  .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, fieldTexts.variableTwice)
 
-const version = z.string().trim().max(32).regex(/^\d+(\.\d+){0,3}(-[A-Za-z0-9.]+)?$/, fieldTexts.version)
+const version = z
+  .string()
+  .trim()
+  .max(32)
+  .regex(/^\d+(\.\d+){0,3}(-[A-Za-z0-9.]+)?$/, fieldTexts.version)
 
 export const template = z.object({
   id: z.uuid(),
@@ -59,12 +69,69 @@ const templateName = z.string().max(64).regex(plainLine, fieldTexts.controlChara
 const templatesBase = '/api/aos/v1/templates'
 
 export const templates = {
-  list: defineCall({ id: 'aos.template.list', method: 'GET', path: templatesBase, summary: 'Application templates, each in its newest version', access: tenants, query: listQuery(['name', 'created_at', 'updated_at'], { keyword, name: templateName.optional(), id: z.uuid().optional(), labels: z.string().max(255).regex(plainLine, fieldTexts.controlCharacters).optional() }), response: listOf(template) }),
-  create: defineCall({ id: 'aos.template.create', method: 'POST', path: templatesBase, summary: 'Make a template, or another version of the one of that name', access: tenants, status: 201, body: z.object({ name, description: description.default(''), labels, version, ...content }), response: template }),
-  get: defineCall({ id: 'aos.template.get', method: 'GET', path: `${templatesBase}/{id}`, summary: 'One version of a template', access: tenants, params: byId, response: template }),
-  update: defineCall({ id: 'aos.template.update', method: 'PUT', path: `${templatesBase}/{id}`, summary: 'Change a version', access: tenants, params: byId, body: z.object({ description: description.default(''), labels, ...content }), response: template }),
-  delete: defineCall({ id: 'aos.template.delete', method: 'DELETE', path: templatesBase, summary: 'Delete one version by id, or all of a name', access: tenants, query: z.object({ name: templateName.optional(), id: z.uuid().optional() }).refine(({ name, id }) => (name === undefined) !== (id === undefined), { path: ['id'], message: fieldTexts.contentRequired }), response: empty }),
-  versions: defineCall({ id: 'aos.template.versions', method: 'GET', path: `${templatesBase}/versions/{id}`, summary: 'All versions of the template that one of them is of', access: tenants, params: byId, response: z.object({ items: z.array(template) }) }),
+  list: defineCall({
+    id: 'aos.template.list',
+    method: 'GET',
+    path: templatesBase,
+    summary: 'Application templates, each in its newest version',
+    access: tenants,
+    query: listQuery(['name', 'created_at', 'updated_at'], {
+      keyword,
+      name: templateName.optional(),
+      id: z.uuid().optional(),
+      labels: z.string().max(255).regex(plainLine, fieldTexts.controlCharacters).optional(),
+    }),
+    response: listOf(template),
+  }),
+  create: defineCall({
+    id: 'aos.template.create',
+    method: 'POST',
+    path: templatesBase,
+    summary: 'Make a template, or another version of the one of that name',
+    access: tenants,
+    status: 201,
+    body: z.object({ name, description: description.default(''), labels, version, ...content }),
+    response: template,
+  }),
+  get: defineCall({
+    id: 'aos.template.get',
+    method: 'GET',
+    path: `${templatesBase}/{id}`,
+    summary: 'One version of a template',
+    access: tenants,
+    params: byId,
+    response: template,
+  }),
+  update: defineCall({
+    id: 'aos.template.update',
+    method: 'PUT',
+    path: `${templatesBase}/{id}`,
+    summary: 'Change a version',
+    access: tenants,
+    params: byId,
+    body: z.object({ description: description.default(''), labels, ...content }),
+    response: template,
+  }),
+  delete: defineCall({
+    id: 'aos.template.delete',
+    method: 'DELETE',
+    path: templatesBase,
+    summary: 'Delete one version by id, or all of a name',
+    access: tenants,
+    query: z
+      .object({ name: templateName.optional(), id: z.uuid().optional() })
+      .refine(({ name, id }) => (name === undefined) !== (id === undefined), { path: ['id'], message: fieldTexts.contentRequired }),
+    response: empty,
+  }),
+  versions: defineCall({
+    id: 'aos.template.versions',
+    method: 'GET',
+    path: `${templatesBase}/versions/{id}`,
+    summary: 'All versions of the template that one of them is of',
+    access: tenants,
+    params: byId,
+    response: z.object({ items: z.array(template) }),
+  }),
 } as const
 
 export const stackStatuses = ['deploying', 'running', 'degraded', 'stopped', 'updating', 'rolling_back', 'deleting', 'error', 'unknown'] as const
@@ -112,23 +179,83 @@ export const composeProblem = z.object({ line: z.int(), column: z.int(), message
 const stacksBase = '/api/aos/v1/docker/stacks'
 const values = z.record(variableName, z.string().max(4_096).regex(plainText, fieldTexts.controlCharacters)).default({})
 /** A config as a file beside the compose file, which may be mounted as `./path`. */
-export const stackFile = z.object({ config_id: z.uuid(), path: z.string().trim().max(128).regex(/^[A-Za-z0-9_][A-Za-z0-9._-]*(\/[A-Za-z0-9_][A-Za-z0-9._-]*)*$/, fieldTexts.stackFilePath) })
+export const stackFile = z.object({
+  config_id: z.uuid(),
+  path: z
+    .string()
+    .trim()
+    .max(128)
+    .regex(/^[A-Za-z0-9_][A-Za-z0-9._-]*(\/[A-Za-z0-9_][A-Za-z0-9._-]*)*$/, fieldTexts.stackFilePath),
+})
 export type StackFile = z.output<typeof stackFile>
-const stackFiles = z.array(stackFile).max(50).refine((list) => new Set(list.map(({ path }) => path)).size === list.length, fieldTexts.stackFileTwice)
+const stackFiles = z
+  .array(stackFile)
+  .max(50)
+  .refine((list) => new Set(list.map(({ path }) => path)).size === list.length, fieldTexts.stackFileTwice)
 /** Left out, an update keeps the configs that there are. */
 const source = z.object({ compose: composeText.optional(), template_id: z.uuid().optional(), values, configs: stackFiles.optional() })
-const oneSource = (body: { compose?: string | undefined; template_id?: string | undefined }): boolean => (body.compose === undefined) !== (body.template_id === undefined)
+const oneSource = (body: { compose?: string | undefined; template_id?: string | undefined }): boolean =>
+  (body.compose === undefined) !== (body.template_id === undefined)
 
 /** What a stack was asked to be, once. */
-export const stackRevision = z.object({ revision: z.int(), compose: z.string(), values: z.record(z.string(), z.string()), configs: z.array(stackFile), template: stack.shape.template, created_by: z.string(), created_at: moment })
+export const stackRevision = z.object({
+  revision: z.int(),
+  compose: z.string(),
+  values: z.record(z.string(), z.string()),
+  configs: z.array(stackFile),
+  template: stack.shape.template,
+  created_by: z.string(),
+  created_at: moment,
+})
 export type StackRevision = z.output<typeof stackRevision>
 
 export const stacks = {
-  list: defineCall({ id: 'aos.stack.list', method: 'GET', path: stacksBase, summary: 'Stacks', access: tenants, query: listQuery(['name', 'status', 'created_at', 'updated_at'], { keyword, edge_id: z.uuid().optional(), status: z.enum(stackStatuses).optional() }), response: listOf(stack) }),
-  create: defineCall({ id: 'aos.stack.create', method: 'POST', path: stacksBase, summary: 'Deploy a compose file or a template to nodes', access: tenants, status: 202, body: source.extend({ name, description: description.default(''), placement }).refine(oneSource, { path: ['compose'], message: fieldTexts.composeRequired }), response: z.object({ deployment_id: z.uuid(), items: z.array(stack) }) }),
+  list: defineCall({
+    id: 'aos.stack.list',
+    method: 'GET',
+    path: stacksBase,
+    summary: 'Stacks',
+    access: tenants,
+    query: listQuery(['name', 'status', 'created_at', 'updated_at'], { keyword, edge_id: z.uuid().optional(), status: z.enum(stackStatuses).optional() }),
+    response: listOf(stack),
+  }),
+  create: defineCall({
+    id: 'aos.stack.create',
+    method: 'POST',
+    path: stacksBase,
+    summary: 'Deploy a compose file or a template to nodes',
+    access: tenants,
+    status: 202,
+    body: source
+      .extend({ name, description: description.default(''), placement })
+      .refine(oneSource, { path: ['compose'], message: fieldTexts.composeRequired }),
+    response: z.object({ deployment_id: z.uuid(), items: z.array(stack) }),
+  }),
   /** Of a template, which configs there will be is not known yet. */
-  validate: defineCall({ id: 'aos.stack.validate', method: 'POST', path: '/api/aos/v1/docker/compose-checks', summary: 'What is wrong with a compose file, by lines, and which variables it asks for', access: tenants, audit: false, body: z.object({ compose: z.string().max(262_144, fieldTexts.composeTooLong).regex(plainText, fieldTexts.controlCharacters), configs: stackFiles.default([]), template: z.boolean().default(false) }), response: z.object({ problems: z.array(composeProblem), services: z.array(z.string()), variables: z.array(z.string()) }) }),
-  delete: defineCall({ id: 'aos.stack.delete', method: 'DELETE', path: `${stacksBase}/{id}`, summary: 'Take a stack down', access: tenants, params: byId, status: 202, response: stack }),
+  validate: defineCall({
+    id: 'aos.stack.validate',
+    method: 'POST',
+    path: '/api/aos/v1/docker/compose-checks',
+    summary: 'What is wrong with a compose file, by lines, and which variables it asks for',
+    access: tenants,
+    audit: false,
+    body: z.object({
+      compose: z.string().max(262_144, fieldTexts.composeTooLong).regex(plainText, fieldTexts.controlCharacters),
+      configs: stackFiles.default([]),
+      template: z.boolean().default(false),
+    }),
+    response: z.object({ problems: z.array(composeProblem), services: z.array(z.string()), variables: z.array(z.string()) }),
+  }),
+  delete: defineCall({
+    id: 'aos.stack.delete',
+    method: 'DELETE',
+    path: `${stacksBase}/{id}`,
+    summary: 'Take a stack down',
+    access: tenants,
+    params: byId,
+    status: 202,
+    response: stack,
+  }),
   action: defineCall({
     id: 'aos.stack.action',
     method: 'POST',
@@ -138,11 +265,33 @@ export const stacks = {
     params: byId,
     status: 202,
     // Without a file or template: the same with other values or configs.
-    body: z.discriminatedUnion('action', [source.extend({ action: z.literal('update') }), z.object({ action: z.literal('rollback'), revision: z.int().min(1).optional() }), z.object({ action: z.literal('stop') }), z.object({ action: z.literal('start') })]),
+    body: z.discriminatedUnion('action', [
+      source.extend({ action: z.literal('update') }),
+      z.object({ action: z.literal('rollback'), revision: z.int().min(1).optional() }),
+      z.object({ action: z.literal('stop') }),
+      z.object({ action: z.literal('start') }),
+    ]),
     response: stack,
   }),
-  composeConfig: defineCall({ id: 'aos.stack.composeConfig', method: 'GET', path: `${stacksBase}/{id}/compose-config`, summary: 'The file as it was deployed, and its revisions', access: tenants, params: byId, response: z.object({ compose: z.string(), resolved: z.string(), values: z.record(z.string(), z.string()), revisions: z.array(stackRevision) }) }),
-  operations: defineCall({ id: 'aos.stack.operations', method: 'GET', path: `${stacksBase}/{id}/operations`, summary: 'What was done to the stack, newest first', access: tenants, params: byId, query: listQuery(['created_at'], {}), response: listOf(operation) }),
+  composeConfig: defineCall({
+    id: 'aos.stack.composeConfig',
+    method: 'GET',
+    path: `${stacksBase}/{id}/compose-config`,
+    summary: 'The file as it was deployed, and its revisions',
+    access: tenants,
+    params: byId,
+    response: z.object({ compose: z.string(), resolved: z.string(), values: z.record(z.string(), z.string()), revisions: z.array(stackRevision) }),
+  }),
+  operations: defineCall({
+    id: 'aos.stack.operations',
+    method: 'GET',
+    path: `${stacksBase}/{id}/operations`,
+    summary: 'What was done to the stack, newest first',
+    access: tenants,
+    params: byId,
+    query: listQuery(['created_at'], {}),
+    response: listOf(operation),
+  }),
 } as const
 
 /** A service of a stack, as Compose means it. */
@@ -161,21 +310,104 @@ export const service = z.object({
 export type Service = z.output<typeof service>
 
 export const services = {
-  list: defineCall({ id: 'aos.service.list', method: 'GET', path: `${stacksBase}/{id}/services`, summary: 'Services of a stack', access: tenants, params: byId, response: z.object({ total: z.int(), items: z.array(service) }) }),
-  action: defineCall({ id: 'aos.service.action', method: 'POST', path: '/api/aos/v1/docker/services/{id}', summary: 'Scale, restart, stop or start a service', access: tenants, params: byId, status: 202, body: z.discriminatedUnion('action', [z.object({ action: z.literal('scale'), replicas: z.int().min(0).max(100) }), z.object({ action: z.enum(['restart', 'stop', 'start']) })]), response: service }),
-  delete: defineCall({ id: 'aos.service.delete', method: 'DELETE', path: '/api/aos/v1/docker/services/{id}', summary: 'Remove the containers of a service until the stack is updated', access: tenants, params: byId, status: 202, response: service }),
-  instances: defineCall({ id: 'aos.service.instances', method: 'GET', path: '/api/aos/v1/docker/services/{id}/instances', summary: 'Containers of a service', access: tenants, params: byId, response: listOf(container) }),
+  list: defineCall({
+    id: 'aos.service.list',
+    method: 'GET',
+    path: `${stacksBase}/{id}/services`,
+    summary: 'Services of a stack',
+    access: tenants,
+    params: byId,
+    response: z.object({ total: z.int(), items: z.array(service) }),
+  }),
+  action: defineCall({
+    id: 'aos.service.action',
+    method: 'POST',
+    path: '/api/aos/v1/docker/services/{id}',
+    summary: 'Scale, restart, stop or start a service',
+    access: tenants,
+    params: byId,
+    status: 202,
+    body: z.discriminatedUnion('action', [
+      z.object({ action: z.literal('scale'), replicas: z.int().min(0).max(100) }),
+      z.object({ action: z.enum(['restart', 'stop', 'start']) }),
+    ]),
+    response: service,
+  }),
+  delete: defineCall({
+    id: 'aos.service.delete',
+    method: 'DELETE',
+    path: '/api/aos/v1/docker/services/{id}',
+    summary: 'Remove the containers of a service until the stack is updated',
+    access: tenants,
+    params: byId,
+    status: 202,
+    response: service,
+  }),
+  instances: defineCall({
+    id: 'aos.service.instances',
+    method: 'GET',
+    path: '/api/aos/v1/docker/services/{id}/instances',
+    summary: 'Containers of a service',
+    access: tenants,
+    params: byId,
+    response: listOf(container),
+  }),
 } as const
 
 /** The stacks that were deployed at once. */
-export const stackDeployment = z.object({ id: z.uuid(), name: z.string(), description: z.string(), bp_id: z.uuid().nullable(), template: z.object({ id: z.uuid(), name: z.string(), version: z.string() }).nullable(), stack_count: z.int(), running_count: z.int(), status: z.enum(stackStatuses), created_by: z.string(), created_at: moment })
+export const stackDeployment = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  description: z.string(),
+  bp_id: z.uuid().nullable(),
+  template: z.object({ id: z.uuid(), name: z.string(), version: z.string() }).nullable(),
+  stack_count: z.int(),
+  running_count: z.int(),
+  status: z.enum(stackStatuses),
+  created_by: z.string(),
+  created_at: moment,
+})
 export type StackDeployment = z.output<typeof stackDeployment>
 
 export const stackDeployments = {
-  list: defineCall({ id: 'aos.deployment.list', method: 'GET', path: '/api/aos/v1/docker/deployments', summary: 'Applications: what was deployed at once', access: tenants, query: listQuery(['name', 'created_at'], { keyword }), response: listOf(stackDeployment) }),
-  get: defineCall({ id: 'aos.deployment.get', method: 'GET', path: '/api/aos/v1/docker/deployments/{id}', summary: 'One application', access: tenants, params: byId, response: stackDeployment }),
-  stacks: defineCall({ id: 'aos.deployment.stacks', method: 'GET', path: '/api/aos/v1/docker/deployments/{id}/stacks', summary: 'Stacks of an application, one for each node', access: tenants, params: byId, query: listQuery(['name', 'status', 'created_at'], { keyword }), response: listOf(stack) }),
-  delete: defineCall({ id: 'aos.deployment.delete', method: 'DELETE', path: '/api/aos/v1/docker/deployments/{id}', summary: 'Take an application down on every node', access: tenants, params: byId, status: 202, response: stackDeployment }),
+  list: defineCall({
+    id: 'aos.deployment.list',
+    method: 'GET',
+    path: '/api/aos/v1/docker/deployments',
+    summary: 'Applications: what was deployed at once',
+    access: tenants,
+    query: listQuery(['name', 'created_at'], { keyword }),
+    response: listOf(stackDeployment),
+  }),
+  get: defineCall({
+    id: 'aos.deployment.get',
+    method: 'GET',
+    path: '/api/aos/v1/docker/deployments/{id}',
+    summary: 'One application',
+    access: tenants,
+    params: byId,
+    response: stackDeployment,
+  }),
+  stacks: defineCall({
+    id: 'aos.deployment.stacks',
+    method: 'GET',
+    path: '/api/aos/v1/docker/deployments/{id}/stacks',
+    summary: 'Stacks of an application, one for each node',
+    access: tenants,
+    params: byId,
+    query: listQuery(['name', 'status', 'created_at'], { keyword }),
+    response: listOf(stack),
+  }),
+  delete: defineCall({
+    id: 'aos.deployment.delete',
+    method: 'DELETE',
+    path: '/api/aos/v1/docker/deployments/{id}',
+    summary: 'Take an application down on every node',
+    access: tenants,
+    params: byId,
+    status: 202,
+    response: stackDeployment,
+  }),
 } as const
 
 /** The configs that stacks have as files. */
@@ -187,15 +419,61 @@ export const stackConfigs = {
     summary: 'Configs of stacks, and which of them changed since they were deployed',
     access: tenants,
     query: listQuery(['path'], { stack_id: z.uuid().optional(), config_id: z.uuid().optional() }),
-    response: listOf(z.object({ stack: z.object({ id: z.uuid(), name: z.string() }), edge: z.object({ id: z.uuid(), name: z.string(), online: z.boolean() }), config: z.object({ id: z.uuid(), name: z.string() }), path: z.string(), revision: z.int(), newest_revision: z.int() })),
+    response: listOf(
+      z.object({
+        stack: z.object({ id: z.uuid(), name: z.string() }),
+        edge: z.object({ id: z.uuid(), name: z.string(), online: z.boolean() }),
+        config: z.object({ id: z.uuid(), name: z.string() }),
+        path: z.string(),
+        revision: z.int(),
+        newest_revision: z.int(),
+      }),
+    ),
   }),
-  put: defineCall({ id: 'aos.stackConfig.put', method: 'PUT', path: `${stacksBase}/cfgs`, summary: 'Give a stack these configs, in their newest text; services that mount a changed one are made anew', access: tenants, status: 202, body: z.object({ stack_id: z.uuid(), configs: stackFiles }), response: stack }),
+  put: defineCall({
+    id: 'aos.stackConfig.put',
+    method: 'PUT',
+    path: `${stacksBase}/cfgs`,
+    summary: 'Give a stack these configs, in their newest text; services that mount a changed one are made anew',
+    access: tenants,
+    status: 202,
+    body: z.object({ stack_id: z.uuid(), configs: stackFiles }),
+    response: stack,
+  }),
 } as const
 
 const nodeStacksBase = '/api/aos/v1/nodes/stacks'
 /** The same stacks, one at a time. */
 export const nodeStacks = {
-  create: defineCall({ id: 'aos.nodeStack.create', method: 'POST', path: nodeStacksBase, summary: 'Deploy a compose file or a template to one node', access: tenants, status: 202, body: source.extend({ name, description: description.default(''), edge_id: z.uuid() }).refine(oneSource, { path: ['compose'], message: fieldTexts.composeRequired }), response: stack }),
-  get: defineCall({ id: 'aos.nodeStack.get', method: 'GET', path: `${nodeStacksBase}/{id}`, summary: 'One stack, with its services', access: tenants, params: byId, response: stack.extend({ services: z.array(service) }) }),
-  delete: defineCall({ id: 'aos.nodeStack.delete', method: 'DELETE', path: `${nodeStacksBase}/{id}`, summary: 'Take a stack down', access: tenants, params: byId, status: 202, response: stack }),
+  create: defineCall({
+    id: 'aos.nodeStack.create',
+    method: 'POST',
+    path: nodeStacksBase,
+    summary: 'Deploy a compose file or a template to one node',
+    access: tenants,
+    status: 202,
+    body: source
+      .extend({ name, description: description.default(''), edge_id: z.uuid() })
+      .refine(oneSource, { path: ['compose'], message: fieldTexts.composeRequired }),
+    response: stack,
+  }),
+  get: defineCall({
+    id: 'aos.nodeStack.get',
+    method: 'GET',
+    path: `${nodeStacksBase}/{id}`,
+    summary: 'One stack, with its services',
+    access: tenants,
+    params: byId,
+    response: stack.extend({ services: z.array(service) }),
+  }),
+  delete: defineCall({
+    id: 'aos.nodeStack.delete',
+    method: 'DELETE',
+    path: `${nodeStacksBase}/{id}`,
+    summary: 'Take a stack down',
+    access: tenants,
+    params: byId,
+    status: 202,
+    response: stack,
+  }),
 } as const

@@ -62,7 +62,12 @@ export const ledgerEntry = z.object({
 })
 export type LedgerEntry = z.output<typeof ledgerEntry>
 
-const entryFilters = { kind: z.enum(ledgerKinds).optional(), account: z.enum(ownersAccounts).optional(), from: moment.optional(), to: moment.optional() } as const
+const entryFilters = {
+  kind: z.enum(ledgerKinds).optional(),
+  account: z.enum(ownersAccounts).optional(),
+  from: moment.optional(),
+  to: moment.optional(),
+} as const
 
 export const accounts = {
   list: defineCall({
@@ -83,7 +88,15 @@ export const accounts = {
     params: byId,
     response: account,
   }),
-  wallet: defineCall({ id: 'bill.account.wallet', method: 'GET', path: `${base}/{id}/wallet`, summary: 'What a balance is made of', access: tenants, params: byId, response: wallet }),
+  wallet: defineCall({
+    id: 'bill.account.wallet',
+    method: 'GET',
+    path: `${base}/{id}/wallet`,
+    summary: 'What a balance is made of',
+    access: tenants,
+    params: byId,
+    response: wallet,
+  }),
   /** Refused with 24014, and 96010 where the key was used for something else. */
   charge: defineCall({
     id: 'bill.account.charge',
@@ -120,7 +133,16 @@ export const accounts = {
     response: wallet,
   }),
   /** Refused with 96009 below what was used. */
-  setCreditLimit: defineCall({ id: 'bill.account.setCreditLimit', method: 'PUT', path: `${base}/{id}/credit-limit`, summary: 'How much may be spent beyond the funds', access: admins, params: byId, body: z.object({ credit_limit: amountGiven(2) }), response: wallet }),
+  setCreditLimit: defineCall({
+    id: 'bill.account.setCreditLimit',
+    method: 'PUT',
+    path: `${base}/{id}/credit-limit`,
+    summary: 'How much may be spent beyond the funds',
+    access: admins,
+    params: byId,
+    body: z.object({ credit_limit: amountGiven(2) }),
+    response: wallet,
+  }),
   entries: defineCall({
     id: 'bill.account.entries',
     method: 'GET',
@@ -131,5 +153,14 @@ export const accounts = {
     query: listQuery(['id'], { ...entryFilters, transaction_id: z.uuid().optional() }),
     response: listOf(ledgerEntry),
   }),
-  exportEntries: defineCall({ id: 'bill.account.exportEntries', method: 'POST', path: `${base}/{id}/entry-exports`, summary: 'A file of income and expense, the oldest first', access: tenants, params: byId, body: z.object({ format: z.enum(exportFormats), ...entryFilters }), response: exportLink }),
+  exportEntries: defineCall({
+    id: 'bill.account.exportEntries',
+    method: 'POST',
+    path: `${base}/{id}/entry-exports`,
+    summary: 'A file of income and expense, the oldest first',
+    access: tenants,
+    params: byId,
+    body: z.object({ format: z.enum(exportFormats), ...entryFilters }),
+    response: exportLink,
+  }),
 } as const

@@ -57,11 +57,51 @@ export const arrearsPolicyGiven = z.object({ low_balance: amountGiven(2).refine(
 
 /** An exception overrides the platform's policy as a whole. */
 export const arrearsPolicies = {
-  get: defineCall({ id: 'bill.arrearsPolicy.get', method: 'GET', path: `${base}/arrears-policy`, summary: 'What happens to accounts that run dry', access: admins, response: arrearsPolicy }),
-  set: defineCall({ id: 'bill.arrearsPolicy.set', method: 'PUT', path: `${base}/arrears-policy`, summary: 'Change it for everybody without an exception', access: admins, body: arrearsPolicyGiven, response: arrearsPolicy }),
-  exceptions: defineCall({ id: 'bill.arrearsPolicy.exceptions', method: 'GET', path: `${base}/arrears-exceptions`, summary: 'Organisations with a policy of their own', access: admins, query: listQuery(['name', 'updated_at'], { keyword }), response: listOf(arrearsPolicy) }),
-  setException: defineCall({ id: 'bill.arrearsPolicy.setException', method: 'PUT', path: `${base}/arrears-exceptions/{id}`, summary: 'Give an organisation a policy of its own', access: admins, params: byId, body: arrearsPolicyGiven, response: arrearsPolicy }),
-  removeException: defineCall({ id: 'bill.arrearsPolicy.removeException', method: 'DELETE', path: `${base}/arrears-exceptions/{id}`, summary: 'Take it back', access: admins, params: byId, response: empty }),
+  get: defineCall({
+    id: 'bill.arrearsPolicy.get',
+    method: 'GET',
+    path: `${base}/arrears-policy`,
+    summary: 'What happens to accounts that run dry',
+    access: admins,
+    response: arrearsPolicy,
+  }),
+  set: defineCall({
+    id: 'bill.arrearsPolicy.set',
+    method: 'PUT',
+    path: `${base}/arrears-policy`,
+    summary: 'Change it for everybody without an exception',
+    access: admins,
+    body: arrearsPolicyGiven,
+    response: arrearsPolicy,
+  }),
+  exceptions: defineCall({
+    id: 'bill.arrearsPolicy.exceptions',
+    method: 'GET',
+    path: `${base}/arrears-exceptions`,
+    summary: 'Organisations with a policy of their own',
+    access: admins,
+    query: listQuery(['name', 'updated_at'], { keyword }),
+    response: listOf(arrearsPolicy),
+  }),
+  setException: defineCall({
+    id: 'bill.arrearsPolicy.setException',
+    method: 'PUT',
+    path: `${base}/arrears-exceptions/{id}`,
+    summary: 'Give an organisation a policy of its own',
+    access: admins,
+    params: byId,
+    body: arrearsPolicyGiven,
+    response: arrearsPolicy,
+  }),
+  removeException: defineCall({
+    id: 'bill.arrearsPolicy.removeException',
+    method: 'DELETE',
+    path: `${base}/arrears-exceptions/{id}`,
+    summary: 'Take it back',
+    access: admins,
+    params: byId,
+    response: empty,
+  }),
 } as const
 
 export const standing = z.object({
@@ -89,7 +129,14 @@ export const standing = z.object({
 })
 export type Standing = z.output<typeof standing>
 
-export const standingChange = z.object({ id: z.int(), from: z.enum(standingStates), to: z.enum(standingStates), at: moment, balance: money, grace_until: moment.nullable() })
+export const standingChange = z.object({
+  id: z.int(),
+  from: z.enum(standingStates),
+  to: z.enum(standingStates),
+  at: moment,
+  balance: money,
+  grace_until: moment.nullable(),
+})
 export type StandingChange = z.output<typeof standingChange>
 
 /** Instances of the first family and of the second; containers and applications. */
@@ -111,8 +158,42 @@ export const suspendedResource = z.object({
 export type SuspendedResource = z.output<typeof suspendedResource>
 
 export const standings = {
-  list: defineCall({ id: 'bill.standing.list', method: 'GET', path: `${base}/standings`, summary: 'How organisations stand with their accounts', access: admins, query: listQuery(['name', 'since', 'grace_until'], { keyword, state: z.enum(standingStates).optional() }), response: listOf(standing) }),
-  get: defineCall({ id: 'bill.standing.get', method: 'GET', path: `${base}/standings/{id}`, summary: 'How an organisation stands with its account', access: tenants, params: byId, response: standing }),
-  history: defineCall({ id: 'bill.standing.history', method: 'GET', path: `${base}/standings/{id}/history`, summary: 'How its standing changed, newest first', access: tenants, params: byId, query: listQuery(['id'], {}), response: listOf(standingChange) }),
-  resources: defineCall({ id: 'bill.standing.resources', method: 'GET', path: `${base}/standings/{id}/resources`, summary: 'What the last suspension stopped', access: tenants, params: byId, query: listQuery(['name', 'updated_at'], { state: z.enum(suspendedStates).optional() }), response: listOf(suspendedResource) }),
+  list: defineCall({
+    id: 'bill.standing.list',
+    method: 'GET',
+    path: `${base}/standings`,
+    summary: 'How organisations stand with their accounts',
+    access: admins,
+    query: listQuery(['name', 'since', 'grace_until'], { keyword, state: z.enum(standingStates).optional() }),
+    response: listOf(standing),
+  }),
+  get: defineCall({
+    id: 'bill.standing.get',
+    method: 'GET',
+    path: `${base}/standings/{id}`,
+    summary: 'How an organisation stands with its account',
+    access: tenants,
+    params: byId,
+    response: standing,
+  }),
+  history: defineCall({
+    id: 'bill.standing.history',
+    method: 'GET',
+    path: `${base}/standings/{id}/history`,
+    summary: 'How its standing changed, newest first',
+    access: tenants,
+    params: byId,
+    query: listQuery(['id'], {}),
+    response: listOf(standingChange),
+  }),
+  resources: defineCall({
+    id: 'bill.standing.resources',
+    method: 'GET',
+    path: `${base}/standings/{id}/resources`,
+    summary: 'What the last suspension stopped',
+    access: tenants,
+    params: byId,
+    query: listQuery(['name', 'updated_at'], { state: z.enum(suspendedStates).optional() }),
+    response: listOf(suspendedResource),
+  }),
 } as const

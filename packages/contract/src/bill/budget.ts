@@ -9,7 +9,13 @@ import { amountGiven, money } from './money.ts'
 const base = '/api/bill/v1/budgets'
 
 /** Per cent of the amount at which somebody is told, once in a month. */
-const percents = (least: number) => z.array(z.int().min(1).max(1_000)).min(least).max(10).refine((all) => new Set(all).size === all.length, billTexts.thresholdTwice).transform((all) => all.toSorted((one, other) => one - other))
+const percents = (least: number) =>
+  z
+    .array(z.int().min(1).max(1_000))
+    .min(least)
+    .max(10)
+    .refine((all) => new Set(all).size === all.length, billTexts.thresholdTwice)
+    .transform((all) => all.toSorted((one, other) => one - other))
 const reached = z.array(z.object({ percent: z.int(), at: moment }))
 
 export const budget = z.object({
@@ -50,12 +56,54 @@ export const budgetGiven = z.object({
 })
 
 export const budgets = {
-  list: defineCall({ id: 'bill.budget.list', method: 'GET', path: base, summary: 'Budgets and what was used of them this month', access: tenants, query: listQuery(['name', 'created_at'], { keyword, bp_id: z.uuid().optional() }), response: listOf(budget) }),
+  list: defineCall({
+    id: 'bill.budget.list',
+    method: 'GET',
+    path: base,
+    summary: 'Budgets and what was used of them this month',
+    access: tenants,
+    query: listQuery(['name', 'created_at'], { keyword, bp_id: z.uuid().optional() }),
+    response: listOf(budget),
+  }),
   /** What a budget may be limited to: products that the organisation’s months have had or its budgets are of, and its projects. */
-  scopes: defineCall({ id: 'bill.budget.scopes', method: 'GET', path: `${base}-scopes`, summary: 'What a budget may be limited to', access: tenants, query: z.object({ bp_id: z.uuid().optional() }), response: z.object({ projects: z.array(z.object({ id: z.uuid(), name: z.string() })), products: z.array(z.object({ id: z.uuid(), name: z.string() })) }) }),
+  scopes: defineCall({
+    id: 'bill.budget.scopes',
+    method: 'GET',
+    path: `${base}-scopes`,
+    summary: 'What a budget may be limited to',
+    access: tenants,
+    query: z.object({ bp_id: z.uuid().optional() }),
+    response: z.object({ projects: z.array(z.object({ id: z.uuid(), name: z.string() })), products: z.array(z.object({ id: z.uuid(), name: z.string() })) }),
+  }),
   /** Refused with 96040, 96041. Administrators name the organisation. */
-  create: defineCall({ id: 'bill.budget.create', method: 'POST', path: base, summary: 'Set a budget', access: keepers, status: 201, body: budgetGiven.extend({ bp_id: z.uuid().nullable().default(null) }), response: budget }),
+  create: defineCall({
+    id: 'bill.budget.create',
+    method: 'POST',
+    path: base,
+    summary: 'Set a budget',
+    access: keepers,
+    status: 201,
+    body: budgetGiven.extend({ bp_id: z.uuid().nullable().default(null) }),
+    response: budget,
+  }),
   /** Refused with 96040, 96041. */
-  update: defineCall({ id: 'bill.budget.update', method: 'PUT', path: `${base}/{id}`, summary: 'Change a budget', access: keepers, params: byId, body: budgetGiven, response: budget }),
-  delete: defineCall({ id: 'bill.budget.delete', method: 'DELETE', path: `${base}/{id}`, summary: 'Delete a budget', access: keepers, params: byId, response: empty }),
+  update: defineCall({
+    id: 'bill.budget.update',
+    method: 'PUT',
+    path: `${base}/{id}`,
+    summary: 'Change a budget',
+    access: keepers,
+    params: byId,
+    body: budgetGiven,
+    response: budget,
+  }),
+  delete: defineCall({
+    id: 'bill.budget.delete',
+    method: 'DELETE',
+    path: `${base}/{id}`,
+    summary: 'Delete a budget',
+    access: keepers,
+    params: byId,
+    response: empty,
+  }),
 } as const

@@ -15,7 +15,15 @@ export type BillingPeriod = (typeof billingPeriods)[number]
 /** Who made it; empty where the platform's own records do not know. */
 const author = { created_by: z.string() }
 
-export const category = z.object({ id: z.uuid(), name: z.string(), description: z.string(), product_count: z.int(), ...author, created_at: moment, updated_at: moment })
+export const category = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  description: z.string(),
+  product_count: z.int(),
+  ...author,
+  created_at: moment,
+  updated_at: moment,
+})
 export type Category = z.output<typeof category>
 
 export const product = z.object({
@@ -120,42 +128,174 @@ export type PricePreview = z.output<typeof pricePreview>
 
 const priceGiven = amountGiven(8).refine((text) => !text.startsWith('-'), billTexts.priceNegative)
 
-
 export const categories = {
-  list: defineCall({ id: 'bill.category.list', method: 'GET', path: `${base}/categories`, summary: 'Categories of products', access: admins, query: listQuery(['name', 'product_count', 'created_at'], { keyword }), response: listOf(category) }),
+  list: defineCall({
+    id: 'bill.category.list',
+    method: 'GET',
+    path: `${base}/categories`,
+    summary: 'Categories of products',
+    access: admins,
+    query: listQuery(['name', 'product_count', 'created_at'], { keyword }),
+    response: listOf(category),
+  }),
   /** Refused with 96001. */
-  create: defineCall({ id: 'bill.category.create', method: 'POST', path: `${base}/categories`, summary: 'Make a category', access: admins, status: 201, body: named, response: category }),
+  create: defineCall({
+    id: 'bill.category.create',
+    method: 'POST',
+    path: `${base}/categories`,
+    summary: 'Make a category',
+    access: admins,
+    status: 201,
+    body: named,
+    response: category,
+  }),
   /** Refused with 96001. */
-  update: defineCall({ id: 'bill.category.update', method: 'PUT', path: `${base}/categories/{id}`, summary: 'Rename or describe a category', access: admins, params: byId, body: named, response: category }),
+  update: defineCall({
+    id: 'bill.category.update',
+    method: 'PUT',
+    path: `${base}/categories/{id}`,
+    summary: 'Rename or describe a category',
+    access: admins,
+    params: byId,
+    body: named,
+    response: category,
+  }),
   /** Refused with 96004. */
-  delete: defineCall({ id: 'bill.category.delete', method: 'DELETE', path: `${base}/categories/{id}`, summary: 'Delete a category without products', access: admins, params: byId, response: empty }),
+  delete: defineCall({
+    id: 'bill.category.delete',
+    method: 'DELETE',
+    path: `${base}/categories/{id}`,
+    summary: 'Delete a category without products',
+    access: admins,
+    params: byId,
+    response: empty,
+  }),
 } as const
 
 export const products = {
-  list: defineCall({ id: 'bill.product.list', method: 'GET', path: `${base}/products`, summary: 'Products', access: admins, query: listQuery(['name', 'sku_count', 'created_at'], { keyword, category_id: z.uuid().optional(), priced: z.enum(['all', 'some', 'none']).optional() }), response: listOf(product) }),
-  get: defineCall({ id: 'bill.product.get', method: 'GET', path: `${base}/products/{id}`, summary: 'One product', access: admins, params: byId, response: product }),
+  list: defineCall({
+    id: 'bill.product.list',
+    method: 'GET',
+    path: `${base}/products`,
+    summary: 'Products',
+    access: admins,
+    query: listQuery(['name', 'sku_count', 'created_at'], { keyword, category_id: z.uuid().optional(), priced: z.enum(['all', 'some', 'none']).optional() }),
+    response: listOf(product),
+  }),
+  get: defineCall({
+    id: 'bill.product.get',
+    method: 'GET',
+    path: `${base}/products/{id}`,
+    summary: 'One product',
+    access: admins,
+    params: byId,
+    response: product,
+  }),
   /** Refused with 96002. */
-  create: defineCall({ id: 'bill.product.create', method: 'POST', path: `${base}/products`, summary: 'Make a product', access: admins, status: 201, body: named.extend({ category_id: z.uuid() }), response: product }),
+  create: defineCall({
+    id: 'bill.product.create',
+    method: 'POST',
+    path: `${base}/products`,
+    summary: 'Make a product',
+    access: admins,
+    status: 201,
+    body: named.extend({ category_id: z.uuid() }),
+    response: product,
+  }),
   /** Refused with 96002. */
-  update: defineCall({ id: 'bill.product.update', method: 'PUT', path: `${base}/products/{id}`, summary: 'Change a product', access: admins, params: byId, body: named.extend({ category_id: z.uuid() }), response: product }),
+  update: defineCall({
+    id: 'bill.product.update',
+    method: 'PUT',
+    path: `${base}/products/{id}`,
+    summary: 'Change a product',
+    access: admins,
+    params: byId,
+    body: named.extend({ category_id: z.uuid() }),
+    response: product,
+  }),
   /** Refused with 96005. */
-  delete: defineCall({ id: 'bill.product.delete', method: 'DELETE', path: `${base}/products/{id}`, summary: 'Delete a product without SKUs and discounts', access: admins, params: byId, response: empty }),
-  skus: defineCall({ id: 'bill.product.skus', method: 'GET', path: `${base}/products/{id}/skus`, summary: 'What of a product is measured and priced', access: admins, params: byId, response: z.object({ items: z.array(sku) }) }),
+  delete: defineCall({
+    id: 'bill.product.delete',
+    method: 'DELETE',
+    path: `${base}/products/{id}`,
+    summary: 'Delete a product without SKUs and discounts',
+    access: admins,
+    params: byId,
+    response: empty,
+  }),
+  skus: defineCall({
+    id: 'bill.product.skus',
+    method: 'GET',
+    path: `${base}/products/{id}/skus`,
+    summary: 'What of a product is measured and priced',
+    access: admins,
+    params: byId,
+    response: z.object({ items: z.array(sku) }),
+  }),
 } as const
 
 /** Where a meter, or one variant of it, is priced. */
-export const skuPlace = z.object({ id: z.uuid(), name: z.string(), meter: z.enum(meterNames), variant: z.string(), product: z.object({ id: z.uuid(), name: z.string() }) })
+export const skuPlace = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  meter: z.enum(meterNames),
+  variant: z.string(),
+  product: z.object({ id: z.uuid(), name: z.string() }),
+})
 export type SkuPlace = z.output<typeof skuPlace>
 
 export const skus = {
-  list: defineCall({ id: 'bill.sku.list', method: 'GET', path: `${base}/skus`, summary: 'What is measured, and in which product it is priced', access: admins, query: z.object({ meter: z.enum(meterNames).optional() }), response: z.object({ total: z.int(), items: z.array(skuPlace) }) }),
+  list: defineCall({
+    id: 'bill.sku.list',
+    method: 'GET',
+    path: `${base}/skus`,
+    summary: 'What is measured, and in which product it is priced',
+    access: admins,
+    query: z.object({ meter: z.enum(meterNames).optional() }),
+    response: z.object({ total: z.int(), items: z.array(skuPlace) }),
+  }),
   /** Refused with 96003: what is measured is priced in one place. */
-  create: defineCall({ id: 'bill.sku.create', method: 'POST', path: `${base}/skus`, summary: 'Add a SKU to a product', access: admins, status: 201, body: z.object({ product_id: z.uuid(), name, meter: z.enum(meterNames), variant: variant.default('') }), response: sku }),
+  create: defineCall({
+    id: 'bill.sku.create',
+    method: 'POST',
+    path: `${base}/skus`,
+    summary: 'Add a SKU to a product',
+    access: admins,
+    status: 201,
+    body: z.object({ product_id: z.uuid(), name, meter: z.enum(meterNames), variant: variant.default('') }),
+    response: sku,
+  }),
   /** Lines and orders show the new name, too. */
-  update: defineCall({ id: 'bill.sku.update', method: 'PUT', path: `${base}/skus/{id}`, summary: 'Rename a SKU', access: admins, params: byId, body: z.object({ name }), response: sku }),
+  update: defineCall({
+    id: 'bill.sku.update',
+    method: 'PUT',
+    path: `${base}/skus/{id}`,
+    summary: 'Rename a SKU',
+    access: admins,
+    params: byId,
+    body: z.object({ name }),
+    response: sku,
+  }),
   /** Refused with 96006. */
-  delete: defineCall({ id: 'bill.sku.delete', method: 'DELETE', path: `${base}/skus/{id}`, summary: 'Delete a SKU that never had a price', access: admins, params: byId, response: empty }),
-  prices: defineCall({ id: 'bill.sku.prices', method: 'GET', path: `${base}/skus/{id}/prices`, summary: 'All prices that a SKU had, has and is to have', access: admins, params: byId, query: listQuery(['effective_from'], { period: z.enum(billingPeriods).optional() }), response: listOf(price) }),
+  delete: defineCall({
+    id: 'bill.sku.delete',
+    method: 'DELETE',
+    path: `${base}/skus/{id}`,
+    summary: 'Delete a SKU that never had a price',
+    access: admins,
+    params: byId,
+    response: empty,
+  }),
+  prices: defineCall({
+    id: 'bill.sku.prices',
+    method: 'GET',
+    path: `${base}/skus/{id}/prices`,
+    summary: 'All prices that a SKU had, has and is to have',
+    access: admins,
+    params: byId,
+    query: listQuery(['effective_from'], { period: z.enum(billingPeriods).optional() }),
+    response: listOf(price),
+  }),
   /** Prices are added, never changed. Refused with 96007. */
   setPrice: defineCall({
     id: 'bill.sku.setPrice',
@@ -165,7 +305,12 @@ export const skus = {
     access: admins,
     status: 201,
     params: byId,
-    body: z.object({ period: z.enum(billingPeriods), tiers: tiersOf(priceGiven), effective_from: moment.optional(), effective_to: moment.nullable().default(null) }),
+    body: z.object({
+      period: z.enum(billingPeriods),
+      tiers: tiersOf(priceGiven),
+      effective_from: moment.optional(),
+      effective_to: moment.nullable().default(null),
+    }),
     response: price,
   }),
   /**
@@ -186,7 +331,21 @@ export const skus = {
 } as const
 
 export const discounts = {
-  list: defineCall({ id: 'bill.discount.list', method: 'GET', path: `${base}/discounts`, summary: 'Discounts', access: admins, query: listQuery(['name', 'fraction', 'effective_from', 'created_at'], { keyword, status: z.enum(discountStates).optional(), period: z.enum(billingPeriods).optional(), bp_id: z.uuid().optional(), product_id: z.uuid().optional() }), response: listOf(discount) }),
+  list: defineCall({
+    id: 'bill.discount.list',
+    method: 'GET',
+    path: `${base}/discounts`,
+    summary: 'Discounts',
+    access: admins,
+    query: listQuery(['name', 'fraction', 'effective_from', 'created_at'], {
+      keyword,
+      status: z.enum(discountStates).optional(),
+      period: z.enum(billingPeriods).optional(),
+      bp_id: z.uuid().optional(),
+      product_id: z.uuid().optional(),
+    }),
+    response: listOf(discount),
+  }),
   /** Where several hold, the lowest fraction does. Refused with 24008, 96007. */
   create: defineCall({
     id: 'bill.discount.create',
@@ -198,7 +357,11 @@ export const discounts = {
     body: z.object({
       name,
       /** Above 0, at most 1, up to four decimals: others answer 24008. */
-      fraction: z.string().trim().max(20).regex(/^-?\d+(\.\d+)?$/),
+      fraction: z
+        .string()
+        .trim()
+        .max(20)
+        .regex(/^-?\d+(\.\d+)?$/),
       bp_id: z.uuid().nullable().default(null),
       product_id: z.uuid().nullable().default(null),
       period: z.enum(billingPeriods).nullable().default(null),
@@ -208,7 +371,15 @@ export const discounts = {
     response: discount,
   }),
   /** Ends it now; what it took off stays off. Refused with 96008. */
-  end: defineCall({ id: 'bill.discount.end', method: 'DELETE', path: `${base}/discounts/{id}`, summary: 'End a discount', access: admins, params: byId, response: discount }),
+  end: defineCall({
+    id: 'bill.discount.end',
+    method: 'DELETE',
+    path: `${base}/discounts/{id}`,
+    summary: 'End a discount',
+    access: admins,
+    params: byId,
+    response: discount,
+  }),
 } as const
 
 /** What was used by the hour while nothing priced it: it was free, and stays so. */
@@ -243,7 +414,16 @@ export const unpriced = {
 
 const listedPrice = priceGiven.nullable().default(null)
 const priceListRow = z
-  .object({ category: name, product: name, sku: name, meter: z.enum(meterNames), variant: variant.default(''), hour: listedPrice, month: listedPrice, year: listedPrice })
+  .object({
+    category: name,
+    product: name,
+    sku: name,
+    meter: z.enum(meterNames),
+    variant: variant.default(''),
+    hour: listedPrice,
+    month: listedPrice,
+    year: listedPrice,
+  })
   .refine(({ hour, month, year }) => hour !== null || month !== null || year !== null, { path: ['hour'], error: billTexts.priceRequired })
 
 export const priceLists = {
@@ -309,8 +489,27 @@ export const quotes = {
       count: z.int().min(1).max(120).default(1),
       /** What has no price is left out and named, as forms show it. */
       partial: z.boolean().default(false),
-      items: z.array(z.object({ meter: z.enum(meterNames), variant: variant.default(''), quantity: z.int().min(0).max(2 ** 52) })).min(1).max(50),
+      items: z
+        .array(
+          z.object({
+            meter: z.enum(meterNames),
+            variant: variant.default(''),
+            quantity: z
+              .int()
+              .min(0)
+              .max(2 ** 52),
+          }),
+        )
+        .min(1)
+        .max(50),
     }),
-    response: z.object({ period: z.enum(billingPeriods), count: z.int(), list_amount: money, amount: money, lines: z.array(quoteLine), unpriced: z.array(z.int()) }),
+    response: z.object({
+      period: z.enum(billingPeriods),
+      count: z.int(),
+      list_amount: money,
+      amount: money,
+      lines: z.array(quoteLine),
+      unpriced: z.array(z.int()),
+    }),
   }),
 } as const

@@ -137,9 +137,33 @@ const lineFilters = {
 } as const
 
 export const consumes = {
-  summary: defineCall({ id: 'bill.consume.summary', method: 'GET', path: `${base}/summary`, summary: 'Overview of a month, by day, product, project and resource', access: tenants, query: z.object({ month: billMonth, ...whose }), response: monthOverview }),
-  monthly: defineCall({ id: 'bill.consume.monthly', method: 'GET', path: `${base}/monthly`, summary: 'What each of the last months cost, the newest first', access: tenants, query: z.object({ months: z.coerce.number().int().min(1).max(60).default(12), ...whose }), response: z.object({ items: z.array(share({ month: billMonth })) }) }),
-  forecast: defineCall({ id: 'bill.consume.forecast', method: 'GET', path: `${base}/forecast`, summary: 'What this month and the next are expected to cost', access: tenants, query: z.object(whose), response: usageForecast }),
+  summary: defineCall({
+    id: 'bill.consume.summary',
+    method: 'GET',
+    path: `${base}/summary`,
+    summary: 'Overview of a month, by day, product, project and resource',
+    access: tenants,
+    query: z.object({ month: billMonth, ...whose }),
+    response: monthOverview,
+  }),
+  monthly: defineCall({
+    id: 'bill.consume.monthly',
+    method: 'GET',
+    path: `${base}/monthly`,
+    summary: 'What each of the last months cost, the newest first',
+    access: tenants,
+    query: z.object({ months: z.coerce.number().int().min(1).max(60).default(12), ...whose }),
+    response: z.object({ items: z.array(share({ month: billMonth })) }),
+  }),
+  forecast: defineCall({
+    id: 'bill.consume.forecast',
+    method: 'GET',
+    path: `${base}/forecast`,
+    summary: 'What this month and the next are expected to cost',
+    access: tenants,
+    query: z.object(whose),
+    response: usageForecast,
+  }),
   resources: defineCall({
     id: 'bill.consume.resources',
     method: 'GET',
@@ -149,7 +173,16 @@ export const consumes = {
     query: listQuery(['amount'], { month: billMonth, ...whose, keyword }),
     response: listOf(resourceShare),
   }),
-  resource: defineCall({ id: 'bill.consume.resource', method: 'GET', path: `${base}/resources/{id}`, summary: 'A resource in a month, by meter and hour', access: tenants, params: byId, query: z.object({ month: billMonth }), response: resourceMonth }),
+  resource: defineCall({
+    id: 'bill.consume.resource',
+    method: 'GET',
+    path: `${base}/resources/{id}`,
+    summary: 'A resource in a month, by meter and hour',
+    access: tenants,
+    params: byId,
+    query: z.object({ month: billMonth }),
+    response: resourceMonth,
+  }),
   /** Lines come in millions: they are read on from the last one that was seen, and not counted. */
   list: defineCall({
     id: 'bill.consume.list',
@@ -161,7 +194,10 @@ export const consumes = {
       ...lineFilters,
       limit: z.coerce.number().int().min(1).max(1000).default(50),
       /** `next` of the answer before. */
-      after: z.string().regex(/^\d{1,12}\.\d{1,16}$/).optional(),
+      after: z
+        .string()
+        .regex(/^\d{1,12}\.\d{1,16}$/)
+        .optional(),
     }),
     response: z.object({
       items: z.array(usageLine),
@@ -171,6 +207,22 @@ export const consumes = {
       amount: money.nullable(),
     }),
   }),
-  export: defineCall({ id: 'bill.consume.export', method: 'POST', path: `${base}/exports`, summary: 'A file of usage lines, the oldest first', access: tenants, body: z.object({ format: z.enum(exportFormats), ...lineFilters }), response: exportLink }),
-  exportMonth: defineCall({ id: 'bill.consume.exportMonth', method: 'POST', path: `${base}/month-exports`, summary: 'A file of what a month cost by day, product, project and resource', access: tenants, body: z.object({ format: z.enum(exportFormats), month: billMonth, ...whose }), response: exportLink }),
+  export: defineCall({
+    id: 'bill.consume.export',
+    method: 'POST',
+    path: `${base}/exports`,
+    summary: 'A file of usage lines, the oldest first',
+    access: tenants,
+    body: z.object({ format: z.enum(exportFormats), ...lineFilters }),
+    response: exportLink,
+  }),
+  exportMonth: defineCall({
+    id: 'bill.consume.exportMonth',
+    method: 'POST',
+    path: `${base}/month-exports`,
+    summary: 'A file of what a month cost by day, product, project and resource',
+    access: tenants,
+    body: z.object({ format: z.enum(exportFormats), month: billMonth, ...whose }),
+    response: exportLink,
+  }),
 } as const

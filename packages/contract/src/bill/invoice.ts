@@ -37,12 +37,45 @@ const titlesBase = '/api/bill/v1/invoice-titles'
 
 /** Whom invoices are made out to. */
 export const invoiceTitles = {
-  list: defineCall({ id: 'bill.invoiceTitle.list', method: 'GET', path: titlesBase, summary: 'Own invoice titles', access: tenants, response: listOf(invoiceTitle) }),
+  list: defineCall({
+    id: 'bill.invoiceTitle.list',
+    method: 'GET',
+    path: titlesBase,
+    summary: 'Own invoice titles',
+    access: tenants,
+    response: listOf(invoiceTitle),
+  }),
   /** Refused with 96039 beyond twenty. */
-  create: defineCall({ id: 'bill.invoiceTitle.create', method: 'POST', path: titlesBase, summary: 'Keep an invoice title', access: tenants, status: 201, body: titleBody, response: invoiceTitle }),
+  create: defineCall({
+    id: 'bill.invoiceTitle.create',
+    method: 'POST',
+    path: titlesBase,
+    summary: 'Keep an invoice title',
+    access: tenants,
+    status: 201,
+    body: titleBody,
+    response: invoiceTitle,
+  }),
   /** Invoices keep what stood in it when they were asked for. */
-  update: defineCall({ id: 'bill.invoiceTitle.update', method: 'PUT', path: `${titlesBase}/{id}`, summary: 'Change an invoice title', access: tenants, params: byId, body: titleBody, response: invoiceTitle }),
-  delete: defineCall({ id: 'bill.invoiceTitle.delete', method: 'DELETE', path: `${titlesBase}/{id}`, summary: 'Forget an invoice title', access: tenants, params: byId, response: empty }),
+  update: defineCall({
+    id: 'bill.invoiceTitle.update',
+    method: 'PUT',
+    path: `${titlesBase}/{id}`,
+    summary: 'Change an invoice title',
+    access: tenants,
+    params: byId,
+    body: titleBody,
+    response: invoiceTitle,
+  }),
+  delete: defineCall({
+    id: 'bill.invoiceTitle.delete',
+    method: 'DELETE',
+    path: `${titlesBase}/{id}`,
+    summary: 'Forget an invoice title',
+    access: tenants,
+    params: byId,
+    response: empty,
+  }),
 } as const
 
 export const invoiceStatuses = ['asked', 'issued', 'rejected', 'withdrawn', 'voided'] as const
@@ -117,10 +150,20 @@ export const invoices = {
     summary: 'Ask for an invoice over a span of paid consumption',
     access: tenants,
     status: 201,
-    body: z.object({ ...span, title_id: z.uuid(), note: description.default('') }).refine(({ from, to }) => from <= to, { path: ['to'], error: billTexts.spanReversed }),
+    body: z
+      .object({ ...span, title_id: z.uuid(), note: description.default('') })
+      .refine(({ from, to }) => from <= to, { path: ['to'], error: billTexts.spanReversed }),
     response: invoice,
   }),
-  withdraw: defineCall({ id: 'bill.invoice.withdraw', method: 'POST', path: `${base}/{id}/withdraw`, summary: 'Take back what was asked for', access: tenants, params: byId, response: invoice }),
+  withdraw: defineCall({
+    id: 'bill.invoice.withdraw',
+    method: 'POST',
+    path: `${base}/{id}/withdraw`,
+    summary: 'Take back what was asked for',
+    access: tenants,
+    params: byId,
+    response: invoice,
+  }),
   /** Refused with 96042 while the platform's settings name no seller. */
   issue: defineCall({
     id: 'bill.invoice.issue',
@@ -129,10 +172,42 @@ export const invoices = {
     summary: 'Issue an invoice, with the tax office’s number of it',
     access: admins,
     params: byId,
-    body: z.object({ number: z.string().trim().regex(/^\d{8,20}$/, billTexts.invoiceNumber) }),
+    body: z.object({
+      number: z
+        .string()
+        .trim()
+        .regex(/^\d{8,20}$/, billTexts.invoiceNumber),
+    }),
     response: invoice,
   }),
-  reject: defineCall({ id: 'bill.invoice.reject', method: 'POST', path: `${base}/{id}/reject`, summary: 'Refuse to issue an invoice', access: admins, params: byId, body: z.object({ reason }), response: invoice }),
-  void: defineCall({ id: 'bill.invoice.void', method: 'POST', path: `${base}/{id}/void`, summary: 'Void an invoice; what it was about may be invoiced again', access: admins, params: byId, body: z.object({ reason }), response: invoice }),
-  download: defineCall({ id: 'bill.invoice.download', method: 'POST', path: `${base}/{id}/download`, summary: 'A link that gives the PDF; it works for ten minutes', access: tenants, params: byId, audit: false, response: z.object({ path: z.string(), expires_at: moment }) }),
+  reject: defineCall({
+    id: 'bill.invoice.reject',
+    method: 'POST',
+    path: `${base}/{id}/reject`,
+    summary: 'Refuse to issue an invoice',
+    access: admins,
+    params: byId,
+    body: z.object({ reason }),
+    response: invoice,
+  }),
+  void: defineCall({
+    id: 'bill.invoice.void',
+    method: 'POST',
+    path: `${base}/{id}/void`,
+    summary: 'Void an invoice; what it was about may be invoiced again',
+    access: admins,
+    params: byId,
+    body: z.object({ reason }),
+    response: invoice,
+  }),
+  download: defineCall({
+    id: 'bill.invoice.download',
+    method: 'POST',
+    path: `${base}/{id}/download`,
+    summary: 'A link that gives the PDF; it works for ten minutes',
+    access: tenants,
+    params: byId,
+    audit: false,
+    response: z.object({ path: z.string(), expires_at: moment }),
+  }),
 } as const

@@ -28,7 +28,11 @@ export const meterNames = Object.keys(meters) as [Meter, ...Meter[]]
 export const isMeter = (name: string): name is Meter => Object.hasOwn(meters, name)
 
 /** Which kind of a meter that varies; empty: every kind that has no price of its own. */
-export const variant = z.string().trim().max(128).regex(/^\P{Cc}*$/u)
+export const variant = z
+  .string()
+  .trim()
+  .max(128)
+  .regex(/^\P{Cc}*$/u)
 
 /** Days and months of bills are those of Beijing, whose hours are those of UTC. */
 export const billingZone = 'Asia/Shanghai'

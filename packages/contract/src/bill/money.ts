@@ -20,7 +20,9 @@ export function toMinor(text: string): bigint {
 /** Exact, with at least two decimals: `12.00`, `0.0001`. */
 export function toDecimal(minor: bigint): string {
   const [sign, size] = minor < 0n ? ['-', -minor] : ['', minor]
-  const fraction = String(size % unit).padStart(moneyScale, '0').replace(/0{1,6}$/, '')
+  const fraction = String(size % unit)
+    .padStart(moneyScale, '0')
+    .replace(/0{1,6}$/, '')
   return `${sign}${size / unit}.${fraction}`
 }
 
@@ -36,4 +38,8 @@ export function floored(text: string): string {
 export const money = z.string().regex(/^-?\d+\.\d{2,8}$/)
 
 /** What people give: up to a hundred billion yuan, with as many decimals at most. Whether it may be below 0 is the call's to say. */
-export const amountGiven = (decimals: number) => z.string().trim().regex(new RegExp(`^-?\\d{1,12}(\\.\\d{1,${decimals}})?$`))
+export const amountGiven = (decimals: number) =>
+  z
+    .string()
+    .trim()
+    .regex(new RegExp(`^-?\\d{1,12}(\\.\\d{1,${decimals}})?$`))

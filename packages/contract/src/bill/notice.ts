@@ -28,14 +28,41 @@ export const notice = z.object({
 })
 export type Notice = z.output<typeof notice>
 
-const contact = z.object({ name, email: email.nullable(), phone: phone.nullable() }).refine((one) => one.email !== null || one.phone !== null, billTexts.contactUnreachable)
+const contact = z
+  .object({ name, email: email.nullable(), phone: phone.nullable() })
+  .refine((one) => one.email !== null || one.phone !== null, billTexts.contactUnreachable)
 
 /** Who is told beside the organisation's administrators. */
 export const noticeContacts = z.object({ contacts: z.array(contact).max(20) })
 export type NoticeContacts = z.output<typeof noticeContacts>
 
 export const notices = {
-  list: defineCall({ id: 'bill.notice.list', method: 'GET', path: `${base}/notices`, summary: 'What organisations were told about their money, newest first', access: tenants, query: listQuery(['at'], { kind: z.enum(noticeKinds).optional(), bp_id: z.uuid().optional() }), response: listOf(notice) }),
-  contacts: defineCall({ id: 'bill.notice.contacts', method: 'GET', path: `${base}/notice-contacts/{id}`, summary: 'Who is told beside an organisation’s administrators', access: keepers, params: byId, response: noticeContacts }),
-  setContacts: defineCall({ id: 'bill.notice.setContacts', method: 'PUT', path: `${base}/notice-contacts/{id}`, summary: 'Name them', access: keepers, params: byId, body: noticeContacts, response: noticeContacts }),
+  list: defineCall({
+    id: 'bill.notice.list',
+    method: 'GET',
+    path: `${base}/notices`,
+    summary: 'What organisations were told about their money, newest first',
+    access: tenants,
+    query: listQuery(['at'], { kind: z.enum(noticeKinds).optional(), bp_id: z.uuid().optional() }),
+    response: listOf(notice),
+  }),
+  contacts: defineCall({
+    id: 'bill.notice.contacts',
+    method: 'GET',
+    path: `${base}/notice-contacts/{id}`,
+    summary: 'Who is told beside an organisation’s administrators',
+    access: keepers,
+    params: byId,
+    response: noticeContacts,
+  }),
+  setContacts: defineCall({
+    id: 'bill.notice.setContacts',
+    method: 'PUT',
+    path: `${base}/notice-contacts/{id}`,
+    summary: 'Name them',
+    access: keepers,
+    params: byId,
+    body: noticeContacts,
+    response: noticeContacts,
+  }),
 } as const

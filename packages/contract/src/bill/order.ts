@@ -115,12 +115,16 @@ const count = z.int().min(1).max(36)
 const term = { period: z.enum(prepaidPeriods), count: count.default(1), auto_renew: z.boolean().default(false) }
 
 /** One of the two: what is to be made, as its own call takes it, or what there is. */
-const wishFor = <T extends PrepaidType, C extends z.ZodType>(type: T, create: C) => z.object({ resource_type: z.literal(type), create: create.optional(), resource_id: z.uuid().optional(), ...term })
+const wishFor = <T extends PrepaidType, C extends z.ZodType>(type: T, create: C) =>
+  z.object({ resource_type: z.literal(type), create: create.optional(), resource_id: z.uuid().optional(), ...term })
 
 export const createOrderBody = z
   .discriminatedUnion('resource_type', [wishFor('vm', createVmBody), wishFor('volume', volumes.create.body), wishFor('eip', eips.allocate.body)])
   .refine((body) => (body.create === undefined) !== (body.resource_id === undefined), { path: ['resource_id'], message: billTexts.orderSubject })
-  .refine((body) => body.create === undefined || !('count' in body.create) || body.create.count === 1, { path: ['create', 'count'], message: billTexts.orderOfOne })
+  .refine((body) => body.create === undefined || !('count' in body.create) || body.create.count === 1, {
+    path: ['create', 'count'],
+    message: billTexts.orderOfOne,
+  })
 
 const one = { access: tenants, params: byId, response: orderDetail } as const
 
@@ -130,7 +134,11 @@ const filters = {
   status: z.enum(orderStatuses).optional(),
   kind: z.enum(orderKinds).optional(),
   /** As bills call it. */
-  resource_type: z.string().max(40).regex(/^[A-Za-z.]*$/).optional(),
+  resource_type: z
+    .string()
+    .max(40)
+    .regex(/^[A-Za-z.]*$/)
+    .optional(),
   resource_id: z.uuid().optional(),
   bp_id: z.uuid().optional(),
 } as const
@@ -149,7 +157,15 @@ export const orders = {
     }),
     response: listOf(order),
   }),
-  export: defineCall({ id: 'bill.order.export', method: 'POST', path: `${base}/exports`, summary: 'A file of orders, the oldest first', access: tenants, body: z.object({ format: z.enum(exportFormats), ...filters }), response: exportLink }),
+  export: defineCall({
+    id: 'bill.order.export',
+    method: 'POST',
+    path: `${base}/exports`,
+    summary: 'A file of orders, the oldest first',
+    access: tenants,
+    body: z.object({ format: z.enum(exportFormats), ...filters }),
+    response: exportLink,
+  }),
   get: defineCall({ ...one, id: 'bill.order.get', method: 'GET', path: `${base}/{id}`, summary: 'One order, with its lines and what became of it' }),
   /** Refused as the call would be that makes the resource, by fields of `create`; with 24007, 96020, 96021, 96022. */
   create: defineCall({
@@ -166,7 +182,15 @@ export const orders = {
   pay: defineCall({ ...one, id: 'bill.order.pay', method: 'POST', path: `${base}/{id}/pay`, summary: 'Pay from the balance; what is new is made then' }),
   cancel: defineCall({ ...one, id: 'bill.order.cancel', method: 'POST', path: `${base}/{id}/cancel`, summary: 'Cancel an order that is not paid' }),
   /** Refused with 24007, 96021, 96022. */
-  renew: defineCall({ ...one, id: 'bill.order.renew', method: 'POST', path: `${base}/{id}/renew`, status: 201, summary: 'Order more time of what was delivered, as large as it is now', body: z.object({ period: z.enum(prepaidPeriods), count: count.default(1) }) }),
+  renew: defineCall({
+    ...one,
+    id: 'bill.order.renew',
+    method: 'POST',
+    path: `${base}/{id}/renew`,
+    status: 201,
+    summary: 'Order more time of what was delivered, as large as it is now',
+    body: z.object({ period: z.enum(prepaidPeriods), count: count.default(1) }),
+  }),
   /** Refused with 96023, 96024. */
   refundPreview: defineCall({
     id: 'bill.order.refundPreview',
@@ -178,11 +202,25 @@ export const orders = {
     response: z.object({ amount: money, paid: money, unused_seconds: z.int(), total_seconds: z.int() }),
   }),
   /** Refused with 96023, 96024. */
-  refund: defineCall({ ...one, id: 'bill.order.refund', method: 'POST', path: `${base}/{id}/refund`, summary: 'Give back what was not used; the resource goes on by the hour' }),
+  refund: defineCall({
+    ...one,
+    id: 'bill.order.refund',
+    method: 'POST',
+    path: `${base}/{id}/refund`,
+    summary: 'Give back what was not used; the resource goes on by the hour',
+  }),
 } as const
 
 export const prepaids = {
-  get: defineCall({ id: 'bill.prepaid.get', method: 'GET', path: `${prepaidBase}/{id}`, summary: 'What is paid in advance of a resource', access: tenants, params: byId, response: prepaid }),
+  get: defineCall({
+    id: 'bill.prepaid.get',
+    method: 'GET',
+    path: `${prepaidBase}/{id}`,
+    summary: 'What is paid in advance of a resource',
+    access: tenants,
+    params: byId,
+    response: prepaid,
+  }),
   /** Refused with 96025 where nothing is paid in advance. */
   setAutoRenew: defineCall({
     id: 'bill.prepaid.setAutoRenew',

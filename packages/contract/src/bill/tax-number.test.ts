@@ -24,7 +24,10 @@ describe('a tax number', () => {
   })
   it('takes few of what people type at random', () => {
     const counted = { right: 0, all: 0 }
-    fc.assert(fc.property(fc.stringMatching(/^[0-9A-HJ-NPQRTUWXY]{18}$/), (text) => void (counted.all++, (counted.right += Number(isTaxNumber(text))))), { numRuns: 2_000 })
+    fc.assert(
+      fc.property(fc.stringMatching(/^[0-9A-HJ-NPQRTUWXY]{18}$/), (text) => void (counted.all++, (counted.right += Number(isTaxNumber(text))))),
+      { numRuns: 2_000 },
+    )
     expect(counted.right / counted.all).toBeLessThan(0.06)
   })
 })

@@ -85,15 +85,57 @@ export const topups = {
     query: listQuery(['created_at', 'amount'], filters),
     response: listOf(topup),
   }),
-  export: defineCall({ id: 'bill.topup.export', method: 'POST', path: `${base}/exports`, summary: 'A file of top-ups, the oldest first', access: tenants, body: z.object({ format: z.enum(exportFormats), ...filters }), response: exportLink }),
+  export: defineCall({
+    id: 'bill.topup.export',
+    method: 'POST',
+    path: `${base}/exports`,
+    summary: 'A file of top-ups, the oldest first',
+    access: tenants,
+    body: z.object({ format: z.enum(exportFormats), ...filters }),
+    response: exportLink,
+  }),
   get: defineCall({ id: 'bill.topup.get', method: 'GET', path: `${base}/{id}`, summary: 'One top-up', access: tenants, params: byId, response: topup }),
   /** Refused with 24014, 96012, 96030, 96031. */
-  remit: defineCall({ id: 'bill.topup.remit', method: 'POST', path: `${base}/remittances`, summary: 'Ask for a code to write on a bank transfer', access: tenants, status: 201, body: z.object({ amount }), response: topup }),
+  remit: defineCall({
+    id: 'bill.topup.remit',
+    method: 'POST',
+    path: `${base}/remittances`,
+    summary: 'Ask for a code to write on a bank transfer',
+    access: tenants,
+    status: 201,
+    body: z.object({ amount }),
+    response: topup,
+  }),
   /** Refused with 24014, 96012, 96030, 96034. */
-  pay: defineCall({ id: 'bill.topup.pay', method: 'POST', path: `${base}/payments`, summary: 'Begin an online payment; `url` leads to the gateway', access: tenants, status: 201, body: z.object({ amount, channel_id: z.uuid() }), response: z.object({ topup, url: z.string() }) }),
+  pay: defineCall({
+    id: 'bill.topup.pay',
+    method: 'POST',
+    path: `${base}/payments`,
+    summary: 'Begin an online payment; `url` leads to the gateway',
+    access: tenants,
+    status: 201,
+    body: z.object({ amount, channel_id: z.uuid() }),
+    response: z.object({ topup, url: z.string() }),
+  }),
   /** Refused with 90010, 96034. */
-  resume: defineCall({ id: 'bill.topup.resume', method: 'POST', path: `${base}/{id}/resume`, summary: 'The gateway’s page of a payment that waits', access: tenants, params: byId, response: z.object({ url: z.string() }) }),
-  cancel: defineCall({ id: 'bill.topup.cancel', method: 'POST', path: `${base}/{id}/cancel`, summary: 'Give up a top-up that waits', access: tenants, params: byId, response: topup }),
+  resume: defineCall({
+    id: 'bill.topup.resume',
+    method: 'POST',
+    path: `${base}/{id}/resume`,
+    summary: 'The gateway’s page of a payment that waits',
+    access: tenants,
+    params: byId,
+    response: z.object({ url: z.string() }),
+  }),
+  cancel: defineCall({
+    id: 'bill.topup.cancel',
+    method: 'POST',
+    path: `${base}/{id}/cancel`,
+    summary: 'Give up a top-up that waits',
+    access: tenants,
+    params: byId,
+    response: topup,
+  }),
   /** Refused with 24014, 24047, 24048, 90010, 96012. */
   confirm: defineCall({
     id: 'bill.topup.confirm',
@@ -116,14 +158,24 @@ export const topups = {
 export const signTypes = ['HMAC-SHA256', 'RSA-SHA256'] as const
 export type SignType = (typeof signTypes)[number]
 
-const line = (most: number) => z.string(fieldTexts.contentRequired).trim().min(1, fieldTexts.contentRequired).max(most).regex(plainLine, fieldTexts.controlCharacters)
+const line = (most: number) =>
+  z.string(fieldTexts.contentRequired).trim().min(1, fieldTexts.contentRequired).max(most).regex(plainLine, fieldTexts.controlCharacters)
 const pem = z.string().trim().max(16_384).regex(plainText, fieldTexts.controlCharacters)
 
 const channelSettings = {
   name: line(64),
   enabled: z.boolean().default(false),
   /** `/pay` and `/query` stand below it. Required to be https but for this machine's own in development. */
-  gateway: z.string(fieldTexts.contentRequired).trim().min(1, fieldTexts.contentRequired).pipe(z.url({ protocol: /^https?$/, error: fieldTexts.cloudUrl }).max(1024).regex(/^[^?#\s@]+$/, fieldTexts.cloudUrl)),
+  gateway: z
+    .string(fieldTexts.contentRequired)
+    .trim()
+    .min(1, fieldTexts.contentRequired)
+    .pipe(
+      z
+        .url({ protocol: /^https?$/, error: fieldTexts.cloudUrl })
+        .max(1024)
+        .regex(/^[^?#\s@]+$/, fieldTexts.cloudUrl),
+    ),
   merchant_id: line(128),
   sign_type: z.enum(signTypes),
   /** RSA only: PEM. */
@@ -152,11 +204,44 @@ const channelsBase = '/api/bill/v1/payment-channels'
 
 /** Gateways that people pay through. */
 export const paymentChannels = {
-  list: defineCall({ id: 'bill.paymentChannel.list', method: 'GET', path: channelsBase, summary: 'Gateways for online payment', access: admins, response: listOf(paymentChannel) }),
+  list: defineCall({
+    id: 'bill.paymentChannel.list',
+    method: 'GET',
+    path: channelsBase,
+    summary: 'Gateways for online payment',
+    access: admins,
+    response: listOf(paymentChannel),
+  }),
   /** Refused with 96032, 96035, 96038. */
-  create: defineCall({ id: 'bill.paymentChannel.create', method: 'POST', path: channelsBase, summary: 'Set up a gateway', access: admins, status: 201, body: createChannel, response: paymentChannel }),
+  create: defineCall({
+    id: 'bill.paymentChannel.create',
+    method: 'POST',
+    path: channelsBase,
+    summary: 'Set up a gateway',
+    access: admins,
+    status: 201,
+    body: createChannel,
+    response: paymentChannel,
+  }),
   /** Without `key` the one before stays, where `sign_type` does. Refused with 96032, 96035, 96038. */
-  update: defineCall({ id: 'bill.paymentChannel.update', method: 'PUT', path: `${channelsBase}/{id}`, summary: 'Change a gateway', access: admins, params: byId, body: updateChannel, response: paymentChannel }),
+  update: defineCall({
+    id: 'bill.paymentChannel.update',
+    method: 'PUT',
+    path: `${channelsBase}/{id}`,
+    summary: 'Change a gateway',
+    access: admins,
+    params: byId,
+    body: updateChannel,
+    response: paymentChannel,
+  }),
   /** Refused with 96033 once something was paid through it. */
-  delete: defineCall({ id: 'bill.paymentChannel.delete', method: 'DELETE', path: `${channelsBase}/{id}`, summary: 'Remove a gateway that nobody used', access: admins, params: byId, response: empty }),
+  delete: defineCall({
+    id: 'bill.paymentChannel.delete',
+    method: 'DELETE',
+    path: `${channelsBase}/{id}`,
+    summary: 'Remove a gateway that nobody used',
+    access: admins,
+    params: byId,
+    response: empty,
+  }),
 } as const

@@ -21,7 +21,11 @@ export const hostPath = z
  * applications alike. `foreign`: only who has the node may. `system`: not that, a guard against
  * mistakes; whoever mounts directories of his own node can do there what he likes.
  */
-export function bindRefusal(who: { readonly kind: number; readonly bp_id: string | null }, node: { readonly bp_id: string | null }, path: string): 'foreign' | 'system' | null {
+export function bindRefusal(
+  who: { readonly kind: number; readonly bp_id: string | null },
+  node: { readonly bp_id: string | null },
+  path: string,
+): 'foreign' | 'system' | null {
   if (isPlatformKind(who.kind)) return null
   if (who.bp_id === null || node.bp_id !== who.bp_id) return 'foreign'
   return hostPath.safeParse(path).success ? null : 'system'

@@ -29,14 +29,32 @@ export const containerCan = can<ContainerStatus>()({
   delete: ['running', 'exited', 'restarting', 'paused', 'dead', 'error', 'lost'],
 })
 
-export const imageName = z.string().trim().min(1, fieldTexts.imageName).max(255).regex(/^[a-z0-9][A-Za-z0-9._\-/:@]*$/, fieldTexts.imageName)
-const argument = z.string().max(4_096).regex(/^[^\0]*$/)
-const containerPath = z.string().trim().max(1_024).regex(/^(\/[^/\0]+)+\/?$/, fieldTexts.containerPath).refine((path) => !path.split('/').includes('..'), fieldTexts.containerPath)
+export const imageName = z
+  .string()
+  .trim()
+  .min(1, fieldTexts.imageName)
+  .max(255)
+  .regex(/^[a-z0-9][A-Za-z0-9._\-/:@]*$/, fieldTexts.imageName)
+const argument = z
+  .string()
+  .max(4_096)
+  .regex(/^[^\0]*$/)
+const containerPath = z
+  .string()
+  .trim()
+  .max(1_024)
+  .regex(/^(\/[^/\0]+)+\/?$/, fieldTexts.containerPath)
+  .refine((path) => !path.split('/').includes('..'), fieldTexts.containerPath)
 
 /** Not the system's own: a tenant's container gets a directory below the data directory of its organisation. */
 export const mount = z.discriminatedUnion('type', [
   /** A named volume of Docker, made where it is not there. */
-  z.object({ type: z.literal('volume'), name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/, fieldTexts.containerName), path: containerPath, read_only: z.boolean().default(false) }),
+  z.object({
+    type: z.literal('volume'),
+    name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/, fieldTexts.containerName),
+    path: containerPath,
+    read_only: z.boolean().default(false),
+  }),
   /** A directory of the node; who may mount which, `bindRefusal` says. */
   z.object({ type: z.literal('bind'), host_path: hostPath, path: containerPath, read_only: z.boolean().default(false) }),
   /** A config of ours as a file. */
@@ -50,7 +68,18 @@ export const containerSpec = z.object({
   command: z.array(argument).max(256).default([]),
   entrypoint: z.array(argument).max(64).default([]),
   env: z
-    .array(z.object({ name: z.string().max(255).regex(/^[A-Za-z_][A-Za-z0-9_]*$/, fieldTexts.envName), value: z.string().max(32_768).regex(/^[^\0]*$/) }))
+    .array(
+      z.object({
+        name: z
+          .string()
+          .max(255)
+          .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, fieldTexts.envName),
+        value: z
+          .string()
+          .max(32_768)
+          .regex(/^[^\0]*$/),
+      }),
+    )
     .max(200)
     .refine((list) => new Set(list.map(({ name }) => name)).size === list.length, fieldTexts.envTwice)
     .default([]),
@@ -64,10 +93,25 @@ export const containerSpec = z.object({
   restart: z.enum(['no', 'always', 'unless-stopped', 'on-failure']).default('unless-stopped'),
   /** Processors, in hundredths; null without a limit. */
   cpu_limit: z.number().min(0.01).max(1_024).nullable().default(null),
-  memory_limit_bytes: z.int().min(6 * 2 ** 20).max(2 ** 44).nullable().default(null),
+  memory_limit_bytes: z
+    .int()
+    .min(6 * 2 ** 20)
+    .max(2 ** 44)
+    .nullable()
+    .default(null),
   gpus: z.int().min(0).max(64).default(0),
   health: z
-    .object({ command: z.string().trim().min(1, fieldTexts.contentRequired).max(1_024).regex(/^[^\0]*$/), interval_seconds: z.int().min(1).max(3_600).default(30), timeout_seconds: z.int().min(1).max(600).default(10), retries: z.int().min(1).max(20).default(3) })
+    .object({
+      command: z
+        .string()
+        .trim()
+        .min(1, fieldTexts.contentRequired)
+        .max(1_024)
+        .regex(/^[^\0]*$/),
+      interval_seconds: z.int().min(1).max(3_600).default(30),
+      timeout_seconds: z.int().min(1).max(600).default(10),
+      retries: z.int().min(1).max(20).default(3),
+    })
     .nullable()
     .default(null),
 })
@@ -75,7 +119,15 @@ export type ContainerSpec = z.output<typeof containerSpec>
 
 /** Which nodes: by name, or all that have these labels; those with taints only where they are tolerated. */
 export const placement = z
-  .object({ edge_ids: z.array(z.uuid()).max(200).default([]), labels: z.array(label).max(16).default([]), tolerations: z.array(z.object({ key: labelKey })).max(16).default([]), count: z.int().min(1).max(200).nullable().default(null) })
+  .object({
+    edge_ids: z.array(z.uuid()).max(200).default([]),
+    labels: z.array(label).max(16).default([]),
+    tolerations: z
+      .array(z.object({ key: labelKey }))
+      .max(16)
+      .default([]),
+    count: z.int().min(1).max(200).nullable().default(null),
+  })
   .refine((value) => value.edge_ids.length > 0 || value.labels.length > 0, { path: ['edge_ids'], message: fieldTexts.chooseNodes })
 export type Placement = z.output<typeof placement>
 
@@ -130,10 +182,22 @@ export const containers = {
     path: base,
     summary: 'Containers',
     access: tenants,
-    query: listQuery(['name', 'status', 'created_at'], { keyword, edge_id: z.uuid().optional(), deployment_id: z.uuid().optional(), status: z.enum(containerStatuses).optional() }),
+    query: listQuery(['name', 'status', 'created_at'], {
+      keyword,
+      edge_id: z.uuid().optional(),
+      deployment_id: z.uuid().optional(),
+      status: z.enum(containerStatuses).optional(),
+    }),
     response: listOf(container),
   }),
-  get: defineCall({ ...one, id: 'cis.container.get', method: 'GET', path: `${base}/{id}`, summary: 'One container', response: container.extend({ spec: containerSpec.nullable() }) }),
+  get: defineCall({
+    ...one,
+    id: 'cis.container.get',
+    method: 'GET',
+    path: `${base}/{id}`,
+    summary: 'One container',
+    response: container.extend({ spec: containerSpec.nullable() }),
+  }),
   /** A deployment: one container on each node that is chosen. */
   deploy: defineCall({
     id: 'cis.container.deploy',
@@ -173,9 +237,32 @@ export const containers = {
     ]),
     response: container,
   }),
-  delete: defineCall({ ...one, id: 'cis.container.delete', method: 'DELETE', path: `${base}/{id}`, summary: 'Remove a container, running or not; named volumes stay', status: 202, response: container }),
-  operations: defineCall({ ...one, id: 'cis.container.operations', method: 'GET', path: `${base}/{id}/operations`, summary: 'What was done to a container, newest first, and why it failed', query: listQuery(['created_at'], {}), response: listOf(operation) }),
-  stats: defineCall({ ...one, id: 'cis.container.stats', method: 'GET', path: `${base}/{id}/stats`, summary: 'What a container uses, now', response: containerStats }),
+  delete: defineCall({
+    ...one,
+    id: 'cis.container.delete',
+    method: 'DELETE',
+    path: `${base}/{id}`,
+    summary: 'Remove a container, running or not; named volumes stay',
+    status: 202,
+    response: container,
+  }),
+  operations: defineCall({
+    ...one,
+    id: 'cis.container.operations',
+    method: 'GET',
+    path: `${base}/{id}/operations`,
+    summary: 'What was done to a container, newest first, and why it failed',
+    query: listQuery(['created_at'], {}),
+    response: listOf(operation),
+  }),
+  stats: defineCall({
+    ...one,
+    id: 'cis.container.stats',
+    method: 'GET',
+    path: `${base}/{id}/stats`,
+    summary: 'What a container uses, now',
+    response: containerStats,
+  }),
   /** Text as it comes; `follow` goes on until either side ends it. */
   logs: defineCall({
     ...one,
@@ -183,11 +270,28 @@ export const containers = {
     method: 'GET',
     path: `${base}/{id}/logs`,
     summary: 'The end of what a container printed',
-    query: z.object({ tail: z.coerce.number().int().min(1).max(10_000).default(500), since: moment.optional(), keyword: z.string().max(255).regex(plainLine).optional(), timestamps: z.enum(['true', 'false']).default('true').transform((text) => text === 'true') }),
+    query: z.object({
+      tail: z.coerce.number().int().min(1).max(10_000).default(500),
+      since: moment.optional(),
+      keyword: z.string().max(255).regex(plainLine).optional(),
+      timestamps: z
+        .enum(['true', 'false'])
+        .default('true')
+        .transform((text) => text === 'true'),
+    }),
     response: z.object({ items: z.array(z.object({ at: moment.nullable(), stream: z.enum(['stdout', 'stderr']), text: z.string() })) }),
   }),
   /** A WebSocket that follows the log, or a link that downloads it whole. */
-  logLink: defineCall({ ...one, id: 'cis.container.logLink', method: 'POST', path: `${base}/{id}/logs/links`, summary: 'A link that is good once, for a minute: follow by WebSocket, or the whole log as a file', audit: false, body: z.object({ how: z.enum(['follow', 'download']) }), response: z.object({ path: z.string(), expires_at: moment }) }),
+  logLink: defineCall({
+    ...one,
+    id: 'cis.container.logLink',
+    method: 'POST',
+    path: `${base}/{id}/logs/links`,
+    summary: 'A link that is good once, for a minute: follow by WebSocket, or the whole log as a file',
+    audit: false,
+    body: z.object({ how: z.enum(['follow', 'download']) }),
+    response: z.object({ path: z.string(), expires_at: moment }),
+  }),
   terminal: defineCall({
     ...one,
     id: 'cis.container.terminal',
@@ -195,7 +299,11 @@ export const containers = {
     path: `${base}/{id}/terminals`,
     summary: 'Open a terminal in a container; one at a time (409)',
     status: 201,
-    body: z.object({ command: z.array(argument).min(1).max(16).default(['/bin/sh']), cols: z.int().min(1).max(1_000).default(80), rows: z.int().min(1).max(1_000).default(24) }),
+    body: z.object({
+      command: z.array(argument).min(1).max(16).default(['/bin/sh']),
+      cols: z.int().min(1).max(1_000).default(80),
+      rows: z.int().min(1).max(1_000).default(24),
+    }),
     response: z.object({ terminal_id: z.uuid(), path: z.string(), expires_at: moment }),
   }),
   files: defineCall({
@@ -204,8 +312,24 @@ export const containers = {
     method: 'GET',
     path: `${base}/{id}/files`,
     summary: 'What is in a directory of a container',
-    query: z.object({ path: z.string().max(1_024).regex(/^\/[^\0]*$/, fieldTexts.containerPath) }),
-    response: z.object({ items: z.array(z.object({ name: z.string(), kind: z.enum(['file', 'directory', 'link', 'other']), size_bytes: z.number(), mode: z.string(), modified_at: moment.nullable(), target: z.string().nullable() })) }),
+    query: z.object({
+      path: z
+        .string()
+        .max(1_024)
+        .regex(/^\/[^\0]*$/, fieldTexts.containerPath),
+    }),
+    response: z.object({
+      items: z.array(
+        z.object({
+          name: z.string(),
+          kind: z.enum(['file', 'directory', 'link', 'other']),
+          size_bytes: z.number(),
+          mode: z.string(),
+          modified_at: moment.nullable(),
+          target: z.string().nullable(),
+        }),
+      ),
+    }),
   }),
   fileLink: defineCall({
     ...one,
@@ -213,7 +337,13 @@ export const containers = {
     method: 'POST',
     path: `${base}/{id}/files/links`,
     summary: 'A link that is good once, for a minute: `PUT` the bytes of the file `path`, or `GET` it (directories as tar)',
-    body: z.object({ how: z.enum(['upload', 'download']), path: z.string().max(1_024).regex(/^\/[^\0]*$/, fieldTexts.containerPath) }),
+    body: z.object({
+      how: z.enum(['upload', 'download']),
+      path: z
+        .string()
+        .max(1_024)
+        .regex(/^\/[^\0]*$/, fieldTexts.containerPath),
+    }),
     response: z.object({ path: z.string(), expires_at: moment }),
   }),
 } as const
@@ -236,9 +366,35 @@ export const deployment = z.object({
 export type Deployment = z.output<typeof deployment>
 
 export const deployments = {
-  list: defineCall({ id: 'cis.deployment.list', method: 'GET', path: '/api/cis/v1/docker/deployments', summary: 'Deployments', access: tenants, query: listQuery(['name', 'created_at'], { keyword, edge_id: z.uuid().optional() }), response: listOf(deployment) }),
-  instances: defineCall({ id: 'cis.deployment.instances', method: 'GET', path: '/api/cis/v1/docker/deployments/{id}/instances', summary: 'Containers of a deployment', access: tenants, params: byId, query: listQuery(['name', 'status', 'created_at'], { keyword, status: z.enum(containerStatuses).optional() }), response: listOf(container) }),
-  delete: defineCall({ id: 'cis.deployment.delete', method: 'DELETE', path: '/api/cis/v1/docker/deployments/{id}', summary: 'Remove a deployment with its containers', access: tenants, params: byId, status: 202, response: deployment }),
+  list: defineCall({
+    id: 'cis.deployment.list',
+    method: 'GET',
+    path: '/api/cis/v1/docker/deployments',
+    summary: 'Deployments',
+    access: tenants,
+    query: listQuery(['name', 'created_at'], { keyword, edge_id: z.uuid().optional() }),
+    response: listOf(deployment),
+  }),
+  instances: defineCall({
+    id: 'cis.deployment.instances',
+    method: 'GET',
+    path: '/api/cis/v1/docker/deployments/{id}/instances',
+    summary: 'Containers of a deployment',
+    access: tenants,
+    params: byId,
+    query: listQuery(['name', 'status', 'created_at'], { keyword, status: z.enum(containerStatuses).optional() }),
+    response: listOf(container),
+  }),
+  delete: defineCall({
+    id: 'cis.deployment.delete',
+    method: 'DELETE',
+    path: '/api/cis/v1/docker/deployments/{id}',
+    summary: 'Remove a deployment with its containers',
+    access: tenants,
+    params: byId,
+    status: 202,
+    response: deployment,
+  }),
 } as const
 
 /** A file that is mounted into containers; a change reaches those that have it. */
@@ -258,7 +414,15 @@ export const config = z.object({
 export type Config = z.output<typeof config>
 
 export const configs = {
-  list: defineCall({ id: 'cis.config.list', method: 'GET', path: '/api/cis/v1/docker/cfgs', summary: 'Configs, with what they hold', access: tenants, query: listQuery(['name', 'updated_at'], { keyword, id: z.uuid().optional() }), response: listOf(config) }),
+  list: defineCall({
+    id: 'cis.config.list',
+    method: 'GET',
+    path: '/api/cis/v1/docker/cfgs',
+    summary: 'Configs, with what they hold',
+    access: tenants,
+    query: listQuery(['name', 'updated_at'], { keyword, id: z.uuid().optional() }),
+    response: listOf(config),
+  }),
   /** Without an id a new one; with one, it is changed, and containers that have it get the new text. */
   put: defineCall({
     id: 'cis.config.put',
@@ -266,8 +430,26 @@ export const configs = {
     path: '/api/cis/v1/docker/cfgs',
     summary: 'Make or change a config; `restart` restarts the containers that have it',
     access: tenants,
-    body: z.object({ id: z.uuid().optional(), revision: z.int().optional(), name, description: description.default(''), content: z.string().max(1_000_000).regex(/^[^\0]*$/), restart: z.boolean().default(false) }),
+    body: z.object({
+      id: z.uuid().optional(),
+      revision: z.int().optional(),
+      name,
+      description: description.default(''),
+      content: z
+        .string()
+        .max(1_000_000)
+        .regex(/^[^\0]*$/),
+      restart: z.boolean().default(false),
+    }),
     response: config,
   }),
-  delete: defineCall({ id: 'cis.config.delete', method: 'DELETE', path: '/api/cis/v1/docker/cfgs/{id}', summary: 'Delete a config that no container has', access: tenants, params: byId, response: empty }),
+  delete: defineCall({
+    id: 'cis.config.delete',
+    method: 'DELETE',
+    path: '/api/cis/v1/docker/cfgs/{id}',
+    summary: 'Delete a config that no container has',
+    access: tenants,
+    params: byId,
+    response: empty,
+  }),
 } as const

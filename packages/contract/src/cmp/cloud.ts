@@ -28,7 +28,11 @@ export const cloudLabel = z.object({
   label: z.string(fieldTexts.labelText).trim().min(1, fieldTexts.labelText).max(32, fieldTexts.labelText),
   textColor: z.string().max(32).optional(),
   bgColor: z.string().max(32).optional(),
-  imgUrl: z.string().max(2048).regex(/^(https:\/\/|\/|data:image\/)/, fieldTexts.labelImage).optional(),
+  imgUrl: z
+    .string()
+    .max(2048)
+    .regex(/^(https:\/\/|\/|data:image\/)/, fieldTexts.labelImage)
+    .optional(),
   imgSize: z.string().max(32).optional(),
   imgPosition: z.string().max(32).optional(),
 })
@@ -42,16 +46,25 @@ export function parseCloudLabel(text: string): CloudLabel | null {
     return null
   }
 }
-const labelText = z.string().max(4096).refine((text) => parseCloudLabel(text) !== null, fieldTexts.labelJson)
+const labelText = z
+  .string()
+  .max(4096)
+  .refine((text) => parseCloudLabel(text) !== null, fieldTexts.labelJson)
 
-const pem = z.string(fieldTexts.pem).trim().regex(/^-----BEGIN [A-Z ]+-----[\t\n\r -~]+-----END [A-Z ]+-----$/, fieldTexts.pem)
+const pem = z
+  .string(fieldTexts.pem)
+  .trim()
+  .regex(/^-----BEGIN [A-Z ]+-----[\t\n\r -~]+-----END [A-Z ]+-----$/, fieldTexts.pem)
 
 /** Left out where a cloud is changed, it stays what it was. */
 const secret = z.string(fieldTexts.contentRequired).min(1, fieldTexts.contentRequired).max(255).regex(plainLine, fieldTexts.controlCharacters)
 const keystoneName = z.string(fieldTexts.contentRequired).trim().min(1, fieldTexts.contentRequired).max(255).regex(plainLine, fieldTexts.controlCharacters)
 /** Identity API v3; `region` where the cloud has several, `certificate_authority` where its certificate is not publicly trusted. */
 const keystone = {
-  auth_url: z.url({ protocol: /^https?$/, error: fieldTexts.keystoneUrl }).max(1024).regex(/^[^?#\s@]+$/, fieldTexts.keystoneUrl),
+  auth_url: z
+    .url({ protocol: /^https?$/, error: fieldTexts.keystoneUrl })
+    .max(1024)
+    .regex(/^[^?#\s@]+$/, fieldTexts.keystoneUrl),
   region: keystoneName.optional(),
   interface: z.enum(['public', 'internal', 'admin']).default('public'),
   certificate_authority: pem.optional(),
@@ -68,7 +81,10 @@ const firstFamily = [
     client_key: pem,
     /** The server's certificate, to be pinned; without, it has to be publicly trusted. */
     server_certificate: pem.optional(),
-    project: z.string().regex(/^[A-Za-z0-9._-]{1,63}$/, fieldTexts.lxdProject).optional(),
+    project: z
+      .string()
+      .regex(/^[A-Za-z0-9._-]{1,63}$/, fieldTexts.lxdProject)
+      .optional(),
   }),
   /** The built-in sandbox, marked 沙箱 wherever it shows. */
   z.object({ type: z.literal('sandbox') }),
@@ -91,15 +107,27 @@ export const cloudConnection = z.discriminatedUnion('type', [...firstFamily, byP
 export type CloudConnection = z.output<typeof cloudConnection>
 
 /** Of a cloud that is registered: secrets that are left out are those that it has, where they go to the same Keystone for the same name. */
-export const cloudConnectionChange = z.discriminatedUnion('type', [...firstFamily, byPassword.partial({ password: true }), byCredential.partial({ credential_secret: true })])
+export const cloudConnectionChange = z.discriminatedUnion('type', [
+  ...firstFamily,
+  byPassword.partial({ password: true }),
+  byCredential.partial({ credential_secret: true }),
+])
 export type CloudConnectionChange = z.output<typeof cloudConnectionChange>
 
-export const connectionTypes = ['lxd-socket', 'lxd-https', 'sandbox', 'openstack-password', 'openstack-credential'] as const satisfies readonly CloudConnection['type'][]
+export const connectionTypes = [
+  'lxd-socket',
+  'lxd-https',
+  'sandbox',
+  'openstack-password',
+  'openstack-credential',
+] as const satisfies readonly CloudConnection['type'][]
 /** By which connections a product is reached. */
-export const connectionsOf = (product: CloudProduct): readonly CloudConnection['type'][] => connectionTypes.filter((type) => isOpenStack({ type }) === (product !== 'nextstack'))
+export const connectionsOf = (product: CloudProduct): readonly CloudConnection['type'][] =>
+  connectionTypes.filter((type) => isOpenStack({ type }) === (product !== 'nextstack'))
 
 /** Whether a connection leads to a cloud of the second family. */
-export const isOpenStack = <T extends { readonly type: CloudConnection['type'] }>(connection: T): connection is Extract<T, { type: `openstack-${string}` }> => connection.type.startsWith('openstack-')
+export const isOpenStack = <T extends { readonly type: CloudConnection['type'] }>(connection: T): connection is Extract<T, { type: `openstack-${string}` }> =>
+  connection.type.startsWith('openstack-')
 
 /** What may be promised, what is, and what the hosts have: of processors more may be promised than there is. */
 const amount = z.object({ total: z.number(), used: z.number(), physical: z.number() })

@@ -36,5 +36,6 @@ export function readRange(text: string): Range | null {
 /** Whether a range is written as its network address: 10.1.0.0/24, not 10.1.0.5/24. */
 export const isNetworkAddress = (text: string): boolean => readRange(text)?.first === readAddress(text.split('/')[0] ?? '')?.number
 
-export const holds = (range: Range, address: Address): boolean => range.version === address.version && range.first <= address.number && address.number <= range.last
+export const holds = (range: Range, address: Address): boolean =>
+  range.version === address.version && range.first <= address.number && address.number <= range.last
 export const overlapping = (left: Range, right: Range): boolean => left.version === right.version && left.first <= right.last && right.first <= left.last

@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { firewallRuleProblems, firewallRules, opensAll, reachedRules, type FirewallMatch } from './firewall.ts'
 
-const any: FirewallMatch = { action: 'allow', protocol: null, version: 4, source_address: null, source_port: null, destination_address: null, destination_port: null, enabled: true }
+const any: FirewallMatch = {
+  action: 'allow',
+  protocol: null,
+  version: 4,
+  source_address: null,
+  source_port: null,
+  destination_address: null,
+  destination_port: null,
+  enabled: true,
+}
 const body = firewallRules.create.body
 const wrong = (rule: object): string[] => {
   const result = body.safeParse({ name: 'r', action: 'allow', ...rule })
@@ -19,16 +28,20 @@ describe('a firewall rule', () => {
 
   it('takes ports and ranges of them, of TCP and UDP only', () => {
     expect(wrong({ protocol: 'tcp', source_port: '1-65535', destination_port: '443' })).toEqual([])
-    for (const port of ['0', '65536', '8010-8000', '80,443', 'ssh', '80:90']) expect(wrong({ protocol: 'udp', destination_port: port }), port).toEqual(['destination_port'])
+    for (const port of ['0', '65536', '8010-8000', '80,443', 'ssh', '80:90'])
+      expect(wrong({ protocol: 'udp', destination_port: port }), port).toEqual(['destination_port'])
     expect(wrong({ destination_port: '22' })).toEqual(['destination_port'])
     expect(wrong({ protocol: 'icmp', source_port: '22' })).toEqual(['source_port'])
-    expect(firewallRuleProblems({ ...any, protocol: 'icmp', version: 6, source_address: '10.0.0.1', destination_port: '80' }).map(({ field }) => field)).toEqual(['source_address', 'destination_port'])
+    expect(
+      firewallRuleProblems({ ...any, protocol: 'icmp', version: 6, source_address: '10.0.0.1', destination_port: '80' }).map(({ field }) => field),
+    ).toEqual(['source_address', 'destination_port'])
   })
 
   it('opens everything where it is about all traffic and lets it through', () => {
     expect(opensAll(any)).toBe(true)
     expect(opensAll({ ...any, source_address: '0.0.0.0/0', destination_address: '0.0.0.0/0' })).toBe(true)
-    for (const part of [{ action: 'deny' }, { enabled: false }, { protocol: 'tcp' }, { source_address: '10.0.0.0/8' }] as const) expect(opensAll({ ...any, ...part })).toBe(false)
+    for (const part of [{ action: 'deny' }, { enabled: false }, { protocol: 'tcp' }, { source_address: '10.0.0.0/8' }] as const)
+      expect(opensAll({ ...any, ...part })).toBe(false)
   })
 
   it('is not reached behind one about all traffic of its version', () => {

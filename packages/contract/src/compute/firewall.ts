@@ -85,7 +85,9 @@ const sides = ['source', 'destination'] as const
 export const hasPorts = (protocol: string | null): boolean => protocol === 'tcp' || protocol === 'udp'
 
 /** What of a rule does not fit together, at its field; the console says it beside the fields, the server to everybody else. */
-export function firewallRuleProblems(rule: Pick<FirewallMatch, 'protocol' | 'version' | 'source_address' | 'source_port' | 'destination_address' | 'destination_port'>): { readonly field: string; readonly message: string }[] {
+export function firewallRuleProblems(
+  rule: Pick<FirewallMatch, 'protocol' | 'version' | 'source_address' | 'source_port' | 'destination_address' | 'destination_port'>,
+): { readonly field: string; readonly message: string }[] {
   return sides.flatMap((side) => {
     const [address, port] = [rule[`${side}_address`], rule[`${side}_port`]]
     const read = address === null ? null : (readAddress(address) ?? readRange(address))
@@ -99,7 +101,8 @@ export function firewallRuleProblems(rule: Pick<FirewallMatch, 'protocol' | 'ver
 /** `0.0.0.0/0` and `::/0` say the same as nothing. */
 const isAny = (address: string | null): boolean => address === null || readRange(address)?.prefix === 0
 /** Whether a rule is about all traffic of its version. */
-const isAboutAll = (rule: FirewallMatch): boolean => rule.enabled && rule.protocol === null && sides.every((side) => isAny(rule[`${side}_address`]) && rule[`${side}_port`] === null)
+const isAboutAll = (rule: FirewallMatch): boolean =>
+  rule.enabled && rule.protocol === null && sides.every((side) => isAny(rule[`${side}_address`]) && rule[`${side}_port`] === null)
 /** Whether a rule lets everything of its version through: rarely what is meant. */
 export const opensAll = (rule: FirewallMatch): boolean => rule.action === 'allow' && isAboutAll(rule)
 
@@ -163,7 +166,10 @@ export const firewallPolicy = z.object({
 })
 export type FirewallPolicy = z.output<typeof firewallPolicy>
 
-const ruleIds = z.array(engineId).max(500).refine((ids) => new Set(ids).size === ids.length, fieldTexts.firewallRuleTwice)
+const ruleIds = z
+  .array(engineId)
+  .max(500)
+  .refine((ids) => new Set(ids).size === ids.length, fieldTexts.firewallRuleTwice)
 
 // Groups
 
@@ -208,17 +214,39 @@ const made = { access: tenants, method: 'POST', status: 201, params: cloudId } a
 const changed = { access: tenants, params: inCloud } as const
 
 export const firewallServices = {
-  get: defineCall({ ...read, id: 'compute.firewall.get', path: of('firewall'), summary: 'Whether the cloud has a firewall service (FWaaS v2); without it all other calls of firewalls are refused (93190)', response: firewallService }),
+  get: defineCall({
+    ...read,
+    id: 'compute.firewall.get',
+    path: of('firewall'),
+    summary: 'Whether the cloud has a firewall service (FWaaS v2); without it all other calls of firewalls are refused (93190)',
+    response: firewallService,
+  }),
 } as const
 
 export const firewallGroups = {
-  list: defineCall({ ...read, id: 'compute.firewallGroup.list', path: of('firewall-groups'), summary: 'Firewalls that the asker may see, in lines', lines: true, response: lineOf(firewallGroup) }),
+  list: defineCall({
+    ...read,
+    id: 'compute.firewallGroup.list',
+    path: of('firewall-groups'),
+    summary: 'Firewalls that the asker may see, in lines',
+    lines: true,
+    response: lineOf(firewallGroup),
+  }),
   create: defineCall({
     ...made,
     id: 'compute.firewallGroup.create',
     path: of('firewall-groups'),
     summary: 'Make a firewall of policies and of ports of routers and instances. `shared` is for platform-level people',
-    body: z.object({ name, description: description.default(''), enabled: z.boolean().default(true), ingress_policy_id: policyId.default(null), egress_policy_id: policyId.default(null), port_ids: portIds.default([]), shared, project_id }),
+    body: z.object({
+      name,
+      description: description.default(''),
+      enabled: z.boolean().default(true),
+      ingress_policy_id: policyId.default(null),
+      egress_policy_id: policyId.default(null),
+      port_ids: portIds.default([]),
+      shared,
+      project_id,
+    }),
     response: firewallGroup,
   }),
   update: defineCall({
@@ -227,16 +255,48 @@ export const firewallGroups = {
     method: 'PUT',
     path: of('firewall-groups/{id}'),
     summary: 'Change what is given; not while it is pending (93192). `shared` is for platform-level people',
-    body: z.object({ name: engineName, description, enabled: z.boolean(), ingress_policy_id: policyId, egress_policy_id: policyId, shared: z.boolean() }).partial(),
+    body: z
+      .object({ name: engineName, description, enabled: z.boolean(), ingress_policy_id: policyId, egress_policy_id: policyId, shared: z.boolean() })
+      .partial(),
     response: firewallGroup,
   }),
-  addPorts: defineCall({ ...changed, id: 'compute.firewallGroup.addPorts', method: 'POST', path: of('firewall-groups/{id}/ports'), summary: 'Filter the traffic of further ports, each of which is in no other firewall', body: somePorts, response: firewallGroup }),
-  removePorts: defineCall({ ...changed, id: 'compute.firewallGroup.removePorts', method: 'POST', path: of('firewall-groups/{id}/ports/remove'), summary: 'Filter the traffic of ports no more', body: somePorts, response: firewallGroup }),
-  delete: defineCall({ ...changed, id: 'compute.firewallGroup.delete', method: 'DELETE', path: of('firewall-groups/{id}'), summary: 'Delete a firewall; refused while it has ports or is active (93191), and of the default one (93195)', response: empty }),
+  addPorts: defineCall({
+    ...changed,
+    id: 'compute.firewallGroup.addPorts',
+    method: 'POST',
+    path: of('firewall-groups/{id}/ports'),
+    summary: 'Filter the traffic of further ports, each of which is in no other firewall',
+    body: somePorts,
+    response: firewallGroup,
+  }),
+  removePorts: defineCall({
+    ...changed,
+    id: 'compute.firewallGroup.removePorts',
+    method: 'POST',
+    path: of('firewall-groups/{id}/ports/remove'),
+    summary: 'Filter the traffic of ports no more',
+    body: somePorts,
+    response: firewallGroup,
+  }),
+  delete: defineCall({
+    ...changed,
+    id: 'compute.firewallGroup.delete',
+    method: 'DELETE',
+    path: of('firewall-groups/{id}'),
+    summary: 'Delete a firewall; refused while it has ports or is active (93191), and of the default one (93195)',
+    response: empty,
+  }),
 } as const
 
 export const firewallPolicies = {
-  list: defineCall({ ...read, id: 'compute.firewallPolicy.list', path: of('firewall-policies'), summary: 'Firewall policies that the asker may see, with their rules in order, in lines', lines: true, response: lineOf(firewallPolicy) }),
+  list: defineCall({
+    ...read,
+    id: 'compute.firewallPolicy.list',
+    path: of('firewall-policies'),
+    summary: 'Firewall policies that the asker may see, with their rules in order, in lines',
+    lines: true,
+    response: lineOf(firewallPolicy),
+  }),
   create: defineCall({
     ...made,
     id: 'compute.firewallPolicy.create',
@@ -263,7 +323,15 @@ export const firewallPolicies = {
     body: z.object({ rule_id: engineId, after: engineId.nullable().default(null) }),
     response: firewallPolicy,
   }),
-  removeRule: defineCall({ ...changed, id: 'compute.firewallPolicy.removeRule', method: 'POST', path: of('firewall-policies/{id}/rules/remove'), summary: 'Take a rule out of a policy', body: z.object({ rule_id: engineId }), response: firewallPolicy }),
+  removeRule: defineCall({
+    ...changed,
+    id: 'compute.firewallPolicy.removeRule',
+    method: 'POST',
+    path: of('firewall-policies/{id}/rules/remove'),
+    summary: 'Take a rule out of a policy',
+    body: z.object({ rule_id: engineId }),
+    response: firewallPolicy,
+  }),
   setRules: defineCall({
     ...changed,
     id: 'compute.firewallPolicy.setRules',
@@ -273,12 +341,33 @@ export const firewallPolicies = {
     body: z.object({ rule_ids: ruleIds, was: z.array(engineId).max(500) }),
     response: firewallPolicy,
   }),
-  delete: defineCall({ ...changed, id: 'compute.firewallPolicy.delete', method: 'DELETE', path: of('firewall-policies/{id}'), summary: 'Delete a policy; refused while firewalls use it (93193)', response: empty }),
+  delete: defineCall({
+    ...changed,
+    id: 'compute.firewallPolicy.delete',
+    method: 'DELETE',
+    path: of('firewall-policies/{id}'),
+    summary: 'Delete a policy; refused while firewalls use it (93193)',
+    response: empty,
+  }),
 } as const
 
 export const firewallRules = {
-  list: defineCall({ ...read, id: 'compute.firewallRule.list', path: of('firewall-rules'), summary: 'Firewall rules that the asker may see, in lines', lines: true, response: lineOf(firewallRule) }),
-  create: defineCall({ ...made, id: 'compute.firewallRule.create', path: of('firewall-rules'), summary: 'Make a rule; it does nothing before a policy has it. `shared` is for platform-level people', body: newRule, response: firewallRule }),
+  list: defineCall({
+    ...read,
+    id: 'compute.firewallRule.list',
+    path: of('firewall-rules'),
+    summary: 'Firewall rules that the asker may see, in lines',
+    lines: true,
+    response: lineOf(firewallRule),
+  }),
+  create: defineCall({
+    ...made,
+    id: 'compute.firewallRule.create',
+    path: of('firewall-rules'),
+    summary: 'Make a rule; it does nothing before a policy has it. `shared` is for platform-level people',
+    body: newRule,
+    response: firewallRule,
+  }),
   update: defineCall({
     ...changed,
     id: 'compute.firewallRule.update',
@@ -288,5 +377,12 @@ export const firewallRules = {
     body: ruleSettings.extend({ name: engineName, description, shared: z.boolean() }).partial(),
     response: firewallRule,
   }),
-  delete: defineCall({ ...changed, id: 'compute.firewallRule.delete', method: 'DELETE', path: of('firewall-rules/{id}'), summary: 'Delete a rule; refused while a policy has it (93194)', response: empty }),
+  delete: defineCall({
+    ...changed,
+    id: 'compute.firewallRule.delete',
+    method: 'DELETE',
+    path: of('firewall-rules/{id}'),
+    summary: 'Delete a rule; refused while a policy has it (93194)',
+    response: empty,
+  }),
 } as const

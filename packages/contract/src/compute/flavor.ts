@@ -26,7 +26,10 @@ export type ComputeFlavor = z.output<typeof computeFlavor>
  * of a card as `VGPU`. Source: Nova's extra specs `pci_passthrough:alias` and `resources:VGPU`.
  */
 export function gpusOf(extraSpecs: Readonly<Record<string, string>>): { readonly model: string; readonly count: number }[] {
-  const told = [...(extraSpecs['pci_passthrough:alias'] ?? '').split(','), ...(extraSpecs['resources:VGPU'] === undefined ? [] : [`VGPU:${extraSpecs['resources:VGPU']}`])]
+  const told = [
+    ...(extraSpecs['pci_passthrough:alias'] ?? '').split(','),
+    ...(extraSpecs['resources:VGPU'] === undefined ? [] : [`VGPU:${extraSpecs['resources:VGPU']}`]),
+  ]
   const counts = new Map<string, number>()
   for (const one of told) {
     const [, model, count] = /^\s*([^:]+?)\s*:\s*(\d{1,4})\s*$/.exec(one) ?? []

@@ -59,13 +59,30 @@ const base = '/api/compute/v1/clouds/{cloud_id}/floating-ips'
 const one = { access: tenants, params: inCloud, response: computeFloatingIp } as const
 
 export const computeFloatingIps = {
-  list: defineCall({ id: 'compute.floatingIp.list', method: 'GET', path: base, summary: 'Floating IPs of the asker, with what they lead to, in lines', access: tenants, params: cloudId, lines: true, response: lineOf(computeFloatingIp) }),
-  get: defineCall({ ...one, id: 'compute.floatingIp.get', method: 'GET', path: `${base}/{id}`, summary: 'One floating IP', response: computeFloatingIp.extend({ names: z.record(z.string(), z.string()) }) }),
+  list: defineCall({
+    id: 'compute.floatingIp.list',
+    method: 'GET',
+    path: base,
+    summary: 'Floating IPs of the asker, with what they lead to, in lines',
+    access: tenants,
+    params: cloudId,
+    lines: true,
+    response: lineOf(computeFloatingIp),
+  }),
+  get: defineCall({
+    ...one,
+    id: 'compute.floatingIp.get',
+    method: 'GET',
+    path: `${base}/{id}`,
+    summary: 'One floating IP',
+    response: computeFloatingIp.extend({ names: z.record(z.string(), z.string()) }),
+  }),
   allocate: defineCall({
     id: 'compute.floatingIp.allocate',
     method: 'POST',
     path: base,
-    summary: 'Take addresses of an external network: all of them or none. One can be bound at once, in the project of its port; which one it is is said by platform-level people',
+    summary:
+      'Take addresses of an external network: all of them or none. One can be bound at once, in the project of its port; which one it is is said by platform-level people',
     access: tenants,
     status: 201,
     params: cloudId,
@@ -79,11 +96,43 @@ export const computeFloatingIps = {
         fixed_address: target.fixed_address,
         project_id: z.uuid().nullable().default(null),
       })
-      .refine(({ count, address, port_id }) => count === 1 || (address === undefined && port_id === undefined), { error: fieldTexts.countOfAddress, path: ['count'] }),
+      .refine(({ count, address, port_id }) => count === 1 || (address === undefined && port_id === undefined), {
+        error: fieldTexts.countOfAddress,
+        path: ['count'],
+      }),
     response: z.object({ items: z.array(computeFloatingIp) }),
   }),
-  update: defineCall({ ...one, id: 'compute.floatingIp.update', method: 'PUT', path: `${base}/{id}`, summary: 'Change what is said of it', body: z.object({ description }) }),
-  bind: defineCall({ ...one, id: 'compute.floatingIp.bind', method: 'POST', path: `${base}/{id}/bind`, summary: 'Lead it to a port, or from one to another; a router leads from there to its network (93183)', body: z.object({ ...target, from_port_id }) }),
-  unbind: defineCall({ ...one, id: 'compute.floatingIp.unbind', method: 'POST', path: `${base}/{id}/unbind`, summary: 'Lead it nowhere', body: z.object({ from_port_id: engineId }) }),
-  release: defineCall({ id: 'compute.floatingIp.release', method: 'DELETE', path: `${base}/{id}`, summary: 'Give it back to its network; what it led to is not reached by it any more', access: tenants, params: inCloud, response: empty }),
+  update: defineCall({
+    ...one,
+    id: 'compute.floatingIp.update',
+    method: 'PUT',
+    path: `${base}/{id}`,
+    summary: 'Change what is said of it',
+    body: z.object({ description }),
+  }),
+  bind: defineCall({
+    ...one,
+    id: 'compute.floatingIp.bind',
+    method: 'POST',
+    path: `${base}/{id}/bind`,
+    summary: 'Lead it to a port, or from one to another; a router leads from there to its network (93183)',
+    body: z.object({ ...target, from_port_id }),
+  }),
+  unbind: defineCall({
+    ...one,
+    id: 'compute.floatingIp.unbind',
+    method: 'POST',
+    path: `${base}/{id}/unbind`,
+    summary: 'Lead it nowhere',
+    body: z.object({ from_port_id: engineId }),
+  }),
+  release: defineCall({
+    id: 'compute.floatingIp.release',
+    method: 'DELETE',
+    path: `${base}/{id}`,
+    summary: 'Give it back to its network; what it led to is not reached by it any more',
+    access: tenants,
+    params: inCloud,
+    response: empty,
+  }),
 } as const

@@ -85,7 +85,10 @@ export type ComputeImageDetail = z.output<typeof computeImageDetail>
 
 const line = z.string().trim().regex(plainLine, fieldTexts.controlCharacters)
 const imageName = line.min(1, fieldTexts.contentRequired).max(255)
-const minimum = z.int().min(0).max(2 ** 50)
+const minimum = z
+  .int()
+  .min(0)
+  .max(2 ** 50)
 const about = {
   name: imageName,
   visibility: z.enum(computeImageVisibilities),
@@ -112,7 +115,15 @@ export const computeImages = {
     lines: true,
     response: lineOf(computeImage),
   }),
-  get: defineCall({ id: 'compute.image.get', method: 'GET', path: one, summary: 'One image, and whom it is offered to', access: tenants, params: inCloud, response: computeImageDetail }),
+  get: defineCall({
+    id: 'compute.image.get',
+    method: 'GET',
+    path: one,
+    summary: 'One image, and whom it is offered to',
+    access: tenants,
+    params: inCloud,
+    response: computeImageDetail,
+  }),
   importWays: defineCall({
     id: 'compute.image.importWays',
     method: 'GET',
@@ -165,8 +176,24 @@ export const computeImages = {
     body: z.object(about).partial(),
     response: computeImage,
   }),
-  deactivate: defineCall({ id: 'compute.image.deactivate', method: 'POST', path: `${one}/deactivate`, summary: 'Let nobody use its content', access: tenants, params: inCloud, response: computeImage }),
-  reactivate: defineCall({ id: 'compute.image.reactivate', method: 'POST', path: `${one}/reactivate`, summary: 'Let it be used again', access: tenants, params: inCloud, response: computeImage }),
+  deactivate: defineCall({
+    id: 'compute.image.deactivate',
+    method: 'POST',
+    path: `${one}/deactivate`,
+    summary: 'Let nobody use its content',
+    access: tenants,
+    params: inCloud,
+    response: computeImage,
+  }),
+  reactivate: defineCall({
+    id: 'compute.image.reactivate',
+    method: 'POST',
+    path: `${one}/reactivate`,
+    summary: 'Let it be used again',
+    access: tenants,
+    params: inCloud,
+    response: computeImage,
+  }),
   offer: defineCall({
     id: 'compute.image.offer',
     method: 'POST',
@@ -205,5 +232,13 @@ export const computeImages = {
     params: inCloud,
     response: z.object({ path: z.string(), expires_at: moment }),
   }),
-  delete: defineCall({ id: 'compute.image.delete', method: 'DELETE', path: one, summary: 'Delete an image; instances made from it stay', access: tenants, params: inCloud, response: empty }),
+  delete: defineCall({
+    id: 'compute.image.delete',
+    method: 'DELETE',
+    path: one,
+    summary: 'Delete an image; instances made from it stay',
+    access: tenants,
+    params: inCloud,
+    response: empty,
+  }),
 } as const

@@ -100,7 +100,16 @@ export const instanceCan = can<InstanceState>()({
 export type InstanceAction = keyof typeof instanceCan
 
 /** What may be done to one that is locked; everything else wants it unlocked first. */
-export const instanceCanLocked = ['unlock', 'lock', 'update', 'snapshot', 'setTags', 'console', 'consoleLog', 'resetState'] as const satisfies readonly InstanceAction[]
+export const instanceCanLocked = [
+  'unlock',
+  'lock',
+  'update',
+  'snapshot',
+  'setTags',
+  'console',
+  'consoleLog',
+  'resetState',
+] as const satisfies readonly InstanceAction[]
 
 export const computeInstance = z.object({
   id: z.string(),
@@ -183,16 +192,33 @@ export type ComputeInstanceDetail = z.output<typeof computeInstanceDetail>
 
 /** Nova's own rule for keys; values are any text in one line. */
 const metadata = z.record(z.string().regex(/^[\w\-.: ]{1,255}$/u, fieldTexts.metadataKey), z.string().max(255).regex(plainLine, fieldTexts.controlCharacters))
-const tags = z.array(z.string().trim().min(1).max(60).regex(/^[^\p{Cc}/,]*$/u, fieldTexts.instanceTag)).max(50)
+const tags = z
+  .array(
+    z
+      .string()
+      .trim()
+      .min(1)
+      .max(60)
+      .regex(/^[^\p{Cc}/,]*$/u, fieldTexts.instanceTag),
+  )
+  .max(50)
 /** Nova takes 65,535 bytes of what is encoded. */
 const userData = z
   .string()
   .regex(plainText, fieldTexts.controlCharacters)
   .refine((text) => new TextEncoder().encode(text).length <= 49_149, fieldTexts.userData48)
 const ipv6 = z.ipv6()
-const address = z.string().trim().refine((text) => isAddress(text) || ipv6.safeParse(text).success, fieldTexts.addressAny)
+const address = z
+  .string()
+  .trim()
+  .refine((text) => isAddress(text) || ipv6.safeParse(text).success, fieldTexts.addressAny)
 const volumeType = z.string().trim().min(1).max(255).regex(plainLine, fieldTexts.controlCharacters)
-const host = z.string().trim().min(1).max(255).regex(/^[\w.-]+$/, fieldTexts.format)
+const host = z
+  .string()
+  .trim()
+  .min(1)
+  .max(255)
+  .regex(/^[\w.-]+$/, fieldTexts.format)
 
 /** A disk that is made with the instance. */
 const newDisk = z.object({
@@ -227,7 +253,12 @@ export const createInstanceBody = z
       z.object({ type: z.literal('image'), image_id: engineId, disk: newDisk.nullable().default(null) }),
       z.object({ type: z.literal('volume'), volume_id: engineId, delete_on_termination: z.boolean().default(false) }),
       /** Of a volume; a new one is made from it, at least as big. */
-      z.object({ type: z.literal('snapshot'), snapshot_id: engineId, size_bytes: sizeBytes.nullable().default(null), delete_on_termination: z.boolean().default(true) }),
+      z.object({
+        type: z.literal('snapshot'),
+        snapshot_id: engineId,
+        size_bytes: sizeBytes.nullable().default(null),
+        delete_on_termination: z.boolean().default(true),
+      }),
     ]),
     /** Empty ones besides. */
     disks: z.array(newDisk).max(20).default([]),
@@ -239,14 +270,24 @@ export const createInstanceBody = z
     password: passwordNew.optional(),
     user_data: userData.optional(),
     server_group_id: engineId.nullable().default(null),
-    zone: z.string().trim().min(1).max(255).regex(/^[\w.-]+$/, fieldTexts.format).nullable().default(null),
+    zone: z
+      .string()
+      .trim()
+      .min(1)
+      .max(255)
+      .regex(/^[\w.-]+$/, fieldTexts.format)
+      .nullable()
+      .default(null),
     metadata: metadata.default({}),
     tags: tags.default([]),
     /** More than one are named name-1, name-2, … */
     count: z.int().min(1, fieldTexts.eipCount).max(20, fieldTexts.eipCount).default(1),
   })
   .refine((body) => body.count === 1 || body.source.type !== 'volume', { path: ['count'], message: fieldTexts.countOfVolume })
-  .refine((body) => body.count === 1 || body.networks.every((one) => one.address === undefined && one.port_id === undefined), { path: ['count'], message: fieldTexts.countOfAddress })
+  .refine((body) => body.count === 1 || body.networks.every((one) => one.address === undefined && one.port_id === undefined), {
+    path: ['count'],
+    message: fieldTexts.countOfAddress,
+  })
 
 const base = '/api/compute/v1/clouds/{cloud_id}/instances'
 /** Answers with the instance as it is right after: mostly in its transitional state. */
@@ -266,7 +307,15 @@ export const computeInstances = {
     lines: true,
     response: lineOf(computeInstance),
   }),
-  get: defineCall({ id: 'compute.instance.get', method: 'GET', path: `${base}/{id}`, summary: 'One instance, with its interfaces and volumes', access: tenants, params: inCloud, response: computeInstanceDetail }),
+  get: defineCall({
+    id: 'compute.instance.get',
+    method: 'GET',
+    path: `${base}/{id}`,
+    summary: 'One instance, with its interfaces and volumes',
+    access: tenants,
+    params: inCloud,
+    response: computeInstanceDetail,
+  }),
   create: defineCall({
     id: 'compute.instance.create',
     method: 'POST',
@@ -298,12 +347,24 @@ export const computeInstances = {
     response: computeInstance,
   }),
   start: defineCall({ ...one, id: 'compute.instance.start', method: 'POST', path: `${base}/{id}/start`, summary: 'Start' }),
-  stop: defineCall({ ...one, id: 'compute.instance.stop', method: 'POST', path: `${base}/{id}/stop`, summary: 'Shut down; the power is cut where it does not' }),
+  stop: defineCall({
+    ...one,
+    id: 'compute.instance.stop',
+    method: 'POST',
+    path: `${base}/{id}/stop`,
+    summary: 'Shut down; the power is cut where it does not',
+  }),
   pause: defineCall({ ...one, id: 'compute.instance.pause', method: 'POST', path: `${base}/{id}/pause`, summary: 'Halt, kept in memory' }),
   unpause: defineCall({ ...one, id: 'compute.instance.unpause', method: 'POST', path: `${base}/{id}/unpause`, summary: 'Go on after a pause' }),
   suspend: defineCall({ ...one, id: 'compute.instance.suspend', method: 'POST', path: `${base}/{id}/suspend`, summary: 'Halt, memory written to disk' }),
   resume: defineCall({ ...one, id: 'compute.instance.resume', method: 'POST', path: `${base}/{id}/resume`, summary: 'Go on after it was suspended' }),
-  shelve: defineCall({ ...one, id: 'compute.instance.shelve', method: 'POST', path: `${base}/{id}/shelve`, summary: 'Put away: shut down, kept as an image, its host set free' }),
+  shelve: defineCall({
+    ...one,
+    id: 'compute.instance.shelve',
+    method: 'POST',
+    path: `${base}/{id}/shelve`,
+    summary: 'Put away: shut down, kept as an image, its host set free',
+  }),
   unshelve: defineCall({ ...one, id: 'compute.instance.unshelve', method: 'POST', path: `${base}/{id}/unshelve`, summary: 'Bring back what was put away' }),
   reboot: defineCall({
     ...one,
@@ -323,8 +384,20 @@ export const computeInstances = {
     summary: 'Change the flavor; then it waits to be confirmed or reverted',
     body: z.object({ flavor_id: engineId }),
   }),
-  confirmResize: defineCall({ ...one, id: 'compute.instance.confirmResize', method: 'POST', path: `${base}/{id}/confirm-resize`, summary: 'Keep what it was resized or migrated to' }),
-  revertResize: defineCall({ ...one, id: 'compute.instance.revertResize', method: 'POST', path: `${base}/{id}/revert-resize`, summary: 'Back to what it was before' }),
+  confirmResize: defineCall({
+    ...one,
+    id: 'compute.instance.confirmResize',
+    method: 'POST',
+    path: `${base}/{id}/confirm-resize`,
+    summary: 'Keep what it was resized or migrated to',
+  }),
+  revertResize: defineCall({
+    ...one,
+    id: 'compute.instance.revertResize',
+    method: 'POST',
+    path: `${base}/{id}/revert-resize`,
+    summary: 'Back to what it was before',
+  }),
   rebuild: defineCall({
     ...one,
     id: 'compute.instance.rebuild',
@@ -545,7 +618,16 @@ export type ServerGroup = z.output<typeof serverGroup>
 
 const groups = '/api/compute/v1/clouds/{cloud_id}/server-groups'
 export const serverGroups = {
-  list: defineCall({ id: 'compute.serverGroup.list', method: 'GET', path: groups, summary: 'Server groups, in lines', access: tenants, params: cloudId, lines: true, response: lineOf(serverGroup) }),
+  list: defineCall({
+    id: 'compute.serverGroup.list',
+    method: 'GET',
+    path: groups,
+    summary: 'Server groups, in lines',
+    access: tenants,
+    params: cloudId,
+    lines: true,
+    response: lineOf(serverGroup),
+  }),
   create: defineCall({
     id: 'compute.serverGroup.create',
     method: 'POST',
@@ -557,7 +639,15 @@ export const serverGroups = {
     body: z.object({ name, policy: z.enum(serverGroupPolicies), ...inProject }),
     response: serverGroup,
   }),
-  delete: defineCall({ id: 'compute.serverGroup.delete', method: 'DELETE', path: `${groups}/{id}`, summary: 'Delete a server group; its instances stay', access: tenants, params: inCloud, response: empty }),
+  delete: defineCall({
+    id: 'compute.serverGroup.delete',
+    method: 'DELETE',
+    path: `${groups}/{id}`,
+    summary: 'Delete a server group; its instances stay',
+    access: tenants,
+    params: inCloud,
+    response: empty,
+  }),
 } as const
 
 export const availabilityZones = {

@@ -20,7 +20,10 @@ const keystone_project_id = z.string().nullable()
 
 /** What is there already may be called in any way. */
 export const engineName = z.string(fieldTexts.contentRequired).trim().min(1, fieldTexts.contentRequired).max(255).regex(plainLine, fieldTexts.controlCharacters)
-const address = z.string(fieldTexts.anyAddress).trim().refine((text) => readAddress(text) !== null, fieldTexts.anyAddress)
+const address = z
+  .string(fieldTexts.anyAddress)
+  .trim()
+  .refine((text) => readAddress(text) !== null, fieldTexts.anyAddress)
 const range = z
   .string(fieldTexts.anyRange)
   .trim()
@@ -52,7 +55,16 @@ export const computeNetwork = z.object({
   /** How it is made of wires; null for who may not see it. */
   provider: z.object({ type: z.string(), physical_network: z.string().nullable(), segmentation_id: z.int().nullable() }).nullable(),
   /** Those that the asker may see: of an external network of another's there are none. */
-  subnets: z.array(z.object({ id: z.string(), name: z.string(), cidr: z.string(), version: z.union([z.literal(4), z.literal(6)]), gateway: z.string().nullable(), dhcp: z.boolean() })),
+  subnets: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      cidr: z.string(),
+      version: z.union([z.literal(4), z.literal(6)]),
+      gateway: z.string().nullable(),
+      dhcp: z.boolean(),
+    }),
+  ),
   keystone_project_id,
   changeable,
 })
@@ -105,7 +117,8 @@ export function subnetProblems(cidr: string, { gateway, nameservers = [], pools 
     else if (ranges.slice(0, index).some((other) => other !== null && overlapping(own, other))) say(fieldTexts.poolsOverlap)
   }
   for (const [index, { destination, next_hop }] of host_routes.entries()) {
-    if (readRange(destination)?.version !== whole.version || !sameVersion(next_hop)) problems.push({ path: ['host_routes', index], message: fieldTexts.versionsDiffer })
+    if (readRange(destination)?.version !== whole.version || !sameVersion(next_hop))
+      problems.push({ path: ['host_routes', index], message: fieldTexts.versionsDiffer })
   }
   return problems
 }
@@ -188,10 +201,21 @@ const portSettings = {
   /** Without it, neither groups nor the check of senders' addresses. Only of one's own networks. */
   port_security: z.boolean().optional(),
   /** Addresses and ranges beyond its own that it may send from. */
-  allowed_addresses: z.array(z.string().trim().refine((text) => readAddress(text) !== null || readRange(text) !== null, fieldTexts.anyRange)).max(10).optional(),
+  allowed_addresses: z
+    .array(
+      z
+        .string()
+        .trim()
+        .refine((text) => readAddress(text) !== null || readRange(text) !== null, fieldTexts.anyRange),
+    )
+    .max(10)
+    .optional(),
 } as const
 
-const noGroupsUnguarded = (port: { port_security?: boolean | undefined; security_group_ids?: readonly string[] | undefined; allowed_addresses?: readonly string[] | undefined }, context: z.core.$RefinementCtx): void => {
+const noGroupsUnguarded = (
+  port: { port_security?: boolean | undefined; security_group_ids?: readonly string[] | undefined; allowed_addresses?: readonly string[] | undefined },
+  context: z.core.$RefinementCtx,
+): void => {
   if (port.port_security !== false) return
   for (const field of ['security_group_ids', 'allowed_addresses'] as const) {
     if ((port[field] ?? []).length > 0) context.addIssue({ code: 'custom', path: [field], message: fieldTexts.needsPortSecurity, input: port })
@@ -204,8 +228,23 @@ const made = { access: tenants, method: 'POST', status: 201, params: cloudId } a
 const changed = { access: tenants, params: inCloud } as const
 
 export const computeNetworks = {
-  list: defineCall({ ...read, id: 'compute.network.list', path: of('networks'), params: cloudId, summary: 'Networks that the asker may see, with their subnets, in lines', lines: true, response: lineOf(computeNetwork) }),
-  get: defineCall({ ...read, id: 'compute.network.get', path: of('networks/{id}'), params: inCloud, summary: 'One network', response: computeNetwork.extend(named) }),
+  list: defineCall({
+    ...read,
+    id: 'compute.network.list',
+    path: of('networks'),
+    params: cloudId,
+    summary: 'Networks that the asker may see, with their subnets, in lines',
+    lines: true,
+    response: lineOf(computeNetwork),
+  }),
+  get: defineCall({
+    ...read,
+    id: 'compute.network.get',
+    path: of('networks/{id}'),
+    params: inCloud,
+    summary: 'One network',
+    response: computeNetwork.extend(named),
+  }),
   create: defineCall({
     ...made,
     id: 'compute.network.create',
@@ -218,7 +257,14 @@ export const computeNetworks = {
       mtu: z.int().min(68).max(9216).nullable().default(null),
       shared: z.boolean().default(false),
       external: z.boolean().default(false),
-      provider: z.object({ type: z.enum(['flat', 'vlan', 'vxlan', 'gre', 'geneve', 'local']), physical_network: z.string().trim().min(1).max(64).regex(plainLine).nullable(), segmentation_id: z.int().min(1).max(16_777_215).nullable() }).nullable().default(null),
+      provider: z
+        .object({
+          type: z.enum(['flat', 'vlan', 'vxlan', 'gre', 'geneve', 'local']),
+          physical_network: z.string().trim().min(1).max(64).regex(plainLine).nullable(),
+          segmentation_id: z.int().min(1).max(16_777_215).nullable(),
+        })
+        .nullable()
+        .default(null),
       subnet: newSubnet.superRefine(fits).nullable().default(null),
       project_id,
     }),
@@ -230,15 +276,47 @@ export const computeNetworks = {
     method: 'PUT',
     path: of('networks/{id}'),
     summary: 'Change what is given; `shared` and `external` are for platform-level people',
-    body: z.object({ name: engineName, description, enabled: z.boolean(), port_security: z.boolean(), mtu: z.int().min(68).max(9216), shared: z.boolean(), external: z.boolean() }).partial(),
+    body: z
+      .object({
+        name: engineName,
+        description,
+        enabled: z.boolean(),
+        port_security: z.boolean(),
+        mtu: z.int().min(68).max(9216),
+        shared: z.boolean(),
+        external: z.boolean(),
+      })
+      .partial(),
     response: computeNetwork,
   }),
-  delete: defineCall({ ...changed, id: 'compute.network.delete', method: 'DELETE', path: of('networks/{id}'), summary: 'Delete a network with its subnets; refused while something is plugged in (93125)', response: empty }),
+  delete: defineCall({
+    ...changed,
+    id: 'compute.network.delete',
+    method: 'DELETE',
+    path: of('networks/{id}'),
+    summary: 'Delete a network with its subnets; refused while something is plugged in (93125)',
+    response: empty,
+  }),
 } as const
 
 export const computeSubnets = {
-  list: defineCall({ ...read, id: 'compute.subnet.list', path: of('subnets'), params: cloudId, summary: 'Subnets that the asker may see, in lines', lines: true, response: lineOf(computeSubnet) }),
-  get: defineCall({ ...read, id: 'compute.subnet.get', path: of('subnets/{id}'), params: inCloud, summary: 'One subnet', response: computeSubnet.extend(named) }),
+  list: defineCall({
+    ...read,
+    id: 'compute.subnet.list',
+    path: of('subnets'),
+    params: cloudId,
+    summary: 'Subnets that the asker may see, in lines',
+    lines: true,
+    response: lineOf(computeSubnet),
+  }),
+  get: defineCall({
+    ...read,
+    id: 'compute.subnet.get',
+    path: of('subnets/{id}'),
+    params: inCloud,
+    summary: 'One subnet',
+    response: computeSubnet.extend(named),
+  }),
   create: defineCall({
     ...made,
     id: 'compute.subnet.create',
@@ -253,14 +331,32 @@ export const computeSubnets = {
     method: 'PUT',
     path: of('subnets/{id}'),
     summary: 'Change what is given; lists are replaced as a whole',
-    body: subnetSettings.extend({ name: z.string().trim().max(255).regex(plainLine, fieldTexts.controlCharacters).optional(), description: description.optional() }),
+    body: subnetSettings.extend({
+      name: z.string().trim().max(255).regex(plainLine, fieldTexts.controlCharacters).optional(),
+      description: description.optional(),
+    }),
     response: computeSubnet,
   }),
-  delete: defineCall({ ...changed, id: 'compute.subnet.delete', method: 'DELETE', path: of('subnets/{id}'), summary: 'Delete a subnet; refused while its addresses are in use (93126)', response: empty }),
+  delete: defineCall({
+    ...changed,
+    id: 'compute.subnet.delete',
+    method: 'DELETE',
+    path: of('subnets/{id}'),
+    summary: 'Delete a subnet; refused while its addresses are in use (93126)',
+    response: empty,
+  }),
 } as const
 
 export const computePorts = {
-  list: defineCall({ ...read, id: 'compute.port.list', path: of('ports'), params: cloudId, summary: 'Ports of the asker, with the names of what they are plugged into, in lines', lines: true, response: lineOf(computePort) }),
+  list: defineCall({
+    ...read,
+    id: 'compute.port.list',
+    path: of('ports'),
+    params: cloudId,
+    summary: 'Ports of the asker, with the names of what they are plugged into, in lines',
+    lines: true,
+    response: lineOf(computePort),
+  }),
   get: defineCall({ ...read, id: 'compute.port.get', path: of('ports/{id}'), params: inCloud, summary: 'One port', response: computePort.extend(named) }),
   create: defineCall({
     ...made,
@@ -276,8 +372,17 @@ export const computePorts = {
     method: 'PUT',
     path: of('ports/{id}'),
     summary: 'Change what is given; lists are replaced as a whole',
-    body: z.object({ ...portSettings, name: z.string().trim().max(255).regex(plainLine, fieldTexts.controlCharacters).optional() }).superRefine(noGroupsUnguarded),
+    body: z
+      .object({ ...portSettings, name: z.string().trim().max(255).regex(plainLine, fieldTexts.controlCharacters).optional() })
+      .superRefine(noGroupsUnguarded),
     response: computePort,
   }),
-  delete: defineCall({ ...changed, id: 'compute.port.delete', method: 'DELETE', path: of('ports/{id}'), summary: 'Delete a port that is plugged into nothing', response: empty }),
+  delete: defineCall({
+    ...changed,
+    id: 'compute.port.delete',
+    method: 'DELETE',
+    path: of('ports/{id}'),
+    summary: 'Delete a port that is plugged into nothing',
+    response: empty,
+  }),
 } as const

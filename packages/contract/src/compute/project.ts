@@ -67,7 +67,8 @@ const mostOf = (kind: QuotaKind): number => (isBytesKind(kind) ? 2 ** 50 : 2 ** 
 export const limitOf = (kind: QuotaKind) => limit.max(mostOf(kind)).nullable()
 const limits = z.partialRecord(z.enum(allQuotaKinds), limit.nullable()).check((context) => {
   for (const kind of allQuotaKinds) {
-    for (const issue of limitOf(kind).optional().safeParse(context.value[kind]).error?.issues ?? []) context.issues.push({ code: 'custom', input: context.value[kind], path: [kind], message: issue.message })
+    for (const issue of limitOf(kind).optional().safeParse(context.value[kind]).error?.issues ?? [])
+      context.issues.push({ code: 'custom', input: context.value[kind], path: [kind], message: issue.message })
   }
 })
 
@@ -104,7 +105,15 @@ export const keystoneProjects = {
     params: inCloud,
     response: empty,
   }),
-  quota: defineCall({ id: 'compute.project.quota', method: 'GET', path: `${one}/quota`, summary: 'What a project uses and may have at most', access: admins, params: inCloud, response: projectQuota }),
+  quota: defineCall({
+    id: 'compute.project.quota',
+    method: 'GET',
+    path: `${one}/quota`,
+    summary: 'What a project uses and may have at most',
+    access: admins,
+    params: inCloud,
+    response: projectQuota,
+  }),
   setQuota: defineCall({
     id: 'compute.project.setQuota',
     method: 'PUT',

@@ -51,8 +51,20 @@ export const recycledInstances = {
     lines: true,
     response: lineOf(recycledInstance),
   }),
-  restore: defineCall({ ...one, id: 'compute.recycled.restore', method: 'POST', path: `${base}/{id}/restore`, summary: 'Take an instance out of the bin: unlocked, its floating IPs back where they are free, started where it ran' }),
-  purge: defineCall({ ...one, id: 'compute.recycled.purge', method: 'POST', path: `${base}/{id}/purge`, summary: 'Delete for good, with the volumes that go with it' }),
+  restore: defineCall({
+    ...one,
+    id: 'compute.recycled.restore',
+    method: 'POST',
+    path: `${base}/{id}/restore`,
+    summary: 'Take an instance out of the bin: unlocked, its floating IPs back where they are free, started where it ran',
+  }),
+  purge: defineCall({
+    ...one,
+    id: 'compute.recycled.purge',
+    method: 'POST',
+    path: `${base}/{id}/purge`,
+    summary: 'Delete for good, with the volumes that go with it',
+  }),
 } as const
 
 export const retention = z.object({
@@ -62,6 +74,23 @@ export const retention = z.object({
 
 const retentionPath = '/api/compute/v1/clouds/{cloud_id}/retention'
 export const retentions = {
-  get: defineCall({ id: 'compute.retention.get', method: 'GET', path: retentionPath, summary: 'How long the recycle bin of a cloud keeps instances', access: tenants, params: cloudId, response: retention }),
-  set: defineCall({ id: 'compute.retention.set', method: 'PUT', path: retentionPath, summary: 'How long the recycle bin of a cloud keeps instances', access: admins, params: cloudId, body: retention, response: retention }),
+  get: defineCall({
+    id: 'compute.retention.get',
+    method: 'GET',
+    path: retentionPath,
+    summary: 'How long the recycle bin of a cloud keeps instances',
+    access: tenants,
+    params: cloudId,
+    response: retention,
+  }),
+  set: defineCall({
+    id: 'compute.retention.set',
+    method: 'PUT',
+    path: retentionPath,
+    summary: 'How long the recycle bin of a cloud keeps instances',
+    access: admins,
+    params: cloudId,
+    body: retention,
+    response: retention,
+  }),
 } as const

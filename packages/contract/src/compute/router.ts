@@ -16,7 +16,9 @@ export const computeRouter = z.object({
   /** Where it leads out; `snat`: what is behind it shares its address. */
   gateway: z.object({ network_id: z.string(), snat: z.boolean(), addresses: z.array(z.string()) }).nullable(),
   /** Ports by which it is in networks. */
-  interfaces: z.array(z.object({ port_id: z.string(), network_id: z.string(), addresses: z.array(z.object({ address: z.string(), subnet_id: z.string().nullable() })) })),
+  interfaces: z.array(
+    z.object({ port_id: z.string(), network_id: z.string(), addresses: z.array(z.object({ address: z.string(), subnet_id: z.string().nullable() })) }),
+  ),
   routes: z.array(z.object({ destination: z.string(), next_hop: z.string() })),
   /** Whose it is; null where the cloud does not say. */
   keystone_project_id: z.string().nullable(),
@@ -40,8 +42,24 @@ const base = '/api/compute/v1/clouds/{cloud_id}/routers'
 const one = { access: tenants, params: inCloud, response: computeRouter } as const
 
 export const computeRouters = {
-  list: defineCall({ id: 'compute.router.list', method: 'GET', path: base, summary: 'Routers of the asker, with what they join, in lines', access: tenants, params: cloudId, lines: true, response: lineOf(computeRouter) }),
-  get: defineCall({ ...one, id: 'compute.router.get', method: 'GET', path: `${base}/{id}`, summary: 'One router', response: computeRouter.extend({ names: z.record(z.string(), z.string()) }) }),
+  list: defineCall({
+    id: 'compute.router.list',
+    method: 'GET',
+    path: base,
+    summary: 'Routers of the asker, with what they join, in lines',
+    access: tenants,
+    params: cloudId,
+    lines: true,
+    response: lineOf(computeRouter),
+  }),
+  get: defineCall({
+    ...one,
+    id: 'compute.router.get',
+    method: 'GET',
+    path: `${base}/{id}`,
+    summary: 'One router',
+    response: computeRouter.extend({ names: z.record(z.string(), z.string()) }),
+  }),
   create: defineCall({
     id: 'compute.router.create',
     method: 'POST',
@@ -59,11 +77,60 @@ export const computeRouters = {
     }),
     response: computeRouter,
   }),
-  update: defineCall({ ...one, id: 'compute.router.update', method: 'PUT', path: `${base}/{id}`, summary: 'Change what is given', body: z.object({ name: engineName, description, enabled: z.boolean() }).partial() }),
-  setGateway: defineCall({ ...one, id: 'compute.router.setGateway', method: 'PUT', path: `${base}/{id}/gateway`, summary: 'Lead out through an external network', body: gateway }),
-  clearGateway: defineCall({ ...one, id: 'compute.router.clearGateway', method: 'DELETE', path: `${base}/{id}/gateway`, summary: 'Lead out no more; refused while floating IPs need it (93129)' }),
-  addInterface: defineCall({ ...one, id: 'compute.router.addInterface', method: 'POST', path: `${base}/{id}/interfaces`, summary: 'Join a subnet, or by a port; its range overlaps none that is joined already (93128)', body: joined }),
-  removeInterface: defineCall({ ...one, id: 'compute.router.removeInterface', method: 'POST', path: `${base}/{id}/interfaces/remove`, summary: 'Leave a subnet, or take a port away; refused while floating IPs or routes need it (93129)', body: joined }),
-  setRoutes: defineCall({ ...one, id: 'compute.router.setRoutes', method: 'PUT', path: `${base}/{id}/routes`, summary: 'All static routes; each next hop lies in a joined subnet (93130)', body: z.object({ routes: routeList }) }),
-  delete: defineCall({ id: 'compute.router.delete', method: 'DELETE', path: `${base}/{id}`, summary: 'Delete a router; refused while it joins subnets (93127)', access: tenants, params: inCloud, response: empty }),
+  update: defineCall({
+    ...one,
+    id: 'compute.router.update',
+    method: 'PUT',
+    path: `${base}/{id}`,
+    summary: 'Change what is given',
+    body: z.object({ name: engineName, description, enabled: z.boolean() }).partial(),
+  }),
+  setGateway: defineCall({
+    ...one,
+    id: 'compute.router.setGateway',
+    method: 'PUT',
+    path: `${base}/{id}/gateway`,
+    summary: 'Lead out through an external network',
+    body: gateway,
+  }),
+  clearGateway: defineCall({
+    ...one,
+    id: 'compute.router.clearGateway',
+    method: 'DELETE',
+    path: `${base}/{id}/gateway`,
+    summary: 'Lead out no more; refused while floating IPs need it (93129)',
+  }),
+  addInterface: defineCall({
+    ...one,
+    id: 'compute.router.addInterface',
+    method: 'POST',
+    path: `${base}/{id}/interfaces`,
+    summary: 'Join a subnet, or by a port; its range overlaps none that is joined already (93128)',
+    body: joined,
+  }),
+  removeInterface: defineCall({
+    ...one,
+    id: 'compute.router.removeInterface',
+    method: 'POST',
+    path: `${base}/{id}/interfaces/remove`,
+    summary: 'Leave a subnet, or take a port away; refused while floating IPs or routes need it (93129)',
+    body: joined,
+  }),
+  setRoutes: defineCall({
+    ...one,
+    id: 'compute.router.setRoutes',
+    method: 'PUT',
+    path: `${base}/{id}/routes`,
+    summary: 'All static routes; each next hop lies in a joined subnet (93130)',
+    body: z.object({ routes: routeList }),
+  }),
+  delete: defineCall({
+    id: 'compute.router.delete',
+    method: 'DELETE',
+    path: `${base}/{id}`,
+    summary: 'Delete a router; refused while it joins subnets (93127)',
+    access: tenants,
+    params: inCloud,
+    response: empty,
+  }),
 } as const

@@ -112,8 +112,24 @@ const base = '/api/compute/v1/clouds/{cloud_id}/security-groups'
 const of = { access: tenants, params: inCloud } as const
 
 export const computeSecurityGroups = {
-  list: defineCall({ id: 'compute.securityGroup.list', method: 'GET', path: base, summary: 'Security groups of the asker, in lines', access: tenants, params: cloudId, lines: true, response: lineOf(computeSecurityGroup) }),
-  get: defineCall({ ...of, id: 'compute.securityGroup.get', method: 'GET', path: `${base}/{id}`, summary: 'One security group, with its rules', response: computeSecurityGroup.extend({ rules: z.array(computeSecurityRule), names: z.record(z.string(), z.string()) }) }),
+  list: defineCall({
+    id: 'compute.securityGroup.list',
+    method: 'GET',
+    path: base,
+    summary: 'Security groups of the asker, in lines',
+    access: tenants,
+    params: cloudId,
+    lines: true,
+    response: lineOf(computeSecurityGroup),
+  }),
+  get: defineCall({
+    ...of,
+    id: 'compute.securityGroup.get',
+    method: 'GET',
+    path: `${base}/{id}`,
+    summary: 'One security group, with its rules',
+    response: computeSecurityGroup.extend({ rules: z.array(computeSecurityRule), names: z.record(z.string(), z.string()) }),
+  }),
   create: defineCall({
     id: 'compute.securityGroup.create',
     method: 'POST',
@@ -122,11 +138,31 @@ export const computeSecurityGroups = {
     access: tenants,
     status: 201,
     params: cloudId,
-    body: z.object({ name, description: description.default(''), template: z.enum(templateNames).default('none'), project_id: z.uuid().nullable().default(null) }),
+    body: z.object({
+      name,
+      description: description.default(''),
+      template: z.enum(templateNames).default('none'),
+      project_id: z.uuid().nullable().default(null),
+    }),
     response: computeSecurityGroup,
   }),
-  update: defineCall({ ...of, id: 'compute.securityGroup.update', method: 'PUT', path: `${base}/{id}`, summary: 'Change what is given; the default group keeps its name (93186)', body: z.object({ name: engineName, description }).partial(), response: computeSecurityGroup }),
-  delete: defineCall({ ...of, id: 'compute.securityGroup.delete', method: 'DELETE', path: `${base}/{id}`, summary: 'Delete a group that guards no port (93185); rules of other groups that name it go along', response: empty }),
+  update: defineCall({
+    ...of,
+    id: 'compute.securityGroup.update',
+    method: 'PUT',
+    path: `${base}/{id}`,
+    summary: 'Change what is given; the default group keeps its name (93186)',
+    body: z.object({ name: engineName, description }).partial(),
+    response: computeSecurityGroup,
+  }),
+  delete: defineCall({
+    ...of,
+    id: 'compute.securityGroup.delete',
+    method: 'DELETE',
+    path: `${base}/{id}`,
+    summary: 'Delete a group that guards no port (93185); rules of other groups that name it go along',
+    response: empty,
+  }),
   addRule: defineCall({
     ...of,
     id: 'compute.securityGroup.addRule',
@@ -139,5 +175,13 @@ export const computeSecurityGroups = {
     }),
     response: computeSecurityRule,
   }),
-  removeRule: defineCall({ id: 'compute.securityGroup.removeRule', method: 'DELETE', path: `${base}/{id}/rules/{security_group_rule_id}`, summary: 'Let something through no more', access: tenants, params: inCloud.extend({ security_group_rule_id: engineId }), response: empty }),
+  removeRule: defineCall({
+    id: 'compute.securityGroup.removeRule',
+    method: 'DELETE',
+    path: `${base}/{id}/rules/{security_group_rule_id}`,
+    summary: 'Let something through no more',
+    access: tenants,
+    params: inCloud.extend({ security_group_rule_id: engineId }),
+    response: empty,
+  }),
 } as const

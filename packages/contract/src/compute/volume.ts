@@ -36,9 +36,35 @@ export const computeVolumeStatuses = [
 ] as const
 export type ComputeVolumeStatus = (typeof computeVolumeStatuses)[number]
 /** Soon over, by itself. */
-export const computeVolumeTransitional: readonly ComputeVolumeStatus[] = ['creating', 'downloading', 'reserved', 'attaching', 'detaching', 'extending', 'retyping', 'uploading', 'backing-up', 'restoring-backup', 'managing', 'unmanaging', 'deleting']
+export const computeVolumeTransitional: readonly ComputeVolumeStatus[] = [
+  'creating',
+  'downloading',
+  'reserved',
+  'attaching',
+  'detaching',
+  'extending',
+  'retyping',
+  'uploading',
+  'backing-up',
+  'restoring-backup',
+  'managing',
+  'unmanaging',
+  'deleting',
+]
 
-const atRest = ['available', 'in-use', 'awaiting-transfer', 'maintenance', 'error', 'error_extending', 'error_restoring', 'error_backing-up', 'error_managing', 'error_deleting', 'unknown'] as const satisfies readonly ComputeVolumeStatus[]
+const atRest = [
+  'available',
+  'in-use',
+  'awaiting-transfer',
+  'maintenance',
+  'error',
+  'error_extending',
+  'error_restoring',
+  'error_backing-up',
+  'error_managing',
+  'error_deleting',
+  'unknown',
+] as const satisfies readonly ComputeVolumeStatus[]
 
 /** What may be done to a volume in which status. */
 export const computeVolumeCan = can<ComputeVolumeStatus>()({
@@ -60,7 +86,22 @@ export const computeVolumeCan = can<ComputeVolumeStatus>()({
   update: atRest,
   delete: ['available', 'error', 'error_extending', 'error_restoring', 'error_managing'],
   /** For administrators: what Cinder says of it. */
-  resetStatus: [...atRest, 'creating', 'downloading', 'reserved', 'attaching', 'detaching', 'extending', 'retyping', 'uploading', 'backing-up', 'restoring-backup', 'managing', 'unmanaging', 'deleting'],
+  resetStatus: [
+    ...atRest,
+    'creating',
+    'downloading',
+    'reserved',
+    'attaching',
+    'detaching',
+    'extending',
+    'retyping',
+    'uploading',
+    'backing-up',
+    'restoring-backup',
+    'managing',
+    'unmanaging',
+    'deleting',
+  ],
 })
 
 const gib = 2 ** 30
@@ -115,8 +156,25 @@ const volumesAt = `${base}/volumes`
 const oneVolume = { access: tenants, params: inCloud, status: 202, response: computeVolume } as const
 
 export const computeVolumes = {
-  list: defineCall({ id: 'compute.volume.list', method: 'GET', path: volumesAt, summary: 'Volumes of a cloud, in lines', access: tenants, params: cloudId, lines: true, response: lineOf(computeVolume) }),
-  get: defineCall({ id: 'compute.volume.get', method: 'GET', path: `${volumesAt}/{id}`, summary: 'One volume, and what the cloud says of it', access: tenants, params: inCloud, response: computeVolume.extend(alongside) }),
+  list: defineCall({
+    id: 'compute.volume.list',
+    method: 'GET',
+    path: volumesAt,
+    summary: 'Volumes of a cloud, in lines',
+    access: tenants,
+    params: cloudId,
+    lines: true,
+    response: lineOf(computeVolume),
+  }),
+  get: defineCall({
+    id: 'compute.volume.get',
+    method: 'GET',
+    path: `${volumesAt}/{id}`,
+    summary: 'One volume, and what the cloud says of it',
+    access: tenants,
+    params: inCloud,
+    response: computeVolume.extend(alongside),
+  }),
   zones: defineCall({
     id: 'compute.volume.zones',
     method: 'GET',
@@ -149,14 +207,55 @@ export const computeVolumes = {
         /** Instances may start from it; of one made of an image it is so by itself. */
         bootable: z.boolean().default(false),
       })
-      .refine(({ image_id, snapshot_id, volume_id, backup_id }) => [image_id, snapshot_id, volume_id, backup_id].filter((id) => id !== null).length < 2, { path: ['source'], error: fieldTexts.computeVolumeSource }),
+      .refine(({ image_id, snapshot_id, volume_id, backup_id }) => [image_id, snapshot_id, volume_id, backup_id].filter((id) => id !== null).length < 2, {
+        path: ['source'],
+        error: fieldTexts.computeVolumeSource,
+      }),
     response: computeVolume,
   }),
-  update: defineCall({ id: 'compute.volume.update', method: 'PUT', path: `${volumesAt}/{id}`, summary: 'Change name and description', access: tenants, params: inCloud, body: named, response: computeVolume }),
-  grow: defineCall({ ...oneVolume, id: 'compute.volume.grow', method: 'POST', path: `${volumesAt}/{id}/grow`, summary: 'Make it larger, also while an instance uses it', body: z.object({ size_bytes: volumeBytes }) }),
-  attach: defineCall({ ...oneVolume, id: 'compute.volume.attach', method: 'POST', path: `${volumesAt}/{id}/attach`, summary: 'Give it to an instance of its project', body: z.object({ server_id: engineId }) }),
-  detach: defineCall({ ...oneVolume, id: 'compute.volume.detach', method: 'POST', path: `${volumesAt}/{id}/detach`, summary: 'Take it from an instance', body: z.object({ server_id: engineId }) }),
-  setBootable: defineCall({ ...oneVolume, status: 200, id: 'compute.volume.setBootable', method: 'POST', path: `${volumesAt}/{id}/bootable`, summary: 'Say whether instances may start from it', body: z.object({ bootable: z.boolean() }) }),
+  update: defineCall({
+    id: 'compute.volume.update',
+    method: 'PUT',
+    path: `${volumesAt}/{id}`,
+    summary: 'Change name and description',
+    access: tenants,
+    params: inCloud,
+    body: named,
+    response: computeVolume,
+  }),
+  grow: defineCall({
+    ...oneVolume,
+    id: 'compute.volume.grow',
+    method: 'POST',
+    path: `${volumesAt}/{id}/grow`,
+    summary: 'Make it larger, also while an instance uses it',
+    body: z.object({ size_bytes: volumeBytes }),
+  }),
+  attach: defineCall({
+    ...oneVolume,
+    id: 'compute.volume.attach',
+    method: 'POST',
+    path: `${volumesAt}/{id}/attach`,
+    summary: 'Give it to an instance of its project',
+    body: z.object({ server_id: engineId }),
+  }),
+  detach: defineCall({
+    ...oneVolume,
+    id: 'compute.volume.detach',
+    method: 'POST',
+    path: `${volumesAt}/{id}/detach`,
+    summary: 'Take it from an instance',
+    body: z.object({ server_id: engineId }),
+  }),
+  setBootable: defineCall({
+    ...oneVolume,
+    status: 200,
+    id: 'compute.volume.setBootable',
+    method: 'POST',
+    path: `${volumesAt}/{id}/bootable`,
+    summary: 'Say whether instances may start from it',
+    body: z.object({ bootable: z.boolean() }),
+  }),
   retype: defineCall({
     ...oneVolume,
     id: 'compute.volume.retype',
@@ -211,10 +310,29 @@ export const computeVolumeType = z.object({
 export type ComputeVolumeType = z.output<typeof computeVolumeType>
 
 export const computeVolumeTypes = {
-  list: defineCall({ id: 'compute.volumeType.list', method: 'GET', path: `${base}/volume-types`, summary: 'Types that volumes of a cloud can have, in lines', access: tenants, params: cloudId, lines: true, response: lineOf(computeVolumeType) }),
+  list: defineCall({
+    id: 'compute.volumeType.list',
+    method: 'GET',
+    path: `${base}/volume-types`,
+    summary: 'Types that volumes of a cloud can have, in lines',
+    access: tenants,
+    params: cloudId,
+    lines: true,
+    response: lineOf(computeVolumeType),
+  }),
 } as const
 
-export const computeSnapshotStatuses = ['creating', 'available', 'backing-up', 'restoring', 'unmanaging', 'deleting', 'error', 'error_deleting', 'unknown'] as const
+export const computeSnapshotStatuses = [
+  'creating',
+  'available',
+  'backing-up',
+  'restoring',
+  'unmanaging',
+  'deleting',
+  'error',
+  'error_deleting',
+  'unknown',
+] as const
 export type ComputeSnapshotStatus = (typeof computeSnapshotStatuses)[number]
 export const computeSnapshotTransitional: readonly ComputeSnapshotStatus[] = ['creating', 'backing-up', 'restoring', 'unmanaging', 'deleting']
 export const computeSnapshotCan = can<ComputeSnapshotStatus>()({
@@ -247,8 +365,25 @@ const snapshotsAt = `${base}/volume-snapshots`
 const force = z.boolean().default(false)
 
 export const computeVolumeSnapshots = {
-  list: defineCall({ id: 'compute.volumeSnapshot.list', method: 'GET', path: snapshotsAt, summary: 'Snapshots of volumes, in lines', access: tenants, params: cloudId, lines: true, response: lineOf(computeVolumeSnapshot) }),
-  get: defineCall({ id: 'compute.volumeSnapshot.get', method: 'GET', path: `${snapshotsAt}/{id}`, summary: 'One snapshot, and what the cloud says of it', access: tenants, params: inCloud, response: computeVolumeSnapshot.extend(alongside) }),
+  list: defineCall({
+    id: 'compute.volumeSnapshot.list',
+    method: 'GET',
+    path: snapshotsAt,
+    summary: 'Snapshots of volumes, in lines',
+    access: tenants,
+    params: cloudId,
+    lines: true,
+    response: lineOf(computeVolumeSnapshot),
+  }),
+  get: defineCall({
+    id: 'compute.volumeSnapshot.get',
+    method: 'GET',
+    path: `${snapshotsAt}/{id}`,
+    summary: 'One snapshot, and what the cloud says of it',
+    access: tenants,
+    params: inCloud,
+    response: computeVolumeSnapshot.extend(alongside),
+  }),
   create: defineCall({
     id: 'compute.volumeSnapshot.create',
     method: 'POST',
@@ -260,8 +395,26 @@ export const computeVolumeSnapshots = {
     body: z.object({ ...named.shape, volume_id: engineId, force }),
     response: computeVolumeSnapshot,
   }),
-  update: defineCall({ id: 'compute.volumeSnapshot.update', method: 'PUT', path: `${snapshotsAt}/{id}`, summary: 'Change name and description', access: tenants, params: inCloud, body: named, response: computeVolumeSnapshot }),
-  delete: defineCall({ id: 'compute.volumeSnapshot.delete', method: 'DELETE', path: `${snapshotsAt}/{id}`, summary: 'Delete a snapshot', access: tenants, params: inCloud, status: 202, response: computeVolumeSnapshot }),
+  update: defineCall({
+    id: 'compute.volumeSnapshot.update',
+    method: 'PUT',
+    path: `${snapshotsAt}/{id}`,
+    summary: 'Change name and description',
+    access: tenants,
+    params: inCloud,
+    body: named,
+    response: computeVolumeSnapshot,
+  }),
+  delete: defineCall({
+    id: 'compute.volumeSnapshot.delete',
+    method: 'DELETE',
+    path: `${snapshotsAt}/{id}`,
+    summary: 'Delete a snapshot',
+    access: tenants,
+    params: inCloud,
+    status: 202,
+    response: computeVolumeSnapshot,
+  }),
 } as const
 
 export const computeBackupStatuses = ['creating', 'available', 'restoring', 'deleting', 'error', 'error_deleting', 'unknown'] as const
@@ -302,8 +455,25 @@ export type ComputeVolumeBackup = z.output<typeof computeVolumeBackup>
 const backupsAt = `${base}/volume-backups`
 
 export const computeVolumeBackups = {
-  list: defineCall({ id: 'compute.volumeBackup.list', method: 'GET', path: backupsAt, summary: 'Backups of volumes, in lines', access: tenants, params: cloudId, lines: true, response: lineOf(computeVolumeBackup) }),
-  get: defineCall({ id: 'compute.volumeBackup.get', method: 'GET', path: `${backupsAt}/{id}`, summary: 'One backup, and what the cloud says of it', access: tenants, params: inCloud, response: computeVolumeBackup.extend(alongside) }),
+  list: defineCall({
+    id: 'compute.volumeBackup.list',
+    method: 'GET',
+    path: backupsAt,
+    summary: 'Backups of volumes, in lines',
+    access: tenants,
+    params: cloudId,
+    lines: true,
+    response: lineOf(computeVolumeBackup),
+  }),
+  get: defineCall({
+    id: 'compute.volumeBackup.get',
+    method: 'GET',
+    path: `${backupsAt}/{id}`,
+    summary: 'One backup, and what the cloud says of it',
+    access: tenants,
+    params: inCloud,
+    response: computeVolumeBackup.extend(alongside),
+  }),
   create: defineCall({
     id: 'compute.volumeBackup.create',
     method: 'POST',
@@ -315,7 +485,16 @@ export const computeVolumeBackups = {
     body: z.object({ ...named.shape, volume_id: engineId, snapshot_id: engineId.nullable().default(null), incremental: z.boolean().default(false), force }),
     response: computeVolumeBackup,
   }),
-  update: defineCall({ id: 'compute.volumeBackup.update', method: 'PUT', path: `${backupsAt}/{id}`, summary: 'Change name and description', access: tenants, params: inCloud, body: named, response: computeVolumeBackup }),
+  update: defineCall({
+    id: 'compute.volumeBackup.update',
+    method: 'PUT',
+    path: `${backupsAt}/{id}`,
+    summary: 'Change name and description',
+    access: tenants,
+    params: inCloud,
+    body: named,
+    response: computeVolumeBackup,
+  }),
   restore: defineCall({
     id: 'compute.volumeBackup.restore',
     method: 'POST',
@@ -332,7 +511,16 @@ export const computeVolumeBackups = {
     }),
     response: z.object({ volume_id: z.string() }),
   }),
-  delete: defineCall({ id: 'compute.volumeBackup.delete', method: 'DELETE', path: `${backupsAt}/{id}`, summary: 'Delete a backup that no other builds on', access: tenants, params: inCloud, status: 202, response: computeVolumeBackup }),
+  delete: defineCall({
+    id: 'compute.volumeBackup.delete',
+    method: 'DELETE',
+    path: `${backupsAt}/{id}`,
+    summary: 'Delete a backup that no other builds on',
+    access: tenants,
+    params: inCloud,
+    status: 202,
+    response: computeVolumeBackup,
+  }),
 } as const
 
 /** A volume that is offered to whoever has the key. */
@@ -342,7 +530,16 @@ export type ComputeVolumeTransfer = z.output<typeof computeVolumeTransfer>
 const transfersAt = `${base}/volume-transfers`
 
 export const computeVolumeTransfers = {
-  list: defineCall({ id: 'compute.volumeTransfer.list', method: 'GET', path: transfersAt, summary: 'Volumes that are offered, in lines', access: tenants, params: cloudId, lines: true, response: lineOf(computeVolumeTransfer) }),
+  list: defineCall({
+    id: 'compute.volumeTransfer.list',
+    method: 'GET',
+    path: transfersAt,
+    summary: 'Volumes that are offered, in lines',
+    access: tenants,
+    params: cloudId,
+    lines: true,
+    response: lineOf(computeVolumeTransfer),
+  }),
   create: defineCall({
     id: 'compute.volumeTransfer.create',
     method: 'POST',
@@ -364,5 +561,13 @@ export const computeVolumeTransfers = {
     body: z.object({ ...inProject, auth_key: plain }),
     response: z.object({ volume_id: z.string() }),
   }),
-  delete: defineCall({ id: 'compute.volumeTransfer.delete', method: 'DELETE', path: `${transfersAt}/{id}`, summary: 'Take an offer back', access: tenants, params: inCloud, response: empty }),
+  delete: defineCall({
+    id: 'compute.volumeTransfer.delete',
+    method: 'DELETE',
+    path: `${transfersAt}/{id}`,
+    summary: 'Take an offer back',
+    access: tenants,
+    params: inCloud,
+    response: empty,
+  }),
 } as const

@@ -36,16 +36,26 @@ export const upgradeStatuses = { buildDone: 1, upgrading: 2, autoConfirm: 3, man
 
 const part = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/
 export const labelKey = z.string().trim().max(63).regex(part, fieldTexts.label)
-const labelValue = z.string().trim().max(63).regex(/^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$/, fieldTexts.label)
+const labelValue = z
+  .string()
+  .trim()
+  .max(63)
+  .regex(/^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$/, fieldTexts.label)
 export const label = z.object({ key: labelKey, value: labelValue })
 export type Label = z.output<typeof label>
 /** `NoSchedule` keeps new containers away that do not tolerate it; `PreferNoSchedule` where others can have them. */
 export const taint = label.extend({ effect: z.enum(['NoSchedule', 'PreferNoSchedule']) })
 export type Taint = z.output<typeof taint>
-export const labels = z.array(label).max(32).refine((list) => new Set(list.map(({ key }) => key)).size === list.length, fieldTexts.labelTwice)
+export const labels = z
+  .array(label)
+  .max(32)
+  .refine((list) => new Set(list.map(({ key }) => key)).size === list.length, fieldTexts.labelTwice)
 /** Labels as policies read them. */
 export const tagsOfLabels = (list: readonly Label[]): Tags => Object.fromEntries(list.map(({ key, value }) => [key, value]))
-export const taints = z.array(taint).max(16).refine((list) => new Set(list.map(({ key, effect }) => `${key} ${effect}`)).size === list.length, fieldTexts.labelTwice)
+export const taints = z
+  .array(taint)
+  .max(16)
+  .refine((list) => new Set(list.map(({ key, effect }) => `${key} ${effect}`)).size === list.length, fieldTexts.labelTwice)
 
 const upgrade = z.object({
   status: z.union([z.literal(1), z.literal(2), z.literal(3), z.literal(4), z.literal(5), z.literal(20), z.literal(40)]),
@@ -105,7 +115,12 @@ export type Enrolment = z.output<typeof enrolment>
 
 const base = '/api/ecrm/v1/edges'
 /** As `docker pull` takes it, or an id of one. */
-const imageName = z.string().trim().min(1, fieldTexts.imageName).max(255).regex(/^[a-z0-9][A-Za-z0-9._\-/:@]*$/, fieldTexts.imageName)
+const imageName = z
+  .string()
+  .trim()
+  .min(1, fieldTexts.imageName)
+  .max(255)
+  .regex(/^[a-z0-9][A-Za-z0-9._\-/:@]*$/, fieldTexts.imageName)
 const place = { name, description: description.default(''), site_id: z.uuid().nullable().default(null) } as const
 const one = { access: tenants, params: byId, response: edge } as const
 
@@ -129,7 +144,14 @@ export const edges = {
     }),
     response: listOf(edge),
   }),
-  get: defineCall({ ...one, id: 'ecrm.edge.get', method: 'GET', path: `${base}/{id}`, summary: 'One node, with what it is and how it is', response: edgeDetail }),
+  get: defineCall({
+    ...one,
+    id: 'ecrm.edge.get',
+    method: 'GET',
+    path: `${base}/{id}`,
+    summary: 'One node, with what it is and how it is',
+    response: edgeDetail,
+  }),
   create: defineCall({
     id: 'ecrm.edge.create',
     method: 'POST',
@@ -147,13 +169,68 @@ export const edges = {
     response: z.object({ edge, enrolment }),
     requestTags: (body) => tagsOfLabels(body.labels),
   }),
-  update: defineCall({ ...one, id: 'ecrm.edge.update', method: 'PUT', path: `${base}/{id}`, summary: 'Change name, description and site', body: z.object(place) }),
-  mark: defineCall({ ...one, id: 'ecrm.edge.mark', method: 'PATCH', path: `${base}/{id}`, summary: 'Change labels and taints', body: z.object({ labels: labels.optional(), taints: taints.optional() }), requestTags: (body) => body.labels && tagsOfLabels(body.labels) }),
-  delete: defineCall({ id: 'ecrm.edge.delete', method: 'DELETE', path: `${base}/{id}`, summary: 'Forget a node; what runs there goes on', access: tenants, params: byId, response: empty }),
-  activate: defineCall({ ...one, id: 'ecrm.edge.activate', method: 'POST', path: `${base}/{id}`, summary: 'Take new containers, or take none', query: z.object({ action: z.enum(activations) }) }),
-  confirm: defineCall({ ...one, id: 'ecrm.edge.confirm', method: 'POST', path: `${base}/{id}/confirm`, summary: 'Let a node in that has come, or confirm its upgrade', body: z.object({ what: z.enum(['enrolment', 'upgrade']).default('enrolment') }) }),
-  unbind: defineCall({ id: 'ecrm.edge.unbind', method: 'POST', path: `${base}/unbinds`, summary: 'Send agents away: their keys are forgotten', access: tenants, body: z.object({ ids: z.array(z.uuid()).min(1).max(100) }), subjects: ({ ids }) => ids.map((id) => ({ kind: 'ecrm.edge', id })), response: z.object({ items: z.array(edge) }) }),
-  qrcode: defineCall({ id: 'ecrm.edge.qrcode', method: 'GET', path: `${base}/qrcodes/{id}`, summary: 'A new token, with command and QR code; the former ends', access: tenants, audit: true, params: byId, response: enrolment }),
+  update: defineCall({
+    ...one,
+    id: 'ecrm.edge.update',
+    method: 'PUT',
+    path: `${base}/{id}`,
+    summary: 'Change name, description and site',
+    body: z.object(place),
+  }),
+  mark: defineCall({
+    ...one,
+    id: 'ecrm.edge.mark',
+    method: 'PATCH',
+    path: `${base}/{id}`,
+    summary: 'Change labels and taints',
+    body: z.object({ labels: labels.optional(), taints: taints.optional() }),
+    requestTags: (body) => body.labels && tagsOfLabels(body.labels),
+  }),
+  delete: defineCall({
+    id: 'ecrm.edge.delete',
+    method: 'DELETE',
+    path: `${base}/{id}`,
+    summary: 'Forget a node; what runs there goes on',
+    access: tenants,
+    params: byId,
+    response: empty,
+  }),
+  activate: defineCall({
+    ...one,
+    id: 'ecrm.edge.activate',
+    method: 'POST',
+    path: `${base}/{id}`,
+    summary: 'Take new containers, or take none',
+    query: z.object({ action: z.enum(activations) }),
+  }),
+  confirm: defineCall({
+    ...one,
+    id: 'ecrm.edge.confirm',
+    method: 'POST',
+    path: `${base}/{id}/confirm`,
+    summary: 'Let a node in that has come, or confirm its upgrade',
+    body: z.object({ what: z.enum(['enrolment', 'upgrade']).default('enrolment') }),
+  }),
+  unbind: defineCall({
+    id: 'ecrm.edge.unbind',
+    method: 'POST',
+    path: `${base}/unbinds`,
+    summary: 'Send agents away: their keys are forgotten',
+    access: tenants,
+    body: z.object({ ids: z.array(z.uuid()).min(1).max(100) }),
+    subjects: ({ ids }) => ids.map((id) => ({ kind: 'ecrm.edge', id })),
+    response: z.object({ items: z.array(edge) }),
+  }),
+  qrcode: defineCall({
+    id: 'ecrm.edge.qrcode',
+    method: 'GET',
+    path: `${base}/qrcodes/{id}`,
+    summary: 'A new token, with command and QR code; the former ends',
+    access: tenants,
+    audit: true,
+    params: byId,
+    response: enrolment,
+  }),
   metrics: defineCall({
     id: 'ecrm.edge.metrics',
     method: 'GET',
@@ -167,8 +244,23 @@ export const edges = {
 } as const
 
 export const edgeUpgrades = {
-  versions: defineCall({ id: 'ecrm.edge.versions', method: 'GET', path: `${base}/versions`, summary: 'Versions of the agent that nodes can have', access: tenants, response: z.object({ items: z.array(z.object({ version: agentVersion, sha256: z.string(), size_bytes: z.int(), released_at: moment })) }) }),
-  upgrade: defineCall({ ...one, id: 'ecrm.edge.upgrade', method: 'POST', path: `${base}/{id}/upgrade`, summary: 'Give the agent another version; it goes back by itself where that does not work', status: 202, body: z.object({ version: agentVersion, confirm: z.enum(['auto', 'manual']).default('auto') }) }),
+  versions: defineCall({
+    id: 'ecrm.edge.versions',
+    method: 'GET',
+    path: `${base}/versions`,
+    summary: 'Versions of the agent that nodes can have',
+    access: tenants,
+    response: z.object({ items: z.array(z.object({ version: agentVersion, sha256: z.string(), size_bytes: z.int(), released_at: moment })) }),
+  }),
+  upgrade: defineCall({
+    ...one,
+    id: 'ecrm.edge.upgrade',
+    method: 'POST',
+    path: `${base}/{id}/upgrade`,
+    summary: 'Give the agent another version; it goes back by itself where that does not work',
+    status: 202,
+    body: z.object({ version: agentVersion, confirm: z.enum(['auto', 'manual']).default('auto') }),
+  }),
 } as const
 
 export const edgeImages = {
@@ -180,7 +272,9 @@ export const edgeImages = {
     access: tenants,
     params: byId,
     query: z.object({ keyword }),
-    response: z.object({ items: z.array(z.object({ id: z.string(), tags: z.array(z.string()), size_bytes: z.number(), created_at: moment, used_by: z.array(z.string()) })) }),
+    response: z.object({
+      items: z.array(z.object({ id: z.string(), tags: z.array(z.string()), size_bytes: z.number(), created_at: moment, used_by: z.array(z.string()) })),
+    }),
   }),
   pullImage: defineCall({
     id: 'ecrm.edge.pullImage',
@@ -200,9 +294,23 @@ export const edgeImages = {
     summary: 'How a pull stands',
     access: tenants,
     params: byId.extend({ pull_id: z.uuid() }),
-    response: z.object({ image: z.string(), status: z.enum(['running', 'succeeded', 'failed']), error: z.string().nullable(), layers: z.array(z.object({ id: z.string(), status: z.string(), current_bytes: z.number(), total_bytes: z.number().nullable() })) }),
+    response: z.object({
+      image: z.string(),
+      status: z.enum(['running', 'succeeded', 'failed']),
+      error: z.string().nullable(),
+      layers: z.array(z.object({ id: z.string(), status: z.string(), current_bytes: z.number(), total_bytes: z.number().nullable() })),
+    }),
   }),
-  removeImage: defineCall({ id: 'ecrm.edge.removeImage', method: 'DELETE', path: `${base}/{id}/images`, summary: 'Remove an image from a node', access: tenants, params: byId, query: z.object({ image: imageName, force: flag.default(false) }), response: empty }),
+  removeImage: defineCall({
+    id: 'ecrm.edge.removeImage',
+    method: 'DELETE',
+    path: `${base}/{id}/images`,
+    summary: 'Remove an image from a node',
+    access: tenants,
+    params: byId,
+    query: z.object({ image: imageName, force: flag.default(false) }),
+    response: empty,
+  }),
   prune: defineCall({
     id: 'ecrm.edge.prune',
     method: 'POST',
@@ -242,7 +350,15 @@ export const gateway = z.object({
 export type Gateway = z.output<typeof gateway>
 
 export const gateways = {
-  list: defineCall({ id: 'ecrm.gateway.list', method: 'GET', path: '/api/ecrm/v1/gws', summary: 'Gateways', access: admins, query: listQuery(['name', 'status', 'created_at'], { keyword, site_id: z.uuid().optional(), status: z.enum(gatewayStatuses).optional() }), response: listOf(gateway) }),
+  list: defineCall({
+    id: 'ecrm.gateway.list',
+    method: 'GET',
+    path: '/api/ecrm/v1/gws',
+    summary: 'Gateways',
+    access: admins,
+    query: listQuery(['name', 'status', 'created_at'], { keyword, site_id: z.uuid().optional(), status: z.enum(gatewayStatuses).optional() }),
+    response: listOf(gateway),
+  }),
   create: defineCall({
     id: 'ecrm.gateway.create',
     method: 'POST',
@@ -250,11 +366,34 @@ export const gateways = {
     summary: 'Make a node the gateway of its site',
     access: admins,
     status: 201,
-    body: z.object({ name, description: description.default(''), edge_id: z.uuid(), address: z.union([z.ipv4(), z.ipv6(), z.hostname()], fieldTexts.gatewayAddress), port: z.int().min(1).max(65_535) }),
+    body: z.object({
+      name,
+      description: description.default(''),
+      edge_id: z.uuid(),
+      address: z.union([z.ipv4(), z.ipv6(), z.hostname()], fieldTexts.gatewayAddress),
+      port: z.int().min(1).max(65_535),
+    }),
     response: gateway,
   }),
-  action: defineCall({ id: 'ecrm.gateway.action', method: 'POST', path: '/api/ecrm/v1/gws/{id}', summary: 'Let agents through, let none through, or begin anew', access: admins, params: byId, query: z.object({ action: z.enum(['active', 'deactive', 'reboot']) }), response: gateway }),
-  delete: defineCall({ id: 'ecrm.gateway.delete', method: 'DELETE', path: '/api/ecrm/v1/gws/{id}', summary: 'The node is a gateway no longer', access: admins, params: byId, response: empty }),
+  action: defineCall({
+    id: 'ecrm.gateway.action',
+    method: 'POST',
+    path: '/api/ecrm/v1/gws/{id}',
+    summary: 'Let agents through, let none through, or begin anew',
+    access: admins,
+    params: byId,
+    query: z.object({ action: z.enum(['active', 'deactive', 'reboot']) }),
+    response: gateway,
+  }),
+  delete: defineCall({
+    id: 'ecrm.gateway.delete',
+    method: 'DELETE',
+    path: '/api/ecrm/v1/gws/{id}',
+    summary: 'The node is a gateway no longer',
+    access: admins,
+    params: byId,
+    response: empty,
+  }),
 } as const
 
 /** A port of the platform that leads, through the tunnel, to a port of a node. */
@@ -275,7 +414,15 @@ export const serviceAgent = z.object({
 export type ServiceAgent = z.output<typeof serviceAgent>
 
 export const serviceAgents = {
-  list: defineCall({ id: 'ecrm.serviceAgent.list', method: 'GET', path: '/api/ecrm/v1/service-agents', summary: 'Ports of nodes that are reachable through the platform', access: admins, query: listQuery(['name', 'created_at'], { keyword, edge_id: z.uuid().optional() }), response: listOf(serviceAgent) }),
+  list: defineCall({
+    id: 'ecrm.serviceAgent.list',
+    method: 'GET',
+    path: '/api/ecrm/v1/service-agents',
+    summary: 'Ports of nodes that are reachable through the platform',
+    access: admins,
+    query: listQuery(['name', 'created_at'], { keyword, edge_id: z.uuid().optional() }),
+    response: listOf(serviceAgent),
+  }),
   create: defineCall({
     id: 'ecrm.serviceAgent.create',
     method: 'POST',
@@ -283,10 +430,24 @@ export const serviceAgents = {
     summary: 'Lead a port of the platform to a port of a node',
     access: admins,
     status: 201,
-    body: z.object({ name, description: description.default(''), edge_id: z.uuid(), target_port: z.int().min(1).max(65_535), listen_port: z.int().min(1_024).max(65_535) }),
+    body: z.object({
+      name,
+      description: description.default(''),
+      edge_id: z.uuid(),
+      target_port: z.int().min(1).max(65_535),
+      listen_port: z.int().min(1_024).max(65_535),
+    }),
     response: serviceAgent,
   }),
-  delete: defineCall({ id: 'ecrm.serviceAgent.delete', method: 'DELETE', path: '/api/ecrm/v1/service-agents/{id}', summary: 'Close it; what goes through it is cut', access: admins, params: byId, response: empty }),
+  delete: defineCall({
+    id: 'ecrm.serviceAgent.delete',
+    method: 'DELETE',
+    path: '/api/ecrm/v1/service-agents/{id}',
+    summary: 'Close it; what goes through it is cut',
+    access: admins,
+    params: byId,
+    response: empty,
+  }),
 } as const
 
 /** For agents, which have no account: the token is what lets them in. */

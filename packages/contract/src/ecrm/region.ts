@@ -28,10 +28,44 @@ export type Region = z.output<typeof region>
 const regionBody = z.object({ ...about, nation: nationCode.default('CN') })
 
 export const regions = {
-  list: defineCall({ id: 'ecrm.region.list', method: 'GET', path: '/api/ecrm/v1/regions', summary: 'Regions', access: tenants, query: listQuery(['name', 'created_at'], { keyword, nation: nationCode.optional() }), response: listOf(region) }),
-  create: defineCall({ id: 'ecrm.region.create', method: 'POST', path: '/api/ecrm/v1/regions', summary: 'Make a region', access: admins, status: 201, body: regionBody, response: region }),
-  update: defineCall({ id: 'ecrm.region.update', method: 'PUT', path: '/api/ecrm/v1/regions/{id}', summary: 'Change a region', access: admins, params: byId, body: regionBody, response: region }),
-  delete: defineCall({ id: 'ecrm.region.delete', method: 'DELETE', path: '/api/ecrm/v1/regions/{id}', summary: 'Delete a region without sites', access: admins, params: byId, response: empty }),
+  list: defineCall({
+    id: 'ecrm.region.list',
+    method: 'GET',
+    path: '/api/ecrm/v1/regions',
+    summary: 'Regions',
+    access: tenants,
+    query: listQuery(['name', 'created_at'], { keyword, nation: nationCode.optional() }),
+    response: listOf(region),
+  }),
+  create: defineCall({
+    id: 'ecrm.region.create',
+    method: 'POST',
+    path: '/api/ecrm/v1/regions',
+    summary: 'Make a region',
+    access: admins,
+    status: 201,
+    body: regionBody,
+    response: region,
+  }),
+  update: defineCall({
+    id: 'ecrm.region.update',
+    method: 'PUT',
+    path: '/api/ecrm/v1/regions/{id}',
+    summary: 'Change a region',
+    access: admins,
+    params: byId,
+    body: regionBody,
+    response: region,
+  }),
+  delete: defineCall({
+    id: 'ecrm.region.delete',
+    method: 'DELETE',
+    path: '/api/ecrm/v1/regions/{id}',
+    summary: 'Delete a region without sites',
+    access: admins,
+    params: byId,
+    response: empty,
+  }),
 } as const
 
 /** A room or a building with nodes in it. */
@@ -65,17 +99,58 @@ const siteBody = z
   .refine((value) => (value.longitude === null) === (value.latitude === null), { path: ['latitude'], message: fieldTexts.coordinates })
 
 export const sites = {
-  list: defineCall({ id: 'ecrm.site.list', method: 'GET', path: '/api/ecrm/v1/sites', summary: 'Sites', access: tenants, query: listQuery(['name', 'created_at'], { keyword, region_id: z.uuid().optional() }), response: listOf(site) }),
-  create: defineCall({ id: 'ecrm.site.create', method: 'POST', path: '/api/ecrm/v1/sites', summary: 'Make a site', access: admins, status: 201, body: siteBody, response: site }),
-  update: defineCall({ id: 'ecrm.site.update', method: 'PUT', path: '/api/ecrm/v1/sites/{id}', summary: 'Change a site', access: admins, params: byId, body: siteBody, response: site }),
-  delete: defineCall({ id: 'ecrm.site.delete', method: 'DELETE', path: '/api/ecrm/v1/sites/{id}', summary: 'Delete a site without nodes and gateways', access: admins, params: byId, response: empty }),
+  list: defineCall({
+    id: 'ecrm.site.list',
+    method: 'GET',
+    path: '/api/ecrm/v1/sites',
+    summary: 'Sites',
+    access: tenants,
+    query: listQuery(['name', 'created_at'], { keyword, region_id: z.uuid().optional() }),
+    response: listOf(site),
+  }),
+  create: defineCall({
+    id: 'ecrm.site.create',
+    method: 'POST',
+    path: '/api/ecrm/v1/sites',
+    summary: 'Make a site',
+    access: admins,
+    status: 201,
+    body: siteBody,
+    response: site,
+  }),
+  update: defineCall({
+    id: 'ecrm.site.update',
+    method: 'PUT',
+    path: '/api/ecrm/v1/sites/{id}',
+    summary: 'Change a site',
+    access: admins,
+    params: byId,
+    body: siteBody,
+    response: site,
+  }),
+  delete: defineCall({
+    id: 'ecrm.site.delete',
+    method: 'DELETE',
+    path: '/api/ecrm/v1/sites/{id}',
+    summary: 'Delete a site without nodes and gateways',
+    access: admins,
+    params: byId,
+    response: empty,
+  }),
 } as const
 
 /** What an object of the edge is called; of which kind a name has to be the only one. */
 export const uniqueKinds = ['region', 'site', 'gateway', 'edge', 'service_agent', 'template', 'stack', 'deployment'] as const
 
 export const lookups = {
-  nations: defineCall({ id: 'ecrm.lookup.nations', method: 'GET', path: '/api/ecrm/v1/nations', summary: 'Nations, ISO 3166-1', access: tenants, response: z.object({ items: z.array(z.object({ code: nationCode, name: z.string() })) }) }),
+  nations: defineCall({
+    id: 'ecrm.lookup.nations',
+    method: 'GET',
+    path: '/api/ecrm/v1/nations',
+    summary: 'Nations, ISO 3166-1',
+    access: tenants,
+    response: z.object({ items: z.array(z.object({ code: nationCode, name: z.string() })) }),
+  }),
   divisions: defineCall({
     id: 'ecrm.lookup.divisions',
     method: 'GET',

@@ -43,9 +43,33 @@ const filters = {
 export const auditFormats = ['csv', 'jsonl'] as const
 
 export const audits = {
-  list: defineCall({ id: 'iam.audit.list', method: 'GET', path: '/api/iam/v1/audits', summary: 'The audit log, newest first; a tenant administrator sees what his people did', access: keepers, query: listQuery(['number'], filters), response: listOf(auditRecord) }),
+  list: defineCall({
+    id: 'iam.audit.list',
+    method: 'GET',
+    path: '/api/iam/v1/audits',
+    summary: 'The audit log, newest first; a tenant administrator sees what his people did',
+    access: keepers,
+    query: listQuery(['number'], filters),
+    response: listOf(auditRecord),
+  }),
   /** All that the filters find, as a link that a browser saves a file from. */
-  export: defineCall({ id: 'iam.audit.export', method: 'POST', path: '/api/iam/v1/audits/exports', summary: 'A file of the audit log', access: keepers, body: z.object({ format: z.enum(auditFormats).default('csv'), ...filters }), response: z.object({ path: z.string(), expires_at: moment }) }),
+  export: defineCall({
+    id: 'iam.audit.export',
+    method: 'POST',
+    path: '/api/iam/v1/audits/exports',
+    summary: 'A file of the audit log',
+    access: keepers,
+    body: z.object({ format: z.enum(auditFormats).default('csv'), ...filters }),
+    response: z.object({ path: z.string(), expires_at: moment }),
+  }),
   /** Recomputes the whole chain. The head is worth keeping elsewhere: nobody can make another log that ends in it. */
-  verify: defineCall({ id: 'iam.audit.verify', method: 'POST', path: '/api/iam/v1/audits/verification', summary: 'Whether any entry was changed, removed or put in', access: admins, perMinute: 6, response: z.object({ intact: z.boolean(), count: z.int(), head: z.object({ number: z.int(), hash: z.string() }), first_broken: z.int().nullable() }) }),
+  verify: defineCall({
+    id: 'iam.audit.verify',
+    method: 'POST',
+    path: '/api/iam/v1/audits/verification',
+    summary: 'Whether any entry was changed, removed or put in',
+    access: admins,
+    perMinute: 6,
+    response: z.object({ intact: z.boolean(), count: z.int(), head: z.object({ number: z.int(), hash: z.string() }), first_broken: z.int().nullable() }),
+  }),
 } as const

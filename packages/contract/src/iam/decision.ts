@@ -15,7 +15,12 @@ const statementPlace = z.object({ policy_id: z.string(), policy_name: z.string()
 export const outcomes = ['allowed', 'explicitDeny', 'outsideBoundary', 'implicitDeny', 'role', 'inactive'] as const
 
 /** Of a resource of an application: what its names have behind `type/`, without wildcards. */
-const objectName = z.string().trim().max(256).regex(/^(?:\*|[^\s*?${}\p{Cc}]+)$/u, fieldTexts.objectName).default('*')
+const objectName = z
+  .string()
+  .trim()
+  .max(256)
+  .regex(/^(?:\*|[^\s*?${}\p{Cc}]+)$/u, fieldTexts.objectName)
+  .default('*')
 
 export const decisions = {
   /** For applications: they ask as who keeps the service, or as somebody whom a policy allows it for `zrn:iam:…:decision/<service>`. */
@@ -54,7 +59,15 @@ export const decisions = {
       resource: z.string(),
       by: statementPlace.nullable(),
       /** Every statement about the action, of policies and boundaries, and why it does not apply. */
-      statements: z.array(statementPlace.extend({ boundary: z.boolean(), effect: z.enum(['Allow', 'Deny']), applies: z.boolean(), other_resource: z.boolean(), unmet: z.array(z.object({ operator: z.string(), key: z.string() })) })),
+      statements: z.array(
+        statementPlace.extend({
+          boundary: z.boolean(),
+          effect: z.enum(['Allow', 'Deny']),
+          applies: z.boolean(),
+          other_resource: z.boolean(),
+          unmet: z.array(z.object({ operator: z.string(), key: z.string() })),
+        }),
+      ),
     }),
   }),
   who: defineCall({
@@ -64,6 +77,12 @@ export const decisions = {
     summary: 'Everybody one sees, and whether each may do this',
     access: keepers,
     query: listQuery(['name'], { action, resource, allowed: z.enum(['true', 'false']).optional() }),
-    response: listOf(z.object({ user: z.object({ id: z.uuid(), name: z.string(), nickname: z.string(), bp_id: z.uuid().nullable(), bp_name: z.string().nullable() }), outcome: z.enum(outcomes), by: statementPlace.nullable() })),
+    response: listOf(
+      z.object({
+        user: z.object({ id: z.uuid(), name: z.string(), nickname: z.string(), bp_id: z.uuid().nullable(), bp_name: z.string().nullable() }),
+        outcome: z.enum(outcomes),
+        by: statementPlace.nullable(),
+      }),
+    ),
   }),
 } as const

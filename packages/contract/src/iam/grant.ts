@@ -17,7 +17,15 @@ const holder = { user_id: z.uuid().optional(), role_id: z.uuid().optional(), pro
 const boundary = z.object({ policy_id: z.uuid().nullable() })
 
 export const grants = {
-  list: defineCall({ id: 'iam.grant.list', method: 'GET', path: '/api/iam/v1/grants', summary: 'Policies and whom they are given to', access: keepers, query: listQuery(['created_at'], { policy_id: z.uuid().optional(), ...holder }), response: listOf(grant) }),
+  list: defineCall({
+    id: 'iam.grant.list',
+    method: 'GET',
+    path: '/api/iam/v1/grants',
+    summary: 'Policies and whom they are given to',
+    access: keepers,
+    query: listQuery(['created_at'], { policy_id: z.uuid().optional(), ...holder }),
+    response: listOf(grant),
+  }),
   /** Refused with 91106, 91110, 91112. */
   create: defineCall({
     id: 'iam.grant.create',
@@ -26,15 +34,46 @@ export const grants = {
     summary: 'Give a policy to one user, role or project',
     access: keepers,
     status: 201,
-    body: z.object({ policy_id: z.uuid(), ...holder }).refine((body) => [body.user_id, body.role_id, body.project_id].filter((id) => id !== undefined).length === 1, { path: ['user_id'], message: fieldTexts.grantHolder }),
+    body: z
+      .object({ policy_id: z.uuid(), ...holder })
+      .refine((body) => [body.user_id, body.role_id, body.project_id].filter((id) => id !== undefined).length === 1, {
+        path: ['user_id'],
+        message: fieldTexts.grantHolder,
+      }),
     response: grant,
   }),
   /** Refused with 91106 where it denies something to oneself, 91110. */
-  delete: defineCall({ id: 'iam.grant.delete', method: 'DELETE', path: '/api/iam/v1/grants/{id}', summary: 'Take a policy back', access: keepers, params: byId, response: empty }),
+  delete: defineCall({
+    id: 'iam.grant.delete',
+    method: 'DELETE',
+    path: '/api/iam/v1/grants/{id}',
+    summary: 'Take a policy back',
+    access: keepers,
+    params: byId,
+    response: empty,
+  }),
 } as const
 
 /** Only the platform's administrators set boundaries, so that nobody within one widens it. */
 export const boundaries = {
-  setOfUser: defineCall({ id: 'iam.boundary.setOfUser', method: 'PUT', path: '/api/iam/v1/boundaries/users/{id}', summary: 'Say by a policy what a user may be allowed at most; null ends that', access: admins, params: byId, body: boundary, response: boundary }),
-  setOfOrganisation: defineCall({ id: 'iam.boundary.setOfOrganisation', method: 'PUT', path: '/api/iam/v1/boundaries/organisations/{id}', summary: 'Say by a policy what the people of an organisation may be allowed at most', access: admins, params: byId, body: boundary, response: boundary }),
+  setOfUser: defineCall({
+    id: 'iam.boundary.setOfUser',
+    method: 'PUT',
+    path: '/api/iam/v1/boundaries/users/{id}',
+    summary: 'Say by a policy what a user may be allowed at most; null ends that',
+    access: admins,
+    params: byId,
+    body: boundary,
+    response: boundary,
+  }),
+  setOfOrganisation: defineCall({
+    id: 'iam.boundary.setOfOrganisation',
+    method: 'PUT',
+    path: '/api/iam/v1/boundaries/organisations/{id}',
+    summary: 'Say by a policy what the people of an organisation may be allowed at most',
+    access: admins,
+    params: byId,
+    body: boundary,
+    response: boundary,
+  }),
 } as const

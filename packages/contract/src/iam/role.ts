@@ -27,20 +27,88 @@ export const role = z.object({
 })
 export type RoleRow = z.output<typeof role>
 
-export const roleMember = z.object({ id: z.uuid(), name: z.string(), nickname: z.string(), kind: z.int(), bp_id: z.uuid().nullable(), bp_name: z.string().nullable() })
+export const roleMember = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  nickname: z.string(),
+  kind: z.int(),
+  bp_id: z.uuid().nullable(),
+  bp_name: z.string().nullable(),
+})
 
 export const customRoles = {
-  list: defineCall({ id: 'iam.role.list', method: 'GET', path: base, summary: 'Roles, the built-in ones first', access: keepers, query: listQuery(['name', 'created_at'], { keyword, built_in: z.enum(['true', 'false']).optional(), bp_id: z.uuid().optional() }), response: listOf(role) }),
+  list: defineCall({
+    id: 'iam.role.list',
+    method: 'GET',
+    path: base,
+    summary: 'Roles, the built-in ones first',
+    access: keepers,
+    query: listQuery(['name', 'created_at'], { keyword, built_in: z.enum(['true', 'false']).optional(), bp_id: z.uuid().optional() }),
+    response: listOf(role),
+  }),
   /** Refused with 3041, 91107. */
-  create: defineCall({ id: 'iam.role.create', method: 'POST', path: base, summary: 'Make a role', access: keepers, status: 201, body: z.object({ name, description: description.default(''), base: z.enum(builtInRoles), bp_id: z.uuid().nullable().default(null) }), response: role }),
+  create: defineCall({
+    id: 'iam.role.create',
+    method: 'POST',
+    path: base,
+    summary: 'Make a role',
+    access: keepers,
+    status: 201,
+    body: z.object({ name, description: description.default(''), base: z.enum(builtInRoles), bp_id: z.uuid().nullable().default(null) }),
+    response: role,
+  }),
   get: defineCall({ id: 'iam.role.get', method: 'GET', path: `${base}/{id}`, summary: 'One role', access: keepers, params: byId, response: role }),
   /** Refused with 3041, 91108. */
-  update: defineCall({ id: 'iam.role.update', method: 'PUT', path: `${base}/{id}`, summary: 'Rename or describe a role', access: keepers, params: byId, body: named, response: role }),
+  update: defineCall({
+    id: 'iam.role.update',
+    method: 'PUT',
+    path: `${base}/{id}`,
+    summary: 'Rename or describe a role',
+    access: keepers,
+    params: byId,
+    body: named,
+    response: role,
+  }),
   /** Refused with 91108, 91109. */
-  delete: defineCall({ id: 'iam.role.delete', method: 'DELETE', path: `${base}/{id}`, summary: 'Delete a role that nobody has', access: keepers, params: byId, response: empty }),
-  members: defineCall({ id: 'iam.role.members', method: 'GET', path: `${base}/{id}/members`, summary: 'Who has a role', access: keepers, params: byId, query: listQuery(['name'], { keyword }), response: listOf(roleMember) }),
+  delete: defineCall({
+    id: 'iam.role.delete',
+    method: 'DELETE',
+    path: `${base}/{id}`,
+    summary: 'Delete a role that nobody has',
+    access: keepers,
+    params: byId,
+    response: empty,
+  }),
+  members: defineCall({
+    id: 'iam.role.members',
+    method: 'GET',
+    path: `${base}/{id}/members`,
+    summary: 'Who has a role',
+    access: keepers,
+    params: byId,
+    query: listQuery(['name'], { keyword }),
+    response: listOf(roleMember),
+  }),
   /** Refused with 91106, 91107, 91110. */
-  addMember: defineCall({ id: 'iam.role.addMember', method: 'POST', path: `${base}/{id}/members`, summary: 'Give somebody a role', access: keepers, params: byId, status: 204, body: z.object({ user_id: z.uuid() }), response: empty }),
+  addMember: defineCall({
+    id: 'iam.role.addMember',
+    method: 'POST',
+    path: `${base}/{id}/members`,
+    summary: 'Give somebody a role',
+    access: keepers,
+    params: byId,
+    status: 204,
+    body: z.object({ user_id: z.uuid() }),
+    response: empty,
+  }),
   /** Refused with 91110, 91111. */
-  removeMember: defineCall({ id: 'iam.role.removeMember', method: 'DELETE', path: `${base}/{id}/members/{user_id}`, summary: 'Take a role from somebody', access: keepers, params: z.object({ id: z.uuid(), user_id: z.uuid() }), response: empty }),
+  removeMember: defineCall({
+    id: 'iam.role.removeMember',
+    method: 'DELETE',
+    path: `${base}/{id}/members/{user_id}`,
+    summary: 'Take a role from somebody',
+    access: keepers,
+    params: z.object({ id: z.uuid(), user_id: z.uuid() }),
+    response: empty,
+  }),
 } as const

@@ -69,13 +69,29 @@ const id = z.object({ id: z.string().max(128).regex(plainLine) })
 
 export const serviceLimits = { actions: 200, conditionKeys: 50, resourceTypes: 100 } as const
 
-const serviceId = z.string().trim().regex(/^[a-z][a-z0-9-]{1,31}$/, fieldTexts.serviceId)
-const typeName = z.string().trim().regex(/^[a-z][A-Za-z0-9]{0,31}$/, fieldTexts.resourceTypeName)
+const serviceId = z
+  .string()
+  .trim()
+  .regex(/^[a-z][a-z0-9-]{1,31}$/, fieldTexts.serviceId)
+const typeName = z
+  .string()
+  .trim()
+  .regex(/^[a-z][A-Za-z0-9]{0,31}$/, fieldTexts.resourceTypeName)
 /** `type.verb`: the type is made with it where it is not there. */
-const actionName = z.string().trim().regex(/^[a-z][A-Za-z0-9]{0,31}\.[a-z][A-Za-z0-9]{0,31}$/, fieldTexts.serviceAction)
-const keyName = z.string().trim().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, fieldTexts.serviceKey)
+const actionName = z
+  .string()
+  .trim()
+  .regex(/^[a-z][A-Za-z0-9]{0,31}\.[a-z][A-Za-z0-9]{0,31}$/, fieldTexts.serviceAction)
+const keyName = z
+  .string()
+  .trim()
+  .regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, fieldTexts.serviceKey)
 /** Parts between slashes, of which those in braces stand for any: `{bucket}/{id}`. */
-export const resourcePattern = z.string().trim().max(128).regex(/^(?:(?:[A-Za-z0-9._-]+|\{[a-z][a-z0-9_]*\})\/)*\{[a-z][a-z0-9_]*\}$/, fieldTexts.resourcePattern)
+export const resourcePattern = z
+  .string()
+  .trim()
+  .max(128)
+  .regex(/^(?:(?:[A-Za-z0-9._-]+|\{[a-z][a-z0-9_]*\})\/)*\{[a-z][a-z0-9_]*\}$/, fieldTexts.resourcePattern)
 
 const namedOnce = (list: readonly { readonly name: string }[]): boolean => new Set(list.map((one) => one.name)).size === list.length
 const content = {
@@ -94,28 +110,112 @@ const content = {
 } as const
 
 export const services = {
-  list: defineCall({ id: 'iam.service.list', method: 'GET', path: '/api/iam/v1/services', summary: 'Families of calls, applications that ask us, and their actions', access: keepers, response: z.object({ total: z.int(), items: z.array(service) }) }),
-  get: defineCall({ id: 'iam.service.get', method: 'GET', path: '/api/iam/v1/services/{id}', summary: 'One service', access: keepers, params: id, response: service }),
+  list: defineCall({
+    id: 'iam.service.list',
+    method: 'GET',
+    path: '/api/iam/v1/services',
+    summary: 'Families of calls, applications that ask us, and their actions',
+    access: keepers,
+    response: z.object({ total: z.int(), items: z.array(service) }),
+  }),
+  get: defineCall({
+    id: 'iam.service.get',
+    method: 'GET',
+    path: '/api/iam/v1/services/{id}',
+    summary: 'One service',
+    access: keepers,
+    params: id,
+    response: service,
+  }),
   /** Refused with 91160. A tenant administrator's belongs to his organisation. */
-  create: defineCall({ id: 'iam.service.create', method: 'POST', path: '/api/iam/v1/services', summary: 'Let policies be about an application of one’s own', access: keepers, status: 201, body: z.object({ id: serviceId, bp_id: z.uuid().nullable().default(null), ...content }), response: service }),
+  create: defineCall({
+    id: 'iam.service.create',
+    method: 'POST',
+    path: '/api/iam/v1/services',
+    summary: 'Let policies be about an application of one’s own',
+    access: keepers,
+    status: 201,
+    body: z.object({ id: serviceId, bp_id: z.uuid().nullable().default(null), ...content }),
+    response: service,
+  }),
   /** Refused with 91161 where a policy names what would go, 91162. */
-  update: defineCall({ id: 'iam.service.update', method: 'PUT', path: '/api/iam/v1/services/{id}', summary: 'Change what an application of one’s own is called and what can be done in it', access: keepers, params: id, body: z.object(content), response: service }),
+  update: defineCall({
+    id: 'iam.service.update',
+    method: 'PUT',
+    path: '/api/iam/v1/services/{id}',
+    summary: 'Change what an application of one’s own is called and what can be done in it',
+    access: keepers,
+    params: id,
+    body: z.object(content),
+    response: service,
+  }),
   /** Refused with 91161, 91162. */
-  delete: defineCall({ id: 'iam.service.delete', method: 'DELETE', path: '/api/iam/v1/services/{id}', summary: 'Forget an application that no policy names', access: keepers, params: id, response: empty }),
+  delete: defineCall({
+    id: 'iam.service.delete',
+    method: 'DELETE',
+    path: '/api/iam/v1/services/{id}',
+    summary: 'Forget an application that no policy names',
+    access: keepers,
+    params: id,
+    response: empty,
+  }),
 } as const
 
 const typeContent = { pattern: resourcePattern.default('{id}'), description: description.default('') } as const
 
 export const resourceTypes = {
-  list: defineCall({ id: 'iam.resource.list', method: 'GET', path: '/api/iam/v1/resources', summary: 'Kinds of resources and how policies name them', access: keepers, response: z.object({ total: z.int(), items: z.array(resourceType) }) }),
-  get: defineCall({ id: 'iam.resource.get', method: 'GET', path: '/api/iam/v1/resources/{id}', summary: 'One kind', access: keepers, params: id, response: resourceType }),
+  list: defineCall({
+    id: 'iam.resource.list',
+    method: 'GET',
+    path: '/api/iam/v1/resources',
+    summary: 'Kinds of resources and how policies name them',
+    access: keepers,
+    response: z.object({ total: z.int(), items: z.array(resourceType) }),
+  }),
+  get: defineCall({
+    id: 'iam.resource.get',
+    method: 'GET',
+    path: '/api/iam/v1/resources/{id}',
+    summary: 'One kind',
+    access: keepers,
+    params: id,
+    response: resourceType,
+  }),
   /** Refused with 91162, 91163. */
-  create: defineCall({ id: 'iam.resource.create', method: 'POST', path: '/api/iam/v1/resources', summary: 'Give an application of one’s own another kind of resources', access: keepers, status: 201, body: z.object({ service: serviceId, type: typeName, ...typeContent }), response: resourceType }),
+  create: defineCall({
+    id: 'iam.resource.create',
+    method: 'POST',
+    path: '/api/iam/v1/resources',
+    summary: 'Give an application of one’s own another kind of resources',
+    access: keepers,
+    status: 201,
+    body: z.object({ service: serviceId, type: typeName, ...typeContent }),
+    response: resourceType,
+  }),
   /** Refused with 91162. */
-  update: defineCall({ id: 'iam.resource.update', method: 'PUT', path: '/api/iam/v1/resources/{id}', summary: 'Change how resources of a kind are named', access: keepers, params: id, body: z.object(typeContent), response: resourceType }),
+  update: defineCall({
+    id: 'iam.resource.update',
+    method: 'PUT',
+    path: '/api/iam/v1/resources/{id}',
+    summary: 'Change how resources of a kind are named',
+    access: keepers,
+    params: id,
+    body: z.object(typeContent),
+    response: resourceType,
+  }),
   /** Refused with 91161, 91162, 91164 while the service has actions on it. */
-  delete: defineCall({ id: 'iam.resource.delete', method: 'DELETE', path: '/api/iam/v1/resources/{id}', summary: 'Delete a kind of resources that no policy names', access: keepers, params: id, response: empty }),
+  delete: defineCall({
+    id: 'iam.resource.delete',
+    method: 'DELETE',
+    path: '/api/iam/v1/resources/{id}',
+    summary: 'Delete a kind of resources that no policy names',
+    access: keepers,
+    params: id,
+    response: empty,
+  }),
 } as const
 
 /** What an application may say of a request, beside the condition keys of its own: the rest we know. */
-export const relayedKeys = (Object.keys(contextKeys) as (keyof typeof contextKeys)[]).filter((key) => !['zs:UserId', 'zs:UserName', 'zs:UserKind', 'zs:OrganisationId', 'zs:CurrentTime'].includes(key))
+export const relayedKeys = (Object.keys(contextKeys) as (keyof typeof contextKeys)[]).filter(
+  (key) => !['zs:UserId', 'zs:UserName', 'zs:UserKind', 'zs:OrganisationId', 'zs:CurrentTime'].includes(key),
+)

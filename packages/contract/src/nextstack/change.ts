@@ -5,7 +5,27 @@ import { fieldTexts } from '../texts.ts'
 import { plainLine } from '../validation.ts'
 
 /** Kinds of resources whose lists may have changed. */
-export const changeKinds = ['vm', 'snapshot', 'vpc', 'securityGroup', 'nat', 'eip', 'volume', 'volumeSnapshot', 'volumeBackup', 'image', 'host', 'storagePool', 'command', 'cloud', 'edge', 'container', 'containerConfig', 'stack', 'template'] as const
+export const changeKinds = [
+  'vm',
+  'snapshot',
+  'vpc',
+  'securityGroup',
+  'nat',
+  'eip',
+  'volume',
+  'volumeSnapshot',
+  'volumeBackup',
+  'image',
+  'host',
+  'storagePool',
+  'command',
+  'cloud',
+  'edge',
+  'container',
+  'containerConfig',
+  'stack',
+  'template',
+] as const
 export type ChangeKind = (typeof changeKinds)[number]
 
 export const changes = {

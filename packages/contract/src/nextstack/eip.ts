@@ -7,7 +7,10 @@ import { fieldTexts } from '../texts.ts'
 import { description, keyword, name } from '../validation.ts'
 import { inProject, onEngine, reference } from './resource.ts'
 
-const address = z.string().trim().refine((text) => isAddress(text), fieldTexts.address)
+const address = z
+  .string()
+  .trim()
+  .refine((text) => isAddress(text), fieldTexts.address)
 const range = z
   .object({ from: address, to: address })
   .refine(({ from, to }) => compareAddresses(from, to) <= 0, { path: ['to'], message: fieldTexts.rangeBackwards })
@@ -156,7 +159,15 @@ export const eips = {
     }),
     response: listOf(eip),
   }),
-  get: defineCall({ id: 'nextstack.eip.get', method: 'GET', path: `${base}/{id}`, summary: 'One outside address', access: tenants, params: byId, response: eip }),
+  get: defineCall({
+    id: 'nextstack.eip.get',
+    method: 'GET',
+    path: `${base}/{id}`,
+    summary: 'One outside address',
+    access: tenants,
+    params: byId,
+    response: eip,
+  }),
   allocate: defineCall({
     id: 'nextstack.eip.allocate',
     method: 'POST',
@@ -194,7 +205,13 @@ export const eips = {
     summary: 'Lead it to an instance of a private network, or give it to a NAT gateway',
     body: z.object({ kind: z.enum(['vm', 'nat']), target_id: z.uuid() }),
   }),
-  unbind: defineCall({ ...one, id: 'nextstack.eip.unbind', method: 'POST', path: `${base}/{id}/unbind`, summary: 'Lead it nowhere; with rules of a NAT gateway on it refused (94136)' }),
+  unbind: defineCall({
+    ...one,
+    id: 'nextstack.eip.unbind',
+    method: 'POST',
+    path: `${base}/{id}/unbind`,
+    summary: 'Lead it nowhere; with rules of a NAT gateway on it refused (94136)',
+  }),
   release: defineCall({
     id: 'nextstack.eip.release',
     method: 'DELETE',

@@ -72,7 +72,16 @@ export const flavors = {
     response: listOf(flavor),
   }),
   get: defineCall({ id: 'nextstack.flavor.get', method: 'GET', path: `${base}/{id}`, summary: 'One size', access: tenants, params: byId, response: flavor }),
-  create: defineCall({ id: 'nextstack.flavor.create', method: 'POST', path: base, summary: 'Make a size', access: admins, status: 201, body, response: flavor }),
+  create: defineCall({
+    id: 'nextstack.flavor.create',
+    method: 'POST',
+    path: base,
+    summary: 'Make a size',
+    access: admins,
+    status: 201,
+    body,
+    response: flavor,
+  }),
   update: defineCall({
     id: 'nextstack.flavor.update',
     method: 'PUT',

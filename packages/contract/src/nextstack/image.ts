@@ -57,8 +57,16 @@ export type Image = z.output<typeof image>
 const word = z.string().trim().max(64).regex(plainLine, fieldTexts.controlCharacters)
 const minimum = {
   min_cpu_cores: z.int().min(0).max(512).default(0),
-  min_memory_bytes: z.int().min(0).max(2 ** 50).default(0),
-  min_disk_bytes: z.int().min(0).max(2 ** 50).default(0),
+  min_memory_bytes: z
+    .int()
+    .min(0)
+    .max(2 ** 50)
+    .default(0),
+  min_disk_bytes: z
+    .int()
+    .min(0)
+    .max(2 ** 50)
+    .default(0),
 } as const
 const about = {
   name,
@@ -76,7 +84,12 @@ const fresh = {
   visibility: z.enum(imageVisibilities).default('private'),
 } as const
 /** Hex SHA-256; where given, other bytes are refused (94163). */
-const sha256 = z.string().trim().toLowerCase().regex(/^[0-9a-f]{64}$/, fieldTexts.sha256).optional()
+const sha256 = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .regex(/^[0-9a-f]{64}$/, fieldTexts.sha256)
+  .optional()
 
 const base = '/api/nextstack/v1/image-library'
 

@@ -26,7 +26,12 @@ const ruleBody = z
     outside_ports: portRange,
     /** An instance of the network, or an address in it. */
     vm_id: z.uuid().nullable().default(null),
-    inside_address: z.string().trim().refine((text) => isAddress(text), fieldTexts.address).nullable().default(null),
+    inside_address: z
+      .string()
+      .trim()
+      .refine((text) => isAddress(text), fieldTexts.address)
+      .nullable()
+      .default(null),
     /** One for all, or as many as outside; left out: the same. */
     inside_ports: portRange.nullable().default(null),
     description: description.default(''),
@@ -72,7 +77,15 @@ export const natGateways = {
     query: listQuery(['name', 'created_at'], { cloud_id: z.uuid().optional(), vpc_id: z.uuid().optional(), keyword }),
     response: listOf(natGateway),
   }),
-  get: defineCall({ id: 'nextstack.nat.get', method: 'GET', path: `${base}/{id}`, summary: 'One NAT gateway', access: tenants, params: byId, response: natGateway }),
+  get: defineCall({
+    id: 'nextstack.nat.get',
+    method: 'GET',
+    path: `${base}/{id}`,
+    summary: 'One NAT gateway',
+    access: tenants,
+    params: byId,
+    response: natGateway,
+  }),
   create: defineCall({
     id: 'nextstack.nat.create',
     method: 'POST',
@@ -83,9 +96,29 @@ export const natGateways = {
     body: z.object({ ...settings, vpc_id: z.uuid() }),
     response: natGateway,
   }),
-  update: defineCall({ ...one, id: 'nextstack.nat.update', method: 'PUT', path: `${base}/{id}`, summary: 'Change name, description, and how instances get out', body: z.object(settings) }),
-  delete: defineCall({ ...one, id: 'nextstack.nat.delete', method: 'DELETE', path: `${base}/{id}`, summary: 'Delete with its rules; its addresses become free to bind' }),
-  addRule: defineCall({ ...one, id: 'nextstack.nat.addRule', method: 'POST', path: `${base}/{id}/rules`, summary: 'Lead ports of an EIP to an instance (DNAT)', body: ruleBody }),
+  update: defineCall({
+    ...one,
+    id: 'nextstack.nat.update',
+    method: 'PUT',
+    path: `${base}/{id}`,
+    summary: 'Change name, description, and how instances get out',
+    body: z.object(settings),
+  }),
+  delete: defineCall({
+    ...one,
+    id: 'nextstack.nat.delete',
+    method: 'DELETE',
+    path: `${base}/{id}`,
+    summary: 'Delete with its rules; its addresses become free to bind',
+  }),
+  addRule: defineCall({
+    ...one,
+    id: 'nextstack.nat.addRule',
+    method: 'POST',
+    path: `${base}/{id}/rules`,
+    summary: 'Lead ports of an EIP to an instance (DNAT)',
+    body: ruleBody,
+  }),
   removeRule: defineCall({
     ...one,
     id: 'nextstack.nat.removeRule',

@@ -27,7 +27,10 @@ export const onEngine = {
 export const reference = z.object({ id: z.uuid(), name: z.string() })
 
 /** A size in bytes that people ask for, up to one PiB. */
-export const sizeBytes = z.int().min(1).max(2 ** 50)
+export const sizeBytes = z
+  .int()
+  .min(1)
+  .max(2 ** 50)
 
 /** The project that something belongs to, and whose quota it takes from; null for none. */
 export const inProject = { project_id: z.uuid().nullable().default(null) } as const

@@ -108,7 +108,14 @@ export const securityGroups = {
     summary: 'Make a group, from a template where no rules are given',
     access: tenants,
     status: 201,
-    body: z.object({ cloud_id: z.uuid(), name, description: description.default(''), template: z.enum(templateNames).default('none'), rules: rules.optional(), ...inProject }),
+    body: z.object({
+      cloud_id: z.uuid(),
+      name,
+      description: description.default(''),
+      template: z.enum(templateNames).default('none'),
+      rules: rules.optional(),
+      ...inProject,
+    }),
     response: securityGroup,
   }),
   update: defineCall({

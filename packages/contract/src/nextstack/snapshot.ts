@@ -49,7 +49,15 @@ export const snapshots = {
     }),
     response: listOf(snapshot),
   }),
-  get: defineCall({ id: 'nextstack.snapshot.get', method: 'GET', path: `${base}/{id}`, summary: 'One snapshot', access: tenants, params: byId, response: snapshot }),
+  get: defineCall({
+    id: 'nextstack.snapshot.get',
+    method: 'GET',
+    path: `${base}/{id}`,
+    summary: 'One snapshot',
+    access: tenants,
+    params: byId,
+    response: snapshot,
+  }),
   create: defineCall({
     id: 'nextstack.snapshot.create',
     method: 'POST',
@@ -91,7 +99,16 @@ export const snapshots = {
     body: z.object({ name, description: description.default(''), flavor_id: z.uuid().optional(), vpc_id: z.uuid().nullable().optional() }),
     response: vm,
   }),
-  delete: defineCall({ id: 'nextstack.snapshot.delete', method: 'DELETE', path: `${base}/{id}`, summary: 'Delete a snapshot', access: tenants, params: byId, status: 202, response: snapshot }),
+  delete: defineCall({
+    id: 'nextstack.snapshot.delete',
+    method: 'DELETE',
+    path: `${base}/{id}`,
+    summary: 'Delete a snapshot',
+    access: tenants,
+    params: byId,
+    status: 202,
+    response: snapshot,
+  }),
 } as const
 
 export const snapshotRhythms = ['hourly', 'daily', 'weekly'] as const

@@ -34,16 +34,7 @@ export const vmStatuses = [
 ] as const
 export type VmStatus = (typeof vmStatuses)[number]
 
-export const vmTransitional: readonly VmStatus[] = [
-  'creating',
-  'starting',
-  'stopping',
-  'restarting',
-  'resizing',
-  'rebuilding',
-  'restoring',
-  'deleting',
-]
+export const vmTransitional: readonly VmStatus[] = ['creating', 'starting', 'stopping', 'restarting', 'resizing', 'rebuilding', 'restoring', 'deleting']
 
 /** What may be done to an instance in which status. */
 export const vmCan = can<VmStatus>()({
@@ -148,7 +139,11 @@ export const createVmBody = z
     image_fingerprint: fingerprint,
     flavor_id: z.uuid(),
     /** Root disk, at least the flavor's. */
-    disk_bytes: z.int().min(1).max(2 ** 50).optional(),
+    disk_bytes: z
+      .int()
+      .min(1)
+      .max(2 ** 50)
+      .optional(),
     /** A private network, or one of the cloud's own: one of the two. */
     vpc_id: z.uuid().nullable().default(null),
     network: z.string().min(1).max(63).regex(plainLine, fieldTexts.controlCharacters).nullable().default(null),
@@ -236,7 +231,14 @@ export const vms = {
     method: 'POST',
     path: `${base}/{id}/resize`,
     summary: 'Change flavor, and grow the disk',
-    body: z.object({ flavor_id: z.uuid(), disk_bytes: z.int().min(1).max(2 ** 50).optional() }),
+    body: z.object({
+      flavor_id: z.uuid(),
+      disk_bytes: z
+        .int()
+        .min(1)
+        .max(2 ** 50)
+        .optional(),
+    }),
   }),
   rebuild: defineCall({
     ...one,
@@ -271,7 +273,8 @@ export const vms = {
     id: 'nextstack.vm.cancelOperation',
     method: 'POST',
     path: `${base}/{id}/operations/{operation_id}/cancel`,
-    summary: 'Take back an operation that has not ended. 409 (90017) where it has, (90018) where its step cannot be left. The instance of a creation goes with it',
+    summary:
+      'Take back an operation that has not ended. 409 (90017) where it has, (90018) where its step cannot be left. The instance of a creation goes with it',
     access: tenants,
     params: byId.extend({ operation_id: z.uuid() }),
     status: 202,

@@ -8,7 +8,19 @@ import { operation } from './operation.ts'
 import { inProject, onEngine, reference } from './resource.ts'
 import type { VmStatus } from './vm.ts'
 
-export const volumeStatuses = ['creating', 'available', 'attaching', 'in_use', 'detaching', 'growing', 'restoring', 'backing_up', 'deleting', 'error', 'lost'] as const
+export const volumeStatuses = [
+  'creating',
+  'available',
+  'attaching',
+  'in_use',
+  'detaching',
+  'growing',
+  'restoring',
+  'backing_up',
+  'deleting',
+  'error',
+  'lost',
+] as const
 export type VolumeStatus = (typeof volumeStatuses)[number]
 export const volumeTransitional: readonly VolumeStatus[] = ['creating', 'attaching', 'detaching', 'growing', 'restoring', 'backing_up', 'deleting']
 
@@ -55,11 +67,17 @@ export const mountPath = z
   .trim()
   .max(255)
   .regex(/^(\/[A-Za-z0-9._-]+)+$/, fieldTexts.mountPath)
-  .refine((path) => !/^\/(proc|sys|dev|run|boot|bin|sbin|lib|lib64|etc|usr)(\/|$)/.test(path) && !path.split('/').some((part) => part === '.' || part === '..'), fieldTexts.mountPathTaken)
+  .refine(
+    (path) => !/^\/(proc|sys|dev|run|boot|bin|sbin|lib|lib64|etc|usr)(\/|$)/.test(path) && !path.split('/').some((part) => part === '.' || part === '..'),
+    fieldTexts.mountPathTaken,
+  )
 
 const poolName = z.string().trim().min(1).max(63).regex(plainLine, fieldTexts.controlCharacters)
 /** A size that a volume may have: a MiB at least. */
-const volumeBytes = z.int().min(2 ** 20, fieldTexts.volumeSize).max(2 ** 50)
+const volumeBytes = z
+  .int()
+  .min(2 ** 20, fieldTexts.volumeSize)
+  .max(2 ** 50)
 const attachment = z.object({ vm_id: z.uuid(), path: mountPath.nullable().default(null) })
 const base = '/api/nextstack/v1/volumes'
 const one = { access: tenants, params: byId, status: 202, response: volume } as const
@@ -118,7 +136,14 @@ export const volumes = {
     body: named,
     response: volume,
   }),
-  attach: defineCall({ ...one, id: 'nextstack.volume.attach', method: 'POST', path: `${base}/{id}/attach`, summary: 'Attach to an instance, also while it runs', body: attachment }),
+  attach: defineCall({
+    ...one,
+    id: 'nextstack.volume.attach',
+    method: 'POST',
+    path: `${base}/{id}/attach`,
+    summary: 'Attach to an instance, also while it runs',
+    body: attachment,
+  }),
   detach: defineCall({
     ...one,
     id: 'nextstack.volume.detach',
@@ -127,7 +152,14 @@ export const volumes = {
     summary: 'Detach; refused while a process in the instance uses it (94154), unless forced',
     body: z.object({ force: z.boolean().default(false) }),
   }),
-  grow: defineCall({ ...one, id: 'nextstack.volume.grow', method: 'POST', path: `${base}/{id}/grow`, summary: 'Make it larger', body: z.object({ size_bytes: volumeBytes }) }),
+  grow: defineCall({
+    ...one,
+    id: 'nextstack.volume.grow',
+    method: 'POST',
+    path: `${base}/{id}/grow`,
+    summary: 'Make it larger',
+    body: z.object({ size_bytes: volumeBytes }),
+  }),
   restore: defineCall({
     ...one,
     id: 'nextstack.volume.restore',
@@ -184,7 +216,15 @@ export const volumeSnapshots = {
     }),
     response: listOf(volumeSnapshot),
   }),
-  get: defineCall({ id: 'nextstack.volumeSnapshot.get', method: 'GET', path: `${snapshotsBase}/{id}`, summary: 'One snapshot', access: tenants, params: byId, response: volumeSnapshot }),
+  get: defineCall({
+    id: 'nextstack.volumeSnapshot.get',
+    method: 'GET',
+    path: `${snapshotsBase}/{id}`,
+    summary: 'One snapshot',
+    access: tenants,
+    params: byId,
+    response: volumeSnapshot,
+  }),
   create: defineCall({
     id: 'nextstack.volumeSnapshot.create',
     method: 'POST',
@@ -253,7 +293,15 @@ export const volumeBackups = {
     query: listQuery(['name', 'status', 'created_at', 'file_bytes'], { cloud_id: z.uuid().optional(), volume_id: z.uuid().optional(), keyword }),
     response: listOf(volumeBackup),
   }),
-  get: defineCall({ id: 'nextstack.volumeBackup.get', method: 'GET', path: `${backupsBase}/{id}`, summary: 'One backup', access: tenants, params: byId, response: volumeBackup }),
+  get: defineCall({
+    id: 'nextstack.volumeBackup.get',
+    method: 'GET',
+    path: `${backupsBase}/{id}`,
+    summary: 'One backup',
+    access: tenants,
+    params: byId,
+    response: volumeBackup,
+  }),
   create: defineCall({
     id: 'nextstack.volumeBackup.create',
     method: 'POST',
@@ -318,5 +366,13 @@ export const storagePools = {
     query: listQuery(['name', 'total_bytes', 'used_bytes'], { cloud_id: z.uuid().optional(), keyword }),
     response: listOf(storagePool),
   }),
-  get: defineCall({ id: 'nextstack.storagePool.get', method: 'GET', path: `${poolsBase}/{id}`, summary: 'One pool', access: ['ADMIN'], params: byId, response: storagePool }),
+  get: defineCall({
+    id: 'nextstack.storagePool.get',
+    method: 'GET',
+    path: `${poolsBase}/{id}`,
+    summary: 'One pool',
+    access: ['ADMIN'],
+    params: byId,
+    response: storagePool,
+  }),
 } as const

@@ -47,13 +47,21 @@ export const vpcCidr = z
   .trim()
   .refine((text) => parseCidr(text) !== null, { error: fieldTexts.cidr, abort: true })
   .refine((text) => isNetwork(text), { error: fieldTexts.cidrNetwork, abort: true })
-  .refine((text) => {
-    const cidr = parseCidr(text)
-    return cidr !== null && cidr.prefix >= 16 && cidr.prefix <= 29
-  }, { error: fieldTexts.cidrSize, abort: true })
+  .refine(
+    (text) => {
+      const cidr = parseCidr(text)
+      return cidr !== null && cidr.prefix >= 16 && cidr.prefix <= 29
+    },
+    { error: fieldTexts.cidrSize, abort: true },
+  )
   .refine((text) => /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)/.test(text), fieldTexts.cidrPrivate)
 
-const dnsDomain = z.string().trim().toLowerCase().max(128).regex(/^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/, fieldTexts.dnsDomain)
+const dnsDomain = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(128)
+  .regex(/^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*$/, fieldTexts.dnsDomain)
 
 const changeable = {
   name,
@@ -94,10 +102,23 @@ export const vpcs = {
     path: base,
     summary: 'Private networks',
     access: tenants,
-    query: listQuery(['name', 'status', 'created_at'], { cloud_id: z.uuid().optional(), status: z.enum(vpcStatuses).optional(), bp_id: z.uuid().optional(), keyword }),
+    query: listQuery(['name', 'status', 'created_at'], {
+      cloud_id: z.uuid().optional(),
+      status: z.enum(vpcStatuses).optional(),
+      bp_id: z.uuid().optional(),
+      keyword,
+    }),
     response: listOf(vpc),
   }),
-  get: defineCall({ id: 'nextstack.vpc.get', method: 'GET', path: `${base}/{id}`, summary: 'One private network', access: tenants, params: byId, response: vpc }),
+  get: defineCall({
+    id: 'nextstack.vpc.get',
+    method: 'GET',
+    path: `${base}/{id}`,
+    summary: 'One private network',
+    access: tenants,
+    params: byId,
+    response: vpc,
+  }),
   create: defineCall({
     id: 'nextstack.vpc.create',
     method: 'POST',
@@ -116,7 +137,14 @@ export const vpcs = {
     }),
     response: vpc,
   }),
-  update: defineCall({ ...one, id: 'nextstack.vpc.update', method: 'PUT', path: `${base}/{id}`, summary: 'Change name, description, DNS domain', body: z.object(changeable) }),
+  update: defineCall({
+    ...one,
+    id: 'nextstack.vpc.update',
+    method: 'PUT',
+    path: `${base}/{id}`,
+    summary: 'Change name, description, DNS domain',
+    body: z.object(changeable),
+  }),
   setSecurityGroups: defineCall({
     ...one,
     id: 'nextstack.vpc.setSecurityGroups',
@@ -125,8 +153,20 @@ export const vpcs = {
     summary: 'Which groups guard the whole network',
     body: z.object({ security_group_ids: z.array(z.uuid()).max(10) }),
   }),
-  apply: defineCall({ ...one, id: 'nextstack.vpc.apply', method: 'POST', path: `${base}/{id}/apply`, summary: 'Make the engine as wanted once more, whatever was changed there' }),
-  delete: defineCall({ ...one, id: 'nextstack.vpc.delete', method: 'DELETE', path: `${base}/{id}`, summary: 'Delete a private network with its NAT gateway; refused while instances are in it (94102)' }),
+  apply: defineCall({
+    ...one,
+    id: 'nextstack.vpc.apply',
+    method: 'POST',
+    path: `${base}/{id}/apply`,
+    summary: 'Make the engine as wanted once more, whatever was changed there',
+  }),
+  delete: defineCall({
+    ...one,
+    id: 'nextstack.vpc.delete',
+    method: 'DELETE',
+    path: `${base}/{id}`,
+    summary: 'Delete a private network with its NAT gateway; refused while instances are in it (94102)',
+  }),
   leases: defineCall({
     id: 'nextstack.vpc.leases',
     method: 'GET',
@@ -136,5 +176,13 @@ export const vpcs = {
     params: byId,
     response: listOf(lease),
   }),
-  topology: defineCall({ id: 'nextstack.vpc.topology', method: 'GET', path: `${base}/{id}/topology`, summary: 'What is in it and how it is reached', access: tenants, params: byId, response: topology }),
+  topology: defineCall({
+    id: 'nextstack.vpc.topology',
+    method: 'GET',
+    path: `${base}/{id}/topology`,
+    summary: 'What is in it and how it is reached',
+    access: tenants,
+    params: byId,
+    response: topology,
+  }),
 } as const

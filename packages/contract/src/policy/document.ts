@@ -56,7 +56,9 @@ const variantsOf = (operator: ConditionOperator): readonly OperatorParts[] =>
     : ([null, 'ForAnyValue', 'ForAllValues'] as const).flatMap((set) => [false, true].map((ifExists) => ({ operator, set, ifExists })))
 
 const written = new Map(
-  conditionOperators.flatMap(variantsOf).map((parts) => [`${parts.set === null ? '' : `${parts.set}:`}${parts.operator}${parts.ifExists ? 'IfExists' : ''}`, parts]),
+  conditionOperators
+    .flatMap(variantsOf)
+    .map((parts) => [`${parts.set === null ? '' : `${parts.set}:`}${parts.operator}${parts.ifExists ? 'IfExists' : ''}`, parts]),
 )
 
 /** `ForAnyValue:StringLikeIfExists` in its parts; undefined where it is none. */
@@ -73,7 +75,10 @@ const conditionValue = z.union([z.string().max(policyLimits.patternLength, polic
 export const policyStatement = z
   .strictObject({
     /** A name of its own, which decisions are explained with. */
-    Sid: z.string().regex(/^[A-Za-z0-9]{1,64}$/, policyTexts.sid).optional(),
+    Sid: z
+      .string()
+      .regex(/^[A-Za-z0-9]{1,64}$/, policyTexts.sid)
+      .optional(),
     Effect: z.enum(['Allow', 'Deny'], policyTexts.effect),
     Action: oneOrMore(action).optional(),
     NotAction: oneOrMore(action).optional(),
@@ -97,8 +102,12 @@ export const policyDocument = z
     Statement: z.array(policyStatement).min(1, policyTexts.empty).max(policyLimits.statements, policyTexts.tooMany),
   })
   .refine((document) => JSON.stringify(document).length <= policyLimits.documentLength, policyTexts.documentTooLong)
-  .refine(({ Statement }) => new Set(Statement.flatMap(({ Sid }) => Sid ?? [])).size === Statement.filter(({ Sid }) => Sid !== undefined).length, { path: ['Statement'], message: policyTexts.sidTwice })
+  .refine(({ Statement }) => new Set(Statement.flatMap(({ Sid }) => Sid ?? [])).size === Statement.filter(({ Sid }) => Sid !== undefined).length, {
+    path: ['Statement'],
+    message: policyTexts.sidTwice,
+  })
 export type PolicyDocument = z.output<typeof policyDocument>
 
 /** One or more, as more. */
-export const listed = <T>(value: T | readonly T[] | undefined): readonly T[] => (value === undefined ? [] : Array.isArray(value) ? (value as readonly T[]) : [value as T])
+export const listed = <T>(value: T | readonly T[] | undefined): readonly T[] =>
+  value === undefined ? [] : Array.isArray(value) ? (value as readonly T[]) : [value as T]

@@ -8,10 +8,27 @@ const oneOrMore = <T>(item: fc.Arbitrary<T>) => fc.oneof(item, fc.array(item, { 
 
 // Few names, so that statements and requests often meet.
 const actions = ['nextstack.vm.start', 'nextstack.vm.stop', 'nextstack.vm.list', 'nextstack.volume.delete', 'ums.user.delete', 'ecrm.edge.get'] as const
-const actionPattern = fc.constantFrom(...actions, '*', 'nextstack.*', '*.delete', 'nextstack.vm.sto?', 'nextstack.vm.st*', 'n*.v*.l*', '?ms.user.*', 'nextstack.vm.START')
+const actionPattern = fc.constantFrom(
+  ...actions,
+  '*',
+  'nextstack.*',
+  '*.delete',
+  'nextstack.vm.sto?',
+  'nextstack.vm.st*',
+  'n*.v*.l*',
+  '?ms.user.*',
+  'nextstack.vm.START',
+)
 const people = ['li', 'LI', 'wang', '', 'a*', '?', '10.0.0.1', '王'] as const
 const organisation = fc.constantFrom('one', 'two', 'platform')
-const resource = fc.tuple(fc.constantFrom('nextstack', 'ums', 'ecrm'), organisation, fc.constantFrom('vm', 'volume', 'user'), fc.constantFrom('1', '2', 'li', 'a*', 'ab', '*', '王')).map(([service, owner, type, id]) => `zrn:${service}:${owner}:${type}/${id}`)
+const resource = fc
+  .tuple(
+    fc.constantFrom('nextstack', 'ums', 'ecrm'),
+    organisation,
+    fc.constantFrom('vm', 'volume', 'user'),
+    fc.constantFrom('1', '2', 'li', 'a*', 'ab', '*', '王'),
+  )
+  .map(([service, owner, type, id]) => `zrn:${service}:${owner}:${type}/${id}`)
 const resourcePattern = fc.oneof(
   resource,
   fc.constantFrom(
@@ -41,11 +58,17 @@ const valuesOf = (operator: string) =>
   operator.startsWith('String')
     ? { keys: fc.constantFrom('zs:UserName', 'zs:OrganisationId', 'zs:Missing', ...tags), wish: fc.constantFrom<string | number | boolean>(...texts) }
     : operator.startsWith('Numeric')
-      ? { keys: fc.constantFrom('zs:MfaAge', 'zs:Missing', 'zs:UserName'), wish: fc.constantFrom<string | number | boolean>('0', '1', 3600, '-2.5', '1e3', 1000) }
+      ? {
+          keys: fc.constantFrom('zs:MfaAge', 'zs:Missing', 'zs:UserName'),
+          wish: fc.constantFrom<string | number | boolean>('0', '1', 3600, '-2.5', '1e3', 1000),
+        }
       : operator.startsWith('Date')
         ? { keys: fc.constantFrom('zs:CurrentTime', 'zs:Missing', 'zs:UserName'), wish: fc.constantFrom<string | number | boolean>(...moments) }
         : operator === 'Bool' || operator === 'Null'
-          ? { keys: fc.constantFrom('zs:MfaPresent', 'zs:Missing', 'zs:UserName'), wish: fc.constantFrom<string | number | boolean>('true', 'false', true, false) }
+          ? {
+              keys: fc.constantFrom('zs:MfaPresent', 'zs:Missing', 'zs:UserName'),
+              wish: fc.constantFrom<string | number | boolean>('true', 'false', true, false),
+            }
           : { keys: fc.constantFrom('zs:SourceIp', 'zs:Missing', 'zs:UserName'), wish: fc.constantFrom<string | number | boolean>(...ranges) }
 
 const condition = fc
@@ -63,7 +86,12 @@ const statement = fc
     resource: fc.tuple(fc.constantFrom('Resource', 'Resource', 'NotResource'), oneOrMore(resourcePattern)),
     conditions: fc.array(condition, { maxLength: 2 }),
   })
-  .map(({ Effect, action, resource, conditions }) => ({ Effect, [action[0]]: action[1], [resource[0]]: resource[1], ...(conditions.length > 0 && { Condition: Object.fromEntries(conditions) }) }))
+  .map(({ Effect, action, resource, conditions }) => ({
+    Effect,
+    [action[0]]: action[1],
+    [resource[0]]: resource[1],
+    ...(conditions.length > 0 && { Condition: Object.fromEntries(conditions) }),
+  }))
 const document = fc.array(statement, { minLength: 1, maxLength: 4 }).map((Statement) => ({ Version: policyLanguage, Statement }) as unknown as PolicyDocument)
 
 const several = <T extends string>(...values: readonly T[]) => fc.oneof(fc.constantFrom(...values), fc.array(fc.constantFrom(...values), { maxLength: 3 }))
@@ -109,5 +137,8 @@ it('decides as a second reading of the language does, a hundred thousand times',
 })
 
 it('is asked about documents that can be written', () => {
-  fc.assert(fc.property(document, (one) => policyDocument.safeParse(one).success), { numRuns: 500 })
+  fc.assert(
+    fc.property(document, (one) => policyDocument.safeParse(one).success),
+    { numRuns: 500 },
+  )
 })

@@ -7,7 +7,11 @@ import { resourceName } from './resource.ts'
 const policy = (...Statement: PolicyStatement[]): PolicyDocument => ({ Version: policyLanguage, Statement })
 const compiled = (...documents: PolicyDocument[]) => compilePolicies(documents.map((document, index) => ({ id: `policy-${index}`, document })))
 const organisation = '0190a4c2-0000-7000-8000-000000000001'
-const request = (action: string, resource = resourceName('nextstack', 'vm', organisation, '1'), context: AccessRequest['context'] = {}): AccessRequest => ({ action, resource, context })
+const request = (action: string, resource = resourceName('nextstack', 'vm', organisation, '1'), context: AccessRequest['context'] = {}): AccessRequest => ({
+  action,
+  resource,
+  context,
+})
 const everything = policy({ Effect: 'Allow', Action: '*', Resource: '*' })
 const allowed = (document: PolicyDocument, ...of: Parameters<typeof request>): boolean => decide(compiled(document), [], request(...of)).outcome === 'allowed'
 
@@ -17,14 +21,27 @@ describe('a decision', () => {
   })
 
   it('names the statement that made it', () => {
-    const documents = [policy({ Effect: 'Allow', Action: 'ums.*', Resource: '*' }), policy({ Effect: 'Deny', Action: 'nextstack.vm.delete', Resource: '*' }, { Sid: 'Machines', Effect: 'Allow', Action: 'nextstack.vm.*', Resource: '*' })]
-    expect(decide(compiled(...documents), [], request('nextstack.vm.start'))).toEqual({ outcome: 'allowed', by: { policy_id: 'policy-1', index: 1, sid: 'Machines' } })
-    expect(decide(compiled(...documents), [], request('nextstack.vm.delete'))).toEqual({ outcome: 'explicitDeny', by: { policy_id: 'policy-1', index: 0, sid: null } })
+    const documents = [
+      policy({ Effect: 'Allow', Action: 'ums.*', Resource: '*' }),
+      policy({ Effect: 'Deny', Action: 'nextstack.vm.delete', Resource: '*' }, { Sid: 'Machines', Effect: 'Allow', Action: 'nextstack.vm.*', Resource: '*' }),
+    ]
+    expect(decide(compiled(...documents), [], request('nextstack.vm.start'))).toEqual({
+      outcome: 'allowed',
+      by: { policy_id: 'policy-1', index: 1, sid: 'Machines' },
+    })
+    expect(decide(compiled(...documents), [], request('nextstack.vm.delete'))).toEqual({
+      outcome: 'explicitDeny',
+      by: { policy_id: 'policy-1', index: 0, sid: null },
+    })
   })
 
   it('of a denial outweighs any number of allowances, wherever they stand', () => {
     const deny = policy({ Effect: 'Deny', Action: '*.delete', Resource: '*' })
-    for (const documents of [[everything, deny, everything], [deny, everything]]) expect(decide(compiled(...documents), [], request('nextstack.vm.delete')).outcome).toBe('explicitDeny')
+    for (const documents of [
+      [everything, deny, everything],
+      [deny, everything],
+    ])
+      expect(decide(compiled(...documents), [], request('nextstack.vm.delete')).outcome).toBe('explicitDeny')
   })
 
   it('stays within every boundary, and a boundary gives nothing', () => {
@@ -34,7 +51,10 @@ describe('a decision', () => {
     expect(decide(compiled(everything), [vms, reads], request('nextstack.vm.start')).outcome).toBe('outsideBoundary')
     expect(decide(compiled(everything), [vms, reads], request('ums.user.list')).outcome).toBe('outsideBoundary')
     expect(decide(compiled(), [vms], request('nextstack.vm.get')).outcome).toBe('implicitDeny')
-    expect(decide(compiled(everything), [compiled(everything, policy({ Effect: 'Deny', Action: 'nextstack.vm.get', Resource: '*' }))], request('nextstack.vm.get')).outcome).toBe('explicitDeny')
+    expect(
+      decide(compiled(everything), [compiled(everything, policy({ Effect: 'Deny', Action: 'nextstack.vm.get', Resource: '*' }))], request('nextstack.vm.get'))
+        .outcome,
+    ).toBe('explicitDeny')
   })
 })
 
@@ -64,7 +84,8 @@ describe('resources', () => {
 })
 
 describe('conditions', () => {
-  const when = (Condition: PolicyStatement['Condition'], context: AccessRequest['context']): boolean => allowed(policy({ Effect: 'Allow', Action: '*', Resource: '*', Condition }), 'nextstack.vm.get', undefined, context)
+  const when = (Condition: PolicyStatement['Condition'], context: AccessRequest['context']): boolean =>
+    allowed(policy({ Effect: 'Allow', Action: '*', Resource: '*', Condition }), 'nextstack.vm.get', undefined, context)
 
   it.each([
     ['an address in a range', { IpAddress: { 'zs:SourceIp': ['10.0.0.0/8', '2001:db8::/32'] } }, { 'zs:SourceIp': '10.9.8.7' }, true],
@@ -72,7 +93,12 @@ describe('conditions', () => {
     ['an address outside', { IpAddress: { 'zs:SourceIp': '10.0.0.0/8' } }, { 'zs:SourceIp': '11.0.0.1' }, false],
     ['an address that is none', { NotIpAddress: { 'zs:SourceIp': '10.0.0.0/8' } }, { 'zs:SourceIp': 'nonsense' }, false],
     ['a number with zeros in front is no address', { NotIpAddress: { 'zs:SourceIp': '10.0.0.0/8' } }, { 'zs:SourceIp': '010.0.0.1' }, false],
-    ['during office hours', { DateGreaterThanEquals: { 'zs:CurrentTime': '2026-11-21T09:00:00+08:00' }, DateLessThan: { 'zs:CurrentTime': '2026-11-21T18:00:00+08:00' } }, { 'zs:CurrentTime': '2026-11-21T02:00:00Z' }, true],
+    [
+      'during office hours',
+      { DateGreaterThanEquals: { 'zs:CurrentTime': '2026-11-21T09:00:00+08:00' }, DateLessThan: { 'zs:CurrentTime': '2026-11-21T18:00:00+08:00' } },
+      { 'zs:CurrentTime': '2026-11-21T02:00:00Z' },
+      true,
+    ],
     ['after them', { DateLessThan: { 'zs:CurrentTime': '2026-11-21T18:00:00+08:00' } }, { 'zs:CurrentTime': '2026-11-21T10:00:00Z' }, false],
     ['a second factor', { Bool: { 'zs:MfaPresent': true } }, { 'zs:MfaPresent': 'true' }, true],
     ['none', { Bool: { 'zs:MfaPresent': true } }, {}, false],
@@ -94,14 +120,28 @@ describe('conditions', () => {
 describe('explaining', () => {
   it('says of each statement about the action why it does not apply', () => {
     const documents = policy(
-      { Sid: 'Office', Effect: 'Allow', Action: 'nextstack.vm.*', Resource: '*', Condition: { IpAddress: { 'zs:SourceIp': '10.0.0.0/8' }, Bool: { 'zs:MfaPresent': 'true' } } },
+      {
+        Sid: 'Office',
+        Effect: 'Allow',
+        Action: 'nextstack.vm.*',
+        Resource: '*',
+        Condition: { IpAddress: { 'zs:SourceIp': '10.0.0.0/8' }, Bool: { 'zs:MfaPresent': 'true' } },
+      },
       { Effect: 'Allow', Action: 'nextstack.vm.get', Resource: 'zrn:nextstack:*:vm/2' },
       { Effect: 'Deny', Action: 'nextstack.vm.delete', Resource: '*' },
       { Effect: 'Deny', Action: 'nextstack.*.get', NotResource: 'zrn:nextstack:*:vm/*' },
     )
     expect(explain(compiled(documents), request('nextstack.vm.get', undefined, { 'zs:SourceIp': '10.0.0.1' }))).toEqual([
       { policy_id: 'policy-0', index: 3, sid: null, effect: 'Deny', applies: false, otherResource: true, unmet: [] },
-      { policy_id: 'policy-0', index: 0, sid: 'Office', effect: 'Allow', applies: false, otherResource: false, unmet: [{ operator: 'Bool', key: 'zs:MfaPresent' }] },
+      {
+        policy_id: 'policy-0',
+        index: 0,
+        sid: 'Office',
+        effect: 'Allow',
+        applies: false,
+        otherResource: false,
+        unmet: [{ operator: 'Bool', key: 'zs:MfaPresent' }],
+      },
       { policy_id: 'policy-0', index: 1, sid: null, effect: 'Allow', applies: false, otherResource: true, unmet: [] },
     ])
   })

@@ -59,7 +59,8 @@ export interface Policies {
 }
 
 /** Whether any of it asks for such tags where the action is concerned: else nobody need look for them. */
-export const asksForTags = (all: readonly Policies[], action: string, prefix: TagPrefix): boolean => all.some((policies) => policies.about(action).tags.has(prefix))
+export const asksForTags = (all: readonly Policies[], action: string, prefix: TagPrefix): boolean =>
+  all.some((policies) => policies.about(action).tags.has(prefix))
 
 const isName = (text: string): boolean => !/[*?]/.test(text)
 
@@ -71,8 +72,16 @@ function compileStatement(policy_id: string, index: number, statement: PolicySta
     index,
     sid: statement.Sid ?? null,
     allows: statement.Effect === 'Allow',
-    actions: { names: new Set(actions.filter(isName)), patterns: actions.filter((text) => !isName(text)).map((text) => compilePattern(text)), negated: statement.Action === undefined },
-    resources: { patterns: resources.map((text) => compilePattern(text)), negated: statement.Resource === undefined, everything: statement.Resource !== undefined && resources.includes('*') },
+    actions: {
+      names: new Set(actions.filter(isName)),
+      patterns: actions.filter((text) => !isName(text)).map((text) => compilePattern(text)),
+      negated: statement.Action === undefined,
+    },
+    resources: {
+      patterns: resources.map((text) => compilePattern(text)),
+      negated: statement.Resource === undefined,
+      everything: statement.Resource !== undefined && resources.includes('*'),
+    },
     conditions: compileConditions(statement.Condition),
     tags: tagPrefixes.filter((prefix) => text.includes(prefix)),
   }
@@ -101,7 +110,11 @@ export function compilePolicies(sources: readonly PolicySource[]): Policies {
       const known = remembered.get(action)
       if (known !== undefined) return known
       const about = statements.filter(({ actions }) => isAbout(actions, action))
-      const found = { denies: about.filter(({ allows }) => !allows), allows: about.filter(({ allows }) => allows), tags: new Set(about.flatMap(({ tags }) => tags)) }
+      const found = {
+        denies: about.filter(({ allows }) => !allows),
+        allows: about.filter(({ allows }) => allows),
+        tags: new Set(about.flatMap(({ tags }) => tags)),
+      }
       if (remembered.size >= rememberedActions) remembered.clear()
       remembered.set(action, found)
       return found

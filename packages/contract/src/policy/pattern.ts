@@ -93,14 +93,18 @@ function runsOf(parts: readonly Part[]): readonly (readonly (string | { readonly
 /** @param wildcards false: `*` and `?` are characters like others */
 export function compilePattern(text: string, { wildcards = true, ignoreCase = false } = {}): Pattern {
   const fold = (value: string): string => (ignoreCase ? value.toLowerCase() : value)
-  const parts = partsOf(text).map((part): Part => (part === any && !wildcards ? '*' : part === one && !wildcards ? '?' : typeof part === 'string' ? fold(part) : part))
+  const parts = partsOf(text).map((part): Part =>
+    part === any && !wildcards ? '*' : part === one && !wildcards ? '?' : typeof part === 'string' ? fold(part) : part,
+  )
   const variables = parts.flatMap((part) => (typeof part === 'object' ? part.variable : []))
   const isUnknown = variables.length === 0 ? () => false : (context: Context): boolean => variables.some((key) => singleValue(context, key) === undefined)
   // What stands for a variable is no pattern, whatever is in it.
-  const valueOf = (part: string | { readonly variable: string }, context: Context): string => (typeof part === 'string' ? part : fold(singleValue(context, part.variable) ?? ''))
+  const valueOf = (part: string | { readonly variable: string }, context: Context): string =>
+    typeof part === 'string' ? part : fold(singleValue(context, part.variable) ?? '')
 
   if (parts.includes(one)) {
-    const signsFor = (context: Context): readonly Sign[] => parts.flatMap((part): readonly Sign[] => (typeof part === 'object' ? valueOf(part, context).split('') : [part]))
+    const signsFor = (context: Context): readonly Sign[] =>
+      parts.flatMap((part): readonly Sign[] => (typeof part === 'object' ? valueOf(part, context).split('') : [part]))
     return { isUnknown, matches: (value, context) => !isUnknown(context) && fits(signsFor(context), fold(value)) }
   }
   const runs = runsOf(parts)
@@ -108,5 +112,13 @@ export function compilePattern(text: string, { wildcards = true, ignoreCase = fa
     const known = runs.map((run) => run.join(''))
     return { isUnknown, matches: (value) => fitsRuns(known, fold(value)) }
   }
-  return { isUnknown, matches: (value, context) => !isUnknown(context) && fitsRuns(runs.map((run) => run.map((part) => valueOf(part, context)).join('')), fold(value)) }
+  return {
+    isUnknown,
+    matches: (value, context) =>
+      !isUnknown(context) &&
+      fitsRuns(
+        runs.map((run) => run.map((part) => valueOf(part, context)).join('')),
+        fold(value),
+      ),
+  }
 }

@@ -14,7 +14,13 @@ const problemOf = (change: object) => {
 
 describe('a policy', () => {
   it('that makes sense is read', () => {
-    const whole = { Sid: 'A1', ...statement, Action: ['nextstack.vm.*', 'ums.user.list'], Resource: 'zrn:nextstack:${zs:OrganisationId}:vm/*', Condition: { 'ForAnyValue:StringLikeIfExists': { 'zs:ResourceTag/team': ['a*', '${zs:UserName}'] } } }
+    const whole = {
+      Sid: 'A1',
+      ...statement,
+      Action: ['nextstack.vm.*', 'ums.user.list'],
+      Resource: 'zrn:nextstack:${zs:OrganisationId}:vm/*',
+      Condition: { 'ForAnyValue:StringLikeIfExists': { 'zs:ResourceTag/team': ['a*', '${zs:UserName}'] } },
+    }
     expect(read(whole)).toEqual({ document: { Version: policyLanguage, Statement: [whole] } })
   })
 
@@ -56,6 +62,8 @@ describe('a policy', () => {
     const problems = (answer: ReturnType<typeof read>) => ('problems' in answer ? answer.problems.map(({ message }) => message) : [])
     expect(problems(read({ Sid: 'A', ...statement }, { Sid: 'A', ...statement }))).toEqual([policyTexts.sidTwice])
     expect(problems(read(...Array.from({ length: 101 }, () => statement)))).toContain(policyTexts.tooMany)
-    expect(problems(read(...Array.from({ length: 90 }, () => ({ ...statement, Resource: `zrn:nextstack:*:${'x'.repeat(200)}` }))))).toContain(policyTexts.documentTooLong)
+    expect(problems(read(...Array.from({ length: 90 }, () => ({ ...statement, Resource: `zrn:nextstack:*:${'x'.repeat(200)}` }))))).toContain(
+      policyTexts.documentTooLong,
+    )
   })
 })

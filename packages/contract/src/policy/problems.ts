@@ -105,10 +105,17 @@ function told(issue: z.core.$ZodIssue, from: readonly PropertyKey[] = []): reado
 }
 
 /** The document, or all that is wrong with it. */
-export function readPolicy(json: unknown, vocabulary: PolicyVocabulary): { readonly document: PolicyDocument } | { readonly problems: readonly PolicyProblem[] } {
+export function readPolicy(
+  json: unknown,
+  vocabulary: PolicyVocabulary,
+): { readonly document: PolicyDocument } | { readonly problems: readonly PolicyProblem[] } {
   const parsed = policyDocument.safeParse(json)
   if (!parsed.success) {
-    return { problems: parsed.error.issues.flatMap((issue) => told(issue)).map(({ path, message }) => ({ path: path.filter((part): part is string | number => typeof part !== 'symbol'), message })) }
+    return {
+      problems: parsed.error.issues
+        .flatMap((issue) => told(issue))
+        .map(({ path, message }) => ({ path: path.filter((part): part is string | number => typeof part !== 'symbol'), message })),
+    }
   }
   const problems = meaningProblems(parsed.data, vocabulary)
   return problems.length === 0 ? { document: parsed.data } : { problems }

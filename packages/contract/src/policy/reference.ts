@@ -17,7 +17,7 @@ const asList = (value: unknown): unknown[] => (Array.isArray(value) ? value : [v
 
 const given = (context: Context, key: string): string[] => {
   const value = Object.hasOwn(context, key) ? context[key] : undefined
-  return value === undefined ? [] : [value].flat() as string[]
+  return value === undefined ? [] : ([value].flat() as string[])
 }
 
 /** null: a variable without a value. */
@@ -78,7 +78,9 @@ function holds(kind: string, value: string, wish: string, context: Context): boo
     const count = length === undefined ? theirs.length : Number(length)
     return mine.length === theirs.length && mine.slice(0, count) === theirs.slice(0, count)
   }
-  const number = kind.startsWith('Date') ? (text: string) => (/^\d+$/.test(text) ? Number(text) * 1000 : new Date(text).getTime()) : (text: string) => (text === '' ? Number.NaN : Number(text))
+  const number = kind.startsWith('Date')
+    ? (text: string) => (/^\d+$/.test(text) ? Number(text) * 1000 : new Date(text).getTime())
+    : (text: string) => (text === '' ? Number.NaN : Number(text))
   const [left, right] = [number(value), number(wish)]
   if (Number.isNaN(left)) return null
   if (kind.endsWith('LessThanEquals')) return left <= right
@@ -111,7 +113,8 @@ function conditionMet(written: string, key: string, wishes: string[], context: C
 
 function statementApplies(statement: Json, request: Request): boolean {
   const { action, resource, context } = request
-  const anyFits = (patterns: unknown, text: string): boolean => asList(patterns).some((pattern) => expression(String(pattern), context, true)?.test(text) === true)
+  const anyFits = (patterns: unknown, text: string): boolean =>
+    asList(patterns).some((pattern) => expression(String(pattern), context, true)?.test(text) === true)
   const actions = statement['Action'] === undefined ? !anyFits(statement['NotAction'], action) : anyFits(statement['Action'], action)
   if (!actions) return false
   if (statement['Resource'] === undefined) {
@@ -128,7 +131,8 @@ function statementApplies(statement: Json, request: Request): boolean {
 
 /** @param documents of policies, and of each boundary */
 export function referenceOutcome(documents: readonly Json[], boundaries: readonly Json[], request: Request): Outcome {
-  const effects = (document: Json): unknown[] => (document['Statement'] as Json[]).filter((statement) => statementApplies(statement, request)).map((statement) => statement['Effect'])
+  const effects = (document: Json): unknown[] =>
+    (document['Statement'] as Json[]).filter((statement) => statementApplies(statement, request)).map((statement) => statement['Effect'])
   if ([...documents, ...boundaries].some((document) => effects(document).includes('Deny'))) return 'explicitDeny'
   if (!documents.some((document) => effects(document).includes('Allow'))) return 'implicitDeny'
   return boundaries.every((document) => effects(document).includes('Allow')) ? 'allowed' : 'outsideBoundary'

@@ -41,7 +41,10 @@ export const settings = {
   remittance_account: line,
   invoice_tax_number: line,
   /** In percent, contained in the amounts. */
-  invoice_tax_rate: z.string().trim().regex(/^\d{1,2}$/),
+  invoice_tax_rate: z
+    .string()
+    .trim()
+    .regex(/^\d{1,2}$/),
 } as const
 export type SettingKey = keyof typeof settings
 
@@ -69,8 +72,26 @@ export type ConfigChange = z.output<typeof configChange>
 
 /** What the server is started with, as README tells it; changed only by starting it anew. */
 export const environmentKeys = [
-  'HOST', 'PORT', 'PUBLIC_URL', 'TRUST_PROXY', 'DATA_DIR', 'WEB_DIR', 'DATABASE_URL', 'DATABASE_POOL_SIZE', 'SECRET_KEY', 'ZHISUAN_ENV', 'LOG_LEVEL',
-  'SMTP_URL', 'SMTP_FROM', 'SMS_GATEWAY_URL', 'SMS_GATEWAY_TOKEN', 'LICENCE_PUBLIC_KEY_FILE', 'LOCAL_CLOUD', 'LOCAL_AGENT', 'IMAGE_FETCH_ALLOW', 'IMAGE_MAX_GB',
+  'HOST',
+  'PORT',
+  'PUBLIC_URL',
+  'TRUST_PROXY',
+  'DATA_DIR',
+  'WEB_DIR',
+  'DATABASE_URL',
+  'DATABASE_POOL_SIZE',
+  'SECRET_KEY',
+  'ZHISUAN_ENV',
+  'LOG_LEVEL',
+  'SMTP_URL',
+  'SMTP_FROM',
+  'SMS_GATEWAY_URL',
+  'SMS_GATEWAY_TOKEN',
+  'LICENCE_PUBLIC_KEY_FILE',
+  'LOCAL_CLOUD',
+  'LOCAL_AGENT',
+  'IMAGE_FETCH_ALLOW',
+  'IMAGE_MAX_GB',
 ] as const
 
 const environmentEntry = z.object({
@@ -177,7 +198,9 @@ export const licences = {
     summary: 'Put a signed licence file in force',
     access: admins,
     always: true,
-    body: z.object({ licence: z.string(fieldTexts.licenceFile).trim().min(1, fieldTexts.licenceFile).max(16_384).regex(plainText, fieldTexts.controlCharacters) }),
+    body: z.object({
+      licence: z.string(fieldTexts.licenceFile).trim().min(1, fieldTexts.licenceFile).max(16_384).regex(plainText, fieldTexts.controlCharacters),
+    }),
     response: licence,
   }),
 } as const

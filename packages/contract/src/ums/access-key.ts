@@ -80,14 +80,22 @@ const list = z.object({ total: z.int(), items: z.array(accessKey) })
 const withSecret = z.object({ key: accessKey, secret: z.string() })
 
 /** One line of the ranges, for forms. */
-export const network = z.string(fieldTexts.networkRange).trim().min(1, fieldTexts.networkRange).max(64, fieldTexts.networkRange).refine((text) => readRange(text) !== null, fieldTexts.networkRange)
+export const network = z
+  .string(fieldTexts.networkRange)
+  .trim()
+  .min(1, fieldTexts.networkRange)
+  .max(64, fieldTexts.networkRange)
+  .refine((text) => readRange(text) !== null, fieldTexts.networkRange)
 
 const settings = {
   name,
   expires_at: moment.nullable().default(null),
   networks: z.array(network).max(accessKeyLimits.networks).default([]),
   /** As it came: what is wrong with it is told by place, see policy/problems.ts. */
-  document: z.unknown().refine((value) => value === undefined || JSON.stringify(value).length <= policyLimits.documentLength * 4).default(null),
+  document: z
+    .unknown()
+    .refine((value) => value === undefined || JSON.stringify(value).length <= policyLimits.documentLength * 4)
+    .default(null),
 }
 
 const base = '/api/ums/v1/users/current/access-keys'
@@ -98,16 +106,94 @@ const byPerson = byId.extend({ user_id: z.uuid() })
 export const accessKeys = {
   list: defineCall({ id: 'ums.accessKey.list', method: 'GET', path: base, summary: 'One’s own access keys', access: 'all', response: list }),
   /** The password may be left out by who has just signed in. Refused with 1120, 1136, 91101, 91125, 91206. */
-  create: defineCall({ id: 'ums.accessKey.create', method: 'POST', path: base, summary: 'Make an access key; its secret is told once', access: 'all', status: 201, perMinute: 10, body: z.object({ ...settings, scheme: z.enum(accessKeySchemes), password: passwordTyped.optional() }), response: withSecret }),
+  create: defineCall({
+    id: 'ums.accessKey.create',
+    method: 'POST',
+    path: base,
+    summary: 'Make an access key; its secret is told once',
+    access: 'all',
+    status: 201,
+    perMinute: 10,
+    body: z.object({ ...settings, scheme: z.enum(accessKeySchemes), password: passwordTyped.optional() }),
+    response: withSecret,
+  }),
   /** From the next request on. Refused with 91101. */
-  update: defineCall({ id: 'ums.accessKey.update', method: 'PUT', path: `${base}/{id}`, summary: 'Change name, end, address ranges and policy document', access: 'all', params: byId, body: z.object(settings), response: accessKey }),
-  action: defineCall({ id: 'ums.accessKey.action', method: 'POST', path: `${base}/{id}/action`, summary: 'Enable or disable', access: 'all', params: byId, body: z.object({ action: z.enum(['enable', 'disable']) }), response: accessKey }),
+  update: defineCall({
+    id: 'ums.accessKey.update',
+    method: 'PUT',
+    path: `${base}/{id}`,
+    summary: 'Change name, end, address ranges and policy document',
+    access: 'all',
+    params: byId,
+    body: z.object(settings),
+    response: accessKey,
+  }),
+  action: defineCall({
+    id: 'ums.accessKey.action',
+    method: 'POST',
+    path: `${base}/{id}/action`,
+    summary: 'Enable or disable',
+    access: 'all',
+    params: byId,
+    body: z.object({ action: z.enum(['enable', 'disable']) }),
+    response: accessKey,
+  }),
   /** The one before is good for the overlap, those before it no more. The password as for making one. Refused with 1120, 1136, 91125. */
-  rotate: defineCall({ id: 'ums.accessKey.rotate', method: 'POST', path: `${base}/{id}/rotation`, summary: 'A new secret, told once', access: 'all', params: byId, perMinute: 10, body: z.object({ overlap_seconds: z.int().min(0).max(accessKeyLimits.overlapSeconds).default(0), password: passwordTyped.optional() }), response: withSecret }),
-  delete: defineCall({ id: 'ums.accessKey.delete', method: 'DELETE', path: `${base}/{id}`, summary: 'Delete an access key', access: 'all', params: byId, response: empty }),
+  rotate: defineCall({
+    id: 'ums.accessKey.rotate',
+    method: 'POST',
+    path: `${base}/{id}/rotation`,
+    summary: 'A new secret, told once',
+    access: 'all',
+    params: byId,
+    perMinute: 10,
+    body: z.object({ overlap_seconds: z.int().min(0).max(accessKeyLimits.overlapSeconds).default(0), password: passwordTyped.optional() }),
+    response: withSecret,
+  }),
+  delete: defineCall({
+    id: 'ums.accessKey.delete',
+    method: 'DELETE',
+    path: `${base}/{id}`,
+    summary: 'Delete an access key',
+    access: 'all',
+    params: byId,
+    response: empty,
+  }),
 
-  of: defineCall({ id: 'ums.user.accessKeys', method: 'GET', path: `${ofPerson}/{id}/access-keys`, summary: 'Somebody’s access keys', access: keepers, params: byId, response: list }),
-  block: defineCall({ id: 'ums.accessKey.block', method: 'POST', path: `${ofPerson}/{user_id}/access-keys/{id}/block`, summary: 'Block somebody’s access key, so that he cannot enable it', access: keepers, params: byPerson, response: accessKey }),
-  unblock: defineCall({ id: 'ums.accessKey.unblock', method: 'POST', path: `${ofPerson}/{user_id}/access-keys/{id}/unblock`, summary: 'End that; the key is disabled then', access: keepers, params: byPerson, response: accessKey }),
-  deleteOf: defineCall({ id: 'ums.accessKey.deleteOf', method: 'DELETE', path: `${ofPerson}/{user_id}/access-keys/{id}`, summary: 'Delete somebody’s access key', access: keepers, params: byPerson, response: empty }),
+  of: defineCall({
+    id: 'ums.user.accessKeys',
+    method: 'GET',
+    path: `${ofPerson}/{id}/access-keys`,
+    summary: 'Somebody’s access keys',
+    access: keepers,
+    params: byId,
+    response: list,
+  }),
+  block: defineCall({
+    id: 'ums.accessKey.block',
+    method: 'POST',
+    path: `${ofPerson}/{user_id}/access-keys/{id}/block`,
+    summary: 'Block somebody’s access key, so that he cannot enable it',
+    access: keepers,
+    params: byPerson,
+    response: accessKey,
+  }),
+  unblock: defineCall({
+    id: 'ums.accessKey.unblock',
+    method: 'POST',
+    path: `${ofPerson}/{user_id}/access-keys/{id}/unblock`,
+    summary: 'End that; the key is disabled then',
+    access: keepers,
+    params: byPerson,
+    response: accessKey,
+  }),
+  deleteOf: defineCall({
+    id: 'ums.accessKey.deleteOf',
+    method: 'DELETE',
+    path: `${ofPerson}/{user_id}/access-keys/{id}`,
+    summary: 'Delete somebody’s access key',
+    access: keepers,
+    params: byPerson,
+    response: empty,
+  }),
 } as const

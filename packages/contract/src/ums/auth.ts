@@ -24,7 +24,11 @@ export const auth = {
     summary: 'Sign in with user name (or phone or email) and password',
     access: 'public',
     perMinute: 30,
-    body: z.object({ username: z.string(fieldTexts.usernameRequired).trim().min(1, fieldTexts.usernameRequired).max(254).regex(plainLine, fieldTexts.controlCharacters), password: passwordTyped, otp: otp.optional() }),
+    body: z.object({
+      username: z.string(fieldTexts.usernameRequired).trim().min(1, fieldTexts.usernameRequired).max(254).regex(plainLine, fieldTexts.controlCharacters),
+      password: passwordTyped,
+      otp: otp.optional(),
+    }),
     response: accessToken,
     always: true,
   }),

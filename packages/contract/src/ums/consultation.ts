@@ -26,7 +26,12 @@ export const consultations = {
       name,
       phone,
       code: verificationCode,
-      content: z.string(fieldTexts.messageRequired).trim().min(1, fieldTexts.messageRequired).max(1000, fieldTexts.messageTooLong).regex(plainText, fieldTexts.controlCharacters),
+      content: z
+        .string(fieldTexts.messageRequired)
+        .trim()
+        .min(1, fieldTexts.messageRequired)
+        .max(1000, fieldTexts.messageTooLong)
+        .regex(plainText, fieldTexts.controlCharacters),
     }),
     response: z.object({ id: z.uuid() }),
   }),

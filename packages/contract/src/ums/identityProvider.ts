@@ -6,7 +6,8 @@ import { passwordTyped, plainLine } from '../validation.ts'
 import { accessToken } from './auth.ts'
 import { otp } from './second-factor.ts'
 
-const line = (most: number) => z.string(fieldTexts.contentRequired).trim().min(1, fieldTexts.contentRequired).max(most).regex(plainLine, fieldTexts.controlCharacters)
+const line = (most: number) =>
+  z.string(fieldTexts.contentRequired).trim().min(1, fieldTexts.contentRequired).max(most).regex(plainLine, fieldTexts.controlCharacters)
 const word = (most: number) => line(most).regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, fieldTexts.format)
 
 /**
@@ -42,7 +43,14 @@ const settings = {
   /** What a person made so may do; null leaves it to the organisation's administrators. */
   role: z.literal('TENANT').nullable().default('TENANT'),
   /** Where there are some, only accounts whose verified mailbox is in one of them are taken. */
-  email_domains: z.array(line(253).toLowerCase().regex(/^(?!-)[a-z0-9-]+(\.[a-z0-9-]+)+$/, fieldTexts.emailDomain)).max(100).default([]),
+  email_domains: z
+    .array(
+      line(253)
+        .toLowerCase()
+        .regex(/^(?!-)[a-z0-9-]+(\.[a-z0-9-]+)+$/, fieldTexts.emailDomain),
+    )
+    .max(100)
+    .default([]),
   /** Values of `amr` or `acr` that say that the provider has asked for a second factor; without them it is asked for here. */
   mfa_values: z.array(word(128)).max(20).default([]),
   /** Whether signing out here leads to the provider's end_session_endpoint. */
@@ -50,7 +58,16 @@ const settings = {
 }
 
 /** Required to be https but for this machine's own in development, which the server decides. */
-const issuer = z.string(fieldTexts.contentRequired).trim().min(1, fieldTexts.contentRequired).pipe(z.url({ protocol: /^https?$/, error: fieldTexts.issuer }).max(1024).regex(/^[^?#\s@]+$/, fieldTexts.issuer))
+const issuer = z
+  .string(fieldTexts.contentRequired)
+  .trim()
+  .min(1, fieldTexts.contentRequired)
+  .pipe(
+    z
+      .url({ protocol: /^https?$/, error: fieldTexts.issuer })
+      .max(1024)
+      .regex(/^[^?#\s@]+$/, fieldTexts.issuer),
+  )
 /** Absent: the one that is kept, or none. */
 const clientSecret = z.string().max(1024).regex(plainLine, fieldTexts.controlCharacters).optional()
 
@@ -71,7 +88,9 @@ export const identityProvider = z.object({
 })
 export type IdentityProvider = z.output<typeof identityProvider>
 
-const body = z.object({ ...settings, issuer, client_secret: clientSecret }).refine((provider) => !provider.creates_people || provider.bp_id !== null, { path: ['bp_id'], error: fieldTexts.organisationForPeople })
+const body = z
+  .object({ ...settings, issuer, client_secret: clientSecret })
+  .refine((provider) => !provider.creates_people || provider.bp_id !== null, { path: ['bp_id'], error: fieldTexts.organisationForPeople })
 export type IdentityProviderInput = z.input<typeof body>
 
 /**
@@ -86,13 +105,54 @@ const base = '/api/ums/v1/identity-providers'
 
 /** OpenID Connect providers that people sign in with: single sign-on. */
 export const identityProviders = {
-  list: defineCall({ id: 'ums.identityProvider.list', method: 'GET', path: base, summary: 'Identity providers', access: admins, response: listOf(identityProvider) }),
-  get: defineCall({ id: 'ums.identityProvider.get', method: 'GET', path: `${base}/{id}`, summary: 'One identity provider', access: admins, params: byId, response: identityProvider }),
+  list: defineCall({
+    id: 'ums.identityProvider.list',
+    method: 'GET',
+    path: base,
+    summary: 'Identity providers',
+    access: admins,
+    response: listOf(identityProvider),
+  }),
+  get: defineCall({
+    id: 'ums.identityProvider.get',
+    method: 'GET',
+    path: `${base}/{id}`,
+    summary: 'One identity provider',
+    access: admins,
+    params: byId,
+    response: identityProvider,
+  }),
   /** Refused with 91153, 91155. */
-  create: defineCall({ id: 'ums.identityProvider.create', method: 'POST', path: base, summary: 'Set up an identity provider', access: admins, status: 201, body, response: identityProvider }),
+  create: defineCall({
+    id: 'ums.identityProvider.create',
+    method: 'POST',
+    path: base,
+    summary: 'Set up an identity provider',
+    access: admins,
+    status: 201,
+    body,
+    response: identityProvider,
+  }),
   /** Another issuer needs the secret anew (91154). Refused with 91153, 91155. */
-  update: defineCall({ id: 'ums.identityProvider.update', method: 'PUT', path: `${base}/{id}`, summary: 'Change an identity provider', access: admins, params: byId, body, response: identityProvider }),
-  delete: defineCall({ id: 'ums.identityProvider.delete', method: 'DELETE', path: `${base}/{id}`, summary: 'Remove an identity provider with all links to it', access: admins, params: byId, response: empty }),
+  update: defineCall({
+    id: 'ums.identityProvider.update',
+    method: 'PUT',
+    path: `${base}/{id}`,
+    summary: 'Change an identity provider',
+    access: admins,
+    params: byId,
+    body,
+    response: identityProvider,
+  }),
+  delete: defineCall({
+    id: 'ums.identityProvider.delete',
+    method: 'DELETE',
+    path: `${base}/{id}`,
+    summary: 'Remove an identity provider with all links to it',
+    access: admins,
+    params: byId,
+    response: empty,
+  }),
   test: defineCall({
     id: 'ums.identityProvider.test',
     method: 'POST',
@@ -128,27 +188,103 @@ const own = '/api/ums/v1/users/current/identities'
 /** Accounts of identity providers that one is linked to. */
 export const identities = {
   /** `offered`: enabled providers whose accounts one may link, and has not. */
-  list: defineCall({ id: 'ums.identity.list', method: 'GET', path: own, summary: 'One’s linked accounts', access: 'all', response: listOf(identity).extend({ offered: z.array(z.object({ id: z.uuid(), name: z.string() })) }), always: true }),
+  list: defineCall({
+    id: 'ums.identity.list',
+    method: 'GET',
+    path: own,
+    summary: 'One’s linked accounts',
+    access: 'all',
+    response: listOf(identity).extend({ offered: z.array(z.object({ id: z.uuid(), name: z.string() })) }),
+    always: true,
+  }),
   /** Takes the password, or a session of the last ten minutes. Refused with 1120, 91125, 91140, 91143, 91145, 91150, 91152. */
-  link: defineCall({ id: 'ums.identity.link', method: 'POST', path: own, summary: 'Where to go to link an account of a provider', access: 'all', perMinute: 20, body: z.object({ provider_id: z.uuid(), password: passwordTyped.optional() }), response: z.object({ url: z.string() }) }),
+  link: defineCall({
+    id: 'ums.identity.link',
+    method: 'POST',
+    path: own,
+    summary: 'Where to go to link an account of a provider',
+    access: 'all',
+    perMinute: 20,
+    body: z.object({ provider_id: z.uuid(), password: passwordTyped.optional() }),
+    response: z.object({ url: z.string() }),
+  }),
   /** Refused with 91131. */
-  unlink: defineCall({ id: 'ums.identity.unlink', method: 'DELETE', path: `${own}/{id}`, summary: 'Forget a linked account', access: 'all', params: byId, response: empty }),
+  unlink: defineCall({
+    id: 'ums.identity.unlink',
+    method: 'DELETE',
+    path: `${own}/{id}`,
+    summary: 'Forget a linked account',
+    access: 'all',
+    params: byId,
+    response: empty,
+  }),
 } as const
 
 /** A path of the console's to go to afterwards. */
-const returnTo = z.string().max(2048).regex(/^\/(?![/\\])[^\\\p{Cc}]*$/u, fieldTexts.format).optional()
+const returnTo = z
+  .string()
+  .max(2048)
+  .regex(/^\/(?![/\\])[^\\\p{Cc}]*$/u, fieldTexts.format)
+  .optional()
 
 export const singleSignOn = {
   /** Refused with 91140, 91143, 91145. The browser gets a cookie that binds the answer to it. */
-  begin: defineCall({ id: 'ums.singleSignOn.begin', method: 'POST', path: '/api/ums/v1/auth/sso/providers/{id}', summary: 'Where to go to sign in with a provider', access: 'public', audit: false, perMinute: 30, params: byId, body: z.object({ redirect: returnTo }), response: z.object({ url: z.string() }), always: true }),
+  begin: defineCall({
+    id: 'ums.singleSignOn.begin',
+    method: 'POST',
+    path: '/api/ums/v1/auth/sso/providers/{id}',
+    summary: 'Where to go to sign in with a provider',
+    access: 'public',
+    audit: false,
+    perMinute: 30,
+    params: byId,
+    body: z.object({ redirect: returnTo }),
+    response: z.object({ url: z.string() }),
+    always: true,
+  }),
   /** After the provider has led back, known by a cookie. Refused with 1135, 1136, 91010, 91012, 91120, 91124, 91141, 91145. After 91120 the same is sent again with `otp`. */
-  finish: defineCall({ id: 'ums.singleSignOn.finish', method: 'POST', path: '/api/ums/v1/auth/sso/tokens', summary: 'Begin the session of whom a provider has named', access: 'public', perMinute: 30, body: z.object({ otp: otp.optional() }), response: accessToken, always: true }),
+  finish: defineCall({
+    id: 'ums.singleSignOn.finish',
+    method: 'POST',
+    path: '/api/ums/v1/auth/sso/tokens',
+    summary: 'Begin the session of whom a provider has named',
+    access: 'public',
+    perMinute: 30,
+    body: z.object({ otp: otp.optional() }),
+    response: accessToken,
+    always: true,
+  }),
   /** Before signing out here. */
-  end: defineCall({ id: 'ums.singleSignOn.end', method: 'POST', path: '/api/ums/v1/auth/sso/end', summary: 'Where to go to sign out with the provider of this session, too', access: 'all', audit: false, response: z.object({ url: z.string().nullable() }), always: true }),
+  end: defineCall({
+    id: 'ums.singleSignOn.end',
+    method: 'POST',
+    path: '/api/ums/v1/auth/sso/end',
+    summary: 'Where to go to sign out with the provider of this session, too',
+    access: 'all',
+    audit: false,
+    response: z.object({ url: z.string().nullable() }),
+    always: true,
+  }),
 } as const
 
 /** What the way back from a provider may be refused with; the login page says it. */
 export const singleSignOnRefusals = [
-  'userDisabled', 'userFrozen', 'registrationPending', 'organisationFrozen', 'tooManyRequests',
-  'ssoUnavailable', 'ssoExpired', 'ssoFailed', 'ssoUnreachable', 'ssoDenied', 'ssoDisabled', 'ssoUnknownPerson', 'ssoEmailUnverified', 'ssoDomainForbidden', 'ssoAccountTaken', 'ssoLinkedAlready', 'ssoEmailTaken', 'ssoLinkForbidden',
+  'userDisabled',
+  'userFrozen',
+  'registrationPending',
+  'organisationFrozen',
+  'tooManyRequests',
+  'ssoUnavailable',
+  'ssoExpired',
+  'ssoFailed',
+  'ssoUnreachable',
+  'ssoDenied',
+  'ssoDisabled',
+  'ssoUnknownPerson',
+  'ssoEmailUnverified',
+  'ssoDomainForbidden',
+  'ssoAccountTaken',
+  'ssoLinkedAlready',
+  'ssoEmailTaken',
+  'ssoLinkForbidden',
 ] as const

@@ -22,7 +22,15 @@ export const invitation = z.object({
 export type Invitation = z.output<typeof invitation>
 
 export const invitations = {
-  list: defineCall({ id: 'ums.invitation.list', method: 'GET', path: base, summary: 'Invitations', access: keepers, query: listQuery(['created_at', 'expires_at'], { bp_id: z.uuid().optional() }), response: listOf(invitation) }),
+  list: defineCall({
+    id: 'ums.invitation.list',
+    method: 'GET',
+    path: base,
+    summary: 'Invitations',
+    access: keepers,
+    query: listQuery(['created_at', 'expires_at'], { bp_id: z.uuid().optional() }),
+    response: listOf(invitation),
+  }),
   /** The token is told once. Refused with 91014, 91106, 91107. */
   create: defineCall({
     id: 'ums.invitation.create',
@@ -31,12 +39,34 @@ export const invitations = {
     summary: 'Invite somebody by a link',
     access: keepers,
     status: 201,
-    body: z.object({ bp_id: z.uuid().nullable().default(null), role: z.enum(['TENANT', 'TENANT_ADMIN']).default('TENANT'), note: z.string().trim().max(64).regex(plainLine).default(''), days: z.int().min(1).max(30).default(7) }),
+    body: z.object({
+      bp_id: z.uuid().nullable().default(null),
+      role: z.enum(['TENANT', 'TENANT_ADMIN']).default('TENANT'),
+      note: z.string().trim().max(64).regex(plainLine).default(''),
+      days: z.int().min(1).max(30).default(7),
+    }),
     response: invitation.extend({ token: z.string() }),
   }),
-  revoke: defineCall({ id: 'ums.invitation.revoke', method: 'DELETE', path: `${base}/{id}`, summary: 'Revoke an invitation', access: keepers, params: byId, response: empty }),
+  revoke: defineCall({
+    id: 'ums.invitation.revoke',
+    method: 'DELETE',
+    path: `${base}/{id}`,
+    summary: 'Revoke an invitation',
+    access: keepers,
+    params: byId,
+    response: empty,
+  }),
   /** Refused with 1183. */
-  look: defineCall({ id: 'ums.invitation.look', method: 'GET', path: '/api/ums/v1/anonymous/invitations/{token}', summary: 'What an invitation is to', access: 'public', perMinute: 30, params: byToken, response: z.object({ bp_name: z.string(), role: z.enum(roles), invited_by: z.string(), expires_at: moment }) }),
+  look: defineCall({
+    id: 'ums.invitation.look',
+    method: 'GET',
+    path: '/api/ums/v1/anonymous/invitations/{token}',
+    summary: 'What an invitation is to',
+    access: 'public',
+    perMinute: 30,
+    params: byToken,
+    response: z.object({ bp_name: z.string(), role: z.enum(roles), invited_by: z.string(), expires_at: moment }),
+  }),
   /** Refused with 1111, 1121, 1183, 91002, 91003. */
   accept: defineCall({
     id: 'ums.invitation.accept',
@@ -51,5 +81,14 @@ export const invitations = {
     response: z.object({ id: z.uuid() }),
   }),
   /** Refused with 1183, 91003: like a registration’s code, but where registering is closed too. */
-  code: defineCall({ id: 'ums.invitation.code', method: 'GET', path: '/api/ums/v1/anonymous/invitations/{token}/sms/{phone}', summary: 'Send a code to the phone of whoever accepts an invitation', access: 'public', perMinute: 10, params: byToken.extend({ phone }), response: z.object({ expires_in_seconds: z.int(), retry_after_seconds: z.int() }) }),
+  code: defineCall({
+    id: 'ums.invitation.code',
+    method: 'GET',
+    path: '/api/ums/v1/anonymous/invitations/{token}/sms/{phone}',
+    summary: 'Send a code to the phone of whoever accepts an invitation',
+    access: 'public',
+    perMinute: 10,
+    params: byToken.extend({ phone }),
+    response: z.object({ expires_in_seconds: z.int(), retry_after_seconds: z.int() }),
+  }),
 } as const

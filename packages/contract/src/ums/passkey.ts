@@ -7,10 +7,20 @@ import { accessToken } from './auth.ts'
 const base = '/api/ums/v1/users/current/passkeys'
 
 /** Binary values of WebAuthn travel so: RFC 4648, section 5, without padding. */
-const base64url = (most: number) => z.string(fieldTexts.format).min(1, fieldTexts.format).max(most, fieldTexts.format).regex(/^[A-Za-z0-9_-]+$/, fieldTexts.format)
+const base64url = (most: number) =>
+  z
+    .string(fieldTexts.format)
+    .min(1, fieldTexts.format)
+    .max(most, fieldTexts.format)
+    .regex(/^[A-Za-z0-9_-]+$/, fieldTexts.format)
 
 const credentialId = base64url(1400)
-const passkeyName = z.string(fieldTexts.contentRequired).trim().min(1, fieldTexts.contentRequired).max(64, fieldTexts.contentTooLong).regex(plainLine, fieldTexts.controlCharacters)
+const passkeyName = z
+  .string(fieldTexts.contentRequired)
+  .trim()
+  .min(1, fieldTexts.contentRequired)
+  .max(64, fieldTexts.contentTooLong)
+  .regex(plainLine, fieldTexts.controlCharacters)
 
 export const passkey = z.object({
   id: z.uuid(),
@@ -71,16 +81,76 @@ export const assertion = z.object({
 export const passkeys = {
   list: defineCall({ id: 'ums.passkey.list', method: 'GET', path: base, summary: 'One’s passkeys', access: 'all', response: listOf(passkey), always: true }),
   /** Takes the password, or a session of the last ten minutes. Refused with 1120, 91125, 91129, 91130. */
-  begin: defineCall({ id: 'ums.passkey.begin', method: 'POST', path: `${base}/registration`, summary: 'What the browser needs to make a passkey', access: 'all', perMinute: 20, body: z.object({ password: passwordTyped.optional() }), response: creationOptions, always: true }),
+  begin: defineCall({
+    id: 'ums.passkey.begin',
+    method: 'POST',
+    path: `${base}/registration`,
+    summary: 'What the browser needs to make a passkey',
+    access: 'all',
+    perMinute: 20,
+    body: z.object({ password: passwordTyped.optional() }),
+    response: creationOptions,
+    always: true,
+  }),
   /** Refused with 91127, 91129, 91130. */
-  create: defineCall({ id: 'ums.passkey.create', method: 'POST', path: base, summary: 'Keep the passkey that the browser made', access: 'all', status: 201, perMinute: 20, body: z.object({ name: passkeyName, credential: attestation }), response: passkey, always: true }),
-  rename: defineCall({ id: 'ums.passkey.rename', method: 'PUT', path: `${base}/{id}`, summary: 'Call a passkey something else', access: 'all', params: byId, body: z.object({ name: passkeyName }), response: passkey }),
+  create: defineCall({
+    id: 'ums.passkey.create',
+    method: 'POST',
+    path: base,
+    summary: 'Keep the passkey that the browser made',
+    access: 'all',
+    status: 201,
+    perMinute: 20,
+    body: z.object({ name: passkeyName, credential: attestation }),
+    response: passkey,
+    always: true,
+  }),
+  rename: defineCall({
+    id: 'ums.passkey.rename',
+    method: 'PUT',
+    path: `${base}/{id}`,
+    summary: 'Call a passkey something else',
+    access: 'all',
+    params: byId,
+    body: z.object({ name: passkeyName }),
+    response: passkey,
+  }),
   /** Takes the password, or a session of the last ten minutes. Refused with 1120, 91125, 91131. */
-  remove: defineCall({ id: 'ums.passkey.remove', method: 'POST', path: `${base}/{id}/removal`, summary: 'Forget a passkey: nobody signs in with it any more', access: 'all', perMinute: 20, params: byId, body: z.object({ password: passwordTyped.optional() }), response: empty }),
+  remove: defineCall({
+    id: 'ums.passkey.remove',
+    method: 'POST',
+    path: `${base}/{id}/removal`,
+    summary: 'Forget a passkey: nobody signs in with it any more',
+    access: 'all',
+    perMinute: 20,
+    params: byId,
+    body: z.object({ password: passwordTyped.optional() }),
+    response: empty,
+  }),
   /** Says nothing of anybody. Refused with 91130. */
-  challenge: defineCall({ id: 'ums.passkey.challenge', method: 'POST', path: '/api/ums/v1/auth/passkey/challenges', summary: 'What the browser needs to sign in with a passkey; good once', access: 'public', audit: false, perMinute: 60, response: requestOptions, always: true }),
+  challenge: defineCall({
+    id: 'ums.passkey.challenge',
+    method: 'POST',
+    path: '/api/ums/v1/auth/passkey/challenges',
+    summary: 'What the browser needs to sign in with a passkey; good once',
+    access: 'public',
+    audit: false,
+    perMinute: 60,
+    response: requestOptions,
+    always: true,
+  }),
   /** Refused with 1135, 91010, 91012, 91126, 91128, 91130. */
-  signIn: defineCall({ id: 'ums.passkey.signIn', method: 'POST', path: '/api/ums/v1/auth/passkey/tokens', summary: 'Sign in with a passkey', access: 'public', perMinute: 30, body: z.object({ credential: assertion }), response: accessToken, always: true }),
+  signIn: defineCall({
+    id: 'ums.passkey.signIn',
+    method: 'POST',
+    path: '/api/ums/v1/auth/passkey/tokens',
+    summary: 'Sign in with a passkey',
+    access: 'public',
+    perMinute: 30,
+    body: z.object({ credential: assertion }),
+    response: accessToken,
+    always: true,
+  }),
 } as const
 
 /** How many one may have. */

@@ -111,7 +111,12 @@ export function commandsConform({ instances, machines, running, run }: Place): v
 
     if (machines) {
       it('gives a command its environment and folder, and a large input', async () => {
-        const result = await instances.exec(name, { command: ['sh', '-c', 'pwd; echo $GREETING; wc -c'], env: { GREETING: 'hi' }, cwd: '/tmp', input: Buffer.alloc(5 * mib) })
+        const result = await instances.exec(name, {
+          command: ['sh', '-c', 'pwd; echo $GREETING; wc -c'],
+          env: { GREETING: 'hi' },
+          cwd: '/tmp',
+          input: Buffer.alloc(5 * mib),
+        })
         expect(result.stdout.toString()).toMatch(new RegExp(`^/tmp\\nhi\\n\\s*${5 * mib}\\n$`))
       })
       it('does not wait for what a command left in the background', async () => {

@@ -62,7 +62,16 @@ export function hostConformance(title: string, makeEngine: () => ComputeEngine, 
       beforeAll(async () => {
         place = await traits.place(engine)
         for (const name of names) {
-          await instances.create({ name, type: traits.type, imageFingerprint: place.imageFingerprint, network: place.network, cpuCores: 1, memoryBytes: 2 ** 27, diskBytes: 2 ** 30, tags: { owner: 'conformance' } })
+          await instances.create({
+            name,
+            type: traits.type,
+            imageFingerprint: place.imageFingerprint,
+            network: place.network,
+            cpuCores: 1,
+            memoryBytes: 2 ** 27,
+            diskBytes: 2 ** 30,
+            tags: { owner: 'conformance' },
+          })
           await instances.start(name)
         }
       })
@@ -86,28 +95,38 @@ export function hostConformance(title: string, makeEngine: () => ComputeEngine, 
         expect(await locations()).toEqual(before)
         for (const name of names) expect((await instances.get(name))?.power).toBe('running')
       })
-      if (traits.tells) it('tells of it', async () => {
-        const controller = new AbortController()
-        const seen: EngineEvent[] = []
-        const stream = (async () => {
-          for await (const event of engine.events({ signal: controller.signal })) seen.push(event)
-        })()
-        await expect.poll(() => seen.length, patient).toBeGreaterThan(0)
-        const [first] = await hosts.list()
-        await hosts.evacuate(first?.name ?? '')
-        await hosts.restore(first?.name ?? '')
-        const told = () => seen.flatMap((event) => (event.type === 'object' && event.kind === 'member' && event.name === first?.name ? [event.action] : []))
-        await expect.poll(told, patient).toContainEqual(expect.stringMatching(/restored/))
-        expect(told()).toContainEqual(expect.stringMatching(/evacuated/))
-        controller.abort()
-        await stream
-      })
+      if (traits.tells)
+        it('tells of it', async () => {
+          const controller = new AbortController()
+          const seen: EngineEvent[] = []
+          const stream = (async () => {
+            for await (const event of engine.events({ signal: controller.signal })) seen.push(event)
+          })()
+          await expect.poll(() => seen.length, patient).toBeGreaterThan(0)
+          const [first] = await hosts.list()
+          await hosts.evacuate(first?.name ?? '')
+          await hosts.restore(first?.name ?? '')
+          const told = () => seen.flatMap((event) => (event.type === 'object' && event.kind === 'member' && event.name === first?.name ? [event.action] : []))
+          await expect.poll(told, patient).toContainEqual(expect.stringMatching(/restored/))
+          expect(told()).toContainEqual(expect.stringMatching(/evacuated/))
+          controller.abort()
+          await stream
+        })
       it('takes no new ones while it is evacuated', async () => {
         const [first] = await hosts.list()
         await hosts.evacuate(first?.name ?? '')
         const name = `${traits.prefix}new`
         for (let times = 0; times < 2; times++) {
-          await instances.create({ name, type: traits.type, imageFingerprint: place.imageFingerprint, network: place.network, cpuCores: 1, memoryBytes: 2 ** 27, diskBytes: 2 ** 30, tags: {} })
+          await instances.create({
+            name,
+            type: traits.type,
+            imageFingerprint: place.imageFingerprint,
+            network: place.network,
+            cpuCores: 1,
+            memoryBytes: 2 ** 27,
+            diskBytes: 2 ** 30,
+            tags: {},
+          })
           expect((await instances.get(name))?.location).not.toBe(first?.name)
           await instances.delete(name)
         }
@@ -116,7 +135,17 @@ export function hostConformance(title: string, makeEngine: () => ComputeEngine, 
       it('puts a new one where it is asked to', async () => {
         const name = `${traits.prefix}asked`
         for (const host of await hosts.list()) {
-          await instances.create({ name, type: traits.type, imageFingerprint: place.imageFingerprint, network: place.network, host: host.name, cpuCores: 1, memoryBytes: 2 ** 27, diskBytes: 2 ** 30, tags: {} })
+          await instances.create({
+            name,
+            type: traits.type,
+            imageFingerprint: place.imageFingerprint,
+            network: place.network,
+            host: host.name,
+            cpuCores: 1,
+            memoryBytes: 2 ** 27,
+            diskBytes: 2 ** 30,
+            tags: {},
+          })
           expect((await instances.get(name))?.location).toBe(host.name)
           await instances.delete(name)
         }
@@ -129,7 +158,18 @@ export function hostConformance(title: string, makeEngine: () => ComputeEngine, 
         await instances.snapshots.create(source, 'before')
         for (const snapshot of ['before', null]) {
           const copyOf = { instance: source, snapshot }
-          await instances.create({ name, copyOf, type: traits.type, imageFingerprint: place.imageFingerprint, network: place.network, host: other, cpuCores: 1, memoryBytes: 2 ** 27, diskBytes: 2 ** 30, tags: {} })
+          await instances.create({
+            name,
+            copyOf,
+            type: traits.type,
+            imageFingerprint: place.imageFingerprint,
+            network: place.network,
+            host: other,
+            cpuCores: 1,
+            memoryBytes: 2 ** 27,
+            diskBytes: 2 ** 30,
+            tags: {},
+          })
           expect((await instances.get(name))?.location).toBe(other)
           await instances.start(name)
           await instances.delete(name)
@@ -137,7 +177,20 @@ export function hostConformance(title: string, makeEngine: () => ComputeEngine, 
         await instances.snapshots.delete(source, 'before')
       })
       it('does not know another', async () => {
-        await rejects(instances.create({ name: `${traits.prefix}lost`, type: traits.type, imageFingerprint: place.imageFingerprint, network: place.network, host: 'nobody', cpuCores: 1, memoryBytes: 2 ** 27, diskBytes: 2 ** 30, tags: {} }), 'not_found')
+        await rejects(
+          instances.create({
+            name: `${traits.prefix}lost`,
+            type: traits.type,
+            imageFingerprint: place.imageFingerprint,
+            network: place.network,
+            host: 'nobody',
+            cpuCores: 1,
+            memoryBytes: 2 ** 27,
+            diskBytes: 2 ** 30,
+            tags: {},
+          }),
+          'not_found',
+        )
         await rejects(hosts.evacuate('nobody'), 'not_found')
         await rejects(hosts.restore('nobody'), 'not_found')
       })

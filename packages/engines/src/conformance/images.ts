@@ -38,7 +38,17 @@ export function imageConformance(title: string, makeEngine: () => ComputeEngine,
     const shown = async (fingerprint: string) => (await images.list()).find((image) => image.fingerprint === fingerprint)
     const machine = async (changes: { imageFingerprint?: string } = {}): Promise<string> => {
       const name = `${traits.prefix}${++count}`
-      await instances.create({ name, type: traits.type, imageFingerprint: place.imageFingerprint, cpuCores: 1, memoryBytes: 128 * mib, diskBytes: 512 * mib, network: place.network, tags: { owner: 'machine', vm_id: '9' }, ...changes })
+      await instances.create({
+        name,
+        type: traits.type,
+        imageFingerprint: place.imageFingerprint,
+        cpuCores: 1,
+        memoryBytes: 128 * mib,
+        diskBytes: 512 * mib,
+        network: place.network,
+        tags: { owner: 'machine', vm_id: '9' },
+        ...changes,
+      })
       return name
     }
     const filled = async (content: Buffer): Promise<string> => {
@@ -57,8 +67,15 @@ export function imageConformance(title: string, makeEngine: () => ComputeEngine,
       await instances.delete(name)
       return sha256(stdout)
     }
-    const wanted = (changes: { tags?: Record<string, string> } = {}) => ({ alias: `${traits.prefix}a${++count}`, description: '我的镜像', properties: { purpose: `test ${count}` }, tags, ...changes })
-    const madeFor = async ({ properties: { purpose } }: ReturnType<typeof wanted>) => (await images.list()).filter(({ properties }) => properties['purpose'] === purpose)
+    const wanted = (changes: { tags?: Record<string, string> } = {}) => ({
+      alias: `${traits.prefix}a${++count}`,
+      description: '我的镜像',
+      properties: { purpose: `test ${count}` },
+      tags,
+      ...changes,
+    })
+    const madeFor = async ({ properties: { purpose } }: ReturnType<typeof wanted>) =>
+      (await images.list()).filter(({ properties }) => properties['purpose'] === purpose)
     /** Writes an export to files; what they are called, in order. */
     const save = async (fingerprint: string): Promise<{ roles: string[]; paths: string[]; sizeBytes: number }> => {
       const { files: parts, sizeBytes } = await images.export(fingerprint)
@@ -74,7 +91,8 @@ export function imageConformance(title: string, makeEngine: () => ComputeEngine,
     const clear = async (): Promise<void> => {
       const ours = (await instances.list()).filter(({ name }) => name.startsWith(traits.prefix))
       await Promise.all(ours.map(({ name }) => instances.delete(name)))
-      for (const { fingerprint } of (await images.list()).filter(({ name, tags: has }) => name.startsWith(traits.prefix) || has['image_id'] === tags.image_id)) await images.delete(fingerprint)
+      for (const { fingerprint } of (await images.list()).filter(({ name, tags: has }) => name.startsWith(traits.prefix) || has['image_id'] === tags.image_id))
+        await images.delete(fingerprint)
     }
 
     beforeAll(async () => {
@@ -105,7 +123,10 @@ export function imageConformance(title: string, makeEngine: () => ComputeEngine,
         const fingerprint = await images.publish({ instance: name, snapshot }, image)
         expect(fingerprint).toMatch(/^[0-9a-f]{64}$/)
         expect(await images.publish({ instance: name, snapshot }, image)).toBe(fingerprint)
-        expect(await Promise.all([images.publish({ instance: name, snapshot }, image), images.publish({ instance: name, snapshot }, image)])).toEqual([fingerprint, fingerprint])
+        expect(await Promise.all([images.publish({ instance: name, snapshot }, image), images.publish({ instance: name, snapshot }, image)])).toEqual([
+          fingerprint,
+          fingerprint,
+        ])
         expect(await named(image.alias)).toMatchObject([{ fingerprint, type: traits.type, description: '我的镜像', properties: image.properties }])
         expect((await shown(fingerprint))?.tags).toEqual(tags)
         expect((await shown(fingerprint))?.os).toBe((await shown(place.imageFingerprint))?.os)
@@ -118,7 +139,10 @@ export function imageConformance(title: string, makeEngine: () => ComputeEngine,
       it('makes one image of two who ask at a time', async () => {
         const name = await filled(noise('twice'))
         const image = wanted()
-        const [first, second] = await Promise.all([images.publish({ instance: name, snapshot: null }, image), images.publish({ instance: name, snapshot: null }, image)])
+        const [first, second] = await Promise.all([
+          images.publish({ instance: name, snapshot: null }, image),
+          images.publish({ instance: name, snapshot: null }, image),
+        ])
         expect(first).toBe(second)
         expect(await named(image.alias)).toHaveLength(1)
         expect(await madeFor(image)).toHaveLength(1)
@@ -203,7 +227,9 @@ export function imageConformance(title: string, makeEngine: () => ComputeEngine,
         expect(rootfs).toEqual(await readFile(files.split.rootfsPath))
         expect(sizeBytes).toBe((metadata?.length ?? 0) + (rootfs?.length ?? 0))
         await images.delete(fingerprint)
-        expect(await images.importFile({ alias: `${traits.prefix}a${++count}`, metadataPath: paths[0] ?? '', rootfsPath: paths[1] ?? '', tags })).toBe(fingerprint)
+        expect(await images.importFile({ alias: `${traits.prefix}a${++count}`, metadataPath: paths[0] ?? '', rootfsPath: paths[1] ?? '', tags })).toBe(
+          fingerprint,
+        )
         await images.delete(fingerprint)
       })
       it('can be left and cancelled at any point', async () => {
@@ -241,7 +267,9 @@ export function imageConformance(title: string, makeEngine: () => ComputeEngine,
           images.export(place.imageFingerprint, options),
         ]
         const results = await Promise.allSettled(calls)
-        expect(results.map((result) => (result.status === 'rejected' ? (result.reason as EngineError).kind : 'succeeded'))).toEqual(calls.map(() => 'cancelled'))
+        expect(results.map((result) => (result.status === 'rejected' ? (result.reason as EngineError).kind : 'succeeded'))).toEqual(
+          calls.map(() => 'cancelled'),
+        )
         expect(await named(image.alias)).toEqual([])
         expect(await shown(place.imageFingerprint)).not.toMatchObject({ description: 'x' })
       })
@@ -250,7 +278,10 @@ export function imageConformance(title: string, makeEngine: () => ComputeEngine,
         const image = wanted()
         expect(await images.published(image)).toEqual([])
         const controller = new AbortController()
-        await rejects(images.publish({ instance: name, snapshot: null }, image, { signal: controller.signal, onOperation: () => controller.abort() }), 'cancelled')
+        await rejects(
+          images.publish({ instance: name, snapshot: null }, image, { signal: controller.signal, onOperation: () => controller.abort() }),
+          'cancelled',
+        )
         const left = await images.published(image)
         expect((await madeFor(image)).map(({ fingerprint }) => fingerprint)).toEqual(left)
         for (const fingerprint of left) await images.delete(fingerprint)

@@ -53,9 +53,23 @@ export function networkConformance(title: string, makeEngine: () => ComputeEngin
       await networks.apply(spec)
       return spec
     }
-    const rule = (changes: Partial<AclRule> = {}): AclRule => ({ action: 'allow', protocol: null, source: [], destination: [], destinationPorts: [], description: '', ...changes })
+    const rule = (changes: Partial<AclRule> = {}): AclRule => ({
+      action: 'allow',
+      protocol: null,
+      source: [],
+      destination: [],
+      destinationPorts: [],
+      description: '',
+      ...changes,
+    })
     const acl = (changes: Partial<Acl> = {}): Acl => ({ name: `${traits.prefix}a${++count}`, description: '安全组', ingress: [], egress: [], tags, ...changes })
-    const forward = (changes: Partial<Forward> = {}): Forward => ({ address: `${traits.outside}.${++count}`, description: '公网', target: null, ports: [], ...changes })
+    const forward = (changes: Partial<Forward> = {}): Forward => ({
+      address: `${traits.outside}.${++count}`,
+      description: '公网',
+      target: null,
+      ports: [],
+      ...changes,
+    })
     const instance = (on: NetworkSpec, changes: Partial<InstanceSpec> = {}): InstanceSpec => ({
       name: `${traits.prefix}i${++count}`,
       type: traits.type,
@@ -72,7 +86,14 @@ export function networkConformance(title: string, makeEngine: () => ComputeEngin
       await instances.create(spec)
       return spec.name
     }
-    const nic = (on: NetworkSpec, changes: Partial<Nic> = {}): Nic => ({ network: on.name, address: null, guarded: false, ingressBitsPerSecond: null, egressBitsPerSecond: null, ...changes })
+    const nic = (on: NetworkSpec, changes: Partial<Nic> = {}): Nic => ({
+      network: on.name,
+      address: null,
+      guarded: false,
+      ingressBitsPerSecond: null,
+      egressBitsPerSecond: null,
+      ...changes,
+    })
     const addressOf = async (name: string) => (await instances.get(name))?.addresses[0]?.address
     /** What is told while something is done, but of nobody else's. */
     const told = async (work: () => Promise<unknown>): Promise<string[]> => {
@@ -89,7 +110,11 @@ export function networkConformance(title: string, makeEngine: () => ComputeEngin
       await expect.poll(() => seen.some((event) => event.type === 'object' && event.name === last.name), patient).toBe(true)
       controller.abort()
       await stream
-      const ours = seen.flatMap((event) => (event.type === 'object' && event.name !== last.name && `${event.within ?? ''}/${event.name}`.includes(traits.prefix) ? [`${event.kind} ${event.within ?? ''}/${event.name} ${event.action}`] : []))
+      const ours = seen.flatMap((event) =>
+        event.type === 'object' && event.name !== last.name && `${event.within ?? ''}/${event.name}`.includes(traits.prefix)
+          ? [`${event.kind} ${event.within ?? ''}/${event.name} ${event.action}`]
+          : [],
+      )
       return [...new Set(ours)]
     }
     const clear = async (): Promise<void> => {
@@ -112,7 +137,17 @@ export function networkConformance(title: string, makeEngine: () => ComputeEngin
     describe('a network', () => {
       it('is as it was asked for, and shows in the list', async () => {
         const spec = await madeNetwork()
-        const shown = { name: spec.name, description: spec.description, managed: true, kind: 'bridge', ipv4: spec.ipv4, ipv6: null, nat: true, tags, usedBy: [] }
+        const shown = {
+          name: spec.name,
+          description: spec.description,
+          managed: true,
+          kind: 'bridge',
+          ipv4: spec.ipv4,
+          ipv6: null,
+          nat: true,
+          tags,
+          usedBy: [],
+        }
         expect(await networks.get(spec.name)).toEqual(shown)
         expect((await networks.list()).filter(({ name }) => name === spec.name)).toEqual([shown])
         expect(await networks.get(`${traits.prefix}none`)).toBeNull()
@@ -289,7 +324,8 @@ export function networkConformance(title: string, makeEngine: () => ComputeEngin
         const other = instance(spec)
         await rejects(instances.create({ ...other, address: hostOf(spec, 20) }), 'conflict')
         await rejects(instances.create({ ...other, address: hostOf(spec, 1) }), 'conflict')
-        for (const address of [hostOf(spec, 0), hostOf(spec, 255), `${traits.outside}.9`, 'x', 'fd00::1']) await rejects(instances.create({ ...other, address }), 'invalid')
+        for (const address of [hostOf(spec, 0), hostOf(spec, 255), `${traits.outside}.9`, 'x', 'fd00::1'])
+          await rejects(instances.create({ ...other, address }), 'invalid')
         await rejects(instances.create({ ...other, network: `${traits.prefix}none`, address: hostOf(spec, 21) }), 'not_found', 'invalid')
         expect(await instances.get(other.name)).toBeNull()
       })
@@ -404,10 +440,24 @@ export function networkConformance(title: string, makeEngine: () => ComputeEngin
       beforeAll(async () => {
         on = await madeNetwork()
       })
-      const port = (changes: Partial<Forward['ports'][number]> = {}) => ({ protocol: 'tcp' as const, listenPorts: '80', targetAddress: hostOf(on, 10), targetPorts: null, description: '', ...changes })
+      const port = (changes: Partial<Forward['ports'][number]> = {}) => ({
+        protocol: 'tcp' as const,
+        listenPorts: '80',
+        targetAddress: hostOf(on, 10),
+        targetPorts: null,
+        description: '',
+        ...changes,
+      })
 
       it('is as it was asked for, and shows in the list of its network', async () => {
-        const made = forward({ target: hostOf(on, 12), ports: [port({ targetPorts: '8080', description: '网页' }), port({ protocol: 'udp', listenPorts: '8000-8010' }), port({ listenPorts: '9000-9001', targetPorts: '1000-1001' })] })
+        const made = forward({
+          target: hostOf(on, 12),
+          ports: [
+            port({ targetPorts: '8080', description: '网页' }),
+            port({ protocol: 'udp', listenPorts: '8000-8010' }),
+            port({ listenPorts: '9000-9001', targetPorts: '1000-1001' }),
+          ],
+        })
         await forwards.apply(on.name, made)
         expect(await forwards.list(on.name)).toContainEqual(made)
         const bare = forward()
@@ -494,7 +544,9 @@ export function networkConformance(title: string, makeEngine: () => ComputeEngin
           engine.hosts.restore('x', options),
         ]
         const results = await Promise.allSettled(calls)
-        expect(results.map((result) => (result.status === 'rejected' ? (result.reason as EngineError).kind : 'succeeded'))).toEqual(calls.map(() => 'cancelled'))
+        expect(results.map((result) => (result.status === 'rejected' ? (result.reason as EngineError).kind : 'succeeded'))).toEqual(
+          calls.map(() => 'cancelled'),
+        )
         expect(await networks.get(on.name)).toMatchObject({ description: on.description })
         expect(await networks.get(other.name)).toBeNull()
         expect(await acls.get(guard.name)).toBeNull()

@@ -159,7 +159,12 @@ export function snapshotConformance(title: string, makeEngine: () => ComputeEngi
 
     describe('copies', () => {
       it.each([null, 'then'])('hold what the source held (snapshot %s) and are machines of their own', async (snapshot) => {
-        const source = await made({ tags: { owner: 'source', secret: '1', vm_id: '0' }, userData: '#cloud-config\n{"secret": true}\n', description: 'of the source', cpuCores: 2 })
+        const source = await made({
+          tags: { owner: 'source', secret: '1', vm_id: '0' },
+          userData: '#cloud-config\n{"secret": true}\n',
+          description: 'of the source',
+          cpuCores: 2,
+        })
         const data = await volume()
         const [then, now] = [noise('then'), noise('now')]
         await write(source.name, then)
@@ -171,7 +176,14 @@ export function snapshotConformance(title: string, makeEngine: () => ComputeEngi
         await instances.create(copy)
         expect((await instances.list()).filter(({ name }) => name === copy.name)).toHaveLength(1)
         const shown = await instances.get(copy.name)
-        expect(shown).toMatchObject({ type: traits.type, power: 'stopped', cpuCores: 1, memoryBytes: 128 * mib, diskBytes: 1024 * mib, nic: { network: place.network, address: null } })
+        expect(shown).toMatchObject({
+          type: traits.type,
+          power: 'stopped',
+          cpuCores: 1,
+          memoryBytes: 128 * mib,
+          diskBytes: 1024 * mib,
+          nic: { network: place.network, address: null },
+        })
         expect(shown?.tags).toEqual(tags)
         expect(await snapshots.list(copy.name)).toEqual([])
         expect((await volumes.get(data))?.attached).toEqual([{ instance: source.name, device: 'data', path: '/data' }])
@@ -216,7 +228,9 @@ export function snapshotConformance(title: string, makeEngine: () => ComputeEngi
           instances.create(copy, options),
         ]
         const results = await Promise.allSettled(calls)
-        expect(results.map((result) => (result.status === 'rejected' ? (result.reason as EngineError).kind : 'succeeded'))).toEqual(calls.map(() => 'cancelled'))
+        expect(results.map((result) => (result.status === 'rejected' ? (result.reason as EngineError).kind : 'succeeded'))).toEqual(
+          calls.map(() => 'cancelled'),
+        )
         expect((await snapshots.list(name)).map((one) => one.name)).toEqual(['there'])
         expect(await instances.get(copy.name)).toBeNull()
       })

@@ -25,7 +25,8 @@ const mib = 2 ** 20
 const patient = { timeout: 30_000, interval: 20 }
 export const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex')
 /** Bytes of all kinds, and never twice the same. */
-export const noise = (seed: string): Buffer => Buffer.concat(Array.from({ length: 64 }, (_, index) => createHash('sha512').update(`${seed} ${index} ${Math.random()}`).digest()))
+export const noise = (seed: string): Buffer =>
+  Buffer.concat(Array.from({ length: 64 }, (_, index) => createHash('sha512').update(`${seed} ${index} ${Math.random()}`).digest()))
 
 /** The contract of `storage.ts`, put to an engine. */
 export function storageConformance(title: string, makeEngine: () => ComputeEngine, traits: StorageTraits): void {
@@ -40,7 +41,16 @@ export function storageConformance(title: string, makeEngine: () => ComputeEngin
     let count = 0
 
     const on = traits.host === undefined ? {} : { host: traits.host }
-    const spec = (changes: Partial<VolumeSpec> = {}): VolumeSpec => ({ pool, volume: `${traits.prefix}${++count}`, content: 'filesystem', sizeBytes: 64 * mib, description: '数据盘', tags, ...on, ...changes })
+    const spec = (changes: Partial<VolumeSpec> = {}): VolumeSpec => ({
+      pool,
+      volume: `${traits.prefix}${++count}`,
+      content: 'filesystem',
+      sizeBytes: 64 * mib,
+      description: '数据盘',
+      tags,
+      ...on,
+      ...changes,
+    })
     /** What a volume that was made so says of itself. */
     const asTold = ({ host, ...one }: VolumeSpec) => ({ ...one, ...(host !== undefined && { location: host }) })
     const made = async (changes: Partial<VolumeSpec> = {}): Promise<VolumeSpec> => {
@@ -50,7 +60,17 @@ export function storageConformance(title: string, makeEngine: () => ComputeEngin
     }
     const machine = async (state: 'running' | 'stopped' = 'running', type: InstanceType = traits.type): Promise<string> => {
       const name = `${traits.prefix}i${++count}`
-      await instances.create({ name, type, imageFingerprint: place.imageFingerprint, cpuCores: 1, memoryBytes: 128 * mib, diskBytes: 512 * mib, network: place.network, tags, ...on })
+      await instances.create({
+        name,
+        type,
+        imageFingerprint: place.imageFingerprint,
+        cpuCores: 1,
+        memoryBytes: 128 * mib,
+        diskBytes: 512 * mib,
+        network: place.network,
+        tags,
+        ...on,
+      })
       if (state === 'running') await instances.start(name)
       return name
     }
@@ -117,7 +137,11 @@ export function storageConformance(title: string, makeEngine: () => ComputeEngin
       })
       it('succeeds without effect when asked again, also twice at a time', async () => {
         const one = spec()
-        await Promise.all([volumes.create(one), volumes.create(one), volumes.create({ ...one, tags: Object.fromEntries(Object.entries(one.tags).toReversed()) })])
+        await Promise.all([
+          volumes.create(one),
+          volumes.create(one),
+          volumes.create({ ...one, tags: Object.fromEntries(Object.entries(one.tags).toReversed()) }),
+        ])
         await volumes.create({ ...one, sizeBytes: 128 * mib })
         expect(await named(one.volume)).toMatchObject([{ sizeBytes: one.sizeBytes }])
       })
@@ -493,7 +517,12 @@ export function storageConformance(title: string, makeEngine: () => ComputeEngin
           stream.write(Buffer.alloc(1000, 'x'), () => stream.destroy(new Error('the line was cut')))
           return stream
         }
-        const contents: (() => Readable)[] = [() => Readable.from(Buffer.alloc(100_000, 'no backup')), () => Readable.from([]), () => Readable.from(noise('nonsense')), broken]
+        const contents: (() => Readable)[] = [
+          () => Readable.from(Buffer.alloc(100_000, 'no backup')),
+          () => Readable.from([]),
+          () => Readable.from(noise('nonsense')),
+          broken,
+        ]
         for (const content of contents) {
           const next = spec()
           const stream = content()
@@ -533,7 +562,9 @@ export function storageConformance(title: string, makeEngine: () => ComputeEngin
           snapshots.delete(one, 'there', options),
         ]
         const results = await Promise.allSettled(calls)
-        expect(results.map((result) => (result.status === 'rejected' ? (result.reason as EngineError).kind : 'succeeded'))).toEqual(calls.map(() => 'cancelled'))
+        expect(results.map((result) => (result.status === 'rejected' ? (result.reason as EngineError).kind : 'succeeded'))).toEqual(
+          calls.map(() => 'cancelled'),
+        )
         expect(await volumes.get(other)).toBeNull()
         expect(await volumes.get(one)).toMatchObject({ sizeBytes: one.sizeBytes, attached: [] })
         expect((await snapshots.list(one)).map(({ name }) => name)).toEqual(['there'])

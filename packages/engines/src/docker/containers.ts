@@ -19,8 +19,13 @@ const at = (id: string): string => `/containers/${encodeURIComponent(id)}`
 
 export function createContainers(asker: DockerAsker): Containers {
   const inspect: Containers['inspect'] = async (id, options = {}) => shapeDetail(await asker.json(detail, { path: `${at(id)}/json`, ...signalOf(options) }))
-  const act = (id: string, what: string, options: { signal?: AbortSignal | undefined }, query: Record<string, string> = {}, timeoutMs = slowMs): Promise<void> =>
-    asker.done({ method: 'POST', path: withQuery(`${at(id)}/${what}`, query), timeoutMs, ...signalOf(options) })
+  const act = (
+    id: string,
+    what: string,
+    options: { signal?: AbortSignal | undefined },
+    query: Record<string, string> = {},
+    timeoutMs = slowMs,
+  ): Promise<void> => asker.done({ method: 'POST', path: withQuery(`${at(id)}/${what}`, query), timeoutMs, ...signalOf(options) })
 
   return {
     async list(options = {}) {
@@ -30,21 +35,38 @@ export function createContainers(asker: DockerAsker): Containers {
     },
     inspect,
     async create(name, spec, options = {}) {
-      const { Id, Warnings } = await asker.json(created, { method: 'POST', path: withQuery('/containers/create', { name }), body: bodyOf(spec), timeoutMs: slowMs, ...signalOf(options) })
+      const { Id, Warnings } = await asker.json(created, {
+        method: 'POST',
+        path: withQuery('/containers/create', { name }),
+        body: bodyOf(spec),
+        timeoutMs: slowMs,
+        ...signalOf(options),
+      })
       return { id: Id, warnings: Warnings ?? [] }
     },
     start: (id, options = {}) => act(id, 'start', options),
     stop: (id, { graceSeconds = defaultGraceSeconds, ...options } = {}) => act(id, 'stop', options, { t: String(graceSeconds) }, graceSeconds * 1_000 + slowMs),
-    restart: (id, { graceSeconds = defaultGraceSeconds, ...options } = {}) => act(id, 'restart', options, { t: String(graceSeconds) }, graceSeconds * 1_000 + slowMs),
+    restart: (id, { graceSeconds = defaultGraceSeconds, ...options } = {}) =>
+      act(id, 'restart', options, { t: String(graceSeconds) }, graceSeconds * 1_000 + slowMs),
     kill: (id, options = {}) => act(id, 'kill', options, { signal: options.with ?? 'SIGKILL' }),
     pause: (id, options = {}) => act(id, 'pause', options),
     unpause: (id, options = {}) => act(id, 'unpause', options),
     rename: (id, name, options = {}) => act(id, 'rename', options, { name }),
     update: (id, changes, options = {}) =>
-      asker.done({ method: 'POST', path: `${at(id)}/update`, body: { ...limitsOf(changes), ...(changes.restart !== undefined && { RestartPolicy: { Name: changes.restart } }) }, ...signalOf(options) }),
+      asker.done({
+        method: 'POST',
+        path: `${at(id)}/update`,
+        body: { ...limitsOf(changes), ...(changes.restart !== undefined && { RestartPolicy: { Name: changes.restart } }) },
+        ...signalOf(options),
+      }),
     async remove(id, options = {}) {
       await asker
-        .done({ method: 'DELETE', path: withQuery(at(id), { force: String(options.force === true), v: String(options.volumes === true) }), timeoutMs: slowMs, ...signalOf(options) })
+        .done({
+          method: 'DELETE',
+          path: withQuery(at(id), { force: String(options.force === true), v: String(options.volumes === true) }),
+          timeoutMs: slowMs,
+          ...signalOf(options),
+        })
         .catch(unless('not_found'))
     },
     async wait(id, options = {}) {
@@ -82,20 +104,41 @@ export function createContainers(asker: DockerAsker): Containers {
       }
       const raw = parsed(pathStat, value, path)
       const modified = new Date(raw.mtime ?? Number.NaN)
-      return { name: raw.name, sizeBytes: raw.size, mode: raw.mode, directory: Math.floor(raw.mode / directoryBit) % 2 === 1, modifiedAt: Number.isNaN(modified.getTime()) ? null : modified, linkTarget: raw.linkTarget ?? '' }
+      return {
+        name: raw.name,
+        sizeBytes: raw.size,
+        mode: raw.mode,
+        directory: Math.floor(raw.mode / directoryBit) % 2 === 1,
+        modifiedAt: Number.isNaN(modified.getTime()) ? null : modified,
+        linkTarget: raw.linkTarget ?? '',
+      }
     },
     async get(id, path, options = {}) {
       const asked = withQuery(`${at(id)}/archive`, { path })
       const { stream } = await asker.open({ path: asked, timeoutMs: slowMs, ...signalOf(options) })
       return through(asked, stream, new PassThrough({ highWaterMark: 256 * 1024 }), options.signal)
     },
-    put: (id, directory, tar, options = {}) => sendTar(asker, withQuery(`${at(id)}/archive`, { path: directory, noOverwriteDirNonDir: 'true' }), 'PUT', tar, options),
+    put: (id, directory, tar, options = {}) =>
+      sendTar(asker, withQuery(`${at(id)}/archive`, { path: directory, noOverwriteDirNonDir: 'true' }), 'PUT', tar, options),
   }
 }
 
 /** Nothing is too long for an upload: silence is told by whoever sends. */
-async function sendTar(asker: DockerAsker, path: string, method: 'PUT' | 'POST', tar: Readable | Buffer, options: { signal?: AbortSignal | undefined }): Promise<void> {
-  const { stream } = await asker.open({ method, path, headers: { 'content-type': 'application/x-tar' }, body: tar, timeoutMs: 2 ** 31 - 1, ...signalOf(options) })
+async function sendTar(
+  asker: DockerAsker,
+  path: string,
+  method: 'PUT' | 'POST',
+  tar: Readable | Buffer,
+  options: { signal?: AbortSignal | undefined },
+): Promise<void> {
+  const { stream } = await asker.open({
+    method,
+    path,
+    headers: { 'content-type': 'application/x-tar' },
+    body: tar,
+    timeoutMs: 2 ** 31 - 1,
+    ...signalOf(options),
+  })
   await wholeOf(path, stream, options.signal)
 }
 
@@ -155,7 +198,12 @@ export function bodyOf(spec: ContainerSpec): Record<string, unknown> {
     ExposedPorts: Object.fromEntries(ports.map((port) => [key(port), {}])),
     ...(spec.health !== null &&
       spec.health !== undefined && {
-        Healthcheck: { Test: ['CMD-SHELL', spec.health.command], Interval: spec.health.intervalMs * 1e6, Timeout: spec.health.timeoutMs * 1e6, Retries: spec.health.retries },
+        Healthcheck: {
+          Test: ['CMD-SHELL', spec.health.command],
+          Interval: spec.health.intervalMs * 1e6,
+          Timeout: spec.health.timeoutMs * 1e6,
+          Retries: spec.health.retries,
+        },
       }),
     HostConfig: {
       PortBindings: bindings,
@@ -172,4 +220,3 @@ const gpusOf = (gpus: ContainerSpec['gpus'] = 0) => {
   if (gpus === 0 || (typeof gpus !== 'number' && gpus.length === 0)) return []
   return [{ Driver: '', Capabilities: [['gpu']], ...(typeof gpus === 'number' ? { Count: gpus } : { DeviceIDs: gpus }) }]
 }
-

@@ -52,8 +52,25 @@ describe.skipIf(!dockerIsThere)('Docker Engine', () => {
   })
 
   it('makes, starts, stops, renames and removes', async () => {
-    const { id, name } = await make({ env: { GREETING: '你好' }, workingDir: '/tmp', restart: 'unless-stopped', cpuLimit: 0.5, memoryLimitBytes: 64 * 2 ** 20, ports: [{ containerPort: 80, hostPort: 0, protocol: 'tcp', address: '127.0.0.1' }] })
-    expect(await docker.containers.inspect(id)).toMatchObject({ name, image, state: 'created', startedAt: null, restart: 'unless-stopped', cpuLimit: 0.5, memoryLimitBytes: 64 * 2 ** 20, env: expect.arrayContaining(['GREETING=你好']) as string[], labels })
+    const { id, name } = await make({
+      env: { GREETING: '你好' },
+      workingDir: '/tmp',
+      restart: 'unless-stopped',
+      cpuLimit: 0.5,
+      memoryLimitBytes: 64 * 2 ** 20,
+      ports: [{ containerPort: 80, hostPort: 0, protocol: 'tcp', address: '127.0.0.1' }],
+    })
+    expect(await docker.containers.inspect(id)).toMatchObject({
+      name,
+      image,
+      state: 'created',
+      startedAt: null,
+      restart: 'unless-stopped',
+      cpuLimit: 0.5,
+      memoryLimitBytes: 64 * 2 ** 20,
+      env: expect.arrayContaining(['GREETING=你好']) as string[],
+      labels,
+    })
     await docker.containers.start(id)
     // What is so already is no error.
     await docker.containers.start(id)
@@ -94,7 +111,7 @@ describe.skipIf(!dockerIsThere)('Docker Engine', () => {
     await vi.waitFor(async () => expect((await text(await docker.containers.logs(id))).split('\n')).toHaveLength(7))
     expect(await text(await docker.containers.logs(id, { stderr: false }))).toBe('out 1\nout 2\nout 3\n')
     expect(await text(await docker.containers.logs(id), 'stderr')).toBe('err 1\nerr 2\nerr 3\n')
-    expect((await text(await docker.containers.logs(id, { tail: 1, timestamps: true })))).toMatch(/^\d{4}-\d\d-\d\dT\S+Z \w+ 3\n$/)
+    expect(await text(await docker.containers.logs(id, { tail: 1, timestamps: true }))).toMatch(/^\d{4}-\d\d-\d\dT\S+Z \w+ 3\n$/)
     const leave = new AbortController()
     const followed = await docker.containers.logs(id, { follow: true, tail: 0, signal: leave.signal })
     await docker.containers.kill(id)
@@ -114,7 +131,11 @@ describe.skipIf(!dockerIsThere)('Docker Engine', () => {
 
   it('runs commands, and terminals', async () => {
     const { id } = await started()
-    expect(await docker.execs.run(id, { command: ['sh', '-c', 'echo $A; echo no >&2; exit 3'], env: { A: 'b' } })).toEqual({ exitCode: 3, stdout: Buffer.from('b\n'), stderr: Buffer.from('no\n') })
+    expect(await docker.execs.run(id, { command: ['sh', '-c', 'echo $A; echo no >&2; exit 3'], env: { A: 'b' } })).toEqual({
+      exitCode: 3,
+      stdout: Buffer.from('b\n'),
+      stderr: Buffer.from('no\n'),
+    })
     await expect(docker.execs.run(id, { command: ['cat', '/bin/busybox'] }, { limitBytes: 1_000 })).rejects.toMatchObject({ kind: 'bad_answer' })
     const exec = await docker.execs.create(id, { command: ['sh'], tty: true, stdin: true })
     const stream = await docker.execs.attach(exec, { tty: true })

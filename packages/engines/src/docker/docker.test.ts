@@ -40,7 +40,10 @@ describe('versions of the API', () => {
 })
 
 describe('errors', () => {
-  const kindOf = async (status: number, message: string): Promise<unknown> => fake({ '/version': { status, body: { message } } }).docker.version().catch((error: unknown) => (error as { kind: string }).kind)
+  const kindOf = async (status: number, message: string): Promise<unknown> =>
+    fake({ '/version': { status, body: { message } } })
+      .docker.version()
+      .catch((error: unknown) => (error as { kind: string }).kind)
   it.each([
     [404, 'No such container: x', 'not_found'],
     [500, 'manifest for x:1 not found: manifest unknown', 'not_found'],
@@ -55,30 +58,110 @@ describe('errors', () => {
   ])('%i %s is %s', async (status, message, kind) => expect(await kindOf(status, message)).toBe(kind))
   it('nonsense is a bad answer', async () => {
     await expect(fake({ '/version': { body: '<html>' } }).docker.version()).rejects.toMatchObject({ kind: 'bad_answer' })
-    await expect(fake({ '/version': { body: { Version: 1 } } }).docker.version()).rejects.toMatchObject({ kind: 'bad_answer', message: expect.stringContaining('Version') as string })
+    await expect(fake({ '/version': { body: { Version: 1 } } }).docker.version()).rejects.toMatchObject({
+      kind: 'bad_answer',
+      message: expect.stringContaining('Version') as string,
+    })
   })
 })
 
 describe('shapes', () => {
   it('a container of the list', async () => {
-    const { docker } = fake({ '/containers/json': { body: [{ Id: 'a', Names: ['/other/alias', '/web'], Image: 'nginx', Created: 1_700_000_000, State: 'running', Status: 'Up', Labels: null, Ports: [{ IP: '::', PrivatePort: 80, PublicPort: 8080, Type: 'tcp' }, { PrivatePort: 443, Type: 'tcp' }] }] } })
-    expect(await docker.containers.list()).toMatchObject([{ name: 'web', labels: {}, mounts: [], ports: [{ address: '::', hostPort: 8080 }, { address: null, hostPort: null, containerPort: 443 }] }])
+    const { docker } = fake({
+      '/containers/json': {
+        body: [
+          {
+            Id: 'a',
+            Names: ['/other/alias', '/web'],
+            Image: 'nginx',
+            Created: 1_700_000_000,
+            State: 'running',
+            Status: 'Up',
+            Labels: null,
+            Ports: [
+              { IP: '::', PrivatePort: 80, PublicPort: 8080, Type: 'tcp' },
+              { PrivatePort: 443, Type: 'tcp' },
+            ],
+          },
+        ],
+      },
+    })
+    expect(await docker.containers.list()).toMatchObject([
+      {
+        name: 'web',
+        labels: {},
+        mounts: [],
+        ports: [
+          { address: '::', hostPort: 8080 },
+          { address: null, hostPort: null, containerPort: 443 },
+        ],
+      },
+    ])
   })
   it('figures, by cgroup 1 and 2, and none of processors at the first look', async () => {
-    const of = async (change: object) => fake({ '/containers/x/stats': { body: { read: '2026-01-01T00:00:01Z', cpu_stats: { cpu_usage: { total_usage: 3e9 }, system_cpu_usage: 20e9, online_cpus: 4 }, precpu_stats: { cpu_usage: { total_usage: 1e9 }, system_cpu_usage: 16e9 }, memory_stats: { usage: 1_000, limit: 5_000, stats: { inactive_file: 300 } }, networks: { eth0: { rx_bytes: 1, tx_bytes: 2 }, eth1: { rx_bytes: 10, tx_bytes: 20 } }, blkio_stats: { io_service_bytes_recursive: [{ op: 'Read', value: 5 }, { op: 'write', value: 6 }] }, pids_stats: { current: 7 }, ...change } } }).docker.containers.stats('x')
-    expect(await of({})).toEqual({ at: new Date('2026-01-01T00:00:01Z'), cpu: 2, cpuSeconds: 3, memoryBytes: 700, memoryLimitBytes: 5_000, receivedBytes: 11, sentBytes: 22, readBytes: 5, writtenBytes: 6, pids: 7 })
+    const of = async (change: object) =>
+      fake({
+        '/containers/x/stats': {
+          body: {
+            read: '2026-01-01T00:00:01Z',
+            cpu_stats: { cpu_usage: { total_usage: 3e9 }, system_cpu_usage: 20e9, online_cpus: 4 },
+            precpu_stats: { cpu_usage: { total_usage: 1e9 }, system_cpu_usage: 16e9 },
+            memory_stats: { usage: 1_000, limit: 5_000, stats: { inactive_file: 300 } },
+            networks: { eth0: { rx_bytes: 1, tx_bytes: 2 }, eth1: { rx_bytes: 10, tx_bytes: 20 } },
+            blkio_stats: {
+              io_service_bytes_recursive: [
+                { op: 'Read', value: 5 },
+                { op: 'write', value: 6 },
+              ],
+            },
+            pids_stats: { current: 7 },
+            ...change,
+          },
+        },
+      }).docker.containers.stats('x')
+    expect(await of({})).toEqual({
+      at: new Date('2026-01-01T00:00:01Z'),
+      cpu: 2,
+      cpuSeconds: 3,
+      memoryBytes: 700,
+      memoryLimitBytes: 5_000,
+      receivedBytes: 11,
+      sentBytes: 22,
+      readBytes: 5,
+      writtenBytes: 6,
+      pids: 7,
+    })
     expect(await of({ memory_stats: { usage: 1_000, limit: 5_000, stats: { total_inactive_file: 400 } } })).toMatchObject({ memoryBytes: 600 })
     expect(await of({ precpu_stats: { cpu_usage: { total_usage: 0 } } })).toMatchObject({ cpu: null })
     expect(await of({ blkio_stats: { io_service_bytes_recursive: null }, networks: undefined })).toMatchObject({ readBytes: 0, receivedBytes: 0 })
   })
   it('what a container is made from', () => {
-    expect(bodyOf({ image: 'a', command: [], env: { A: '1' }, ports: [{ containerPort: 80, hostPort: 8080, protocol: 'tcp' }, { containerPort: 80, hostPort: 8081, protocol: 'tcp' }], cpuLimit: 0.25, memoryLimitBytes: null, gpus: 2, health: { command: 'true', intervalMs: 1_000, timeoutMs: 500, retries: 2 } })).toMatchObject({
+    expect(
+      bodyOf({
+        image: 'a',
+        command: [],
+        env: { A: '1' },
+        ports: [
+          { containerPort: 80, hostPort: 8080, protocol: 'tcp' },
+          { containerPort: 80, hostPort: 8081, protocol: 'tcp' },
+        ],
+        cpuLimit: 0.25,
+        memoryLimitBytes: null,
+        gpus: 2,
+        health: { command: 'true', intervalMs: 1_000, timeoutMs: 500, retries: 2 },
+      }),
+    ).toMatchObject({
       Image: 'a',
       Cmd: undefined,
       Env: ['A=1'],
       ExposedPorts: { '80/tcp': {} },
       Healthcheck: { Test: ['CMD-SHELL', 'true'], Interval: 1e9, Timeout: 5e8, Retries: 2 },
-      HostConfig: { PortBindings: { '80/tcp': [{ HostPort: '8080' }, { HostPort: '8081' }] }, NanoCpus: 250_000_000, Memory: 0, DeviceRequests: [{ Count: 2, Capabilities: [['gpu']] }] },
+      HostConfig: {
+        PortBindings: { '80/tcp': [{ HostPort: '8080' }, { HostPort: '8081' }] },
+        NanoCpus: 250_000_000,
+        Memory: 0,
+        DeviceRequests: [{ Count: 2, Capabilities: [['gpu']] }],
+      },
     })
     expect(bodyOf({ image: 'a', gpus: ['GPU-1'] })).toMatchObject({ HostConfig: { DeviceRequests: [{ DeviceIDs: ['GPU-1'] }] } })
   })
@@ -94,18 +177,27 @@ describe('shapes', () => {
 describe('a pull', () => {
   const pull = async (...lines: object[]): Promise<PullProgress[]> => {
     const told: PullProgress[] = []
-    for await (const one of fake({ '/images/create': { body: lines.map((line) => JSON.stringify(line)).join('\r\n') } }).docker.images.pull('a:1')) told.push(one)
+    for await (const one of fake({ '/images/create': { body: lines.map((line) => JSON.stringify(line)).join('\r\n') } }).docker.images.pull('a:1'))
+      told.push(one)
     return told
   }
   it('tells its layers', async () => {
-    expect(await pull({ status: 'Pulling from a', id: '1' }, { status: 'Downloading', progressDetail: { current: 1, total: 2 }, progress: '[=> ]', id: 'aa' }, { status: 'Status: Downloaded' })).toEqual([
+    expect(
+      await pull(
+        { status: 'Pulling from a', id: '1' },
+        { status: 'Downloading', progressDetail: { current: 1, total: 2 }, progress: '[=> ]', id: 'aa' },
+        { status: 'Status: Downloaded' },
+      ),
+    ).toEqual([
       { id: '1', status: 'Pulling from a', currentBytes: null, totalBytes: null },
       { id: 'aa', status: 'Downloading', currentBytes: 1, totalBytes: 2 },
       { id: null, status: 'Status: Downloaded', currentBytes: null, totalBytes: null },
     ])
   })
   it('that fails on the way fails', async () => {
-    await expect(pull({ status: 'Downloading' }, { errorDetail: { message: 'unauthorized: authentication required' }, error: 'unauthorized' })).rejects.toMatchObject({ kind: 'unauthorized' })
+    await expect(
+      pull({ status: 'Downloading' }, { errorDetail: { message: 'unauthorized: authentication required' }, error: 'unauthorized' }),
+    ).rejects.toMatchObject({ kind: 'unauthorized' })
     await expect(pull({ error: 'write /x: no space left on device' })).rejects.toMatchObject({ kind: 'exhausted' })
   })
 })

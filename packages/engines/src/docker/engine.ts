@@ -41,8 +41,14 @@ export function createDocker(transport: DockerTransport): Docker {
         const path = withQuery('/volumes', { filters: JSON.stringify(options.labels === undefined ? {} : { label: options.labels }) })
         return ((await asker.json(z.object({ Volumes: z.array(volume).nullish() }), { path, ...signalOf(options) })).Volumes ?? []).map(shapeVolume)
       },
-      create: async (name, options = {}) => shapeVolume(await asker.json(volume, { method: 'POST', path: '/volumes/create', body: { Name: name, Labels: options.labels ?? {} }, ...signalOf(options) })),
-      remove: (name, options = {}) => asker.done({ method: 'DELETE', path: withQuery(`/volumes/${encodeURIComponent(name)}`, { force: String(options.force === true) }), ...signalOf(options) }).catch(unless('not_found')),
+      create: async (name, options = {}) =>
+        shapeVolume(
+          await asker.json(volume, { method: 'POST', path: '/volumes/create', body: { Name: name, Labels: options.labels ?? {} }, ...signalOf(options) }),
+        ),
+      remove: (name, options = {}) =>
+        asker
+          .done({ method: 'DELETE', path: withQuery(`/volumes/${encodeURIComponent(name)}`, { force: String(options.force === true) }), ...signalOf(options) })
+          .catch(unless('not_found')),
     },
     ping: (options = {}) => asker.done({ path: '/_ping', timeoutMs: 10_000, ...signalOf(options) }),
     async version(options = {}) {

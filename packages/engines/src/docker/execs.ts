@@ -41,13 +41,19 @@ export function createExecs(asker: DockerAsker): Execs {
     create,
     attach,
     inspect,
-    resize: (execId, { columns, rows }, options = {}) => asker.done({ method: 'POST', path: `/exec/${encodeURIComponent(execId)}/resize?h=${rows}&w=${columns}`, ...signalOf(options) }),
+    resize: (execId, { columns, rows }, options = {}) =>
+      asker.done({ method: 'POST', path: `/exec/${encodeURIComponent(execId)}/resize?h=${rows}&w=${columns}`, ...signalOf(options) }),
     async run(containerId, spec, options = {}) {
       const limitBytes = options.limitBytes ?? defaultLimitBytes
       const id = await create(containerId, spec, options)
       const said = { stdout: [] as Buffer[], stderr: [] as Buffer[] }
       let size = 0
-      for await (const { from, data } of through('/exec', await attach(id, { tty: false, ...signalOf(options) }), framesTaken(), options.signal) as AsyncIterable<Output>) {
+      for await (const { from, data } of through(
+        '/exec',
+        await attach(id, { tty: false, ...signalOf(options) }),
+        framesTaken(),
+        options.signal,
+      ) as AsyncIterable<Output>) {
         size += data.length
         if (size > limitBytes) throw new EngineError('bad_answer', `${spec.command[0] ?? ''} said more than ${limitBytes} bytes`)
         said[from].push(data)

@@ -12,7 +12,8 @@ const frame = (kind: number, text: string): Buffer => {
 const out = (text: string) => frame(1, text)
 const err = (text: string) => frame(2, text)
 /** Cut into pieces of so many bytes. */
-const cut = (whole: Buffer, size: number): Buffer[] => Array.from({ length: Math.ceil(whole.length / size) }, (_, n) => whole.subarray(n * size, (n + 1) * size))
+const cut = (whole: Buffer, size: number): Buffer[] =>
+  Array.from({ length: Math.ceil(whole.length / size) }, (_, n) => whole.subarray(n * size, (n + 1) * size))
 const taken = async (pieces: readonly Buffer[]): Promise<Output[]> => await Readable.from(pieces, { objectMode: false }).pipe(framesTaken()).toArray()
 const told = (outputs: readonly Output[]) => {
   const all: [string, string][] = []
@@ -54,7 +55,8 @@ describe('frames', () => {
 })
 
 describe('lines of JSON', () => {
-  const lines = async (pieces: readonly Buffer[]): Promise<unknown[]> => await Readable.from(pieces, { objectMode: false }).pipe(jsonLines('/x', 1_000)).toArray()
+  const lines = async (pieces: readonly Buffer[]): Promise<unknown[]> =>
+    await Readable.from(pieces, { objectMode: false }).pipe(jsonLines('/x', 1_000)).toArray()
   it.each([1, 5, 1_000])('say the same in pieces of %i bytes', async (size) => {
     expect(await lines(cut(Buffer.from('{"a":"智算"}\r\n\n{"b":2}\n{"c":3}'), size))).toEqual([{ a: '智算' }, { b: 2 }, { c: 3 }])
   })

@@ -29,7 +29,8 @@ export function framesTaken(): Transform {
       let at = 0
       let taken: Buffer[] = []
       const flush = () => {
-        if (taken.length > 0) this.push({ from, data: taken.length === 1 ? taken[0] : Buffer.concat(taken) } satisfies { from: string; data: Buffer | undefined })
+        if (taken.length > 0)
+          this.push({ from, data: taken.length === 1 ? taken[0] : Buffer.concat(taken) } satisfies { from: string; data: Buffer | undefined })
         taken = []
       }
       while (at < chunk.length) {

@@ -6,7 +6,10 @@ import { inspectedImage, listedImage, progress, shapeImage, shapeProgress } from
 import { dockerError, parsed, through, type DockerAsk, type DockerAsker } from './transport.ts'
 import type { Images, PullProgress, RegistryAuth } from './types.ts'
 
-const pruned = z.object({ ImagesDeleted: z.array(z.object({ Untagged: z.string().nullish(), Deleted: z.string().nullish() })).nullish(), SpaceReclaimed: z.number().nullish() })
+const pruned = z.object({
+  ImagesDeleted: z.array(z.object({ Untagged: z.string().nullish(), Deleted: z.string().nullish() })).nullish(),
+  SpaceReclaimed: z.number().nullish(),
+})
 /** A registry that is far away lets Docker wait before it says anything. */
 const pullMs = 300_000
 
@@ -21,7 +24,8 @@ export function nameAndTag(image: string): { name: string; tag: string } {
   return colon > image.lastIndexOf('/') ? { name: image.slice(0, colon), tag: image.slice(colon + 1) } : { name: image, tag: 'latest' }
 }
 
-const authOf = ({ username, password, serverAddress }: RegistryAuth): string => Buffer.from(JSON.stringify({ username, password, serveraddress: serverAddress ?? '' })).toString('base64url')
+const authOf = ({ username, password, serverAddress }: RegistryAuth): string =>
+  Buffer.from(JSON.stringify({ username, password, serveraddress: serverAddress ?? '' })).toString('base64url')
 
 export function createImages(asker: DockerAsker): Images {
   /** Says how it goes; what goes wrong after the head stands in a line. */
@@ -30,7 +34,10 @@ export function createImages(asker: DockerAsker): Images {
     for await (const line of through(ask.path, stream, jsonLines(ask.path), ask.signal)) {
       const raw = parsed(progress, line, ask.path)
       const error = raw.errorDetail?.message ?? raw.error
-      if (error !== null && error !== undefined) throw /unauthorized|authentication required|denied/i.test(error) && !/pull access denied/i.test(error) ? new EngineError('unauthorized', error) : dockerError(error, 500)
+      if (error !== null && error !== undefined)
+        throw /unauthorized|authentication required|denied/i.test(error) && !/pull access denied/i.test(error)
+          ? new EngineError('unauthorized', error)
+          : dockerError(error, 500)
       yield shapeProgress(raw)
     }
   }
@@ -52,11 +59,24 @@ export function createImages(asker: DockerAsker): Images {
     },
     pull(image, options = {}) {
       const { name, tag } = nameAndTag(image)
-      return told({ method: 'POST', path: withQuery('/images/create', { fromImage: name, tag }), timeoutMs: pullMs, ...(options.auth !== undefined && { headers: { 'x-registry-auth': authOf(options.auth) } }), ...signalOf(options) })
+      return told({
+        method: 'POST',
+        path: withQuery('/images/create', { fromImage: name, tag }),
+        timeoutMs: pullMs,
+        ...(options.auth !== undefined && { headers: { 'x-registry-auth': authOf(options.auth) } }),
+        ...signalOf(options),
+      })
     },
     async import(image, tar, options = {}) {
       const { name, tag } = nameAndTag(image)
-      const ask: DockerAsk = { method: 'POST', path: withQuery('/images/create', { fromSrc: '-', repo: name, tag, changes: options.changes ?? [] }), headers: { 'content-type': 'application/x-tar' }, body: tar, timeoutMs: pullMs, ...signalOf(options) }
+      const ask: DockerAsk = {
+        method: 'POST',
+        path: withQuery('/images/create', { fromSrc: '-', repo: name, tag, changes: options.changes ?? [] }),
+        headers: { 'content-type': 'application/x-tar' },
+        body: tar,
+        timeoutMs: pullMs,
+        ...signalOf(options),
+      }
       // To its end: what goes wrong is told on the way.
       for await (const _ of told(ask));
     },
@@ -64,10 +84,16 @@ export function createImages(asker: DockerAsker): Images {
       const target = nameAndTag(as)
       return asker.done({ method: 'POST', path: withQuery(`${at(name)}/tag`, { repo: target.name, tag: target.tag }), ...signalOf(options) })
     },
-    remove: (name, options = {}) => asker.done({ method: 'DELETE', path: withQuery(at(name), { force: String(options.force === true) }), timeoutMs: 120_000, ...signalOf(options) }),
+    remove: (name, options = {}) =>
+      asker.done({ method: 'DELETE', path: withQuery(at(name), { force: String(options.force === true) }), timeoutMs: 120_000, ...signalOf(options) }),
     async prune(options = {}) {
       const filters = JSON.stringify({ dangling: [options.all === true ? 'false' : 'true'] })
-      const { ImagesDeleted, SpaceReclaimed } = await asker.json(pruned, { method: 'POST', path: withQuery('/images/prune', { filters }), timeoutMs: 600_000, ...signalOf(options) })
+      const { ImagesDeleted, SpaceReclaimed } = await asker.json(pruned, {
+        method: 'POST',
+        path: withQuery('/images/prune', { filters }),
+        timeoutMs: 600_000,
+        ...signalOf(options),
+      })
       return { deleted: (ImagesDeleted ?? []).flatMap(({ Deleted }) => Deleted ?? []), freedBytes: SpaceReclaimed ?? 0 }
     },
   }

@@ -23,7 +23,13 @@ export const summary = z.object({
 
 const states: readonly ContainerState[] = ['created', 'running', 'paused', 'restarting', 'removing', 'exited', 'dead']
 const stateOf = (state: string): ContainerState => states.find((one) => one === state) ?? 'dead'
-const mountOf = (raw: z.output<typeof mountPoint>) => ({ type: raw.Type, name: raw.Name ?? null, source: raw.Source ?? '', path: raw.Destination, readOnly: raw.RW === false })
+const mountOf = (raw: z.output<typeof mountPoint>) => ({
+  type: raw.Type,
+  name: raw.Name ?? null,
+  source: raw.Source ?? '',
+  path: raw.Destination,
+  readOnly: raw.RW === false,
+})
 
 export function shapeSummary(raw: z.output<typeof summary>): ContainerSummary {
   return {
@@ -36,7 +42,12 @@ export function shapeSummary(raw: z.output<typeof summary>): ContainerSummary {
     state: stateOf(raw.State),
     status: raw.Status ?? '',
     labels: raw.Labels ?? {},
-    ports: (raw.Ports ?? []).map((port) => ({ address: port.IP ?? null, containerPort: port.PrivatePort, hostPort: port.PublicPort ?? null, protocol: port.Type })),
+    ports: (raw.Ports ?? []).map((port) => ({
+      address: port.IP ?? null,
+      containerPort: port.PrivatePort,
+      hostPort: port.PublicPort ?? null,
+      protocol: port.Type,
+    })),
     mounts: (raw.Mounts ?? []).map(mountOf),
   }
 }
@@ -74,7 +85,12 @@ export const detail = z.object({
     PortBindings: bindings.nullish(),
     RestartPolicy: z.object({ Name: z.string().nullish(), MaximumRetryCount: count }).nullish(),
   }),
-  NetworkSettings: z.object({ Ports: bindings.nullish(), Networks: z.record(z.string(), z.object({ IPAddress: z.string().nullish(), MacAddress: z.string().nullish() })).nullish() }).nullish(),
+  NetworkSettings: z
+    .object({
+      Ports: bindings.nullish(),
+      Networks: z.record(z.string(), z.object({ IPAddress: z.string().nullish(), MacAddress: z.string().nullish() })).nullish(),
+    })
+    .nullish(),
   Mounts: z.array(mountPoint).nullish(),
 })
 
@@ -90,7 +106,12 @@ function portsOf(raw: z.output<typeof bindings> | null | undefined): Port[] {
     const [port, protocol = 'tcp'] = key.split('/')
     const containerPort = Number(port)
     if (bound === null || bound === undefined || bound.length === 0) return [{ address: null, containerPort, hostPort: null, protocol }]
-    return bound.map(({ HostIp, HostPort }) => ({ address: HostIp ?? null, containerPort, hostPort: HostPort === null || HostPort === undefined || HostPort === '' ? null : Number(HostPort), protocol }))
+    return bound.map(({ HostIp, HostPort }) => ({
+      address: HostIp ?? null,
+      containerPort,
+      hostPort: HostPort === null || HostPort === undefined || HostPort === '' ? null : Number(HostPort),
+      protocol,
+    }))
   })
 }
 
@@ -123,13 +144,21 @@ export function shapeDetail(raw: z.output<typeof detail>): ContainerDetail {
     // Of one that does not run there are only those that were asked for.
     ports: portsOf(Object.keys(raw.NetworkSettings?.Ports ?? {}).length > 0 ? raw.NetworkSettings?.Ports : host.PortBindings),
     mounts: (raw.Mounts ?? []).map(mountOf),
-    networks: Object.entries(raw.NetworkSettings?.Networks ?? {}).map(([name, network]) => ({ name, address: network.IPAddress ?? '', mac: network.MacAddress ?? '' })),
+    networks: Object.entries(raw.NetworkSettings?.Networks ?? {}).map(([name, network]) => ({
+      name,
+      address: network.IPAddress ?? '',
+      mac: network.MacAddress ?? '',
+    })),
     cpuLimit: (host.NanoCpus ?? 0) > 0 ? (host.NanoCpus ?? 0) / 1e9 : null,
     memoryLimitBytes: (host.Memory ?? 0) > 0 ? (host.Memory ?? 0) : null,
   }
 }
 
-const cpu = z.object({ cpu_usage: z.object({ total_usage: z.number(), percpu_usage: z.array(z.number()).nullish() }), system_cpu_usage: count, online_cpus: count })
+const cpu = z.object({
+  cpu_usage: z.object({ total_usage: z.number(), percpu_usage: z.array(z.number()).nullish() }),
+  system_cpu_usage: count,
+  online_cpus: count,
+})
 export const stats = z.object({
   read: z.string(),
   cpu_stats: cpu,
@@ -145,7 +174,8 @@ export function shapeStats(raw: z.output<typeof stats>): ContainerStats {
   // As `docker stats` counts: what the kernel would give back at once is not used. cgroup 2, then 1.
   const reclaimable = memory?.stats?.['inactive_file'] ?? memory?.stats?.['total_inactive_file'] ?? memory?.stats?.['cache'] ?? 0
   const nics = Object.values(raw.networks ?? {})
-  const io = (op: string): number => (raw.blkio_stats?.io_service_bytes_recursive ?? []).filter((one) => one.op.toLowerCase() === op).reduce((sum, { value }) => sum + value, 0)
+  const io = (op: string): number =>
+    (raw.blkio_stats?.io_service_bytes_recursive ?? []).filter((one) => one.op.toLowerCase() === op).reduce((sum, { value }) => sum + value, 0)
   return {
     at: new Date(raw.read),
     cpu: shareOf(raw),
@@ -169,7 +199,14 @@ function shareOf({ cpu_stats: now, precpu_stats: before }: z.output<typeof stats
   return Math.max(0, ((now.cpu_usage.total_usage - before.cpu_usage.total_usage) / system) * processors)
 }
 
-export const listedImage = z.object({ Id: z.string(), RepoTags: z.array(z.string()).nullish(), RepoDigests: z.array(z.string()).nullish(), Created: z.number(), Size: z.number(), Labels: text.nullish() })
+export const listedImage = z.object({
+  Id: z.string(),
+  RepoTags: z.array(z.string()).nullish(),
+  RepoDigests: z.array(z.string()).nullish(),
+  Created: z.number(),
+  Size: z.number(),
+  Labels: text.nullish(),
+})
 export function shapeImage(raw: z.output<typeof listedImage>): Image {
   return {
     id: raw.Id,
@@ -188,7 +225,15 @@ export const inspectedImage = z.object({
   Size: z.number(),
   Os: z.string().nullish(),
   Architecture: z.string().nullish(),
-  Config: z.object({ Labels: text.nullish(), Cmd: z.array(z.string()).nullish(), Entrypoint: z.array(z.string()).nullish(), Env: z.array(z.string()).nullish(), ExposedPorts: z.record(z.string(), z.unknown()).nullish() }).nullish(),
+  Config: z
+    .object({
+      Labels: text.nullish(),
+      Cmd: z.array(z.string()).nullish(),
+      Entrypoint: z.array(z.string()).nullish(),
+      Env: z.array(z.string()).nullish(),
+      ExposedPorts: z.record(z.string(), z.unknown()).nullish(),
+    })
+    .nullish(),
 })
 
 /** A line of a pull or an import. */
@@ -199,12 +244,31 @@ export const progress = z.object({
   error: z.string().nullish(),
   errorDetail: z.object({ message: z.string().nullish() }).nullish(),
 })
-export const shapeProgress = (raw: z.output<typeof progress>): PullProgress => ({ id: raw.id ?? null, status: raw.status ?? '', currentBytes: raw.progressDetail?.current ?? null, totalBytes: raw.progressDetail?.total ?? null })
+export const shapeProgress = (raw: z.output<typeof progress>): PullProgress => ({
+  id: raw.id ?? null,
+  status: raw.status ?? '',
+  currentBytes: raw.progressDetail?.current ?? null,
+  totalBytes: raw.progressDetail?.total ?? null,
+})
 
-export const volume = z.object({ Name: z.string(), Driver: z.string(), Mountpoint: z.string(), CreatedAt: z.string().nullish(), Labels: text.nullish(), UsageData: z.object({ Size: z.number(), RefCount: z.number() }).nullish() })
+export const volume = z.object({
+  Name: z.string(),
+  Driver: z.string(),
+  Mountpoint: z.string(),
+  CreatedAt: z.string().nullish(),
+  Labels: text.nullish(),
+  UsageData: z.object({ Size: z.number(), RefCount: z.number() }).nullish(),
+})
 export function shapeVolume(raw: z.output<typeof volume>): Volume {
   const size = raw.UsageData?.Size ?? -1
-  return { name: raw.Name, driver: raw.Driver, path: raw.Mountpoint, createdAt: dateOf(raw.CreatedAt), labels: raw.Labels ?? {}, sizeBytes: size < 0 ? null : size }
+  return {
+    name: raw.Name,
+    driver: raw.Driver,
+    path: raw.Mountpoint,
+    createdAt: dateOf(raw.CreatedAt),
+    labels: raw.Labels ?? {},
+    sizeBytes: size < 0 ? null : size,
+  }
 }
 
 export const event = z.object({

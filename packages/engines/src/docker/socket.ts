@@ -11,7 +11,13 @@ export function socketTransport(socketPath: string = defaultSocketPath): DockerT
     new Promise<{ answer: IncomingMessage; joined: Duplex | null }>((resolve, reject) => {
       const { body, signal } = ask
       if (signal?.aborted === true) return reject(new EngineError('cancelled', 'cancelled', { cause: signal.reason }))
-      const request = httpRequest({ socketPath, agent: false, method: ask.method ?? 'GET', path: ask.path, headers: { host: 'docker', ...ask.headers, ...(upgrade && { connection: 'Upgrade', upgrade: 'tcp' }) } })
+      const request = httpRequest({
+        socketPath,
+        agent: false,
+        method: ask.method ?? 'GET',
+        path: ask.path,
+        headers: { host: 'docker', ...ask.headers, ...(upgrade && { connection: 'Upgrade', upgrade: 'tcp' }) },
+      })
       const abort = () => request.destroy(new Error('cancelled'))
       const timer = setTimeout(() => request.destroy(new Error(`${ask.path}: no answer in time`)), ask.timeoutMs ?? defaultTimeoutMs)
       signal?.addEventListener('abort', abort, { once: true })
@@ -46,7 +52,16 @@ export function socketTransport(socketPath: string = defaultSocketPath): DockerT
       return { status: answer.statusCode ?? 0, headers: answer.headers, stream: answer }
     },
     async attach(execId, { tty, signal }) {
-      const { answer, joined } = await begin({ method: 'POST', path: `/exec/${encodeURIComponent(execId)}/start`, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ Detach: false, Tty: tty }), signal }, true)
+      const { answer, joined } = await begin(
+        {
+          method: 'POST',
+          path: `/exec/${encodeURIComponent(execId)}/start`,
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ Detach: false, Tty: tty }),
+          signal,
+        },
+        true,
+      )
       return joined === null ? { status: answer.statusCode ?? 0, stream: answer as Readable as Duplex } : { status: 200, stream: joined }
     },
   }

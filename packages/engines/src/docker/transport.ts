@@ -27,7 +27,10 @@ export interface DockerAnswer {
 export interface DockerTransport {
   request(ask: DockerAsk): Promise<DockerAnswer>
   /** Starts an exec and joins it: a status of 200 comes with a stream both ways, any other with what Docker says. */
-  attach(execId: string, options: { readonly tty: boolean; readonly signal?: AbortSignal | undefined }): Promise<{ readonly status: number; readonly stream: Duplex }>
+  attach(
+    execId: string,
+    options: { readonly tty: boolean; readonly signal?: AbortSignal | undefined },
+  ): Promise<{ readonly status: number; readonly stream: Duplex }>
 }
 
 export const defaultTimeoutMs = 30_000
@@ -139,7 +142,9 @@ export function through<T extends Transform>(path: string, source: Readable, sin
 
 function brokenOff(path: string, error: unknown, signal: AbortSignal | undefined): EngineError {
   if (error instanceof EngineError) return error
-  return signal?.aborted === true ? new EngineError('cancelled', 'cancelled', { cause: error }) : new EngineError('unreachable', `${path}: the answer broke off`, { cause: error })
+  return signal?.aborted === true
+    ? new EngineError('cancelled', 'cancelled', { cause: error })
+    : new EngineError('unreachable', `${path}: the answer broke off`, { cause: error })
 }
 
 export function jsonOf(path: string, text: string): unknown {
@@ -171,7 +176,8 @@ export function dockerError(message: string, status: number): EngineError {
 function kindOf(message: string, status: number): EngineErrorKind {
   if (/no space left on device|cannot allocate memory|all predefined address pools/i.test(message)) return 'exhausted'
   if (/port is already allocated|address already in use/i.test(message)) return 'conflict'
-  if (/No such (container|image|exec|volume|network)|manifest unknown|manifest for .* not found|pull access denied|not found: manifest/i.test(message)) return 'not_found'
+  if (/No such (container|image|exec|volume|network)|manifest unknown|manifest for .* not found|pull access denied|not found: manifest/i.test(message))
+    return 'not_found'
   if (/could not select device driver|unknown runtime|not supported/i.test(message)) return 'unsupported'
   if (status === 401 || status === 403) return 'unauthorized'
   if (status === 404) return 'not_found'

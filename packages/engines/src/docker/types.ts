@@ -138,7 +138,9 @@ export interface Signalled {
 
 export interface Containers {
   /** @param options.labels `key` or `key=value`, all of which hold */
-  list(options?: Signalled & { readonly all?: boolean; readonly labels?: readonly string[]; readonly ids?: readonly string[] }): Promise<readonly ContainerSummary[]>
+  list(
+    options?: Signalled & { readonly all?: boolean; readonly labels?: readonly string[]; readonly ids?: readonly string[] },
+  ): Promise<readonly ContainerSummary[]>
   inspect(id: string, options?: Signalled): Promise<ContainerDetail>
   /** @returns Docker's id. @throws EngineError `conflict` where the name is taken, `not_found` where the image is not there */
   create(name: string, spec: ContainerSpec, options?: Signalled): Promise<{ readonly id: string; readonly warnings: readonly string[] }>
@@ -185,7 +187,11 @@ export interface Execs {
   /** @returns the exit code null as long as it runs */
   inspect(execId: string, options?: Signalled): Promise<{ readonly running: boolean; readonly exitCode: number | null; readonly pid: number }>
   /** Runs to its end. @throws EngineError `bad_answer` where it says more than `limitBytes`, default 1 MiB */
-  run(containerId: string, spec: Omit<ExecSpec, 'tty' | 'stdin'>, options?: Signalled & { readonly limitBytes?: number }): Promise<{ readonly exitCode: number; readonly stdout: Buffer; readonly stderr: Buffer }>
+  run(
+    containerId: string,
+    spec: Omit<ExecSpec, 'tty' | 'stdin'>,
+    options?: Signalled & { readonly limitBytes?: number },
+  ): Promise<{ readonly exitCode: number; readonly stdout: Buffer; readonly stderr: Buffer }>
 }
 
 export interface Image {
@@ -293,6 +299,13 @@ export interface Docker {
    * @param options.since seconds, by the node's clock
    * @param options.types such as `container`
    */
-  events(options?: Signalled & { readonly since?: number; readonly types?: readonly string[]; readonly labels?: readonly string[]; readonly onOpen?: () => void }): AsyncIterable<DockerEvent>
-  diskUsage(options?: Signalled): Promise<{ readonly layersBytes: number; readonly images: readonly Image[]; readonly volumes: readonly Volume[]; readonly containers: readonly { readonly id: string; readonly writtenBytes: number }[] }>
+  events(
+    options?: Signalled & { readonly since?: number; readonly types?: readonly string[]; readonly labels?: readonly string[]; readonly onOpen?: () => void },
+  ): AsyncIterable<DockerEvent>
+  diskUsage(options?: Signalled): Promise<{
+    readonly layersBytes: number
+    readonly images: readonly Image[]
+    readonly volumes: readonly Volume[]
+    readonly containers: readonly { readonly id: string; readonly writtenBytes: number }[]
+  }>
 }

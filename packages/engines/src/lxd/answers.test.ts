@@ -53,9 +53,9 @@ const page = '<!doctype html><html><body>Sign in</body></html>'
 const whole = JSON.stringify({ type: 'sync', status_code: 200, metadata: [instance()] })
 const answers: Record<string, { kind: EngineErrorKind; reply: Reply }> = {
   'a web page': { kind: 'bad_answer', reply: { text: page } },
-  'nothing': { kind: 'bad_answer', reply: { text: '' } },
+  nothing: { kind: 'bad_answer', reply: { text: '' } },
   'half an answer': { kind: 'bad_answer', reply: { text: whole.slice(0, 60) } },
-  'null': { kind: 'bad_answer', reply: { json: null } },
+  null: { kind: 'bad_answer', reply: { json: null } },
   'a list': { kind: 'bad_answer', reply: { json: [1, 2] } },
   'another envelope': { kind: 'bad_answer', reply: { json: { ok: true, data: {} } } },
   'numbers for words': { kind: 'bad_answer', reply: { json: { type: 'sync', operation: 5, metadata: {} } } },
@@ -83,7 +83,8 @@ const answers: Record<string, { kind: EngineErrorKind; reply: Reply }> = {
 describe.each(Object.entries(calls))('%s', (_, call) => {
   it.each(Object.entries(answers))('takes %s for what it is', async (__, { kind, reply }) => {
     fake.on('GET /1.0', reply)
-    for (const path of ['/1.0/instances', '/1.0/instances/one', '/1.0/networks', '/1.0/images', '/1.0/storage-pools', '/1.0/resources']) fake.on(`GET ${path}`, reply)
+    for (const path of ['/1.0/instances', '/1.0/instances/one', '/1.0/networks', '/1.0/images', '/1.0/storage-pools', '/1.0/resources'])
+      fake.on(`GET ${path}`, reply)
     for (const what of everything) fake.on(what, reply)
     expect(await outcome(call())).toBe(kind)
   })
@@ -95,11 +96,14 @@ describe('answers of a wrong shape', () => {
     for (const path of ['/1.0/instances', '/1.0/images', '/1.0/networks']) fake.on(`GET ${path}`, ...shapes.map((shape) => sync(shape)))
     for (const shape of shapes) expect([shape, await outcome(calls[name]?.() ?? Promise.resolve())]).toEqual([shape, 'bad_answer'])
   })
-  it.each([undefined, null, {}, { auth: 7 }, { auth: 'trusted', api_extensions: 'all' }, { auth: 'trusted', environment: [] }])('the server is not %j', async (about) => {
-    fake.on('GET /1.0', sync(about))
-    expect(await outcome(engine.info())).toBe('bad_answer')
-    expect(await outcome(engine.instances.create(spec))).toBe('bad_answer')
-  })
+  it.each([undefined, null, {}, { auth: 7 }, { auth: 'trusted', api_extensions: 'all' }, { auth: 'trusted', environment: [] }])(
+    'the server is not %j',
+    async (about) => {
+      fake.on('GET /1.0', sync(about))
+      expect(await outcome(engine.info())).toBe('bad_answer')
+      expect(await outcome(engine.instances.create(spec))).toBe('bad_answer')
+    },
+  )
   it.each([undefined, {}, { id: 7 }, { id: 'op', status_code: 'done' }])('an operation is not %j', async (operation) => {
     fake.on('GET /1.0/operations/op/wait', sync(operation))
     expect(await outcome(engine.instances.resize('one', size))).toBe('bad_answer')
@@ -127,9 +131,36 @@ describe('answers of a wrong shape', () => {
     expect(await outcome(engine.networks.list())).toBe('succeeded')
   })
   it('dates, sizes and states that nobody knows are null or unknown', async () => {
-    fake.on('GET /1.0/instances', sync([instance({ created_at: '0001-01-01T00:00:00Z', status: 'Odd', status_code: 999, config: { 'limits.memory': '50%' }, devices: {}, location: 'none', state: null })]))
+    fake.on(
+      'GET /1.0/instances',
+      sync([
+        instance({
+          created_at: '0001-01-01T00:00:00Z',
+          status: 'Odd',
+          status_code: 999,
+          config: { 'limits.memory': '50%' },
+          devices: {},
+          location: 'none',
+          state: null,
+        }),
+      ]),
+    )
     expect(await engine.instances.list()).toEqual([
-      { name: 'one', type: 'container', power: 'unknown', engineStatus: 'Odd', cpuCores: null, memoryBytes: null, diskBytes: null, tags: {}, addresses: [], nic: null, gpus: [], location: null, createdAt: null },
+      {
+        name: 'one',
+        type: 'container',
+        power: 'unknown',
+        engineStatus: 'Odd',
+        cpuCores: null,
+        memoryBytes: null,
+        diskBytes: null,
+        tags: {},
+        addresses: [],
+        nic: null,
+        gpus: [],
+        location: null,
+        createdAt: null,
+      },
     ])
     fake.on('GET /1.0/instances', sync([instance({ created_at: 'yesterday' })]))
     expect((await engine.instances.list())[0]?.createdAt).toBeNull()
@@ -309,12 +340,38 @@ describe('info', () => {
 
 describe('Incus 6', () => {
   const incus = server(
-    { auth_methods: ['tls', 'oidc'], auth_user_name: 'root', auth_user_method: 'unix', api_status: 'stable', api_extensions: ['instances', 'event_lifecycle', 'resources', 'virtual-machines', 'instances_rebuild', 'cloud_init', 'instance_oci', 'network_load_balancer_health_check'] },
-    { server: 'incus', server_version: '6.0.4', driver: 'lxc | qemu', driver_version: '6.0.4 | 9.0.4', storage_supported_drivers: [{ Name: 'lvm', Version: '2.03', Remote: false }], server_lxc_features: {} },
+    {
+      auth_methods: ['tls', 'oidc'],
+      auth_user_name: 'root',
+      auth_user_method: 'unix',
+      api_status: 'stable',
+      api_extensions: [
+        'instances',
+        'event_lifecycle',
+        'resources',
+        'virtual-machines',
+        'instances_rebuild',
+        'cloud_init',
+        'instance_oci',
+        'network_load_balancer_health_check',
+      ],
+    },
+    {
+      server: 'incus',
+      server_version: '6.0.4',
+      driver: 'lxc | qemu',
+      driver_version: '6.0.4 | 9.0.4',
+      storage_supported_drivers: [{ Name: 'lvm', Version: '2.03', Remote: false }],
+      server_lxc_features: {},
+    },
   )
   it('is taken as it is', async () => {
     fake.on('GET /1.0', incus)
-    expect(await engine.info()).toMatchObject({ product: 'incus', version: '6.0.4', instanceTypes: { vm: { available: true }, container: { available: true } } })
+    expect(await engine.info()).toMatchObject({
+      product: 'incus',
+      version: '6.0.4',
+      instanceTypes: { vm: { available: true }, container: { available: true } },
+    })
     await engine.instances.create({ ...spec, type: 'vm', userData: 'x' })
     expect(fake.last('POST', '/1.0/instances').json).toMatchObject({ type: 'virtual-machine', config: { 'cloud-init.user-data': 'x' } })
     await engine.instances.rebuild('one', { imageFingerprint: 'b' })
@@ -323,12 +380,33 @@ describe('Incus 6', () => {
   it('may leave fields out, and add others', async () => {
     fake.on('GET /1.0', sync({ auth: 'trusted', api_extensions: extensions, environment: { server: 'incus' }, more: { of: 'it' } }))
     expect(await engine.info()).toMatchObject({ product: 'incus', version: '', hostName: '' })
-    fake.on('GET /1.0/instances', sync([{ name: 'bare', type: 'container', status: 'Running', status_code: 103, project: 'default', access: {}, state: { status: 'Running', status_code: 103, os_info: {}, started_at: 'x' } }]))
+    fake.on(
+      'GET /1.0/instances',
+      sync([
+        {
+          name: 'bare',
+          type: 'container',
+          status: 'Running',
+          status_code: 103,
+          project: 'default',
+          access: {},
+          state: { status: 'Running', status_code: 103, os_info: {}, started_at: 'x' },
+        },
+      ]),
+    )
     expect(await engine.instances.list()).toMatchObject([{ name: 'bare', power: 'running', tags: {}, addresses: [] }])
     expect(await engine.instances.usage()).toMatchObject([{ name: 'bare', cpuSeconds: 0, memoryBytes: 0, diskBytes: null, processes: 0 }])
-    fake.on('GET /1.0/images', sync([{ fingerprint: 'f'.repeat(64), architecture: 'aarch64', size: 1, aliases: null, properties: null, profiles: ['default'] }]))
+    fake.on(
+      'GET /1.0/images',
+      sync([{ fingerprint: 'f'.repeat(64), architecture: 'aarch64', size: 1, aliases: null, properties: null, profiles: ['default'] }]),
+    )
     expect(await engine.images.list()).toMatchObject([{ name: 'ffffffffffff', type: 'container', os: null }])
-    fake.on('GET /1.0/networks', sync([{ name: 'incusbr0', managed: true, type: 'bridge', status: 'Created', config: { 'ipv4.address': 'none', 'ipv6.address': 'fd42::1/64' } }]))
-    expect(await engine.networks.list()).toEqual([{ name: 'incusbr0', description: '', managed: true, kind: 'bridge', ipv4: null, ipv6: 'fd42::1/64', nat: false, tags: {}, usedBy: [] }])
+    fake.on(
+      'GET /1.0/networks',
+      sync([{ name: 'incusbr0', managed: true, type: 'bridge', status: 'Created', config: { 'ipv4.address': 'none', 'ipv6.address': 'fd42::1/64' } }]),
+    )
+    expect(await engine.networks.list()).toEqual([
+      { name: 'incusbr0', description: '', managed: true, kind: 'bridge', ipv4: null, ipv6: 'fd42::1/64', nat: false, tags: {}, usedBy: [] },
+    ])
   })
 })

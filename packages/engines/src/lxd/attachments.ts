@@ -13,8 +13,12 @@ const isOf = (name: VolumeName, device: Readonly<Record<string, string>> | undef
   device?.['type'] === 'disk' && device['pool'] === name.pool && device['source'] === name.volume
 
 /** Volumes are attached as disk devices of instances. */
-export function createAttachments(transport: Transport, get: (name: VolumeName, options: CallOptions) => Promise<Volume | null>): Pick<Volumes, 'attach' | 'detach' | 'attachedTo'> {
-  const findInstance = async (name: string, options: CallOptions) => (await find(transport, `/1.0/instances/${encodeURIComponent(name)}`, instance, 'instance', options))?.raw ?? null
+export function createAttachments(
+  transport: Transport,
+  get: (name: VolumeName, options: CallOptions) => Promise<Volume | null>,
+): Pick<Volumes, 'attach' | 'detach' | 'attachedTo'> {
+  const findInstance = async (name: string, options: CallOptions) =>
+    (await find(transport, `/1.0/instances/${encodeURIComponent(name)}`, instance, 'instance', options))?.raw ?? null
 
   return {
     async attach(name, to, options = {}) {
@@ -28,7 +32,9 @@ export function createAttachments(transport: Transport, get: (name: VolumeName, 
           if (isOf(name, device) && (device?.['path'] ?? null) === to.path) return null
           const devices = Object.entries(raw.expanded_devices ?? raw.devices ?? {}).map(([each, { path }]) => ({ device: each, path: path ?? null }))
           checkAttachment(volume, to, { type: raw.type === 'virtual-machine' ? 'vm' : 'container', devices })
-          return { devices: { ...raw.devices, [to.device]: { type: 'disk', pool: name.pool, source: name.volume, ...(to.path !== null && { path: to.path }) } } }
+          return {
+            devices: { ...raw.devices, [to.device]: { type: 'disk', pool: name.pool, source: name.volume, ...(to.path !== null && { path: to.path }) } },
+          }
         },
         options,
       )

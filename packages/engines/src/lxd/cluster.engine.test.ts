@@ -12,7 +12,17 @@ import { ownImage, shell, socketPath } from './testing.ts'
 
 const script = new URL('../../../../tests/support/lxd-cluster.sh', import.meta.url).pathname
 const folder = join(tmpdir(), 'zhisuan-lxd-cluster')
-const spec: NetworkSpec = { name: 'zskept', description: '', ipv4: '10.88.0.1/24', dhcp: true, dnsDomain: null, nat: true, natAddress: null, acl: null, tags: { owner: 'cluster' } }
+const spec: NetworkSpec = {
+  name: 'zskept',
+  description: '',
+  ipv4: '10.88.0.1/24',
+  dhcp: true,
+  dnsDomain: null,
+  nat: true,
+  natAddress: null,
+  acl: null,
+  tags: { owner: 'cluster' },
+}
 
 /** Two members, started and stopped here, in namespaces of their own. */
 describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('a cluster', () => {
@@ -31,7 +41,15 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('a c
   hostConformance('A cluster of LXD', makeEngine, { type: 'container', prefix: 'zs-host-', cluster: true, tells: false, place })
   // On the member that is not asked.
   storageConformance('A cluster of LXD', makeEngine, { type: 'container', prefix: 'zs-vol-', machines: true, host: 'two', place })
-  networkConformance('A cluster of LXD', makeEngine, { type: 'container', prefix: 'zsn', machines: true, cluster: true, range: '10.200', outside: '198.18.200', place })
+  networkConformance('A cluster of LXD', makeEngine, {
+    type: 'container',
+    prefix: 'zsn',
+    machines: true,
+    cluster: true,
+    range: '10.200',
+    outside: '198.18.200',
+    place,
+  })
 
   describe('and its networks', () => {
     const engine = makeEngine()
@@ -60,7 +78,10 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('a c
       await networks.apply(on)
       const forward = { address: '198.18.200.1', description: 'x', target: '10.200.2.5', ports: [] }
       const path = `/1.0/networks/${on.name}/forwards`
-      const members = async () => (await query<{ location: string; description: string }[]>(`${path}?recursion=1`)).map(({ location, description }) => `${location} ${description}`).sort()
+      const members = async () =>
+        (await query<{ location: string; description: string }[]>(`${path}?recursion=1`))
+          .map(({ location, description }) => `${location} ${description}`)
+          .sort()
       await networks.forwards.apply(on.name, forward)
       expect(await members()).toEqual(['one x', 'two x'])
       await query('-X', 'DELETE', `${path}/${forward.address}?target=two`)

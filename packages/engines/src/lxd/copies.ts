@@ -12,7 +12,13 @@ import { updateInstance } from './update.ts'
  * request does not name: what the source has and the copy is not to have is named empty. The
  * engine gives the copy hardware addresses and an instance id of its own.
  */
-export async function asCopy(transport: Transport, body: CreateBody, spec: InstanceSpec, of: NonNullable<InstanceSpec['copyOf']>, options: CallOptions): Promise<CreateBody> {
+export async function asCopy(
+  transport: Transport,
+  body: CreateBody,
+  spec: InstanceSpec,
+  of: NonNullable<InstanceSpec['copyOf']>,
+  options: CallOptions,
+): Promise<CreateBody> {
   const path = `/1.0/instances/${encodeURIComponent(of.instance)}`
   const whole = (await find(transport, path, instance, 'instance', options))?.raw
   const source = of.snapshot === null ? whole : await findSnapshot(transport, of.instance, of.snapshot, options)
@@ -26,7 +32,12 @@ export async function asCopy(transport: Transport, body: CreateBody, spec: Insta
     ...body,
     // Between two members of a cluster, it is not taken from the source.
     ...(whole.architecture !== undefined && whole.architecture !== null && { architecture: whole.architecture }),
-    source: { type: 'copy', source: of.snapshot === null ? of.instance : `${of.instance}/${of.snapshot}`, instance_only: true, ...(of.snapshot === null && { allow_inconsistent: true }) },
+    source: {
+      type: 'copy',
+      source: of.snapshot === null ? of.instance : `${of.instance}/${of.snapshot}`,
+      instance_only: true,
+      ...(of.snapshot === null && { allow_inconsistent: true }),
+    },
     config: { ...Object.fromEntries(inherited.map((key) => [key, ''])), ...body.config },
     devices: { ...Object.fromEntries(Object.keys(source.devices ?? {}).map((device) => [device, { type: 'none' }])), ...body.devices },
   }

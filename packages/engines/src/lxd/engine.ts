@@ -108,7 +108,9 @@ export function createLxdEngine(connection: LxdConnection): ComputeEngine {
         version: info.environment?.server_version ?? '',
         hostName: info.environment?.server_name ?? '',
         instanceTypes: {
-          vm: extensions.includes('virtual-machines') ? await driver('qemu') : { available: false, reason: 'the server lacks the API extension virtual-machines' },
+          vm: extensions.includes('virtual-machines')
+            ? await driver('qemu')
+            : { available: false, reason: 'the server lacks the API extension virtual-machines' },
           container: await driver('lxc'),
         },
         extensions,
@@ -125,7 +127,9 @@ export function createLxdEngine(connection: LxdConnection): ComputeEngine {
             return parse(resources, metadata, 'resources')
           }),
         ),
-        transport.ask('/1.0/instances', { query: { recursion: '1' }, signal: options.signal }).then(({ metadata }) => parse(z.array(instance), metadata, 'instances')),
+        transport
+          .ask('/1.0/instances', { query: { recursion: '1' }, signal: options.signal })
+          .then(({ metadata }) => parse(z.array(instance), metadata, 'instances')),
         pools.usable(options),
       ])
       const spaces = (await Promise.all(usable.map((pool) => pools.spaces(pool, options)))).flat()
@@ -221,8 +225,7 @@ export function createLxdEngine(connection: LxdConnection): ComputeEngine {
 
   /** Why the server did not load a driver, in its own words. */
   async function reasonAgainst(driver: 'qemu' | 'lxc', loaded: string, options: CallOptions): Promise<string> {
-    const fallback =
-      loaded === '' ? 'the server loaded no instance driver' : `the server loaded only the driver ${loaded}, not ${driver}`
+    const fallback = loaded === '' ? 'the server loaded no instance driver' : `the server loaded only the driver ${loaded}, not ${driver}`
     try {
       const { metadata } = await transport.ask('/1.0/warnings', { query: { recursion: '1' }, signal: options.signal })
       const said = parse(z.array(warning), metadata, 'warnings')

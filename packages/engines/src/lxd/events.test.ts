@@ -66,7 +66,15 @@ describe('the event stream', () => {
   })
   it.each<[string, string, object | null, [string, string, string | null][]]>([
     ['network-created', '/1.0/networks/net?project=default', null, [['network', 'net', null]]],
-    ['network-renamed', '/1.0/networks/new', { old_name: 'old' }, [['network', 'old', null], ['network', 'new', null]]],
+    [
+      'network-renamed',
+      '/1.0/networks/new',
+      { old_name: 'old' },
+      [
+        ['network', 'old', null],
+        ['network', 'new', null],
+      ],
+    ],
     ['network-acl-updated', '/1.0/network-acls/acl', null, [['acl', 'acl', null]]],
     ['network-forward-created', '/1.0/networks/net/forwards/198.18.1.1', null, [['forward', '198.18.1.1', 'net']]],
     ['network-forward-deleted', '/1.0/networks/net/forwards/fd00%3A%3A1', null, [['forward', 'fd00::1', 'net']]],
@@ -77,11 +85,27 @@ describe('the event stream', () => {
     ['storage-volume-snapshot-created', '/1.0/storage-pools/fast/volumes/custom/default_data/snapshots/s', null, [['volume-snapshot', 's', 'fast/data']]],
     ['storage-volume-created', '/1.0/storage-pools/fast/volumes/container/one', null, []],
     ['instance-snapshot-created', '/1.0/instances/one/snapshots/s', null, [['instance-snapshot', 's', 'one']]],
-    ['instance-snapshot-renamed', '/1.0/instances/one/snapshots/new', { old_name: 'one/old' }, [['instance-snapshot', 'old', 'one'], ['instance-snapshot', 'new', 'one']]],
+    [
+      'instance-snapshot-renamed',
+      '/1.0/instances/one/snapshots/new',
+      { old_name: 'one/old' },
+      [
+        ['instance-snapshot', 'old', 'one'],
+        ['instance-snapshot', 'new', 'one'],
+      ],
+    ],
     ['image-created', '/1.0/images/3e36', { type: 'container' }, [['image', '3e36', null]]],
     ['image-alias-created', '/1.0/images/aliases/debian', { target: '3e36' }, [['image', '3e36', null]]],
     ['image-alias-deleted', '/1.0/images/aliases/debian', null, []],
-    ['profile-renamed', '/1.0/profiles/new', { old_name: 'old' }, [['profile', 'old', null], ['profile', 'new', null]]],
+    [
+      'profile-renamed',
+      '/1.0/profiles/new',
+      { old_name: 'old' },
+      [
+        ['profile', 'old', null],
+        ['profile', 'new', null],
+      ],
+    ],
     ['cluster-member-evacuated', '/1.0/cluster/members/n1', null, [['member', 'n1', null]]],
     ['cluster-enabled', '/1.0/cluster', null, []],
     ['certificate-created', '/1.0/certificates/3e36', null, []],
@@ -100,7 +124,18 @@ describe('the event stream', () => {
     accept()
     listen()
     const socket = await connected(1)
-    for (const text of ['', 'x', 'null', '[]', '{}', '{"type":"lifecycle"}', '{"type":"lifecycle","timestamp":"","metadata":{"action":1,"source":2}}', lifecycle('a', ''), lifecycle('a', '/1.0/instances/%E0%A4%A')]) socket.send(text)
+    for (const text of [
+      '',
+      'x',
+      'null',
+      '[]',
+      '{}',
+      '{"type":"lifecycle"}',
+      '{"type":"lifecycle","timestamp":"","metadata":{"action":1,"source":2}}',
+      lifecycle('a', ''),
+      lifecycle('a', '/1.0/instances/%E0%A4%A'),
+    ])
+      socket.send(text)
     socket.send(Buffer.from([0xff, 0xfe]), { binary: true })
     socket.send(lifecycle('instance-updated', '/1.0/instances/a%20b', {}, 'some day'))
     await expect.poll(told).toEqual(['instance-updated a b'])

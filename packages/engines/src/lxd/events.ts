@@ -44,15 +44,22 @@ function subjectOf({ project, metadata: { source, context } }: Lifecycle): Subje
     case 'virtual-machines':
       return part === 'snapshots' && child !== '' ? { type: 'object', kind: 'instance-snapshot', name: child, within: name } : { type: 'instance', name }
     case 'networks':
-      return part === 'forwards' && child !== '' ? { type: 'object', kind: 'forward', name: child, within: name } : { type: 'object', kind: 'network', name, within: null }
+      return part === 'forwards' && child !== ''
+        ? { type: 'object', kind: 'forward', name: child, within: name }
+        : { type: 'object', kind: 'network', name, within: null }
     case 'network-acls':
       return { type: 'object', kind: 'acl', name, within: null }
     case 'storage-pools': {
       if (part === undefined) return { type: 'object', kind: 'pool', name, within: null }
       if (part !== 'volumes' || child !== 'custom' || grandchild === '') return null
       // LXD 5.0 calls them here as it does on the disk: with their project before.
-      const volume = [`${project ?? 'default'}_`, 'default_'].reduce((rest, prefix) => (rest === grandchild && rest.startsWith(prefix) ? rest.slice(prefix.length) : rest), grandchild)
-      return more === 'snapshots' && last !== '' ? { type: 'object', kind: 'volume-snapshot', name: last, within: `${name}/${volume}` } : { type: 'object', kind: 'volume', name: volume, within: name }
+      const volume = [`${project ?? 'default'}_`, 'default_'].reduce(
+        (rest, prefix) => (rest === grandchild && rest.startsWith(prefix) ? rest.slice(prefix.length) : rest),
+        grandchild,
+      )
+      return more === 'snapshots' && last !== ''
+        ? { type: 'object', kind: 'volume-snapshot', name: last, within: `${name}/${volume}` }
+        : { type: 'object', kind: 'volume', name: volume, within: name }
     }
     case 'images': {
       if (name !== 'aliases') return { type: 'object', kind: 'image', name, within: null }

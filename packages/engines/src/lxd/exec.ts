@@ -86,7 +86,9 @@ async function begin<Stream extends string>(
 const opened = (socket: WebSocket, closed: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     socket.once('open', () => resolve())
-    socket.once('close', () => reject(closed.aborted ? new EngineError('cancelled', 'cancelled') : new EngineError('unreachable', 'the engine closed the connection')))
+    socket.once('close', () =>
+      reject(closed.aborted ? new EngineError('cancelled', 'cancelled') : new EngineError('unreachable', 'the engine closed the connection')),
+    )
   })
 
 const bytes = (data: unknown): Buffer =>

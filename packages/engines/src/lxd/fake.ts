@@ -17,19 +17,43 @@ export interface Seen {
   json: unknown
 }
 /** An answer in LXD's envelope, or anything else that a server may do to a client. */
-export type Reply = { status?: number; json: unknown } | { status?: number; text: string; headers?: Record<string, string> } | ((response: ServerResponse, seen: Seen) => void)
+export type Reply =
+  | { status?: number; json: unknown }
+  | { status?: number; text: string; headers?: Record<string, string> }
+  | ((response: ServerResponse, seen: Seen) => void)
 
-export const sync = (metadata: unknown): Reply => ({ json: { type: 'sync', status: 'Success', status_code: 200, operation: '', error_code: 0, error: '', metadata } })
+export const sync = (metadata: unknown): Reply => ({
+  json: { type: 'sync', status: 'Success', status_code: 200, operation: '', error_code: 0, error: '', metadata },
+})
 export const failure = (status: number, error: string): Reply => ({ status, json: { type: 'error', error, error_code: status } })
 /** What begins an operation, and what waiting for it answers. */
 export const begun = (id = 'op', more: object = {}): Reply => ({
   status: 202,
-  json: { type: 'async', status: 'Operation created', status_code: 100, operation: `/1.0/operations/${id}`, metadata: { id, class: 'task', status_code: 103, ...more } },
+  json: {
+    type: 'async',
+    status: 'Operation created',
+    status_code: 100,
+    operation: `/1.0/operations/${id}`,
+    metadata: { id, class: 'task', status_code: 103, ...more },
+  },
 })
 export const ended = (changes: object = {}): Reply => sync({ id: 'op', class: 'task', status: 'Success', status_code: 200, err: '', ...changes })
 
 const environment = { server: 'lxd', server_name: 'host', server_version: '5.0.2', server_clustered: false, driver: 'lxc | qemu' }
-export const extensions = ['instances', 'event_lifecycle', 'resources', 'virtual-machines', 'cloud_init', 'instance_file_head', 'network', 'network_state', 'network_leases', 'network_acl', 'network_bridge_acl', 'network_forward']
+export const extensions = [
+  'instances',
+  'event_lifecycle',
+  'resources',
+  'virtual-machines',
+  'cloud_init',
+  'instance_file_head',
+  'network',
+  'network_state',
+  'network_leases',
+  'network_acl',
+  'network_bridge_acl',
+  'network_forward',
+]
 /** What `GET /1.0` says. */
 export const server = (changes: object = {}, env: object = {}): Reply =>
   sync({ auth: 'trusted', api_extensions: extensions, environment: { ...environment, ...env }, ...changes })
@@ -139,7 +163,13 @@ export async function startFake(tls: ServerOptions | null = null): Promise<FakeL
   }
   // A server that is well, with one stopped instance.
   fake.on('GET /1.0', server())
-  fake.on('GET /1.0/storage-pools', sync([{ name: 'slow', status: 'Created' }, { name: 'fast', status: 'Created' }]))
+  fake.on(
+    'GET /1.0/storage-pools',
+    sync([
+      { name: 'slow', status: 'Created' },
+      { name: 'fast', status: 'Created' },
+    ]),
+  )
   fake.on('GET /1.0/storage-pools/slow/resources', sync({ space: { total: 1000, used: 100 } }))
   fake.on('GET /1.0/storage-pools/fast/resources', sync({ space: { total: 2000, used: 200 } }))
   fake.on('GET /1.0/resources', sync({ cpu: { total: 8 }, memory: { total: 16_000 } }))

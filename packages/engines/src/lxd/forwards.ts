@@ -44,7 +44,8 @@ export function createForwards(transport: Transport, server: Server, networks: (
     return parse(z.array(forward), metadata, 'forwards')
   }
   /** A bridge is another on every member of a cluster, with its own forwards: all get the same. */
-  const membersOf = async (network: Network, options: CallOptions): Promise<readonly (string | null)[]> => (network.kind === 'bridge' ? server.members(options) : [null])
+  const membersOf = async (network: Network, options: CallOptions): Promise<readonly (string | null)[]> =>
+    network.kind === 'bridge' ? server.members(options) : [null]
 
   const applyOn = (member: string | null, network: string, wanted: Forward, options: CallOptions): Promise<void> =>
     undisturbed(async () => {
@@ -59,7 +60,12 @@ export function createForwards(transport: Transport, server: Server, networks: (
       if (JSON.stringify(comparable(shapeForward(raw))) === JSON.stringify(comparable(wanted))) return
       // What is not ours of its configuration stays.
       const { target_address: _, ...others } = raw.config ?? {}
-      await change(transport, pathOf(network, wanted.address), { method: 'PUT', query, ifMatch: etag, body: { ...body, config: { ...others, ...body.config } } }, options)
+      await change(
+        transport,
+        pathOf(network, wanted.address),
+        { method: 'PUT', query, ifMatch: etag, body: { ...body, config: { ...others, ...body.config } } },
+        options,
+      )
     })
 
   const mustListenOutside: LxdForwards['mustBeOutside'] = async (range, networks, options) => {
@@ -96,7 +102,12 @@ export function createForwards(transport: Transport, server: Server, networks: (
       const network = all.find((one) => one.name === name && one.managed)
       if (network === undefined) throw new EngineError('not_found', `no network ${name}`)
       checkForward(network, wanted)
-      if (!(await list(name, options)).some((one) => one.listen_address === wanted.address)) await mustBeFree(wanted.address, all.filter((one) => one.managed && one.name !== name), options)
+      if (!(await list(name, options)).some((one) => one.listen_address === wanted.address))
+        await mustBeFree(
+          wanted.address,
+          all.filter((one) => one.managed && one.name !== name),
+          options,
+        )
       for (const member of await membersOf(network, options)) await applyOn(member, name, wanted, options)
     },
 
@@ -149,6 +160,7 @@ function shapeForward(raw: LxdForward): Forward {
 
 /** The order of ports says nothing: none is listened on twice. */
 function comparable({ address, description, target, ports }: Forward) {
-  const fields = ({ protocol, listenPorts, targetAddress, targetPorts, description }: ForwardPort) => [protocol, listenPorts, targetAddress, targetPorts, description].join(' ')
+  const fields = ({ protocol, listenPorts, targetAddress, targetPorts, description }: ForwardPort) =>
+    [protocol, listenPorts, targetAddress, targetPorts, description].join(' ')
   return { address, description, target, ports: ports.map(fields).sort() }
 }

@@ -15,11 +15,49 @@ afterEach(async () => {
 })
 
 const resources = {
-  cpu: { architecture: 'x86_64', total: 8, sockets: [{ name: 'EPYC', cores: [{ core: 0 }, { core: 1 }] }, { name: 'EPYC', cores: [{ core: 0 }, { core: 1 }] }] },
+  cpu: {
+    architecture: 'x86_64',
+    total: 8,
+    sockets: [
+      { name: 'EPYC', cores: [{ core: 0 }, { core: 1 }] },
+      { name: 'EPYC', cores: [{ core: 0 }, { core: 1 }] },
+    ],
+  },
   memory: { total: 16_000, used: 4_000 },
-  storage: { disks: [{ id: 'nvme0n1', model: 'PM9A3', type: 'nvme', size: 1_000, read_only: false, removable: false }, { id: 'sr0', type: 'cdrom', removable: true, read_only: true }] },
-  network: { cards: [{ driver: 'mlx5_core', product: 'ConnectX-6', ports: [{ id: 'eth0', address: '02:00:00:00:00:01', link_detected: true, link_speed: 25_000 }, { id: 'eth1', link_detected: false }] }, { driver: 'ixgbe', ports: null }] },
-  gpu: { cards: [{ driver: 'nvidia', pci_address: '0000:41:00.0', numa_node: 1, vendor: 'NVIDIA Corporation', vendor_id: '10de', product: 'GA100', product_id: '20b5', nvidia: { model: 'NVIDIA A100' } }, { driver: 'udl', pci_address: '', vendor: 'DisplayLink' }] },
+  storage: {
+    disks: [
+      { id: 'nvme0n1', model: 'PM9A3', type: 'nvme', size: 1_000, read_only: false, removable: false },
+      { id: 'sr0', type: 'cdrom', removable: true, read_only: true },
+    ],
+  },
+  network: {
+    cards: [
+      {
+        driver: 'mlx5_core',
+        product: 'ConnectX-6',
+        ports: [
+          { id: 'eth0', address: '02:00:00:00:00:01', link_detected: true, link_speed: 25_000 },
+          { id: 'eth1', link_detected: false },
+        ],
+      },
+      { driver: 'ixgbe', ports: null },
+    ],
+  },
+  gpu: {
+    cards: [
+      {
+        driver: 'nvidia',
+        pci_address: '0000:41:00.0',
+        numa_node: 1,
+        vendor: 'NVIDIA Corporation',
+        vendor_id: '10de',
+        product: 'GA100',
+        product_id: '20b5',
+        nvidia: { model: 'NVIDIA A100' },
+      },
+      { driver: 'udl', pci_address: '', vendor: 'DisplayLink' },
+    ],
+  },
   system: { vendor: 'Dell Inc.', product: 'PowerEdge', type: 'physical', firmware: { vendor: 'Dell', version: '2.1', date: '01/02/2026' } },
 }
 const hardware = {
@@ -34,10 +72,20 @@ const hardware = {
     { id: 'eth0', mac: '02:00:00:00:00:01', driver: 'mlx5_core', product: 'ConnectX-6', linkDetected: true, speedMbps: 25_000 },
     { id: 'eth1', mac: '', driver: 'mlx5_core', product: 'ConnectX-6', linkDetected: false, speedMbps: null },
   ],
-  gpus: [{ pciAddress: '0000:41:00.0', vendorId: '10de', productId: '20b5', vendor: 'NVIDIA Corporation', model: 'NVIDIA A100', driver: 'nvidia', numaNode: 1 }],
+  gpus: [
+    { pciAddress: '0000:41:00.0', vendorId: '10de', productId: '20b5', vendor: 'NVIDIA Corporation', model: 'NVIDIA A100', driver: 'nvidia', numaNode: 1 },
+  ],
   system: { vendor: 'Dell Inc.', product: 'PowerEdge', kind: 'physical', kernel: 'Linux 6.1.0', firmware: 'Dell 2.1 01/02/2026' },
 }
-const member = (name: string, changes: object = {}) => ({ server_name: name, url: `https://${name}.example:8443`, status: 'Online', message: 'Fully operational', roles: ['database'], architecture: 'x86_64', ...changes })
+const member = (name: string, changes: object = {}) => ({
+  server_name: name,
+  url: `https://${name}.example:8443`,
+  status: 'Online',
+  message: 'Fully operational',
+  roles: ['database'],
+  architecture: 'x86_64',
+  ...changes,
+})
 
 describe('one server', () => {
   it('is one host, and is not evacuated', async () => {
@@ -50,7 +98,13 @@ describe('one server', () => {
   })
   it('may tell little', async () => {
     const [host] = await engine.hosts.list()
-    expect(host).toMatchObject({ cpu: { model: '', sockets: 0, cores: 0, threads: 8 }, memory: { totalBytes: 16_000, usedBytes: 0 }, disks: [], nics: [], gpus: [] })
+    expect(host).toMatchObject({
+      cpu: { model: '', sockets: 0, cores: 0, threads: 8 },
+      memory: { totalBytes: 16_000, usedBytes: 0 },
+      disks: [],
+      nics: [],
+      gpus: [],
+    })
   })
 })
 
@@ -63,9 +117,32 @@ describe('a cluster', () => {
   })
 
   it('asks every member that answers for what it has', async () => {
-    fake.on('GET /1.0/cluster/members', sync([member('n1'), member('n2', { status: 'Evacuated', message: 'Unavailable due to maintenance' }), member('n3', { status: 'Offline', message: 'No heartbeat' }), member('n4', { status: 'Blocked', message: 'Waiting for upgrade' })]))
-    const empty = { cpu: { model: '', sockets: 0, cores: 0, threads: 0 }, memory: { totalBytes: 0, usedBytes: 0 }, disks: [], nics: [], gpus: [], system: { vendor: '', product: '', kind: '', kernel: '', firmware: '' } }
-    const of = (name: string, status: string, statusMessage: string, has: object) => ({ ...has, architecture: 'x86_64', name, status, statusMessage, address: `${name}.example:8443`, roles: ['database'] })
+    fake.on(
+      'GET /1.0/cluster/members',
+      sync([
+        member('n1'),
+        member('n2', { status: 'Evacuated', message: 'Unavailable due to maintenance' }),
+        member('n3', { status: 'Offline', message: 'No heartbeat' }),
+        member('n4', { status: 'Blocked', message: 'Waiting for upgrade' }),
+      ]),
+    )
+    const empty = {
+      cpu: { model: '', sockets: 0, cores: 0, threads: 0 },
+      memory: { totalBytes: 0, usedBytes: 0 },
+      disks: [],
+      nics: [],
+      gpus: [],
+      system: { vendor: '', product: '', kind: '', kernel: '', firmware: '' },
+    }
+    const of = (name: string, status: string, statusMessage: string, has: object) => ({
+      ...has,
+      architecture: 'x86_64',
+      name,
+      status,
+      statusMessage,
+      address: `${name}.example:8443`,
+      roles: ['database'],
+    })
     expect(await engine.hosts.list()).toEqual([
       of('n1', 'online', 'Fully operational', hardware),
       of('n2', 'evacuated', 'Unavailable due to maintenance', hardware),
@@ -97,7 +174,12 @@ describe('a cluster', () => {
   })
   it('waits for what is under way on that member, and for nothing else', async () => {
     const task = (id: string, location: string, description: string) => ({ id, class: 'task', status_code: 103, description, location, resources: null })
-    fake.on('GET /1.0/operations', sync({ running: [task('mine', 'n1', 'Evacuating cluster member'), task('theirs', 'n2', 'Evacuating cluster member'), task('copy', 'n1', 'Creating instance')] }))
+    fake.on(
+      'GET /1.0/operations',
+      sync({
+        running: [task('mine', 'n1', 'Evacuating cluster member'), task('theirs', 'n2', 'Evacuating cluster member'), task('copy', 'n1', 'Creating instance')],
+      }),
+    )
     fake.on('GET /1.0/operations/mine/wait', ended({ status_code: 103 }), ended())
     fake.on('GET /1.0/cluster/members', sync([member('n1', { status: 'Evacuated' })]))
     await engine.hosts.evacuate('n1')

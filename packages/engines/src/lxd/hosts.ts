@@ -18,7 +18,13 @@ const resources = z.object({
     sockets: list(z.object({ name: text, cores: list(z.object({ core: z.number().nullish() })) })),
   }),
   memory: z.object({ total: z.number(), used: z.number().nullish() }),
-  storage: z.object({ disks: list(z.object({ id: z.string(), model: text, type: text, size: z.number().nullish(), read_only: z.boolean().nullish(), removable: z.boolean().nullish() })) }).nullish(),
+  storage: z
+    .object({
+      disks: list(
+        z.object({ id: z.string(), model: text, type: text, size: z.number().nullish(), read_only: z.boolean().nullish(), removable: z.boolean().nullish() }),
+      ),
+    })
+    .nullish(),
   network: z
     .object({
       cards: list(
@@ -60,7 +66,10 @@ export function createHosts(transport: Transport, server: Server): Hosts {
     const of = async (path: string) => (await transport.ask(path, { query: onMember(name), signal: options.signal })).metadata
     const [said, has] = await Promise.all([of('/1.0'), of('/1.0/resources')])
     const { environment } = parse(about, said, 'server')
-    return { ...shapeHardware(parse(resources, has, 'resources'), `${environment?.kernel ?? ''} ${environment?.kernel_version ?? ''}`.trim()), name: environment?.server_name ?? '' }
+    return {
+      ...shapeHardware(parse(resources, has, 'resources'), `${environment?.kernel ?? ''} ${environment?.kernel_version ?? ''}`.trim()),
+      name: environment?.server_name ?? '',
+    }
   }
   const members = async (options: CallOptions): Promise<Member[]> => {
     const { metadata } = await transport.ask('/1.0/cluster/members', { query: { recursion: '1' }, signal: options.signal })
@@ -118,7 +127,8 @@ export function createHosts(transport: Transport, server: Server): Hosts {
   }
 }
 
-const touchesMember = ({ description, location }: LxdOperation, name: string): boolean => location === name && /^(evacuating|restoring) cluster member$/i.test(description ?? '')
+const touchesMember = ({ description, location }: LxdOperation, name: string): boolean =>
+  location === name && /^(evacuating|restoring) cluster member$/i.test(description ?? '')
 
 /** `Blocked` waits for other members to be upgraded, and answers nothing till then. */
 function statusOf({ status }: Member): Host['status'] {
@@ -142,7 +152,12 @@ function shapeHardware({ cpu, memory, storage, network, gpu, system }: Resources
   const { firmware } = system ?? {}
   return {
     architecture: cpu.architecture ?? '',
-    cpu: { model: sockets[0]?.name ?? '', sockets: sockets.length, cores: sockets.reduce((sum, { cores }) => sum + (cores?.length ?? 0), 0), threads: cpu.total },
+    cpu: {
+      model: sockets[0]?.name ?? '',
+      sockets: sockets.length,
+      cores: sockets.reduce((sum, { cores }) => sum + (cores?.length ?? 0), 0),
+      threads: cpu.total,
+    },
     memory: { totalBytes: memory.total, usedBytes: memory.used ?? 0 },
     disks: (storage?.disks ?? []).map((disk) => ({
       id: disk.id,

@@ -15,19 +15,30 @@ interface Identity {
 /** DER: one element. */
 const der = (tag: number, ...parts: Buffer[]): Buffer => {
   const content = Buffer.concat(parts)
-  const length = content.length < 128 ? Buffer.from([content.length]) : content.length < 256 ? Buffer.from([0x81, content.length]) : Buffer.from([0x82, content.length >> 8, content.length & 255])
+  const length =
+    content.length < 128
+      ? Buffer.from([content.length])
+      : content.length < 256
+        ? Buffer.from([0x81, content.length])
+        : Buffer.from([0x82, content.length >> 8, content.length & 255])
   return Buffer.concat([Buffer.from([tag]), length, content])
 }
 const oid = (...bytes: number[]): Buffer => der(0x06, Buffer.from(bytes))
 const ecdsaWithSha256 = der(0x30, oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02))
 const named = (name: string): Buffer => der(0x30, der(0x31, der(0x30, oid(0x55, 0x04, 0x03), der(0x0c, Buffer.from(name)))))
-const pem = (label: string, bytes: Buffer): string => `-----BEGIN ${label}-----\n${bytes.toString('base64').replace(/(.{64})/g, '$1\n')}\n-----END ${label}-----\n`
+const pem = (label: string, bytes: Buffer): string =>
+  `-----BEGIN ${label}-----\n${bytes.toString('base64').replace(/(.{64})/g, '$1\n')}\n-----END ${label}-----\n`
 
 /** An X.509 v3 certificate for no host in particular, as LXD makes for itself; signed by itself or another. */
 function identity(name: string, options: { issuer?: Identity; until?: string; ca?: boolean } = {}): Identity {
   const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const signer = options.issuer ?? { name, keys }
-  const basic = der(0x30, oid(0x55, 0x1d, 0x13), der(0x01, Buffer.from([0xff])), der(0x04, der(0x30, ...(options.ca === true ? [der(0x01, Buffer.from([0xff]))] : []))))
+  const basic = der(
+    0x30,
+    oid(0x55, 0x1d, 0x13),
+    der(0x01, Buffer.from([0xff])),
+    der(0x04, der(0x30, ...(options.ca === true ? [der(0x01, Buffer.from([0xff]))] : []))),
+  )
   const body = der(
     0x30,
     der(0xa0, der(0x02, Buffer.from([2]))),
@@ -151,7 +162,8 @@ describe('over HTTPS', () => {
     await start(server)
     open(server.cert)
     const identityOf = { clientCertificate: client.cert, clientKey: client.key }
-    for (const url of ['http://127.0.0.1:8443', 'nonsense', '']) expect(() => createLxdEngine({ url, ...identityOf })).toThrow(expect.objectContaining({ kind: 'invalid' }))
+    for (const url of ['http://127.0.0.1:8443', 'nonsense', ''])
+      expect(() => createLxdEngine({ url, ...identityOf })).toThrow(expect.objectContaining({ kind: 'invalid' }))
     expect(() => createLxdEngine({ url: fake.url, ...identityOf, serverCertificate: 'nonsense' })).toThrow(expect.objectContaining({ kind: 'invalid' }))
   })
   it('is unreachable where nobody listens', async () => {

@@ -24,11 +24,22 @@ export async function* imageFiles(transport: Transport, { fingerprint }: LxdImag
     const type = String(headers['content-type'])
     if (!type.startsWith('multipart/')) {
       const name = /filename="?([^";]+)/.exec(String(headers['content-disposition']))?.[1] ?? fingerprint
-      yield { role: 'unified', name, content: streamOf(checked(body, () => true), () => body.destroy()) }
+      yield {
+        role: 'unified',
+        name,
+        content: streamOf(
+          checked(body, () => true),
+          () => body.destroy(),
+        ),
+      }
       return
     }
     for await (const part of multipart(body, type)) {
-      yield { role: part.name === 'metadata' ? 'metadata' : 'rootfs', name: part.fileName || part.name, content: streamOf(checked(part.content, part.isLast), () => undefined) }
+      yield {
+        role: part.name === 'metadata' ? 'metadata' : 'rootfs',
+        name: part.fileName || part.name,
+        content: streamOf(checked(part.content, part.isLast), () => undefined),
+      }
     }
   } finally {
     body.destroy()

@@ -21,7 +21,15 @@ afterEach(async () => {
 })
 
 const sha256 = (text: string | Buffer) => createHash('sha256').update(text).digest('hex')
-const image = (changes: object = {}): Record<string, unknown> => ({ fingerprint: 'a'.repeat(64), architecture: 'x86_64', size: 8, type: 'container', properties: {}, uploaded_at: '2026-01-02T03:04:05Z', ...changes })
+const image = (changes: object = {}): Record<string, unknown> => ({
+  fingerprint: 'a'.repeat(64),
+  architecture: 'x86_64',
+  size: 8,
+  type: 'container',
+  properties: {},
+  uploaded_at: '2026-01-02T03:04:05Z',
+  ...changes,
+})
 const marked = (tags: object, published?: string) => ({ os: 'Debian', [imageMark]: JSON.stringify({ tags, published }) })
 
 describe('importing', () => {
@@ -42,7 +50,11 @@ describe('importing', () => {
     expect(headers).toMatchObject({ 'content-type': 'application/octet-stream', 'x-lxd-fingerprint': fingerprint, 'x-incus-fingerprint': fingerprint })
     for (const of of ['lxd', 'incus']) {
       // What marks an image as ours is always sent: the file may bring a mark of its own.
-      expect(Object.fromEntries(new URLSearchParams(String(headers[`x-${of}-properties`])))).toEqual({ 'cloud-init': 'true', 名: 'a&b', [imageMark]: '{"tags":{}}' })
+      expect(Object.fromEntries(new URLSearchParams(String(headers[`x-${of}-properties`])))).toEqual({
+        'cloud-init': 'true',
+        名: 'a&b',
+        [imageMark]: '{"tags":{}}',
+      })
     }
     expect(fake.last('POST', '/1.0/images/aliases').json).toEqual({ name: 'debian', target: fingerprint })
   })
@@ -77,7 +89,6 @@ describe('importing', () => {
   })
 })
 
-
 describe('marks', () => {
   it('are tags, and no properties', async () => {
     fake.on('GET /1.0/images', sync([image({ properties: marked({ image_id: '7' }) })]))
@@ -103,7 +114,14 @@ describe('publishing', () => {
   beforeEach(() => {
     fake.on('GET /1.0/images', sync([]), sync([one]))
     fake.on('POST /1.0/images/aliases', sync({}))
-    fake.on('GET /1.0/instances/one', sync(instance({ config: { 'image.os': 'Debian', 'image.cloud-init': 'false', [`image.${imageMark}`]: '{"tags":{"image_id":"6"}}', 'user.zhisuan.vm_id': '1' } })))
+    fake.on(
+      'GET /1.0/instances/one',
+      sync(
+        instance({
+          config: { 'image.os': 'Debian', 'image.cloud-init': 'false', [`image.${imageMark}`]: '{"tags":{"image_id":"6"}}', 'user.zhisuan.vm_id': '1' },
+        }),
+      ),
+    )
   })
 
   it('asks for an image of an instance, with the properties of the one that it came from, then names it', async () => {
@@ -152,7 +170,16 @@ describe('exporting', () => {
   const [metadata, rootfs] = [Buffer.from('metadata\r\n--'), Buffer.from('rootfs \r\n-\r\n--b\r\n--boundar')]
   const boundary = 'boundary'
   const form = (parts: [string, Buffer][]): Buffer =>
-    Buffer.concat([...parts.flatMap(([name, content]) => [Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="${name}"; filename="${name}.tar"\r\nContent-Type: application/octet-stream\r\n\r\n`), content, Buffer.from('\r\n')]), Buffer.from(`--${boundary}--\r\n`)])
+    Buffer.concat([
+      ...parts.flatMap(([name, content]) => [
+        Buffer.from(
+          `--${boundary}\r\nContent-Disposition: form-data; name="${name}"; filename="${name}.tar"\r\nContent-Type: application/octet-stream\r\n\r\n`,
+        ),
+        content,
+        Buffer.from('\r\n'),
+      ]),
+      Buffer.from(`--${boundary}--\r\n`),
+    ])
   /** Answers in pieces of this size. */
   const answer = (fingerprint: string, content: Buffer, type: string, pieces = content.length): void => {
     fake.on(`GET /1.0/images/${fingerprint}`, sync(image({ fingerprint, size: 99 })))
@@ -176,14 +203,29 @@ describe('exporting', () => {
     expect(await files(sha256(unified))).toEqual({ sizeBytes: 99, seen: [['unified', `${sha256(unified).slice(0, 4)}.tar.gz`, 'unified image']] })
   })
   it.each([1, 2, 3, 7, 1000])('takes the two files of a split one apart, in pieces of %i bytes', async (pieces) => {
-    answer(both, form([['metadata', metadata], ['rootfs', rootfs]]), split, pieces)
+    answer(
+      both,
+      form([
+        ['metadata', metadata],
+        ['rootfs', rootfs],
+      ]),
+      split,
+      pieces,
+    )
     expect((await files(both)).seen).toEqual([
       ['metadata', 'metadata.tar', metadata.toString()],
       ['rootfs', 'rootfs.tar', rootfs.toString()],
     ])
   })
   it('skips what is not read, and asks for nothing before it is read', async () => {
-    answer(both, form([['metadata', metadata], ['rootfs.img', rootfs]]), split)
+    answer(
+      both,
+      form([
+        ['metadata', metadata],
+        ['rootfs.img', rootfs],
+      ]),
+      split,
+    )
     const exported = await engine.images.export?.(both)
     expect(fake.seen.some(({ path }) => path.endsWith('/export'))).toBe(false)
     const roles: string[] = []
@@ -193,7 +235,14 @@ describe('exporting', () => {
   it('ends with an error where other bytes came than the fingerprint’s', async () => {
     answer('f'.repeat(64), unified, 'application/octet-stream')
     await expect(files('f'.repeat(64))).rejects.toMatchObject({ kind: 'bad_answer' })
-    answer('e'.repeat(64), form([['metadata', metadata], ['rootfs', rootfs]]), split)
+    answer(
+      'e'.repeat(64),
+      form([
+        ['metadata', metadata],
+        ['rootfs', rootfs],
+      ]),
+      split,
+    )
     await expect(files('e'.repeat(64))).rejects.toMatchObject({ kind: 'bad_answer' })
   })
   it.each<[string, (whole: Buffer) => Buffer]>([
@@ -201,7 +250,16 @@ describe('exporting', () => {
     ['in a file', (whole) => whole.subarray(0, whole.indexOf('rootfs \r\n') + 4)],
     ['before the end', (whole) => whole.subarray(0, -6)],
   ])('ends with an error where a split one ends %s', async (_, cut) => {
-    answer(both, cut(form([['metadata', metadata], ['rootfs', rootfs]])), split)
+    answer(
+      both,
+      cut(
+        form([
+          ['metadata', metadata],
+          ['rootfs', rootfs],
+        ]),
+      ),
+      split,
+    )
     await expect(files(both)).rejects.toMatchObject({ kind: 'bad_answer' })
   })
   it('ends with an error where the connection is cut, or somebody else answers', async () => {

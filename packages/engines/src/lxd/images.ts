@@ -28,7 +28,8 @@ export function createImages(transport: Transport): Required<Images> {
   /** Whether the server has it; with other tags than these it is another's. */
   const holds = async (fingerprint: string, { tags }: ImageFile, options: CallOptions): Promise<boolean> => {
     const raw = await get(fingerprint, options)
-    if (raw !== null && tags !== undefined && !sameTexts(markOf(raw).tags, tags)) throw new EngineError('conflict', `the image ${fingerprint} is there and is not ours`)
+    if (raw !== null && tags !== undefined && !sameTexts(markOf(raw).tags, tags))
+      throw new EngineError('conflict', `the image ${fingerprint} is there and is not ours`)
     return raw !== null
   }
 

@@ -236,7 +236,9 @@ export function createInstances(
   return {
     async list(options = {}) {
       const { metadata } = await transport.ask('/1.0/instances', { query: { recursion: '2' }, signal: options.signal })
-      return parse(z.array(instance), metadata, 'instances').filter((raw) => !isStandIn(raw)).map(shapeInstance)
+      return parse(z.array(instance), metadata, 'instances')
+        .filter((raw) => !isStandIn(raw))
+        .map(shapeInstance)
     },
     async get(name, options = {}): Promise<Instance | null> {
       const raw = await find(name, options)
@@ -293,7 +295,12 @@ export function createInstances(
       }
       const about = { type: 'file', mode: mode.padStart(4, '0'), uid, gid, write: 'overwrite' }
       // Incus reads the same under its own name.
-      const headers = Object.fromEntries(Object.entries(about).flatMap(([key, value]) => [[`x-lxd-${key}`, value], [`x-incus-${key}`, value]]))
+      const headers = Object.fromEntries(
+        Object.entries(about).flatMap(([key, value]) => [
+          [`x-lxd-${key}`, value],
+          [`x-incus-${key}`, value],
+        ]),
+      )
       await transport.ask(`${path(name)}/files`, {
         method: 'POST',
         query: { path: file.path },
@@ -321,5 +328,4 @@ export function createInstances(
 }
 
 const isBusy = (error: unknown): boolean => isEngineError(error, 'busy') || (error instanceof Error && /busy|in progress/i.test(error.message))
-const isTaken = (error: EngineError): boolean =>
-  error.kind === 'conflict' || error.kind === 'busy' || /already|exists|in use/i.test(error.message)
+const isTaken = (error: EngineError): boolean => error.kind === 'conflict' || error.kind === 'busy' || /already|exists|in use/i.test(error.message)

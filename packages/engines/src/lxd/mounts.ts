@@ -9,12 +9,47 @@ const lookMs = 10_000
 
 /** Working and root directories and open files of all processes, each as `'link' -> 'target'`. */
 const openFiles = [
-  'find', '/proc', '-mindepth', '1', '-maxdepth', '3',
-  '(', '!', '-path', '/proc/[0-9]*', '-o', '-path', '/proc/*/*', '-type', 'd', '!', '-name', 'fd', ')', '-prune',
-  '-o', '(', '-path', '/proc/*/fd/*', '-o', '-path', '/proc/*/cwd', '-o', '-path', '/proc/*/root', ')', '-exec', 'stat', '-c', '%N', '{}', '+',
+  'find',
+  '/proc',
+  '-mindepth',
+  '1',
+  '-maxdepth',
+  '3',
+  '(',
+  '!',
+  '-path',
+  '/proc/[0-9]*',
+  '-o',
+  '-path',
+  '/proc/*/*',
+  '-type',
+  'd',
+  '!',
+  '-name',
+  'fd',
+  ')',
+  '-prune',
+  '-o',
+  '(',
+  '-path',
+  '/proc/*/fd/*',
+  '-o',
+  '-path',
+  '/proc/*/cwd',
+  '-o',
+  '-path',
+  '/proc/*/root',
+  ')',
+  '-exec',
+  'stat',
+  '-c',
+  '%N',
+  '{}',
+  '+',
 ] as const
 /** Which processes have a file of a directory in their memory: programs that run, and mapped files. */
-const mappedFiles = (directory: string) => ['find', '/proc', '-mindepth', '2', '-maxdepth', '2', '-name', 'maps', '-exec', 'grep', '-l', '-F', ` ${directory}/`, '{}', '+'] as const
+const mappedFiles = (directory: string) =>
+  ['find', '/proc', '-mindepth', '2', '-maxdepth', '2', '-name', 'maps', '-exec', 'grep', '-l', '-F', ` ${directory}/`, '{}', '+'] as const
 
 /**
  * Whether a process of a running instance uses what a disk device of it mounts. The engine would

@@ -54,7 +54,7 @@ export async function* multipart(body: AsyncIterable<Buffer>, contentType: strin
 
   const delimiter = Buffer.from(`\r\n--${boundary}`)
   await text(`--${boundary}`)
-  for (let after = await take(2); after !== '--'; ) {
+  for (let after = await take(2); after !== '--';) {
     const head = await text('\r\n\r\n')
     let ended = false
     async function* content(): AsyncGenerator<Buffer> {

@@ -27,5 +27,11 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('on 
     // Of this LXD: the members of a cluster that is tested beside have theirs.
     expect(commands.filter((command) => command.startsWith('dnsmasq') && command.includes(`=${dirname(socketPath)}/networks/zsn`))).toEqual([])
   })
-  hostConformance('LXD', makeEngine, { type: 'container', prefix: 'zs-host-', cluster: false, tells: false, place: async (engine) => ({ ...(await ownImage(engine, 'zs-hosts')), network: 'lxdbr0' }) })
+  hostConformance('LXD', makeEngine, {
+    type: 'container',
+    prefix: 'zs-host-',
+    cluster: false,
+    tells: false,
+    place: async (engine) => ({ ...(await ownImage(engine, 'zs-hosts')), network: 'lxdbr0' }),
+  })
 })

@@ -16,16 +16,28 @@ afterEach(async () => {
 })
 
 /** An answer of an object with its etag. */
-const tagged = (metadata: unknown, etag = 'e1'): Reply => (response) => {
-  response.writeHead(200, { 'content-type': 'application/json', etag: `"${etag}"` })
-  response.end(JSON.stringify({ type: 'sync', status_code: 200, operation: '', error: '', metadata }))
-}
+const tagged =
+  (metadata: unknown, etag = 'e1'): Reply =>
+  (response) => {
+    response.writeHead(200, { 'content-type': 'application/json', etag: `"${etag}"` })
+    response.end(JSON.stringify({ type: 'sync', status_code: 200, operation: '', error: '', metadata }))
+  }
 const done = sync({})
 const gone = failure(404, 'Network not found')
 const cluster = server({}, { server_clustered: true })
 const members = sync([{ server_name: 'n1' }, { server_name: 'n2' }])
 
-const spec: NetworkSpec = { name: 'net', description: '私有网络', ipv4: '10.1.0.1/24', dhcp: true, dnsDomain: 'a.internal', nat: true, natAddress: '198.51.100.9', acl: 'guard', tags: { vpc_id: '7' } }
+const spec: NetworkSpec = {
+  name: 'net',
+  description: '私有网络',
+  ipv4: '10.1.0.1/24',
+  dhcp: true,
+  dnsDomain: 'a.internal',
+  nat: true,
+  natAddress: '198.51.100.9',
+  acl: 'guard',
+  tags: { vpc_id: '7' },
+}
 const config = {
   'ipv4.address': '10.1.0.1/24',
   'ipv4.dhcp': 'true',
@@ -38,7 +50,16 @@ const config = {
   'security.acls.default.egress.action': 'allow',
   'user.zhisuan.vpc_id': '7',
 }
-const network = (changes: object = {}) => ({ name: 'net', description: '私有网络', managed: true, type: 'bridge', status: 'Created', config, used_by: [], ...changes })
+const network = (changes: object = {}) => ({
+  name: 'net',
+  description: '私有网络',
+  managed: true,
+  type: 'bridge',
+  status: 'Created',
+  config,
+  used_by: [],
+  ...changes,
+})
 
 describe('a network', () => {
   beforeEach(() => fake.on('POST /1.0/networks', done))
@@ -68,7 +89,10 @@ describe('a network', () => {
     expect(fake.changes()).toEqual([])
   })
   it('is changed as it was read, and what is not ours of it stays', async () => {
-    fake.on('GET /1.0/networks/net', tagged(network({ config: { ...config, 'bridge.mtu': '1400', 'security.acls.default.ingress.logged': 'true', 'dns.domain': 'old' } })))
+    fake.on(
+      'GET /1.0/networks/net',
+      tagged(network({ config: { ...config, 'bridge.mtu': '1400', 'security.acls.default.ingress.logged': 'true', 'dns.domain': 'old' } })),
+    )
     fake.on('PUT /1.0/networks/net', done)
     await engine.networks.apply({ ...spec, natAddress: null })
     const { headers, json } = fake.last('PUT', '/1.0/networks/net')
@@ -77,7 +101,12 @@ describe('a network', () => {
     expect(json).toEqual({ description: '私有网络', config: { ...rest, 'bridge.mtu': '1400' } })
   })
   it('is read again when another changed it in between, and left where he left it as wanted', async () => {
-    fake.on('GET /1.0/networks/net', tagged(network({ description: '' })), tagged(network({ config: { ...config, 'dns.domain': 'b' } }), 'e2'), tagged(network()))
+    fake.on(
+      'GET /1.0/networks/net',
+      tagged(network({ description: '' })),
+      tagged(network({ config: { ...config, 'dns.domain': 'b' } }), 'e2'),
+      tagged(network()),
+    )
     fake.on('PUT /1.0/networks/net', failure(412, 'ETag doesn’t match'))
     await engine.networks.apply(spec)
     expect(fake.seen.filter(({ method }) => method === 'PUT').map(({ headers }) => headers['if-match'])).toEqual(['"e1"', '"e2"'])
@@ -101,7 +130,11 @@ describe('a network', () => {
     expect(fake.changes()).toEqual([])
   })
   it('whose creation failed, or that is being made, is not as wanted', async () => {
-    for (const [status, is] of [['Created', true], ['Pending', false], ['Errored', false]] as const) {
+    for (const [status, is] of [
+      ['Created', true],
+      ['Pending', false],
+      ['Errored', false],
+    ] as const) {
       fake.on('GET /1.0/networks/net', tagged(network({ status })))
       expect(await engine.networks.isAs(spec)).toBe(is)
     }
@@ -133,7 +166,14 @@ describe('a network', () => {
   })
   it('does not overlap interfaces of the host that the server does not manage', async () => {
     fake.on('GET /1.0/networks/net', gone)
-    fake.on('GET /1.0/networks', sync([{ name: 'lo', managed: false, type: 'loopback' }, { name: 'docker0', managed: false, type: 'bridge' }, { name: 'gone0', managed: false, type: 'physical' }]))
+    fake.on(
+      'GET /1.0/networks',
+      sync([
+        { name: 'lo', managed: false, type: 'loopback' },
+        { name: 'docker0', managed: false, type: 'bridge' },
+        { name: 'gone0', managed: false, type: 'physical' },
+      ]),
+    )
     fake.on('GET /1.0/networks/docker0/state', sync({ addresses: [{ family: 'inet', address: '10.1.0.129', netmask: '25', scope: 'global' }] }))
     await expect(engine.networks.apply(spec)).rejects.toMatchObject({ kind: 'conflict', message: expect.stringContaining('docker0') })
     expect(fake.changes()).toEqual([])
@@ -243,7 +283,16 @@ describe('an ACL', () => {
     expect(json).toEqual({ ...raw, config: { 'user.zhisuan.group_id': '3', 'user.note': 'x' } })
   })
   it('shows the rules that are in force', async () => {
-    fake.on('GET /1.0/network-acls/guard', there({ ingress: [{ ...raw.ingress[0], state: 'logged' }, { ...raw.ingress[1], state: 'disabled' }], egress: null }))
+    fake.on(
+      'GET /1.0/network-acls/guard',
+      there({
+        ingress: [
+          { ...raw.ingress[0], state: 'logged' },
+          { ...raw.ingress[1], state: 'disabled' },
+        ],
+        egress: null,
+      }),
+    )
     expect(await engine.networks.acls.get('guard')).toEqual({ ...wanted, ingress: [wanted.ingress[0]], egress: [] })
   })
   it('that another made at the same time is looked at', async () => {
@@ -258,7 +307,15 @@ describe('an ACL', () => {
 })
 
 describe('a forward', () => {
-  const wanted: Forward = { address: '198.51.100.7', description: '公网', target: '10.1.0.9', ports: [{ protocol: 'tcp', listenPorts: '80', targetAddress: '10.1.0.5', targetPorts: '8080', description: '' }, { protocol: 'udp', listenPorts: '53', targetAddress: '10.1.0.6', targetPorts: null, description: '域名' }] }
+  const wanted: Forward = {
+    address: '198.51.100.7',
+    description: '公网',
+    target: '10.1.0.9',
+    ports: [
+      { protocol: 'tcp', listenPorts: '80', targetAddress: '10.1.0.5', targetPorts: '8080', description: '' },
+      { protocol: 'udp', listenPorts: '53', targetAddress: '10.1.0.6', targetPorts: null, description: '域名' },
+    ],
+  }
   const raw = {
     description: '公网',
     config: { target_address: '10.1.0.9' },
@@ -304,7 +361,10 @@ describe('a forward', () => {
     await expect(engine.networks.forwards.apply('net', wanted)).rejects.toMatchObject({ kind: 'conflict' })
     expect(fake.changes()).toEqual([])
     fake.on('GET /1.0/networks/other/forwards', sync([]))
-    fake.on('POST /1.0/networks/net/forwards', failure(500, 'Failed creating forward: Forward listen address "198.51.100.7/32" overlaps with another network or NIC'))
+    fake.on(
+      'POST /1.0/networks/net/forwards',
+      failure(500, 'Failed creating forward: Forward listen address "198.51.100.7/32" overlaps with another network or NIC'),
+    )
     await expect(engine.networks.forwards.apply('net', wanted)).rejects.toMatchObject({ kind: 'conflict' })
   })
   it('of a bridge is every member’s own, of other networks one', async () => {
@@ -330,7 +390,10 @@ describe('a server without', () => {
     'ACLs deletes none': ['network_acl', () => engine.networks.acls.delete('x')],
     'ACLs on bridges guards no network': ['network_bridge_acl', () => engine.networks.apply(spec)],
     'forwards lists none': ['network_forward', () => engine.networks.forwards.list('net')],
-    'forwards takes none': ['network_forward', () => engine.networks.forwards.apply('net', { address: '198.51.100.7', description: '', target: null, ports: [] })],
+    'forwards takes none': [
+      'network_forward',
+      () => engine.networks.forwards.apply('net', { address: '198.51.100.7', description: '', target: null, ports: [] }),
+    ],
     'forwards deletes none': ['network_forward', () => engine.networks.forwards.delete('net', '198.51.100.7')],
     'leases tells none': ['network_leases', () => engine.networks.leases('net')],
     'states tells none': ['network_state', () => engine.networks.state('net')],
@@ -344,7 +407,14 @@ describe('a server without', () => {
 
 describe('an instance’s NIC', () => {
   const path = '/1.0/instances/one'
-  const nic = (changes: Partial<Nic> = {}): Nic => ({ network: 'net', address: null, guarded: false, ingressBitsPerSecond: null, egressBitsPerSecond: null, ...changes })
+  const nic = (changes: Partial<Nic> = {}): Nic => ({
+    network: 'net',
+    address: null,
+    guarded: false,
+    ingressBitsPerSecond: null,
+    egressBitsPerSecond: null,
+    ...changes,
+  })
   const root = { type: 'disk', path: '/', pool: 'fast', size: '1073741824' }
   const plain = { type: 'nic', name: 'eth0', network: 'net' }
   const one = (eth0: object, changes: object = {}): Reply => tagged(instance({ devices: { root, eth0 }, ...changes }))
@@ -353,7 +423,14 @@ describe('an instance’s NIC', () => {
   const guarded = { ...plain, 'ipv4.address': '10.1.0.5', 'security.mac_filtering': 'true', 'security.ipv4_filtering': 'true' }
   beforeEach(() => {
     fake.on('GET /1.0/networks/net', tagged(network()))
-    fake.on('GET /1.0/networks/net/leases', sync([{ hostname: 'net.gw', hwaddr: '', address: '10.1.0.1', type: 'gateway' }, { hostname: 'two', hwaddr: '', address: '10.1.0.6', type: 'static' }, { hostname: 'one', address: '10.1.0.5', type: 'dynamic' }]))
+    fake.on(
+      'GET /1.0/networks/net/leases',
+      sync([
+        { hostname: 'net.gw', hwaddr: '', address: '10.1.0.1', type: 'gateway' },
+        { hostname: 'two', hwaddr: '', address: '10.1.0.6', type: 'static' },
+        { hostname: 'one', address: '10.1.0.5', type: 'dynamic' },
+      ]),
+    )
     fake.on(`GET ${path}`, one(plain))
   })
 
@@ -388,11 +465,23 @@ describe('an instance’s NIC', () => {
     fake.on(`GET ${path}`, one({ ...plain, hwaddr }), one({ ...plain, hwaddr }), one({ ...plain, 'ipv4.address': '10.1.0.5', hwaddr }))
     await engine.instances.connect('one', nic({ address: '10.1.0.5' }))
     expect(written()).toEqual([{ ...plain, 'ipv4.address': '10.1.0.5', hwaddr }])
-    fake.on('GET /1.0/instances', sync([instance({ devices: { root, eth0: { ...plain, hwaddr } } }), instance({ name: 'two', devices: { root, gpu0: { type: 'gpu', pci: '0000:01:00.0' } } })]))
-    expect((await engine.instances.list()).map(({ nic, gpus }) => [nic, gpus])).toEqual([[{ network: 'net', address: null, mac: hwaddr }, []], [null, ['0000:01:00.0']]])
+    fake.on(
+      'GET /1.0/instances',
+      sync([
+        instance({ devices: { root, eth0: { ...plain, hwaddr } } }),
+        instance({ name: 'two', devices: { root, gpu0: { type: 'gpu', pci: '0000:01:00.0' } } }),
+      ]),
+    )
+    expect((await engine.instances.list()).map(({ nic, gpus }) => [nic, gpus])).toEqual([
+      [{ network: 'net', address: null, mac: hwaddr }, []],
+      [null, ['0000:01:00.0']],
+    ])
   })
   it('takes no address that another has', async () => {
-    await expect(engine.instances.connect('one', nic({ address: '10.1.0.6' }))).rejects.toMatchObject({ kind: 'conflict', message: expect.stringContaining('two') })
+    await expect(engine.instances.connect('one', nic({ address: '10.1.0.6' }))).rejects.toMatchObject({
+      kind: 'conflict',
+      message: expect.stringContaining('two'),
+    })
     expect(fake.changes()).toEqual([])
   })
 
@@ -406,9 +495,20 @@ describe('an instance’s NIC', () => {
     beforeEach(() => fake.on('GET /1.0/networks/other', tagged(network({ name: 'other' }))))
 
     it('tries a limit on the former network before it moves, and sets the former’s anew where it was refused', async () => {
-      fake.on(`GET ${path}`, plugged(plain), plugged(plain), plugged(plain), plugged({ ...plain, 'limits.ingress': '100Gbit' }), plugged({ ...plain, 'limits.ingress': '100Gbit' }), plugged(plain))
+      fake.on(
+        `GET ${path}`,
+        plugged(plain),
+        plugged(plain),
+        plugged(plain),
+        plugged({ ...plain, 'limits.ingress': '100Gbit' }),
+        plugged({ ...plain, 'limits.ingress': '100Gbit' }),
+        plugged(plain),
+      )
       fake.on(`PUT ${path}`, refusal, done)
-      await expect(engine.instances.connect('one', nic({ network: 'other', egressBitsPerSecond: 1000 }))).rejects.toMatchObject({ kind: 'unsupported', message: expect.stringContaining('TC action module') })
+      await expect(engine.instances.connect('one', nic({ network: 'other', egressBitsPerSecond: 1000 }))).rejects.toMatchObject({
+        kind: 'unsupported',
+        message: expect.stringContaining('TC action module'),
+      })
       expect(written()).toEqual([{ ...plain, 'limits.egress': '1000bit' }, { ...plain, 'limits.ingress': '100Gbit' }, plain])
     })
     it('is put back where the engine took it out and refused the new one', async () => {

@@ -55,7 +55,8 @@ function configOf(spec: NetworkSpec): Record<string, string> {
     ...tagged(spec.tags),
   }
 }
-const isOurs = (key: string): boolean => /^(ipv4\.(address|dhcp|nat|nat\.address)|ipv6\.address|dns\.domain|security\.acls(\..*)?)$/.test(key) || key.startsWith(tagPrefix)
+const isOurs = (key: string): boolean =>
+  /^(ipv4\.(address|dhcp|nat|nat\.address)|ipv6\.address|dns\.domain|security\.acls(\..*)?)$/.test(key) || key.startsWith(tagPrefix)
 
 /** Whether nothing of it that is ours to change differs. */
 function isAs(raw: LxdNetwork, spec: NetworkSpec): boolean {
@@ -69,7 +70,8 @@ export function createNetworks(transport: Transport, server: Server): Networks {
     const { metadata } = await transport.ask('/1.0/networks', { query: { recursion: '1' }, signal: options.signal })
     return parse(z.array(network), metadata, 'networks')
   }
-  const stateOf = (name: string, member: string | null, options: CallOptions) => find(transport, `${networkPath(name)}/state`, state, 'network state', options, onMember(member))
+  const stateOf = (name: string, member: string | null, options: CallOptions) =>
+    find(transport, `${networkPath(name)}/state`, state, 'network state', options, onMember(member))
   const get: Networks['get'] = async (name, options = {}) => {
     const found = await read(name, options)
     return found === null ? null : shapeNetwork(found.raw)
@@ -80,9 +82,12 @@ export function createNetworks(transport: Transport, server: Server): Networks {
   const mustBeFree = async (range: Cidr, self: string, options: CallOptions): Promise<void> => {
     const others = (await list(options)).filter((one) => one.name !== self && one.type !== 'loopback')
     mustBeOutside(range, others.map(shapeNetwork))
-    const unmanaged = others.filter((one) => !one.managed).map(async (one) => {
-      for (const { address, netmask } of (await stateOf(one.name, null, options))?.raw.addresses ?? []) mustBeOutside(range, [{ name: one.name, ipv4: `${address}/${netmask}`, ipv6: null }])
-    })
+    const unmanaged = others
+      .filter((one) => !one.managed)
+      .map(async (one) => {
+        for (const { address, netmask } of (await stateOf(one.name, null, options))?.raw.addresses ?? [])
+          mustBeOutside(range, [{ name: one.name, ipv4: `${address}/${netmask}`, ipv6: null }])
+      })
     await Promise.all(unmanaged)
     await forwards.mustBeOutside(range, others.map(shapeNetwork), options)
   }
@@ -107,7 +112,12 @@ export function createNetworks(transport: Transport, server: Server): Networks {
     if (shapeNetwork(found.raw).ipv4 !== null) {
       const { description, config } = found.raw
       const without = { ...config, 'ipv4.address': 'none', 'ipv6.address': 'none' }
-      await change(transport, networkPath(name), { method: 'PUT', ifMatch: found.etag, body: { description: description ?? '', config: without } }, options).catch((error: unknown) => {
+      await change(
+        transport,
+        networkPath(name),
+        { method: 'PUT', ifMatch: found.etag, body: { description: description ?? '', config: without } },
+        options,
+      ).catch((error: unknown) => {
         // It is being changed or deleted, or will not have it: then it goes as it is.
         if (isEngineError(error, 'unreachable', 'cancelled')) throw error
       })
@@ -134,7 +144,8 @@ export function createNetworks(transport: Transport, server: Server): Networks {
   /** In a cluster every member is told first, then all of them together. */
   const post = async (spec: NetworkSpec, options: CallOptions): Promise<void> => {
     const about = { name: spec.name, type: 'bridge' }
-    const post = (target: Record<string, string>, body: object) => change(transport, '/1.0/networks', { method: 'POST', query: target, body: { ...about, ...body } }, options)
+    const post = (target: Record<string, string>, body: object) =>
+      change(transport, '/1.0/networks', { method: 'POST', query: target, body: { ...about, ...body } }, options)
     for (const member of await server.members(options)) {
       if (member === null) continue
       await post({ target: member }, {}).catch((error: unknown) => {
@@ -184,7 +195,8 @@ export function createNetworks(transport: Transport, server: Server): Networks {
     const wanted = configOf(spec)
     await undisturbed(async () => {
       const there = await settled(spec.name, options)
-      const dead = there?.raw.managed === true && isUnmade(there.raw) && (sameTexts(there.raw.config ?? {}, {}) || sameTexts(tagsOf(there.raw.config), spec.tags))
+      const dead =
+        there?.raw.managed === true && isUnmade(there.raw) && (sameTexts(there.raw.config ?? {}, {}) || sameTexts(tagsOf(there.raw.config), spec.tags))
       if (there === null || dead) {
         await inTurn(async () => {
           if (dead) await remove(spec.name, options)
@@ -203,7 +215,12 @@ export function createNetworks(transport: Transport, server: Server): Networks {
         await mustBeFree(range, spec.name, options)
       }
       const others = Object.entries(config).filter(([key]) => !isOurs(key))
-      await change(transport, networkPath(spec.name), { method: 'PUT', ifMatch: etag, body: { description: spec.description, config: { ...Object.fromEntries(others), ...wanted } } }, options)
+      await change(
+        transport,
+        networkPath(spec.name),
+        { method: 'PUT', ifMatch: etag, body: { description: spec.description, config: { ...Object.fromEntries(others), ...wanted } } },
+        options,
+      )
     })
   }
 
@@ -284,7 +301,8 @@ function shapeLease(raw: z.output<typeof lease>): Lease {
 function shapeState(states: readonly z.output<typeof state>[]): NetworkState | null {
   const [first] = states
   if (first === undefined) return null
-  const sum = (of: 'bytes_received' | 'bytes_sent' | 'packets_received' | 'packets_sent'): number => states.reduce((total, { counters }) => total + (counters?.[of] ?? 0), 0)
+  const sum = (of: 'bytes_received' | 'bytes_sent' | 'packets_received' | 'packets_sent'): number =>
+    states.reduce((total, { counters }) => total + (counters?.[of] ?? 0), 0)
   return {
     up: states.every(({ state }) => state === 'up'),
     mtu: first.mtu ?? 0,

@@ -11,7 +11,14 @@ export interface Found<T> {
 }
 
 /** Null when there is none. */
-export async function find<T extends z.ZodType>(transport: Transport, path: string, schema: T, what: string, options: CallOptions, query: Readonly<Record<string, string>> = {}): Promise<Found<z.output<T>> | null> {
+export async function find<T extends z.ZodType>(
+  transport: Transport,
+  path: string,
+  schema: T,
+  what: string,
+  options: CallOptions,
+  query: Readonly<Record<string, string>> = {},
+): Promise<Found<z.output<T>> | null> {
   try {
     const { metadata, etag } = await transport.ask(path, { query, signal: options.signal })
     return { raw: parse(schema, metadata, what), etag }

@@ -96,10 +96,15 @@ export async function running(transport: Transport, options: CallOptions = {}): 
  * Waits for whatever is running on an instance (or on what else `touches` says) already; what
  * became of it is for the caller to look at. Resolves to whether there was something.
  */
-export async function settle(transport: Transport, name: string, options: CallOptions = {}, touches: (operation: LxdOperation, name: string) => boolean = touchesInstance): Promise<boolean> {
+export async function settle(
+  transport: Transport,
+  name: string,
+  options: CallOptions = {},
+  touches: (operation: LxdOperation, name: string) => boolean = touchesInstance,
+): Promise<boolean> {
   const found = (await running(transport, options)).filter((one) => touches(one, name))
   for (const one of found) {
-    for (let state: LxdOperation | null = one; state !== null && state.status_code < 200; ) {
+    for (let state: LxdOperation | null = one; state !== null && state.status_code < 200;) {
       state = await look(transport, `/1.0/operations/${one.id}`, options.signal)
     }
   }

@@ -24,7 +24,17 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('on 
   const engine = createLxdEngine({ socketPath })
   const { instances, networks } = engine
   const { acls, forwards } = networks
-  const left: NetworkSpec = { name: `${prefix}a`, description: '', ipv4: '10.200.240.1/24', dhcp: true, dnsDomain: null, nat: false, natAddress: null, acl: `${prefix}-a`, tags }
+  const left: NetworkSpec = {
+    name: `${prefix}a`,
+    description: '',
+    ipv4: '10.200.240.1/24',
+    dhcp: true,
+    dnsDomain: null,
+    nat: false,
+    natAddress: null,
+    acl: `${prefix}-a`,
+    tags,
+  }
   const right: NetworkSpec = { ...left, name: `${prefix}b`, ipv4: '10.200.241.1/24', acl: `${prefix}-b` }
   const a1 = { name: `${prefix}-a1`, network: left.name, address: '10.200.240.11' }
   const a2 = { name: `${prefix}-a2`, network: left.name, address: '10.200.240.12' }
@@ -34,8 +44,23 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('on 
   let folder: string
   let world: ChildProcess | undefined
 
-  const rule = (changes: Partial<AclRule>): AclRule => ({ action: 'allow', protocol: null, source: [], destination: [], destinationPorts: [], description: '', ...changes })
-  const nicOf = (one: typeof a1, changes: Partial<Nic> = {}): Nic => ({ network: one.network, address: one.address, guarded: false, ingressBitsPerSecond: null, egressBitsPerSecond: null, ...changes })
+  const rule = (changes: Partial<AclRule>): AclRule => ({
+    action: 'allow',
+    protocol: null,
+    source: [],
+    destination: [],
+    destinationPorts: [],
+    description: '',
+    ...changes,
+  })
+  const nicOf = (one: typeof a1, changes: Partial<Nic> = {}): Nic => ({
+    network: one.network,
+    address: one.address,
+    guarded: false,
+    ingressBitsPerSecond: null,
+    egressBitsPerSecond: null,
+    ...changes,
+  })
   /** Runs a shell's line in an instance, or in the world outside. */
   const run = async (where: string, line: string): Promise<{ code: number; out: string; err: string }> => {
     if (where === outside.namespace) {
@@ -173,11 +198,17 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('on 
       rule({ action: 'drop', source: ['203.0.113.0/24'], destination: ['10.200.241.0/25'] }),
       rule({ protocol: 'icmp4' }),
     ]
-    const egress = [rule({ action: 'drop', protocol: 'tcp', destination: ['198.51.100.7/32'], destinationPorts: ['25'] }), rule({ protocol: 'icmp6' }), rule({ action: 'reject' })]
+    const egress = [
+      rule({ action: 'drop', protocol: 'tcp', destination: ['198.51.100.7/32'], destinationPorts: ['25'] }),
+      rule({ protocol: 'icmp6' }),
+      rule({ action: 'reject' }),
+    ]
     await acls.apply({ ...bare, name: `${prefix}-b`, ingress, egress })
     const { ingress: shownIn, egress: shownOut } = (await acls.get(`${prefix}-b`)) ?? bare
     const there = await rulesInForce(right.name)
-    expect(there.slice(0, -2).map(written).sort()).toEqual([...shownIn.map((one) => written({ ...one, way: 'in' })), ...shownOut.map((one) => written({ ...one, way: 'out' }))].sort())
+    expect(there.slice(0, -2).map(written).sort()).toEqual(
+      [...shownIn.map((one) => written({ ...one, way: 'in' })), ...shownOut.map((one) => written({ ...one, way: 'out' }))].sort(),
+    )
     // Last comes what meets those that no rule met.
     expect(there.slice(-2).map(written)).toEqual([written({ ...rule({}), way: 'out' }), written({ ...rule({ action: 'drop' }), way: 'in' })])
     await acls.apply({ ...bare, name: `${prefix}-b` })
@@ -196,7 +227,12 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('on 
   })
 
   describe('to an address outside', () => {
-    const forward: Forward = { address: eip, description: '', target: null, ports: [{ protocol: 'tcp', listenPorts: '80', targetAddress: b1.address, targetPorts: '8080', description: '' }] }
+    const forward: Forward = {
+      address: eip,
+      description: '',
+      target: null,
+      ports: [{ protocol: 'tcp', listenPorts: '80', targetAddress: b1.address, targetPorts: '8080', description: '' }],
+    }
     const open = (...ports: string[]) => acls.apply({ ...bare, name: `${prefix}-b`, ingress: [rule({ protocol: 'tcp', destinationPorts: ports })] })
 
     it('come to the instance, as the rules for it allow', async () => {
@@ -273,8 +309,12 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('on 
     const rates = async (name: string) => (await shell('tc', 'class', 'show', 'dev', await linkOf(name))).match(/rate \S+/)?.[0] ?? 'none'
     /** Whether this kernel can limit what an instance sends. */
     const polices = async (): Promise<boolean> => {
-      const script = 'ip link add zspt type veth peer name zspu && tc qdisc add dev zspt ingress && tc filter add dev zspt parent ffff: protocol all u32 match u32 0 0 police rate 1mbit burst 1m drop'
-      return shell('unshare', '-n', 'sh', '-c', script).then(() => true, () => false)
+      const script =
+        'ip link add zspt type veth peer name zspu && tc qdisc add dev zspt ingress && tc filter add dev zspt parent ffff: protocol all u32 match u32 0 0 police rate 1mbit burst 1m drop'
+      return shell('unshare', '-n', 'sh', '-c', script).then(
+        () => true,
+        () => false,
+      )
     }
 
     it('of what it receives are set, changed and taken away as it runs', async () => {
@@ -324,7 +364,9 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('on 
     const mac = (await instances.get(a1.name))?.nic?.mac
     // Past our own looking: the engine takes the NIC out, then finds the address taken.
     const device = { type: 'nic', name: 'eth0', network: right.name, 'ipv4.address': b1.address }
-    await expect(shell('lxc', 'query', '-X', 'PATCH', '-d', JSON.stringify({ devices: { eth0: device } }), `/1.0/instances/${a1.name}`)).rejects.toThrow(/already defined/)
+    await expect(shell('lxc', 'query', '-X', 'PATCH', '-d', JSON.stringify({ devices: { eth0: device } }), `/1.0/instances/${a1.name}`)).rejects.toThrow(
+      /already defined/,
+    )
     expect((await run(a1.name, 'ip link show eth0')).code).not.toBe(0)
     await instances.connect(a1.name, nicOf(a1))
     expect((await instances.get(a1.name))?.nic).toEqual({ network: left.name, address: a1.address, mac })
@@ -347,8 +389,23 @@ async function rulesInForce(network: string): Promise<Rule[]> {
 }
 
 function ruleOf(network: string, expressions: readonly Record<string, unknown>[]): Rule | null {
-  const rule = { way: 'in' as Rule['way'], action: 'drop' as Rule['action'], protocol: null as Rule['protocol'], source: [] as string[], destination: [] as string[], destinationPorts: [] as string[], description: '' }
-  const match = z.object({ left: z.looseObject({ meta: z.object({ key: z.string() }).optional(), payload: z.object({ protocol: z.string(), field: z.string() }).optional(), ct: z.unknown().optional() }), right: z.unknown() })
+  const rule = {
+    way: 'in' as Rule['way'],
+    action: 'drop' as Rule['action'],
+    protocol: null as Rule['protocol'],
+    source: [] as string[],
+    destination: [] as string[],
+    destinationPorts: [] as string[],
+    description: '',
+  }
+  const match = z.object({
+    left: z.looseObject({
+      meta: z.object({ key: z.string() }).optional(),
+      payload: z.object({ protocol: z.string(), field: z.string() }).optional(),
+      ct: z.unknown().optional(),
+    }),
+    right: z.unknown(),
+  })
   for (const expression of expressions) {
     if ('accept' in expression) rule.action = 'allow'
     else if ('reject' in expression) rule.action = 'reject'

@@ -62,7 +62,14 @@ describe('creating', () => {
     expect(Object.keys((fake.last('POST', '/1.0/instances').json as { config: object }).config)).toHaveLength(3)
   })
   it('prefers the pool named default, and passes over pools that cannot be used', async () => {
-    fake.on('GET /1.0/storage-pools', sync([{ name: 'broken', status: 'Errored' }, { name: 'other', status: 'Created' }, { name: 'default', status: 'Created' }]))
+    fake.on(
+      'GET /1.0/storage-pools',
+      sync([
+        { name: 'broken', status: 'Errored' },
+        { name: 'other', status: 'Created' },
+        { name: 'default', status: 'Created' },
+      ]),
+    )
     await engine.instances.create(spec)
     expect(fake.last('POST', '/1.0/instances').json).toMatchObject({ devices: { root: { pool: 'default' } } })
   })
@@ -79,7 +86,15 @@ describe('creating', () => {
   })
   it('waits for a creation that is running already, however long it takes', async () => {
     fake.on('POST /1.0/instances', failure(409, 'This "instances" entry already exists'))
-    fake.on('GET /1.0/operations', sync({ running: [{ id: 'other', class: 'task', status_code: 103, resources: { instances: ['/1.0/instances/zs-1?project=x'] } }, { id: 'elsewhere', class: 'task', status_code: 103, resources: { instances: ['/1.0/instances/zs-10'] } }] }))
+    fake.on(
+      'GET /1.0/operations',
+      sync({
+        running: [
+          { id: 'other', class: 'task', status_code: 103, resources: { instances: ['/1.0/instances/zs-1?project=x'] } },
+          { id: 'elsewhere', class: 'task', status_code: 103, resources: { instances: ['/1.0/instances/zs-10'] } },
+        ],
+      }),
+    )
     fake.on('GET /1.0/operations/other/wait', ended({ status_code: 103 }), ended({ status_code: 103 }), ended())
     fake.on('GET /1.0/instances/zs-1', sync(instance({ name: 'zs-1', config: { 'user.zhisuan.vm_id': '7', 'user.zhisuan.owner': '值' } })))
     await engine.instances.create(spec)
@@ -189,7 +204,11 @@ describe('rebuilding', () => {
   it('goes on where it was killed after the old one was deleted, and shows no half of it', async () => {
     fake.on('GET /1.0/instances/one', failure(404, 'Instance not found'))
     await expect(engine.instances.rebuild('one', { imageFingerprint: 'b' })).rejects.toMatchObject({ kind: 'not_found' })
-    const standIn = fake.seen.find(({ path }) => /one-/.test(path))?.path.split('/').at(-1) ?? ''
+    const standIn =
+      fake.seen
+        .find(({ path }) => /one-/.test(path))
+        ?.path.split('/')
+        .at(-1) ?? ''
     const half = instance({ name: standIn, config: { 'user.zhisuan.vm_id': '7', 'user.zhisuan-stand-in': 'one' } })
     fake.on('GET /1.0/instances', sync([half]))
     expect(await engine.instances.list()).toEqual([])
@@ -218,7 +237,13 @@ describe('files', () => {
     expect(query).toEqual({ path: '/root/密钥' })
     expect(body).toEqual(Buffer.from([0, 255]))
     for (const of of ['lxd', 'incus']) {
-      expect(headers).toMatchObject({ [`x-${of}-mode`]: '0600', [`x-${of}-uid`]: '1', [`x-${of}-gid`]: '2', [`x-${of}-type`]: 'file', [`x-${of}-write`]: 'overwrite' })
+      expect(headers).toMatchObject({
+        [`x-${of}-mode`]: '0600',
+        [`x-${of}-uid`]: '1',
+        [`x-${of}-gid`]: '2',
+        [`x-${of}-type`]: 'file',
+        [`x-${of}-write`]: 'overwrite',
+      })
     }
   })
   it.each([
@@ -236,7 +261,10 @@ describe('files', () => {
 
 describe('capacity', () => {
   it('sums hosts and pools, and counts instances without a limit as all of a host', async () => {
-    fake.on('GET /1.0/instances', sync([instance({ expanded_config: { 'limits.cpu': '0-2,5', 'limits.memory': '1GiB' } }), instance({ name: 'free', expanded_config: {} })]))
+    fake.on(
+      'GET /1.0/instances',
+      sync([instance({ expanded_config: { 'limits.cpu': '0-2,5', 'limits.memory': '1GiB' } }), instance({ name: 'free', expanded_config: {} })]),
+    )
     expect(await engine.capacity()).toEqual({
       cpuCores: { total: 8, used: 4 + 8 },
       memoryBytes: { total: 16_000, used: gib + 16_000 },
@@ -247,7 +275,13 @@ describe('capacity', () => {
   it('asks every member of a cluster, and counts a shared pool once', async () => {
     fake.on('GET /1.0', server({}, { server_clustered: true }))
     fake.on('GET /1.0/cluster/members', sync([{ server_name: 'n1' }, { server_name: 'n2' }, { server_name: 'n3' }]))
-    fake.on('GET /1.0/storage-pools', sync([{ name: 'slow', status: 'Created', driver: 'ceph' }, { name: 'fast', status: 'Created', driver: 'zfs' }]))
+    fake.on(
+      'GET /1.0/storage-pools',
+      sync([
+        { name: 'slow', status: 'Created', driver: 'ceph' },
+        { name: 'fast', status: 'Created', driver: 'zfs' },
+      ]),
+    )
     fake.on('GET /1.0/instances', sync([]))
     expect(await engine.capacity()).toEqual({
       cpuCores: { total: 24, used: 0 },
@@ -285,7 +319,10 @@ it('cancels also what the engine had begun and not yet answered for when it was 
   const asked = Promise.withResolvers<void>()
   let answer: () => void = () => undefined
   fake.on('PUT /1.0/instances/one/state', (response) => {
-    answer = () => response.writeHead(202, { 'content-type': 'application/json' }).end(JSON.stringify({ type: 'async', status_code: 100, operation: '/1.0/operations/late', metadata: {} }))
+    answer = () =>
+      response
+        .writeHead(202, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ type: 'async', status_code: 100, operation: '/1.0/operations/late', metadata: {} }))
     asked.resolve()
   })
   const controller = new AbortController()

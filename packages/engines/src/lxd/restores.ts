@@ -40,7 +40,8 @@ const ofDisk = /^(volatile|image)\./
 const identity = /^volatile\.(uuid|uuid\.generation|cloud-init\.instance-id|[^.]+\.hwaddr)$/
 
 type Described = Pick<LxdInstance, 'config' | 'devices'>
-const sorted = <T>(texts: Readonly<Record<string, T>> | null | undefined): [string, T][] => Object.entries(texts ?? {}).sort(([one], [other]) => (one < other ? -1 : 1))
+const sorted = <T>(texts: Readonly<Record<string, T>> | null | undefined): [string, T][] =>
+  Object.entries(texts ?? {}).sort(([one], [other]) => (one < other ? -1 : 1))
 /** What somebody wants of an instance, without what the engine notes of it. */
 const essence = ({ config, devices }: Described): string =>
   JSON.stringify([sorted(config).filter(([key]) => !ofDisk.test(key)), sorted(devices).map(([name, device]) => [name, sorted(device)])])

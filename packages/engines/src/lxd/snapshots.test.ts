@@ -21,12 +21,21 @@ const volatile = { 'volatile.uuid': 'u1', 'volatile.eth0.hwaddr': '00:16:3e:00:0
 const root = { type: 'disk', path: '/', pool: 'fast', size: '1' }
 const data = { type: 'disk', pool: 'fast', source: 'data', path: '/data' }
 /** What it had then, and has now: other limits, another image, another volume. */
-const then = { config: { ...volatile, 'volatile.idmap.next': '[1]', 'limits.cpu': '1', 'image.os': 'Then', 'user.zhisuan.vm_id': '7' }, devices: { root, old: data } }
-const now = { config: { ...volatile, 'volatile.idmap.next': '[2]', 'volatile.eth0.host_name': 'veth1', 'limits.cpu': '2', 'image.os': 'Now', 'user.zhisuan.vm_id': '7' }, devices: { root, new: data }, description: '现在', profiles: ['p'] }
+const then = {
+  config: { ...volatile, 'volatile.idmap.next': '[1]', 'limits.cpu': '1', 'image.os': 'Then', 'user.zhisuan.vm_id': '7' },
+  devices: { root, old: data },
+}
+const now = {
+  config: { ...volatile, 'volatile.idmap.next': '[2]', 'volatile.eth0.host_name': 'veth1', 'limits.cpu': '2', 'image.os': 'Now', 'user.zhisuan.vm_id': '7' },
+  devices: { root, new: data },
+  description: '现在',
+  profiles: ['p'],
+}
 const one = (of: object, changes: object = {}) => sync(instance({ ...of, architecture: 'x86_64', ephemeral: false, ...changes }))
 const running = { status: 'Running', status_code: 103 }
 const restore = () => engine.instances.snapshots.restore('one', 'then')
-const planKept = () => JSON.parse((fake.last('POST', '/1.0/profiles').json as { config: Record<string, string> }).config['user.zhisuan-restore'] ?? '') as Record<string, unknown>
+const planKept = () =>
+  JSON.parse((fake.last('POST', '/1.0/profiles').json as { config: Record<string, string> }).config['user.zhisuan-restore'] ?? '') as Record<string, unknown>
 
 describe('setting back', () => {
   beforeEach(() => fake.on('GET /1.0/instances/one/snapshots/then', sync({ name: 'then', ...then })))
@@ -34,8 +43,23 @@ describe('setting back', () => {
   it('keeps what the instance has, kills it, gives it back what it had, and starts it', async () => {
     fake.on('GET /1.0/instances/one', one(now, running), one(then), one({ ...then, config: now.config, devices: now.devices, description: '现在' }))
     await restore()
-    expect(fake.changes()).toEqual(['POST /1.0/profiles', 'PUT /1.0/instances/one/state', 'PUT /1.0/instances/one', 'PUT /1.0/instances/one', 'PUT /1.0/instances/one/state', `DELETE ${profile}`])
-    expect(planKept()).toMatchObject({ instance: 'one', uuid: 'u1', running: true, config: now.config, devices: now.devices, description: '现在', profiles: ['p'] })
+    expect(fake.changes()).toEqual([
+      'POST /1.0/profiles',
+      'PUT /1.0/instances/one/state',
+      'PUT /1.0/instances/one',
+      'PUT /1.0/instances/one',
+      'PUT /1.0/instances/one/state',
+      `DELETE ${profile}`,
+    ])
+    expect(planKept()).toMatchObject({
+      instance: 'one',
+      uuid: 'u1',
+      running: true,
+      config: now.config,
+      devices: now.devices,
+      description: '现在',
+      profiles: ['p'],
+    })
     const [killed, restored, putBack, started] = fake.seen.filter(({ method }) => method === 'PUT').map(({ json }) => json)
     expect(killed).toMatchObject({ action: 'stop', force: true })
     expect(restored).toEqual({ restore: 'then' })
@@ -64,7 +88,14 @@ describe('setting back', () => {
     fake.on('GET /1.0/instances/one', one(then), one(then), one({ ...then, config: now.config, devices: now.devices, description: '现在' }))
     const before = fake.changes().length
     await restore()
-    expect(fake.changes().slice(before)).toEqual(['POST /1.0/profiles', `PUT ${profile}`, 'PUT /1.0/instances/one', 'PUT /1.0/instances/one', 'PUT /1.0/instances/one/state', `DELETE ${profile}`])
+    expect(fake.changes().slice(before)).toEqual([
+      'POST /1.0/profiles',
+      `PUT ${profile}`,
+      'PUT /1.0/instances/one',
+      'PUT /1.0/instances/one',
+      'PUT /1.0/instances/one/state',
+      `DELETE ${profile}`,
+    ])
     expect(fake.last('PUT', '/1.0/instances/one/state').json).toMatchObject({ action: 'start' })
     expect(fake.last('PUT', '/1.0/instances/one').json).toMatchObject({ devices: now.devices, description: '现在' })
   })
@@ -101,7 +132,13 @@ describe('setting back', () => {
 
 describe('snapshots', () => {
   it('are told by their own names, with sizes where the engine knows them', async () => {
-    fake.on('GET /1.0/instances/one/snapshots', sync([{ name: 'one/a1', created_at: '2026-01-02T03:04:05Z', size: -1 }, { name: 'b1', size: 7, created_at: '0001-01-01T00:00:00Z' }]))
+    fake.on(
+      'GET /1.0/instances/one/snapshots',
+      sync([
+        { name: 'one/a1', created_at: '2026-01-02T03:04:05Z', size: -1 },
+        { name: 'b1', size: 7, created_at: '0001-01-01T00:00:00Z' },
+      ]),
+    )
     expect(await engine.instances.snapshots.list('one')).toEqual([
       { name: 'a1', createdAt: new Date('2026-01-02T03:04:05Z'), sizeBytes: null },
       { name: 'b1', createdAt: null, sizeBytes: 7 },
@@ -122,9 +159,27 @@ describe('snapshots', () => {
 })
 
 describe('copies', () => {
-  const spec = { name: 'two', type: 'container', imageFingerprint: '', cpuCores: 1, memoryBytes: 1, diskBytes: 2 ** 30, network: 'net', tags: { vm_id: '8' } } as const
+  const spec = {
+    name: 'two',
+    type: 'container',
+    imageFingerprint: '',
+    cpuCores: 1,
+    memoryBytes: 1,
+    diskBytes: 2 ** 30,
+    network: 'net',
+    tags: { vm_id: '8' },
+  } as const
   const source = instance({
-    config: { ...volatile, 'image.os': 'Debian', 'limits.cpu': '4', 'limits.cpu.priority': '1', 'user.zhisuan.vm_id': '7', 'user.zhisuan.secret': '1', 'cloud-init.user-data': 'secret', 'user.user-data': 'secret' },
+    config: {
+      ...volatile,
+      'image.os': 'Debian',
+      'limits.cpu': '4',
+      'limits.cpu.priority': '1',
+      'user.zhisuan.vm_id': '7',
+      'user.zhisuan.secret': '1',
+      'cloud-init.user-data': 'secret',
+      'user.user-data': 'secret',
+    },
     devices: { root: { type: 'disk', path: '/', pool: 'fast', size: '1073741824' }, eth0: { type: 'nic', network: 'other', 'ipv4.address': '10.0.0.9' }, data },
   })
   const made = instance({ name: 'two', config: { 'user.zhisuan.vm_id': '8' }, devices: { root, eth0: { type: 'nic' } } })
@@ -132,13 +187,21 @@ describe('copies', () => {
   it.each([null, 'then'])('name empty whatever the copy is not to inherit (snapshot %s)', async (snapshot) => {
     fake.on('GET /1.0/instances/one', sync(source))
     fake.on('GET /1.0/instances/one/snapshots/then', sync({ ...source, name: 'then' }))
-    fake.on('GET /1.0/instances/two', failure(404, 'Instance not found'), sync(instance({ ...made, devices: { ...(made['devices'] as object), data: { type: 'none' } } })), sync(made))
+    fake.on(
+      'GET /1.0/instances/two',
+      failure(404, 'Instance not found'),
+      sync(instance({ ...made, devices: { ...(made['devices'] as object), data: { type: 'none' } } })),
+      sync(made),
+    )
     await engine.instances.create({ ...spec, copyOf: { instance: 'one', snapshot } })
     expect(fake.last('POST', '/1.0/instances').json).toEqual({
       name: 'two',
       type: 'container',
       description: '',
-      source: snapshot === null ? { type: 'copy', source: 'one', instance_only: true, allow_inconsistent: true } : { type: 'copy', source: 'one/then', instance_only: true },
+      source:
+        snapshot === null
+          ? { type: 'copy', source: 'one', instance_only: true, allow_inconsistent: true }
+          : { type: 'copy', source: 'one/then', instance_only: true },
       profiles: [],
       config: {
         'limits.cpu': '1',
@@ -150,7 +213,11 @@ describe('copies', () => {
         'cloud-init.user-data': '',
         'user.user-data': '',
       },
-      devices: { root: { type: 'disk', path: '/', pool: 'slow', size: '1073741824' }, eth0: { type: 'nic', name: 'eth0', network: 'net' }, data: { type: 'none' } },
+      devices: {
+        root: { type: 'disk', path: '/', pool: 'slow', size: '1073741824' },
+        eth0: { type: 'nic', name: 'eth0', network: 'net' },
+        data: { type: 'none' },
+      },
     })
     // What was named empty is taken away at the end.
     expect(fake.changes()).toEqual(['POST /1.0/instances', 'PUT /1.0/instances/two'])

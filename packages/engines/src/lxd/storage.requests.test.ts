@@ -20,7 +20,14 @@ afterEach(async () => {
 const path = '/1.0/storage-pools/fast/volumes/custom'
 const name = { pool: 'fast', volume: 'data' }
 const spec: VolumeSpec = { ...name, content: 'filesystem', sizeBytes: 2 ** 30, description: '数据盘', tags: { volume_id: '7' } }
-const volume = (changes: object = {}): Record<string, unknown> => ({ name: 'data', content_type: 'filesystem', description: '数据盘', config: { size: '1073741824', 'user.zhisuan.volume_id': '7', 'volatile.idmap.last': '[1]' }, used_by: [], ...changes })
+const volume = (changes: object = {}): Record<string, unknown> => ({
+  name: 'data',
+  content_type: 'filesystem',
+  description: '数据盘',
+  config: { size: '1073741824', 'user.zhisuan.volume_id': '7', 'volatile.idmap.last': '[1]' },
+  used_by: [],
+  ...changes,
+})
 const vm = (changes: object = {}) => instance({ type: 'virtual-machine', ...changes })
 const gone = failure(404, 'Storage volume not found')
 const whole = failure(409, 'Volume by that name already exists')
@@ -29,24 +36,109 @@ describe('pools', () => {
   it('are told with what they are for, and what each member has', async () => {
     fake.on('GET /1.0', server({}, { server_clustered: true }))
     fake.on('GET /1.0/cluster/members', sync([{ server_name: 'n1' }, { server_name: 'n2' }]))
-    fake.on('GET /1.0/storage-pools', sync([{ name: 'slow', status: 'Created', driver: 'dir', description: '慢' }, { name: 'fast', status: 'Created', driver: 'ceph' }, { name: 'broken', status: 'Errored', driver: 'zfs' }]))
+    fake.on(
+      'GET /1.0/storage-pools',
+      sync([
+        { name: 'slow', status: 'Created', driver: 'dir', description: '慢' },
+        { name: 'fast', status: 'Created', driver: 'ceph' },
+        { name: 'broken', status: 'Errored', driver: 'zfs' },
+      ]),
+    )
     expect(await engine.storage.pools()).toEqual([
-      { name: 'slow', description: '慢', driver: 'dir', shared: false, status: 'Created', totalBytes: 2000, usedBytes: 200, enforcesSize: false, restoresInUse: false, members: [{ member: 'n1', totalBytes: 1000, usedBytes: 100 }, { member: 'n2', totalBytes: 1000, usedBytes: 100 }] },
-      { name: 'fast', description: '', driver: 'ceph', shared: true, status: 'Created', totalBytes: 2000, usedBytes: 200, enforcesSize: true, restoresInUse: false, members: [{ member: null, totalBytes: 2000, usedBytes: 200 }] },
-      { name: 'broken', description: '', driver: 'zfs', shared: false, status: 'Errored', totalBytes: 0, usedBytes: 0, enforcesSize: true, restoresInUse: false, members: [] },
+      {
+        name: 'slow',
+        description: '慢',
+        driver: 'dir',
+        shared: false,
+        status: 'Created',
+        totalBytes: 2000,
+        usedBytes: 200,
+        enforcesSize: false,
+        restoresInUse: false,
+        members: [
+          { member: 'n1', totalBytes: 1000, usedBytes: 100 },
+          { member: 'n2', totalBytes: 1000, usedBytes: 100 },
+        ],
+      },
+      {
+        name: 'fast',
+        description: '',
+        driver: 'ceph',
+        shared: true,
+        status: 'Created',
+        totalBytes: 2000,
+        usedBytes: 200,
+        enforcesSize: true,
+        restoresInUse: false,
+        members: [{ member: null, totalBytes: 2000, usedBytes: 200 }],
+      },
+      {
+        name: 'broken',
+        description: '',
+        driver: 'zfs',
+        shared: false,
+        status: 'Errored',
+        totalBytes: 0,
+        usedBytes: 0,
+        enforcesSize: true,
+        restoresInUse: false,
+        members: [],
+      },
     ])
   })
 })
 
 describe('volumes', () => {
   it('are told of all usable pools, with where they are attached, without snapshots and what is only being made', async () => {
-    fake.on('GET /1.0/storage-pools', sync([{ name: 'fast', status: 'Created' }, { name: 'broken', status: 'Errored' }]))
-    fake.on(`GET ${path}`, sync([volume(), volume({ name: 'data/then' }), volume({ name: 'zhisuan_0123' }), volume({ name: 'other', content_type: 'block', config: {}, location: 'n1', created_at: '2026-01-02T03:04:05Z' })]))
+    fake.on(
+      'GET /1.0/storage-pools',
+      sync([
+        { name: 'fast', status: 'Created' },
+        { name: 'broken', status: 'Errored' },
+      ]),
+    )
+    fake.on(
+      `GET ${path}`,
+      sync([
+        volume(),
+        volume({ name: 'data/then' }),
+        volume({ name: 'zhisuan_0123' }),
+        volume({ name: 'other', content_type: 'block', config: {}, location: 'n1', created_at: '2026-01-02T03:04:05Z' }),
+      ]),
+    )
     const disk = (source: string, more: object = {}) => ({ type: 'disk', pool: 'fast', source, ...more })
-    fake.on('GET /1.0/instances', sync([instance({ devices: { root: { type: 'disk', path: '/', pool: 'fast' }, d: disk('data', { path: '/data' }) } }), vm({ name: 'two', devices: { e: disk('other') } }), instance({ name: 'standing', config: { 'user.zhisuan-stand-in': 'one' }, devices: { d: disk('data', { path: '/data' }) } })]))
+    fake.on(
+      'GET /1.0/instances',
+      sync([
+        instance({ devices: { root: { type: 'disk', path: '/', pool: 'fast' }, d: disk('data', { path: '/data' }) } }),
+        vm({ name: 'two', devices: { e: disk('other') } }),
+        instance({ name: 'standing', config: { 'user.zhisuan-stand-in': 'one' }, devices: { d: disk('data', { path: '/data' }) } }),
+      ]),
+    )
     expect(await engine.storage.volumes.list()).toEqual([
-      { ...name, content: 'filesystem', sizeBytes: 2 ** 30, usedBytes: null, description: '数据盘', tags: { volume_id: '7' }, attached: [{ instance: 'one', device: 'd', path: '/data' }], createdAt: null, location: null },
-      { pool: 'fast', volume: 'other', content: 'block', sizeBytes: null, usedBytes: null, description: '数据盘', tags: {}, attached: [{ instance: 'two', device: 'e', path: null }], createdAt: new Date('2026-01-02T03:04:05Z'), location: 'n1' },
+      {
+        ...name,
+        content: 'filesystem',
+        sizeBytes: 2 ** 30,
+        usedBytes: null,
+        description: '数据盘',
+        tags: { volume_id: '7' },
+        attached: [{ instance: 'one', device: 'd', path: '/data' }],
+        createdAt: null,
+        location: null,
+      },
+      {
+        pool: 'fast',
+        volume: 'other',
+        content: 'block',
+        sizeBytes: null,
+        usedBytes: null,
+        description: '数据盘',
+        tags: {},
+        attached: [{ instance: 'two', device: 'e', path: null }],
+        createdAt: new Date('2026-01-02T03:04:05Z'),
+        location: 'n1',
+      },
     ])
     expect(fake.seen.map((one) => one.path)).not.toContain('/1.0/storage-pools/broken/volumes/custom')
   })
@@ -60,7 +152,12 @@ describe('volumes', () => {
   it('are made with size, tags and description', async () => {
     fake.on(`POST ${path}`, sync({}))
     await engine.storage.volumes.create({ ...spec, content: 'block' })
-    expect(fake.last('POST', path).json).toEqual({ name: 'data', content_type: 'block', description: '数据盘', config: { size: '1073741824', 'user.zhisuan.volume_id': '7' } })
+    expect(fake.last('POST', path).json).toEqual({
+      name: 'data',
+      content_type: 'block',
+      description: '数据盘',
+      config: { size: '1073741824', 'user.zhisuan.volume_id': '7' },
+    })
   })
   it('of another who was quicker are ours by their tags', async () => {
     fake.on(`GET ${path}/data`, gone, sync(volume()))
@@ -109,7 +206,13 @@ describe('copies', () => {
   const made = () => fake.last('POST', path).json as { name: string; config: Record<string, string> }
   beforeEach(() => {
     fake.on(`GET ${path}/source`, sync(volume({ name: 'source', description: 'of the source' })))
-    fake.on(`GET ${path}/source/snapshots/then`, sync({ name: 'source/then', config: { size: '1048576', 'block.filesystem': 'xfs', 'user.zhisuan.volume_id': '7', 'user.secret': '1', 'volatile.idmap.last': '[3]' } }))
+    fake.on(
+      `GET ${path}/source/snapshots/then`,
+      sync({
+        name: 'source/then',
+        config: { size: '1048576', 'block.filesystem': 'xfs', 'user.zhisuan.volume_id': '7', 'user.secret': '1', 'volatile.idmap.last': '[3]' },
+      }),
+    )
   })
 
   it('are made under another name, get their tags, then their name', async () => {
@@ -119,7 +222,13 @@ describe('copies', () => {
       const known = asked.startsWith(`${path}/zhisuan_`) && fake.changes().length > 0
       if (known) standIns.push(asked)
       response.writeHead(known ? 200 : 404, { 'content-type': 'application/json' })
-      response.end(JSON.stringify(known ? { type: 'sync', metadata: volume({ config: { ...made().config, 'volatile.idmap.next': '[4]' } }) } : { type: 'error', error: 'not found', error_code: 404 }))
+      response.end(
+        JSON.stringify(
+          known
+            ? { type: 'sync', metadata: volume({ config: { ...made().config, 'volatile.idmap.next': '[4]' } }) }
+            : { type: 'error', error: 'not found', error_code: 404 },
+        ),
+      )
     })
     await engine.storage.volumes.create(copy)
     const { name: standIn } = made()
@@ -138,12 +247,23 @@ describe('copies', () => {
     expect(fake.last('POST', `${path}/${standIn}`).json).toEqual({ name: 'data' })
   })
   it('that another makes at this moment are waited for', async () => {
-    fake.on('GET /1.0/operations', sync({ running: [{ id: 'other', class: 'task', description: 'Copying storage volume', status_code: 103 }, { id: 'download', class: 'task', description: 'Downloading image', status_code: 103 }] }), sync({}))
+    fake.on(
+      'GET /1.0/operations',
+      sync({
+        running: [
+          { id: 'other', class: 'task', description: 'Copying storage volume', status_code: 103 },
+          { id: 'download', class: 'task', description: 'Downloading image', status_code: 103 },
+        ],
+      }),
+      sync({}),
+    )
     fake.on('GET /1.0/operations/other/wait', ended({ status_code: 103 }), ended())
     fake.on(`GET ${path}/data`, gone, gone, sync(volume({ config: { 'user.zhisuan.volume_id': '8' } })))
     fake.on('GET *', (response, { path: asked }) => {
       const standIn = asked.startsWith(`${path}/zhisuan_`)
-      response.writeHead(standIn ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(standIn ? { type: 'sync', metadata: volume() } : { type: 'error', error: 'not found', error_code: 404 }))
+      response
+        .writeHead(standIn ? 200 : 404, { 'content-type': 'application/json' })
+        .end(JSON.stringify(standIn ? { type: 'sync', metadata: volume() } : { type: 'error', error: 'not found', error_code: 404 }))
     })
     await engine.storage.volumes.create(copy)
     expect(fake.changes()).toEqual([])
@@ -160,7 +280,11 @@ describe('attaching', () => {
 
   it('puts a disk into the whole machine as it was read', async () => {
     const one = vm({ description: '说明', architecture: 'x86_64', ephemeral: false })
-    fake.on('GET /1.0/instances/one', { text: JSON.stringify({ type: 'sync', metadata: one }), headers: { etag: 'e1' } }, sync(vm({ devices: { data: { type: 'disk', pool: 'fast', source: 'data' } } })))
+    fake.on(
+      'GET /1.0/instances/one',
+      { text: JSON.stringify({ type: 'sync', metadata: one }), headers: { etag: 'e1' } },
+      sync(vm({ devices: { data: { type: 'disk', pool: 'fast', source: 'data' } } })),
+    )
     await attach()
     const { json, headers } = fake.last('PUT', '/1.0/instances/one')
     expect(headers['if-match']).toBe('e1')
@@ -199,14 +323,25 @@ describe('attaching', () => {
 describe('detaching', () => {
   const exec = (answers: Record<string, string>, type = 'container', device: object = { path: '/data' }) => {
     const devices = { data: { type: 'disk', pool: 'fast', source: 'data', ...device } }
-    fake.on('GET /1.0/instances/one', sync(instance({ type, status_code: 103, devices })), sync(instance({ type, status_code: 103, devices })), sync(instance({ type, devices: {} })))
+    fake.on(
+      'GET /1.0/instances/one',
+      sync(instance({ type, status_code: 103, devices })),
+      sync(instance({ type, status_code: 103, devices })),
+      sync(instance({ type, devices: {} })),
+    )
     const asked: string[] = []
     fake.on('POST /1.0/instances/one/exec', (response, { json }) => {
       // Without the shell that stays a moment longer.
       const command = (json as { command: string[] }).command.slice(4)
       asked.push(command.join(' '))
       response.writeHead(202, { 'content-type': 'application/json' })
-      response.end(JSON.stringify({ type: 'async', operation: `/1.0/operations/exec${asked.length}`, metadata: { id: 'x', class: 'websocket', status_code: 103, metadata: { fds: { '0': 'in', '1': 'out', '2': 'err', control: 'c' } } } }))
+      response.end(
+        JSON.stringify({
+          type: 'async',
+          operation: `/1.0/operations/exec${asked.length}`,
+          metadata: { id: 'x', class: 'websocket', status_code: 103, metadata: { fds: { '0': 'in', '1': 'out', '2': 'err', control: 'c' } } },
+        }),
+      )
       const id = `/1.0/operations/exec${asked.length}`
       const text = Object.entries(answers).find(([begin]) => command.join(' ').startsWith(begin))?.[1] ?? ''
       fake.socket(`${id}/websocket`, (socket, { query }) => {
@@ -259,7 +394,12 @@ describe('detaching', () => {
   it('does not look where it is forced, or the instance is stopped', async () => {
     const asked = exec({})
     await engine.storage.volumes.detach(name, { instance: 'one', device: 'data', force: true })
-    fake.on('GET /1.0/instances/one', sync(instance({ devices: { data: { type: 'disk', pool: 'fast', source: 'data' } } })), sync(instance({ devices: { data: { type: 'disk', pool: 'fast', source: 'data' } } })), sync(instance({ devices: {} })))
+    fake.on(
+      'GET /1.0/instances/one',
+      sync(instance({ devices: { data: { type: 'disk', pool: 'fast', source: 'data' } } })),
+      sync(instance({ devices: { data: { type: 'disk', pool: 'fast', source: 'data' } } })),
+      sync(instance({ devices: {} })),
+    )
     await detach()
     expect(asked).toEqual([])
     expect(fake.changes()).toEqual(['PUT /1.0/instances/one', 'PUT /1.0/instances/one'])
@@ -268,7 +408,8 @@ describe('detaching', () => {
 
 describe('exporting', () => {
   const backups = `${path}/data/backups`
-  const file = (content: string) => (response: import('node:http').ServerResponse) => void response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(content)
+  const file = (content: string) => (response: import('node:http').ServerResponse) =>
+    void response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(content)
   const served = (content = 'backup'): void => {
     fake.on('GET *', (response, seen) => {
       if (seen.path.endsWith('/export')) return file(content)(response)
@@ -292,7 +433,19 @@ describe('exporting', () => {
   it('removes what killed callers left, and nothing else', async () => {
     served()
     fake.on(`GET ${backups}`, sync([{ name: 'zhisuan-export-left' }, { name: 'zhisuan-export-running' }, { name: 'of-an-operator' }]))
-    fake.on('GET /1.0/operations', sync({ running: [{ id: 'r', class: 'task', status_code: 103, resources: { backups: ['/1.0/backups/zhisuan-export-running'], storage_volumes: ['/1.0/storage_volumes/data'] } }] }))
+    fake.on(
+      'GET /1.0/operations',
+      sync({
+        running: [
+          {
+            id: 'r',
+            class: 'task',
+            status_code: 103,
+            resources: { backups: ['/1.0/backups/zhisuan-export-running'], storage_volumes: ['/1.0/storage_volumes/data'] },
+          },
+        ],
+      }),
+    )
     ;(await engine.storage.volumes.export(name)).destroy()
     expect(fake.changes().slice(0, 2)).toEqual([`DELETE ${backups}/zhisuan-export-left`, `POST ${backups}`])
     expect(fake.changes()).not.toContain(`DELETE ${backups}/of-an-operator`)
@@ -331,14 +484,26 @@ describe('importing', () => {
     fake.on('GET *', (response, { path: asked }) => {
       const known = asked.startsWith(`${path}/zhisuan_`) && fake.changes().length > 0
       response.writeHead(known ? 200 : 404, { 'content-type': 'application/json' })
-      response.end(JSON.stringify(known ? { type: 'sync', metadata: volume({ config: { size: '5', 'user.zhisuan.volume_id': '7', 'user.zhisuan.secret': '1', 'volatile.idmap.last': '[1]' } }) } : { type: 'error', error: 'not found', error_code: 404 }))
+      response.end(
+        JSON.stringify(
+          known
+            ? {
+                type: 'sync',
+                metadata: volume({ config: { size: '5', 'user.zhisuan.volume_id': '7', 'user.zhisuan.secret': '1', 'volatile.idmap.last': '[1]' } }),
+              }
+            : { type: 'error', error: 'not found', error_code: 404 },
+        ),
+      )
     })
     await engine.storage.volumes.import(spread, Readable.from(['back', 'up']))
     const { headers, body } = fake.last('POST', path)
     const standIn = String(headers['x-lxd-name'])
     expect(body.toString()).toBe('backup')
     expect(headers).toMatchObject({ 'content-type': 'application/octet-stream', 'x-incus-name': standIn })
-    expect(fake.last('PUT', `${path}/${standIn}`).json).toEqual({ description: '导入', config: { size: '5', 'volatile.idmap.last': '[1]', 'user.zhisuan.volume_id': '8' } })
+    expect(fake.last('PUT', `${path}/${standIn}`).json).toEqual({
+      description: '导入',
+      config: { size: '5', 'volatile.idmap.last': '[1]', 'user.zhisuan.volume_id': '8' },
+    })
     expect(fake.last('POST', `${path}/${standIn}`).json).toEqual({ name: 'data' })
   })
   it.each([
@@ -366,7 +531,12 @@ describe('importing', () => {
     fake.on('PUT *', sync({}))
     await engine.storage.volumes.import(spread, Readable.from(['backup']))
     expect(fake.changes()[0]).toMatch(/^DELETE .*zhisuan_/)
-    expect(fake.changes().slice(1).map((one) => one.split(' ')[0])).toEqual(['POST', 'PUT', 'POST'])
+    expect(
+      fake
+        .changes()
+        .slice(1)
+        .map((one) => one.split(' ')[0]),
+    ).toEqual(['POST', 'PUT', 'POST'])
   })
 })
 
@@ -393,7 +563,10 @@ describe('on a member of a cluster', () => {
   it('snapshots are found among the volumes, as LXD lists none of another’s', async () => {
     fake.on(`GET ${path}/data/snapshots`, sync([]))
     fake.on(`GET ${path}/data`, sync(volume({ location: 'n2' })))
-    fake.on(`GET ${path}`, sync([volume({ location: 'n2' }), volume({ name: 'data/then', created_at: '2026-01-02T03:04:05Z' }), volume({ name: 'database/then' })]))
+    fake.on(
+      `GET ${path}`,
+      sync([volume({ location: 'n2' }), volume({ name: 'data/then', created_at: '2026-01-02T03:04:05Z' }), volume({ name: 'database/then' })]),
+    )
     expect(await engine.storage.volumes.snapshots.list(name)).toEqual([{ name: 'then', createdAt: new Date('2026-01-02T03:04:05Z'), sizeBytes: null }])
   })
 })

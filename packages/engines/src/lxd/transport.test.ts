@@ -58,31 +58,34 @@ describe('a stream', () => {
     for await (const part of body as AsyncIterable<Buffer>) if ((read += part.length) > 32 * mib) break
     expect(seen.sent).toBeGreaterThan(before)
   })
-  it.each(['destroyed before it is read', 'destroyed while it waits for more', 'left in the middle', 'aborted', 'closed with the transport'])('%s closes its connection', async (how) => {
-    const seen = endless()
-    if (how === 'destroyed while it waits for more') {
-      fake.on('GET /file', (response) => {
-        response.writeHead(200, file).write('begun')
-        response.on('close', () => {
-          seen.closed = true
+  it.each(['destroyed before it is read', 'destroyed while it waits for more', 'left in the middle', 'aborted', 'closed with the transport'])(
+    '%s closes its connection',
+    async (how) => {
+      const seen = endless()
+      if (how === 'destroyed while it waits for more') {
+        fake.on('GET /file', (response) => {
+          response.writeHead(200, file).write('begun')
+          response.on('close', () => {
+            seen.closed = true
+          })
         })
-      })
-    }
-    const controller = new AbortController()
-    const { body } = await transport.stream('/file', { signal: controller.signal })
-    if (how.startsWith('destroyed')) {
-      if (how.endsWith('more')) body.read()
-      body.destroy()
-    } else if (how === 'left in the middle') {
-      for await (const _ of body) break
-    } else {
-      const cancelled = expect(buffer(body)).rejects.toMatchObject({ kind: 'cancelled' })
-      if (how === 'aborted') controller.abort()
-      else await transport.close()
-      await cancelled
-    }
-    await expect.poll(() => seen.closed).toBe(true)
-  })
+      }
+      const controller = new AbortController()
+      const { body } = await transport.stream('/file', { signal: controller.signal })
+      if (how.startsWith('destroyed')) {
+        if (how.endsWith('more')) body.read()
+        body.destroy()
+      } else if (how === 'left in the middle') {
+        for await (const _ of body) break
+      } else {
+        const cancelled = expect(buffer(body)).rejects.toMatchObject({ kind: 'cancelled' })
+        if (how === 'aborted') controller.abort()
+        else await transport.close()
+        await cancelled
+      }
+      await expect.poll(() => seen.closed).toBe(true)
+    },
+  )
   it('that falls silent is unreachable, unless it is the reader who rests', async () => {
     fake.on('GET /file', (response) => void response.writeHead(200, file).write('begun'))
     const { body } = await transport.stream('/file', { timeoutMs: 50 })

@@ -132,7 +132,11 @@ export function createTransport(connection: LxdConnection): Transport {
         dispatcher: ask.waits === true || flows ? waiting : asking,
         method: ask.method ?? 'GET',
         signal: ended.signal,
-        headers: { ...(typeof ask.ifMatch === 'string' && { 'if-match': ask.ifMatch }), ...(ask.body !== undefined && { 'content-type': 'application/json' }), ...ask.raw?.headers },
+        headers: {
+          ...(typeof ask.ifMatch === 'string' && { 'if-match': ask.ifMatch }),
+          ...(ask.body !== undefined && { 'content-type': 'application/json' }),
+          ...ask.raw?.headers,
+        },
         ...(ask.body !== undefined && { body: JSON.stringify(ask.body) }),
         // undici takes any async iterable, and waits for the server where it is slower.
         ...(ask.raw !== undefined && { body: (content instanceof Readable ? taken(content) : content) as Buffer }),
@@ -201,7 +205,11 @@ export function createTransport(connection: LxdConnection): Transport {
     async ask(path, ask = {}) {
       const { status, headers, body } = await send(path, ask)
       const { metadata, operation } = opened(path, status, body)
-      return { metadata, operation: operation === null || operation === undefined || operation === '' ? null : operation, etag: typeof headers['etag'] === 'string' ? headers['etag'] : null }
+      return {
+        metadata,
+        operation: operation === null || operation === undefined || operation === '' ? null : operation,
+        etag: typeof headers['etag'] === 'string' ? headers['etag'] : null,
+      }
     },
     raw: (path, ask = {}) => send(path, ask),
     stream,
@@ -253,7 +261,9 @@ function tlsOf(connection: Exclude<LxdConnection, { socketPath: string }>) {
     // else is, not even what it could have signed.
     allowPartialTrustChain: true,
     checkServerIdentity: (_host: string, certificate: PeerCertificate): Error | undefined =>
-      pinned.raw.equals(certificate.raw) ? undefined : Object.assign(new Error('the server has another certificate than the pinned one'), { code: 'CERT_NOT_PINNED' }),
+      pinned.raw.equals(certificate.raw)
+        ? undefined
+        : Object.assign(new Error('the server has another certificate than the pinned one'), { code: 'CERT_NOT_PINNED' }),
   }
 }
 
@@ -322,11 +332,26 @@ export function answerError(message: string, status: number): EngineError {
 
 function kindOf(message: string, status: number): EngineErrorKind {
   if (status === 401 || status === 403) return 'unauthorized'
-  if (/no space left|out of space|quota exceeded|insufficient (free|suitable)|not enough (disk|memory)|exhausted|no available|reached limit|cannot allocate memory/i.test(message)) return 'exhausted'
+  if (
+    /no space left|out of space|quota exceeded|insufficient (free|suitable)|not enough (disk|memory)|exhausted|no available|reached limit|cannot allocate memory/i.test(
+      message,
+    )
+  )
+    return 'exhausted'
   if (status === 404 || /not found|image not provided|ACL "[^"]*" does not exist/i.test(message)) return 'not_found'
   if (status === 409 || /already (exists|created|in use)|UNIQUE constraint|overlaps with another|defined on another NIC/i.test(message)) return 'conflict'
-  if (status === 412 || /is busy|busy running|operation.*in progress|non-reusable operation|currently (being|running)|(still|currently|that is) in use|used by running/i.test(message)) return 'busy'
-  if (status === 501 || /not supported|not implemented|isn't supported|unsupported|No instance driver|not operational|TC action module|requires bridge netfilter/i.test(message)) return 'unsupported'
+  if (
+    status === 412 ||
+    /is busy|busy running|operation.*in progress|non-reusable operation|currently (being|running)|(still|currently|that is) in use|used by running/i.test(
+      message,
+    )
+  )
+    return 'busy'
+  if (
+    status === 501 ||
+    /not supported|not implemented|isn't supported|unsupported|No instance driver|not operational|TC action module|requires bridge netfilter/i.test(message)
+  )
+    return 'unsupported'
   if (status === 400 || /doesn't match instance type|device validation failed/i.test(message)) return 'invalid'
   if (status === 429 || (status >= 502 && status <= 504)) return 'unreachable'
   return 'failed'

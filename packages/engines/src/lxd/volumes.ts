@@ -11,7 +11,18 @@ import { bytesOf, dateOf, instance, parse, type LxdInstance } from './parse.ts'
 import type { Pools } from './pools.ts'
 import type { Transport } from './transport.ts'
 import { createBeside, findVolume, isMade } from './volumes.beside.ts'
-import { attachmentsOf, configWith, onMember, shapeVolume, standInPrefix, touchesVolume, volume, volumePath, volumesPath, type LxdVolume } from './volumes.parse.ts'
+import {
+  attachmentsOf,
+  configWith,
+  onMember,
+  shapeVolume,
+  standInPrefix,
+  touchesVolume,
+  volume,
+  volumePath,
+  volumesPath,
+  type LxdVolume,
+} from './volumes.parse.ts'
 
 const state = z.object({ usage: z.object({ used: z.number().nullish() }).nullish() })
 const snapshot = z.object({ name: z.string(), created_at: z.string().nullish(), config: z.record(z.string(), z.string()).nullish() })
@@ -21,7 +32,11 @@ const whileItWorks = { waits: true, timeoutMs: 3_600_000 }
 /** Whom the files of a volume belong to on the host; goes with the files. */
 const idmapKey = 'volatile.idmap.last'
 
-const shapeSnapshot = (raw: z.output<typeof snapshot>): Snapshot => ({ name: raw.name.split('/').at(-1) ?? raw.name, createdAt: dateOf(raw.created_at), sizeBytes: null })
+const shapeSnapshot = (raw: z.output<typeof snapshot>): Snapshot => ({
+  name: raw.name.split('/').at(-1) ?? raw.name,
+  createdAt: dateOf(raw.created_at),
+  sizeBytes: null,
+})
 
 export function createVolumes(transport: Transport, pools: Pools): Volumes {
   const snapshotPath = (name: VolumeName, of: string): string => `${volumePath(name)}/snapshots/${encodeURIComponent(of)}`
@@ -33,7 +48,8 @@ export function createVolumes(transport: Transport, pools: Pools): Volumes {
   }
   const listedAt = async (path: string, options: CallOptions) =>
     parse(z.array(snapshot), (await transport.ask(path, { query: { recursion: '1' }, signal: options.signal })).metadata, 'snapshots')
-  const findSnapshot = async (name: VolumeName, of: string, options: CallOptions) => (await find(transport, snapshotPath(name, of), snapshot, 'snapshot', options))?.raw ?? null
+  const findSnapshot = async (name: VolumeName, of: string, options: CallOptions) =>
+    (await find(transport, snapshotPath(name, of), snapshot, 'snapshot', options))?.raw ?? null
 
   /** The instances that a volume says it is used by. */
   const usersOf = async (raw: LxdVolume, options: CallOptions): Promise<LxdInstance[]> => {
@@ -64,7 +80,12 @@ export function createVolumes(transport: Transport, pools: Pools): Volumes {
 
   const createEmpty = async (spec: VolumeSpec, options: CallOptions): Promise<void> => {
     if (await isMade(transport, spec, options)) return
-    const body = { name: spec.volume, content_type: spec.content, description: spec.description, config: configWith({ size: String(spec.sizeBytes) }, spec.tags) }
+    const body = {
+      name: spec.volume,
+      content_type: spec.content,
+      description: spec.description,
+      config: configWith({ size: String(spec.sizeBytes) }, spec.tags),
+    }
     try {
       await change(transport, volumesPath(spec.pool), { method: 'POST', query: onMember(spec.host), body, ...whileItWorks }, options)
     } catch (error) {
@@ -78,7 +99,10 @@ export function createVolumes(transport: Transport, pools: Pools): Volumes {
     const source = await found(from, options)
     const config = of.snapshot === undefined ? source.config : (await findSnapshot(from, of.snapshot, options))?.config
     if (config === undefined) throw new EngineError('not_found', `no snapshot ${of.snapshot} of ${of.volume}`)
-    checkCopy(shapeVolume(spec.pool, { ...source, config }, () => [], null), spec)
+    checkCopy(
+      shapeVolume(spec.pool, { ...source, config }, () => [], null),
+      spec,
+    )
     const make = async (standIn: VolumeName): Promise<void> => {
       const body = {
         name: standIn.volume,
@@ -107,14 +131,18 @@ export function createVolumes(transport: Transport, pools: Pools): Volumes {
             return parse(z.array(volume), metadata, 'volumes').map((raw) => ({ pool: name, raw }))
           }),
         ),
-        transport.ask('/1.0/instances', { query: { recursion: '1' }, signal: options.signal }).then(({ metadata }) => parse(z.array(instance), metadata, 'instances')),
+        transport
+          .ask('/1.0/instances', { query: { recursion: '1' }, signal: options.signal })
+          .then(({ metadata }) => parse(z.array(instance), metadata, 'instances')),
       ])
       const attached = attachmentsOf(instances)
-      return listed
-        .flat()
-        // Their snapshots are listed among them.
-        .filter(({ raw }) => !raw.name.startsWith(standInPrefix) && !raw.name.includes('/'))
-        .map((one) => shapeVolume(one.pool, one.raw, attached, null))
+      return (
+        listed
+          .flat()
+          // Their snapshots are listed among them.
+          .filter(({ raw }) => !raw.name.startsWith(standInPrefix) && !raw.name.includes('/'))
+          .map((one) => shapeVolume(one.pool, one.raw, attached, null))
+      )
     },
 
     async create(spec, options = {}) {

@@ -43,7 +43,8 @@ const lastWithStatistics: Version = [2, 87]
 export async function hypervisorStatistics(session: Session, signal?: AbortSignal): Promise<HypervisorStatistics> {
   const spoken = await session.version('compute', signal)
   const version = below(lastWithStatistics, spoken) ? lastWithStatistics : spoken
-  return (await session.json('compute', statistics, { path: '/os-hypervisors/statistics', headers: versionHeaders('compute', version), signal })).hypervisor_statistics
+  return (await session.json('compute', statistics, { path: '/os-hypervisors/statistics', headers: versionHeaders('compute', version), signal }))
+    .hypervisor_statistics
 }
 
 // Drivers that cannot tell say `infinite` or `unknown`.
@@ -53,7 +54,9 @@ const pool = z.object({ name: z.string(), capabilities: z.object({ total_capacit
 /** Of all of Cinder's pools that can tell; null where none can. What is free is free on the store itself, whoever else fills it. */
 export async function volumePools(session: Session, signal?: AbortSignal): Promise<Amount | null> {
   const { pools } = await session.json('volume', z.object({ pools: z.array(pool) }), { path: '/scheduler-stats/get_pools', query: { detail: true }, signal })
-  const known = pools.flatMap(({ capabilities: { total_capacity_gb: total, free_capacity_gb: free } }) => (typeof total === 'number' && typeof free === 'number' ? [{ total, free }] : []))
+  const known = pools.flatMap(({ capabilities: { total_capacity_gb: total, free_capacity_gb: free } }) =>
+    typeof total === 'number' && typeof free === 'number' ? [{ total, free }] : [],
+  )
   if (known.length === 0) return null
   const total = known.reduce((sum, one) => sum + one.total, 0) * 2 ** 30
   const free = known.reduce((sum, one) => sum + one.free, 0) * 2 ** 30
@@ -64,7 +67,7 @@ export async function volumePools(session: Session, signal?: AbortSignal): Promi
 export function hostsCapacity(told: HypervisorStatistics, inventories: Iterable<Inventories> | null): HostsCapacity {
   const all = inventories === null ? null : [...inventories]
   const of = (...classes: readonly string[]) => {
-    const own = all?.flatMap((one) => classes.flatMap((name): Inventory[] => one[name] === undefined ? [] : [one[name]])) ?? []
+    const own = all?.flatMap((one) => classes.flatMap((name): Inventory[] => (one[name] === undefined ? [] : [one[name]]))) ?? []
     const sum = (value: (one: Inventory) => number): number => own.reduce((total, one) => total + value(one), 0)
     return own.length === 0 ? null : { total: sum((one) => Math.floor((one.total - one.reserved) * one.allocationRatio)), reserved: sum((one) => one.reserved) }
   }

@@ -52,7 +52,12 @@ export interface Endpoint {
  * The address of a service by the catalogue, or `override`.
  * @throws OpenStackError `unsupported` where this cloud, or this region of it, has no such service
  */
-export function endpointOf(token: Token, service: Service, where: { region: string | undefined; interface: Interface; override: string | undefined }, place: Place): Endpoint {
+export function endpointOf(
+  token: Token,
+  service: Service,
+  where: { region: string | undefined; interface: Interface; override: string | undefined },
+  place: Place,
+): Endpoint {
   const url = where.override ?? listed(token, service, where)
   if (url === undefined) {
     const region = where.region === undefined ? '' : ` in region ${where.region}`

@@ -44,7 +44,8 @@ export async function emptyProject(administrator: OpenStack, project_id: string)
     for (const port of await all(network.ports.list({ device_id: id }))) await network.routers.removeInterface(id, { portId: port.id })
     await network.routers.delete(id)
   }
-  for (const { id, deviceOwner } of await all(network.ports.list({ project_id }))) if (deviceOwner !== 'network:dhcp') await unlessGone(network.ports.delete(id))
+  for (const { id, deviceOwner } of await all(network.ports.list({ project_id })))
+    if (deviceOwner !== 'network:dhcp') await unlessGone(network.ports.delete(id))
   for (const { id } of await all(network.networks.list({ project_id }))) await network.networks.delete(id)
   // Each project has a group of the cloud's own, which only the administrator can delete.
   for (const { id } of await all(administrator.network.securityGroups.list({ project_id }))) await administrator.network.securityGroups.delete(id)

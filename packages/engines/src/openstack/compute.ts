@@ -24,10 +24,21 @@ export const serverSchema = z
     metadata: strings.nullish(),
     // Empty where it was started from a volume.
     image: z.union([z.object({ id: z.string() }), z.literal('')]).nullish(),
-    flavor: z.object({ original_name: z.string(), vcpus: z.number(), ram: z.number(), disk: z.number(), ephemeral: z.number().nullish(), extra_specs: strings.nullish() }).nullish(),
+    flavor: z
+      .object({
+        original_name: z.string(),
+        vcpus: z.number(),
+        ram: z.number(),
+        disk: z.number(),
+        ephemeral: z.number().nullish(),
+        extra_specs: strings.nullish(),
+      })
+      .nullish(),
     created: time,
     updated: time,
-    addresses: z.record(z.string(), z.array(z.object({ addr: z.string(), version: z.number(), 'OS-EXT-IPS:type': text, 'OS-EXT-IPS-MAC:mac_addr': text }))).nullish(),
+    addresses: z
+      .record(z.string(), z.array(z.object({ addr: z.string(), version: z.number(), 'OS-EXT-IPS:type': text, 'OS-EXT-IPS-MAC:mac_addr': text })))
+      .nullish(),
     key_name: text,
     progress: z.number().nullish(),
     locked: z.boolean().nullish(),
@@ -57,9 +68,24 @@ export const serverSchema = z
       projectId: raw.tenant_id ?? null,
       userId: raw.user_id ?? null,
       imageId: raw.image === '' ? null : (raw.image?.id ?? null),
-      flavor: raw.flavor === null || raw.flavor === undefined ? null : { name: raw.flavor.original_name, vcpus: raw.flavor.vcpus, memoryMib: raw.flavor.ram, diskGib: raw.flavor.disk, extraSpecs: raw.flavor.extra_specs ?? {} },
+      flavor:
+        raw.flavor === null || raw.flavor === undefined
+          ? null
+          : {
+              name: raw.flavor.original_name,
+              vcpus: raw.flavor.vcpus,
+              memoryMib: raw.flavor.ram,
+              diskGib: raw.flavor.disk,
+              extraSpecs: raw.flavor.extra_specs ?? {},
+            },
       addresses: Object.entries(raw.addresses ?? {}).flatMap(([network, all]) =>
-        all.map((one) => ({ network, address: one.addr, version: one.version, type: one['OS-EXT-IPS:type'] === 'floating' ? ('floating' as const) : ('fixed' as const), mac: one['OS-EXT-IPS-MAC:mac_addr'] ?? null })),
+        all.map((one) => ({
+          network,
+          address: one.addr,
+          version: one.version,
+          type: one['OS-EXT-IPS:type'] === 'floating' ? ('floating' as const) : ('fixed' as const),
+          mac: one['OS-EXT-IPS-MAC:mac_addr'] ?? null,
+        })),
       ),
       volumeIds: (raw['os-extended-volumes:volumes_attached'] ?? []).map(({ id }) => id),
       /** By name, of all its ports together. */
@@ -109,19 +135,41 @@ export const flavorSchema = z
   }))
 export type Flavor = z.output<typeof flavorSchema>
 
-const keyPair = z
-  .object({ name: z.string(), fingerprint: z.string(), public_key: text, private_key: text, type: text, created_at: time })
-  .transform((raw) => ({ name: raw.name, fingerprint: raw.fingerprint, publicKey: raw.public_key ?? '', privateKey: raw.private_key ?? null, type: raw.type ?? 'ssh' }))
+const keyPair = z.object({ name: z.string(), fingerprint: z.string(), public_key: text, private_key: text, type: text, created_at: time }).transform((raw) => ({
+  name: raw.name,
+  fingerprint: raw.fingerprint,
+  publicKey: raw.public_key ?? '',
+  privateKey: raw.private_key ?? null,
+  type: raw.type ?? 'ssh',
+}))
 export type KeyPair = z.output<typeof keyPair>
 
 const serverGroup = z
   .object({ id: z.string(), name: z.string(), policy: text, policies: z.array(z.string()).nullish(), members: z.array(z.string()).nullish(), project_id: text })
-  .transform((raw) => ({ id: raw.id, name: raw.name, policy: raw.policy ?? raw.policies?.[0] ?? '', memberIds: raw.members ?? [], projectId: raw.project_id ?? null }))
+  .transform((raw) => ({
+    id: raw.id,
+    name: raw.name,
+    policy: raw.policy ?? raw.policies?.[0] ?? '',
+    memberIds: raw.members ?? [],
+    projectId: raw.project_id ?? null,
+  }))
 export type ServerGroup = z.output<typeof serverGroup>
 
 const interfaceAttachment = z
-  .object({ port_id: z.string(), net_id: z.string(), mac_addr: text, port_state: z.string(), fixed_ips: z.array(z.object({ ip_address: z.string(), subnet_id: z.string() })).nullish() })
-  .transform((raw) => ({ portId: raw.port_id, networkId: raw.net_id, mac: raw.mac_addr ?? null, status: raw.port_state, addresses: (raw.fixed_ips ?? []).map((ip) => ({ address: ip.ip_address, subnetId: ip.subnet_id })) }))
+  .object({
+    port_id: z.string(),
+    net_id: z.string(),
+    mac_addr: text,
+    port_state: z.string(),
+    fixed_ips: z.array(z.object({ ip_address: z.string(), subnet_id: z.string() })).nullish(),
+  })
+  .transform((raw) => ({
+    portId: raw.port_id,
+    networkId: raw.net_id,
+    mac: raw.mac_addr ?? null,
+    status: raw.port_state,
+    addresses: (raw.fixed_ips ?? []).map((ip) => ({ address: ip.ip_address, subnetId: ip.subnet_id })),
+  }))
 export type InterfaceAttachment = z.output<typeof interfaceAttachment>
 
 const volumeAttachment = z
@@ -134,7 +182,9 @@ const action = z
   .transform((raw) => ({ action: raw.action, requestId: raw.request_id, userId: raw.user_id ?? null, startedAt: raw.start_time, message: raw.message ?? null }))
 export type ServerAction = z.output<typeof action>
 
-const quota = z.object({ limit: z.number(), in_use: z.number(), reserved: z.number().nullish() }).transform((raw) => ({ limit: raw.limit < 0 ? null : raw.limit, used: raw.in_use + (raw.reserved ?? 0) }))
+const quota = z
+  .object({ limit: z.number(), in_use: z.number(), reserved: z.number().nullish() })
+  .transform((raw) => ({ limit: raw.limit < 0 ? null : raw.limit, used: raw.in_use + (raw.reserved ?? 0) }))
 /** `null`: as many as one likes. */
 export type Quota = z.output<typeof quota>
 /** What a project may have at most, where nobody tells what is used: `null` for as much as there is. */
@@ -228,12 +278,18 @@ function diskOf(disk: Disk, at: number, behindImage: boolean) {
 function bodyOf(wish: ServerWish) {
   const disks = (wish.disks ?? []).map((disk, at) => diskOf(disk, at, wish.imageId !== undefined))
   // Once disks are named, the image has to be one of them.
-  const local = wish.imageId === undefined ? [] : [{ boot_index: 0, source_type: 'image', destination_type: 'local', uuid: wish.imageId, delete_on_termination: true }]
+  const local =
+    wish.imageId === undefined ? [] : [{ boot_index: 0, source_type: 'image', destination_type: 'local', uuid: wish.imageId, delete_on_termination: true }]
   return {
     server: {
       name: wish.name,
       flavorRef: wish.flavorId,
-      networks: typeof wish.networks === 'string' ? wish.networks : wish.networks.map((one) => ('portId' in one ? { port: one.portId } : { uuid: one.networkId, ...(one.address !== undefined && { fixed_ip: one.address }) })),
+      networks:
+        typeof wish.networks === 'string'
+          ? wish.networks
+          : wish.networks.map((one) =>
+              'portId' in one ? { port: one.portId } : { uuid: one.networkId, ...(one.address !== undefined && { fixed_ip: one.address }) },
+            ),
       ...(wish.imageId !== undefined && { imageRef: wish.imageId }),
       ...(disks.length > 0 && { block_device_mapping_v2: [...local, ...disks] }),
       ...(wish.securityGroups !== undefined && { security_groups: wish.securityGroups.map((name) => ({ name })) }),
@@ -260,23 +316,39 @@ export function createCompute(session: Session) {
       body: { remote_console: { protocol: protocols[type], type } },
       signal,
     })
-  const one = async (id: string, signal?: AbortSignal): Promise<Server> => (await session.json('compute', z.object({ server: serverSchema }), { path: path('servers', id), signal })).server
+  const one = async (id: string, signal?: AbortSignal): Promise<Server> =>
+    (await session.json('compute', z.object({ server: serverSchema }), { path: path('servers', id), signal })).server
 
   return {
     servers: {
       /** @param query filters of "List Servers Detailed": `name`, `status`, `changes-since`, `all_tenants` … */
-      list: (query: Query = {}, signal?: AbortSignal) => session.pages('compute', { path: '/servers/detail', key: 'servers', schema: serverSchema, query, signal }),
+      list: (query: Query = {}, signal?: AbortSignal) =>
+        session.pages('compute', { path: '/servers/detail', key: 'servers', schema: serverSchema, query, signal }),
       /** Ids and names only. */
       names: (query: Query = {}, signal?: AbortSignal) =>
-        session.pages('compute', { path: '/servers', key: 'servers', schema: z.object({ id: z.string(), name: text }).transform((raw) => ({ id: raw.id, name: raw.name ?? '' })), query, pageSize: 1000, signal }),
+        session.pages('compute', {
+          path: '/servers',
+          key: 'servers',
+          schema: z.object({ id: z.string(), name: text }).transform((raw) => ({ id: raw.id, name: raw.name ?? '' })),
+          query,
+          pageSize: 1000,
+          signal,
+        }),
       get: one,
       /** @throws OpenStackError `exhausted` where the project's quota is used up; what no host can take ends in `create_failed` */
       async create(wish: ServerWish, signal?: AbortSignal): Promise<{ id: string; adminPassword: string | null }> {
-        const answer = await session.json('compute', z.object({ server: z.object({ id: z.string(), adminPass: text }) }), { method: 'POST', path: '/servers', body: bodyOf(wish), signal })
+        const answer = await session.json('compute', z.object({ server: z.object({ id: z.string(), adminPass: text }) }), {
+          method: 'POST',
+          path: '/servers',
+          body: bodyOf(wish),
+          signal,
+        })
         return { id: answer.server.id, adminPassword: answer.server.adminPass ?? null }
       },
       async update(id: string, changes: { name?: string; description?: string }, signal?: AbortSignal): Promise<Server> {
-        return (await session.json('compute', z.object({ server: serverSchema }), { method: 'PUT', path: path('servers', id), body: { server: changes }, signal })).server
+        return (
+          await session.json('compute', z.object({ server: serverSchema }), { method: 'PUT', path: path('servers', id), body: { server: changes }, signal })
+        ).server
       },
       /** To where it can be restored from, where the cloud keeps what was deleted. */
       delete: (id: string, signal?: AbortSignal) => session.done('compute', { method: 'DELETE', path: path('servers', id), signal }),
@@ -300,8 +372,16 @@ export function createCompute(session: Session) {
         ),
       /** @returns the password of the rescue system */
       async rescue(id: string, options: { imageId?: string; adminPassword?: string } = {}, signal?: AbortSignal): Promise<string | null> {
-        const rescue = { ...(options.imageId !== undefined && { rescue_image_ref: options.imageId }), ...(options.adminPassword !== undefined && { adminPass: options.adminPassword }) }
-        const answer = await session.json('compute', z.object({ adminPass: text }), { method: 'POST', path: path('servers', id, 'action'), body: { rescue }, signal })
+        const rescue = {
+          ...(options.imageId !== undefined && { rescue_image_ref: options.imageId }),
+          ...(options.adminPassword !== undefined && { adminPass: options.adminPassword }),
+        }
+        const answer = await session.json('compute', z.object({ adminPass: text }), {
+          method: 'POST',
+          path: path('servers', id, 'action'),
+          body: { rescue },
+          signal,
+        })
         return answer.adminPass ?? null
       },
       /** For administrators. While it is off; then it is `resized`. */
@@ -313,7 +393,14 @@ export function createCompute(session: Session) {
       resetState: (id: string, state: 'active' | 'error', signal?: AbortSignal) => act(id, { 'os-resetState': { state } }, signal),
       /** @returns the id of the image, which is `queued` until the host has uploaded it */
       async createImage(id: string, name: string, metadata: Readonly<Record<string, string>> = {}, signal?: AbortSignal): Promise<string> {
-        return (await session.json('compute', z.object({ image_id: z.string() }), { method: 'POST', path: path('servers', id, 'action'), body: { createImage: { name, metadata } }, signal })).image_id
+        return (
+          await session.json('compute', z.object({ image_id: z.string() }), {
+            method: 'POST',
+            path: path('servers', id, 'action'),
+            body: { createImage: { name, metadata } },
+            signal,
+          })
+        ).image_id
       },
       /** @returns an address that leads to the console for some minutes */
       async console(id: string, type: ConsoleType, signal?: AbortSignal): Promise<string> {
@@ -329,43 +416,100 @@ export function createCompute(session: Session) {
       },
       /** The last lines of what the serial console said. */
       async consoleLog(id: string, lines: number, signal?: AbortSignal): Promise<string> {
-        return (await session.json('compute', z.object({ output: z.string().nullish() }), { method: 'POST', path: path('servers', id, 'action'), body: { 'os-getConsoleOutput': { length: lines } }, signal })).output ?? ''
+        return (
+          (
+            await session.json('compute', z.object({ output: z.string().nullish() }), {
+              method: 'POST',
+              path: path('servers', id, 'action'),
+              body: { 'os-getConsoleOutput': { length: lines } },
+              signal,
+            })
+          ).output ?? ''
+        )
       },
       /** What was done to it, newest first; also of one that is deleted. */
-      actions: (id: string, signal?: AbortSignal) => session.pages('compute', { path: path('servers', id, 'os-instance-actions'), key: 'instanceActions', schema: action, signal }),
+      actions: (id: string, signal?: AbortSignal) =>
+        session.pages('compute', { path: path('servers', id, 'os-instance-actions'), key: 'instanceActions', schema: action, signal }),
       /** All of its metadata; what is not named is removed. */
       async setMetadata(id: string, metadata: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Record<string, string>> {
-        return (await session.json('compute', z.object({ metadata: strings }), { method: 'PUT', path: path('servers', id, 'metadata'), body: { metadata }, signal })).metadata
+        return (
+          await session.json('compute', z.object({ metadata: strings }), { method: 'PUT', path: path('servers', id, 'metadata'), body: { metadata }, signal })
+        ).metadata
       },
-      setTags: (id: string, tags: readonly string[], signal?: AbortSignal) => session.done('compute', { method: 'PUT', path: path('servers', id, 'tags'), body: { tags }, signal }),
+      setTags: (id: string, tags: readonly string[], signal?: AbortSignal) =>
+        session.done('compute', { method: 'PUT', path: path('servers', id, 'tags'), body: { tags }, signal }),
       interfaces: {
         async list(id: string, signal?: AbortSignal): Promise<InterfaceAttachment[]> {
-          return (await session.json('compute', z.object({ interfaceAttachments: z.array(interfaceAttachment) }), { path: path('servers', id, 'os-interface'), signal })).interfaceAttachments
+          return (
+            await session.json('compute', z.object({ interfaceAttachments: z.array(interfaceAttachment) }), {
+              path: path('servers', id, 'os-interface'),
+              signal,
+            })
+          ).interfaceAttachments
         },
         async attach(id: string, to: { networkId: string; address?: string } | { portId: string }, signal?: AbortSignal): Promise<InterfaceAttachment> {
-          const wish = 'portId' in to ? { port_id: to.portId } : { net_id: to.networkId, ...(to.address !== undefined && { fixed_ips: [{ ip_address: to.address }] }) }
-          return (await session.json('compute', z.object({ interfaceAttachment }), { method: 'POST', path: path('servers', id, 'os-interface'), body: { interfaceAttachment: wish }, signal })).interfaceAttachment
+          const wish =
+            'portId' in to ? { port_id: to.portId } : { net_id: to.networkId, ...(to.address !== undefined && { fixed_ips: [{ ip_address: to.address }] }) }
+          return (
+            await session.json('compute', z.object({ interfaceAttachment }), {
+              method: 'POST',
+              path: path('servers', id, 'os-interface'),
+              body: { interfaceAttachment: wish },
+              signal,
+            })
+          ).interfaceAttachment
         },
-        detach: (id: string, portId: string, signal?: AbortSignal) => session.done('compute', { method: 'DELETE', path: path('servers', id, 'os-interface', portId), signal }),
+        detach: (id: string, portId: string, signal?: AbortSignal) =>
+          session.done('compute', { method: 'DELETE', path: path('servers', id, 'os-interface', portId), signal }),
       },
       volumes: {
         async list(id: string, signal?: AbortSignal): Promise<VolumeAttachment[]> {
-          return (await session.json('compute', z.object({ volumeAttachments: z.array(volumeAttachment) }), { path: path('servers', id, 'os-volume_attachments'), signal })).volumeAttachments
+          return (
+            await session.json('compute', z.object({ volumeAttachments: z.array(volumeAttachment) }), {
+              path: path('servers', id, 'os-volume_attachments'),
+              signal,
+            })
+          ).volumeAttachments
         },
         async attach(id: string, volumeId: string, signal?: AbortSignal): Promise<VolumeAttachment> {
-          return (await session.json('compute', z.object({ volumeAttachment }), { method: 'POST', path: path('servers', id, 'os-volume_attachments'), body: { volumeAttachment: { volumeId } }, signal })).volumeAttachment
+          return (
+            await session.json('compute', z.object({ volumeAttachment }), {
+              method: 'POST',
+              path: path('servers', id, 'os-volume_attachments'),
+              body: { volumeAttachment: { volumeId } },
+              signal,
+            })
+          ).volumeAttachment
         },
-        detach: (id: string, volumeId: string, signal?: AbortSignal) => session.done('compute', { method: 'DELETE', path: path('servers', id, 'os-volume_attachments', volumeId), signal }),
+        detach: (id: string, volumeId: string, signal?: AbortSignal) =>
+          session.done('compute', { method: 'DELETE', path: path('servers', id, 'os-volume_attachments', volumeId), signal }),
       },
     },
     flavors: {
       /** @param access `all` for administrators: also those of single projects */
-      list: (access: 'mine' | 'all' = 'mine', signal?: AbortSignal) => session.pages('compute', { path: '/flavors/detail', key: 'flavors', schema: flavorSchema, query: access === 'all' ? { is_public: 'None' } : {}, signal }),
+      list: (access: 'mine' | 'all' = 'mine', signal?: AbortSignal) =>
+        session.pages('compute', {
+          path: '/flavors/detail',
+          key: 'flavors',
+          schema: flavorSchema,
+          query: access === 'all' ? { is_public: 'None' } : {},
+          signal,
+        }),
       async get(id: string, signal?: AbortSignal): Promise<Flavor> {
         return (await session.json('compute', z.object({ flavor: flavorSchema }), { path: path('flavors', id), signal })).flavor
       },
-      async create(wish: { name: string; vcpus: number; memoryMib: number; diskGib: number; public?: boolean; description?: string }, signal?: AbortSignal): Promise<Flavor> {
-        const flavor = { name: wish.name, vcpus: wish.vcpus, ram: wish.memoryMib, disk: wish.diskGib, 'os-flavor-access:is_public': wish.public !== false, ...(wish.description !== undefined && { description: wish.description }) }
+      async create(
+        wish: { name: string; vcpus: number; memoryMib: number; diskGib: number; public?: boolean; description?: string },
+        signal?: AbortSignal,
+      ): Promise<Flavor> {
+        const flavor = {
+          name: wish.name,
+          vcpus: wish.vcpus,
+          ram: wish.memoryMib,
+          disk: wish.diskGib,
+          'os-flavor-access:is_public': wish.public !== false,
+          ...(wish.description !== undefined && { description: wish.description }),
+        }
         return (await session.json('compute', z.object({ flavor: flavorSchema }), { method: 'POST', path: '/flavors', body: { flavor }, signal })).flavor
       },
       delete: (id: string, signal?: AbortSignal) => session.done('compute', { method: 'DELETE', path: path('flavors', id), signal }),
@@ -373,12 +517,23 @@ export function createCompute(session: Session) {
         session.done('compute', { method: 'POST', path: path('flavors', id, 'os-extra_specs'), body: { extra_specs: extraSpecs }, signal }),
       /** Lets a project use one that is not everybody's, or no longer. */
       setAccess: (id: string, projectId: string, allowed: boolean, signal?: AbortSignal) =>
-        session.done('compute', { method: 'POST', path: path('flavors', id, 'action'), body: { [allowed ? 'addTenantAccess' : 'removeTenantAccess']: { tenant: projectId } }, signal }),
+        session.done('compute', {
+          method: 'POST',
+          path: path('flavors', id, 'action'),
+          body: { [allowed ? 'addTenantAccess' : 'removeTenantAccess']: { tenant: projectId } },
+          signal,
+        }),
     },
     /** They belong to a user, not to a project. */
     keyPairs: {
       list: (signal?: AbortSignal, pageSize?: number) =>
-        session.pages('compute', { path: '/os-keypairs', key: 'keypairs', schema: z.object({ keypair: keyPair }).transform(({ keypair }) => keypair), signal, ...(pageSize !== undefined && { pageSize }) }),
+        session.pages('compute', {
+          path: '/os-keypairs',
+          key: 'keypairs',
+          schema: z.object({ keypair: keyPair }).transform(({ keypair }) => keypair),
+          signal,
+          ...(pageSize !== undefined && { pageSize }),
+        }),
       /** @returns with the private key where none was given: it is told this once */
       async create(wish: { name: string; publicKey?: string }, signal?: AbortSignal): Promise<KeyPair> {
         const keypair = { name: wish.name, ...(wish.publicKey !== undefined && { public_key: wish.publicKey }) }
@@ -389,19 +544,38 @@ export function createCompute(session: Session) {
     serverGroups: {
       /** @param of `all` for administrators: those of all projects */
       async list(of: 'mine' | 'all' = 'mine', signal?: AbortSignal): Promise<ServerGroup[]> {
-        return (await session.json('compute', z.object({ server_groups: z.array(serverGroup) }), { path: '/os-server-groups', query: { all_projects: of === 'all' || undefined }, signal })).server_groups
+        return (
+          await session.json('compute', z.object({ server_groups: z.array(serverGroup) }), {
+            path: '/os-server-groups',
+            query: { all_projects: of === 'all' || undefined },
+            signal,
+          })
+        ).server_groups
       },
       async get(id: string, signal?: AbortSignal): Promise<ServerGroup> {
         return (await session.json('compute', z.object({ server_group: serverGroup }), { path: path('os-server-groups', id), signal })).server_group
       },
-      async create(wish: { name: string; policy: 'affinity' | 'anti-affinity' | 'soft-affinity' | 'soft-anti-affinity' }, signal?: AbortSignal): Promise<ServerGroup> {
-        return (await session.json('compute', z.object({ server_group: serverGroup }), { method: 'POST', path: '/os-server-groups', body: { server_group: wish }, signal })).server_group
+      async create(
+        wish: { name: string; policy: 'affinity' | 'anti-affinity' | 'soft-affinity' | 'soft-anti-affinity' },
+        signal?: AbortSignal,
+      ): Promise<ServerGroup> {
+        return (
+          await session.json('compute', z.object({ server_group: serverGroup }), {
+            method: 'POST',
+            path: '/os-server-groups',
+            body: { server_group: wish },
+            signal,
+          })
+        ).server_group
       },
       delete: (id: string, signal?: AbortSignal) => session.done('compute', { method: 'DELETE', path: path('os-server-groups', id), signal }),
     },
     async zones(signal?: AbortSignal): Promise<{ name: string; available: boolean }[]> {
       const zone = z.object({ zoneName: z.string(), zoneState: z.object({ available: z.boolean() }) })
-      const { availabilityZoneInfo } = await session.json('compute', z.object({ availabilityZoneInfo: z.array(zone) }), { path: '/os-availability-zone', signal })
+      const { availabilityZoneInfo } = await session.json('compute', z.object({ availabilityZoneInfo: z.array(zone) }), {
+        path: '/os-availability-zone',
+        signal,
+      })
       return availabilityZoneInfo.map(({ zoneName, zoneState }) => ({ name: zoneName, available: zoneState.available }))
     },
     quotas: {
@@ -413,7 +587,8 @@ export function createCompute(session: Session) {
       async defaults(projectId: string, signal?: AbortSignal): Promise<Record<string, number | null>> {
         return (await session.json('compute', z.object({ quota_set: limitSet }), { path: path('os-quota-sets', projectId, 'defaults'), signal })).quota_set
       },
-      set: (projectId: string, limits: Readonly<Record<string, number>>, signal?: AbortSignal) => session.done('compute', { method: 'PUT', path: path('os-quota-sets', projectId), body: { quota_set: limits }, signal }),
+      set: (projectId: string, limits: Readonly<Record<string, number>>, signal?: AbortSignal) =>
+        session.done('compute', { method: 'PUT', path: path('os-quota-sets', projectId), body: { quota_set: limits }, signal }),
     },
   }
 }

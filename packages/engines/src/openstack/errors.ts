@@ -31,7 +31,8 @@ export class OpenStackError extends EngineError implements Place {
     this.cloud = place.cloud
     this.service = place.service
     this.requestId = place.requestId
-    this.words = options.status !== undefined && options.status < 500 && ['invalid', 'busy', 'conflict', 'exhausted', 'unsupported'].includes(kind) ? message : null
+    this.words =
+      options.status !== undefined && options.status < 500 && ['invalid', 'busy', 'conflict', 'exhausted', 'unsupported'].includes(kind) ? message : null
   }
 }
 
@@ -41,7 +42,9 @@ export class OpenStackError extends EngineError implements Place {
  * `{"errors": [{"title", "detail"}]}` of Placement and of gateways, `{"message", "title"}` with markup of Glance.
  */
 const told = z.union([
-  z.object({ errors: z.array(z.object({ title: z.string().nullish(), detail: z.string().nullish() })).min(1) }).transform(({ errors: [first] }) => ({ type: '', message: first?.detail ?? first?.title ?? '' })),
+  z
+    .object({ errors: z.array(z.object({ title: z.string().nullish(), detail: z.string().nullish() })).min(1) })
+    .transform(({ errors: [first] }) => ({ type: '', message: first?.detail ?? first?.title ?? '' })),
   z.object({ message: z.string(), title: z.string().nullish() }).transform(({ message }) => ({ type: '', message })),
   z.record(z.string(), z.union([z.object({ message: z.string(), type: z.string().nullish() }), z.string()])).transform((raw) => {
     const [name = '', what = ''] = Object.entries(raw)[0] ?? []
@@ -78,12 +81,18 @@ const plain = (text: string): string =>
 function kindOf(status: number, type: string, message: string): EngineErrorKind {
   if (status === 401) return 'unauthorized'
   // Each service has a status of its own for a quota that is used up.
-  if (/quota|OverLimit|limit exceeded|NoMoreFixedIps|IpAddressGenerationFailure|No valid host|NoNetworkAvailable|No more IP addresses|Insufficient (compute|capacity)|no valid (backend|host)/i.test(`${type} ${message}`) && status < 500)
+  if (
+    /quota|OverLimit|limit exceeded|NoMoreFixedIps|IpAddressGenerationFailure|No valid host|NoNetworkAvailable|No more IP addresses|Insufficient (compute|capacity)|no valid (backend|host)/i.test(
+      `${type} ${message}`,
+    ) &&
+    status < 500
+  )
     return 'exhausted'
   if (status === 403) return 'unauthorized'
   if (status === 404 || status === 410) return 'not_found'
   if (status === 405 || status === 406 || status === 501) return 'unsupported'
-  if (status === 409) return /already (exists|in use)|duplicate|conflict occurred|already associated|overlaps with/i.test(`${type} ${message}`) ? 'conflict' : 'busy'
+  if (status === 409)
+    return /already (exists|in use)|duplicate|conflict occurred|already associated|overlaps with/i.test(`${type} ${message}`) ? 'conflict' : 'busy'
   if (status === 413) return 'exhausted'
   if (status === 429 || (status >= 502 && status <= 504)) return 'unreachable'
   // Cinder says so of what is in another state, or what something builds on.

@@ -128,7 +128,12 @@ export function createHttp(cloud: string, certificateAuthority: string | undefin
       return { status: response.statusCode, headers: response.headers, body, place }
     },
     socket(url, protocol) {
-      const socket = new WebSocket(url, protocol, { handshakeTimeout: 10_000, maxPayload: 2 ** 20, perMessageDeflate: false, ...(certificateAuthority !== undefined && { ca: certificateAuthority }) })
+      const socket = new WebSocket(url, protocol, {
+        handshakeTimeout: 10_000,
+        maxPayload: 2 ** 20,
+        perMessageDeflate: false,
+        ...(certificateAuthority !== undefined && { ca: certificateAuthority }),
+      })
       const stop = keepAlive(socket)
       const end = () => socket.terminate()
       closing.signal.addEventListener('abort', end, { once: true })

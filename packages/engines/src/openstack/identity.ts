@@ -6,11 +6,20 @@ const text = z.string().nullish()
 
 const project = z
   .object({ id: z.string(), name: z.string(), domain_id: text, description: text, enabled: z.boolean().nullish(), tags: z.array(z.string()).nullish() })
-  .transform((raw) => ({ id: raw.id, name: raw.name, domainId: raw.domain_id ?? null, description: raw.description ?? '', enabled: raw.enabled !== false, tags: raw.tags ?? [] }))
+  .transform((raw) => ({
+    id: raw.id,
+    name: raw.name,
+    domainId: raw.domain_id ?? null,
+    description: raw.description ?? '',
+    enabled: raw.enabled !== false,
+    tags: raw.tags ?? [],
+  }))
 /** Keystone's project: what of ours becomes one, decides whoever calls. */
 export type KeystoneProject = z.output<typeof project>
 
-const user = z.object({ id: z.string(), name: z.string(), domain_id: text, enabled: z.boolean().nullish() }).transform((raw) => ({ id: raw.id, name: raw.name, domainId: raw.domain_id ?? null, enabled: raw.enabled !== false }))
+const user = z
+  .object({ id: z.string(), name: z.string(), domain_id: text, enabled: z.boolean().nullish() })
+  .transform((raw) => ({ id: raw.id, name: raw.name, domainId: raw.domain_id ?? null, enabled: raw.enabled !== false }))
 export type KeystoneUser = z.output<typeof user>
 
 const role = z.object({ id: z.string(), name: z.string() })
@@ -27,7 +36,14 @@ export function createIdentity(session: Session) {
       return (await session.json('identity', z.object({ project }), { path: at('projects', id), signal })).project
     },
     async create(wish: { name: string; domainId: string; description?: string; tags?: readonly string[] }, signal?: AbortSignal): Promise<KeystoneProject> {
-      const body = { project: { name: wish.name, domain_id: wish.domainId, ...(wish.description !== undefined && { description: wish.description }), ...(wish.tags !== undefined && { tags: wish.tags }) } }
+      const body = {
+        project: {
+          name: wish.name,
+          domain_id: wish.domainId,
+          ...(wish.description !== undefined && { description: wish.description }),
+          ...(wish.tags !== undefined && { tags: wish.tags }),
+        },
+      }
       return (await session.json('identity', z.object({ project }), { method: 'POST', path: '/projects', body, signal })).project
     },
     /** The one of that name, made where there is none; two that ask at once get the same. */
@@ -55,11 +71,19 @@ export function createIdentity(session: Session) {
     users: {
       list: (query: Query = {}, signal?: AbortSignal) => session.pages('identity', { path: '/users', key: 'users', schema: user, query, signal }),
       async create(wish: { name: string; domainId: string; password: string; description?: string }, signal?: AbortSignal): Promise<KeystoneUser> {
-        const body = { user: { name: wish.name, domain_id: wish.domainId, password: wish.password, ...(wish.description !== undefined && { description: wish.description }) } }
+        const body = {
+          user: {
+            name: wish.name,
+            domain_id: wish.domainId,
+            password: wish.password,
+            ...(wish.description !== undefined && { description: wish.description }),
+          },
+        }
         return (await session.json('identity', z.object({ user }), { method: 'POST', path: '/users', body, signal })).user
       },
       /** Ends all its tokens. */
-      setPassword: (id: string, password: string, signal?: AbortSignal) => session.done('identity', { method: 'PATCH', path: at('users', id), body: { user: { password } }, signal }),
+      setPassword: (id: string, password: string, signal?: AbortSignal) =>
+        session.done('identity', { method: 'PATCH', path: at('users', id), body: { user: { password } }, signal }),
       delete: (id: string, signal?: AbortSignal) => session.done('identity', { method: 'DELETE', path: at('users', id), signal }),
     },
     roles: {
@@ -72,14 +96,28 @@ export function createIdentity(session: Session) {
     },
     applicationCredentials: {
       /** For the session's own user and project. @returns with the secret: it is told this once */
-      async create(userId: string, wish: { name: string; roles?: readonly string[]; expiresAt?: Date }, signal?: AbortSignal): Promise<{ id: string; secret: string }> {
+      async create(
+        userId: string,
+        wish: { name: string; roles?: readonly string[]; expiresAt?: Date },
+        signal?: AbortSignal,
+      ): Promise<{ id: string; secret: string }> {
         const body = {
-          application_credential: { name: wish.name, ...(wish.roles !== undefined && { roles: wish.roles.map((name) => ({ name })) }), ...(wish.expiresAt !== undefined && { expires_at: wish.expiresAt.toISOString().replace('Z', '') }) },
+          application_credential: {
+            name: wish.name,
+            ...(wish.roles !== undefined && { roles: wish.roles.map((name) => ({ name })) }),
+            ...(wish.expiresAt !== undefined && { expires_at: wish.expiresAt.toISOString().replace('Z', '') }),
+          },
         }
-        const answer = await session.json('identity', z.object({ application_credential: z.object({ id: z.string(), secret: z.string() }) }), { method: 'POST', path: at('users', userId, 'application_credentials'), body, signal })
+        const answer = await session.json('identity', z.object({ application_credential: z.object({ id: z.string(), secret: z.string() }) }), {
+          method: 'POST',
+          path: at('users', userId, 'application_credentials'),
+          body,
+          signal,
+        })
         return answer.application_credential
       },
-      delete: (userId: string, id: string, signal?: AbortSignal) => session.done('identity', { method: 'DELETE', path: at('users', userId, 'application_credentials', id), signal }),
+      delete: (userId: string, id: string, signal?: AbortSignal) =>
+        session.done('identity', { method: 'DELETE', path: at('users', userId, 'application_credentials', id), signal }),
     },
   }
 }

@@ -45,7 +45,10 @@ export const imageSchema = z
     minMemoryMib: raw.min_ram ?? 0,
     protected: raw.protected === true,
     /** `sha512:…`, of what was uploaded. */
-    digest: raw.os_hash_algo === null || raw.os_hash_algo === undefined || raw.os_hash_value === null || raw.os_hash_value === undefined ? null : `${raw.os_hash_algo}:${raw.os_hash_value}`,
+    digest:
+      raw.os_hash_algo === null || raw.os_hash_algo === undefined || raw.os_hash_value === null || raw.os_hash_value === undefined
+        ? null
+        : `${raw.os_hash_algo}:${raw.os_hash_value}`,
     distribution: raw.os_distro ?? null,
     osType: raw.os_type ?? null,
     /** Made from a server, not uploaded. */
@@ -94,7 +97,12 @@ function counted(content: Readable, tell: (sentBytes: number) => void): Readable
 /** Glance (Image API v2, https://docs.openstack.org/api-ref/image/v2/). */
 export function createImages(session: Session) {
   const get = (id: string, signal?: AbortSignal): Promise<Image> => session.json('image', imageSchema, { path: at(id), signal })
-  const send = async (id: string, part: 'file' | 'stage', content: Readable, options: { progress?: (sentBytes: number) => void; signal?: AbortSignal | undefined }): Promise<void> => {
+  const send = async (
+    id: string,
+    part: 'file' | 'stage',
+    content: Readable,
+    options: { progress?: (sentBytes: number) => void; signal?: AbortSignal | undefined },
+  ): Promise<void> => {
     try {
       // Content can be sent only once: a token that is refused is noticed before.
       await get(id, options.signal)
@@ -103,10 +111,21 @@ export function createImages(session: Session) {
       throw error
     }
     const { progress } = options
-    await session.upload('image', { method: 'PUT', path: at(id, part), content: progress === undefined ? content : counted(content, progress), signal: options.signal })
+    await session.upload('image', {
+      method: 'PUT',
+      path: at(id, part),
+      content: progress === undefined ? content : counted(content, progress),
+      signal: options.signal,
+    })
   }
   const patch = (id: string, changes: readonly object[], signal?: AbortSignal): Promise<Image> =>
-    session.json('image', imageSchema, { method: 'PATCH', path: at(id), body: changes, headers: { 'content-type': 'application/openstack-images-v2.1-json-patch' }, signal })
+    session.json('image', imageSchema, {
+      method: 'PATCH',
+      path: at(id),
+      body: changes,
+      headers: { 'content-type': 'application/openstack-images-v2.1-json-patch' },
+      signal,
+    })
 
   return {
     /** @param query filters of "List images": `visibility`, `status`, `name`, `owner`, `member_status` … */
@@ -130,35 +149,62 @@ export function createImages(session: Session) {
         signal,
       }),
     /** Then it is `active`. What broke off leaves it `queued`, to be uploaded again. */
-    upload: (id: string, content: Readable, options: { progress?: (sentBytes: number) => void; signal?: AbortSignal } = {}) => send(id, 'file', content, options),
+    upload: (id: string, content: Readable, options: { progress?: (sentBytes: number) => void; signal?: AbortSignal } = {}) =>
+      send(id, 'file', content, options),
     /** To be taken in by `import` of the way `glance-direct`. */
-    stage: (id: string, content: Readable, options: { progress?: (sentBytes: number) => void; signal?: AbortSignal } = {}) => send(id, 'stage', content, options),
+    stage: (id: string, content: Readable, options: { progress?: (sentBytes: number) => void; signal?: AbortSignal } = {}) =>
+      send(id, 'stage', content, options),
     /** Begins to take in what was staged, or what stands at an address that the cloud can reach. */
     import: (id: string, from: 'staged' | { url: string }, signal?: AbortSignal) =>
-      session.done('image', { method: 'POST', path: at(id, 'import'), body: { method: from === 'staged' ? { name: 'glance-direct' } : { name: 'web-download', uri: from.url } }, signal }),
+      session.done('image', {
+        method: 'POST',
+        path: at(id, 'import'),
+        body: { method: from === 'staged' ? { name: 'glance-direct' } : { name: 'web-download', uri: from.url } },
+        signal,
+      }),
     /** `glance-direct`, `web-download` … */
     async importMethods(signal?: AbortSignal): Promise<string[]> {
-      return (await session.json('image', z.object({ 'import-methods': z.object({ value: z.array(z.string()) }) }), { path: '/info/import', signal }))['import-methods'].value
+      return (await session.json('image', z.object({ 'import-methods': z.object({ value: z.array(z.string()) }) }), { path: '/info/import', signal }))[
+        'import-methods'
+      ].value
     },
     download: (id: string, signal?: AbortSignal) => session.download('image', { path: at(id, 'file'), signal }),
     /** @param changes.properties further fields, such as `os_distro`; null takes one away that is there */
     update(
       id: string,
-      changes: { name?: string; visibility?: ImageVisibility; protected?: boolean; minDiskGib?: number; minMemoryMib?: number; tags?: readonly string[]; properties?: Readonly<Record<string, string | null>> },
+      changes: {
+        name?: string
+        visibility?: ImageVisibility
+        protected?: boolean
+        minDiskGib?: number
+        minMemoryMib?: number
+        tags?: readonly string[]
+        properties?: Readonly<Record<string, string | null>>
+      },
       signal?: AbortSignal,
     ): Promise<Image> {
-      const fields = { name: changes.name, visibility: changes.visibility, protected: changes.protected, min_disk: changes.minDiskGib, min_ram: changes.minMemoryMib, tags: changes.tags }
+      const fields = {
+        name: changes.name,
+        visibility: changes.visibility,
+        protected: changes.protected,
+        min_disk: changes.minDiskGib,
+        min_ram: changes.minMemoryMib,
+        tags: changes.tags,
+      }
       return patch(
         id,
         [
           ...Object.entries(fields).flatMap(([field, value]) => (value === undefined ? [] : [{ op: 'replace', path: `/${field}`, value }])),
-          ...Object.entries(changes.properties ?? {}).map(([field, value]) => (value === null ? { op: 'remove', path: `/${field}` } : { op: 'add', path: `/${field}`, value })),
+          ...Object.entries(changes.properties ?? {}).map(([field, value]) =>
+            value === null ? { op: 'remove', path: `/${field}` } : { op: 'add', path: `/${field}`, value },
+          ),
         ],
         signal,
       )
     },
     /** Nobody can use its content any more, or everybody again. */
-    setActive: (id: string, active: boolean, signal?: AbortSignal) => session.done('image', { method: 'POST', path: at(id, 'actions', active ? 'reactivate' : 'deactivate'), signal }),
+    setActive: (id: string, active: boolean, signal?: AbortSignal) =>
+      session.done('image', { method: 'POST', path: at(id, 'actions', active ? 'reactivate' : 'deactivate'), signal }),
     /** @throws OpenStackError `unauthorized` of a protected one, `busy` of one in use */
     delete: (id: string, signal?: AbortSignal) => session.done('image', { method: 'DELETE', path: at(id), signal }),
     /** Projects that a `shared` image is offered to. */
@@ -166,7 +212,8 @@ export function createImages(session: Session) {
       async list(id: string, signal?: AbortSignal): Promise<ImageMember[]> {
         return (await session.json('image', z.object({ members: z.array(member) }), { path: at(id, 'members'), signal })).members
       },
-      add: (id: string, projectId: string, signal?: AbortSignal): Promise<ImageMember> => session.json('image', member, { method: 'POST', path: at(id, 'members'), body: { member: projectId }, signal }),
+      add: (id: string, projectId: string, signal?: AbortSignal): Promise<ImageMember> =>
+        session.json('image', member, { method: 'POST', path: at(id, 'members'), body: { member: projectId }, signal }),
       /** By the project that it is offered to. */
       answer: (id: string, projectId: string, status: 'accepted' | 'rejected' | 'pending', signal?: AbortSignal): Promise<ImageMember> =>
         session.json('image', member, { method: 'PUT', path: at(id, 'members', projectId), body: { status }, signal }),

@@ -45,7 +45,12 @@ export const recordedServer = (changes: Record<string, unknown> = {}): Row => ({
 
 /** What becomes at once of a server by Nova's actions. */
 const active = { status: 'ACTIVE', 'OS-EXT-STS:vm_state': 'active' }
-const actions: Readonly<Record<string, object>> = { 'os-stop': { status: 'SHUTOFF', 'OS-EXT-STS:vm_state': 'stopped' }, 'os-start': active, unpause: active, unrescue: active }
+const actions: Readonly<Record<string, object>> = {
+  'os-stop': { status: 'SHUTOFF', 'OS-EXT-STS:vm_state': 'stopped' },
+  'os-start': active,
+  unpause: active,
+  unrescue: active,
+}
 
 /** A cloud of which there is nothing but its lists, page by page as they are set, what goes wrong with them, and servers that are started and stopped. */
 export async function createListedCloud() {
@@ -61,7 +66,18 @@ export async function createListedCloud() {
     const answers: Readonly<Record<string, object>> = {
       'identity/v3/': { version: { id: 'v3.14', status: 'stable' } },
       'compute/v2.1/': { version: { id: 'v2.1', status: 'CURRENT', version: '2.93', min_version: '2.1' } },
-      'compute/v2.1/os-hypervisors/statistics': { hypervisor_statistics: { count: 1, vcpus: 32, vcpus_used: 4, memory_mb: 65_536, memory_mb_used: 8_192, local_gb: 1_000, local_gb_used: 10, running_vms: 1 } },
+      'compute/v2.1/os-hypervisors/statistics': {
+        hypervisor_statistics: {
+          count: 1,
+          vcpus: 32,
+          vcpus_used: 4,
+          memory_mb: 65_536,
+          memory_mb_used: 8_192,
+          local_gb: 1_000,
+          local_gb_used: 10,
+          running_vms: 1,
+        },
+      },
       'placement/': { versions: [{ id: 'v1.0', max_version: '1.39', min_version: '1.0', status: 'CURRENT' }] },
       'placement/resource_providers': { resource_providers: [] },
       'image/': { versions: [{ id: 'v2.15', status: 'CURRENT' }] },
@@ -72,8 +88,23 @@ export async function createListedCloud() {
   }
   const token = () => {
     const at = (type: string, path: string) => ({ type, endpoints: [{ interface: 'public', region_id: 'RegionOne', url: `${url}/${path}` }] })
-    const catalog = [at('identity', 'identity/v3'), at('compute', 'compute/v2.1'), at('placement', 'placement'), at('image', 'image'), at('network', 'network'), at('volumev3', `volume/v3/${project}`)]
-    return { token: { expires_at: new Date(Date.now() + 3_600_000).toISOString(), user: { id: 'user', name: 'admin' }, project: { id: project, name: 'admin' }, roles: [{ id: role, name: role }], catalog } }
+    const catalog = [
+      at('identity', 'identity/v3'),
+      at('compute', 'compute/v2.1'),
+      at('placement', 'placement'),
+      at('image', 'image'),
+      at('network', 'network'),
+      at('volumev3', `volume/v3/${project}`),
+    ]
+    return {
+      token: {
+        expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+        user: { id: 'user', name: 'admin' },
+        project: { id: project, name: 'admin' },
+        roles: [{ id: role, name: role }],
+        catalog,
+      },
+    }
   }
   const server = createServer((request, response) => {
     const say = (status: number, json: object, headers: Record<string, string> = {}): void => {
@@ -90,7 +121,8 @@ export async function createListedCloud() {
         const [action = ''] = Object.keys(JSON.parse(Buffer.concat(parts).toString()) as object)
         acted.push(`${action} ${id}`)
         const to = refusesActions ? undefined : actions[action]
-        if (to === undefined) return say(500, { computeFault: { code: 500, message: 'The server has either erred or is incapable of performing the requested operation.' } })
+        if (to === undefined)
+          return say(500, { computeFault: { code: 500, message: 'The server has either erred or is incapable of performing the requested operation.' } })
         Object.assign(row, to, { updated: `${new Date().toISOString().slice(0, 19)}Z` })
         response.writeHead(202).end()
       })
@@ -106,11 +138,15 @@ export async function createListedCloud() {
     const of = name as List
     void (gates.get(of) ?? Promise.resolve()).then(() => {
       const page = Number(searchParams.get('marker')?.slice('page-'.length) ?? 0)
-      if (page >= (broken.get(of) ?? Infinity)) return say(500, { message: 'The server has either erred or is incapable of performing the requested operation.', title: 'Internal Server Error' })
+      if (page >= (broken.get(of) ?? Infinity))
+        return say(500, { message: 'The server has either erred or is incapable of performing the requested operation.', title: 'Internal Server Error' })
       const more = page + 1 < pages[of].length
       const next = `${url}/${path}?marker=page-${page + 1}`
       const community = searchParams.get('visibility') === 'community'
-      return say(200, { [list.key]: community ? [] : (pages[of][page] ?? []), ...(more && !community && (of === 'images' ? { next } : { [`${list.key}_links`]: [{ rel: 'next', href: next }] })) })
+      return say(200, {
+        [list.key]: community ? [] : (pages[of][page] ?? []),
+        ...(more && !community && (of === 'images' ? { next } : { [`${list.key}_links`]: [{ rel: 'next', href: next }] })),
+      })
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -118,7 +154,17 @@ export async function createListedCloud() {
 
   return {
     /** What a platform's administrator types in to register it. */
-    registration: { type: 'openstack-password' as const, auth_url: `${url}/identity/v3`, interface: 'public' as const, region: 'RegionOne', username: 'admin', password, user_domain: 'Default', project: 'admin', project_domain: 'Default' },
+    registration: {
+      type: 'openstack-password' as const,
+      auth_url: `${url}/identity/v3`,
+      interface: 'public' as const,
+      region: 'RegionOne',
+      username: 'admin',
+      password,
+      user_domain: 'Default',
+      project: 'admin',
+      project_domain: 'Default',
+    },
     /** From now on it has these, on so many pages. */
     has(list: List, ...now: readonly (readonly Row[])[]): void {
       pages[list] = now.length === 0 ? [[]] : now

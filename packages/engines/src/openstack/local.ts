@@ -10,8 +10,14 @@ const openrc = join(folder, 'openrc')
 /** Whether a process that the script began still runs: its id with the moment it began, as that stands in proc_pid_stat(5). */
 function runs(name: string): boolean {
   try {
-    const [pid = '', began] = readFileSync(join(folder, 'run', name), 'utf8').trim().split(' ')
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ')[19] === began
+    const [pid = '', began] = readFileSync(join(folder, 'run', name), 'utf8')
+      .trim()
+      .split(' ')
+    return (
+      readFileSync(`/proc/${pid}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ')[19] === began
+    )
   } catch {
     return false
   }
@@ -27,13 +33,30 @@ const said = (): Record<string, string> =>
 export function administrator(changes: Partial<CloudConnection> = {}): CloudConnection {
   const { OS_AUTH_URL: authUrl = '', OS_PASSWORD: password = '' } = said()
   const domain = { id: 'default' }
-  return { name: '测试云', authUrl, region: 'RegionOne', credentials: { user: { name: 'admin', domain }, password, project: { name: 'admin', domain } }, timeoutMs: 150_000, ...changes }
+  return {
+    name: '测试云',
+    authUrl,
+    region: 'RegionOne',
+    credentials: { user: { name: 'admin', domain }, password, project: { name: 'admin', domain } },
+    timeoutMs: 150_000,
+    ...changes,
+  }
 }
 
 /** What a platform's administrator types in to register that cloud. */
 export function registration() {
   const { OS_AUTH_URL: auth_url = '', OS_PASSWORD: password = '' } = said()
-  return { type: 'openstack-password' as const, auth_url, interface: 'public' as const, region: 'RegionOne', username: 'admin', password, user_domain: 'Default', project: 'admin', project_domain: 'Default' }
+  return {
+    type: 'openstack-password' as const,
+    auth_url,
+    interface: 'public' as const,
+    region: 'RegionOne',
+    username: 'admin',
+    password,
+    user_domain: 'Default',
+    project: 'admin',
+    project_domain: 'Default',
+  }
 }
 
 /** Where its services listen on the loopback. */

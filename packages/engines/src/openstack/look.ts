@@ -99,16 +99,26 @@ export function createLook(cloud: OpenStack) {
         return await asked(signal === undefined ? limit : AbortSignal.any([limit, signal]))
       } catch (error) {
         const requestId = error instanceof OpenStackError ? error.requestId : 'before any request'
-        if (limit.aborted && isEngineError(error, 'cancelled')) throw new OpenStackError('unreachable', `no answer within ${limitMs} ms`, { cloud: cloud.session.cloud, service, requestId }, { cause: error })
+        if (limit.aborted && isEngineError(error, 'cancelled'))
+          throw new OpenStackError('unreachable', `no answer within ${limitMs} ms`, { cloud: cloud.session.cloud, service, requestId }, { cause: error })
         throw error
       }
     }
     const [{ roles }, regions] = await limited('identity', (within) => Promise.all([session.whoami(within), session.regions(within)]))
 
-    const ask = async <Name extends Service>(service: Name): Promise<{ answer: ServiceAnswer; value: Awaited<ReturnType<(typeof questions)[Name]>> | null }> => {
+    const ask = async <Name extends Service>(
+      service: Name,
+    ): Promise<{ answer: ServiceAnswer; value: Awaited<ReturnType<(typeof questions)[Name]>> | null }> => {
       const began = performance.now()
       let address: string | null = null
-      const answer = (state: ServiceAnswer['state'], version: string | null, error: OpenStackError | null): ServiceAnswer => ({ service, state, version, address, tookMs: Math.round(performance.now() - began), error })
+      const answer = (state: ServiceAnswer['state'], version: string | null, error: OpenStackError | null): ServiceAnswer => ({
+        service,
+        state,
+        version,
+        address,
+        tookMs: Math.round(performance.now() - began),
+        error,
+      })
       try {
         address = await session.address(service)
         const [version, value] = await limited(service, (within) => Promise.all([offered(service, within), questions[service](within)]))
@@ -117,11 +127,21 @@ export function createLook(cloud: OpenStack) {
       } catch (error) {
         if (!(error instanceof EngineError) || error.kind === 'cancelled') throw error
         if (address === null && error.kind === 'unsupported') return { answer: answer('missing', null, null), value: null }
-        const known = error instanceof OpenStackError ? error : new OpenStackError(error.kind, error.message, { cloud: session.cloud, service, requestId: 'before any request' }, { cause: error })
+        const known =
+          error instanceof OpenStackError
+            ? error
+            : new OpenStackError(error.kind, error.message, { cloud: session.cloud, service, requestId: 'before any request' }, { cause: error })
         return { answer: answer('failed', versions.get(service)?.version ?? null, known), value: null }
       }
     }
-    const [identity, compute, providers, image, network, volume] = await Promise.all([ask('identity'), ask('compute'), ask('placement'), ask('image'), ask('network'), ask('volume')])
+    const [identity, compute, providers, image, network, volume] = await Promise.all([
+      ask('identity'),
+      ask('compute'),
+      ask('placement'),
+      ask('image'),
+      ask('network'),
+      ask('volume'),
+    ])
     return {
       access: { administrator: identity.value !== null, roles, regions },
       services: [identity, compute, providers, image, network, volume].map(({ answer }) => answer),

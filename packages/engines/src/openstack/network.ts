@@ -35,7 +35,14 @@ const network = z
     subnetIds: raw.subnets ?? [],
     portSecurity: raw.port_security_enabled !== false,
     /** Told to the cloud's administrators only. */
-    provider: raw['provider:network_type'] === null || raw['provider:network_type'] === undefined ? null : { type: raw['provider:network_type'], physicalNetwork: raw['provider:physical_network'] ?? null, segmentation: raw['provider:segmentation_id'] ?? null },
+    provider:
+      raw['provider:network_type'] === null || raw['provider:network_type'] === undefined
+        ? null
+        : {
+            type: raw['provider:network_type'],
+            physicalNetwork: raw['provider:physical_network'] ?? null,
+            segmentation: raw['provider:segmentation_id'] ?? null,
+          },
     description: raw.description ?? '',
   }))
 export type Network = z.output<typeof network>
@@ -114,7 +121,9 @@ const router = z
     name: text,
     status: text,
     admin_state_up: flag,
-    external_gateway_info: z.object({ network_id: z.string(), enable_snat: flag, external_fixed_ips: z.array(z.object({ ip_address: z.string(), subnet_id: text })).nullish() }).nullish(),
+    external_gateway_info: z
+      .object({ network_id: z.string(), enable_snat: flag, external_fixed_ips: z.array(z.object({ ip_address: z.string(), subnet_id: text })).nullish() })
+      .nullish(),
     routes: z.array(route).nullish(),
     project_id: text,
     description: text,
@@ -201,12 +210,30 @@ export type SecurityGroupRule = z.output<typeof rule>
 
 const securityGroup = z
   .object({ id: z.string(), name: text, description: text, stateful: flag, project_id: text, security_group_rules: z.array(rule).nullish() })
-  .transform((raw) => ({ id: raw.id, name: raw.name ?? '', description: raw.description ?? '', stateful: raw.stateful !== false, projectId: raw.project_id ?? null, rules: raw.security_group_rules ?? [] }))
+  .transform((raw) => ({
+    id: raw.id,
+    name: raw.name ?? '',
+    description: raw.description ?? '',
+    stateful: raw.stateful !== false,
+    projectId: raw.project_id ?? null,
+    rules: raw.security_group_rules ?? [],
+  }))
 export type SecurityGroup = z.output<typeof securityGroup>
 
 /** "FWaaS v2": only of clouds that have the extension `fwaas_v2`. */
 const firewallGroup = z
-  .object({ id: z.string(), name: text, description: text, status: text, admin_state_up: flag, ingress_firewall_policy_id: text, egress_firewall_policy_id: text, ports: z.array(z.string()).nullish(), shared: flag, project_id: text })
+  .object({
+    id: z.string(),
+    name: text,
+    description: text,
+    status: text,
+    admin_state_up: flag,
+    ingress_firewall_policy_id: text,
+    egress_firewall_policy_id: text,
+    ports: z.array(z.string()).nullish(),
+    shared: flag,
+    project_id: text,
+  })
   .transform((raw) => ({
     id: raw.id,
     name: raw.name ?? '',
@@ -222,7 +249,15 @@ const firewallGroup = z
 export type FirewallGroup = z.output<typeof firewallGroup>
 const firewallPolicy = z
   .object({ id: z.string(), name: text, description: text, audited: flag, shared: flag, firewall_rules: z.array(z.string()).nullish(), project_id: text })
-  .transform((raw) => ({ id: raw.id, name: raw.name ?? '', description: raw.description ?? '', audited: raw.audited === true, shared: raw.shared === true, ruleIds: raw.firewall_rules ?? [], projectId: raw.project_id ?? null }))
+  .transform((raw) => ({
+    id: raw.id,
+    name: raw.name ?? '',
+    description: raw.description ?? '',
+    audited: raw.audited === true,
+    shared: raw.shared === true,
+    ruleIds: raw.firewall_rules ?? [],
+    projectId: raw.project_id ?? null,
+  }))
 export type FirewallPolicy = z.output<typeof firewallPolicy>
 const firewallRule = z
   .object({
@@ -273,7 +308,10 @@ function said(fields: Fields, wish: object): Record<string, unknown> {
 }
 
 /** What one can do to every kind of Neutron's objects. */
-function collection<Shape, Create extends object, Update extends object>(session: Session, kind: { readonly path: string; readonly one: string; readonly schema: z.ZodType<Shape>; readonly fields: Fields }) {
+function collection<Shape, Create extends object, Update extends object>(
+  session: Session,
+  kind: { readonly path: string; readonly one: string; readonly schema: z.ZodType<Shape>; readonly fields: Fields },
+) {
   const many = kind.path.slice(kind.path.lastIndexOf('/') + 1).replaceAll('-', '_')
   const answer = z.object({ [kind.one]: kind.schema })
   const unwrapped = async (asked: Promise<z.output<typeof answer>>): Promise<Shape> => (await asked)[kind.one] as Shape
@@ -282,14 +320,24 @@ function collection<Shape, Create extends object, Update extends object>(session
     /** @param query filters by any field in Neutron's words, and `fields` */
     list: (query: Query = {}, signal?: AbortSignal) => session.pages('network', { path: kind.path, key: many, schema: kind.schema, query, signal }),
     get: (id: string, signal?: AbortSignal): Promise<Shape> => unwrapped(session.json('network', answer, { path: at(id), signal })),
-    create: (wish: Create, signal?: AbortSignal): Promise<Shape> => unwrapped(session.json('network', answer, { method: 'POST', path: kind.path, body: { [kind.one]: said(kind.fields, wish) }, signal })),
-    update: (id: string, changes: Update, signal?: AbortSignal): Promise<Shape> => unwrapped(session.json('network', answer, { method: 'PUT', path: at(id), body: { [kind.one]: said(kind.fields, changes) }, signal })),
+    create: (wish: Create, signal?: AbortSignal): Promise<Shape> =>
+      unwrapped(session.json('network', answer, { method: 'POST', path: kind.path, body: { [kind.one]: said(kind.fields, wish) }, signal })),
+    update: (id: string, changes: Update, signal?: AbortSignal): Promise<Shape> =>
+      unwrapped(session.json('network', answer, { method: 'PUT', path: at(id), body: { [kind.one]: said(kind.fields, changes) }, signal })),
     /**
      * Only as it was when it was seen, by its revision; null where the cloud counts none.
      * @throws OpenStackError `invalid` ("Constrained to …") where somebody changed it since
      */
     updateSeen: (id: string, revision: number | null, changes: Update, signal?: AbortSignal): Promise<Shape> =>
-      unwrapped(session.json('network', answer, { method: 'PUT', path: at(id), body: { [kind.one]: said(kind.fields, changes) }, signal, ...(revision !== null && { headers: { 'if-match': `revision_number=${revision}` } }) })),
+      unwrapped(
+        session.json('network', answer, {
+          method: 'PUT',
+          path: at(id),
+          body: { [kind.one]: said(kind.fields, changes) },
+          signal,
+          ...(revision !== null && { headers: { 'if-match': `revision_number=${revision}` } }),
+        }),
+      ),
     /** @throws OpenStackError `busy` of what is in use */
     delete: (id: string, signal?: AbortSignal) => session.done('network', { method: 'DELETE', path: at(id), signal }),
   }
@@ -377,7 +425,8 @@ interface FirewallPolicyChanges extends Described {
   readonly ruleIds?: readonly string[]
 }
 
-const gatewayOf = (gateway: NonNullable<RouterChanges['gateway']> | null) => gateway && { network_id: gateway.networkId, ...(gateway.snat !== undefined && { enable_snat: gateway.snat }) }
+const gatewayOf = (gateway: NonNullable<RouterChanges['gateway']> | null) =>
+  gateway && { network_id: gateway.networkId, ...(gateway.snat !== undefined && { enable_snat: gateway.snat }) }
 const addressesOf = (addresses: NonNullable<PortChanges['addresses']>) =>
   addresses.map((one) => ({ ...('subnetId' in one && { subnet_id: one.subnetId }), ...(one.address !== undefined && { ip_address: one.address }) }))
 
@@ -387,7 +436,17 @@ export function createNetworks(session: Session) {
     path: '/ports',
     one: 'port',
     schema: port,
-    fields: { ...described, networkId: 'network_id', enabled: 'admin_state_up', securityGroupIds: 'security_groups', addresses: ['fixed_ips', addressesOf], portSecurity: 'port_security_enabled', allowedAddresses: ['allowed_address_pairs', (list: readonly string[]) => list.map((ip_address) => ({ ip_address }))], deviceId: 'device_id', mac: 'mac_address' },
+    fields: {
+      ...described,
+      networkId: 'network_id',
+      enabled: 'admin_state_up',
+      securityGroupIds: 'security_groups',
+      addresses: ['fixed_ips', addressesOf],
+      portSecurity: 'port_security_enabled',
+      allowedAddresses: ['allowed_address_pairs', (list: readonly string[]) => list.map((ip_address) => ({ ip_address }))],
+      deviceId: 'device_id',
+      mac: 'mac_address',
+    },
   })
   const routers = collection<Router, RouterChanges & Owned, RouterChanges>(session, {
     path: '/routers',
@@ -396,7 +455,12 @@ export function createNetworks(session: Session) {
     fields: { ...described, enabled: 'admin_state_up', gateway: ['external_gateway_info', gatewayOf], routes: 'routes' },
   })
   const join = (id: string, how: 'add' | 'remove', to: { subnetId: string } | { portId: string }, signal?: AbortSignal) =>
-    session.done('network', { method: 'PUT', path: `/routers/${encodeURIComponent(id)}/${how}_router_interface`, body: 'subnetId' in to ? { subnet_id: to.subnetId } : { port_id: to.portId }, signal })
+    session.done('network', {
+      method: 'PUT',
+      path: `/routers/${encodeURIComponent(id)}/${how}_router_interface`,
+      body: 'subnetId' in to ? { subnet_id: to.subnetId } : { port_id: to.portId },
+      signal,
+    })
   const firewallPolicies = collection<FirewallPolicy, FirewallPolicyChanges & Owned, FirewallPolicyChanges>(session, {
     path: '/fwaas/firewall_policies',
     one: 'firewall_policy',
@@ -412,13 +476,33 @@ export function createNetworks(session: Session) {
       path: '/networks',
       one: 'network',
       schema: network,
-      fields: { ...described, enabled: 'admin_state_up', shared: 'shared', external: 'router:external', portSecurity: 'port_security_enabled', mtu: 'mtu', providerType: 'provider:network_type', physicalNetwork: 'provider:physical_network', segmentation: 'provider:segmentation_id' },
+      fields: {
+        ...described,
+        enabled: 'admin_state_up',
+        shared: 'shared',
+        external: 'router:external',
+        portSecurity: 'port_security_enabled',
+        mtu: 'mtu',
+        providerType: 'provider:network_type',
+        physicalNetwork: 'provider:physical_network',
+        segmentation: 'provider:segmentation_id',
+      },
     }),
     subnets: collection<Subnet, { networkId: string; cidr: string; version: 4 | 6 } & SubnetChanges & Owned, SubnetChanges>(session, {
       path: '/subnets',
       one: 'subnet',
       schema: subnet,
-      fields: { ...described, networkId: 'network_id', cidr: 'cidr', version: 'ip_version', gateway: 'gateway_ip', dhcp: 'enable_dhcp', nameservers: 'dns_nameservers', pools: 'allocation_pools', hostRoutes: 'host_routes' },
+      fields: {
+        ...described,
+        networkId: 'network_id',
+        cidr: 'cidr',
+        version: 'ip_version',
+        gateway: 'gateway_ip',
+        dhcp: 'enable_dhcp',
+        nameservers: 'dns_nameservers',
+        pools: 'allocation_pools',
+        hostRoutes: 'host_routes',
+      },
     }),
     ports: {
       ...ports,
@@ -433,34 +517,78 @@ export function createNetworks(session: Session) {
       addInterface: (id: string, to: { subnetId: string } | { portId: string }, signal?: AbortSignal) => join(id, 'add', to, signal),
       removeInterface: (id: string, from: { subnetId: string } | { portId: string }, signal?: AbortSignal) => join(id, 'remove', from, signal),
     },
-    floatingIps: collection<FloatingIp, { networkId: string; portId?: string; fixedAddress?: string; address?: string; description?: string } & Owned, { portId?: string | null; fixedAddress?: string; description?: string }>(session, {
+    floatingIps: collection<
+      FloatingIp,
+      { networkId: string; portId?: string; fixedAddress?: string; address?: string; description?: string } & Owned,
+      { portId?: string | null; fixedAddress?: string; description?: string }
+    >(session, {
       path: '/floatingips',
       one: 'floatingip',
       schema: floatingIp,
-      fields: { description: 'description', projectId: 'project_id', networkId: 'floating_network_id', portId: 'port_id', fixedAddress: 'fixed_ip_address', address: 'floating_ip_address' },
+      fields: {
+        description: 'description',
+        projectId: 'project_id',
+        networkId: 'floating_network_id',
+        portId: 'port_id',
+        fixedAddress: 'fixed_ip_address',
+        address: 'floating_ip_address',
+      },
     }),
-    securityGroups: collection<SecurityGroup, { name: string; description?: string } & Owned, Described>(session, { path: '/security-groups', one: 'security_group', schema: securityGroup, fields: described }),
+    securityGroups: collection<SecurityGroup, { name: string; description?: string } & Owned, Described>(session, {
+      path: '/security-groups',
+      one: 'security_group',
+      schema: securityGroup,
+      fields: described,
+    }),
     securityGroupRules: {
       async create(wish: RuleWish, signal?: AbortSignal): Promise<SecurityGroupRule> {
         const { version = 4, ...rest } = wish
-        const fields = { ...described, securityGroupId: 'security_group_id', direction: 'direction', protocol: 'protocol', portFrom: 'port_range_min', portTo: 'port_range_max', remoteCidr: 'remote_ip_prefix', remoteGroupId: 'remote_group_id' }
+        const fields = {
+          ...described,
+          securityGroupId: 'security_group_id',
+          direction: 'direction',
+          protocol: 'protocol',
+          portFrom: 'port_range_min',
+          portTo: 'port_range_max',
+          remoteCidr: 'remote_ip_prefix',
+          remoteGroupId: 'remote_group_id',
+        }
         const body = { security_group_rule: { ...said(fields, rest), ethertype: `IPv${version}` } }
-        return (await session.json('network', z.object({ security_group_rule: rule }), { method: 'POST', path: '/security-group-rules', body, signal })).security_group_rule
+        return (await session.json('network', z.object({ security_group_rule: rule }), { method: 'POST', path: '/security-group-rules', body, signal }))
+          .security_group_rule
       },
-      delete: (id: string, signal?: AbortSignal) => session.done('network', { method: 'DELETE', path: `/security-group-rules/${encodeURIComponent(id)}`, signal }),
+      delete: (id: string, signal?: AbortSignal) =>
+        session.done('network', { method: 'DELETE', path: `/security-group-rules/${encodeURIComponent(id)}`, signal }),
     },
     firewalls: {
       groups: collection<FirewallGroup, FirewallGroupChanges & Owned, FirewallGroupChanges>(session, {
         path: '/fwaas/firewall_groups',
         one: 'firewall_group',
         schema: firewallGroup,
-        fields: { ...described, enabled: 'admin_state_up', ingressPolicyId: 'ingress_firewall_policy_id', egressPolicyId: 'egress_firewall_policy_id', portIds: 'ports', shared: 'shared' },
+        fields: {
+          ...described,
+          enabled: 'admin_state_up',
+          ingressPolicyId: 'ingress_firewall_policy_id',
+          egressPolicyId: 'egress_firewall_policy_id',
+          portIds: 'ports',
+          shared: 'shared',
+        },
       }),
       policies: {
         ...firewallPolicies,
         /** Puts a rule before or after another; by neither, first. @throws OpenStackError `conflict` of a rule that is in it already */
-        insertRule: (id: string, ruleId: string, where: { readonly before: string } | { readonly after: string } | null = null, signal?: AbortSignal): Promise<FirewallPolicy> =>
-          arrange(id, 'insert', { firewall_rule_id: ruleId, ...(where !== null && ('before' in where ? { insert_before: where.before } : { insert_after: where.after })) }, signal),
+        insertRule: (
+          id: string,
+          ruleId: string,
+          where: { readonly before: string } | { readonly after: string } | null = null,
+          signal?: AbortSignal,
+        ): Promise<FirewallPolicy> =>
+          arrange(
+            id,
+            'insert',
+            { firewall_rule_id: ruleId, ...(where !== null && ('before' in where ? { insert_before: where.before } : { insert_after: where.after })) },
+            signal,
+          ),
         removeRule: (id: string, ruleId: string, signal?: AbortSignal): Promise<FirewallPolicy> => arrange(id, 'remove', { firewall_rule_id: ruleId }, signal),
       },
       rules: collection<FirewallRule, FirewallRuleChanges & { action: 'allow' | 'deny' | 'reject' } & Owned, FirewallRuleChanges>(session, {
@@ -483,20 +611,29 @@ export function createNetworks(session: Session) {
     },
     /** What this Neutron can do beyond its core, by alias: `router`, `fwaas_v2` … */
     async extensions(signal?: AbortSignal): Promise<ReadonlySet<string>> {
-      const { extensions } = await session.json('network', z.object({ extensions: z.array(z.object({ alias: z.string() })) }), { path: '/extensions', query: { fields: 'alias' }, signal })
+      const { extensions } = await session.json('network', z.object({ extensions: z.array(z.object({ alias: z.string() })) }), {
+        path: '/extensions',
+        query: { fields: 'alias' },
+        signal,
+      })
       return new Set(extensions.map(({ alias }) => alias))
     },
     quotas: {
       /** `network`, `port`, `floatingip` … ; `null`: as many as one likes. */
       async get(projectId: string, signal?: AbortSignal): Promise<Record<string, { limit: number | null; used: number }>> {
-        const one = z.object({ limit: z.number(), used: z.number(), reserved: z.number().nullish() }).transform((raw) => ({ limit: raw.limit < 0 ? null : raw.limit, used: raw.used + (raw.reserved ?? 0) }))
-        return (await session.json('network', z.object({ quota: z.record(z.string(), one) }), { path: `/quotas/${encodeURIComponent(projectId)}/details`, signal })).quota
+        const one = z
+          .object({ limit: z.number(), used: z.number(), reserved: z.number().nullish() })
+          .transform((raw) => ({ limit: raw.limit < 0 ? null : raw.limit, used: raw.used + (raw.reserved ?? 0) }))
+        return (
+          await session.json('network', z.object({ quota: z.record(z.string(), one) }), { path: `/quotas/${encodeURIComponent(projectId)}/details`, signal })
+        ).quota
       },
       /** What those have at most that nothing was set for; any project's id asks for them. */
       async defaults(projectId: string, signal?: AbortSignal): Promise<Record<string, number | null>> {
         return (await session.json('network', z.object({ quota: limitSet }), { path: `/quotas/${encodeURIComponent(projectId)}/default`, signal })).quota
       },
-      set: (projectId: string, limits: Readonly<Record<string, number>>, signal?: AbortSignal) => session.done('network', { method: 'PUT', path: `/quotas/${encodeURIComponent(projectId)}`, body: { quota: limits }, signal }),
+      set: (projectId: string, limits: Readonly<Record<string, number>>, signal?: AbortSignal) =>
+        session.done('network', { method: 'PUT', path: `/quotas/${encodeURIComponent(projectId)}`, body: { quota: limits }, signal }),
     },
   }
 }

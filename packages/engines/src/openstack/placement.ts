@@ -39,10 +39,20 @@ export function createPlacement(session: Session) {
       },
     },
     async inventories(providerId: string, signal?: AbortSignal): Promise<Inventories> {
-      return (await session.json('placement', z.object({ inventories: z.record(z.string(), inventory) }), { path: at('resource_providers', providerId, 'inventories'), signal })).inventories
+      return (
+        await session.json('placement', z.object({ inventories: z.record(z.string(), inventory) }), {
+          path: at('resource_providers', providerId, 'inventories'),
+          signal,
+        })
+      ).inventories
     },
     async usages(providerId: string, signal?: AbortSignal): Promise<Readonly<Record<string, number>>> {
-      return (await session.json('placement', z.object({ usages: z.record(z.string(), z.number()) }), { path: at('resource_providers', providerId, 'usages'), signal })).usages
+      return (
+        await session.json('placement', z.object({ usages: z.record(z.string(), z.number()) }), {
+          path: at('resource_providers', providerId, 'usages'),
+          signal,
+        })
+      ).usages
     },
   }
 }

@@ -37,7 +37,11 @@ describe.skipIf(!cloudIsThere)('what a project has in a real OpenStack', () => {
     await admin.compute.quotas.set(projectId, { key_pairs: -1 })
     for (const name of ['member', 'admin']) await admin.identity.roles.grant({ projectId, userId, roleId: roles.find((one) => one.name === name)?.id ?? '' })
     cloud = admin.within({ id: projectId })
-    const [networks, images, sizes] = await Promise.all([all(cloud.network.networks.list({ 'router:external': true })), all(cloud.images.list({ name: 'empty' })), all(cloud.compute.flavors.list())])
+    const [networks, images, sizes] = await Promise.all([
+      all(cloud.network.networks.list({ 'router:external': true })),
+      all(cloud.images.list({ name: 'empty' })),
+      all(cloud.compute.flavors.list()),
+    ])
     publicId = networks.find(({ name }) => name === 'public')?.id ?? ''
     imageId = images[0]?.id ?? ''
     flavors = { tiny: sizes.find(({ name }) => name === 'm1.tiny')?.id ?? '', small: sizes.find(({ name }) => name === 'm1.small')?.id ?? '' }
@@ -52,7 +56,12 @@ describe.skipIf(!cloudIsThere)('what a project has in a real OpenStack', () => {
   })
 
   const server = (id: string) => () => cloud.compute.servers.get(id)
-  const reaches = (id: string, state: ServerState): Promise<Server> => until(server(id), (one) => one.state === state && one.taskState === null, (one) => one.state === 'create_failed' || (one.state === 'error' && state !== 'error'))
+  const reaches = (id: string, state: ServerState): Promise<Server> =>
+    until(
+      server(id),
+      (one) => one.state === state && one.taskState === null,
+      (one) => one.state === 'create_failed' || (one.state === 'error' && state !== 'error'),
+    )
   const launch = async (wish: Partial<Parameters<OpenStack['compute']['servers']['create']>[0]> = {}): Promise<string> => {
     const { id } = await cloud.compute.servers.create({ name: ownName('server'), flavorId: flavors.tiny, imageId, networks: [{ networkId }], ...wish })
     undo.unshift(() => removed(id))
@@ -88,9 +97,28 @@ describe.skipIf(!cloudIsThere)('what a project has in a real OpenStack', () => {
     const made = await cloud.compute.keyPairs.create({ name: key })
     undo.unshift(() => cloud.compute.keyPairs.delete(key))
     expect(made.privateKey).toContain('PRIVATE KEY')
-    const id = await launch({ name: '第一台', keyName: key, userData: '#cloud-config\n', metadata: { use: '测试' }, tags: ['zs'], description: '说明', serverGroupId: group.id })
+    const id = await launch({
+      name: '第一台',
+      keyName: key,
+      userData: '#cloud-config\n',
+      metadata: { use: '测试' },
+      tags: ['zs'],
+      description: '说明',
+      serverGroupId: group.id,
+    })
     const born = await reaches(id, 'running')
-    expect(born).toMatchObject({ name: '第一台', code: 1, keyName: key, metadata: { use: '测试' }, tags: ['zs'], description: '说明', projectId, imageId, flavor: { name: 'm1.tiny', vcpus: 1, memoryMib: 512, diskGib: 1 }, fault: null })
+    expect(born).toMatchObject({
+      name: '第一台',
+      code: 1,
+      keyName: key,
+      metadata: { use: '测试' },
+      tags: ['zs'],
+      description: '说明',
+      projectId,
+      imageId,
+      flavor: { name: 'm1.tiny', vcpus: 1, memoryMib: 512, diskGib: 1 },
+      fault: null,
+    })
     expect(born.addresses).toEqual([expect.objectContaining({ address: expect.stringMatching(/^10\.77\.0\./), version: 4, type: 'fixed' })])
     expect((await cloud.compute.serverGroups.list()).find((one) => one.id === group.id)?.memberIds).toEqual([id])
 
@@ -197,9 +225,28 @@ describe.skipIf(!cloudIsThere)('what a project has in a real OpenStack', () => {
     await network.routers.delete(router.id)
 
     const group = await network.securityGroups.create({ name: ownName('group'), description: '安全组' })
-    const rule = await network.securityGroupRules.create({ securityGroupId: group.id, direction: 'ingress', protocol: 'tcp', portFrom: 80, portTo: 90, remoteCidr: '0.0.0.0/0', description: '网站' })
+    const rule = await network.securityGroupRules.create({
+      securityGroupId: group.id,
+      direction: 'ingress',
+      protocol: 'tcp',
+      portFrom: 80,
+      portTo: 90,
+      remoteCidr: '0.0.0.0/0',
+      description: '网站',
+    })
     expect((await network.securityGroups.get(group.id)).rules).toContainEqual(rule)
-    expect(await failure(network.securityGroupRules.create({ securityGroupId: group.id, direction: 'ingress', protocol: 'tcp', portFrom: 80, portTo: 90, remoteCidr: '0.0.0.0/0' }))).toSatisfy(refused('conflict'))
+    expect(
+      await failure(
+        network.securityGroupRules.create({
+          securityGroupId: group.id,
+          direction: 'ingress',
+          protocol: 'tcp',
+          portFrom: 80,
+          portTo: 90,
+          remoteCidr: '0.0.0.0/0',
+        }),
+      ),
+    ).toSatisfy(refused('conflict'))
     await network.ports.update(port?.id ?? '', { securityGroupIds: [group.id] })
     expect(await failure(network.securityGroups.delete(group.id))).toSatisfy(refused('busy'))
     await removed(id)
@@ -209,7 +256,9 @@ describe.skipIf(!cloudIsThere)('what a project has in a real OpenStack', () => {
     const fixed = await network.ports.create({ networkId, name: 'fixed', addresses: [{ subnetId, address: '10.77.0.99' }] })
     expect(fixed.addresses).toEqual([{ address: '10.77.0.99', subnetId }])
     await network.ports.delete(fixed.id)
-    expect(await failure(network.subnets.create({ networkId, cidr: '10.77.0.0/25', version: 4 }))).toSatisfy((error) => isEngineError(error, 'invalid', 'conflict'))
+    expect(await failure(network.subnets.create({ networkId, cidr: '10.77.0.0/25', version: 4 }))).toSatisfy((error) =>
+      isEngineError(error, 'invalid', 'conflict'),
+    )
     expect((await network.extensions()).has('router')).toBe(true)
     // This Neutron has no FWaaS: the client says so, and breaks nothing.
     expect((await network.extensions()).has('fwaas_v2')).toBe(false)
@@ -219,7 +268,12 @@ describe.skipIf(!cloudIsThere)('what a project has in a real OpenStack', () => {
   it('keeps what is written: a volume, its snapshot, its backups', async () => {
     const { volumes, snapshots, backups, transfers, types } = cloud.volume
     const volume = (id: string) => () => volumes.get(id)
-    const settles = (id: string, status: string) => until(volume(id), (one) => one.status === status, (one) => one.status.startsWith('error'))
+    const settles = (id: string, status: string) =>
+      until(
+        volume(id),
+        (one) => one.status === status,
+        (one) => one.status.startsWith('error'),
+      )
     const make = async (wish: Omit<Parameters<typeof volumes.create>[0], 'name'>) => {
       const { id } = await volumes.create({ name: ownName('volume'), ...wish })
       undo.unshift(() => gone(id))
@@ -248,11 +302,20 @@ describe.skipIf(!cloudIsThere)('what a project has in a real OpenStack', () => {
     expect((await volumes.update(id, { name: '数据盘' })).bootable).toBe(true)
 
     const snapshot = await snapshots.create({ volumeId: id, name: 'snapshot' })
-    await until(() => snapshots.get(snapshot.id), ({ status }) => status === 'available', ({ status }) => status === 'error')
+    await until(
+      () => snapshots.get(snapshot.id),
+      ({ status }) => status === 'available',
+      ({ status }) => status === 'error',
+    )
     const copy = await make({ sizeGib: 2, from: { snapshotId: snapshot.id } })
     expect(copy).toMatchObject({ snapshotId: snapshot.id, sizeGib: 2 })
 
-    const ready = (backupId: string) => until(() => backups.get(backupId), ({ status }) => status === 'available', ({ status }) => status === 'error')
+    const ready = (backupId: string) =>
+      until(
+        () => backups.get(backupId),
+        ({ status }) => status === 'available',
+        ({ status }) => status === 'error',
+      )
     const full = await backups.create({ volumeId: copy.id, name: 'full' })
     expect(await ready(full)).toMatchObject({ incremental: false, volumeId: copy.id, sizeGib: 2 })
     const later = await backups.create({ volumeId: copy.id, name: 'later', incremental: true })
@@ -276,7 +339,12 @@ describe.skipIf(!cloudIsThere)('what a project has in a real OpenStack', () => {
 
     const fromImage = await make({ sizeGib: 1, from: { imageId } })
     expect(fromImage).toMatchObject({ bootable: true, imageId })
-    const { id: booted } = await cloud.compute.servers.create({ name: 'booted', flavorId: flavors.tiny, disks: [{ from: 'volume', id: fromImage.id, deleteWithServer: false }], networks: 'none' })
+    const { id: booted } = await cloud.compute.servers.create({
+      name: 'booted',
+      flavorId: flavors.tiny,
+      disks: [{ from: 'volume', id: fromImage.id, deleteWithServer: false }],
+      networks: 'none',
+    })
     undo.unshift(() => removed(booted))
     expect(await reaches(booted, 'running')).toMatchObject({ imageId: null, volumeIds: [fromImage.id] })
     expect(await failure(volumes.create({ name: 'x', sizeGib: 100_000 }))).toSatisfy(refused('exhausted'))
@@ -312,7 +380,11 @@ describe.skipIf(!cloudIsThere)('what a project has in a real OpenStack', () => {
     undo.unshift(() => images.delete(staged.id))
     await images.stage(staged.id, Readable.from([content]))
     await images.import(staged.id, 'staged')
-    const taken = await until(() => images.get(staged.id), ({ status }) => status === 'active', ({ status }) => status === 'queued' || status === 'killed')
+    const taken = await until(
+      () => images.get(staged.id),
+      ({ status }) => status === 'active',
+      ({ status }) => status === 'queued' || status === 'killed',
+    )
     expect(taken.sizeBytes).toBe(content.length)
 
     const broken = await images.create({ name: 'broken', diskFormat: 'raw' })
@@ -324,6 +396,9 @@ describe.skipIf(!cloudIsThere)('what a project has in a real OpenStack', () => {
       },
     })
     expect(await failure(images.upload(broken.id, source))).toSatisfy(refused('invalid'))
-    await until(() => images.get(broken.id), ({ status }) => status === 'queued')
+    await until(
+      () => images.get(broken.id),
+      ({ status }) => status === 'queued',
+    )
   })
 })

@@ -59,7 +59,14 @@ export async function openSerialConsole(socket: WebSocket, place: Place, signal?
       wake()
       if (closing || code === 1000 || code === 1001) return resolve(null)
       const atOnce = !heard && openedAt !== null && Date.now() - openedAt < firstMs
-      reject(new SerialConsoleError(atOnce ? 'refused' : 'broken', atOnce ? 'the proxy of the console hung up' : `the console broke off (${code}): ${wordsOf(failure)}`, place, { cause: failure }))
+      reject(
+        new SerialConsoleError(
+          atOnce ? 'refused' : 'broken',
+          atOnce ? 'the proxy of the console hung up' : `the console broke off (${code}): ${wordsOf(failure)}`,
+          place,
+          { cause: failure },
+        ),
+      )
     })
   })
   // Heard of by whoever waits.
@@ -118,5 +125,6 @@ export async function openSerialConsole(socket: WebSocket, place: Place, signal?
   }
 }
 
-const bytesOf = (data: Buffer | ArrayBuffer | Buffer[]): Buffer => (Buffer.isBuffer(data) ? data : Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data))
+const bytesOf = (data: Buffer | ArrayBuffer | Buffer[]): Buffer =>
+  Buffer.isBuffer(data) ? data : Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data)
 const wordsOf = (failure: unknown): string => (failure instanceof Error ? failure.message : 'closed')

@@ -53,9 +53,19 @@ describe.skipIf(!cloudIsThere)('a session with a real OpenStack', () => {
 
   it('says that a region or a service is not there, and that nobody listens', async () => {
     expect(await failureOf(open({ region: 'Nowhere' }).compute.servers.get('x'))).toMatchObject({ kind: 'unsupported', service: 'compute' })
-    expect(await failureOf(open({ interface: 'internal', region: 'RegionTwo' }).volume.volumes.get('x'))).toMatchObject({ kind: 'unsupported', service: 'volume' })
-    expect(await failureOf(open({ authUrl: 'http://127.0.0.1:9/v3' }).session.whoami())).toMatchObject({ kind: 'unreachable', service: 'identity', requestId: expect.stringMatching(/^req-/) })
-    expect(await failureOf(open({ endpoints: { compute: 'http://127.0.0.1:9/v2.1' } }).compute.servers.get('x'))).toMatchObject({ kind: 'unreachable', service: 'compute' })
+    expect(await failureOf(open({ interface: 'internal', region: 'RegionTwo' }).volume.volumes.get('x'))).toMatchObject({
+      kind: 'unsupported',
+      service: 'volume',
+    })
+    expect(await failureOf(open({ authUrl: 'http://127.0.0.1:9/v3' }).session.whoami())).toMatchObject({
+      kind: 'unreachable',
+      service: 'identity',
+      requestId: expect.stringMatching(/^req-/),
+    })
+    expect(await failureOf(open({ endpoints: { compute: 'http://127.0.0.1:9/v2.1' } }).compute.servers.get('x'))).toMatchObject({
+      kind: 'unreachable',
+      service: 'compute',
+    })
   })
 
   it('speaks the highest microversion that both know', async () => {
@@ -91,7 +101,11 @@ describe.skipIf(!cloudIsThere)('a session with a real OpenStack', () => {
     await Promise.all([all(cloud.compute.flavors.list()), all(cloud.network.networks.list()), cloud.images.importMethods()])
     expect(keystone.seen.filter((one) => one === 'POST /v3/auth/tokens')).toHaveLength(1)
     await nova.revokesToken()
-    const [flavors, networks, methods] = await Promise.all([all(cloud.compute.flavors.list()), all(cloud.network.networks.list()), cloud.images.importMethods()])
+    const [flavors, networks, methods] = await Promise.all([
+      all(cloud.compute.flavors.list()),
+      all(cloud.network.networks.list()),
+      cloud.images.importMethods(),
+    ])
     expect(flavors.length).toBeGreaterThan(0)
     expect(networks.length).toBeGreaterThan(0)
     expect(methods).toContain('glance-direct')
@@ -117,7 +131,10 @@ describe.skipIf(!cloudIsThere)('a session with a real OpenStack', () => {
     const reader = open({ credentials: { applicationCredential: credential } })
     expect((await reader.session.whoami()).roles).toEqual(['reader'])
     expect((await all(reader.compute.flavors.list())).length).toBeGreaterThan(0)
-    expect(await failureOf(reader.compute.flavors.create({ name: ownName('flavor'), vcpus: 1, memoryMib: 64, diskGib: 1 }))).toMatchObject({ kind: 'unauthorized', status: 403 })
+    expect(await failureOf(reader.compute.flavors.create({ name: ownName('flavor'), vcpus: 1, memoryMib: 64, diskGib: 1 }))).toMatchObject({
+      kind: 'unauthorized',
+      status: 403,
+    })
     expect(() => reader.within({ id: 'other' })).toThrow(/own project only/)
     await cloud.identity.applicationCredentials.delete(userId, credential.id)
     expect(await failureOf(all(reader.compute.flavors.list()))).toMatchObject({ kind: 'unauthorized', status: expect.any(Number) })
@@ -234,7 +251,10 @@ describe.skipIf(!cloudIsThere)('a session with a real OpenStack', () => {
         if (!first) return false
         first = false
         // It gets there, and its answer does not come back.
-        void fetch(`http://127.0.0.1:${ports.network}${request.url}`, { method: 'DELETE', headers: { 'x-auth-token': String(request.headers['x-auth-token']) } }).finally(() => response.destroy())
+        void fetch(`http://127.0.0.1:${ports.network}${request.url}`, {
+          method: 'DELETE',
+          headers: { 'x-auth-token': String(request.headers['x-auth-token']) },
+        }).finally(() => response.destroy())
         return true
       })
       await cloud.network.securityGroups.delete(id)
@@ -249,7 +269,9 @@ describe.skipIf(!cloudIsThere)('a session with a real OpenStack', () => {
       const overloaded = (after: string) =>
         glance.breaks((_, response) => {
           if (busy-- <= 0) return false
-          response.writeHead(503, { 'content-type': 'text/html', 'retry-after': after }).end('<html><head><title>x</title></head><body><h1>503 Service Unavailable</h1>No server is available.</body></html>')
+          response
+            .writeHead(503, { 'content-type': 'text/html', 'retry-after': after })
+            .end('<html><head><title>x</title></head><body><h1>503 Service Unavailable</h1>No server is available.</body></html>')
           return true
         })
       overloaded('1')
@@ -295,7 +317,11 @@ describe.skipIf(!cloudIsThere)('a session with a real OpenStack', () => {
         response.writeHead(500, { 'content-type': 'application/json' }).end('{"computeFault": {"code": 500, "message": "The server has either erred"}}')
         return true
       })
-      const { networks, volumes, flavors } = await gather({ networks: cloud.network.networks.list(), volumes: cloud.volume.volumes.list(), flavors: cloud.compute.flavors.list() })
+      const { networks, volumes, flavors } = await gather({
+        networks: cloud.network.networks.list(),
+        volumes: cloud.volume.volumes.list(),
+        flavors: cloud.compute.flavors.list(),
+      })
       expect(networks.rows?.map(({ name }) => name)).toContain('public')
       expect(flavors.rows?.length).toBeGreaterThan(0)
       expect(volumes.rows).toBeNull()

@@ -16,7 +16,8 @@ describe('a session with a cloud that misbehaves', () => {
   /** How long a token lives, in seconds. */
   let life = 3_600
   let replies: Record<string, Reply | ((body: unknown) => Reply)> = {}
-  const catalogue = () => ['compute', 'network', 'volumev3', 'image'].map((type) => ({ type, endpoints: [{ interface: 'public', region_id: 'one', url: `${url}/${type}` }] }))
+  const catalogue = () =>
+    ['compute', 'network', 'volumev3', 'image'].map((type) => ({ type, endpoints: [{ interface: 'public', region_id: 'one', url: `${url}/${type}` }] }))
   const answer = (request: IncomingMessage, body: unknown): Reply => {
     const { pathname } = new URL(request.url ?? '', url)
     const reply = replies[`${request.method} ${pathname}`] ?? replies[`* ${pathname}`]
@@ -24,7 +25,11 @@ describe('a session with a cloud that misbehaves', () => {
     if (pathname !== '/v3/auth/tokens') return { status: 404, json: { itemNotFound: { code: 404, message: `nothing at ${pathname}` } } }
     signedIn += 1
     const expires_at = new Date(Date.now() + life * 1_000).toISOString()
-    return { status: 201, headers: { 'x-subject-token': `token-${signedIn}` }, json: { token: { expires_at, user: { id: 'u' }, project: { id: 'p', name: 'p' }, roles: [], catalog: catalogue() } } }
+    return {
+      status: 201,
+      headers: { 'x-subject-token': `token-${signedIn}` },
+      json: { token: { expires_at, user: { id: 'u' }, project: { id: 'p', name: 'p' }, roles: [], catalog: catalogue() } },
+    }
   }
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     const parts: Buffer[] = []
@@ -81,7 +86,14 @@ describe('a session with a cloud that misbehaves', () => {
     ]
     for (const [status, json, kind] of cases) {
       replies = { 'POST /network/v2.0/networks': { status, json, headers: { 'x-openstack-request-id': 'req-42' } } }
-      await expect(cloud.network.networks.create({ name: 'x' }), `${status} ${JSON.stringify(json)}`).rejects.toMatchObject({ name: 'OpenStackError', kind, status, cloud: '云', service: 'network', requestId: 'req-42' })
+      await expect(cloud.network.networks.create({ name: 'x' }), `${status} ${JSON.stringify(json)}`).rejects.toMatchObject({
+        name: 'OpenStackError',
+        kind,
+        status,
+        cloud: '云',
+        service: 'network',
+        requestId: 'req-42',
+      })
     }
     // Whatever it was, it was asked once.
     expect(asked.filter((one) => one.startsWith('POST /network'))).toHaveLength(cases.length)
@@ -101,11 +113,19 @@ describe('a session with a cloud that misbehaves', () => {
     // What went wrong before was not kept.
     expect(await cloud.session.version('compute')).toEqual([2, 60])
     await expect(cloud.compute.servers.get('x')).rejects.toMatchObject({ kind: 'not_found' })
-    expect(headers.at(-1)).toMatchObject({ 'openstack-api-version': 'compute 2.60', 'x-auth-token': expect.stringMatching(/^token-/), 'x-openstack-request-id': expect.stringMatching(/^req-[0-9a-f-]{36}$/) })
+    expect(headers.at(-1)).toMatchObject({
+      'openstack-api-version': 'compute 2.60',
+      'x-auth-token': expect.stringMatching(/^token-/),
+      'x-openstack-request-id': expect.stringMatching(/^req-[0-9a-f-]{36}$/),
+    })
   })
 
   it('ends a list that goes round in circles', async () => {
-    replies = { 'GET /network/v2.0/networks': { json: { networks: [{ id: 'n' }], networks_links: [{ rel: 'next', href: 'http://inside:9696/v2.0/networks?limit=500&marker=n' }] } } }
+    replies = {
+      'GET /network/v2.0/networks': {
+        json: { networks: [{ id: 'n' }], networks_links: [{ rel: 'next', href: 'http://inside:9696/v2.0/networks?limit=500&marker=n' }] },
+      },
+    }
     await expect(all(cloud.network.networks.list())).rejects.toMatchObject({ kind: 'bad_answer' })
     // The second page was asked for where this cloud is reached, not where it sees itself.
     expect(asked.filter((one) => one.includes('marker=n'))).toHaveLength(1)
@@ -146,10 +166,17 @@ describe('a session with a cloud that misbehaves', () => {
   })
 
   it('tells Keystone who asks, and shows the password to nobody', async () => {
-    replies = { 'POST /v3/auth/tokens': { status: 401, json: { error: { code: 401, message: 'The request you have made requires authentication.', title: 'Unauthorized' } } } }
+    replies = {
+      'POST /v3/auth/tokens': {
+        status: 401,
+        json: { error: { code: 401, message: 'The request you have made requires authentication.', title: 'Unauthorized' } },
+      },
+    }
     const domain = open({ credentials: { ...user, project: undefined, domain: { name: 'Default' } } })
     const refused = await domain.session.whoami().catch((error: unknown) => error)
-    expect(bodies.at(-1)).toEqual({ auth: { identity: { methods: ['password'], password: { user: { ...user.user, password: 'secret' } } }, scope: { domain: { name: 'Default' } } } })
+    expect(bodies.at(-1)).toEqual({
+      auth: { identity: { methods: ['password'], password: { user: { ...user.user, password: 'secret' } } }, scope: { domain: { name: 'Default' } } },
+    })
     expect(JSON.stringify([refused, String(refused)])).not.toContain('secret')
     const application = open({ credentials: { applicationCredential: { id: 'a', secret: 'hidden' } } })
     await expect(application.session.whoami()).rejects.toMatchObject({ kind: 'unauthorized' })
@@ -190,11 +217,23 @@ describe('a session with a cloud that misbehaves', () => {
   })
 
   it('takes a volume for deleted that says on the second attempt that it is being deleted, and nothing else', async () => {
-    const refused: Reply = { status: 400, json: { badRequest: { code: 400, message: 'Invalid volume: Volume status must be available or error and must not be migrating, attached, belong to a group or have snapshots.' } } }
+    const refused: Reply = {
+      status: 400,
+      json: {
+        badRequest: {
+          code: 400,
+          message: 'Invalid volume: Volume status must be available or error and must not be migrating, attached, belong to a group or have snapshots.',
+        },
+      },
+    }
     const volume = (status: string) => ({ json: { volume: { id: 'v', status, size: 1 } } })
     const set = (answers: readonly Reply[], now: Reply) => {
       const left = [...answers]
-      replies = { 'GET /volumev3/v3/': { json: { version: { version: '3.60', min_version: '3.0' } } }, 'GET /volumev3/v3/p/volumes/v': now, 'DELETE /volumev3/v3/p/volumes/v': () => left.shift() ?? refused }
+      replies = {
+        'GET /volumev3/v3/': { json: { version: { version: '3.60', min_version: '3.0' } } },
+        'GET /volumev3/v3/p/volumes/v': now,
+        'DELETE /volumev3/v3/p/volumes/v': () => left.shift() ?? refused,
+      }
     }
     const lost: Reply = { status: 503 }
     set([lost, refused], volume('deleting'))
@@ -220,17 +259,35 @@ describe('a session with a cloud that misbehaves', () => {
   it('speaks to a firewall service where a cloud has one', async () => {
     const group = { id: 'g', name: '边界', status: 'ACTIVE', ingress_firewall_policy_id: 'p', ports: ['a'] }
     replies = {
-      'POST /network/v2.0/fwaas/firewall_rules': (body) => ({ status: 201, json: { firewall_rule: { id: 'r', ...z.object({ firewall_rule: z.record(z.string(), z.unknown()) }).parse(body).firewall_rule } } }),
+      'POST /network/v2.0/fwaas/firewall_rules': (body) => ({
+        status: 201,
+        json: { firewall_rule: { id: 'r', ...z.object({ firewall_rule: z.record(z.string(), z.unknown()) }).parse(body).firewall_rule } },
+      }),
       'PUT /network/v2.0/fwaas/firewall_policies/p': { json: { firewall_policy: { id: 'p', firewall_rules: ['r'] } } },
       'GET /network/v2.0/fwaas/firewall_groups': { json: { firewall_groups: [group] } },
     }
     const { rules, policies, groups } = cloud.network.firewalls
     const rule = await rules.create({ action: 'deny', protocol: 'tcp', sourceAddress: '192.0.2.0/24', destinationPort: '22:23', enabled: false })
-    expect(bodies.at(-1)).toEqual({ firewall_rule: { action: 'deny', protocol: 'tcp', source_ip_address: '192.0.2.0/24', destination_port: '22:23', enabled: false } })
+    expect(bodies.at(-1)).toEqual({
+      firewall_rule: { action: 'deny', protocol: 'tcp', source_ip_address: '192.0.2.0/24', destination_port: '22:23', enabled: false },
+    })
     expect(rule).toMatchObject({ id: 'r', action: 'deny', destinationPort: '22:23', enabled: false, version: 4 })
     expect((await policies.update('p', { ruleIds: ['r'] })).ruleIds).toEqual(['r'])
     expect(bodies.at(-1)).toEqual({ firewall_policy: { firewall_rules: ['r'] } })
-    expect(await all(groups.list())).toEqual([{ id: 'g', name: '边界', description: '', status: 'ACTIVE', enabled: true, ingressPolicyId: 'p', egressPolicyId: null, portIds: ['a'], shared: false, projectId: null }])
+    expect(await all(groups.list())).toEqual([
+      {
+        id: 'g',
+        name: '边界',
+        description: '',
+        status: 'ACTIVE',
+        enabled: true,
+        ingressPolicyId: 'p',
+        egressPolicyId: null,
+        portIds: ['a'],
+        shared: false,
+        projectId: null,
+      },
+    ])
     replies['PUT /network/v2.0/fwaas/firewall_policies/p/insert_rule'] = { json: { id: 'p', firewall_rules: ['q', 'r'] } }
     replies['PUT /network/v2.0/fwaas/firewall_policies/p/remove_rule'] = { json: { id: 'p', firewall_rules: ['r'] } }
     expect((await policies.insertRule('p', 'q', { before: 'r' })).ruleIds).toEqual(['q', 'r'])

@@ -116,7 +116,8 @@ const services: readonly Service[] = ['identity', 'compute', 'placement', 'image
 /** Asks nothing yet. `close` ends what is under way with `cancelled`. */
 export function createSession(connection: CloudConnection): Session & { close(): Promise<void> } {
   const address = connection.authUrl.replace(/\/+$/, '')
-  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) throw new EngineError('invalid', `not an address of Keystone: ${connection.authUrl}`)
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
+    throw new EngineError('invalid', `not an address of Keystone: ${connection.authUrl}`)
   const http = createHttp(connection.name, connection.certificateAuthority)
   const shared: Shared = { http, connection, authUrl: address.endsWith('/v3') ? address : `${address}/v3`, versions: new Map() }
   return { ...sessionOf(shared, connection.credentials), close: () => http.close() }
@@ -156,14 +157,24 @@ function sessionOf(shared: Shared, credentials: Credentials): Session {
     endpointOf(
       held,
       service,
-      { region: connection.region, interface: connection.interface ?? 'public', override: connection.endpoints?.[service] ?? (service === 'identity' ? shared.authUrl : undefined) },
+      {
+        region: connection.region,
+        interface: connection.interface ?? 'public',
+        override: connection.endpoints?.[service] ?? (service === 'identity' ? shared.authUrl : undefined),
+      },
       { cloud, service, requestId: 'before any request' },
     )
 
   const versionAt = (service: Versioned, { versions: address }: Endpoint, held: Token): Promise<Version> => {
     let known = shared.versions.get(address)
     if (known === undefined) {
-      known = patiently(http, { service, method: 'GET', url: new URL(address), headers: { 'x-auth-token': held.secret }, timeoutMs: connection.timeoutMs ?? defaultTimeoutMs }).then((answer) => {
+      known = patiently(http, {
+        service,
+        method: 'GET',
+        url: new URL(address),
+        headers: { 'x-auth-token': held.secret },
+        timeoutMs: connection.timeoutMs ?? defaultTimeoutMs,
+      }).then((answer) => {
         if (answer.status !== 200 && answer.status !== 300) throw refusal(answer.place, answer.status, answer.body)
         return agreed(service, parsed(versionsSchema, answer), answer.place)
       })
@@ -187,7 +198,8 @@ function sessionOf(shared: Shared, credentials: Credentials): Session {
   }
 
   /** What is sent, and by which token: what has to be asked for it may find out that a token is refused. */
-  const prepared = (service: Service, ask: Ask): Promise<{ held: Token; asked: HttpAsk }> => renewed(ask.signal, async (held) => ({ held, asked: await preparedWith(service, ask, held) }))
+  const prepared = (service: Service, ask: Ask): Promise<{ held: Token; asked: HttpAsk }> =>
+    renewed(ask.signal, async (held) => ({ held, asked: await preparedWith(service, ask, held) }))
   const preparedWith = async (service: Service, ask: Ask, held: Token): Promise<HttpAsk> => {
     const endpoint = placed(service, held)
     const version = hasVersions(service) ? versionHeaders(service, await untilAborted(versionAt(service, endpoint, held), ask.signal)) : {}
@@ -206,7 +218,12 @@ function sessionOf(shared: Shared, credentials: Credentials): Session {
     }
   }
 
-  const authorized = async <Body>(service: Service, ask: Ask, send: (ask: HttpAsk) => Promise<HttpAnswer<Body>>, drop: (body: Body) => void): Promise<HttpAnswer<Body>> => {
+  const authorized = async <Body>(
+    service: Service,
+    ask: Ask,
+    send: (ask: HttpAsk) => Promise<HttpAnswer<Body>>,
+    drop: (body: Body) => void,
+  ): Promise<HttpAnswer<Body>> => {
     const { held, asked } = await prepared(service, ask)
     const answer = await send(asked)
     if (answer.status !== 401) return answer
@@ -265,7 +282,8 @@ function sessionOf(shared: Shared, credentials: Credentials): Session {
         (one) => http.open(one),
         (body) => body.destroy(),
       )
-      if (answer.status !== 200) throw refusal(answer.place, answer.status, answer.status === 204 ? Buffer.from('there is nothing yet') : await wholeOf(answer.body))
+      if (answer.status !== 200)
+        throw refusal(answer.place, answer.status, answer.status === 204 ? Buffer.from('there is nothing yet') : await wholeOf(answer.body))
       const length = Number(answer.headers['content-length'])
       return { body: answer.body, lengthBytes: Number.isSafeInteger(length) ? length : null }
     },
@@ -308,7 +326,14 @@ function sessionOf(shared: Shared, credentials: Credentials): Session {
     },
     offered: (service, signal) =>
       renewed(signal, async (held) => {
-        const answer = await patiently(http, { service, method: 'GET', url: new URL(overview(service, placed(service, held).versions)), headers: { 'x-auth-token': held.secret }, signal, timeoutMs: connection.timeoutMs ?? defaultTimeoutMs })
+        const answer = await patiently(http, {
+          service,
+          method: 'GET',
+          url: new URL(overview(service, placed(service, held).versions)),
+          headers: { 'x-auth-token': held.secret },
+          signal,
+          timeoutMs: connection.timeoutMs ?? defaultTimeoutMs,
+        })
         if (answer.status !== 200 && answer.status !== 300) throw refusal(answer.place, answer.status, answer.body)
         return newest(parsed(offeredSchema, answer))
       }),
@@ -325,7 +350,11 @@ const identityOf = (credentials: Credentials) =>
     ? { identity: { methods: ['application_credential'], application_credential: credentials.applicationCredential } }
     : {
         identity: { methods: ['password'], password: { user: { ...credentials.user, password: credentials.password } } },
-        ...(credentials.project !== undefined ? { scope: { project: credentials.project } } : credentials.domain !== undefined ? { scope: { domain: credentials.domain } } : {}),
+        ...(credentials.project !== undefined
+          ? { scope: { project: credentials.project } }
+          : credentials.domain !== undefined
+            ? { scope: { domain: credentials.domain } }
+            : {}),
       }
 
 /** Identity API v3: `POST /v3/auth/tokens`. */
@@ -346,7 +375,8 @@ async function signIn({ http, connection, authUrl }: Shared, credentials: Creden
   if (answer.status !== 201) {
     const refused = refusal(answer.place, answer.status, answer.body)
     // Keystone says so of an application credential that was deleted; any other 404 is not Keystone's.
-    if (/could not find application credential/i.test(refused.message)) throw new OpenStackError('unauthorized', 'the application credential does not exist any more', answer.place, { status: answer.status, cause: refused })
+    if (/could not find application credential/i.test(refused.message))
+      throw new OpenStackError('unauthorized', 'the application credential does not exist any more', answer.place, { status: answer.status, cause: refused })
     throw refused
   }
   const { token } = parsed(tokenSchema, answer)
@@ -371,7 +401,8 @@ async function patiently(http: Http, ask: HttpAsk, mayRepeat = repeatable.has(as
     try {
       const answer = await http.send({ ...ask, timeoutMs: Math.max(1, until - Date.now()) })
       // The first one got there, and only its answer did not come back.
-      if (attempt > 1 && ask.method === 'DELETE' && (answer.status === 404 || (await isUnderWay(http, ask, answer.status, until)))) return { ...answer, status: 204, body: Buffer.alloc(0) }
+      if (attempt > 1 && ask.method === 'DELETE' && (answer.status === 404 || (await isUnderWay(http, ask, answer.status, until))))
+        return { ...answer, status: 204, body: Buffer.alloc(0) }
       if (last || ![429, 502, 503, 504].includes(answer.status)) return answer
       pauseMs = retryAfterMs(answer.headers['retry-after']) ?? pauseMs
       if (pauseMs > longestPauseMs || Date.now() + pauseMs >= until) return answer
@@ -425,7 +456,9 @@ const nonsense = (error: z.ZodError, what: string, { place, status }: HttpAnswer
   new OpenStackError('bad_answer', `an unknown answer${what}: ${z.prettifyError(error).replace(/\s+/g, ' ').slice(0, 500)}`, place, { cause: error, status })
 
 const links = z.array(z.object({ rel: z.string(), href: z.string() })).nullish()
-const onward = z.object({ next: z.string().nullish().catch(null), links: z.object({ next: z.string().nullish() }).nullish().catch(null) }).transform(({ next, links }) => next ?? links?.next ?? null)
+const onward = z
+  .object({ next: z.string().nullish().catch(null), links: z.object({ next: z.string().nullish() }).nullish().catch(null) })
+  .transform(({ next, links }) => next ?? links?.next ?? null)
 const object = z.record(z.string(), z.unknown())
 
 /** Nova, Neutron and Cinder tell the next page by `<key>_links`, Glance by `next`, Keystone by `links.next`. */

@@ -14,7 +14,7 @@ export const ownName = (what: string): string => `zs-${what}-${randomBytes(4).to
 
 /** Until it is as it should be; fails at once where it never will be. */
 export async function until<T>(look: () => Promise<T>, good: (value: T) => boolean, bad: (value: T) => boolean = () => false): Promise<T> {
-  for (const end = Date.now() + 240_000; ; ) {
+  for (const end = Date.now() + 240_000; ;) {
     const value = await look()
     if (good(value)) return value
     if (bad(value) || Date.now() > end) expect.fail(`it is ${JSON.stringify(value)}`)
@@ -67,7 +67,10 @@ export async function createFaultyWay(service: Service) {
     seen,
     /** As an administrator, or the user elsewhere, may do in the middle of the work: Identity API v3, "Revoke token". */
     async revokesToken(): Promise<void> {
-      const answer = await fetch(`http://127.0.0.1:${ports.identity}/v3/auth/tokens`, { method: 'DELETE', headers: { 'x-auth-token': token, 'x-subject-token': token } })
+      const answer = await fetch(`http://127.0.0.1:${ports.identity}/v3/auth/tokens`, {
+        method: 'DELETE',
+        headers: { 'x-auth-token': token, 'x-subject-token': token },
+      })
       expect(answer.status).toBe(204)
     },
     /** From now on; `null`: none. */
@@ -91,10 +94,17 @@ export const catalogued =
   (changed: (entry: CatalogueEntry) => CatalogueEntry | null): Fault =>
   async (request, response) => {
     if (request.method !== 'POST' || request.url !== '/v3/auth/tokens') return false
-    const answer = await fetch(`http://127.0.0.1:${ports.identity}/v3/auth/tokens`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: Buffer.concat(await request.toArray()) })
+    const answer = await fetch(`http://127.0.0.1:${ports.identity}/v3/auth/tokens`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.concat(await request.toArray()),
+    })
     const said = (await answer.json()) as { token?: { catalog?: CatalogueEntry[] } }
-    const body = said.token?.catalog === undefined ? said : { token: { ...said.token, catalog: said.token.catalog.map(changed).filter((entry) => entry !== null) } }
-    response.writeHead(answer.status, { 'content-type': 'application/json', 'x-subject-token': answer.headers.get('x-subject-token') ?? '' }).end(JSON.stringify(body))
+    const body =
+      said.token?.catalog === undefined ? said : { token: { ...said.token, catalog: said.token.catalog.map(changed).filter((entry) => entry !== null) } }
+    response
+      .writeHead(answer.status, { 'content-type': 'application/json', 'x-subject-token': answer.headers.get('x-subject-token') ?? '' })
+      .end(JSON.stringify(body))
     return true
   }
 

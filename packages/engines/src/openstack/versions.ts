@@ -17,8 +17,16 @@ const spoken: Readonly<Record<Versioned, { readonly newest: Version; readonly ol
 
 export const hasVersions = (service: Service): service is Versioned => service in spoken
 
-const described = z.object({ status: z.string().nullish(), version: z.string().nullish(), max_version: z.string().nullish(), min_version: z.string().nullish() })
-export const versionsSchema = z.union([z.object({ version: described }).transform(({ version }) => [version]), z.object({ versions: z.array(described) }).transform(({ versions }) => versions)])
+const described = z.object({
+  status: z.string().nullish(),
+  version: z.string().nullish(),
+  max_version: z.string().nullish(),
+  min_version: z.string().nullish(),
+})
+export const versionsSchema = z.union([
+  z.object({ version: described }).transform(({ version }) => [version]),
+  z.object({ versions: z.array(described) }).transform(({ versions }) => versions),
+])
 
 const read = (text: string | null | undefined): Version | null => {
   const match = /^(\d+)\.(\d+)$/.exec(text ?? '')
@@ -47,10 +55,14 @@ export function agreed(service: Versioned, offered: z.output<typeof versionsSche
 export const versionHeaders = (service: Versioned, version: Version): Record<string, string> => ({ 'openstack-api-version': `${service} ${version.join('.')}` })
 
 const named = described.extend({ id: z.string().nullish() })
-export const offeredSchema = z.union([z.object({ version: named }).transform(({ version }) => [version]), z.object({ versions: z.array(named) }).transform(({ versions }) => versions)])
+export const offeredSchema = z.union([
+  z.object({ version: named }).transform(({ version }) => [version]),
+  z.object({ versions: z.array(named) }).transform(({ versions }) => versions),
+])
 
 /** Where a service tells its versions, by that of the version that we speak: Glance and Neutron tell them at their root only. */
-export const overview = (service: Service, versions: string): string => (service === 'image' || service === 'network' ? versions.replace(/v\d+(?:\.\d+)?\/$/, '') : versions)
+export const overview = (service: Service, versions: string): string =>
+  service === 'image' || service === 'network' ? versions.replace(/v\d+(?:\.\d+)?\/$/, '') : versions
 
 /** Of the versions that a service offers: `2.93`, `v2.15`, or of old ones `v2`. */
 export function newest(offered: z.output<typeof offeredSchema>): string | null {

@@ -62,7 +62,19 @@ const share = (progress: string | null | undefined): number | null => {
 }
 
 const snapshot = z
-  .object({ id: z.string(), name: text, description: text, status: z.string(), size: z.number(), volume_id: z.string(), created_at: time, updated_at: time, metadata: strings, 'os-extended-snapshot-attributes:progress': text, 'os-extended-snapshot-attributes:project_id': text })
+  .object({
+    id: z.string(),
+    name: text,
+    description: text,
+    status: z.string(),
+    size: z.number(),
+    volume_id: z.string(),
+    created_at: time,
+    updated_at: time,
+    metadata: strings,
+    'os-extended-snapshot-attributes:progress': text,
+    'os-extended-snapshot-attributes:project_id': text,
+  })
   .transform((raw) => ({
     id: raw.id,
     name: raw.name ?? '',
@@ -119,7 +131,14 @@ export type Backup = z.output<typeof backup>
 
 const volumeType = z
   .object({ id: z.string(), name: z.string(), description: text, is_public: z.boolean().nullish(), extra_specs: z.record(z.string(), z.string()).nullish() })
-  .transform((raw) => ({ id: raw.id, name: raw.name, description: raw.description ?? '', public: raw.is_public !== false, multiattach: raw.extra_specs?.['multiattach'] === '<is> True', extraSpecs: raw.extra_specs ?? {} }))
+  .transform((raw) => ({
+    id: raw.id,
+    name: raw.name,
+    description: raw.description ?? '',
+    public: raw.is_public !== false,
+    multiattach: raw.extra_specs?.['multiattach'] === '<is> True',
+    extraSpecs: raw.extra_specs ?? {},
+  }))
 export type VolumeType = z.output<typeof volumeType>
 
 const transfer = z
@@ -160,13 +179,15 @@ const sourceOf = (from: VolumeWish['from']) => {
 /** Cinder (Block Storage API v3, https://docs.openstack.org/api-ref/block-storage/v3/). What is begun is not done when a call returns: look at the status. */
 export function createVolumes(session: Session) {
   const act = (id: string, body: object, signal?: AbortSignal) => session.done('volume', { method: 'POST', path: path('volumes', id, 'action'), body, signal })
-  const transfersAt = async (signal: AbortSignal | undefined): Promise<string> => (below(await session.version('volume', signal), [3, 55]) ? '/os-volume-transfer' : newTransfers)
+  const transfersAt = async (signal: AbortSignal | undefined): Promise<string> =>
+    below(await session.version('volume', signal), [3, 55]) ? '/os-volume-transfer' : newTransfers
   return {
     volumes: {
       /** @param query filters: `name`, `status`, `all_tenants` … */
       list: (query: Query = {}, signal?: AbortSignal) => session.pages('volume', { path: '/volumes/detail', key: 'volumes', schema: volume, query, signal }),
       /** Ids and names only. */
-      names: (query: Query = {}, signal?: AbortSignal) => session.pages('volume', { path: '/volumes', key: 'volumes', schema: named, query, pageSize: 1000, signal }),
+      names: (query: Query = {}, signal?: AbortSignal) =>
+        session.pages('volume', { path: '/volumes', key: 'volumes', schema: named, query, pageSize: 1000, signal }),
       async get(id: string, signal?: AbortSignal): Promise<Volume> {
         return (await session.json('volume', z.object({ volume }), { path: path('volumes', id), signal })).volume
       },
@@ -188,39 +209,63 @@ export function createVolumes(session: Session) {
         return (await session.json('volume', z.object({ volume }), { method: 'PUT', path: path('volumes', id), body: { volume: changes }, signal })).volume
       },
       /** @param cascade with its snapshots @throws OpenStackError `busy` of one in use */
-      delete: (id: string, cascade = false, signal?: AbortSignal) => session.done('volume', { method: 'DELETE', path: path('volumes', id), query: { cascade: cascade || undefined }, signal }),
+      delete: (id: string, cascade = false, signal?: AbortSignal) =>
+        session.done('volume', { method: 'DELETE', path: path('volumes', id), query: { cascade: cascade || undefined }, signal }),
       extend: (id: string, sizeGib: number, signal?: AbortSignal) => act(id, { 'os-extend': { new_size: sizeGib } }, signal),
       setBootable: (id: string, value: boolean, signal?: AbortSignal) => act(id, { 'os-set_bootable': { bootable: value } }, signal),
-      retype: (id: string, type: string, migrate: boolean, signal?: AbortSignal) => act(id, { 'os-retype': { new_type: type, migration_policy: migrate ? 'on-demand' : 'never' } }, signal),
+      retype: (id: string, type: string, migrate: boolean, signal?: AbortSignal) =>
+        act(id, { 'os-retype': { new_type: type, migration_policy: migrate ? 'on-demand' : 'never' } }, signal),
       /** For administrators: what Cinder says of it, not what it is. */
       resetStatus: (id: string, status: string, signal?: AbortSignal) => act(id, { 'os-reset_status': { status } }, signal),
       /** @returns the id of the image that is being made of it */
       async toImage(id: string, wish: { name: string; diskFormat?: 'raw' | 'qcow2'; force?: boolean }, signal?: AbortSignal): Promise<string> {
-        const body = { 'os-volume_upload_image': { image_name: wish.name, disk_format: wish.diskFormat ?? 'raw', container_format: 'bare', force: wish.force === true } }
-        const answer = await session.json('volume', z.object({ 'os-volume_upload_image': z.object({ image_id: z.string() }) }), { method: 'POST', path: path('volumes', id, 'action'), body, signal })
+        const body = {
+          'os-volume_upload_image': { image_name: wish.name, disk_format: wish.diskFormat ?? 'raw', container_format: 'bare', force: wish.force === true },
+        }
+        const answer = await session.json('volume', z.object({ 'os-volume_upload_image': z.object({ image_id: z.string() }) }), {
+          method: 'POST',
+          path: path('volumes', id, 'action'),
+          body,
+          signal,
+        })
         return answer['os-volume_upload_image'].image_id
       },
     },
     types: {
       list: (query: Query = {}, signal?: AbortSignal) => session.pages('volume', { path: '/types', key: 'volume_types', schema: volumeType, query, signal }),
       async create(wish: { name: string; description?: string; extraSpecs?: Readonly<Record<string, string>> }, signal?: AbortSignal): Promise<VolumeType> {
-        const body = { volume_type: { name: wish.name, ...(wish.description !== undefined && { description: wish.description }), ...(wish.extraSpecs !== undefined && { extra_specs: wish.extraSpecs }) } }
+        const body = {
+          volume_type: {
+            name: wish.name,
+            ...(wish.description !== undefined && { description: wish.description }),
+            ...(wish.extraSpecs !== undefined && { extra_specs: wish.extraSpecs }),
+          },
+        }
         return (await session.json('volume', z.object({ volume_type: volumeType }), { method: 'POST', path: '/types', body, signal })).volume_type
       },
       delete: (id: string, signal?: AbortSignal) => session.done('volume', { method: 'DELETE', path: path('types', id), signal }),
     },
     snapshots: {
-      list: (query: Query = {}, signal?: AbortSignal) => session.pages('volume', { path: '/snapshots/detail', key: 'snapshots', schema: snapshot, query, signal }),
+      list: (query: Query = {}, signal?: AbortSignal) =>
+        session.pages('volume', { path: '/snapshots/detail', key: 'snapshots', schema: snapshot, query, signal }),
       async get(id: string, signal?: AbortSignal): Promise<VolumeSnapshot> {
         return (await session.json('volume', z.object({ snapshot }), { path: path('snapshots', id), signal })).snapshot
       },
       /** @param wish.force also of a volume in use: what the guest had not written yet is missing. Newer Cinders allow that always */
       async create(wish: { volumeId: string; name: string; description?: string; force?: boolean }, signal?: AbortSignal): Promise<VolumeSnapshot> {
-        const body = { snapshot: { volume_id: wish.volumeId, name: wish.name, ...(wish.force === true && { force: true }), ...(wish.description !== undefined && { description: wish.description }) } }
+        const body = {
+          snapshot: {
+            volume_id: wish.volumeId,
+            name: wish.name,
+            ...(wish.force === true && { force: true }),
+            ...(wish.description !== undefined && { description: wish.description }),
+          },
+        }
         return (await session.json('volume', z.object({ snapshot }), { method: 'POST', path: '/snapshots', body, signal })).snapshot
       },
       async update(id: string, changes: { name?: string; description?: string }, signal?: AbortSignal): Promise<VolumeSnapshot> {
-        return (await session.json('volume', z.object({ snapshot }), { method: 'PUT', path: path('snapshots', id), body: { snapshot: changes }, signal })).snapshot
+        return (await session.json('volume', z.object({ snapshot }), { method: 'PUT', path: path('snapshots', id), body: { snapshot: changes }, signal }))
+          .snapshot
       },
       delete: (id: string, signal?: AbortSignal) => session.done('volume', { method: 'DELETE', path: path('snapshots', id), signal }),
     },
@@ -230,7 +275,10 @@ export function createVolumes(session: Session) {
         return (await session.json('volume', z.object({ backup }), { path: path('backups', id), signal })).backup
       },
       /** @returns the id of the backup. @param wish.incremental only what changed since the last one, which there has to be */
-      async create(wish: { volumeId: string; name: string; description?: string; incremental?: boolean; force?: boolean; snapshotId?: string }, signal?: AbortSignal): Promise<string> {
+      async create(
+        wish: { volumeId: string; name: string; description?: string; incremental?: boolean; force?: boolean; snapshotId?: string },
+        signal?: AbortSignal,
+      ): Promise<string> {
         const body = {
           backup: {
             volume_id: wish.volumeId,
@@ -243,11 +291,19 @@ export function createVolumes(session: Session) {
         }
         return (await session.json('volume', z.object({ backup: z.object({ id: z.string() }) }), { method: 'POST', path: '/backups', body, signal })).backup.id
       },
-      update: (id: string, changes: { name?: string; description?: string }, signal?: AbortSignal) => session.done('volume', { method: 'PUT', path: path('backups', id), body: { backup: changes }, signal }),
+      update: (id: string, changes: { name?: string; description?: string }, signal?: AbortSignal) =>
+        session.done('volume', { method: 'PUT', path: path('backups', id), body: { backup: changes }, signal }),
       /** Into a volume, all of which is overwritten, or into a new one. @returns the id of the volume */
       async restore(id: string, into: { volumeId: string } | { name: string }, signal?: AbortSignal): Promise<string> {
         const restore = 'volumeId' in into ? { volume_id: into.volumeId } : { name: into.name }
-        return (await session.json('volume', z.object({ restore: z.object({ volume_id: z.string() }) }), { method: 'POST', path: path('backups', id, 'restore'), body: { restore }, signal })).restore.volume_id
+        return (
+          await session.json('volume', z.object({ restore: z.object({ volume_id: z.string() }) }), {
+            method: 'POST',
+            path: path('backups', id, 'restore'),
+            body: { restore },
+            signal,
+          })
+        ).restore.volume_id
       },
       delete: (id: string, signal?: AbortSignal) => session.done('volume', { method: 'DELETE', path: path('backups', id), signal }),
     },
@@ -261,34 +317,52 @@ export function createVolumes(session: Session) {
       },
       /** With its snapshots. @returns with the key that the other project needs: it is told this once */
       async create(wish: { volumeId: string; name: string }, signal?: AbortSignal): Promise<VolumeTransfer> {
-        return (await session.json('volume', z.object({ transfer }), { method: 'POST', path: await transfersAt(signal), body: { transfer: { volume_id: wish.volumeId, name: wish.name } }, signal })).transfer
+        return (
+          await session.json('volume', z.object({ transfer }), {
+            method: 'POST',
+            path: await transfersAt(signal),
+            body: { transfer: { volume_id: wish.volumeId, name: wish.name } },
+            signal,
+          })
+        ).transfer
       },
       async get(id: string, signal?: AbortSignal): Promise<VolumeTransfer> {
         return (await session.json('volume', z.object({ transfer }), { path: `${await transfersAt(signal)}${path(id)}`, signal })).transfer
       },
       /** By the project that takes it. @returns the id of the volume */
       async accept(id: string, authKey: string, signal?: AbortSignal): Promise<string> {
-        const { transfer: taken } = await session.json('volume', z.object({ transfer: z.object({ volume_id: z.string() }) }), { method: 'POST', path: `${await transfersAt(signal)}${path(id, 'accept')}`, body: { accept: { auth_key: authKey } }, signal })
+        const { transfer: taken } = await session.json('volume', z.object({ transfer: z.object({ volume_id: z.string() }) }), {
+          method: 'POST',
+          path: `${await transfersAt(signal)}${path(id, 'accept')}`,
+          body: { accept: { auth_key: authKey } },
+          signal,
+        })
         return taken.volume_id
       },
       delete: async (id: string, signal?: AbortSignal) => session.done('volume', { method: 'DELETE', path: `${await transfersAt(signal)}${path(id)}`, signal }),
     },
     /** What the cloud tells people about one volume, snapshot or backup that something failed with. */
-    messages: (resourceId: string, signal?: AbortSignal) => session.pages('volume', { path: '/messages', key: 'messages', schema: message, query: { resource_uuid: resourceId }, signal }),
+    messages: (resourceId: string, signal?: AbortSignal) =>
+      session.pages('volume', { path: '/messages', key: 'messages', schema: message, query: { resource_uuid: resourceId }, signal }),
     async zones(signal?: AbortSignal): Promise<{ name: string; available: boolean }[]> {
-      const { availabilityZoneInfo } = await session.json('volume', z.object({ availabilityZoneInfo: z.array(zone) }), { path: '/os-availability-zone', signal })
+      const { availabilityZoneInfo } = await session.json('volume', z.object({ availabilityZoneInfo: z.array(zone) }), {
+        path: '/os-availability-zone',
+        signal,
+      })
       return availabilityZoneInfo.map(({ zoneName, zoneState }) => ({ name: zoneName, available: zoneState.available }))
     },
     quotas: {
       /** `volumes`, `gigabytes`, `snapshots`, `backups` and others, also by type. */
       async get(projectId: string, signal?: AbortSignal): Promise<Record<string, Quota>> {
-        return (await session.json('volume', z.object({ quota_set: quotaSet }), { path: path('os-quota-sets', projectId), query: { usage: true }, signal })).quota_set
+        return (await session.json('volume', z.object({ quota_set: quotaSet }), { path: path('os-quota-sets', projectId), query: { usage: true }, signal }))
+          .quota_set
       },
       /** What those have at most that nothing was set for; any project's id asks for them. */
       async defaults(projectId: string, signal?: AbortSignal): Promise<Record<string, number | null>> {
         return (await session.json('volume', z.object({ quota_set: limitSet }), { path: path('os-quota-sets', projectId, 'defaults'), signal })).quota_set
       },
-      set: (projectId: string, limits: Readonly<Record<string, number>>, signal?: AbortSignal) => session.done('volume', { method: 'PUT', path: path('os-quota-sets', projectId), body: { quota_set: limits }, signal }),
+      set: (projectId: string, limits: Readonly<Record<string, number>>, signal?: AbortSignal) =>
+        session.done('volume', { method: 'PUT', path: path('os-quota-sets', projectId), body: { quota_set: limits }, signal }),
     },
   }
 }

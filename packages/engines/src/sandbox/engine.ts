@@ -118,7 +118,8 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
     memoryBytes: one.memoryBytes,
     diskBytes: one.diskBytes,
     tags: one.tags,
-    addresses: one.power === 'running' && one.lease !== null ? [{ family: 4, address: one.lease, mac: macOf(one), interface: 'eth0', network: one.network }] : [],
+    addresses:
+      one.power === 'running' && one.lease !== null ? [{ family: 4, address: one.lease, mac: macOf(one), interface: 'eth0', network: one.network }] : [],
     nic: { network: one.network, address: one.address, mac: macOf(one) },
     gpus: one.gpus,
     location: one.host,
@@ -184,7 +185,12 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
     },
   })
   /** What an instance begins with. */
-  const beginning = ({ copyOf: of, imageFingerprint, type, diskBytes }: InstanceSpec): { disk: Disk; image: string; imageProperties: Readonly<Record<string, string>> } => {
+  const beginning = ({
+    copyOf: of,
+    imageFingerprint,
+    type,
+    diskBytes,
+  }: InstanceSpec): { disk: Disk; image: string; imageProperties: Readonly<Record<string, string>> } => {
     if (of === undefined) {
       const { disk, properties } = images.must(imageFingerprint)
       return { disk, image: imageFingerprint, imageProperties: properties }
@@ -322,7 +328,11 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
         mustRun(name)
         await enter(call, sleepMs(request.command, request.input ?? Buffer.alloc(0)))
         const one = mustRun(name)
-        const result = runSandboxCommand(request.command, { hostname: name, ...storage.seen(copyOf(one), one.volumes), input: request.input ?? Buffer.alloc(0) })
+        const result = runSandboxCommand(request.command, {
+          hostname: name,
+          ...storage.seen(copyOf(one), one.volumes),
+          input: request.input ?? Buffer.alloc(0),
+        })
         for (const stream of ['stdout', 'stderr'] as const) if (result[stream].length > 0) request.onOutput?.(stream, result[stream])
         return { ...result, stdout: result.stdout.subarray(0, outputLimit), stderr: result.stderr.subarray(0, outputLimit) }
       },
@@ -372,7 +382,8 @@ export function createSandboxEngine(options: SandboxOptions): ComputeEngine {
 }
 
 /** Of the range that LXD takes its own from. */
-const macOf = ({ number }: Pick<Stored, 'number'>): string => `00:16:3e:${[16, 8, 0].map((shift) => ((number >> shift) & 255).toString(16).padStart(2, '0')).join(':')}`
+const macOf = ({ number }: Pick<Stored, 'number'>): string =>
+  `00:16:3e:${[16, 8, 0].map((shift) => ((number >> shift) & 255).toString(16).padStart(2, '0')).join(':')}`
 
 function placeOf(one: Stored, at: Date): Place {
   const running = one.power === 'running'

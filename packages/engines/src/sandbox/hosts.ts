@@ -39,7 +39,15 @@ export function createSandboxHosts({ directory, enter, work, tell }: Parts, coun
     memory: { totalBytes: 512 * gib, usedBytes: Math.min(512 * gib, movers.memoryBytes(name)) },
     disks: [{ id: 'sda', model: 'Sandbox disk', kind: 'nvme', sizeBytes: 4096 * gib, readOnly: false, removable: false }],
     nics: [{ id: 'eth0', mac: '00:16:3e:ff:ff:01', driver: 'sandbox', product: 'Sandbox NIC', linkDetected: true, speedMbps: 10_000 }],
-    gpus: pciAddresses.map((pciAddress) => ({ pciAddress, vendorId: '0000', productId: '0001', vendor: 'Sandbox', model: 'Sandbox GPU', driver: 'sandbox', numaNode: 0 })),
+    gpus: pciAddresses.map((pciAddress) => ({
+      pciAddress,
+      vendorId: '0000',
+      productId: '0001',
+      vendor: 'Sandbox',
+      model: 'Sandbox GPU',
+      driver: 'sandbox',
+      numaNode: 0,
+    })),
     system: { vendor: 'Sandbox', product: 'Sandbox', kind: 'virtual-machine', kernel: '', firmware: '' },
   })
   const mustKnow = (name: string): void => {

@@ -77,13 +77,16 @@ export function createSandboxImages({ directory, enter, work, tell }: Parts, now
   const must = (fingerprint: string): Stored => {
     const one = objects.get(fingerprint)
     if (one !== undefined) return one
-    if (builtIn.some((image) => image.fingerprint === fingerprint)) throw new EngineError('unsupported', 'the sandbox’s own images have no content and stay as they are')
+    if (builtIn.some((image) => image.fingerprint === fingerprint))
+      throw new EngineError('unsupported', 'the sandbox’s own images have no content and stay as they are')
     throw new EngineError('not_found', `no image ${fingerprint}`)
   }
-  const formerOf = ({ alias, tags }: Parameters<Required<Images>['published']>[0]) => [...objects.values()].find((one) => one.published === alias && sameTexts(one.tags, tags))
+  const formerOf = ({ alias, tags }: Parameters<Required<Images>['published']>[0]) =>
+    [...objects.values()].find((one) => one.published === alias && sameTexts(one.tags, tags))
   const put = (one: Stored, action: string): void => {
     // An alias names one.
-    for (const other of objects.values()) if (other.fingerprint !== one.fingerprint && other.alias !== null && other.alias === one.alias) journal.put(other.fingerprint, { ...other, alias: null })
+    for (const other of objects.values())
+      if (other.fingerprint !== one.fingerprint && other.alias !== null && other.alias === one.alias) journal.put(other.fingerprint, { ...other, alias: null })
     journal.put(one.fingerprint, one)
     tell('image', one.fingerprint, `image-${action}`)
   }
@@ -101,7 +104,9 @@ export function createSandboxImages({ directory, enter, work, tell }: Parts, now
     async importFile({ alias, metadataPath, rootfsPath, properties, tags }, call) {
       await work(call)
       const files = await Promise.all([metadataPath, ...(rootfsPath === undefined ? [] : [rootfsPath])].map(readKept))
-      const fingerprint = createHash('sha256').update(Buffer.concat(files.map(({ content }) => content))).digest('hex')
+      const fingerprint = createHash('sha256')
+        .update(Buffer.concat(files.map(({ content }) => content)))
+        .digest('hex')
       const former = objects.get(fingerprint)
       if (former !== undefined) {
         if (tags !== undefined && !sameTexts(former.tags, tags)) throw new EngineError('conflict', `the image ${fingerprint} is there and is not ours`)
@@ -140,7 +145,8 @@ export function createSandboxImages({ directory, enter, work, tell }: Parts, now
         if (former.alias !== alias) put({ ...former, alias }, 'updated')
         return former.fingerprint
       }
-      if ([...objects.values(), ...builtIn.map((image) => ({ alias: image.name }))].some((one) => one.alias === alias)) throw new EngineError('conflict', `${alias} names another image`)
+      if ([...objects.values(), ...builtIn.map((image) => ({ alias: image.name }))].some((one) => one.alias === alias))
+        throw new EngineError('conflict', `${alias} names another image`)
       const source = sources.take(from)
       const { type, architecture } = { type: source.type, architecture: 'x86_64' }
       const createdAt = now().getTime()
@@ -168,7 +174,11 @@ export function createSandboxImages({ directory, enter, work, tell }: Parts, now
       const one = must(fingerprint)
       async function* files(): Awaited<ReturnType<Required<Images>['export']>>['files'] {
         for (const [index, { name, content }] of one.files.entries()) {
-          yield { role: one.files.length === 1 ? 'unified' : index === 0 ? 'metadata' : 'rootfs', name, content: flow(Buffer.from(content, 'base64'), enter, call) }
+          yield {
+            role: one.files.length === 1 ? 'unified' : index === 0 ? 'metadata' : 'rootfs',
+            name,
+            content: flow(Buffer.from(content, 'base64'), enter, call),
+          }
         }
       }
       return { sizeBytes: shape(one).sizeBytes, files: files() }
@@ -176,7 +186,8 @@ export function createSandboxImages({ directory, enter, work, tell }: Parts, now
   }
 }
 
-const withoutEmpty = (texts: Readonly<Record<string, string>>): Record<string, string> => Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== ''))
+const withoutEmpty = (texts: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== ''))
 
 const sameTexts = (one: Readonly<Record<string, string>>, other: Readonly<Record<string, string>>): boolean =>
   JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort())
@@ -231,10 +242,20 @@ function archiveOf(content: Buffer | undefined): Entry[] | null {
   }
 }
 
-function imageEntries(on: Disk, type: InstanceType, architecture: string, createdAt: number, properties: Readonly<Record<string, string>>, mark: string): Entry[] {
+function imageEntries(
+  on: Disk,
+  type: InstanceType,
+  architecture: string,
+  createdAt: number,
+  properties: Readonly<Record<string, string>>,
+  mark: string,
+): Entry[] {
   const lines = Object.entries(properties).map(([key, value]) => `  ${key}: ${JSON.stringify(value)}\n`)
   const file = (path: string, content: Buffer): Entry => ({ path, content, mode: 0o644, uid: 0, gid: 0 })
-  const about = file('metadata.yaml', Buffer.from(`architecture: ${architecture}\ncreation_date: ${Math.floor(createdAt / 1000)}\nproperties:\n${lines.join('')}# ${mark}\n`))
+  const about = file(
+    'metadata.yaml',
+    Buffer.from(`architecture: ${architecture}\ncreation_date: ${Math.floor(createdAt / 1000)}\nproperties:\n${lines.join('')}# ${mark}\n`),
+  )
   const root = entriesOf(on, 'rootfs')
   return type === 'vm' ? [about, file('rootfs.img', pack(root))] : [about, ...root]
 }

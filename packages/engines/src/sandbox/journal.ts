@@ -12,7 +12,11 @@ export interface Journal<T> {
  * left; a last line that was torn by a kill is dropped. Null keeps them in memory only. Each kind
  * of object has a file of its own, by `name`.
  */
-export function openJournal<T>(directory: string | null, read: (value: unknown) => T | null, name = 'journal'): { objects: Map<string, T>; journal: Journal<T> } {
+export function openJournal<T>(
+  directory: string | null,
+  read: (value: unknown) => T | null,
+  name = 'journal',
+): { objects: Map<string, T>; journal: Journal<T> } {
   const objects = new Map<string, T>()
   if (directory === null) return { objects, journal: { put: (key, value) => void objects.set(key, value), remove: (key) => void objects.delete(key) } }
 

@@ -23,9 +23,28 @@ it('finds networks, rules, forwards, hosts and addresses again when it is opened
   const open = () => createSandboxEngine({ directory, hosts: 2 })
   const first = open()
   const [image] = await first.images.list()
-  const network = { name: 'net', description: '', ipv4: '10.1.0.1/29', dhcp: true, dnsDomain: null, nat: true, natAddress: null, acl: 'guard', tags: { id: '1' } }
+  const network = {
+    name: 'net',
+    description: '',
+    ipv4: '10.1.0.1/29',
+    dhcp: true,
+    dnsDomain: null,
+    nat: true,
+    natAddress: null,
+    acl: 'guard',
+    tags: { id: '1' },
+  }
   const rule = { action: 'allow' as const, protocol: 'tcp' as const, source: [], destination: [], destinationPorts: ['80'], description: '' }
-  const instance = (name: string) => ({ name, type: 'vm' as const, imageFingerprint: image?.fingerprint ?? '', cpuCores: 1, memoryBytes: 1, diskBytes: 1, network: 'net', tags: {} })
+  const instance = (name: string) => ({
+    name,
+    type: 'vm' as const,
+    imageFingerprint: image?.fingerprint ?? '',
+    cpuCores: 1,
+    memoryBytes: 1,
+    diskBytes: 1,
+    network: 'net',
+    tags: {},
+  })
   await first.networks.acls.apply({ name: 'guard', description: '', ingress: [rule], egress: [], tags: {} })
   await first.networks.apply(network)
   await first.networks.forwards.apply('net', { address: '198.51.100.1', description: '', target: '10.1.0.2', ports: [] })
@@ -54,7 +73,14 @@ it('finds networks, rules, forwards, hosts and addresses again when it is opened
     await second.instances.create(instance(name))
     await second.instances.start(name)
   }
-  expect((await second.instances.list()).map(({ addresses }) => addresses[0]?.address)).toEqual([undefined, '10.1.0.2', '10.1.0.4', '10.1.0.5', '10.1.0.6', undefined])
+  expect((await second.instances.list()).map(({ addresses }) => addresses[0]?.address)).toEqual([
+    undefined,
+    '10.1.0.2',
+    '10.1.0.4',
+    '10.1.0.5',
+    '10.1.0.6',
+    undefined,
+  ])
   await expect(second.instances.create({ ...instance('vm-f'), address: '10.1.0.2' })).rejects.toMatchObject({ kind: 'conflict' })
   await expect(second.instances.create({ ...instance('vm-f'), gpus: ['0000:09:00.0'] })).rejects.toMatchObject({ kind: 'invalid' })
   await second.close()

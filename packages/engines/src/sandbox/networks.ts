@@ -33,11 +33,29 @@ const storedForward = z.object({
   address: z.string(),
   description: z.string(),
   target: z.string().nullable(),
-  ports: z.array(z.object({ protocol: z.enum(['tcp', 'udp']), listenPorts: z.string(), targetAddress: z.string(), targetPorts: z.string().nullable(), description: z.string() })),
+  ports: z.array(
+    z.object({
+      protocol: z.enum(['tcp', 'udp']),
+      listenPorts: z.string(),
+      targetAddress: z.string(),
+      targetPorts: z.string().nullable(),
+      description: z.string(),
+    }),
+  ),
 })
 
 /** The one that is always there. */
-const own: NetworkSpec = { name: 'sandbox0', description: '', ipv4: '10.99.0.1/16', dhcp: true, dnsDomain: null, nat: true, natAddress: null, acl: null, tags: {} }
+const own: NetworkSpec = {
+  name: 'sandbox0',
+  description: '',
+  ipv4: '10.99.0.1/16',
+  dhcp: true,
+  dnsDomain: null,
+  nat: true,
+  natAddress: null,
+  acl: null,
+  tags: {},
+}
 
 /** An instance's place on a network. */
 export interface Place {
@@ -119,7 +137,12 @@ export function createSandboxNetworks({ directory, enter, work, tell }: Parts, p
     async get(name, call) {
       await enter(call)
       const spec = find(name)
-      return spec === undefined ? null : shape(spec, on(name).map((place) => place.name))
+      return spec === undefined
+        ? null
+        : shape(
+            spec,
+            on(name).map((place) => place.name),
+          )
     },
 
     async apply(spec, call) {
@@ -132,7 +155,10 @@ export function createSandboxNetworks({ directory, enter, work, tell }: Parts, p
       if (former?.ipv4 !== spec.ipv4) {
         if (on(spec.name).length > 0) throw new EngineError('busy', `there are instances on ${spec.name}`)
         const others = all().filter((one) => one.name !== spec.name)
-        mustBeOutside(range, others.map((one) => shape(one, [])))
+        mustBeOutside(
+          range,
+          others.map((one) => shape(one, [])),
+        )
         const forwarded = [...forwards.objects.values()].find((one) => contains(range, one.address))
         if (forwarded !== undefined) throw new EngineError('conflict', `${forwarded.address} is forwarded to ${forwarded.network}`)
         taken.delete(spec.name)
@@ -162,7 +188,9 @@ export function createSandboxNetworks({ directory, enter, work, tell }: Parts, p
       await enter(call)
       const gateway: Lease = { address: parseCidr(must(name).ipv4)?.address ?? '', family: 4, mac: '', hostName: `${name}.gw`, kind: 'gateway' }
       const given = on(name).flatMap((place): Lease[] =>
-        place.lease === null || (!place.static && !place.running) ? [] : [{ address: place.lease, family: 4, mac: place.mac, hostName: place.name, kind: place.static ? 'static' : 'dynamic' }],
+        place.lease === null || (!place.static && !place.running)
+          ? []
+          : [{ address: place.lease, family: 4, mac: place.mac, hostName: place.name, kind: place.static ? 'static' : 'dynamic' }],
       )
       return [gateway, ...given]
     },
@@ -214,7 +242,10 @@ export function createSandboxNetworks({ directory, enter, work, tell }: Parts, p
         const former = forwards.objects.get(key)
         if (former === undefined) {
           const family = familyOf(forward.address) ?? 4
-          mustBeOutside({ family, address: forward.address, prefix: family === 4 ? 32 : 128 }, all().map((one) => shape(one, [])))
+          mustBeOutside(
+            { family, address: forward.address, prefix: family === 4 ? 32 : 128 },
+            all().map((one) => shape(one, [])),
+          )
           const other = [...forwards.objects.values()].find((one) => one.address === forward.address)
           if (other !== undefined) throw new EngineError('conflict', `${forward.address} is forwarded to ${other.network}`)
         }

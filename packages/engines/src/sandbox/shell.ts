@@ -34,7 +34,11 @@ export function runSandboxCommand(command: readonly string[], context: SandboxFi
       return attributes === undefined ? answer('', 1, `stat: cannot stat '${path}'\n`) : answer(`${attributes}\n`)
     }
     case 'ls':
-      return answer(Object.keys(context.files).map((path) => `${path}\n`).join(''))
+      return answer(
+        Object.keys(context.files)
+          .map((path) => `${path}\n`)
+          .join(''),
+      )
     case 'chpasswd':
     case 'sleep':
     case 'true':

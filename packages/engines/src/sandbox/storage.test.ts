@@ -5,7 +5,10 @@ import { expect, it } from 'vitest'
 import { storageConformance } from '../conformance/storage.ts'
 import { createSandboxEngine } from './engine.ts'
 
-const place = async () => ({ imageFingerprint: (await createSandboxEngine({ directory: null }).images.list()).find((one) => one.type === 'vm')?.fingerprint ?? '', network: 'sandbox0' })
+const place = async () => ({
+  imageFingerprint: (await createSandboxEngine({ directory: null }).images.list()).find((one) => one.type === 'vm')?.fingerprint ?? '',
+  network: 'sandbox0',
+})
 
 // A little latency, so that calls can be cancelled while they run.
 storageConformance('The sandbox', () => createSandboxEngine({ directory: null, latencyMs: 2 }), { type: 'vm', prefix: 'zs-vol-', machines: false, place })

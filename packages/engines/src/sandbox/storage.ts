@@ -203,7 +203,11 @@ export function createSandboxStorage({ directory, enter, work, tell }: Parts, no
         if (machine === undefined) throw new EngineError('not_found', `no instance ${to.instance}`)
         const former = machine.volumes[to.device]
         if (former !== undefined && former.volume === one.volume && former.path === to.path) return
-        const devices = [{ device: 'root', path: '/' }, { device: 'eth0', path: null }, ...Object.entries(machine.volumes).map(([device, { path }]) => ({ device, path }))]
+        const devices = [
+          { device: 'root', path: '/' },
+          { device: 'eth0', path: null },
+          ...Object.entries(machine.volumes).map(([device, { path }]) => ({ device, path })),
+        ]
         checkAttachment(shape(one, attached()), to, { type: machine.type, devices })
         machines.attach(to.instance, { ...machine.volumes, [to.device]: { pool, volume: one.volume, path: to.path } })
       },

@@ -19,7 +19,14 @@ export function pack(entries: readonly Entry[]): Buffer {
     head.write(path.slice(0, 100), 0, 100, 'utf8')
     head.write(octal(mode, 8) + octal(uid, 8) + octal(gid, 8) + octal(content.length, 12) + octal(0, 12) + ' '.repeat(8) + type, 100, 'latin1')
     head.write('ustar\x0000', 257, 'latin1')
-    head.write(`${head.reduce((sum, byte) => sum + byte, 0).toString(8).padStart(6, '0')}\0 `, 148, 'latin1')
+    head.write(
+      `${head
+        .reduce((sum, byte) => sum + byte, 0)
+        .toString(8)
+        .padStart(6, '0')}\0 `,
+      148,
+      'latin1',
+    )
     parts.push(head, content, Buffer.alloc(padded(content.length) - content.length))
   }
   for (const entry of entries) {
@@ -35,7 +42,7 @@ export function unpack(archive: Buffer): Entry[] | null {
   if (archive.toString('latin1', 257, 262) !== 'ustar') return null
   const entries: Entry[] = []
   let longName: string | null = null
-  for (let at = 0; at + block <= archive.length; ) {
+  for (let at = 0; at + block <= archive.length;) {
     const head = archive.subarray(at, at + block)
     if (head.every((byte) => byte === 0)) break
     const text = (from: number, length: number) => head.toString('utf8', from, from + length).replace(/\0.*$/s, '')
@@ -48,7 +55,8 @@ export function unpack(archive: Buffer): Entry[] | null {
     const path = longName ?? (prefix === '' ? text(0, 100) : `${prefix}/${text(0, 100)}`)
     longName = type === 'L' ? content.toString('utf8').replace(/\0.*$/s, '') : null
     if (type === 'x') longName = /\d+ path=([^\n]*)\n/.exec(content.toString('utf8'))?.[1] ?? null
-    if (type === '0' || type === '') entries.push({ path: path.replace(/^(\.?\/)+/, ''), content, mode: number(100, 8), uid: number(108, 8), gid: number(116, 8) })
+    if (type === '0' || type === '')
+      entries.push({ path: path.replace(/^(\.?\/)+/, ''), content, mode: number(100, 8), uid: number(108, 8), gid: number(116, 8) })
     at += block + padded(size)
   }
   return entries

@@ -17,12 +17,25 @@ import { createStackWatch } from './stack/stack.watch.ts'
 import { createTemplates } from './template/template.service.ts'
 import { hasTemplateNamed, templateMigrations } from './template/template.store.ts'
 
-export const aosMigrations: Migrations = { ...templateMigrations, ...deploymentMigrations, ...stackMigrations, ...revisionMigrations, ...serviceMigrations, ...stackConfigMigrations }
+export const aosMigrations: Migrations = {
+  ...templateMigrations,
+  ...deploymentMigrations,
+  ...stackMigrations,
+  ...revisionMigrations,
+  ...serviceMigrations,
+  ...stackConfigMigrations,
+}
 
 /** Applications: compose files, and what runs of them on nodes. */
 export function createAos(
   platform: Platform,
-  others: { edges: EdgeReach; workOnNode: WorkOnNode; usualRefusal: UsualRefusal; configs: Pick<ConfigService, 'contents' | 'usedBy'>; serviceContainers: ServiceContainers },
+  others: {
+    edges: EdgeReach
+    workOnNode: WorkOnNode
+    usualRefusal: UsualRefusal
+    configs: Pick<ConfigService, 'contents' | 'usedBy'>
+    serviceContainers: ServiceContainers
+  },
 ): ModuleParts & {
   /** How many stacks nodes have that no container shows. */
   contents: EdgeContents

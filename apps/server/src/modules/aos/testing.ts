@@ -33,7 +33,8 @@ export function fakeCompose(docker: FakeDocker): FakeCompose {
     const { services, volumes = {} } = JSON.parse(files.get(project) ?? '{}') as { services: Record<string, Service>; volumes?: Record<string, unknown> }
     for (const name of Object.keys(volumes)) docker.volumes.set(`${project}_${name}`, { 'com.docker.compose.project': project })
     const wanted = new Map<string, { name: string; service: Service; hash: string }>()
-    for (const [name, service] of Object.entries(services)) for (let index = 1; index <= (scale[name] ?? 1); index++) wanted.set(`${project}_${name}_${index}`, { name, service, hash: JSON.stringify(service) })
+    for (const [name, service] of Object.entries(services))
+      for (let index = 1; index <= (scale[name] ?? 1); index++) wanted.set(`${project}_${name}_${index}`, { name, service, hash: JSON.stringify(service) })
     for (const one of of(project)) {
       const wish = wanted.get(one.name)
       if (wish === undefined || wish.hash !== one.body.Labels['com.docker.compose.config-hash']) docker.drop(one.id)
@@ -42,8 +43,19 @@ export function fakeCompose(docker: FakeDocker): FakeCompose {
         wanted.delete(one.name)
       }
     }
-    for (const [name, { name: service, service: { image, labels, ports = [] }, hash }] of wanted) {
-      docker.make(name, { image, labels: { ...labels, 'com.docker.compose.project': project, 'com.docker.compose.service': service, 'com.docker.compose.config-hash': hash }, hostPorts: ports.map((port) => Number(port.split(':')[0])) })
+    for (const [
+      name,
+      {
+        name: service,
+        service: { image, labels, ports = [] },
+        hash,
+      },
+    ] of wanted) {
+      docker.make(name, {
+        image,
+        labels: { ...labels, 'com.docker.compose.project': project, 'com.docker.compose.service': service, 'com.docker.compose.config-hash': hash },
+        hostPorts: ports.map((port) => Number(port.split(':')[0])),
+      })
     }
   }
 

@@ -29,7 +29,12 @@ const textAt = async (path: string): Promise<string> => {
   return payload
 }
 /** Of files in whose cells nobody wrote commas. */
-const linesAt = async (path: string): Promise<string[][]> => (await textAt(path)).trimEnd().split('\r\n').slice(1).map((line) => line.split(','))
+const linesAt = async (path: string): Promise<string[][]> =>
+  (await textAt(path))
+    .trimEnd()
+    .split('\r\n')
+    .slice(1)
+    .map((line) => line.split(','))
 const workbookAt = async (path: string) => (await readWorkbook((await app.http.inject({ url: path })).rawPayload, {}))[0]?.data ?? []
 
 /** Orders a second apart, the first of them at a moment. */
@@ -55,7 +60,13 @@ describe('orders as a file', () => {
     const saved = async (who: Who, body: object = {}) => linesAt((await call(app, orders.export, { token: who.token, body: { format: 'csv', ...body } })).path)
     const own = await saved(tenant)
     expect(own.map((row) => row[columns.resource])).toEqual(Array.from({ length: 30 }, (_, index) => `r-${String(index + 1).padStart(5, '0')}`))
-    expect(own[2]).toMatchObject({ [columns.kind]: '新购', [columns.status]: '已交付', [columns.type]: '云硬盘', [columns.term]: '2 个月', [columns.amount]: '10.00' })
+    expect(own[2]).toMatchObject({
+      [columns.kind]: '新购',
+      [columns.status]: '已交付',
+      [columns.type]: '云硬盘',
+      [columns.term]: '2 个月',
+      [columns.amount]: '10.00',
+    })
     expect((await saved(tenant, { resource_type: 'volume' })).length).toBe(10)
     expect((await saved(tenant, { keyword: 'r-0001' })).length).toBe(10)
     expect((await saved(tenant, { keyword: own[0]?.[columns.number], status: 'delivered', kind: 'purchase' })).length).toBe(1)
@@ -63,7 +74,10 @@ describe('orders as a file', () => {
     expect(await saved(tenant, { bp_id: idOf(other) })).toEqual([])
     expect((await saved(admin, { bp_id: idOf(other) })).length).toBe(5)
     expect((await saved(admin)).length).toBe(35)
-    expect(await refused(app, orders.export, { token: tenant.token, body: { format: 'csv', status: 'gone' } })).toMatchObject({ status: 400, fields: [{ field: 'status' }] })
+    expect(await refused(app, orders.export, { token: tenant.token, body: { format: 'csv', status: 'gone' } })).toMatchObject({
+      status: 400,
+      fields: [{ field: 'status' }],
+    })
     const [heading, first] = await workbookAt((await call(app, orders.export, { token: tenant.token, body: { format: 'xlsx' } })).path)
     expect(heading?.slice(0, 3)).toEqual(['订单号', '组织', '类型'])
     expect([first?.[columns.resource], first?.[columns.amount]]).toEqual(['r-00001', 10])
@@ -72,9 +86,15 @@ describe('orders as a file', () => {
   it('are asked for with as many filters as there are, however long', async () => {
     for (const keyword of ['字', '"'].map((text) => text.repeat(128))) {
       const [bp_id, resource_id] = [randomUUID(), randomUUID()]
-      const { path } = await call(app, orders.export, { token: admin.token, body: { format: 'csv', keyword, status: 'cancelled', kind: 'conversion', resource_type: 'volume', bp_id, resource_id } })
+      const { path } = await call(app, orders.export, {
+        token: admin.token,
+        body: { format: 'csv', keyword, status: 'cancelled', kind: 'conversion', resource_type: 'volume', bp_id, resource_id },
+      })
       expect(await linesAt(path)).toEqual([])
-      const lines = await call(app, consumes.export, { token: admin.token, body: { format: 'xlsx', bp_id, month: '2026-11', day: '2026-11-01', resource_id, product_id: bp_id, project_id: bp_id, meter: 'eip.bandwidth' } })
+      const lines = await call(app, consumes.export, {
+        token: admin.token,
+        body: { format: 'xlsx', bp_id, month: '2026-11', day: '2026-11-01', resource_id, product_id: bp_id, project_id: bp_id, meter: 'eip.bandwidth' },
+      })
       expect((await app.http.inject({ url: lines.path })).statusCode).toBe(200)
     }
   })
@@ -104,23 +124,38 @@ describe('orders as a file', () => {
 })
 
 describe('income and expense as a file', () => {
-  const charge = (who: Who, amount: string, note: string) => call(app, accounts.charge, { token: admin.token, params: { id: idOf(who) }, body: { amount, note } })
-  const link = (who: Who, of: Who, body: object = {}) => call(app, accounts.exportEntries, { token: who.token, params: { id: idOf(of) }, body: { format: 'csv', ...body } })
+  const charge = (who: Who, amount: string, note: string) =>
+    call(app, accounts.charge, { token: admin.token, params: { id: idOf(who) }, body: { amount, note } })
+  const link = (who: Who, of: Who, body: object = {}) =>
+    call(app, accounts.exportEntries, { token: who.token, params: { id: idOf(of) }, body: { format: 'csv', ...body } })
 
   it('is the account’s, filtered as the list is, and another’s does not exist', async () => {
     const [tenant, other] = [await someone(app), await someone(app)]
     await charge(tenant, '10', '首次充值')
     await app.platform.db.transaction().execute((tx) => ledger.pay(tx, { owner_id: idOf(tenant), amount: toMinor('4.00000001'), key: 'order' }))
     await charge(other, '7', '')
-    const entry = (kind: string, amount: string, after: string, note: string, by: string) => [expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/), kind, '可用资金', amount, after, note, by, expect.any(String)]
+    const entry = (kind: string, amount: string, after: string, note: string, by: string) => [
+      expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
+      kind,
+      '可用资金',
+      amount,
+      after,
+      note,
+      by,
+      expect.any(String),
+    ]
     const [paidIn, spent] = [entry('充值', '10.00', '10.00', '首次充值', admin.name), entry('订单支付', '-4.00000001', '5.99999999', '', '平台')]
     expect(await linesAt((await link(tenant, tenant)).path)).toEqual([paidIn, spent])
     expect(await linesAt((await link(admin, tenant, { kind: 'order' })).path)).toEqual([spent])
     expect(await linesAt((await link(tenant, tenant, { account: 'credit' })).path)).toEqual([])
     const { items } = await call(app, accounts.entries, { token: tenant.token, params: { id: idOf(tenant) } })
     expect(await linesAt((await link(tenant, tenant, { to: items[0]?.at })).path)).toEqual([paidIn])
-    expect(await refused(app, accounts.exportEntries, { token: other.token, params: { id: idOf(tenant) }, body: { format: 'csv' } })).toMatchObject({ status: 404 })
-    expect(await refused(app, accounts.exportEntries, { token: admin.token, params: { id: randomUUID() }, body: { format: 'csv' } })).toMatchObject({ status: 404 })
+    expect(await refused(app, accounts.exportEntries, { token: other.token, params: { id: idOf(tenant) }, body: { format: 'csv' } })).toMatchObject({
+      status: 404,
+    })
+    expect(await refused(app, accounts.exportEntries, { token: admin.token, params: { id: randomUUID() }, body: { format: 'csv' } })).toMatchObject({
+      status: 404,
+    })
     expect(await workbookAt((await link(tenant, tenant, { format: 'xlsx' })).path)).toMatchObject([{ 0: '时间' }, { 3: 10 }, { 3: -4.00000001 }])
   })
 
@@ -153,7 +188,12 @@ describe('income and expense as a file', () => {
 describe('top-ups as a file', () => {
   it('are those that the list shows to whoever asked, filtered as it is', async () => {
     const [tenant, other] = [await someone(app), await someone(app)]
-    for (const [who, amount] of [[tenant, '10'], [tenant, '20.5'], [other, '7']] as const) await call(app, accounts.charge, { token: admin.token, params: { id: idOf(who) }, body: { amount, note: `充值 ${amount}` } })
+    for (const [who, amount] of [
+      [tenant, '10'],
+      [tenant, '20.5'],
+      [other, '7'],
+    ] as const)
+      await call(app, accounts.charge, { token: admin.token, params: { id: idOf(who) }, body: { amount, note: `充值 ${amount}` } })
     const saved = async (who: Who, body: object = {}) => linesAt((await call(app, topups.export, { token: who.token, body: { format: 'csv', ...body } })).path)
     expect((await saved(tenant)).map((row) => [row[2], row[4], row[5], row[6], row[9]])).toEqual([
       ['管理员充值', '已到账', '10.00', '10.00', '充值 10'],

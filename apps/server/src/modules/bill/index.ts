@@ -41,12 +41,29 @@ import { servePayments, topupRoutes } from './topup/topup.routes.ts'
 import { askPaymentsJob, createTopups } from './topup/topup.service.ts'
 import { topupMigrations } from './topup/topup.store.ts'
 
-export const billMigrations: Migrations = { ...accountMigrations, ...ledgerMigrations, ...catalogueMigrations, ...meteringMigrations, ...ratingMigrations, ...prepaidMigrations, ...orderMigrations, ...consumeMigrations, ...arrearsMigrations, ...noticeMigrations, ...budgetMigrations, ...topupMigrations, ...invoiceMigrations }
+export const billMigrations: Migrations = {
+  ...accountMigrations,
+  ...ledgerMigrations,
+  ...catalogueMigrations,
+  ...meteringMigrations,
+  ...ratingMigrations,
+  ...prepaidMigrations,
+  ...orderMigrations,
+  ...consumeMigrations,
+  ...arrearsMigrations,
+  ...noticeMigrations,
+  ...budgetMigrations,
+  ...topupMigrations,
+  ...invoiceMigrations,
+}
 
 export type { NoticeSender, NoticeValues, Suspendable }
 
 /** Accounts and their ledger, what things cost, what was used, and what that cost. */
-export function createBill(platform: Platform, { settings }: { settings: Settings }): ModuleParts & {
+export function createBill(
+  platform: Platform,
+  { settings }: { settings: Settings },
+): ModuleParts & {
   /** Gives an owner an account, in the transaction that makes the owner. */
   openAccount: (tx: Tx, ownerId: string) => Promise<void>
   /** Tells who makes what is ordered, before anything is. */
@@ -84,7 +101,17 @@ export function createBill(platform: Platform, { settings }: { settings: Setting
       delivering = by
     },
     operations: [orders.deliver],
-    handlers: [...catalogueRoutes(createCatalogue(platform)), ...consumeRoutes(createConsumes(platform)), ...orderRoutes(orders, createOrderExport(platform)), ...arrearsRoutes(standings), ...noticeRoutes(notices), ...budgetRoutes(budgets), ...topupRoutes(topups, channels, createTopupExport(platform)), ...invoiceRoutes(createInvoices(platform, { settings })), ...accountRoutes(createAccountService(platform))],
+    handlers: [
+      ...catalogueRoutes(createCatalogue(platform)),
+      ...consumeRoutes(createConsumes(platform)),
+      ...orderRoutes(orders, createOrderExport(platform)),
+      ...arrearsRoutes(standings),
+      ...noticeRoutes(notices),
+      ...budgetRoutes(budgets),
+      ...topupRoutes(topups, channels, createTopupExport(platform)),
+      ...invoiceRoutes(createInvoices(platform, { settings })),
+      ...accountRoutes(createAccountService(platform)),
+    ],
     jobs: [settleUsageJob, rateUsageJob, orderClockJob, notices.job, askPaymentsJob, forecastBudgetsJob],
     jobHandlers: [metering.jobHandler, rating.jobHandler, runner.jobHandler, notices.jobHandler, topups.jobHandler, budgets.jobHandler],
     start: async () => standings.start(),

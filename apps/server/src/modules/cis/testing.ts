@@ -8,7 +8,17 @@ import type { startAgent } from '../ecrm/testing.ts'
 interface Held {
   readonly id: string
   name: string
-  readonly body: { Image: string; Env: string[]; Labels: Record<string, string>; HostConfig: { PortBindings: Record<string, { HostPort: string }[]>; Mounts?: { Type: string; Source: string; Target: string }[]; Memory?: number; NanoCpus?: number } }
+  readonly body: {
+    Image: string
+    Env: string[]
+    Labels: Record<string, string>
+    HostConfig: {
+      PortBindings: Record<string, { HostPort: string }[]>
+      Mounts?: { Type: string; Source: string; Target: string }[]
+      Memory?: number
+      NanoCpus?: number
+    }
+  }
   state: string
   startedAt: Date | null
   exitCode: number
@@ -48,10 +58,24 @@ export function fakeDocker(): FakeDocker {
   let refuse: Parameters<FakeDocker['fail']>[0] = null
 
   const tell = (action: string, { id, body }: Held): void => {
-    for (const listener of listeners) listener.write(`${JSON.stringify({ Type: 'container', Action: action, Actor: { ID: id, Attributes: body.Labels }, time: Math.floor(Date.now() / 1_000), timeNano: Date.now() * 1e6 })}\n`)
+    for (const listener of listeners)
+      listener.write(
+        `${JSON.stringify({ Type: 'container', Action: action, Actor: { ID: id, Attributes: body.Labels }, time: Math.floor(Date.now() / 1_000), timeNano: Date.now() * 1e6 })}\n`,
+      )
   }
-  const portsOf = ({ body }: Held) => Object.entries(body.HostConfig.PortBindings).flatMap(([key, bound]) => bound.map(({ HostPort }) => ({ PrivatePort: Number(key.split('/')[0]), PublicPort: Number(HostPort), Type: key.split('/')[1] ?? 'tcp' })))
-  const summary = (one: Held) => ({ Id: one.id, Names: [`/${one.name}`], Image: one.body.Image, Created: 1, State: one.state, Labels: one.body.Labels, Ports: one.state === 'running' ? portsOf(one) : [] })
+  const portsOf = ({ body }: Held) =>
+    Object.entries(body.HostConfig.PortBindings).flatMap(([key, bound]) =>
+      bound.map(({ HostPort }) => ({ PrivatePort: Number(key.split('/')[0]), PublicPort: Number(HostPort), Type: key.split('/')[1] ?? 'tcp' })),
+    )
+  const summary = (one: Held) => ({
+    Id: one.id,
+    Names: [`/${one.name}`],
+    Image: one.body.Image,
+    Created: 1,
+    State: one.state,
+    Labels: one.body.Labels,
+    Ports: one.state === 'running' ? portsOf(one) : [],
+  })
   const detail = (one: Held) => ({
     Id: one.id,
     Name: `/${one.name}`,
@@ -68,7 +92,8 @@ export function fakeDocker(): FakeDocker {
     const url = new URL(request.url.slice(agentPaths.docker.length), 'http://docker')
     const path = url.pathname.replace(/^\/v[\d.]+/, '')
     const { method } = request
-    const say = (status: number, body?: unknown): void => void response.writeHead(status, { 'api-version': '1.41' }).end(body === undefined ? '' : JSON.stringify(body))
+    const say = (status: number, body?: unknown): void =>
+      void response.writeHead(status, { 'api-version': '1.41' }).end(body === undefined ? '' : JSON.stringify(body))
     const refused = refuse?.(method, path)
     if (refused !== undefined && refused !== null) return say(refused.status, { message: refused.message })
     if (path === '/_ping') return say(200)
@@ -82,7 +107,8 @@ export function fakeDocker(): FakeDocker {
     }
     if (path === '/containers/json') {
       const { label = [] } = JSON.parse(url.searchParams.get('filters') ?? '{}') as { label?: string[] }
-      const has = (one: Held) => label.every((text) => (text.includes('=') ? one.body.Labels[text.split('=')[0] ?? ''] === text.split('=')[1] : text in one.body.Labels))
+      const has = (one: Held) =>
+        label.every((text) => (text.includes('=') ? one.body.Labels[text.split('=')[0] ?? ''] === text.split('=')[1] : text in one.body.Labels))
       return say(200, [...containers.values()].filter((one) => has(one) && (url.searchParams.get('all') === '1' || one.state === 'running')).map(summary))
     }
     const image = /^\/images\/(.+)\/json$/.exec(path)?.[1]
@@ -93,7 +119,17 @@ export function fakeDocker(): FakeDocker {
       if ([...containers.values()].some((one) => one.name === name)) return say(409, { message: `Conflict. The container name "/${name}" is already in use` })
       // What the client under test sends.
       const body = JSON.parse((await buffer(request)).toString('utf8')) as Held['body']
-      const one: Held = { id: randomBytes(32).toString('hex'), name, body, state: 'created', startedAt: null, exitCode: 0, outOfMemory: false, files: new Map(), volumes: new Map((body.HostConfig.Mounts ?? []).filter(({ Type }) => Type === 'volume').map(({ Source, Target }) => [Target, Source])) }
+      const one: Held = {
+        id: randomBytes(32).toString('hex'),
+        name,
+        body,
+        state: 'created',
+        startedAt: null,
+        exitCode: 0,
+        outOfMemory: false,
+        files: new Map(),
+        volumes: new Map((body.HostConfig.Mounts ?? []).filter(({ Type }) => Type === 'volume').map(({ Source, Target }) => [Target, Source])),
+      }
       containers.set(one.id, one)
       tell('create', one)
       return say(201, { Id: one.id })
@@ -140,10 +176,20 @@ export function fakeDocker(): FakeDocker {
       one.name = url.searchParams.get('name') ?? ''
       return say(204)
     }
-    if (verb === 'stats') return say(200, { read: new Date().toISOString(), cpu_stats: { cpu_usage: { total_usage: 300 }, system_cpu_usage: 1_000, online_cpus: 2 }, precpu_stats: { cpu_usage: { total_usage: 100 }, system_cpu_usage: 600 }, memory_stats: { usage: 10, limit: 20 } })
+    if (verb === 'stats')
+      return say(200, {
+        read: new Date().toISOString(),
+        cpu_stats: { cpu_usage: { total_usage: 300 }, system_cpu_usage: 1_000, online_cpus: 2 },
+        precpu_stats: { cpu_usage: { total_usage: 100 }, system_cpu_usage: 600 },
+        memory_stats: { usage: 10, limit: 20 },
+      })
     if (verb === 'logs') {
       response.writeHead(200)
-      for (const [kind, text] of [[1, '2026-11-21T18:00:00.000000001Z 一\n'], [2, '2026-11-21T18:00:01.000000001Z two\n'], [1, '2026-11-21T18:00:02.000000001Z three\n']] as const) {
+      for (const [kind, text] of [
+        [1, '2026-11-21T18:00:00.000000001Z 一\n'],
+        [2, '2026-11-21T18:00:01.000000001Z two\n'],
+        [1, '2026-11-21T18:00:02.000000001Z three\n'],
+      ] as const) {
         const head = Buffer.from([kind, 0, 0, 0, 0, 0, 0, 0])
         head.writeUInt32BE(Buffer.byteLength(text), 4)
         response.write(Buffer.concat([head, Buffer.from(text)]))
@@ -168,7 +214,17 @@ export function fakeDocker(): FakeDocker {
     volumes,
     make(name, { image, labels, hostPorts = [] }) {
       const PortBindings = Object.fromEntries(hostPorts.map((port) => [`${port}/tcp`, [{ HostPort: String(port) }]]))
-      const one: Held = { id: randomBytes(32).toString('hex'), name, body: { Image: image, Env: [], Labels: labels, HostConfig: { PortBindings } }, state: 'running', startedAt: new Date(), exitCode: 0, outOfMemory: false, files: new Map(), volumes: new Map() }
+      const one: Held = {
+        id: randomBytes(32).toString('hex'),
+        name,
+        body: { Image: image, Env: [], Labels: labels, HostConfig: { PortBindings } },
+        state: 'running',
+        startedAt: new Date(),
+        exitCode: 0,
+        outOfMemory: false,
+        files: new Map(),
+        volumes: new Map(),
+      }
       containers.set(one.id, one)
       tell('start', one)
       return one
@@ -229,8 +285,15 @@ async function archive(one: Held, method: string, path: string, request: Http2Se
   const content = one.files.get(path)
   const below = path === '/' ? '/' : `${path}/`
   const inside = [...one.files.keys()].filter((name) => name.startsWith(below))
-  if (content === undefined && inside.length === 0 && path !== '/') return void response.writeHead(404).end(method === 'HEAD' ? '' : JSON.stringify({ message: 'Could not find the file' }))
-  const stat = { name: path.split('/').at(-1) ?? '', size: content?.length ?? 0, mode: content === undefined ? 0x800001ed : 0o644, mtime: new Date(0).toISOString(), linkTarget: '' }
+  if (content === undefined && inside.length === 0 && path !== '/')
+    return void response.writeHead(404).end(method === 'HEAD' ? '' : JSON.stringify({ message: 'Could not find the file' }))
+  const stat = {
+    name: path.split('/').at(-1) ?? '',
+    size: content?.length ?? 0,
+    mode: content === undefined ? 0x800001ed : 0o644,
+    mtime: new Date(0).toISOString(),
+    linkTarget: '',
+  }
   response.writeHead(200, { 'x-docker-container-path-stat': Buffer.from(JSON.stringify(stat)).toString('base64') })
   if (method === 'HEAD') return void response.end()
   const tar = pack()

@@ -8,7 +8,10 @@ import { licenceUsage } from './cloud/cloud.store.ts'
 export const cmpMigrations = cloudMigrations
 
 /** Clouds: what they are, how they are reached, how full they are. */
-export function createCmp(platform: Platform, others: { licence: LicenceLimits }): ModuleParts & {
+export function createCmp(
+  platform: Platform,
+  others: { licence: LicenceLimits },
+): ModuleParts & {
   clouds: CloudService
   /** Hosts and cores of all clouds, which the licence limits. */
   usageOfLicence: (on: Sql) => Promise<{ nodes: number; cores: number }>

@@ -17,7 +17,19 @@ describe.runIf(cloudIsThere)('sizes, and who sees what of a cloud', () => {
   beforeAll(async () => {
     app = await testApp()
     cloud_id = await knowOpenStack(app)
-    for (const open of [true, false]) made.push((await direct.compute.flavors.create({ name: ownName(open ? 'open' : 'closed'), vcpus: 2, memoryMib: 512, diskGib: 3, public: open, description: '测试' })).id)
+    for (const open of [true, false])
+      made.push(
+        (
+          await direct.compute.flavors.create({
+            name: ownName(open ? 'open' : 'closed'),
+            vcpus: 2,
+            memoryMib: 512,
+            diskGib: 3,
+            public: open,
+            description: '测试',
+          })
+        ).id,
+      )
   })
   afterAll(async () => {
     for (const id of made) await direct.compute.flavors.delete(id)
@@ -29,12 +41,18 @@ describe.runIf(cloudIsThere)('sizes, and who sees what of a cloud', () => {
   it('are told in lines, whole', async () => {
     const admin = await someone(app, { kind: 1 })
     const all = await items(app, computeFlavors.list, { token: admin.token, params: { cloud_id } })
-    expect(all.find(({ id }) => id === made[0])).toMatchObject({ vcpus: 2, memory_bytes: 512 * 2 ** 20, disk_bytes: 3 * 2 ** 30, public: true, description: '测试' })
+    expect(all.find(({ id }) => id === made[0])).toMatchObject({
+      vcpus: 2,
+      memory_bytes: 512 * 2 ** 20,
+      disk_bytes: 3 * 2 ** 30,
+      public: true,
+      description: '测试',
+    })
     expect(all.find(({ id }) => id === made[1])).toMatchObject({ public: false })
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length)
   })
 
-  it('of single projects are nobody else\'s, whether he has a project there or not', async () => {
+  it("of single projects are nobody else's, whether he has a project there or not", async () => {
     const organisation = await makeOrganisation(app)
     const tenant = await someone(app, { kind: 4, roles: ['TENANT'], organisation })
     const mine = async () => (await items(app, computeFlavors.list, { token: tenant.token, params: { cloud_id } })).map(({ id }) => id)
@@ -43,7 +61,10 @@ describe.runIf(cloudIsThere)('sizes, and who sees what of a cloud', () => {
       expect(await mine()).toContain(made[0])
       expect(await mine()).not.toContain(made[1])
       expect((await call(app, computeFlavors.get, { token: tenant.token, params: { cloud_id, id: made[0] ?? '' } })).vcpus).toBe(2)
-      expect(await send(app, computeFlavors.get, { token: tenant.token, params: { cloud_id, id: made[1] ?? '' } })).toMatchObject({ status: 404, body: { code: errors.notFound.code } })
+      expect(await send(app, computeFlavors.get, { token: tenant.token, params: { cloud_id, id: made[1] ?? '' } })).toMatchObject({
+        status: 404,
+        body: { code: errors.notFound.code },
+      })
     }
   })
 
@@ -77,7 +98,9 @@ describe.runIf(cloudIsThere)('sizes, and who sees what of a cloud', () => {
 
   it('of a cloud that there is not, or of the other family, is not there', async () => {
     const admin = await someone(app, { kind: 1 })
-    expect(await send(app, computeFlavors.list, { token: admin.token, params: { cloud_id: '018f0000-0000-7000-8000-000000000000' } })).toMatchObject({ status: 404 })
+    expect(await send(app, computeFlavors.list, { token: admin.token, params: { cloud_id: '018f0000-0000-7000-8000-000000000000' } })).toMatchObject({
+      status: 404,
+    })
   })
 
   /** Where an organisation's things are made. */

@@ -23,7 +23,10 @@ import { lookAtUsageJob } from './metering/metering.service.ts'
  * Whatever is read of a cloud as a whole: a list that is added is asked here by itself. Of firewalls the real one has
  * no service, and always says so (firewall.openstack.test.ts).
  */
-const reads = allCalls.filter(({ id, method, path }) => id.startsWith('compute.') && !id.startsWith('compute.firewall') && method === 'GET' && path.includes('{cloud_id}') && !path.includes('{id}'))
+const reads = allCalls.filter(
+  ({ id, method, path }) =>
+    id.startsWith('compute.') && !id.startsWith('compute.firewall') && method === 'GET' && path.includes('{cloud_id}') && !path.includes('{id}'),
+)
 const services = ['compute', 'image', 'network', 'volume'] as const satisfies readonly EngineService[]
 
 /** What the server looks at by itself every few seconds (engines/openstack/look.ts). */
@@ -119,7 +122,12 @@ describe.runIf(cloudIsThere)('a cloud of which something fails', () => {
     undo.unshift(() => inside.network.networks.delete(other.id))
     undo.unshift(() => inside.network.networks.delete(network.id))
     await inside.network.subnets.create({ networkId: network.id, name: 'subnet', cidr: '10.89.0.0/24', version: 4 })
-    const { id: instance } = await inside.compute.servers.create({ name: ownName('vm'), flavorId: sizes.find(({ name }) => name === 'm1.tiny')?.id ?? '', imageId: images[0]?.id ?? '', networks: [{ networkId: network.id }] })
+    const { id: instance } = await inside.compute.servers.create({
+      name: ownName('vm'),
+      flavorId: sizes.find(({ name }) => name === 'm1.tiny')?.id ?? '',
+      imageId: images[0]?.id ?? '',
+      networks: [{ networkId: network.id }],
+    })
     undo.unshift(() => inside.compute.servers.act(instance, 'forceDelete').then(() => untilGone(() => inside.compute.servers.get(instance))))
     await until(
       () => inside.compute.servers.get(instance),
@@ -137,7 +145,7 @@ describe.runIf(cloudIsThere)('a cloud of which something fails', () => {
   })
   // The whole takes longer than a token lives.
   beforeEach(async () => {
-    ;[tenant, admin] = await Promise.all([tenant, admin].map(async (one) => ({ ...one, ...(await signIn(app, one)) }))) as [typeof tenant, typeof admin]
+    ;[tenant, admin] = (await Promise.all([tenant, admin].map(async (one) => ({ ...one, ...(await signIn(app, one)) })))) as [typeof tenant, typeof admin]
   })
   afterEach(() => {
     for (const service of faulty.services) faulty.breaks(service, null)
@@ -152,11 +160,14 @@ describe.runIf(cloudIsThere)('a cloud of which something fails', () => {
   })
 
   const known = () => knowOpenStack(app, { auth_url: faulty.authUrl })
-  const nameOf = async (id: string): Promise<string> => (await app.platform.db.selectFrom('clouds').select('name').where('id', '=', id).executeTakeFirstOrThrow()).name
+  const nameOf = async (id: string): Promise<string> =>
+    (await app.platform.db.selectFrom('clouds').select('name').where('id', '=', id).executeTakeFirstOrThrow()).name
   const mayAsk = (declared: Call, who: Person & SignedIn): boolean => who === admin || typeof declared.access === 'string' || declared.access.includes('TENANT')
   const readBy = (who: Person & SignedIn) => reads.filter((declared) => mayAsk(declared, who))
-  const ask = async (declared: Call, who = tenant, cloud = cloud_id): Promise<Told> => toldBy(declared, await send(app, declared, { token: who.token, params: { cloud_id: cloud } }))
-  const askAll = async (who = tenant, cloud = cloud_id): Promise<Map<string, Told>> => new Map(await Promise.all(readBy(who).map(async (declared) => [declared.id, await ask(declared, who, cloud)] as const)))
+  const ask = async (declared: Call, who = tenant, cloud = cloud_id): Promise<Told> =>
+    toldBy(declared, await send(app, declared, { token: who.token, params: { cloud_id: cloud } }))
+  const askAll = async (who = tenant, cloud = cloud_id): Promise<Map<string, Told>> =>
+    new Map(await Promise.all(readBy(who).map(async (declared) => [declared.id, await ask(declared, who, cloud)] as const)))
   const of = (service: EngineService, cloud = cloudName) => ({ cloud, service, request_id: expect.stringMatching(/^req-\S+|before any request$/) as string })
   /** Each read with the services that it asks where all works: versions are asked once, and are not counted. */
   const working = async (who: Person & SignedIn, cloud = cloud_id) => {
@@ -172,7 +183,10 @@ describe.runIf(cloudIsThere)('a cloud of which something fails', () => {
   }
 
   /** With one service broken each read says so or does not need it; nothing is refused for more than the one service that it is of. */
-  const lookAtReads = async (who: Person & SignedIn, breakings: (service: (typeof services)[number]) => readonly [string, () => Promise<ReadonlyMap<string, Told>>][]) => {
+  const lookAtReads = async (
+    who: Person & SignedIn,
+    breakings: (service: (typeof services)[number]) => readonly [string, () => Promise<ReadonlyMap<string, Told>>][],
+  ) => {
     const good = await working(who)
     const refusedFor = new Map<string, Set<string>>()
     const wrong: unknown[] = []
@@ -185,7 +199,8 @@ describe.runIf(cloudIsThere)('a cloud of which something fails', () => {
           if (told.refused !== null) refusedFor.set(id, (refusedFor.get(id) ?? new Set()).add(service))
           if (asked.has(service) && problems.length === 0) say('does not say it')
           if (!asked.has(service) && problems.length > 0) say('does not need it')
-          if (problems.some(({ engine }) => engine?.service !== service || engine.cloud !== cloudName || !engine.request_id.startsWith('req-'))) say('says something else')
+          if (problems.some(({ engine }) => engine?.service !== service || engine.cloud !== cloudName || !engine.request_id.startsWith('req-')))
+            say('says something else')
           // Of what all have on the cloud others make and delete some meanwhile.
           const rest = who === admin ? told.rows > 0 === before.rows > 0 : told.rows === before.rows
           if (told.refused === null && (!told.whole || !rest)) say(`is not whole: ${before.rows} rows before`)
@@ -193,7 +208,8 @@ describe.runIf(cloudIsThere)('a cloud of which something fails', () => {
         faulty.breaks(service, null)
       }
       // Mended, it all works again by itself.
-      for (const [id, told] of await askAll(who)) if (told.refused !== null || told.failed.length > 0 || !told.whole) wrong.push([id, service, 'is mended', told])
+      for (const [id, told] of await askAll(who))
+        if (told.refused !== null || told.failed.length > 0 || !told.whole) wrong.push([id, service, 'is mended', told])
     }
     expect(wrong).toEqual([])
     for (const [id, all] of refusedFor) expect([id, [...all]]).toEqual([id, [expect.any(String)]])
@@ -338,7 +354,11 @@ describe.runIf(cloudIsThere)('a cloud of which something fails', () => {
       return /[?&]marker=/.test(request.url) && answers(500, 'text/html', '<h1>Internal Server Error</h1>')(request, response)
     })
     const told = await ask(declaredAs(id))
-    expect(told).toMatchObject({ whole: false, failed: [], refused: { code: errors.engineFailed.code, engine: { cloud: cloudName, service, request_id: 'req-of-the-fault' } } })
+    expect(told).toMatchObject({
+      whole: false,
+      failed: [],
+      refused: { code: errors.engineFailed.code, engine: { cloud: cloudName, service, request_id: 'req-of-the-fault' } },
+    })
     expect(told.rows).toBeGreaterThan(0)
   })
 
@@ -352,7 +372,8 @@ describe.runIf(cloudIsThere)('a cloud of which something fails', () => {
       const problems = told.refused === null ? told.failed : [told.refused]
       const needed = good.get(id)?.asked.has(missing) === true
       if (needed !== problems.length > 0) wrong.push([id, needed, told])
-      if (problems.some(({ code, engine }) => code !== errors.engineUnsupported.code || engine?.service !== missing || engine.cloud !== name)) wrong.push([id, told])
+      if (problems.some(({ code, engine }) => code !== errors.engineUnsupported.code || engine?.service !== missing || engine.cloud !== name))
+        wrong.push([id, told])
       if (told.refused === null && !told.whole) wrong.push([id, 'is not whole', told])
     }
     expect(wrong).toEqual([])
@@ -362,7 +383,9 @@ describe.runIf(cloudIsThere)('a cloud of which something fails', () => {
   const timed = async (id: string): Promise<{ line: { items?: unknown[]; names?: object; failed?: Problem; done?: true }; ms: number }[]> => {
     const { port } = app.http.server.address() as AddressInfo
     const began = performance.now()
-    const response = await fetch(`http://127.0.0.1:${port}${declaredAs(id).path.replace('{cloud_id}', cloud_id)}`, { headers: { authorization: `Bearer ${tenant.token}` } })
+    const response = await fetch(`http://127.0.0.1:${port}${declaredAs(id).path.replace('{cloud_id}', cloud_id)}`, {
+      headers: { authorization: `Bearer ${tenant.token}` },
+    })
     expect(response.status).toBe(200)
     const found: Awaited<ReturnType<typeof timed>> = []
     let rest = ''

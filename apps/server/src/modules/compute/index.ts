@@ -56,7 +56,14 @@ const contents: CloudContents = {
 export function createCompute(
   platform: Platform,
   others: { clouds: CloudService; mayMake: (tx: Tx, bpId: string) => Promise<void>; mayBegin: MayBegin; publicKeys: PublicKeys },
-): ModuleParts & { contents: CloudContents; serveUploads: (http: FastifyInstance, authorising: Authorising) => Promise<void>; serveTerminals: (http: FastifyInstance) => void; drain: () => void; sessionEnded: (gone: { session_id?: string; user_id?: string }) => void; suspendable: Suspendable } {
+): ModuleParts & {
+  contents: CloudContents
+  serveUploads: (http: FastifyInstance, authorising: Authorising) => Promise<void>
+  serveTerminals: (http: FastifyInstance) => void
+  drain: () => void
+  sessionEnded: (gone: { session_id?: string; user_id?: string }) => void
+  suspendable: Suspendable
+} {
   const tenancy = createTenancy({ db: platform.db, ...others })
   const { publicKeys } = others
   const { config } = platform

@@ -85,10 +85,13 @@ function least(shape: Shape, wanted: Path | null, own: (name: string) => string,
   if (shape.const !== undefined) return shape.const
   if (shape.enum !== undefined) return shape.enum[0]
   if (shape.properties !== undefined) {
-    const needed = Object.entries(shape.properties).filter(([name, property]) => shape.required?.includes(name) === true || (wanted !== null && leads(property, [...at, name], wanted)))
+    const needed = Object.entries(shape.properties).filter(
+      ([name, property]) => shape.required?.includes(name) === true || (wanted !== null && leads(property, [...at, name], wanted)),
+    )
     return Object.fromEntries(needed.map(([name, property]) => [name, least(property, wanted, own, [...at, name])]))
   }
-  if (shape.type === 'array') return (wanted !== null && leads(shape, at, wanted)) || (shape.minItems ?? 0) > 0 ? [least(shape.items ?? {}, wanted, own, [...at, '0'])] : []
+  if (shape.type === 'array')
+    return (wanted !== null && leads(shape, at, wanted)) || (shape.minItems ?? 0) > 0 ? [least(shape.items ?? {}, wanted, own, [...at, '0'])] : []
   if (shape.type === 'object') return {}
   if (shape.type === 'integer' || shape.type === 'number') return shape.minimum ?? 1
   if (shape.type === 'boolean') return false
@@ -112,7 +115,10 @@ function bodyFor(declared: Call, wanted: Path | null, own: (name: string) => str
   if (Object.keys(shape.properties ?? {}).length === 0) return undefined
   // Of some calls it is one of several ids that is needed, which a schema cannot say.
   const tries = [wanted, ...(wanted === null ? places(shape) : [])].map((one) => least(shape, one, own))
-  return tries.find((body) => declared.body.safeParse(body).success) ?? expect.fail(`${declared.id}: no body for ${wanted?.join('.') ?? 'it'}: ${JSON.stringify(tries)}`)
+  return (
+    tries.find((body) => declared.body.safeParse(body).success) ??
+    expect.fail(`${declared.id}: no body for ${wanted?.join('.') ?? 'it'}: ${JSON.stringify(tries)}`)
+  )
 }
 
 const paramsOf = ({ path }: Call): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).filter((name) => name !== 'cloud_id')
@@ -197,7 +203,8 @@ describe.runIf(cloudIsThere)('what one organisation has on a cloud', () => {
       look: (_, id) => direct.compute.flavors.get(id),
     },
     serverGroup: {
-      make: async ({ inside }) => made(await inside.compute.serverGroups.create({ name: ownName('group'), policy: 'affinity' }), (id) => inside.compute.serverGroups.delete(id)),
+      make: async ({ inside }) =>
+        made(await inside.compute.serverGroups.create({ name: ownName('group'), policy: 'affinity' }), (id) => inside.compute.serverGroups.delete(id)),
       look: ({ inside }, id) => inside.compute.serverGroups.get(id),
     },
     network: {
@@ -249,7 +256,8 @@ describe.runIf(cloudIsThere)('what one organisation has on a cloud', () => {
       look: ({ inside }, id) => inside.network.floatingIps.get(id),
     },
     securityGroup: {
-      make: async ({ inside }) => made(await inside.network.securityGroups.create({ name: ownName('group') }), (id) => inside.network.securityGroups.delete(id)),
+      make: async ({ inside }) =>
+        made(await inside.network.securityGroups.create({ name: ownName('group') }), (id) => inside.network.securityGroups.delete(id)),
       look: ({ inside }, id) => inside.network.securityGroups.get(id),
     },
     securityGroupRule: {
@@ -279,11 +287,17 @@ describe.runIf(cloudIsThere)('what one organisation has on a cloud', () => {
       look: async ({ inside }, id) => (firewalls ? inside.network.firewalls.rules.get(id) : null),
     },
     firewallPolicy: {
-      make: async ({ inside }) => (firewalls ? made(await inside.network.firewalls.policies.create({ name: ownName('policy') }), (id) => inside.network.firewalls.policies.delete(id)) : nobodys),
+      make: async ({ inside }) =>
+        firewalls
+          ? made(await inside.network.firewalls.policies.create({ name: ownName('policy') }), (id) => inside.network.firewalls.policies.delete(id))
+          : nobodys,
       look: async ({ inside }, id) => (firewalls ? inside.network.firewalls.policies.get(id) : null),
     },
     firewallGroup: {
-      make: async ({ inside }) => (firewalls ? made(await inside.network.firewalls.groups.create({ name: ownName('group') }), (id) => inside.network.firewalls.groups.delete(id)) : nobodys),
+      make: async ({ inside }) =>
+        firewalls
+          ? made(await inside.network.firewalls.groups.create({ name: ownName('group') }), (id) => inside.network.firewalls.groups.delete(id))
+          : nobodys,
       look: async ({ inside }, id) => (firewalls ? inside.network.firewalls.groups.get(id) : null),
     },
     image: {
@@ -350,7 +364,8 @@ describe.runIf(cloudIsThere)('what one organisation has on a cloud', () => {
       look: ({ inside }, id) => inside.compute.servers.get(id),
     },
     terminal: {
-      make: async (who) => (await call(app, computeInstances.serialConsole, { token: who.token, params: { cloud_id, id: await idOf(who, 'instance') }, body: {} })).terminal_id,
+      make: async (who) =>
+        (await call(app, computeInstances.serialConsole, { token: who.token, params: { cloud_id, id: await idOf(who, 'instance') }, body: {} })).terminal_id,
       look: null,
     },
     recycled: {
@@ -456,7 +471,10 @@ describe.runIf(cloudIsThere)('what one organisation has on a cloud', () => {
   })
 
   it('is of every kind that a call takes an id of', () => {
-    const asked = family.flatMap((declared) => [...paramsOf(declared).map((name) => kindOfParam(declared, name)), ...places(shapeOf(declared.body)).map((at) => kindOfName(nameOf(at)))])
+    const asked = family.flatMap((declared) => [
+      ...paramsOf(declared).map((name) => kindOfParam(declared, name)),
+      ...places(shapeOf(declared.body)).map((at) => kindOfName(nameOf(at))),
+    ])
     expect([...new Set(asked)].filter((kind) => kinds[kind] === undefined)).toEqual([])
     expect(
       family.filter(({ query }) => places(shapeOf(query)).length > 0).map(({ id }) => id),
@@ -470,7 +488,8 @@ describe.runIf(cloudIsThere)('what one organisation has on a cloud', () => {
     const looked = Object.entries(kinds).map(async ([kind, { look }]) => [kind, look === null ? null : await look(mine, await mineOf(kind))] as const)
     return JSON.parse(JSON.stringify(Object.fromEntries(await Promise.all(looked)), (key, value: unknown) => (key.startsWith('updated') ? undefined : value)))
   }
-  const owned = async (who: Owner): Promise<Map<string, string>> => new Map(await Promise.all([...who.ids].map(async ([kind, id]) => [kind, await id] as const)))
+  const owned = async (who: Owner): Promise<Map<string, string>> =>
+    new Map(await Promise.all([...who.ids].map(async ([kind, id]) => [kind, await id] as const)))
   const isFor = (declared: Call, role: 'TENANT'): boolean => typeof declared.access === 'string' || declared.access.includes(role)
 
   /** The cloud has no firewalls, and says so to everybody. */
@@ -504,7 +523,10 @@ describe.runIf(cloudIsThere)('what one organisation has on a cloud', () => {
     const faults: unknown[] = []
     for (const declared of family) {
       const params = paramsOf(declared)
-      const base = Object.fromEntries([['cloud_id', cloud_id], ...params.map((name) => [name, own.get(kindOfParam(declared, name)) ?? nobodys])]) as Record<string, string>
+      const base = Object.fromEntries([['cloud_id', cloud_id], ...params.map((name) => [name, own.get(kindOfParam(declared, name)) ?? nobodys])]) as Record<
+        string,
+        string
+      >
       const ask = (changes: Record<string, string>, body: unknown) =>
         send(app, declared, {
           token: other.token,
@@ -566,7 +588,10 @@ describe.runIf(cloudIsThere)('what one organisation has on a cloud', () => {
     await give(owners, await makePolicy(owners, [allow('compute.*'), deny('compute.*', { Resource: named })]), { user_id: colleague.id })
     const faults: unknown[] = []
     for (const declared of family.filter(({ path }) => path.includes('{id}'))) {
-      const params = Object.fromEntries([['cloud_id', cloud_id], ...paramsOf(declared).map((name) => [name, ids.get(kindOfParam(declared, name)) ?? ''])]) as Record<string, string>
+      const params = Object.fromEntries([
+        ['cloud_id', cloud_id],
+        ...paramsOf(declared).map((name) => [name, ids.get(kindOfParam(declared, name)) ?? '']),
+      ]) as Record<string, string>
       const body = bodyFor(declared, null, (name) => ids.get(kindOfName(name)) ?? nobodys)
       const answer = await send(app, declared, {
         token: colleague.token,
@@ -608,7 +633,10 @@ describe.runIf(cloudIsThere)('what one organisation has on a cloud', () => {
     }
     for (const declared of family) {
       for (const at of places(shapeOf(declared.body))) {
-        const params = Object.fromEntries([['cloud_id', cloud_id], ...paramsOf(declared).map((name) => [name, own.get(kindOfParam(declared, name)) ?? nobodys])]) as Record<string, string>
+        const params = Object.fromEntries([
+          ['cloud_id', cloud_id],
+          ...paramsOf(declared).map((name) => [name, own.get(kindOfParam(declared, name)) ?? nobodys]),
+        ]) as Record<string, string>
         const body = withId(
           bodyFor(declared, at, (name) => own.get(kindOfName(name)) ?? nobodys),
           at,
@@ -616,7 +644,8 @@ describe.runIf(cloudIsThere)('what one organisation has on a cloud', () => {
         )
         const answer = await send(app, declared, { token: admin.token, params, body })
         const { fields } = answer.body as Partial<Problem>
-        if (answer.status !== 400 || fields?.some(({ field }) => field === at.join('.')) !== true) faults.push([declared.id, at.join('.'), answer.status, answer.body])
+        if (answer.status !== 400 || fields?.some(({ field }) => field === at.join('.')) !== true)
+          faults.push([declared.id, at.join('.'), answer.status, answer.body])
       }
     }
     expect(faults).toEqual([])

@@ -17,7 +17,11 @@ export interface Line<T> {
  * @param parts.names each a list of its own, already as names by id
  * @throws what the list itself fails with before anything of it was told; after that a line says so, and no line says `done`
  */
-export async function* linesOf<T>(parts: { items: Pages<T>; names?: readonly (Pages<readonly [string, string]> | Record<string, string>)[]; requestId: string }): AsyncGenerator<Line<T>> {
+export async function* linesOf<T>(parts: {
+  items: Pages<T>
+  names?: readonly (Pages<readonly [string, string]> | Record<string, string>)[]
+  requestId: string
+}): AsyncGenerator<Line<T>> {
   const names = (parts.names ?? []).map((one) => (Symbol.asyncIterator in one ? namesLines(one, parts.requestId) : said(one)))
   let begun = false
   try {
@@ -73,7 +77,11 @@ export function known<T>(pages: Pages<T>): Promise<Known<T>> {
 }
 
 /** Pages made with what is known of another list; what that failed with is thrown after them. */
-export async function* madeWith<A, K, B>(pages: Pages<A>, other: Promise<Known<K>>, made: (page: readonly A[], rows: readonly K[]) => B[]): AsyncGenerator<B[]> {
+export async function* madeWith<A, K, B>(
+  pages: Pages<A>,
+  other: Promise<Known<K>>,
+  made: (page: readonly A[], rows: readonly K[]) => B[],
+): AsyncGenerator<B[]> {
   for await (const page of pages) yield made(page, (await other).rows)
   const { error } = await other
   if (error !== null) throw error

@@ -9,8 +9,27 @@ import type { Platform } from '../../platform/platform.ts'
  * changes no bill. What merely ends something in every family (`stop`, `delete`, …) is known where that is decided.
  */
 const doneWhileSuspended = new Set([
-  'pause', 'suspend', 'shelve', 'lock', 'unlock', 'confirmResize', 'revertResize', 'detachInterface', 'detachVolume',
-  'clearGateway', 'removeInterface', 'unbind', 'release', 'removeRule', 'removePorts', 'deactivate', 'withdraw', 'update', 'setMetadata', 'setTags', 'download',
+  'pause',
+  'suspend',
+  'shelve',
+  'lock',
+  'unlock',
+  'confirmResize',
+  'revertResize',
+  'detachInterface',
+  'detachVolume',
+  'clearGateway',
+  'removeInterface',
+  'unbind',
+  'release',
+  'removeRule',
+  'removePorts',
+  'deactivate',
+  'withdraw',
+  'update',
+  'setMetadata',
+  'setTags',
+  'download',
 ])
 
 /**

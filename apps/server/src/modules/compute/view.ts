@@ -20,7 +20,11 @@ export function pagesOf<T>(view: View, list: (cloud: OpenStack, allTenants: Quer
  * The same for what several projects see at once, such as public images and shared networks: each of it once.
  * Who has no project on the cloud yet sees what is everybody's, by `shared` of what an administrator sees.
  */
-export async function* sharedPagesOf<T extends { readonly id: string }>(view: View, list: (cloud: OpenStack, allTenants: Query) => Pages<T>, shared: (one: T) => boolean): AsyncGenerator<readonly T[]> {
+export async function* sharedPagesOf<T extends { readonly id: string }>(
+  view: View,
+  list: (cloud: OpenStack, allTenants: Query) => Pages<T>,
+  shared: (one: T) => boolean,
+): AsyncGenerator<readonly T[]> {
   if (view.everything || view.places.length > 0) {
     const told = new Set<string>()
     for await (const page of pagesOf(view, list)) {
@@ -106,7 +110,10 @@ export async function changeableOne<T>(view: View, get: (cloud: OpenStack) => Pr
 }
 
 /** From where it is seen, in the order of the places; at least one. */
-async function seenFrom<T>(places: readonly Place[], get: (cloud: OpenStack) => Promise<T>): Promise<[{ place: Place; one: T }, ...{ place: Place; one: T }[]]> {
+async function seenFrom<T>(
+  places: readonly Place[],
+  get: (cloud: OpenStack) => Promise<T>,
+): Promise<[{ place: Place; one: T }, ...{ place: Place; one: T }[]]> {
   const answers = await Promise.allSettled(places.map(async (place) => ({ place, one: await get(place.cloud) })))
   const [first, ...rest] = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
   if (first !== undefined) return [first, ...rest]

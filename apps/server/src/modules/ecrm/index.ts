@@ -43,7 +43,16 @@ export type RefusedByNode = typeof refusedByNode
 export type UsualRefusal = typeof usualRefusal
 export type WorkOnNode = typeof workOnNode
 
-export const ecrmMigrations: Migrations = { ...regionMigrations, ...edgeMigrations, ...edgeMinutesMigrations, ...identityMigrations, ...imageMigrations, ...upgradeMigrations, ...serviceAgentMigrations, ...gatewayMigrations }
+export const ecrmMigrations: Migrations = {
+  ...regionMigrations,
+  ...edgeMigrations,
+  ...edgeMinutesMigrations,
+  ...identityMigrations,
+  ...imageMigrations,
+  ...upgradeMigrations,
+  ...serviceAgentMigrations,
+  ...gatewayMigrations,
+}
 
 /** The edge: nodes with our agent on them, and where they are. */
 export function createEcrm(platform: Platform): ModuleParts & {
@@ -97,7 +106,16 @@ export function createEcrm(platform: Platform): ModuleParts & {
     serveTunnel: (app) => serveTunnel(app, presence.tunnels),
     drain: presence.drain,
     startLocalAgent: localAgent.start,
-    handlers: [...edgeRoutes(edges, upgrades), ...upgradeRoutes(upgrades, edges), ...imageRoutes(images), ...regionRoutes(createRegions(platform)), ...siteRoutes(createSites(platform)), ...lookupRoutes(lookups), ...serviceAgentRoutes(serviceAgents), ...gatewayRoutes(gateways)],
+    handlers: [
+      ...edgeRoutes(edges, upgrades),
+      ...upgradeRoutes(upgrades, edges),
+      ...imageRoutes(images),
+      ...regionRoutes(createRegions(platform)),
+      ...siteRoutes(createSites(platform)),
+      ...lookupRoutes(lookups),
+      ...serviceAgentRoutes(serviceAgents),
+      ...gatewayRoutes(gateways),
+    ],
     operations: [...Object.values(imageOperations), ...Object.values(upgradeOperations)],
     tags: { 'ecrm.edge': async (scope, id) => tagsOfLabels((await getEdge(platform.db, scope, id))?.labels ?? []) },
     start: async () => {

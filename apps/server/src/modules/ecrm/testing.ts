@@ -96,11 +96,20 @@ export async function startAgent(
 }
 
 /** Registered, enrolled and dialling. */
-export async function someNode(app: TestApp, token: string, wish: { create?: Partial<BodyInput<typeof edges.create>>; facts?: Partial<NodeFacts>; answers?: Parameters<typeof startAgent>[2]; version?: string } = {}): Promise<TestAgent> {
+export async function someNode(
+  app: TestApp,
+  token: string,
+  wish: { create?: Partial<BodyInput<typeof edges.create>>; facts?: Partial<NodeFacts>; answers?: Parameters<typeof startAgent>[2]; version?: string } = {},
+): Promise<TestAgent> {
   const { edge, enrolment } = await register(app, token, wish.create)
   const privateKey = newPrivateKey()
   const publicKey = publicKeyOf(privateKey)
-  const { edge_id, server_public_key } = await call(app, enrolments.enrol, { body: { token: enrolment.token, public_key: publicKey, version: wish.version ?? '0.1.0' } })
-  const { said, stop } = await startAgent(app, { edgeId: edge_id, privateKey, serverKey: server_public_key }, wish.answers, { ...(wish.facts && { facts: wish.facts }), ...(wish.version !== undefined && { version: wish.version }) })
+  const { edge_id, server_public_key } = await call(app, enrolments.enrol, {
+    body: { token: enrolment.token, public_key: publicKey, version: wish.version ?? '0.1.0' },
+  })
+  const { said, stop } = await startAgent(app, { edgeId: edge_id, privateKey, serverKey: server_public_key }, wish.answers, {
+    ...(wish.facts && { facts: wish.facts }),
+    ...(wish.version !== undefined && { version: wish.version }),
+  })
   return { edge, enrolment, privateKey, publicKey, said, stop }
 }

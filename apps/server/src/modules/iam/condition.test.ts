@@ -21,10 +21,22 @@ const somewhere = { params: { id: randomUUID() }, body: {} }
 describe('conditions of a real call', () => {
   it('a second factor, and how long ago it was proved', async () => {
     const member = await someone(app, { kind: 4, roles: ['TENANT'], organisation: (await someone(app)).bp_id })
-    await keeping(app).give(admin, await keeping(app).makePolicy(admin, [deny('nextstack.vm.stop', { Condition: { NumericGreaterThan: { 'zs:MfaAge': 900 } } }), deny('nextstack.vm.stop', { Condition: { BoolIfExists: { 'zs:MfaPresent': 'false' } } })]), { user_id: member.id })
+    await keeping(app).give(
+      admin,
+      await keeping(app).makePolicy(admin, [
+        deny('nextstack.vm.stop', { Condition: { NumericGreaterThan: { 'zs:MfaAge': 900 } } }),
+        deny('nextstack.vm.stop', { Condition: { BoolIfExists: { 'zs:MfaPresent': 'false' } } }),
+      ]),
+      { user_id: member.id },
+    )
     const provedAgo = async (seconds: number | null): Promise<boolean> => {
       const session = { ...member, ...(await signIn(app, member)) }
-      if (seconds !== null) await app.platform.db.updateTable('sessions').set({ second_factor_at: new Date(Date.now() - seconds * 1000) }).where('user_id', '=', member.id).execute()
+      if (seconds !== null)
+        await app.platform.db
+          .updateTable('sessions')
+          .set({ second_factor_at: new Date(Date.now() - seconds * 1000) })
+          .where('user_id', '=', member.id)
+          .execute()
       return isDenied(app, session, vms.stop, somewhere)
     }
     expect([await provedAgo(null), await provedAgo(5), await provedAgo(1000)]).toEqual([true, false, true])
@@ -32,9 +44,19 @@ describe('conditions of a real call', () => {
 
   it('an address, as the trusted proxy tells it and nobody else', async () => {
     const member = await someone(app)
-    await keeping(app).give(admin, await keeping(app).makePolicy(admin, [deny('nextstack.vm.list', { Condition: { NotIpAddress: { 'zs:SourceIp': '192.0.2.0/24' } } })]), { user_id: member.id })
+    await keeping(app).give(
+      admin,
+      await keeping(app).makePolicy(admin, [deny('nextstack.vm.list', { Condition: { NotIpAddress: { 'zs:SourceIp': '192.0.2.0/24' } } })]),
+      { user_id: member.id },
+    )
     const from = async (forwarded: string): Promise<number> =>
-      (await app.http.inject({ url: vms.list.path, remoteAddress: '10.0.0.1', headers: { authorization: `Bearer ${member.token}`, 'x-forwarded-for': forwarded } })).statusCode
+      (
+        await app.http.inject({
+          url: vms.list.path,
+          remoteAddress: '10.0.0.1',
+          headers: { authorization: `Bearer ${member.token}`, 'x-forwarded-for': forwarded },
+        })
+      ).statusCode
     expect([await from('192.0.2.7'), await from('198.51.100.7')]).toEqual([200, 403])
     // What the client itself wrote stands before what the proxy saw.
     expect(await from('192.0.2.7, 198.51.100.7')).toBe(403)
@@ -45,7 +67,10 @@ describe('conditions of a real call', () => {
     const member = await someone(app)
     const hour = 3_600_000
     const at = (ms: number): string => new Date(Date.now() + ms).toISOString()
-    const denying = async (from: number, to: number) => keeping(app).makePolicy(admin, [deny('nextstack.vm.list', { Condition: { DateGreaterThan: { 'zs:CurrentTime': at(from) }, DateLessThan: { 'zs:CurrentTime': at(to) } } })])
+    const denying = async (from: number, to: number) =>
+      keeping(app).makePolicy(admin, [
+        deny('nextstack.vm.list', { Condition: { DateGreaterThan: { 'zs:CurrentTime': at(from) }, DateLessThan: { 'zs:CurrentTime': at(to) } } }),
+      ])
     await keeping(app).give(admin, await denying(hour, 2 * hour), { user_id: member.id })
     expect(await isDenied(app, member, vms.list)).toBe(false)
     await keeping(app).give(admin, await denying(-hour, hour), { user_id: member.id })
@@ -54,7 +79,11 @@ describe('conditions of a real call', () => {
 
   it('when and how one signed in', async () => {
     const member = await someone(app)
-    const old = await keeping(app).makePolicy(admin, [deny('nextstack.vm.list', { Condition: { DateGreaterThan: { 'zs:TokenIssueTime': new Date(Date.now() + 60_000).toISOString() } } }), allow('nextstack.vm.list'), deny('nextstack.vm.get', { Condition: { StringEquals: { 'zs:AuthenticatedBy': 'password' } } })])
+    const old = await keeping(app).makePolicy(admin, [
+      deny('nextstack.vm.list', { Condition: { DateGreaterThan: { 'zs:TokenIssueTime': new Date(Date.now() + 60_000).toISOString() } } }),
+      allow('nextstack.vm.list'),
+      deny('nextstack.vm.get', { Condition: { StringEquals: { 'zs:AuthenticatedBy': 'password' } } }),
+    ])
     await keeping(app).give(admin, old, { user_id: member.id })
     expect([await isDenied(app, member, vms.list), await isDenied(app, member, vms.get, somewhere)]).toEqual([false, true])
   })
@@ -76,7 +105,11 @@ describe('tags', () => {
     const unbind = (...ids: string[]) => isDenied(app, member, edges.unbind, { body: { ids } })
     expect([await unbind(test.id), await unbind(test.id, production.id)]).toEqual([false, true])
     const mark = (body: object) => isDenied(app, member, edges.mark, { params: { id: test.id }, body })
-    expect([await mark({ labels: [{ key: 'env', value: 'production' }] }), await mark({ labels: [{ key: 'env', value: 'staging' }] }), await mark({ taints: [] })]).toEqual([true, false, false])
+    expect([
+      await mark({ labels: [{ key: 'env', value: 'production' }] }),
+      await mark({ labels: [{ key: 'env', value: 'staging' }] }),
+      await mark({ taints: [] }),
+    ]).toEqual([true, false, false])
     expect(await isDenied(app, member, edges.create, { body: { name: '另一台', labels: [{ key: 'env', value: 'production' }] } })).toBe(true)
     // The next request sees what the last one made of it.
     await call(app, edges.mark, { token: admin.token, params: { id: test.id }, body: { labels: [{ key: 'env', value: 'production' }] } })
@@ -84,6 +117,7 @@ describe('tags', () => {
     // What is nobody's, or another's, has no tags that would tell of it.
     const stranger = await someone(app)
     await keeping(app).give(admin, await keeping(app).makePolicy(admin, document), { user_id: stranger.id })
-    for (const id of [production.id, randomUUID(), 'none']) expect(await refused(app, edges.update, { token: stranger.token, params: { id }, body: { name: '改名' } })).toMatchObject({ status: 404 })
+    for (const id of [production.id, randomUUID(), 'none'])
+      expect(await refused(app, edges.update, { token: stranger.token, params: { id }, body: { name: '改名' } })).toMatchObject({ status: 404 })
   })
 })

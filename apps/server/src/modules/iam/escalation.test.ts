@@ -34,13 +34,28 @@ const company = async () => {
   const boss = await someone(app)
   return { boss, member: await someone(app, { kind: 4, organisation: boss.bp_id }) }
 }
-const projectOf = async (bpId: string | null): Promise<{ id: string }> => app.platform.db.selectFrom('projects').select('id').where('bp_id', '=', bpId).executeTakeFirstOrThrow()
+const projectOf = async (bpId: string | null): Promise<{ id: string }> =>
+  app.platform.db.selectFrom('projects').select('id').where('bp_id', '=', bpId).executeTakeFirstOrThrow()
 
-const tables = ['policies', 'policy_versions', 'policy_grants', 'policy_boundaries', 'roles', 'role_members', 'user_roles', 'projects', 'project_members', 'users', 'invitations'] as const
+const tables = [
+  'policies',
+  'policy_versions',
+  'policy_grants',
+  'policy_boundaries',
+  'roles',
+  'role_members',
+  'user_roles',
+  'projects',
+  'project_members',
+  'users',
+  'invitations',
+] as const
 const allThereIs = async (): Promise<string> => {
   const found: string[] = []
   for (const table of tables) {
-    const { rows } = await sql<{ rows: string | null }>`select string_agg(t::text, E'\n' order by t::text) as rows from ${sql.table(table)} as t`.execute(app.platform.db)
+    const { rows } = await sql<{ rows: string | null }>`select string_agg(t::text, E'\n' order by t::text) as rows from ${sql.table(table)} as t`.execute(
+      app.platform.db,
+    )
     found.push(`${table}: ${rows[0]?.rows ?? ''}`)
   }
   return found.join('\n')
@@ -113,9 +128,18 @@ describe('nobody gives himself more', () => {
     // Nor may somebody else what he may not, where he takes a denial from that one.
     const onMember = await by().give(system, await by().makePolicy(boss, [deny('nextstack.vm.delete')]), { user_id: member.id })
     await attempt(boss, grants.delete, { params: { id: onMember.id } }, 91106)
-    await attempt(boss, policies.addVersion, { params: { id: onMember.policy.id }, body: { document: policyOf(allow('nextstack.vm.list')), default: true } }, 91106)
+    await attempt(
+      boss,
+      policies.addVersion,
+      { params: { id: onMember.policy.id }, body: { document: policyOf(allow('nextstack.vm.list')), default: true } },
+      91106,
+    )
     // A denial that stays is no obstacle to another.
-    await call(app, policies.addVersion, { token: boss.token, params: { id: onMember.policy.id }, body: { document: policyOf(deny('nextstack.vm.delete'), deny('nextstack.vm.rebuild')), default: true } })
+    await call(app, policies.addVersion, {
+      token: boss.token,
+      params: { id: onMember.policy.id },
+      body: { document: policyOf(deny('nextstack.vm.delete'), deny('nextstack.vm.rebuild')), default: true },
+    })
     expect(await isDenied(app, member, vms.delete, { params: { id: boss.id } })).toBe(true)
     // What the platform laid on a role of his own organisation stays with who is in it.
     const role = await by().makeRole(boss)
@@ -134,7 +158,11 @@ describe('nobody gives himself more', () => {
     const wide = await by().makePolicy(admin, [allow('*')])
     await by().bound(admin, { user_id: boss.id }, narrow)
     await by().bound(admin, { user_id: member.id }, narrow)
-    for (const [what, id] of [[boundaries.setOfUser, boss.id], [boundaries.setOfUser, member.id], [boundaries.setOfOrganisation, boss.bp_id ?? '']] as const) {
+    for (const [what, id] of [
+      [boundaries.setOfUser, boss.id],
+      [boundaries.setOfUser, member.id],
+      [boundaries.setOfOrganisation, boss.bp_id ?? ''],
+    ] as const) {
       for (const policy_id of [null, wide.id]) await attempt(boss, what, { params: { id }, body: { policy_id } }, 3000)
     }
     await attempt(boss, policies.addVersion, { params: { id: narrow.id }, body: { document: policyOf(allow('*')), default: true } }, 3000)
@@ -155,8 +183,15 @@ describe('nobody gives himself more', () => {
 
   it('by moving to another organisation, or by being another kind', async () => {
     const [{ boss }, { boss: other }] = [await company(), await company()]
-    await call(app, users.updateCurrent, { token: boss.token, body: { nickname: '我', description: '', bp_id: other.bp_id, kind: 0, roles: ['ADMIN'] } as never })
-    await call(app, users.update, { token: boss.token, params: { id: boss.id }, body: { nickname: '我', description: '', phone: boss.phone, email: boss.email, bp_id: other.bp_id, kind: 0 } as never })
+    await call(app, users.updateCurrent, {
+      token: boss.token,
+      body: { nickname: '我', description: '', bp_id: other.bp_id, kind: 0, roles: ['ADMIN'] } as never,
+    })
+    await call(app, users.update, {
+      token: boss.token,
+      params: { id: boss.id },
+      body: { nickname: '我', description: '', phone: boss.phone, email: boss.email, bp_id: other.bp_id, kind: 0 } as never,
+    })
     expect(await call(app, users.current, { token: boss.token })).toMatchObject({ bp_id: boss.bp_id, kind: 2, permissions: [{ role: 'TENANT_ADMIN' }] })
     const foreignRole = await by().makeRole(other)
     await attempt(boss, customRoles.addMember, { params: { id: foreignRole.id }, body: { user_id: boss.id } }, 90006)
@@ -171,7 +206,14 @@ describe('nobody gives himself more', () => {
     await app.platform.db.updateTable('users').set({ name: '*' }).where('id', '=', star.id).execute()
     const role = await by().makeRole(admin, { bp_id: boss.bp_id })
     // oxlint-disable-next-line no-template-curly-in-string
-    await by().give(admin, await by().makePolicy(admin, [allow('nextstack.vm.list', { Condition: { StringLike: { 'zs:AuthenticatedBy': '${zs:UserName}' } } }), allow('nextstack.vm.get', { Resource: 'zrn:nextstack:*:vm/${zs:UserName}' })]), { role_id: role.id })
+    await by().give(
+      admin,
+      await by().makePolicy(admin, [
+        allow('nextstack.vm.list', { Condition: { StringLike: { 'zs:AuthenticatedBy': '${zs:UserName}' } } }),
+        allow('nextstack.vm.get', { Resource: 'zrn:nextstack:*:vm/${zs:UserName}' }),
+      ]),
+      { role_id: role.id },
+    )
     await by().addMember(admin, role, star.id)
     expect(await isDenied(app, star, vms.list)).toBe(true)
     expect(await isDenied(app, star, vms.get, { params: { id: boss.id } })).toBe(true)
@@ -181,7 +223,8 @@ describe('nobody gives himself more', () => {
 describe('nobody gets more by way of others', () => {
   it('whom he makes or invites with a role that has more', async () => {
     const { boss } = await company()
-    for (const roles of [['ADMIN'], ['OPERATION_SUPPORTER']]) await attempt(boss, users.create, { body: { username: someName(), roles } }, roles[0] === 'ADMIN' ? 91014 : 91107)
+    for (const roles of [['ADMIN'], ['OPERATION_SUPPORTER']])
+      await attempt(boss, users.create, { body: { username: someName(), roles } }, roles[0] === 'ADMIN' ? 91014 : 91107)
     await attempt(boss, users.create, { body: { username: someName(), kind: 1 } }, 91107)
     await attempt(boss, users.create, { body: { username: someName(), kind: 0 } }, 90001)
     await attempt(boss, invitations.create, { body: { role: 'ADMIN' } }, 90001)
@@ -231,7 +274,8 @@ describe('nobody gets more by way of others', () => {
   })
 
   it('who set the platform up: he is out of reach', async () => {
-    for (const action of ['resetPassword', 'disable', 'resetSecondFactor']) await attempt(admin, users.action, { params: { id: system.id }, body: { action } }, 3000)
+    for (const action of ['resetPassword', 'disable', 'resetSecondFactor'])
+      await attempt(admin, users.action, { params: { id: system.id }, body: { action } }, 3000)
     await attempt(admin, users.update, { params: { id: system.id }, body: { nickname: '', description: '', phone: somePhone(), email: null } }, 3000)
     await attempt(admin, users.delete, { params: { id: system.id } }, 3000)
     const { boss } = await company()

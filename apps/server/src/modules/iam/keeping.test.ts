@@ -26,11 +26,16 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 const name = () => `n-${randomUUID()}`
-const makeUserBy = (by: SignedIn, more: Partial<BodyInput<typeof users.create>> = {}) => call(app, users.create, { token: by.token, body: { username: name(), ...more } })
-const act = (by: SignedIn, id: string, action: BodyInput<typeof users.action>['action']) => call(app, users.action, { token: by.token, params: { id }, body: { action } })
+const makeUserBy = (by: SignedIn, more: Partial<BodyInput<typeof users.create>> = {}) =>
+  call(app, users.create, { token: by.token, body: { username: name(), ...more } })
+const act = (by: SignedIn, id: string, action: BodyInput<typeof users.action>['action']) =>
+  call(app, users.action, { token: by.token, params: { id }, body: { action } })
 const alive = async (who: SignedIn): Promise<boolean> => (await send(app, users.current, { token: who.token })).status === 200
 const denyDeletion = async (who: Person): Promise<void> => {
-  const policy = await call(app, policies.create, { token: admin.token, body: { name: name(), document: { Version: policyLanguage, Statement: [{ Effect: 'Deny', Action: 'nextstack.vm.delete', Resource: '*' }] } } })
+  const policy = await call(app, policies.create, {
+    token: admin.token,
+    body: { name: name(), document: { Version: policyLanguage, Statement: [{ Effect: 'Deny', Action: 'nextstack.vm.delete', Resource: '*' }] } },
+  })
   await call(app, grants.create, { token: admin.token, body: { policy_id: policy.id, user_id: who.id } })
 }
 
@@ -44,18 +49,37 @@ describe('users', () => {
     expect(await refused(app, projects.list, { token })).toMatchObject({ code: 91001 })
     await call(app, users.changePassword, { token, body: { old_password: one_time_password, password: 'Mine-alone-7' } })
     expect((await call(app, projects.list, { token })).items.map((project) => project.name)).toEqual(['default'])
-    expect(await call(app, users.get, { token: boss.token, params: { id: user.id } })).toMatchObject({ id: user.id, must_change_password: false, frozen_until: null, projects: [{ name: 'default' }], built_in_roles: ['TENANT'], custom_roles: [], boundary: null })
-    expect(await refused(app, users.create, { token: boss.token, body: { username: user.name } })).toMatchObject({ code: 91002, fields: [{ field: 'username' }] })
-    expect(await refused(app, users.create, { token: boss.token, body: { username: name(), phone } })).toMatchObject({ code: 91003, fields: [{ field: 'phone' }] })
+    expect(await call(app, users.get, { token: boss.token, params: { id: user.id } })).toMatchObject({
+      id: user.id,
+      must_change_password: false,
+      frozen_until: null,
+      projects: [{ name: 'default' }],
+      built_in_roles: ['TENANT'],
+      custom_roles: [],
+      boundary: null,
+    })
+    expect(await refused(app, users.create, { token: boss.token, body: { username: user.name } })).toMatchObject({
+      code: 91002,
+      fields: [{ field: 'username' }],
+    })
+    expect(await refused(app, users.create, { token: boss.token, body: { username: name(), phone } })).toMatchObject({
+      code: 91003,
+      fields: [{ field: 'phone' }],
+    })
     expect(await refused(app, users.create, { token: boss.token, body: { username: '13912345678' } })).toMatchObject({ code: 1111 })
   })
 
   it('belong where their kind says', async () => {
     const boss = await someone(app)
     expect((await makeUserBy(admin, { kind: 1 })).user).toMatchObject({ kind: 1, bp_id: null, permissions: [{ role: 'ADMIN' }] })
-    expect((await makeUserBy(admin, { kind: 2, bp_id: boss.bp_id })).user).toMatchObject({ kind: 2, bp_id: boss.bp_id, permissions: [{ role: 'TENANT_ADMIN' }] })
+    expect((await makeUserBy(admin, { kind: 2, bp_id: boss.bp_id })).user).toMatchObject({
+      kind: 2,
+      bp_id: boss.bp_id,
+      permissions: [{ role: 'TENANT_ADMIN' }],
+    })
     expect((await makeUserBy(admin, { kind: 4, roles: ['PROVIDER'] })).user).toMatchObject({ bp_id: null, permissions: [{ role: 'PROVIDER' }] })
-    const refusal = (body: Partial<BodyInput<typeof users.create>>, by = admin) => refused(app, users.create, { token: by.token, body: { username: name(), ...body } })
+    const refusal = (body: Partial<BodyInput<typeof users.create>>, by = admin) =>
+      refused(app, users.create, { token: by.token, body: { username: name(), ...body } })
     expect(await refusal({ kind: 1, bp_id: boss.bp_id })).toMatchObject({ code: 91014, fields: [{ field: 'bp_id' }] })
     expect(await refusal({ kind: 4 })).toMatchObject({ code: 91014 })
     expect(await refusal({ kind: 4, bp_id: boss.bp_id, roles: ['ADMIN'] })).toMatchObject({ code: 91014, fields: [{ field: 'roles' }] })
@@ -72,14 +96,22 @@ describe('users', () => {
     const [member, supporter] = [await someone(app, { kind: 4, organisation: boss.bp_id }), await someone(app, { kind: 4, organisation: boss.bp_id })]
     const role = await call(app, customRoles.create, { token: admin.token, body: { name: name(), base: 'OPERATION_SUPPORTER' } })
     await call(app, customRoles.addMember, { token: admin.token, params: { id: role.id }, body: { user_id: supporter.id } })
-    const found = async (filter: QueryInput<typeof users.list>) => (await call(app, users.list, { token: boss.token, query: filter })).items.map(({ id }) => id).toSorted()
+    const found = async (filter: QueryInput<typeof users.list>) =>
+      (await call(app, users.list, { token: boss.token, query: filter })).items.map(({ id }) => id).toSorted()
     expect(await found({ role: 'TENANT_ADMIN' })).toEqual([boss.id])
     expect(await found({ role: 'TENANT' })).toEqual([member.id, supporter.id].toSorted())
     expect(await found({ role: 'OPERATION_SUPPORTER' })).toEqual([supporter.id])
-    const policy = await call(app, policies.create, { token: admin.token, body: { name: name(), document: { Version: policyLanguage, Statement: [{ Effect: 'Allow', Action: '*', Resource: '*' }] } } })
+    const policy = await call(app, policies.create, {
+      token: admin.token,
+      body: { name: name(), document: { Version: policyLanguage, Statement: [{ Effect: 'Allow', Action: '*', Resource: '*' }] } },
+    })
     await call(app, boundaries.setOfUser, { token: admin.token, params: { id: member.id }, body: { policy_id: policy.id } })
     expect((await call(app, users.get, { token: boss.token, params: { id: member.id } })).boundary).toEqual({ id: policy.id, name: policy.name })
-    expect(await call(app, users.get, { token: boss.token, params: { id: supporter.id } })).toMatchObject({ built_in_roles: ['TENANT'], custom_roles: [{ id: role.id }], boundary: null })
+    expect(await call(app, users.get, { token: boss.token, params: { id: supporter.id } })).toMatchObject({
+      built_in_roles: ['TENANT'],
+      custom_roles: [{ id: role.id }],
+      boundary: null,
+    })
   })
 
   it('are disabled, signed out, unfrozen and given a new password at once', async () => {
@@ -131,7 +163,13 @@ describe('users', () => {
   it('of another organisation do not exist', async () => {
     const [boss, stranger] = [await someone(app), await someone(app)]
     const to = { token: boss.token, params: { id: stranger.id } }
-    for (const [what, input] of [[users.get, {}], [users.sessions, {}], [users.update, { body: { nickname: '', description: '', phone: null, email: null } }], [users.action, { body: { action: 'disable' } }], [users.delete, {}]] as const) {
+    for (const [what, input] of [
+      [users.get, {}],
+      [users.sessions, {}],
+      [users.update, { body: { nickname: '', description: '', phone: null, email: null } }],
+      [users.action, { body: { action: 'disable' } }],
+      [users.delete, {}],
+    ] as const) {
       expect((await send(app, what, { ...to, ...input })).status, what.id).toBe(404)
     }
     expect(await alive(stranger)).toBe(true)
@@ -142,7 +180,13 @@ describe('users', () => {
     const peer = await makeUser(app, { kind: 2, organisation: boss.bp_id })
     await denyDeletion(boss)
     expect(await refused(app, users.action, { token: boss.token, params: { id: peer.id }, body: { action: 'resetPassword' } })).toMatchObject({ code: 91106 })
-    expect(await refused(app, users.update, { token: boss.token, params: { id: peer.id }, body: { nickname: '', description: '', phone: somePhone(), email: null } })).toMatchObject({ code: 91106 })
+    expect(
+      await refused(app, users.update, {
+        token: boss.token,
+        params: { id: peer.id },
+        body: { nickname: '', description: '', phone: somePhone(), email: null },
+      }),
+    ).toMatchObject({ code: 91106 })
     expect(await refused(app, users.create, { token: boss.token, body: { username: name() } })).toMatchObject({ code: 91106 })
     expect(await refused(app, invitations.create, { token: boss.token, body: {} })).toMatchObject({ code: 91106 })
     // Nor himself, nor who set the platform up.
@@ -160,7 +204,12 @@ describe('users', () => {
       await other.platform.db.updateTable('users').set({ status: 'disabled' }).where('kind', '=', 0).execute()
       const disable = (by: SignedIn, id: string) => send(other, users.action, { token: by.token, params: { id }, body: { action: 'disable' } })
       await Promise.all([disable(one, two.id), disable(two, one.id)])
-      const { left } = await other.platform.db.selectFrom('users').select((select) => select.fn.countAll<number>().as('left')).where('kind', '<=', 1).where('status', '=', 'active').executeTakeFirstOrThrow()
+      const { left } = await other.platform.db
+        .selectFrom('users')
+        .select((select) => select.fn.countAll<number>().as('left'))
+        .where('kind', '<=', 1)
+        .where('status', '=', 'active')
+        .executeTakeFirstOrThrow()
       expect(left).toBe(1)
     } finally {
       await other.close()
@@ -172,9 +221,15 @@ describe('organisations', () => {
   it('are made with a project, renamed, frozen with all their people at once, and thawed', async () => {
     const made = await call(app, organisations.create, { token: admin.token, body: { name: `org-${randomUUID()}`, description: '算力' } })
     expect(made).toMatchObject({ kind: 'company', status: 'active', user_count: 0, project_count: 1, administrators: [], boundary: null, description: '算力' })
-    expect(await refused(app, organisations.create, { token: admin.token, body: { name: made.name } })).toMatchObject({ code: 91013, fields: [{ field: 'name' }] })
+    expect(await refused(app, organisations.create, { token: admin.token, body: { name: made.name } })).toMatchObject({
+      code: 91013,
+      fields: [{ field: 'name' }],
+    })
     const boss = await someone(app, { kind: 2, organisation: made.id })
-    expect(await call(app, organisations.get, { token: boss.token, params: { id: made.id } })).toMatchObject({ user_count: 1, administrators: [{ id: boss.id }] })
+    expect(await call(app, organisations.get, { token: boss.token, params: { id: made.id } })).toMatchObject({
+      user_count: 1,
+      administrators: [{ id: boss.id }],
+    })
     expect(await refused(app, organisations.get, { token: (await someone(app)).token, params: { id: made.id } })).toMatchObject({ status: 404 })
     const to = { token: admin.token, params: { id: made.id } }
     expect(await call(app, organisations.action, { ...to, body: { action: 'freeze' } })).toMatchObject({ status: 'frozen' })
@@ -182,10 +237,19 @@ describe('organisations', () => {
     await expect(signIn(app, boss)).rejects.toThrow('91012')
     await call(app, organisations.action, { ...to, body: { action: 'unfreeze' } })
     expect((await signIn(app, boss)).token).toBeTruthy()
-    const policy = await call(app, policies.create, { token: admin.token, body: { name: name(), document: { Version: policyLanguage, Statement: [{ Effect: 'Allow', Action: '*', Resource: '*' }] } } })
+    const policy = await call(app, policies.create, {
+      token: admin.token,
+      body: { name: name(), document: { Version: policyLanguage, Statement: [{ Effect: 'Allow', Action: '*', Resource: '*' }] } },
+    })
     await call(app, boundaries.setOfOrganisation, { ...to, body: { policy_id: policy.id } })
-    expect(await call(app, organisations.update, { ...to, body: { name: `${made.name}-2` } })).toMatchObject({ name: `${made.name}-2`, description: '', boundary: { id: policy.id } })
-    expect(await refused(app, organisations.action, { token: admin.token, params: { id: randomUUID() }, body: { action: 'freeze' } })).toMatchObject({ status: 404 })
+    expect(await call(app, organisations.update, { ...to, body: { name: `${made.name}-2` } })).toMatchObject({
+      name: `${made.name}-2`,
+      description: '',
+      boundary: { id: policy.id },
+    })
+    expect(await refused(app, organisations.action, { token: admin.token, params: { id: randomUUID() }, body: { action: 'freeze' } })).toMatchObject({
+      status: 404,
+    })
   })
 })
 
@@ -227,7 +291,11 @@ describe('invitations', () => {
     expect(await refused(app, invitations.look, { params: { token: foreign.token } })).toMatchObject({ code: 1183 })
     await call(app, organisations.action, { token: admin.token, params: { id: boss.bp_id ?? '' }, body: { action: 'unfreeze' } })
     expect((await call(app, invitations.look, { params: { token: foreign.token } })).role).toBe('TENANT')
-    await app.platform.db.updateTable('invitations').set({ expires_at: new Date(0) }).where('id', '=', foreign.id).execute()
+    await app.platform.db
+      .updateTable('invitations')
+      .set({ expires_at: new Date(0) })
+      .where('id', '=', foreign.id)
+      .execute()
     expect(await refused(app, invitations.look, { params: { token: foreign.token } })).toMatchObject({ code: 1183 })
     expect(await refused(app, invitations.create, { token: admin.token, body: {} })).toMatchObject({ code: 91014, fields: [{ field: 'bp_id' }] })
   })
@@ -239,8 +307,14 @@ describe('projects', () => {
     const member = await someone(app, { kind: 4, organisation: boss.bp_id })
     const made = await call(app, keptProjects.create, { token: boss.token, body: { name: '训练', key: 'train' } })
     expect(made).toMatchObject({ bp_id: boss.bp_id, member_count: 0 })
-    expect(await refused(app, keptProjects.create, { token: boss.token, body: { name: '训练', key: 'other' } })).toMatchObject({ code: 3001, fields: [{ field: 'name' }] })
-    expect(await refused(app, keptProjects.create, { token: boss.token, body: { name: '推理', key: 'train' } })).toMatchObject({ code: 91115, fields: [{ field: 'key' }] })
+    expect(await refused(app, keptProjects.create, { token: boss.token, body: { name: '训练', key: 'other' } })).toMatchObject({
+      code: 3001,
+      fields: [{ field: 'name' }],
+    })
+    expect(await refused(app, keptProjects.create, { token: boss.token, body: { name: '推理', key: 'train' } })).toMatchObject({
+      code: 91115,
+      fields: [{ field: 'key' }],
+    })
     const to = { token: boss.token, params: { id: made.id } }
     await call(app, keptProjects.addMember, { ...to, body: { user_id: member.id } })
     expect((await call(app, keptProjects.members, to)).items).toMatchObject([{ id: member.id }])
@@ -261,17 +335,26 @@ describe('projects', () => {
   it('of others are not there, nor their people', async () => {
     const [boss, stranger] = [await someone(app), await someone(app)]
     const foreign = await call(app, keptProjects.create, { token: stranger.token, body: { name: '训练', key: 'train' } })
-    for (const what of [keptProjects.get, keptProjects.contents, keptProjects.members, keptProjects.delete]) expect((await send(app, what, { token: boss.token, params: { id: foreign.id } })).status).toBe(404)
+    for (const what of [keptProjects.get, keptProjects.contents, keptProjects.members, keptProjects.delete])
+      expect((await send(app, what, { token: boss.token, params: { id: foreign.id } })).status).toBe(404)
     const own = await call(app, keptProjects.create, { token: boss.token, body: { name: '训练', key: 'train' } })
-    expect(await refused(app, keptProjects.addMember, { token: boss.token, params: { id: own.id }, body: { user_id: stranger.id } })).toMatchObject({ status: 404, fields: [{ field: 'user_id' }] })
-    expect(await refused(app, keptProjects.addMember, { token: admin.token, params: { id: own.id }, body: { user_id: stranger.id } })).toMatchObject({ code: 91113 })
+    expect(await refused(app, keptProjects.addMember, { token: boss.token, params: { id: own.id }, body: { user_id: stranger.id } })).toMatchObject({
+      status: 404,
+      fields: [{ field: 'user_id' }],
+    })
+    expect(await refused(app, keptProjects.addMember, { token: admin.token, params: { id: own.id }, body: { user_id: stranger.id } })).toMatchObject({
+      code: 91113,
+    })
   })
 
   it('with what denies something are not left by oneself', async () => {
     const boss = await someone(app)
     const project = await call(app, keptProjects.create, { token: boss.token, body: { name: '训练', key: 'train' } })
     await call(app, keptProjects.addMember, { token: boss.token, params: { id: project.id }, body: { user_id: boss.id } })
-    const policy = await call(app, policies.create, { token: admin.token, body: { name: name(), document: { Version: policyLanguage, Statement: [{ Effect: 'Deny', Action: 'nextstack.vm.delete', Resource: '*' }] } } })
+    const policy = await call(app, policies.create, {
+      token: admin.token,
+      body: { name: name(), document: { Version: policyLanguage, Statement: [{ Effect: 'Deny', Action: 'nextstack.vm.delete', Resource: '*' }] } },
+    })
     await call(app, grants.create, { token: admin.token, body: { policy_id: policy.id, project_id: project.id } })
     expect(await refused(app, keptProjects.removeMember, { token: boss.token, params: { id: project.id, user_id: boss.id } })).toMatchObject({ code: 91110 })
   })

@@ -18,7 +18,10 @@ import { createImageUploads } from './image/image.upload.ts'
 import type { QuotaService } from './quota/quota.service.ts'
 
 /** Images: what instances are made from, and how they come and go. */
-export function createImaging(platform: Platform, others: { clouds: CloudService; quotas: QuotaService; catalogue: Catalogue }): {
+export function createImaging(
+  platform: Platform,
+  others: { clouds: CloudService; quotas: QuotaService; catalogue: Catalogue },
+): {
   handlers: readonly Handler[]
   operations: readonly AnyOperation[]
   observer: Observer

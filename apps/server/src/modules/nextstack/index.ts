@@ -55,7 +55,22 @@ import { createVmSync } from './vm/vm.sync.ts'
 import { withVolumes } from './volume/volume.attachments.ts'
 import { forgetNetworks } from './vpc/vpc.store.ts'
 
-export const nextstackMigrations: Migrations = { ...changeMigrations, ...quotaMigrations, ...flavorMigrations, ...vmMigrations, ...keyPairMigrations, ...commandMigrations, ...networkingMigrations, ...storageMigrations, ...hostMigrations, ...gpuMigrations, ...overviewMigrations, ...snapshottingMigrations, ...imageMigrations, ...usageMigrations }
+export const nextstackMigrations: Migrations = {
+  ...changeMigrations,
+  ...quotaMigrations,
+  ...flavorMigrations,
+  ...vmMigrations,
+  ...keyPairMigrations,
+  ...commandMigrations,
+  ...networkingMigrations,
+  ...storageMigrations,
+  ...hostMigrations,
+  ...gpuMigrations,
+  ...overviewMigrations,
+  ...snapshottingMigrations,
+  ...imageMigrations,
+  ...usageMigrations,
+}
 
 /** The nextStack cloud family: whole machines on LXD, Incus or the sandbox. */
 export function createNextstack(
@@ -81,7 +96,11 @@ export function createNextstack(
   const metrics = createMetrics(platform.now)
   const catalogue = createCatalogue(clouds, platform.db)
   const changes = createChanges(platform.bus)
-  const quotas = createQuotas({ db: platform.db, mayMake: others.mayMake, counters: [vmCounter, keyPairCounter, gpuCounter, snapshotCounter, imageCounter, ...networkingCounters, ...storageCounters] })
+  const quotas = createQuotas({
+    db: platform.db,
+    mayMake: others.mayMake,
+    counters: [vmCounter, keyPairCounter, gpuCounter, snapshotCounter, imageCounter, ...networkingCounters, ...storageCounters],
+  })
   const networking = createNetworking(platform, { clouds, quotas })
   const storage = createStorage(platform, { clouds, quotas })
   const members = withVolumes(networking.members)
@@ -96,7 +115,11 @@ export function createNextstack(
   const hostOperations = createHostOperations({ db: platform.db, clouds, instances })
   const hosts = createHosts(platform, { clouds, operations: hostOperations })
   const overview = createOverview(platform)
-  const follower = createFollower({ clouds, observers: [instances, networking.observer, ...storage.observers, snapshotting.observer, imaging.observer, createHostObserver(platform)], log: platform.log })
+  const follower = createFollower({
+    clouds,
+    observers: [instances, networking.observer, ...storage.observers, snapshotting.observer, imaging.observer, createHostObserver(platform)],
+    log: platform.log,
+  })
 
   return {
     publicKeys: { publicKey: (scope, id) => publicKeyOf(platform.db, scope, id), names: (scope) => namesOfKeys(platform.db, scope) },
@@ -123,8 +146,30 @@ export function createNextstack(
     sessionEnded: (gone) => terminals.closeWhere((one) => one.session_id === gone.session_id || one.user_id === gone.user_id),
     serveTerminals: terminals.serve,
     serveUploads: imaging.serveUploads,
-    handlers: [...vmRoutes(vms), ...terminalRoutes(terminals), ...flavorRoutes(createFlavors(platform)), ...keyPairRoutes(createKeyPairs({ db: platform.db, quotas })), ...commandRoutes(commands), ...catalogueRoutes(catalogue), ...quotaRoutes(quotas), ...changeRoutes(changes), ...hostRoutes(hosts), ...overviewRoutes(overview), ...snapshotting.handlers, ...imaging.handlers, ...networking.handlers, ...storage.handlers],
-    operations: [...Object.values(operations), ...Object.values(hostOperations), ...snapshotting.operations, ...imaging.operations, ...networking.operations, ...storage.operations],
+    handlers: [
+      ...vmRoutes(vms),
+      ...terminalRoutes(terminals),
+      ...flavorRoutes(createFlavors(platform)),
+      ...keyPairRoutes(createKeyPairs({ db: platform.db, quotas })),
+      ...commandRoutes(commands),
+      ...catalogueRoutes(catalogue),
+      ...quotaRoutes(quotas),
+      ...changeRoutes(changes),
+      ...hostRoutes(hosts),
+      ...overviewRoutes(overview),
+      ...snapshotting.handlers,
+      ...imaging.handlers,
+      ...networking.handlers,
+      ...storage.handlers,
+    ],
+    operations: [
+      ...Object.values(operations),
+      ...Object.values(hostOperations),
+      ...snapshotting.operations,
+      ...imaging.operations,
+      ...networking.operations,
+      ...storage.operations,
+    ],
     jobs: [seedImageJob, imaging.job, pruneCommandsJob, sampleOverviewJob],
     jobHandlers: [firstImageHandler({ clouds, catalogue, log: platform.log }), imaging.jobHandler, pruneCommandsHandler(platform), overview.jobHandler],
     start: async () => {

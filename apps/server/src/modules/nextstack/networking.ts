@@ -24,11 +24,21 @@ import { vpcRoutes } from './vpc/vpc.routes.ts'
 import { createVpcService } from './vpc/vpc.service.ts'
 import { vpcCounter, vpcMigrations } from './vpc/vpc.store.ts'
 
-export const networkingMigrations: Migrations = { ...securityGroupMigrations, ...vpcMigrations, ...addressMigrations, ...eipPoolMigrations, ...eipMigrations, ...natMigrations }
+export const networkingMigrations: Migrations = {
+  ...securityGroupMigrations,
+  ...vpcMigrations,
+  ...addressMigrations,
+  ...eipPoolMigrations,
+  ...eipMigrations,
+  ...natMigrations,
+}
 export const networkingCounters: readonly QuotaCounter[] = [vpcCounter, securityGroupCounter, eipCounter]
 
 /** Private networks and what guards and leads into them: security groups, NAT gateways, outside addresses. */
-export function createNetworking(platform: Pick<Platform, 'db' | 'operations'>, others: { clouds: CloudService; quotas: QuotaService }): {
+export function createNetworking(
+  platform: Pick<Platform, 'db' | 'operations'>,
+  others: { clouds: CloudService; quotas: QuotaService },
+): {
   handlers: readonly Handler[]
   operations: readonly AnyOperation[]
   observer: Observer

@@ -8,7 +8,15 @@ import type { VmService } from './vm/vm.service.ts'
 import type { VolumeService } from './volume/volume.service.ts'
 
 /** What of instances, volumes and addresses may be paid in advance: the meters are those of `metering.ts`. */
-export const sells = ({ vms, volumes, eips }: { vms: Pick<VmService, 'create' | 'find'>; volumes: Pick<VolumeService, 'create' | 'find'>; eips: Pick<EipService, 'allocate' | 'find'> }): SoldKinds => ({
+export const sells = ({
+  vms,
+  volumes,
+  eips,
+}: {
+  vms: Pick<VmService, 'create' | 'find'>
+  volumes: Pick<VolumeService, 'create' | 'find'>
+  eips: Pick<EipService, 'allocate' | 'find'>
+}): SoldKinds => ({
   vm: {
     call: vmCalls.create,
     make: async (actor, body, recorded) => {
@@ -39,7 +47,12 @@ const vmSold = ({ id, name, bp_id, status, error, cpu_cores, memory_bytes, disk_
   id,
   name,
   bp_id,
-  usage: { 'vm.vcpu': cpu_cores, 'vm.memory': memory_bytes, 'vm.disk': disk_bytes, ...Object.fromEntries(gpus.map(({ model, count }) => [`vm.gpu/${model}`, count])) },
+  usage: {
+    'vm.vcpu': cpu_cores,
+    'vm.memory': memory_bytes,
+    'vm.disk': disk_bytes,
+    ...Object.fromEntries(gpus.map(({ model, count }) => [`vm.gpu/${model}`, count])),
+  },
   state: status === 'creating' ? 'coming' : ['error', 'lost', 'deleting'].includes(status) ? 'broken' : 'there',
   error,
 })

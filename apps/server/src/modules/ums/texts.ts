@@ -30,9 +30,14 @@ const until = (grace: Date | null | undefined): string => (grace == null ? '' : 
 const notices: Readonly<Record<NoticeKind, (organisation: string, values: NoticeValues) => string>> = {
   low: (organisation, { available }) => `组织“${organisation}”的可用余额为${available ?? ''}元，已低于提醒线，请及时充值。`,
   arrears: (organisation, { arrears, grace_until }) => `组织“${organisation}”已欠费${arrears ?? ''}元${until(grace_until)}，请尽快充值。`,
-  suspensionNear: (organisation, { arrears, grace_until }) => `组织“${organisation}”欠费${arrears ?? ''}元${until(grace_until)}，届时正在运行的资源会被停止，请尽快充值。`,
-  suspended: (organisation, { arrears }) => `组织“${organisation}”因欠费${arrears ?? ''}元已暂停服务：正在运行的资源按策略停止，不能启动或新建资源。充值结清后恢复。`,
-  resumed: (organisation, { resume }) => `组织“${organisation}”的欠费已结清，服务已恢复。${resume === true ? '因欠费停止的资源正在自动启动。' : '因欠费停止的资源请自行启动。'}`,
-  budget: (organisation, { budget }) => `组织“${organisation}”的预算“${budget?.name ?? ''}”本月已用${budget?.spent ?? ''}元，达到预算${budget?.amount ?? ''}元的${budget?.percent ?? ''}%。`,
-  budgetForecast: (organisation, { budget }) => `组织“${organisation}”的预算“${budget?.name ?? ''}”预计本月共用${budget?.forecast ?? ''}元（目前已用${budget?.spent ?? ''}元），达到预算${budget?.amount ?? ''}元的${budget?.percent ?? ''}%。`,
+  suspensionNear: (organisation, { arrears, grace_until }) =>
+    `组织“${organisation}”欠费${arrears ?? ''}元${until(grace_until)}，届时正在运行的资源会被停止，请尽快充值。`,
+  suspended: (organisation, { arrears }) =>
+    `组织“${organisation}”因欠费${arrears ?? ''}元已暂停服务：正在运行的资源按策略停止，不能启动或新建资源。充值结清后恢复。`,
+  resumed: (organisation, { resume }) =>
+    `组织“${organisation}”的欠费已结清，服务已恢复。${resume === true ? '因欠费停止的资源正在自动启动。' : '因欠费停止的资源请自行启动。'}`,
+  budget: (organisation, { budget }) =>
+    `组织“${organisation}”的预算“${budget?.name ?? ''}”本月已用${budget?.spent ?? ''}元，达到预算${budget?.amount ?? ''}元的${budget?.percent ?? ''}%。`,
+  budgetForecast: (organisation, { budget }) =>
+    `组织“${organisation}”的预算“${budget?.name ?? ''}”预计本月共用${budget?.forecast ?? ''}元（目前已用${budget?.spent ?? ''}元），达到预算${budget?.amount ?? ''}元的${budget?.percent ?? ''}%。`,
 }

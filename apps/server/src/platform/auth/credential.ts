@@ -13,6 +13,12 @@ export function readCredential(request: Pick<FastifyRequest, 'headers' | 'method
   if (signature === undefined && input === undefined) return authorization?.startsWith('Bearer ') === true ? { token: authorization.slice(7) } : null
   if (authorization !== undefined) throw signatureBesideToken()
   return {
-    signature: readSignature({ method: request.method, scheme: request.protocol, authority: request.host, target: request.raw.url ?? '', rawHeaders: request.raw.rawHeaders }),
+    signature: readSignature({
+      method: request.method,
+      scheme: request.protocol,
+      authority: request.host,
+      target: request.raw.url ?? '',
+      rawHeaders: request.raw.rawHeaders,
+    }),
   }
 }

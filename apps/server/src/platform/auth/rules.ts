@@ -20,16 +20,29 @@ export interface Rules {
 const builtInPolicyId = (role: Role): string => `role:${role}`
 const everybodyPolicyId = 'everybody'
 
-const allowing = (id: string, calls: readonly Call[]): PolicySource => ({ id, document: { Version: policyLanguage, Statement: [{ Effect: 'Allow', Action: calls.map((call) => call.id), Resource: '*' }] } })
+const allowing = (id: string, calls: readonly Call[]): PolicySource => ({
+  id,
+  document: { Version: policyLanguage, Statement: [{ Effect: 'Allow', Action: calls.map((call) => call.id), Resource: '*' }] },
+})
 
-const everybody = allowing(everybodyPolicyId, allCalls.filter(({ access }) => access === 'all'))
-const ofRole = (role: Role): PolicySource => allowing(builtInPolicyId(role), allCalls.filter(({ access, onlyByPolicy }) => access !== 'public' && access !== 'all' && access.includes(role) && !onlyByPolicy.includes(role)))
+const everybody = allowing(
+  everybodyPolicyId,
+  allCalls.filter(({ access }) => access === 'all'),
+)
+const ofRole = (role: Role): PolicySource =>
+  allowing(
+    builtInPolicyId(role),
+    allCalls.filter(({ access, onlyByPolicy }) => access !== 'public' && access !== 'all' && access.includes(role) && !onlyByPolicy.includes(role)),
+  )
 
 /** What the built-in roles allow: the calls that are declared for them, and those for everybody. */
 export const builtInPolicies = (roles: readonly Role[]): readonly PolicySource[] => [everybody, ...roles.map(ofRole)]
 
 /** Whoever runs the platform as a whole: nobody can lock him out. */
-export const unlimited: Rules = { policies: compilePolicies([{ id: 'system', document: { Version: policyLanguage, Statement: [{ Effect: 'Allow', Action: '*', Resource: '*' }] } }]), boundaries: [] }
+export const unlimited: Rules = {
+  policies: compilePolicies([{ id: 'system', document: { Version: policyLanguage, Statement: [{ Effect: 'Allow', Action: '*', Resource: '*' }] } }]),
+  boundaries: [],
+}
 
 /** What policies can be about here, without the services that administrators made. */
 const ownVocabulary: PolicyVocabulary = { actions: allCalls.map(({ id }) => id) }
@@ -65,20 +78,33 @@ export const isDecidedByBody = (rules: Rules, call: Pick<Call, 'id' | 'subjects'
 const prefixed = (prefix: TagPrefix, tags: Tags): Context => Object.fromEntries(Object.entries(tags).map(([key, value]) => [`${prefix}${key}`, value]))
 
 /** About each thing that the call is about; of none it is about the whole kind. */
-export async function decideCall({ rules, bp_id }: Asking, call: Pick<Call, 'id' | 'subjects' | 'requestTags'>, input: { params: unknown; body?: unknown }, context: Context, readTags: ReadTags): Promise<Decision> {
+export async function decideCall(
+  { rules, bp_id }: Asking,
+  call: Pick<Call, 'id' | 'subjects' | 'requestTags'>,
+  input: { params: unknown; body?: unknown },
+  context: Context,
+  readTags: ReadTags,
+): Promise<Decision> {
   const requested = input.body === undefined ? undefined : call.requestTags?.(input.body)
   const about = requested === undefined ? context : { ...context, ...prefixed('zs:RequestTag/', requested) }
   const tagged = asks(rules, call, 'zs:ResourceTag/')
   let decision: Decision | null = null
   for (const { service, type, id } of subjectsOf(call, input)) {
     const tags = tagged && id !== undefined ? prefixed('zs:ResourceTag/', await readTags(`${service}.${type}`, id)) : null
-    decision = decide(rules.policies, rules.boundaries, { action: call.id, resource: resourceName(service, type, bp_id, id), context: tags === null ? about : { ...about, ...tags } })
+    decision = decide(rules.policies, rules.boundaries, {
+      action: call.id,
+      resource: resourceName(service, type, bp_id, id),
+      context: tags === null ? about : { ...about, ...tags },
+    })
     if (decision.outcome !== 'allowed') return decision
   }
   return decision ?? { outcome: 'implicitDeny', by: null }
 }
 
-function subjectsOf(call: Pick<Call, 'id' | 'subjects'>, { params, body }: { params: unknown; body?: unknown }): readonly { service: string; type: string; id?: string | undefined }[] {
+function subjectsOf(
+  call: Pick<Call, 'id' | 'subjects'>,
+  { params, body }: { params: unknown; body?: unknown },
+): readonly { service: string; type: string; id?: string | undefined }[] {
   const named = body === undefined ? [] : (call.subjects?.(body) ?? [])
   if (named.length > 0) {
     return named.map(({ kind, id }) => ({ ...subjectOf({ id: kind }), id }))

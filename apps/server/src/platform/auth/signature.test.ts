@@ -16,11 +16,16 @@ const testRequest: SignedMessage = {
   authority: 'example.com',
   target: '/foo?param=Value&Pet=dog',
   rawHeaders: [
-    'Host', 'example.com',
-    'Date', 'Tue, 20 Apr 2021 02:07:55 GMT',
-    'Content-Type', 'application/json',
-    'Content-Digest', 'sha-512=:WZDPaVn/7XgHaAy8pmojAkGWoRx2UFChF41A2svX+TaPm+AbwAgBWnrIiYllu7BNNyealdVLvRwEmTHWXvJwew==:',
-    'Content-Length', '18',
+    'Host',
+    'example.com',
+    'Date',
+    'Tue, 20 Apr 2021 02:07:55 GMT',
+    'Content-Type',
+    'application/json',
+    'Content-Digest',
+    'sha-512=:WZDPaVn/7XgHaAy8pmojAkGWoRx2UFChF41A2svX+TaPm+AbwAgBWnrIiYllu7BNNyealdVLvRwEmTHWXvJwew==:',
+    'Content-Length',
+    '18',
   ],
 }
 const testBody = Buffer.from('{"hello": "world"}')
@@ -60,7 +65,12 @@ describe('the vectors of RFC 9421', () => {
   })
 
   it('2.5: the base of a request', () => {
-    expect(signatureBase(testRequest, inputOf('sig1=("@method" "@authority" "@path" "content-digest" "content-length" "content-type");created=1618884473;keyid="test-key-rsa-pss"'))).toBe(
+    expect(
+      signatureBase(
+        testRequest,
+        inputOf('sig1=("@method" "@authority" "@path" "content-digest" "content-length" "content-type");created=1618884473;keyid="test-key-rsa-pss"'),
+      ),
+    ).toBe(
       [
         '"@method": POST',
         '"@authority": example.com',
@@ -91,7 +101,10 @@ describe('the vectors of RFC 9421', () => {
 
   it('2.1: fields that come several times, with spaces around, or empty', () => {
     const message = withHeaders('Cache-Control', 'max-age=60', 'X-Empty-Header', '', 'cache-control', '   must-revalidate ')
-    expect(signatureBase(message, inputOf('a=("cache-control" "x-empty-header")')).split('\n').slice(0, 2)).toEqual(['"cache-control": max-age=60, must-revalidate', '"x-empty-header": '])
+    expect(signatureBase(message, inputOf('a=("cache-control" "x-empty-header")')).split('\n').slice(0, 2)).toEqual([
+      '"cache-control": max-age=60, must-revalidate',
+      '"x-empty-header": ',
+    ])
   })
 })
 
@@ -110,7 +123,13 @@ describe('a signature', () => {
   const whole = '"@method" "@target-uri" "content-digest"'
 
   it('is read', () => {
-    expect(readSignature(signed(`a=(${whole});${parameters};expires=1618884500;alg="hmac-sha256";tag="t"`))).toMatchObject({ keyId: 'k', created: 1618884473, expires: 1618884500, nonce: 'n', digest: expect.stringContaining('sha-512=:') })
+    expect(readSignature(signed(`a=(${whole});${parameters};expires=1618884500;alg="hmac-sha256";tag="t"`))).toMatchObject({
+      keyId: 'k',
+      created: 1618884473,
+      expires: 1618884500,
+      nonce: 'n',
+      digest: expect.stringContaining('sha-512=:'),
+    })
     expect(readSignature(signed(`a=("@path" "content-digest" "@query" "@method" "date");${parameters}`))).toMatchObject({ expires: null })
   })
 
@@ -163,7 +182,9 @@ describe('a digest', () => {
   const sha256 = 'sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:'
   const sha512 = testRequest.rawHeaders[7] ?? ''
 
-  it.each([sha256, sha512, `${sha256}, ${sha512}`, `md5=:AAAA:, ${sha256}`])('%s is right (RFC 9530)', (digest) => expect(checkDigest(digest, testBody)).toBeUndefined())
+  it.each([sha256, sha512, `${sha256}, ${sha512}`, `md5=:AAAA:, ${sha256}`])('%s is right (RFC 9530)', (digest) =>
+    expect(checkDigest(digest, testBody)).toBeUndefined(),
+  )
 
   it.each([
     ['another body', sha256, Buffer.from('{"hello": "World"}')],

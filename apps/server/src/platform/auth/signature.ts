@@ -33,7 +33,8 @@ export interface RequestSignature {
   readonly digest: string | null
 }
 
-const invalid = (reason: keyof typeof signatureTexts, values?: Record<string, string>): Refusal => new Refusal('signatureInvalid', { values: { reason: fillText(signatureTexts[reason], values) } })
+const invalid = (reason: keyof typeof signatureTexts, values?: Record<string, string>): Refusal =>
+  new Refusal('signatureInvalid', { values: { reason: fillText(signatureTexts[reason], values) } })
 
 /** All values of a field, as RFC 9421 section 2.1 joins them; null where it is not there. */
 function fieldOf({ rawHeaders }: SignedMessage, name: string): string | null {

@@ -15,10 +15,13 @@ it('outlives connections that the database ends, in the middle of whatever they 
   await other.connect()
   for (let round = 0; round < 20; round++) {
     const busy = Array.from({ length: 12 }, (_, at) =>
-      app.platform.db.transaction().execute(async (tx) => {
-        await sql`select pg_sleep(${at / 400})`.execute(tx)
-        await sql`select 1`.execute(tx)
-      }).catch(() => undefined),
+      app.platform.db
+        .transaction()
+        .execute(async (tx) => {
+          await sql`select pg_sleep(${at / 400})`.execute(tx)
+          await sql`select 1`.execute(tx)
+        })
+        .catch(() => undefined),
     )
     await wait(round)
     await other.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()')
@@ -62,7 +65,14 @@ it('listens again where the answer to `listen` and the end of the connection com
   url.search = ''
   url.host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`
   const heard: string[] = []
-  const listener = await listen(url.href, 'in one piece', 'ear', (message) => heard.push(message), () => undefined, createLog({ LOG_LEVEL: 'silent' }))
+  const listener = await listen(
+    url.href,
+    'in one piece',
+    'ear',
+    (message) => heard.push(message),
+    () => undefined,
+    createLog({ LOG_LEVEL: 'silent' }),
+  )
   await terminate()
   // The second may still hear something that was said before its end.
   await expect.poll(() => listened).toBe(3)

@@ -63,7 +63,9 @@ export async function migrate(db: Db, migrations: Migrations): Promise<string[]>
     const done = new Set((await sql<{ name: string }>`select name from migrations`.execute(tx)).rows.map((row) => row.name))
     const unknown = [...done].filter((name) => !(name in migrations))
     if (unknown.length > 0) throw new Error(`The database is newer than this program: it has ${unknown.join(', ')}`)
-    const todo = Object.keys(migrations).filter((name) => !done.has(name)).sort()
+    const todo = Object.keys(migrations)
+      .filter((name) => !done.has(name))
+      .sort()
     for (const name of todo) {
       await migrations[name]?.(tx)
       await sql`insert into migrations (name) values (${name})`.execute(tx)

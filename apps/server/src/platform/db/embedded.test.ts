@@ -6,7 +6,17 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { DatabaseUnusable, DataDirectoryLocked, embeddedUrl, folderForDatabase, lockDataDirectory, reachableFolder, startEmbeddedPostgres, stopEmbeddedPostgres, type EmbeddedPostgres } from './embedded.ts'
+import {
+  DatabaseUnusable,
+  DataDirectoryLocked,
+  embeddedUrl,
+  folderForDatabase,
+  lockDataDirectory,
+  reachableFolder,
+  startEmbeddedPostgres,
+  stopEmbeddedPostgres,
+  type EmbeddedPostgres,
+} from './embedded.ts'
 
 let folder: string
 const started: EmbeddedPostgres[] = []
@@ -123,7 +133,14 @@ describe('the embedded PostgreSQL', () => {
     for (const times of [1, 2]) {
       const pid = postmaster()
       process.kill(pid, 'SIGKILL')
-      await expect.poll(() => query(postgres, 'select * from kept').then(() => postmaster(), () => pid)).not.toBe(pid)
+      await expect
+        .poll(() =>
+          query(postgres, 'select * from kept').then(
+            () => postmaster(),
+            () => pid,
+          ),
+        )
+        .not.toBe(pid)
       await expect.poll(() => told.filter((message) => message === 'the database runs again')).toHaveLength(times)
     }
     await postgres.stop()
@@ -165,7 +182,14 @@ describe('the embedded PostgreSQL', () => {
     await kill(server)
     // A smart shutdown: it takes nobody any more, and goes when the last one has gone.
     process.kill(pid, 'SIGTERM')
-    await expect.poll(() => query({ url: () => url }, 'select 1').then(() => 'open', (error: pg.DatabaseError) => error.code)).toBe('57P03')
+    await expect
+      .poll(() =>
+        query({ url: () => url }, 'select 1').then(
+          () => 'open',
+          (error: pg.DatabaseError) => error.code,
+        ),
+      )
+      .toBe('57P03')
     const next = start()
     await expect(Promise.race([next.then(() => 'started'), wait(300).then(() => 'waits')])).resolves.toBe('waits')
     await last.end()
@@ -223,7 +247,9 @@ describe('the embedded PostgreSQL', () => {
     await first.stop()
     const version = join(folder, 'database', 'data', 'PG_VERSION')
     writeFileSync(version, '17\n')
-    await expect(start()).rejects.toThrow(new DatabaseUnusable(`${join(folder, 'database', 'data')} holds PostgreSQL 17, this version needs 18: see docs/operations.md, "Upgrade".`))
+    await expect(start()).rejects.toThrow(
+      new DatabaseUnusable(`${join(folder, 'database', 'data')} holds PostgreSQL 17, this version needs 18: see docs/operations.md, "Upgrade".`),
+    )
     writeFileSync(version, '18\n')
     expect(await query(await start(), 'select 1 as n')).toEqual([{ n: 1 }])
   })

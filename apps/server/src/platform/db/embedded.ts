@@ -1,7 +1,21 @@
 import { execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chownSync, cpSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -76,7 +90,11 @@ function takeLock(directory: string, message: string): DataDirectoryLock {
  * @param tell what an administrator should know of it
  * @throws DataDirectoryLocked where another process uses this database, through whatever path
  */
-export async function startEmbeddedPostgres(directory: string, settings: readonly string[] = [], tell: (message: string) => void = () => undefined): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres(
+  directory: string,
+  settings: readonly string[] = [],
+  tell: (message: string) => void = () => undefined,
+): Promise<EmbeddedPostgres> {
   const owner = await databaseOwner()
   const binaries = reachableBinaries(owner)
   const base = reachableFolder(directory, owner)
@@ -183,7 +201,8 @@ function openCluster(base: string, binaries: string, owner: Owner | null) {
       if (answer === 'ready') return
       // What one that starts, stops or recovers will be, shows when that is over.
       if (answer === 'busy') silentUntil = Date.now() + silenceMs
-      else if (Date.now() > silentUntil) throw new DatabaseUnusable(`A PostgreSQL runs on ${data} but does not answer at ${sockets}. End its processes: ${there.join(', ')}`)
+      else if (Date.now() > silentUntil)
+        throw new DatabaseUnusable(`A PostgreSQL runs on ${data} but does not answer at ${sockets}. End its processes: ${there.join(', ')}`)
       await wait(50, undefined, { signal: stopping })
     }
     // Nobody is left, so whoever has the numbers that these name now, PostgreSQL need not fear him.
@@ -205,9 +224,11 @@ function openCluster(base: string, binaries: string, owner: Owner | null) {
     ]
     const flags = options.map((option) => `-c '${option}'`).join(' ')
     const log = join(base, 'postgres.log')
-    await tool('pg_ctl', ['start', '-w', '-t', String(startSeconds), '-D', 'data', '-l', 'postgres.log', '-o', flags]).catch((error: Error & { stderr?: string }) => {
-      throw new DatabaseUnusable(`PostgreSQL did not start: ${error.stderr?.trim() ?? error.message}\n${log} ends:\n${lastLines(log)}`, { cause: error })
-    })
+    await tool('pg_ctl', ['start', '-w', '-t', String(startSeconds), '-D', 'data', '-l', 'postgres.log', '-o', flags]).catch(
+      (error: Error & { stderr?: string }) => {
+        throw new DatabaseUnusable(`PostgreSQL did not start: ${error.stderr?.trim() ?? error.message}\n${log} ends:\n${lastLines(log)}`, { cause: error })
+      },
+    )
   }
 
   return {
@@ -216,15 +237,29 @@ function openCluster(base: string, binaries: string, owner: Owner | null) {
     running: (): boolean => worksIn(postmaster(), realpathSync(data)),
     /** Makes the cluster at the first time. @throws where it is another version's, or its path too long */
     async make(): Promise<void> {
-      if (Buffer.byteLength(sockets) > longestSocketFolder) throw new DatabaseUnusable(`The path of the data directory is too long for a Unix socket: ${sockets}`)
+      if (Buffer.byteLength(sockets) > longestSocketFolder)
+        throw new DatabaseUnusable(`The path of the data directory is too long for a Unix socket: ${sockets}`)
       if (!existsSync(data)) {
         // Made beside and renamed when whole: an interrupted initdb leaves nothing that looks like data.
         rmSync(`${data}.unfinished`, { recursive: true, force: true })
-        await tool('initdb', ['-D', 'data.unfinished', '-U', 'zhisuan', '-A', 'trust', '-E', 'UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--no-instructions'])
+        await tool('initdb', [
+          '-D',
+          'data.unfinished',
+          '-U',
+          'zhisuan',
+          '-A',
+          'trust',
+          '-E',
+          'UTF8',
+          '--locale-provider=builtin',
+          '--builtin-locale=C.UTF-8',
+          '--no-instructions',
+        ])
         renameSync(`${data}.unfinished`, data)
       }
       const version = readFileSync(join(data, 'PG_VERSION'), 'utf8').trim()
-      if (version !== majorVersion) throw new DatabaseUnusable(`${data} holds PostgreSQL ${version}, this version needs ${majorVersion}: see docs/operations.md, "Upgrade".`)
+      if (version !== majorVersion)
+        throw new DatabaseUnusable(`${data} holds PostgreSQL ${version}, this version needs ${majorVersion}: see docs/operations.md, "Upgrade".`)
     },
     async stop(): Promise<void> {
       if (worksIn(postmaster(), realpathSync(data))) await tool('pg_ctl', ['stop', '-D', 'data', '-m', 'fast', '-w', '-t', '60'])
@@ -235,7 +270,9 @@ function openCluster(base: string, binaries: string, owner: Owner | null) {
 /** PostgreSQL's processes on a cluster. */
 const processesIn = (data: string): number[] => {
   const folder = realpathSync(data)
-  return readdirSync('/proc').map(Number).filter((pid) => worksIn(pid, folder))
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => worksIn(pid, folder))
 }
 
 /** Whether a process is PostgreSQL's on that cluster: all of them work in its folder, and no others bear that name there. */

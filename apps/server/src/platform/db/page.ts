@@ -17,11 +17,7 @@ export interface Order {
 }
 
 /** Sorts a query and cuts out the page that was asked for. */
-export function paged<DB, T extends keyof DB, Row>(
-  query: SelectQueryBuilder<DB, T, Row>,
-  wish: PageQuery,
-  order: Order,
-): SelectQueryBuilder<DB, T, Row> {
+export function paged<DB, T extends keyof DB, Row>(query: SelectQueryBuilder<DB, T, Row>, wish: PageQuery, order: Order): SelectQueryBuilder<DB, T, Row> {
   const { column, direction } = sortOf(wish, order)
   return query
     .orderBy(sql.ref(column), direction)
@@ -35,11 +31,18 @@ export function paged<DB, T extends keyof DB, Row>(
  * them: each is read along an index of its own, and only as far as the page reaches, which no
  * index does for an `or` of their conditions.
  */
-export function pagedTogether<DB, T extends keyof DB, Row>(parts: readonly SelectQueryBuilder<DB, T, Row>[], wish: PageQuery, order: Order): RawBuilder<string> {
+export function pagedTogether<DB, T extends keyof DB, Row>(
+  parts: readonly SelectQueryBuilder<DB, T, Row>[],
+  wish: PageQuery,
+  order: Order,
+): RawBuilder<string> {
   const { column, direction } = sortOf(wish, order)
   const reaching = { ...wish, page_num: 1, page_size: wish.page_num * wish.page_size }
   const firsts = parts.map((part) => paged(part.clearSelect().select([sql.ref(order.id).as('id'), sql.ref(column).as('sorted')]), reaching, order))
-  const together = sql.join(firsts.map((first) => sql`(${first})`), sql` union all `)
+  const together = sql.join(
+    firsts.map((first) => sql`(${first})`),
+    sql` union all `,
+  )
   return sql<string>`(
     select id from (${together}) as firsts
     order by sorted ${sql.raw(direction)}, id ${sql.raw(direction)}
@@ -108,7 +111,7 @@ function withoutTotal<Row>(row: Row & { total: number }): Row {
  * neither show twice nor push others out.
  */
 export async function* readOn<Row>(read: (last: Row | null) => Promise<readonly Row[]>): AsyncGenerator<readonly Row[]> {
-  for (let rows = await read(null); ; ) {
+  for (let rows = await read(null); ;) {
     const last = rows.at(-1)
     if (last === undefined) return
     yield rows

@@ -9,11 +9,19 @@ import { beginRestore, decideRestore, finishRestore } from './restored.ts'
 let killedBefore = Infinity
 vi.mock('node:fs', async (original) => {
   const real = await original<typeof fs>()
-  const mortal = <A extends unknown[], R>(change: (...args: A) => R) => (...args: A): R => {
-    if (killedBefore-- <= 0) throw new Error('killed')
-    return change(...args)
+  const mortal =
+    <A extends unknown[], R>(change: (...args: A) => R) =>
+    (...args: A): R => {
+      if (killedBefore-- <= 0) throw new Error('killed')
+      return change(...args)
+    }
+  return {
+    ...real,
+    renameSync: mortal(real.renameSync),
+    mkdirSync: mortal(real.mkdirSync),
+    writeFileSync: mortal(real.writeFileSync),
+    rmSync: mortal(real.rmSync),
   }
-  return { ...real, renameSync: mortal(real.renameSync), mkdirSync: mortal(real.mkdirSync), writeFileSync: mortal(real.writeFileSync), rmSync: mortal(real.rmSync) }
 })
 
 const now = new Date('2026-11-21T08:00:00.123Z')
@@ -37,7 +45,11 @@ function lay(folder: string, kind: 'old' | 'new'): void {
 }
 const seen = (folder: string) => {
   const content = (name: string) => readFileSync(name === 'secret.key' ? join(folder, name) : join(folder, name, 'content'), 'utf8')
-  return Object.fromEntries(readdirSync(folder).filter((name) => !name.startsWith('before-restore-') && name !== '.restore' && name !== 'lock').map((name) => [name, content(name)]))
+  return Object.fromEntries(
+    readdirSync(folder)
+      .filter((name) => !name.startsWith('before-restore-') && name !== '.restore' && name !== 'lock')
+      .map((name) => [name, content(name)]),
+  )
 }
 const old = { database: 'old', licence: 'old', 'secret.key': 'old' }
 const fresh = { database: 'new', sandbox: 'new', 'secret.key': 'new' }

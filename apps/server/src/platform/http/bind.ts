@@ -71,7 +71,9 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
   // The specified client says JSON with every request, also where it sends nothing: that reads as an absent body.
   const json = app.getDefaultJsonParser('error', 'error')
   app.removeContentTypeParser('application/json')
-  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => (body === '' ? done(null, undefined) : json(request, body, done)))
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) =>
+    body === '' ? done(null, undefined) : json(request, body, done),
+  )
   await app.register(rateLimit, {
     global: false,
     store: Windows,
@@ -127,7 +129,13 @@ export async function bindCalls(app: FastifyInstance, handlers: readonly Handler
           const input = { params, query, body, actor: request.actor, request, reply, signal: left.signal } as Parameters<typeof handler.run>[0]
           const lines = await begun(handler.run(input))
           const said = reply.getSerializationFunction(String(call.status))
-          return reply.type('application/x-ndjson; charset=utf-8').send(Readable.from(texts(lines, (line) => (said === undefined ? JSON.stringify(check(call, line)) : said(check(call, line) as Record<string, unknown>)))))
+          return reply
+            .type('application/x-ndjson; charset=utf-8')
+            .send(
+              Readable.from(
+                texts(lines, (line) => (said === undefined ? JSON.stringify(check(call, line)) : said(check(call, line) as Record<string, unknown>))),
+              ),
+            )
         }
         // What handle() bound fits the declaration; here the kinds of all calls meet.
         const input = { params, query, body, actor: request.actor, request, reply } as Parameters<typeof handler.run>[0]
@@ -190,7 +198,11 @@ async function checkSignedBody(request: FastifyRequest, _reply: unknown, payload
 }
 
 /** The one place that decides whether a request may reach its handler. */
-export async function authorise(request: FastifyRequest, call: Pick<Call, 'id' | 'access' | 'always' | 'personal' | 'subjects' | 'requestTags'>, options: Authorising): Promise<void> {
+export async function authorise(
+  request: FastifyRequest,
+  call: Pick<Call, 'id' | 'access' | 'always' | 'personal' | 'subjects' | 'requestTags'>,
+  options: Authorising,
+): Promise<void> {
   const credential = readCredential(request)
   if (credential !== null) {
     request.actor = await options.authenticate(credential, request.ip)
@@ -206,7 +218,12 @@ export async function authorise(request: FastifyRequest, call: Pick<Call, 'id' |
 }
 
 /** By policies. What a person needs to get on at all, such as leaving, is not theirs to say. */
-async function refuseUnlessAllowed(request: FastifyRequest, call: Parameters<typeof authorise>[1], input: { params: unknown; body?: unknown }, { tags }: Pick<BindOptions, 'tags'>): Promise<void> {
+async function refuseUnlessAllowed(
+  request: FastifyRequest,
+  call: Parameters<typeof authorise>[1],
+  input: { params: unknown; body?: unknown },
+  { tags }: Pick<BindOptions, 'tags'>,
+): Promise<void> {
   const { actor } = request
   if (actor === null || call.always || call.access === 'public') return
   const { outcome } = await decideCall(actor, call, input, contextOf(actor, request), (kind, id) => tags(scopeOf(actor), kind, id))

@@ -22,7 +22,9 @@ export function serveProbes(app: FastifyInstance, platform: OpenedPlatform): voi
     help: 'Operations that are queued or running',
     registers: [registry],
     async collect() {
-      const { rows } = await sql<{ open: number }>`select count(*) as open from operations where status in ('queued', 'running', 'undoing')`.execute(platform.db)
+      const { rows } = await sql<{ open: number }>`select count(*) as open from operations where status in ('queued', 'running', 'undoing')`.execute(
+        platform.db,
+      )
       this.set(rows[0]?.open ?? 0)
     },
   })

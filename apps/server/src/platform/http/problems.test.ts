@@ -17,7 +17,11 @@ describe('what the database refuses', () => {
     await client.end()
     await database.drop()
   })
-  const thrownBy = (text: string, values: unknown[] = []): Promise<unknown> => client.query(text, values).then(() => null, (error: unknown) => error)
+  const thrownBy = (text: string, values: unknown[] = []): Promise<unknown> =>
+    client.query(text, values).then(
+      () => null,
+      (error: unknown) => error,
+    )
 
   // Somebody's characters, not our failure.
   it.each([

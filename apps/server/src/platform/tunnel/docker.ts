@@ -15,6 +15,7 @@ export function dockerOver(tunnel: Tunnel): DockerTransport {
   }
   return {
     request: (ask) => request({ ...ask, path: `${agentPaths.docker}${ask.path}` }),
-    attach: (execId, { tty, signal }) => request({ method: 'POST', path: `${agentPaths.exec}/${encodeURIComponent(execId)}?tty=${tty ? 1 : 0}`, body: 'open', signal }),
+    attach: (execId, { tty, signal }) =>
+      request({ method: 'POST', path: `${agentPaths.exec}/${encodeURIComponent(execId)}?tty=${tty ? 1 : 0}`, body: 'open', signal }),
   }
 }

@@ -29,7 +29,12 @@ const handshakeMs = 8_000
 beforeEach(async () => {
   keys.clear()
   keys.set(hostileId, publicKeyOf(hostileKey))
-  tunnels = createTunnels({ identity: openIdentity(newIdentity()), log: pino({ level: 'silent' }), keeper: { keyOf: async (id) => keys.get(id) ?? null, up: () => undefined, down: () => undefined }, handshakeMs })
+  tunnels = createTunnels({
+    identity: openIdentity(newIdentity()),
+    log: pino({ level: 'silent' }),
+    keeper: { keyOf: async (id) => keys.get(id) ?? null, up: () => undefined, down: () => undefined },
+    handshakeMs,
+  })
   http = createServer()
   const server = new WebSocketServer({ server: http, maxPayload: tunnelMaxPayload, perMessageDeflate: false })
   server.on('connection', (socket) => tunnels.accept(socket))
@@ -52,7 +57,15 @@ const isConnected = (id: string, connected: boolean) => vi.waitFor(() => expect(
 async function another(): Promise<void> {
   const privateKey = newPrivateKey()
   keys.set(otherId, publicKeyOf(privateKey))
-  void keepTunnel({ edgeId: otherId, privateKey, server: { url, public_key: tunnels.publicKey }, version: '1.2.3', handler: (_, response) => void response.end('"fine"'), signal: stop.signal, say: () => undefined })
+  void keepTunnel({
+    edgeId: otherId,
+    privateKey,
+    server: { url, public_key: tunnels.publicKey },
+    version: '1.2.3',
+    handler: (_, response) => void response.end('"fine"'),
+    signal: stop.signal,
+    say: () => undefined,
+  })
   await isConnected(otherId, true)
 }
 const isServed = async () => expect(await tunnels.to(otherId).json(z.string(), { path: '/' })).toBe('fine')
@@ -108,13 +121,15 @@ const many = (count: number, one: (index: number) => Buffer): Buffer => Buffer.c
 /** `:status: 200` of HPACK's table. */
 const ok = Buffer.from([0x88])
 /** A field `x: …` of that length, not to be remembered (RFC 7541, 6.2.2). */
-const field = (length: number): Buffer => Buffer.concat([Buffer.from([0, 1, 0x78, 0x7f]), Buffer.from([((length - 127) & 0x7f) | 0x80, (length - 127) >> 7]), Buffer.alloc(length, 'x')])
+const field = (length: number): Buffer =>
+  Buffer.concat([Buffer.from([0, 1, 0x78, 0x7f]), Buffer.from([((length - 127) & 0x7f) | 0x80, (length - 127) >> 7]), Buffer.alloc(length, 'x')])
 
 describe('whoever is at the door', () => {
   it('and speaks no WebSocket, or a broken one, is sent away', async () => {
     await another()
     const { port } = new URL(url)
-    const head = 'GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'
+    const head =
+      'GET / HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'
     for (const bytes of [
       // Unmasked; a reserved kind of frame; one longer than any; a ping of more than it may have.
       Buffer.from([0x82, 0x04, 1, 2, 3, 4]),
@@ -173,8 +188,11 @@ describe('whoever is at the door', () => {
     expect(tunnels.connected(hostileId)).toBe(false)
   })
 
-  it('and signs the server\'s text for himself, or for another node, is nobody', async () => {
-    for (const text of [(theirs: string) => `zhisuan tunnel: the server\n${hostileId}\n${nonce}\n${theirs}`, (theirs: string) => agentText(otherId, nonce, theirs)]) {
+  it("and signs the server's text for himself, or for another node, is nobody", async () => {
+    for (const text of [
+      (theirs: string) => `zhisuan tunnel: the server\n${hostileId}\n${nonce}\n${theirs}`,
+      (theirs: string) => agentText(otherId, nonce, theirs),
+    ]) {
       const socket = await opened()
       const theirs = await greeted(socket)
       const closed = once(socket, 'close')
@@ -202,7 +220,13 @@ describe('an enrolled agent that means harm', () => {
     await another()
     const socket = await hostile()
     // Stream 1: something is asked, so that there is something to be answered; nobody reads the answer.
-    const asked = tunnels.to(hostileId).request({ path: '/', timeoutMs: 5_000 }).then(({ stream }) => stream.on('error', () => undefined), () => undefined)
+    const asked = tunnels
+      .to(hostileId)
+      .request({ path: '/', timeoutMs: 5_000 })
+      .then(
+        ({ stream }) => stream.on('error', () => undefined),
+        () => undefined,
+      )
     for (const part of said) for (let at = 0; at < part.length; at += 60_000) socket.send(part.subarray(at, at + 60_000))
     await isConnected(hostileId, false)
     await asked
@@ -219,7 +243,13 @@ describe('an enrolled agent that means harm', () => {
   ])('by a flood of %s keeps nobody else from being served', async (_, one) => {
     await another()
     const socket = await hostile()
-    const asked = tunnels.to(hostileId).request({ path: '/', timeoutMs: 5_000 }).then(({ stream }) => stream.on('error', () => undefined), () => undefined)
+    const asked = tunnels
+      .to(hostileId)
+      .request({ path: '/', timeoutMs: 5_000 })
+      .then(
+        ({ stream }) => stream.on('error', () => undefined),
+        () => undefined,
+      )
     socket.send(frame(settings, 0, 0))
     socket.send(frame(headers, endHeaders, 1, ok))
     const flood = many(3_000, one)
@@ -251,7 +281,10 @@ describe('an enrolled agent that means harm', () => {
     let kept = 0
     for (let n = 0; n < 40; n++) {
       const socket = await hostile()
-      const asked = tunnels.to(hostileId).request({ path: '/', timeoutMs: 5_000 }).catch(() => undefined)
+      const asked = tunnels
+        .to(hostileId)
+        .request({ path: '/', timeoutMs: 5_000 })
+        .catch(() => undefined)
       for (const part of [frame(settings, 0, 0), frame(headers, 0, 1, ok), many(50, () => frame(continuation, 0, 1, field(1_000)))]) socket.send(part)
       await isConnected(hostileId, false)
       await asked
@@ -261,10 +294,13 @@ describe('an enrolled agent that means harm', () => {
     }
     expect(kept).toBeGreaterThan(40)
     // What was kept goes with the collections of garbage, and is not kept for ever.
-    await vi.waitFor(() => {
-      collectGarbage()
-      expect(keptHandles()).toBe(0)
-    }, { interval: 100 })
+    await vi.waitFor(
+      () => {
+        collectGarbage()
+        expect(keptHandles()).toBe(0)
+      },
+      { interval: 100 },
+    )
     await isServed()
   })
 
@@ -286,7 +322,11 @@ describe('an enrolled agent that means harm', () => {
     socket.send(frame(settings, 0, 0))
     socket.pause()
     const body = Buffer.alloc(2 ** 20)
-    await Promise.all(Array.from({ length: 20 }, () => expect(tunnels.to(hostileId).request({ method: 'POST', path: '/', body, timeoutMs: 500 })).rejects.toMatchObject({ kind: 'offline' })))
+    await Promise.all(
+      Array.from({ length: 20 }, () =>
+        expect(tunnels.to(hostileId).request({ method: 'POST', path: '/', body, timeoutMs: 500 })).rejects.toMatchObject({ kind: 'offline' }),
+      ),
+    )
     await isServed()
     // It does not answer whether it is there.
     await isConnected(hostileId, false)

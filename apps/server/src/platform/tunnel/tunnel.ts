@@ -88,7 +88,11 @@ export function openTunnel(parts: { edgeId: string; version: string; session: Cl
       }, ask.timeoutMs ?? defaultTimeoutMs)
       const broke = (): void => {
         clearTimeout(timer)
-        reject(ask.signal?.aborted === true ? new AgentError('cancelled', 'cancelled') : new AgentError('offline', 'the tunnel broke', { cause: stream.errored ?? undefined }))
+        reject(
+          ask.signal?.aborted === true
+            ? new AgentError('cancelled', 'cancelled')
+            : new AgentError('offline', 'the tunnel broke', { cause: stream.errored ?? undefined }),
+        )
       }
       stream.once('close', broke)
       stream.once('response', (headers) => {
@@ -105,9 +109,14 @@ export function openTunnel(parts: { edgeId: string; version: string; session: Cl
     since: new Date(),
     request,
     async json(schema, { body, headers, ...ask }) {
-      const answer = await request({ ...ask, headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) }, ...(body !== undefined && { body: JSON.stringify(body) }) })
+      const answer = await request({
+        ...ask,
+        headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
       const text = (await whole(answer.stream)).toString('utf8')
-      if (answer.status >= 400) throw new AgentError(answer.status >= 500 ? 'failed' : 'refused', messageOf(text) ?? `the agent answered ${answer.status}`, { status: answer.status })
+      if (answer.status >= 400)
+        throw new AgentError(answer.status >= 500 ? 'failed' : 'refused', messageOf(text) ?? `the agent answered ${answer.status}`, { status: answer.status })
       try {
         return schema.parse(text === '' ? undefined : JSON.parse(text))
       } catch (error) {

@@ -67,7 +67,16 @@ function agent(handler: TunnelParts['handler'], wish: Partial<TunnelParts> = {})
   const privateKey = wish.privateKey ?? newPrivateKey()
   const id = wish.edgeId ?? edgeId
   if (wish.privateKey === undefined) keys.set(id, publicKeyOf(privateKey))
-  void keepTunnel({ edgeId: id, privateKey, server: { url, public_key: tunnels.publicKey }, version: '1.2.3', handler, signal: stop.signal, say: (line) => said.push(line), ...wish })
+  void keepTunnel({
+    edgeId: id,
+    privateKey,
+    server: { url, public_key: tunnels.publicKey },
+    version: '1.2.3',
+    handler,
+    signal: stop.signal,
+    say: (line) => said.push(line),
+    ...wish,
+  })
   return { said, stop: () => stop.abort(), privateKey }
 }
 const connected = (id = edgeId) => vi.waitFor(() => expect(tunnels.connected(id)).toBe(true), { interval: 10 })
@@ -79,14 +88,16 @@ describe('an agent that is enrolled', () => {
       if (request.url === '/echo') {
         request.stream.respond()
         request.stream.pipe(request.stream)
-      }
-      else if (request.url === '/json') response.end(JSON.stringify({ method: request.method, version: 3 }))
+      } else if (request.url === '/json') response.end(JSON.stringify({ method: request.method, version: 3 }))
       else response.writeHead(404).end(JSON.stringify({ message: 'no such thing' }))
     })
     await connected()
     const tunnel = tunnels.to(edgeId)
     expect(tunnel.version).toBe('1.2.3')
-    expect(await tunnel.json(z.object({ method: z.string(), version: z.int() }), { method: 'POST', path: '/json', body: {} })).toEqual({ method: 'POST', version: 3 })
+    expect(await tunnel.json(z.object({ method: z.string(), version: z.int() }), { method: 'POST', path: '/json', body: {} })).toEqual({
+      method: 'POST',
+      version: 3,
+    })
     const big = Buffer.alloc(20 * 2 ** 20, 'x')
     const { stream } = await tunnel.request({ method: 'POST', path: '/echo', body: Readable.from(Array.from({ length: 320 }, () => big.subarray(0, 65_536))) })
     expect((await buffer(stream)).equals(big)).toBe(true)
@@ -236,7 +247,10 @@ describe('a hostile agent', () => {
     await connected()
     await connected(otherId)
     // Refused once it has taken note of how much the server reads; before, read and thrown away.
-    await tunnels.to(edgeId).request({ path: '/', timeoutMs: 2_000 }).catch((error: unknown) => expect(error).toMatchObject({ kind: 'offline' }))
+    await tunnels
+      .to(edgeId)
+      .request({ path: '/', timeoutMs: 2_000 })
+      .catch((error: unknown) => expect(error).toMatchObject({ kind: 'offline' }))
     expect(String(await buffer((await tunnels.to(otherId).request({ path: '/' })).stream))).toBe('fine')
   })
 

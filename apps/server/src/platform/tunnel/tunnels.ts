@@ -57,7 +57,12 @@ export function createTunnels(parts: { identity: ServerIdentity; keeper: TunnelK
     const { edge_id, nonce } = await messages.next(hello)
     await turn()
     const ours = randomBytes(32).toString('base64url')
-    socket.send(JSON.stringify({ nonce: ours, signature: sign(null, Buffer.from(serverText(edge_id, nonce, ours)), identity.privateKey).toString('base64url') } satisfies z.input<typeof challenge>))
+    socket.send(
+      JSON.stringify({
+        nonce: ours,
+        signature: sign(null, Buffer.from(serverText(edge_id, nonce, ours)), identity.privateKey).toString('base64url'),
+      } satisfies z.input<typeof challenge>),
+    )
     const { signature, version } = await messages.next(proof)
     messages.end()
     // Asked for only now, and answered alike: nobody learns which edges there are.
@@ -186,7 +191,9 @@ function listen(socket: WebSocket) {
   socket.on('close', closed)
   return {
     async next<T extends z.ZodType>(schema: T): Promise<z.output<T>> {
-      const text = come.shift() ?? (broken === null ? await new Promise<string>((resolve, reject) => waiting.push({ resolve, reject })) : await Promise.reject<string>(broken))
+      const text =
+        come.shift() ??
+        (broken === null ? await new Promise<string>((resolve, reject) => waiting.push({ resolve, reject })) : await Promise.reject<string>(broken))
       return schema.parse(JSON.parse(text))
     },
     end(): void {

@@ -5,7 +5,15 @@ import { createTurns } from './turns.ts'
 function some(most: number, longMs: number, names: readonly string[]) {
   const turns = createTurns(most, longMs)
   const seen: string[] = []
-  const ends = new Map(names.map((name) => [name, turns.take(() => seen.push(name), () => seen.push(`${name} is late`))]))
+  const ends = new Map(
+    names.map((name) => [
+      name,
+      turns.take(
+        () => seen.push(name),
+        () => seen.push(`${name} is late`),
+      ),
+    ]),
+  )
   return { seen, end: (name: string) => ends.get(name)?.() }
 }
 

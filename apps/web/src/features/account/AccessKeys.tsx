@@ -38,7 +38,8 @@ const reading = { Version: policyLanguage, Statement: [{ Effect: 'Allow', Action
 
 type Shown = AccessKey['status'] | 'expired'
 const tones: Readonly<Record<Shown, StatusTone>> = { active: 'good', disabled: 'rest', blocked: 'bad', expired: 'warning' }
-const shownStatus = ({ status, expires_at }: AccessKey): Shown => (status === 'active' && expires_at !== null && Date.parse(expires_at) <= Date.now() ? 'expired' : status)
+const shownStatus = ({ status, expires_at }: AccessKey): Shown =>
+  status === 'active' && expires_at !== null && Date.parse(expires_at) <= Date.now() ? 'expired' : status
 
 /** One's own keys for programs: made, changed, rotated, switched off and deleted. */
 export function AccessKeys() {
@@ -64,7 +65,13 @@ export function AccessKeys() {
             doneText: t('accessKey.disabled', { name }),
             run: () => act.mutateAsync({ params: { id }, body: { action: 'disable' } }),
           }
-        : { key: 'enable', label: t('accessKey.enable'), disabledReason: why('enable'), doneText: t('accessKey.enabled', { name }), run: () => act.mutateAsync({ params: { id }, body: { action: 'enable' } }) },
+        : {
+            key: 'enable',
+            label: t('accessKey.enable'),
+            disabledReason: why('enable'),
+            doneText: t('accessKey.enabled', { name }),
+            run: () => act.mutateAsync({ params: { id }, body: { action: 'enable' } }),
+          },
       {
         key: 'delete',
         label: t('accessKey.delete'),
@@ -118,7 +125,8 @@ function KeyFacts({ of: key }: { readonly of: AccessKey }) {
     <div className="zs-account-key">
       {key.name} <StatusTag tone={tones[status]}>{t(`accessKey.statuses.${status}`)}</StatusTag>
       <p>
-        {t(`accessKey.schemes.${key.scheme}`)} · {t('accessKey.hint', { hint: key.hint })} · {key.last_used_at === null ? t('accessKey.unused') : t('accessKey.used', { at: format.dateTime(key.last_used_at), ip: key.last_used_ip ?? '' })}
+        {t(`accessKey.schemes.${key.scheme}`)} · {t('accessKey.hint', { hint: key.hint })} ·{' '}
+        {key.last_used_at === null ? t('accessKey.unused') : t('accessKey.used', { at: format.dateTime(key.last_used_at), ip: key.last_used_ip ?? '' })}
       </p>
       {key.scheme === 'hmac' && (
         <p>
@@ -184,7 +192,10 @@ function KeyDialog({ of: key, onMade, onClose }: { readonly of?: AccessKey; read
   })
   const submit = async (values: Values): Promise<void> => {
     if (key !== undefined) await update.mutateAsync({ params: { id: key.id }, body: settingsOf(values) })
-    else made.current = await asking(() => create.mutateAsync({ body: { ...settingsOf(values), scheme: values.scheme, ...(values.password !== undefined && { password: values.password }) } }))
+    else
+      made.current = await asking(() =>
+        create.mutateAsync({ body: { ...settingsOf(values), scheme: values.scheme, ...(values.password !== undefined && { password: values.password }) } }),
+      )
   }
   const keeps = key !== undefined
   return (
@@ -211,21 +222,40 @@ function KeyDialog({ of: key, onMade, onClose }: { readonly of?: AccessKey; read
       </Form.Item>
       {!keeps && (
         <Form.Item name="scheme" label={t('accessKey.scheme')}>
-          <Radio.Group className="zs-account-choices" options={accessKeySchemes.map((value) => ({ value, label: <Choice title={t(`accessKey.schemes.${value}`)} note={t(`accessKey.schemeNotes.${value}`)} /> }))} />
+          <Radio.Group
+            className="zs-account-choices"
+            options={accessKeySchemes.map((value) => ({
+              value,
+              label: <Choice title={t(`accessKey.schemes.${value}`)} note={t(`accessKey.schemeNotes.${value}`)} />,
+            }))}
+          />
         </Form.Item>
       )}
       <Form.Item name="days" label={t('accessKey.expiry')}>
         <Select
           aria-label={t('accessKey.expiry')}
           options={[
-            ...(keeps ? [{ value: 'keep', label: key.expires_at === null ? t('accessKey.keepForever') : t('accessKey.keepUntil', { at: format.dateTime(key.expires_at) }) }] : []),
+            ...(keeps
+              ? [
+                  {
+                    value: 'keep',
+                    label: key.expires_at === null ? t('accessKey.keepForever') : t('accessKey.keepUntil', { at: format.dateTime(key.expires_at) }),
+                  },
+                ]
+              : []),
             ...[7, 30, 90, 365].map((days) => ({ value: days, label: t('accessKey.days', { count: days }) })),
             ...(keeps && key.expires_at === null ? [] : [{ value: 0, label: t('accessKey.forever') }]),
           ]}
         />
       </Form.Item>
       <Form.Item name="access" label={t('accessKey.access')}>
-        <Radio.Group className="zs-account-choices" options={(['all', 'reading', 'custom'] as const).map((value) => ({ value, label: <Choice title={t(`accessKey.accesses.${value}`)} note={t(`accessKey.accessNotes.${value}`)} /> }))} />
+        <Radio.Group
+          className="zs-account-choices"
+          options={(['all', 'reading', 'custom'] as const).map((value) => ({
+            value,
+            label: <Choice title={t(`accessKey.accesses.${value}`)} note={t(`accessKey.accessNotes.${value}`)} />,
+          }))}
+        />
       </Form.Item>
       {access === 'custom' && (
         <Form.Item
@@ -253,7 +283,9 @@ function KeyDialog({ of: key, onMade, onClose }: { readonly of?: AccessKey; read
         rules={[
           {
             validator: async (_rule, text: string) => {
-              const wrong = linesOf(text).map((line) => network.safeParse(line)).find(({ success }) => !success)
+              const wrong = linesOf(text)
+                .map((line) => network.safeParse(line))
+                .find(({ success }) => !success)
               if (wrong?.error !== undefined) throw new Error(wrong.error.issues[0]?.message)
             },
           },

@@ -41,7 +41,17 @@ export default function AccountPage() {
     })
   }, [])
   const titles: Readonly<Record<Section, string>> = useMemo(
-    () => ({ profile: t('profile'), password: t('changePassword'), secondFactor: t('second.title'), passkeys: t('passkey.title'), linkedAccounts: t('linked.title'), accessKeys: t('accessKey.title'), sessions: t('sessions.title'), phone: t('phone'), email: t('email') }),
+    () => ({
+      profile: t('profile'),
+      password: t('changePassword'),
+      secondFactor: t('second.title'),
+      passkeys: t('passkey.title'),
+      linkedAccounts: t('linked.title'),
+      accessKeys: t('accessKey.title'),
+      sessions: t('sessions.title'),
+      phone: t('phone'),
+      email: t('email'),
+    }),
     [t],
   )
   const contents = useMemo(() => sections.map((id) => ({ id, text: titles[id] })), [titles])

@@ -156,7 +156,13 @@ function CurrentPassword({ name }: { readonly name: string }) {
   return (
     <>
       <input type="text" name="username" autoComplete="username" value={name} readOnly hidden />
-      <Form.Item name="password" label={t('currentPassword')} extra={t('currentPasswordHint')} {...field(users.changePhone.body.shape.password)} validateTrigger="onSubmit">
+      <Form.Item
+        name="password"
+        label={t('currentPassword')}
+        extra={t('currentPasswordHint')}
+        {...field(users.changePhone.body.shape.password)}
+        validateTrigger="onSubmit"
+      >
         <Input.Password autoComplete="current-password" />
       </Form.Item>
     </>

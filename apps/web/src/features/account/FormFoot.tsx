@@ -3,7 +3,17 @@ import Space from 'antd/es/space'
 import { useTranslation } from 'react-i18next'
 
 /** Ends a form that opened in its place: by what it does, or back to what was there. */
-export function FormFoot({ text, danger = false, pending, onBack }: { readonly text: string; readonly danger?: boolean; readonly pending: boolean; readonly onBack: () => void }) {
+export function FormFoot({
+  text,
+  danger = false,
+  pending,
+  onBack,
+}: {
+  readonly text: string
+  readonly danger?: boolean
+  readonly pending: boolean
+  readonly onBack: () => void
+}) {
   const { t } = useTranslation('account')
   return (
     <Space wrap>

@@ -53,17 +53,31 @@ export function LinkedAccounts() {
               <div className="zs-account-key">
                 {one.provider_name}：{one.account}
                 <p>
-                  {t('linked.made', { at: format.dateTime(one.created_at) })} · {one.last_used_at === null ? t('linked.unused') : t('linked.used', { at: format.dateTime(one.last_used_at) })}
+                  {t('linked.made', { at: format.dateTime(one.created_at) })} ·{' '}
+                  {one.last_used_at === null ? t('linked.unused') : t('linked.used', { at: format.dateTime(one.last_used_at) })}
                 </p>
               </div>
-              <Button size="small" danger loading={unlink.isPending} aria-label={`${t('linked.unlink')} ${one.provider_name}`} onClick={() => unlink.mutate({ params: { id: one.id } })}>
+              <Button
+                size="small"
+                danger
+                loading={unlink.isPending}
+                aria-label={`${t('linked.unlink')} ${one.provider_name}`}
+                onClick={() => unlink.mutate({ params: { id: one.id } })}
+              >
                 {t('linked.unlink')}
               </Button>
             </li>
           ))}
         </ul>
       )}
-      <Form form={form} name="linkAccount" layout="vertical" className="zs-account-form" requiredMark={false} onFinish={({ password }) => asking !== null && begin(asking, password)}>
+      <Form
+        form={form}
+        name="linkAccount"
+        layout="vertical"
+        className="zs-account-form"
+        requiredMark={false}
+        onFinish={({ password }) => asking !== null && begin(asking, password)}
+      >
         {asking !== null && (
           <>
             <Form.Item name="password" label={t('currentPassword')} extra={t('currentPasswordHint')} {...field(passwordTyped)} validateTrigger="onSubmit">

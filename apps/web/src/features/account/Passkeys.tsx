@@ -58,7 +58,8 @@ export function Passkeys() {
                       </Tooltip>
                     )}
                     <p>
-                      {t('passkey.made', { at: format.dateTime(key.created_at) })} · {key.last_used_at === null ? t('passkey.unused') : t('passkey.used', { at: format.dateTime(key.last_used_at) })}
+                      {t('passkey.made', { at: format.dateTime(key.created_at) })} ·{' '}
+                      {key.last_used_at === null ? t('passkey.unused') : t('passkey.used', { at: format.dateTime(key.last_used_at) })}
                     </p>
                   </div>
                   <Space>
@@ -125,7 +126,15 @@ function Add({ number, onDone }: { readonly number: number; readonly onDone: () 
     }
   }
   return (
-    <Form form={form} name="passkeyAdd" layout="vertical" className="zs-account-form" requiredMark={false} initialValues={{ name: t('passkey.defaultName', { number }) }} onFinish={submit}>
+    <Form
+      form={form}
+      name="passkeyAdd"
+      layout="vertical"
+      className="zs-account-form"
+      requiredMark={false}
+      initialValues={{ name: t('passkey.defaultName', { number }) }}
+      onFinish={submit}
+    >
       {failure !== null && <Alert type="error" showIcon title={failure} className="zs-account-alert" />}
       <Form.Item name="name" label={t('passkey.name')} extra={t('passkey.nameHint')} {...field(passkeys.create.body.shape.name)}>
         <Input autoComplete="off" maxLength={64} autoFocus />
@@ -148,7 +157,15 @@ function Rename({ passkey, onDone }: { readonly passkey: Passkey; readonly onDon
     },
   })
   return (
-    <Form form={form} name="passkeyRename" layout="vertical" className="zs-account-form" requiredMark={false} initialValues={{ name: passkey.name }} onFinish={(body) => rename.mutate({ params: { id: passkey.id }, body }, { onError: (thrown) => showRefusal(form, thrown) })}>
+    <Form
+      form={form}
+      name="passkeyRename"
+      layout="vertical"
+      className="zs-account-form"
+      requiredMark={false}
+      initialValues={{ name: passkey.name }}
+      onFinish={(body) => rename.mutate({ params: { id: passkey.id }, body }, { onError: (thrown) => showRefusal(form, thrown) })}
+    >
       <Form.Item name="name" label={t('passkey.name')} {...field(passkeys.rename.body.shape.name)}>
         <Input autoComplete="off" maxLength={64} autoFocus />
       </Form.Item>

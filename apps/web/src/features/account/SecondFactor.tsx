@@ -22,7 +22,13 @@ interface Begun {
   readonly secret: string
   readonly uri: string
 }
-type Step = { readonly at: 'rest' } | { readonly at: 'password' } | { readonly at: 'confirm'; readonly begun: Begun } | { readonly at: 'codes'; readonly codes: readonly string[] } | { readonly at: 'renew' } | { readonly at: 'remove' }
+type Step =
+  | { readonly at: 'rest' }
+  | { readonly at: 'password' }
+  | { readonly at: 'confirm'; readonly begun: Begun }
+  | { readonly at: 'codes'; readonly codes: readonly string[] }
+  | { readonly at: 'renew' }
+  | { readonly at: 'remove' }
 
 /** Codes of an app besides the password: on, off, and the recovery codes for a lost phone. */
 export function SecondFactor() {
@@ -76,7 +82,14 @@ function Begin({ onBegun, onBack }: { readonly onBegun: (begun: Begun) => void; 
   const [form] = Form.useForm<{ password: string }>()
   const begin = useChange(secondFactor.begin, { silent: true, onDone: onBegun })
   return (
-    <Form form={form} name="secondBegin" layout="vertical" className="zs-account-form" requiredMark={false} onFinish={(body) => begin.mutate({ body }, { onError: (error) => showRefusal(form, error) })}>
+    <Form
+      form={form}
+      name="secondBegin"
+      layout="vertical"
+      className="zs-account-form"
+      requiredMark={false}
+      onFinish={(body) => begin.mutate({ body }, { onError: (error) => showRefusal(form, error) })}
+    >
       <Form.Item name="password" label={t('currentPassword')} extra={t('currentPasswordHint')} {...field(passwordTyped)} validateTrigger="onSubmit">
         <Input.Password autoComplete="current-password" autoFocus />
       </Form.Item>
@@ -90,7 +103,14 @@ function Confirm({ begun, onCodes, onBack }: { readonly begun: Begun; readonly o
   const [form] = Form.useForm<{ code: string }>()
   const confirm = useChange(secondFactor.confirm, { silent: true, onDone: ({ recovery_codes }) => onCodes(recovery_codes) })
   return (
-    <Form form={form} name="secondConfirm" layout="vertical" className="zs-account-form" requiredMark={false} onFinish={(body) => confirm.mutate({ body }, { onError: (error) => showRefusal(form, error) })}>
+    <Form
+      form={form}
+      name="secondConfirm"
+      layout="vertical"
+      className="zs-account-form"
+      requiredMark={false}
+      onFinish={(body) => confirm.mutate({ body }, { onError: (error) => showRefusal(form, error) })}
+    >
       <p>{t('second.scan')}</p>
       <QRCode value={begun.uri} type="svg" size={176} aria-label={t('second.qr')} />
       <p>
@@ -130,7 +150,15 @@ function Codes({ codes, onDone }: { readonly codes: readonly string[]; readonly 
 }
 
 /** What changes the second factor takes both: the password, and a code. */
-function Prove({ action, onCodes, onBack }: { readonly action: 'renewCodes' | 'remove'; readonly onCodes: (codes: readonly string[]) => void; readonly onBack: () => void }) {
+function Prove({
+  action,
+  onCodes,
+  onBack,
+}: {
+  readonly action: 'renewCodes' | 'remove'
+  readonly onCodes: (codes: readonly string[]) => void
+  readonly onBack: () => void
+}) {
   const { t } = useTranslation('account')
   const [form] = Form.useForm<{ password: string; code: string }>()
   const renew = useChange(secondFactor.renewCodes, { silent: true, onDone: ({ recovery_codes }) => onCodes(recovery_codes) })
@@ -143,7 +171,14 @@ function Prove({ action, onCodes, onBack }: { readonly action: 'renewCodes' | 'r
   })
   const change = action === 'remove' ? remove : renew
   return (
-    <Form form={form} name="secondProve" layout="vertical" className="zs-account-form" requiredMark={false} onFinish={(body) => change.mutate({ body }, { onError: (error) => showRefusal(form, error) })}>
+    <Form
+      form={form}
+      name="secondProve"
+      layout="vertical"
+      className="zs-account-form"
+      requiredMark={false}
+      onFinish={(body) => change.mutate({ body }, { onError: (error) => showRefusal(form, error) })}
+    >
       <p>{t(action === 'remove' ? 'second.removeText' : 'second.renewText')}</p>
       <Form.Item name="password" label={t('currentPassword')} {...field(passwordTyped)} validateTrigger="onSubmit">
         <Input.Password autoComplete="current-password" autoFocus />

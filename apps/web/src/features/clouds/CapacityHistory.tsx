@@ -16,11 +16,18 @@ const group = 'cmp.cloud.capacity'
 export function CapacityHistory({ cloudId }: { readonly cloudId: string }) {
   const { t } = useTranslation('clouds')
   const [range, setRange] = useState<CapacityRange>('day')
-  const { data, error, isPending, refetch, dataUpdatedAt } = useCall(clouds.capacity, { params: { id: cloudId }, query: { range } }, { refreshMs, silent: true })
+  const { data, error, isPending, refetch, dataUpdatedAt } = useCall(
+    clouds.capacity,
+    { params: { id: cloudId }, query: { range } },
+    { refreshMs, silent: true },
+  )
   const cores = useCallback((value: number) => t('cores', { amount: format.number(value) }), [t])
   const bytes = useCallback((value: number) => format.bytes(value), [])
   const count = useCallback((value: number) => format.number(value), [])
-  const series = useMemo(() => capacitySeries(data?.items ?? [], range, { used: t('history.used'), total: t('history.total'), instances: t('column.instances') }), [data, range, t])
+  const series = useMemo(
+    () => capacitySeries(data?.items ?? [], range, { used: t('history.used'), total: t('history.total'), instances: t('column.instances') }),
+    [data, range, t],
+  )
   const until = dataUpdatedAt === 0 ? Date.now() : dataUpdatedAt
   const common = { from: until - capacitySteps[range].lengthMs, until, loading: isPending, group }
   return (
@@ -29,7 +36,12 @@ export function CapacityHistory({ cloudId }: { readonly cloudId: string }) {
         <h2 id="cloud-history" className="cl-heading">
           {t('history.title')}
         </h2>
-        <Segmented aria-label={t('history.range')} value={range} options={capacityRanges.map((value) => ({ value, label: t(`history.ranges.${value}`) }))} onChange={setRange} />
+        <Segmented
+          aria-label={t('history.range')}
+          value={range}
+          options={capacityRanges.map((value) => ({ value, label: t(`history.ranges.${value}`) }))}
+          onChange={setRange}
+        />
       </div>
       {data === undefined && error !== null ? (
         <ErrorPanel error={error} onRetry={() => void refetch()} />

@@ -24,7 +24,17 @@ export function CloudDetailDrawer({ cloudId, onClose }: { readonly cloudId: stri
   const { data, error, refetch } = useCall(clouds.get, { params: { id: cloudId } }, { silent: true, refreshMs: constants.listRefreshMs })
   return (
     <Drawer open size={940} title={data?.name ?? t('detail.title')} onClose={onClose}>
-      {data === undefined ? error === null ? <Skeleton active paragraph={{ rows: 8 }} /> : <ErrorPanel error={error} onRetry={() => void refetch()} /> : data.product === 'nextstack' ? <Detail cloud={data} /> : <Parts cloud={data} />}
+      {data === undefined ? (
+        error === null ? (
+          <Skeleton active paragraph={{ rows: 8 }} />
+        ) : (
+          <ErrorPanel error={error} onRetry={() => void refetch()} />
+        )
+      ) : data.product === 'nextstack' ? (
+        <Detail cloud={data} />
+      ) : (
+        <Parts cloud={data} />
+      )}
     </Drawer>
   )
 }
@@ -65,23 +75,47 @@ function Detail({ cloud }: { readonly cloud: CloudDetail }) {
   }
   return (
     <>
-      {cloud.health_message !== null && <Alert className="cl-limits" type={cloud.health === 'degraded' ? 'warning' : 'error'} showIcon title={t(`shell:cloud.health.${cloud.health}`)} description={cloud.health_message} />}
+      {cloud.health_message !== null && (
+        <Alert
+          className="cl-limits"
+          type={cloud.health === 'degraded' ? 'warning' : 'error'}
+          showIcon
+          title={t(`shell:cloud.health.${cloud.health}`)}
+          description={cloud.health_message}
+        />
+      )}
       <Descriptions
         size="small"
         column={{ xs: 1, sm: 2 }}
         items={[
           { key: 'product', label: t('column.product'), children: t(`product.${cloud.product}`) },
-          { key: 'engine', label: t('column.engine'), children: cloud.engine === null ? t('neverReached') : [cloud.engine, cloud.engine_version].filter((part) => part !== null).join(' ') },
-          { key: 'health', label: t('column.health'), children: <StatusTag tone={healthTones[cloud.health]}>{t(`shell:cloud.health.${cloud.health}`)}</StatusTag> },
+          {
+            key: 'engine',
+            label: t('column.engine'),
+            children: cloud.engine === null ? t('neverReached') : [cloud.engine, cloud.engine_version].filter((part) => part !== null).join(' '),
+          },
+          {
+            key: 'health',
+            label: t('column.health'),
+            children: <StatusTag tone={healthTones[cloud.health]}>{t(`shell:cloud.health.${cloud.health}`)}</StatusTag>,
+          },
           { key: 'status', label: t('column.status'), children: t(`shell:cloud.status.${cloud.status}`) },
-          { key: 'type', label: t('form.type'), children: isConnectionType(cloud.connection.type) ? t(`form.connectionType.${cloud.connection.type}`) : cloud.connection.type },
+          {
+            key: 'type',
+            label: t('form.type'),
+            children: isConnectionType(cloud.connection.type) ? t(`form.connectionType.${cloud.connection.type}`) : cloud.connection.type,
+          },
           { key: 'address', label: t('column.address'), children: <span className="zs-code cl-service-address">{cloud.connection.address}</span> },
           { key: 'instances', label: t('column.instances'), children: format.number(cloud.instance_count) },
           { key: 'nodes', label: t('column.nodes'), children: format.number(capacity?.nodes) },
           ...(capacity === null
             ? []
             : [
-                { key: 'cpu', label: t('detail.cpu'), children: physical(capacity.cpu_cores, t('cores', { amount: format.number(capacity.cpu_cores.physical) })) },
+                {
+                  key: 'cpu',
+                  label: t('detail.cpu'),
+                  children: physical(capacity.cpu_cores, t('cores', { amount: format.number(capacity.cpu_cores.physical) })),
+                },
                 { key: 'memory', label: t('detail.memory'), children: physical(capacity.memory_bytes, format.bytes(capacity.memory_bytes.physical)) },
               ]),
           { key: 'checked', label: t('column.checked'), children: format.dateTime(cloud.checked_at) },

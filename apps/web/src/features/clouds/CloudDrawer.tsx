@@ -41,7 +41,11 @@ export function CloudDrawer({ cloud, onClose }: { readonly cloud: Cloud | null; 
   const product = Form.useWatch('product', form) ?? cloud?.product ?? 'nextstack'
   const connection: unknown = Form.useWatch('connection', form)
   // The list does not say how an OpenStack is reached.
-  const known = useCall(clouds.get, { params: { id: cloud?.cloud_id ?? '' } }, { enabled: cloud !== null && cloud.product !== 'nextstack' && reconnect, silent: true })
+  const known = useCall(
+    clouds.get,
+    { params: { id: cloud?.cloud_id ?? '' } },
+    { enabled: cloud !== null && cloud.product !== 'nextstack' && reconnect, silent: true },
+  )
   const settings = known.data?.settings ?? null
   useEffect(() => {
     if (settings !== null) form.setFieldValue('connection', firstValues(cloud, settings))
@@ -57,8 +61,13 @@ export function CloudDrawer({ cloud, onClose }: { readonly cloud: Cloud | null; 
       },
       onError: (error: ApiError) => setRefused({ text: errorText(error), rest: showFieldErrors(form, error.fields).map(({ message }) => message) }),
     }
-    if (cloud === null) create.mutate({ body: { name, description, labels, product: values.product, connection: connectionOf(values.connection, true) } }, outcome)
-    else update.mutate({ params: { id: cloud.cloud_id }, body: { name, description, labels, ...(reconnect && { connection: connectionOf(values.connection) }) } }, outcome)
+    if (cloud === null)
+      create.mutate({ body: { name, description, labels, product: values.product, connection: connectionOf(values.connection, true) } }, outcome)
+    else
+      update.mutate(
+        { params: { id: cloud.cloud_id }, body: { name, description, labels, ...(reconnect && { connection: connectionOf(values.connection) }) } },
+        outcome,
+      )
   }
   const saving = create.isPending || update.isPending
 
@@ -111,7 +120,10 @@ export function CloudDrawer({ cloud, onClose }: { readonly cloud: Cloud | null; 
         {cloud !== null && (
           <>
             <p>
-              {t('form.connectionNow', { type: isConnectionType(cloud.connection.type) ? t(`form.connectionType.${cloud.connection.type}`) : cloud.connection.type })} <span className="zs-code">{cloud.connection.address}</span>
+              {t('form.connectionNow', {
+                type: isConnectionType(cloud.connection.type) ? t(`form.connectionType.${cloud.connection.type}`) : cloud.connection.type,
+              })}{' '}
+              <span className="zs-code">{cloud.connection.address}</span>
             </p>
             <Form.Item>
               <Checkbox checked={reconnect} onChange={(event) => setReconnect(event.target.checked)}>

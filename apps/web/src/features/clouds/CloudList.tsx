@@ -39,8 +39,16 @@ export default function CloudList() {
         rowKey="cloud_id"
         columns={cloudColumns(t, (cloud) => `?${withCloud(cloud.cloud_id).toString()}`)}
         filters={[
-          filter.select('product', t('filter.product'), cloudProducts.map((value) => ({ value, label: t(`product.${value}`) }))),
-          filter.select('status', t('filter.status'), cloudStatuses.map((value) => ({ value, label: t(`shell:cloud.status.${value}`) }))),
+          filter.select(
+            'product',
+            t('filter.product'),
+            cloudProducts.map((value) => ({ value, label: t(`product.${value}`) })),
+          ),
+          filter.select(
+            'status',
+            t('filter.status'),
+            cloudStatuses.map((value) => ({ value, label: t(`shell:cloud.status.${value}`) })),
+          ),
           filter.keyword(t('filter.keyword')),
         ]}
         rowActions={actionsOf}

@@ -13,7 +13,10 @@ const name = (key: string) => ['connection', key]
 const code = { className: 'zs-code', spellCheck: false, autoComplete: 'off' } as const
 
 /** How to reach an engine, named as in the body of the call. */
-export function ConnectionFields({ product, registered }: {
+export function ConnectionFields({
+  product,
+  registered,
+}: {
   readonly product: CloudProduct
   /** Whether there are secrets already, which are kept where none are typed. */
   readonly registered: boolean
@@ -45,13 +48,23 @@ function LxdFields() {
       <Form.Item name={name('url')} label={t('form.url')} {...field(https.shape.url)}>
         <Input {...code} placeholder="https://10.0.0.10:8443" />
       </Form.Item>
-      <Form.Item name={name('client_certificate')} label={t('form.clientCertificate')} extra={t('form.clientCertificateNote')} {...field(https.shape.client_certificate)}>
+      <Form.Item
+        name={name('client_certificate')}
+        label={t('form.clientCertificate')}
+        extra={t('form.clientCertificateNote')}
+        {...field(https.shape.client_certificate)}
+      >
         <PemInput kind="CERTIFICATE" />
       </Form.Item>
       <Form.Item name={name('client_key')} label={t('form.clientKey')} extra={t('form.clientKeyNote')} {...field(https.shape.client_key)}>
         <PemInput kind="PRIVATE KEY" />
       </Form.Item>
-      <Form.Item name={name('server_certificate')} label={t('form.serverCertificate')} extra={t('form.serverCertificateNote')} {...field(https.shape.server_certificate)}>
+      <Form.Item
+        name={name('server_certificate')}
+        label={t('form.serverCertificate')}
+        extra={t('form.serverCertificateNote')}
+        {...field(https.shape.server_certificate)}
+      >
         <PemInput kind="CERTIFICATE" />
       </Form.Item>
       <Form.Item name={name('project')} label={t('form.project')} extra={t('form.projectNote')} {...field(https.shape.project)}>
@@ -115,7 +128,12 @@ function OpenStackFields({ type, registered }: { readonly type: 'openstack-passw
       <Form.Item name={name('interface')} label={t('form.interface')} extra={t('form.interfaceNote')}>
         <Select options={password.shape.interface.unwrap().options.map((value) => ({ value, label: t(`form.interfaces.${value}`) }))} />
       </Form.Item>
-      <Form.Item name={name('certificate_authority')} label={t('form.certificateAuthority')} extra={t('form.certificateAuthorityNote')} {...field(password.shape.certificate_authority)}>
+      <Form.Item
+        name={name('certificate_authority')}
+        label={t('form.certificateAuthority')}
+        extra={t('form.certificateAuthorityNote')}
+        {...field(password.shape.certificate_authority)}
+      >
         <PemInput kind="CERTIFICATE" />
       </Form.Item>
     </>

@@ -17,7 +17,12 @@ import { ServicesTable } from './ServicesTable.tsx'
 type Answer = ResponseOf<typeof clouds.test>
 
 /** Tries a connection without keeping it, and shows what answered: of an OpenStack each service. */
-export function ConnectionTest({ form, product, cloudId, current }: {
+export function ConnectionTest({
+  form,
+  product,
+  cloudId,
+  current,
+}: {
   readonly form: FormInstance
   readonly product: CloudProduct
   /** The registered cloud whose secrets count where none are typed. */
@@ -37,7 +42,10 @@ export function ConnectionTest({ form, product, cloudId, current }: {
     const connection = connectionOf(form.getFieldValue('connection'))
     // What is shown, not what the form remembers besides of other kinds of connections.
     setTested(now)
-    test.mutate({ body: { product, connection, ...(cloudId !== null && { cloud_id: cloudId }) } }, { onError: (error) => void showFieldErrors(form, error.fields) })
+    test.mutate(
+      { body: { product, connection, ...(cloudId !== null && { cloud_id: cloudId }) } },
+      { onError: (error) => void showFieldErrors(form, error.fields) },
+    )
   }
 
   return (
@@ -68,7 +76,8 @@ function Outcome({ answer }: { readonly answer: Answer }) {
 function Answered({ answer }: { readonly answer: Answer }) {
   const { t } = useTranslation('clouds')
   const { capacity, access } = answer
-  const able = ({ available, reason }: Answer['instance_types']['vm']): string => (available ? t('test.yes') : reason === null ? t('test.no') : t('test.noBecause', { reason }))
+  const able = ({ available, reason }: Answer['instance_types']['vm']): string =>
+    available ? t('test.yes') : reason === null ? t('test.no') : t('test.noBecause', { reason })
   return (
     <Descriptions
       size="small"

@@ -21,7 +21,15 @@ export const labelsRule: Rule = {
 }
 
 /** The labels of a cloud as people see them, with the JSON that is stored underneath. */
-export function LabelsEditor({ id, value = [], onChange }: { readonly id?: string; readonly value?: readonly string[]; readonly onChange?: (labels: string[]) => void }) {
+export function LabelsEditor({
+  id,
+  value = [],
+  onChange,
+}: {
+  readonly id?: string
+  readonly value?: readonly string[]
+  readonly onChange?: (labels: string[]) => void
+}) {
   const { t } = useTranslation('clouds')
   const set = (index: number, text: string): void => onChange?.(value.map((one, at) => (at === index ? text : one)))
   const remove = (index: number): void => onChange?.(value.filter((_, at) => at !== index))
@@ -75,10 +83,22 @@ function LabelFields({ text, onChange }: { readonly text: string; readonly onCha
   const wrong = wrongWith(text)
   const change = (part: EditedLabel): void => onChange(writeLabel({ ...label, ...part }))
   const input = (key: 'imgUrl' | 'imgSize' | 'imgPosition', placeholder: string) => (
-    <Input aria-label={t(`label.${key}`)} placeholder={placeholder} title={t(`label.${key}`)} value={label[key] ?? ''} {...(wrong?.field === key && { status: 'error' as const })} onChange={(event) => change({ [key]: event.target.value })} />
+    <Input
+      aria-label={t(`label.${key}`)}
+      placeholder={placeholder}
+      title={t(`label.${key}`)}
+      value={label[key] ?? ''}
+      {...(wrong?.field === key && { status: 'error' as const })}
+      onChange={(event) => change({ [key]: event.target.value })}
+    />
   )
   const colour = (key: 'textColor' | 'bgColor', fallback: string) => (
-    <ColorPicker value={label[key] ?? fallback} allowClear size="small" onChange={(picked) => change({ [key]: picked.cleared === true ? '' : picked.toHexString() })}>
+    <ColorPicker
+      value={label[key] ?? fallback}
+      allowClear
+      size="small"
+      onChange={(picked) => change({ [key]: picked.cleared === true ? '' : picked.toHexString() })}
+    >
       <Button size="small" icon={<span className="cl-swatch" style={{ background: label[key] ?? fallback }} />}>
         {t(`label.${key}`)}
       </Button>
@@ -87,7 +107,14 @@ function LabelFields({ text, onChange }: { readonly text: string; readonly onCha
   return (
     <div className="cl-label-fields">
       <div className="cl-label-line">
-        <Input aria-label={t('label.text')} placeholder={t('label.text')} maxLength={32} value={label.label ?? ''} {...(wrong?.field === 'label' && (label.label ?? '') !== '' && { status: 'error' as const })} onChange={(event) => change({ label: event.target.value })} />
+        <Input
+          aria-label={t('label.text')}
+          placeholder={t('label.text')}
+          maxLength={32}
+          value={label.label ?? ''}
+          {...(wrong?.field === 'label' && (label.label ?? '') !== '' && { status: 'error' as const })}
+          onChange={(event) => change({ label: event.target.value })}
+        />
         {colour('textColor', '#4a5670')}
         {colour('bgColor', '#eef1f7')}
         <span className="cl-label-sample">

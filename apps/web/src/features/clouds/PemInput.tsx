@@ -4,7 +4,12 @@ import { useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 
 /** Certificates and keys: pasted, or read from a file that never leaves this page before it is sent. */
-export function PemInput({ id, value, onChange, kind }: {
+export function PemInput({
+  id,
+  value,
+  onChange,
+  kind,
+}: {
   readonly id?: string
   readonly value?: string
   readonly onChange?: (text: string) => void

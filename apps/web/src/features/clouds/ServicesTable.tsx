@@ -23,7 +23,11 @@ export function ServicesTable({ services }: { readonly services: readonly CloudS
             <>
               {t(`services.name.${one.service}`)} {!one.required && <span className="zs-name-note">{t('services.optional')}</span>}
               {one.address !== null && <div className="zs-code cl-service-address">{one.address}</div>}
-              {one.state === 'missing' && <div className="zs-name-note">{t(one.required ? 'services.missing' : `services.missingOptional.${one.service === 'volume' ? 'volume' : 'placement'}`)}</div>}
+              {one.state === 'missing' && (
+                <div className="zs-name-note">
+                  {t(one.required ? 'services.missing' : `services.missingOptional.${one.service === 'volume' ? 'volume' : 'placement'}`)}
+                </div>
+              )}
               {one.problem !== null && (
                 <div className="cl-service-problem">
                   {one.problem.message}
@@ -33,9 +37,21 @@ export function ServicesTable({ services }: { readonly services: readonly CloudS
             </>
           ),
         },
-        { key: 'state', title: t('services.state'), width: 84, render: (_, one) => <StatusTag tone={serviceTone(one)}>{t(`services.states.${one.state}`)}</StatusTag> },
+        {
+          key: 'state',
+          title: t('services.state'),
+          width: 84,
+          render: (_, one) => <StatusTag tone={serviceTone(one)}>{t(`services.states.${one.state}`)}</StatusTag>,
+        },
         { key: 'version', title: t('services.version'), width: 72, align: 'right', render: (_, one) => one.version ?? '—' },
-        { key: 'took', title: t('services.took'), width: 92, align: 'right', responsive: ['sm'], render: (_, one) => <span className="zs-number">{format.number(one.took_ms)} ms</span> },
+        {
+          key: 'took',
+          title: t('services.took'),
+          width: 92,
+          align: 'right',
+          responsive: ['sm'],
+          render: (_, one) => <span className="zs-number">{format.number(one.took_ms)} ms</span>,
+        },
       ]}
     />
   )

@@ -14,7 +14,9 @@ export const cloudColumns = (t: TFunction<['clouds', 'shell']>, to: (cloud: Clou
   col.custom('engine', t('column.engine'), (cloud) => (
     <div className="cl-engine">
       {t(`product.${cloud.product}`)}
-      <div className="zs-name-note">{cloud.engine === null ? t('neverReached') : [cloud.engine, cloud.engine_version].filter((part) => part !== null).join(' ')}</div>
+      <div className="zs-name-note">
+        {cloud.engine === null ? t('neverReached') : [cloud.engine, cloud.engine_version].filter((part) => part !== null).join(' ')}
+      </div>
       {cloud.product === 'nextstack' && (
         <div className="zs-name-note">
           <Types cloud={cloud} />
@@ -22,13 +24,20 @@ export const cloudColumns = (t: TFunction<['clouds', 'shell']>, to: (cloud: Clou
       )}
     </div>
   )),
-  col.custom('status', t('column.status'), (cloud) => <StatusTag tone={cloudTones[cloud.status]}>{t(`shell:cloud.status.${cloud.status}`)}</StatusTag>, { width: 84 }),
+  col.custom('status', t('column.status'), (cloud) => <StatusTag tone={cloudTones[cloud.status]}>{t(`shell:cloud.status.${cloud.status}`)}</StatusTag>, {
+    width: 84,
+  }),
   col.custom('health', t('column.health'), (cloud) => <Health cloud={cloud} />, { width: 130 }),
-  col.custom('usage', t('column.usage'), (cloud) => (
-    <span className="cl-usage">
-      <span className="zs-number">{format.percent(cloud.usage)}</span> <LoadLabel usage={cloud.usage} />
-    </span>
-  ), { sort: true, width: 116 }),
+  col.custom(
+    'usage',
+    t('column.usage'),
+    (cloud) => (
+      <span className="cl-usage">
+        <span className="zs-number">{format.percent(cloud.usage)}</span> <LoadLabel usage={cloud.usage} />
+      </span>
+    ),
+    { sort: true, width: 116 },
+  ),
   col.custom('capacity', t('column.capacity'), (cloud) => <Capacity cloud={cloud} />, { width: 220 }),
   col.number('instances', t('column.instances'), (cloud) => cloud.instance_count, { width: 72 }),
   col.number('nodes', t('column.nodes'), (cloud) => cloud.capacity?.nodes, { width: 72, off: true }),
@@ -78,9 +87,21 @@ function Capacity({ cloud }: { readonly cloud: Cloud }) {
   if (capacity === null) return <span className="zs-soft">{t('neverReached')}</span>
   return (
     <dl className="cl-capacity">
-      <Bar label={t('resource.cpu')} of={capacity.cpu_cores} text={t('used', { used: format.number(capacity.cpu_cores.used), total: t('cores', { amount: format.number(capacity.cpu_cores.total) }) })} />
-      <Bar label={t('resource.memory')} of={capacity.memory_bytes} text={t('used', { used: format.bytes(capacity.memory_bytes.used), total: format.bytes(capacity.memory_bytes.total) })} />
-      <Bar label={t('resource.disk')} of={capacity.disk_bytes} text={t('used', { used: format.bytes(capacity.disk_bytes.used), total: format.bytes(capacity.disk_bytes.total) })} />
+      <Bar
+        label={t('resource.cpu')}
+        of={capacity.cpu_cores}
+        text={t('used', { used: format.number(capacity.cpu_cores.used), total: t('cores', { amount: format.number(capacity.cpu_cores.total) }) })}
+      />
+      <Bar
+        label={t('resource.memory')}
+        of={capacity.memory_bytes}
+        text={t('used', { used: format.bytes(capacity.memory_bytes.used), total: format.bytes(capacity.memory_bytes.total) })}
+      />
+      <Bar
+        label={t('resource.disk')}
+        of={capacity.disk_bytes}
+        text={t('used', { used: format.bytes(capacity.disk_bytes.used), total: format.bytes(capacity.disk_bytes.total) })}
+      />
     </dl>
   )
 }
@@ -91,7 +112,13 @@ function Bar({ label, of, text }: { readonly label: string; readonly of: { used:
     <div>
       <dt>{label}</dt>
       <dd>
-        <Progress percent={(share ?? 0) * 100} showInfo={false} size="small" strokeColor={(share ?? 0) >= 0.9 ? 'var(--bad)' : 'var(--brand)'} aria-label={`${label} ${text}`} />
+        <Progress
+          percent={(share ?? 0) * 100}
+          showInfo={false}
+          size="small"
+          strokeColor={(share ?? 0) >= 0.9 ? 'var(--bad)' : 'var(--brand)'}
+          aria-label={`${label} ${text}`}
+        />
         <span className="zs-number">{text}</span>
       </dd>
     </div>
@@ -104,7 +131,12 @@ function Types({ cloud }: { readonly cloud: Cloud }) {
   return (['vm', 'container'] as const).map((type) => {
     const { available, reason } = cloud.instance_types[type]
     const name = t(`type.${type}`)
-    if (available) return <span key={type} className="cl-type">{name}</span>
+    if (available)
+      return (
+        <span key={type} className="cl-type">
+          {name}
+        </span>
+      )
     return (
       <Tooltip key={type} title={reason === null ? t('typeOffPlain', { type: name }) : t('typeOff', { type: name, reason })}>
         <span className="cl-type cl-type-off" tabIndex={0}>

@@ -8,11 +8,26 @@ export interface CloudValues {
   labels: string[]
   connection: ConnectionValues
 }
-export type ConnectionValues = { type: CloudConnection['type'] } & { [Field in TextField]?: string | undefined } & { interface?: 'public' | 'internal' | 'admin' }
+export type ConnectionValues = { type: CloudConnection['type'] } & { [Field in TextField]?: string | undefined } & {
+  interface?: 'public' | 'internal' | 'admin'
+}
 
 type TextField =
-  | 'socket_path' | 'url' | 'client_certificate' | 'client_key' | 'server_certificate' | 'project'
-  | 'auth_url' | 'region' | 'certificate_authority' | 'username' | 'password' | 'user_domain' | 'project_domain' | 'credential_id' | 'credential_secret'
+  | 'socket_path'
+  | 'url'
+  | 'client_certificate'
+  | 'client_key'
+  | 'server_certificate'
+  | 'project'
+  | 'auth_url'
+  | 'region'
+  | 'certificate_authority'
+  | 'username'
+  | 'password'
+  | 'user_domain'
+  | 'project_domain'
+  | 'credential_id'
+  | 'credential_secret'
 
 /** What a new connection begins with; of a registered OpenStack all but its secret. */
 export const firstValues = (cloud: Cloud | null, settings: OpenStackSettings | null): ConnectionValues => ({
@@ -30,19 +45,35 @@ export function connectionOf(values: ConnectionValues): CloudConnectionChange
 export function connectionOf(values: ConnectionValues, fresh: true): CloudConnection
 export function connectionOf(values: ConnectionValues, _fresh?: true): CloudConnectionChange {
   const text = (field: TextField): string => (values[field] ?? '').trim()
-  const given = <Field extends TextField>(field: Field): { [One in Field]?: string } => (text(field) === '' ? {} : ({ [field]: text(field) } as { [One in Field]: string }))
+  const given = <Field extends TextField>(field: Field): { [One in Field]?: string } =>
+    text(field) === '' ? {} : ({ [field]: text(field) } as { [One in Field]: string })
   const keystone = { auth_url: text('auth_url'), interface: values.interface ?? 'public', ...given('region'), ...given('certificate_authority') }
   const { type, password = '', credential_secret = '' } = values
   switch (type) {
     case 'lxd-socket':
       return { type, socket_path: text('socket_path') }
     case 'lxd-https':
-      return { type, url: text('url'), client_certificate: values.client_certificate ?? '', client_key: values.client_key ?? '', ...given('server_certificate'), ...given('project') }
+      return {
+        type,
+        url: text('url'),
+        client_certificate: values.client_certificate ?? '',
+        client_key: values.client_key ?? '',
+        ...given('server_certificate'),
+        ...given('project'),
+      }
     case 'sandbox':
       return { type }
     // A secret is what was typed, spaces and all.
     case 'openstack-password':
-      return { type, ...keystone, username: text('username'), ...(password !== '' && { password }), user_domain: text('user_domain'), project: text('project'), project_domain: text('project_domain') }
+      return {
+        type,
+        ...keystone,
+        username: text('username'),
+        ...(password !== '' && { password }),
+        user_domain: text('user_domain'),
+        project: text('project'),
+        project_domain: text('project_domain'),
+      }
     case 'openstack-credential':
       return { type, ...keystone, credential_id: text('credential_id'), ...(credential_secret !== '' && { credential_secret }) }
   }

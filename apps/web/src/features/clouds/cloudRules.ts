@@ -8,10 +8,17 @@ import type { StatusTone } from '../../kit/StatusTag.tsx'
 /** How each status looks; what it is called stands under `cloud.status` in the shell's messages. */
 export const cloudTones: Readonly<Record<CloudStatus, StatusTone>> = { active: 'good', maintenance: 'warning', offline: 'rest' }
 
-export const healthTones: Readonly<Record<Cloud['health'], StatusTone>> = { unknown: 'busy', reachable: 'good', degraded: 'warning', unreachable: 'bad', unauthorised: 'bad' }
+export const healthTones: Readonly<Record<Cloud['health'], StatusTone>> = {
+  unknown: 'busy',
+  reachable: 'good',
+  degraded: 'warning',
+  unreachable: 'bad',
+  unauthorised: 'bad',
+}
 
 /** What is merely not there is a fault only where it is needed. */
-export const serviceTone = ({ state, required }: Pick<CloudServiceState, 'state' | 'required'>): StatusTone => (state === 'works' ? 'good' : state === 'missing' && !required ? 'rest' : required ? 'bad' : 'warning')
+export const serviceTone = ({ state, required }: Pick<CloudServiceState, 'state' | 'required'>): StatusTone =>
+  state === 'works' ? 'good' : state === 'missing' && !required ? 'rest' : required ? 'bad' : 'warning'
 
 /** Whether a cloud can be registered, as its services answered. */
 export const servicesOutcome = (services: readonly Pick<CloudServiceState, 'state' | 'required'>[]): 'success' | 'warning' | 'error' => {

@@ -52,13 +52,45 @@ describe('shareOf', () => {
 })
 
 describe('a connection', () => {
-  const values = { ...firstValues(null, null), type: 'openstack-password' as const, auth_url: ' https://cloud:5000/v3 ', username: 'admin', password: ' a b ', project: 'admin', region: ' ', url: 'https://lxd:8443' }
+  const values = {
+    ...firstValues(null, null),
+    type: 'openstack-password' as const,
+    auth_url: ' https://cloud:5000/v3 ',
+    username: 'admin',
+    password: ' a b ',
+    project: 'admin',
+    region: ' ',
+    url: 'https://lxd:8443',
+  }
   it('holds what belongs to its kind, and nothing empty; a secret as it was typed', () => {
-    expect(connectionOf(values)).toEqual({ type: 'openstack-password', auth_url: 'https://cloud:5000/v3', interface: 'public', username: 'admin', password: ' a b ', user_domain: 'Default', project: 'admin', project_domain: 'Default' })
-    expect(connectionOf({ ...values, type: 'openstack-credential', credential_id: 'id', credential_secret: '', region: 'one' })).toEqual({ type: 'openstack-credential', auth_url: 'https://cloud:5000/v3', interface: 'public', region: 'one', credential_id: 'id' })
+    expect(connectionOf(values)).toEqual({
+      type: 'openstack-password',
+      auth_url: 'https://cloud:5000/v3',
+      interface: 'public',
+      username: 'admin',
+      password: ' a b ',
+      user_domain: 'Default',
+      project: 'admin',
+      project_domain: 'Default',
+    })
+    expect(connectionOf({ ...values, type: 'openstack-credential', credential_id: 'id', credential_secret: '', region: 'one' })).toEqual({
+      type: 'openstack-credential',
+      auth_url: 'https://cloud:5000/v3',
+      interface: 'public',
+      region: 'one',
+      credential_id: 'id',
+    })
   })
   it('begins with what is known of a registered one, without its secret', () => {
-    const settings = { type: 'openstack-password' as const, auth_url: 'https://cloud', interface: 'internal' as const, username: 'u', user_domain: 'd', project: 'p', project_domain: 'd' }
+    const settings = {
+      type: 'openstack-password' as const,
+      auth_url: 'https://cloud',
+      interface: 'internal' as const,
+      username: 'u',
+      user_domain: 'd',
+      project: 'p',
+      project_domain: 'd',
+    }
     expect(connectionOf(firstValues(null, settings))).toEqual(settings)
   })
 })
@@ -71,7 +103,9 @@ describe('the services of a cloud', () => {
     expect(servicesOutcome([service('failed', true), service('failed', false)])).toBe('error')
   })
   it('look as bad as they are', () => {
-    expect([service('works', true), service('missing', false), service('failed', false), service('missing', true), service('failed', true)].map(serviceTone)).toEqual(['good', 'rest', 'warning', 'bad', 'bad'])
+    expect(
+      [service('works', true), service('missing', false), service('failed', false), service('missing', true), service('failed', true)].map(serviceTone),
+    ).toEqual(['good', 'rest', 'warning', 'bad', 'bad'])
   })
 })
 
@@ -85,7 +119,14 @@ describe('what may be promised', () => {
 
 describe('the history of a capacity', () => {
   it('is broken where the cloud did not answer', () => {
-    const at = (minutes: number) => ({ at: new Date(minutes * 60_000).toISOString(), cpu_cores: { total: 8, used: minutes }, memory_bytes: { total: 1, used: 0 }, disk_bytes: { total: 1, used: 0 }, nodes: 1, instances: 2 })
+    const at = (minutes: number) => ({
+      at: new Date(minutes * 60_000).toISOString(),
+      cpu_cores: { total: 8, used: minutes },
+      memory_bytes: { total: 1, used: 0 },
+      disk_bytes: { total: 1, used: 0 },
+      nodes: 1,
+      instances: 2,
+    })
     const { cpu, instances } = capacitySeries([at(0), at(5), at(30)], 'day', { used: '已分配', total: '可分配', instances: '实例' })
     expect(cpu.map(({ name }) => name)).toEqual(['已分配', '可分配'])
     expect(cpu[0]?.points.map(([, value]) => value)).toEqual([0, 5, null, 30])

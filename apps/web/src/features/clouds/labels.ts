@@ -2,7 +2,9 @@ import { cloudLabel, type CloudLabel } from '@zhisuan/contract/cmp/cloud'
 import { z } from 'zod'
 
 /** While it is edited, anything may stand in a field. */
-const edited = z.object(Object.fromEntries(Object.keys(cloudLabel.shape).map((key) => [key, z.string().optional()])) as Record<keyof CloudLabel, z.ZodOptional<z.ZodString>>)
+const edited = z.object(
+  Object.fromEntries(Object.keys(cloudLabel.shape).map((key) => [key, z.string().optional()])) as Record<keyof CloudLabel, z.ZodOptional<z.ZodString>>,
+)
 export type EditedLabel = z.output<typeof edited>
 
 export const newLabel: EditedLabel = { label: '', textColor: '#1a458f', bgColor: '#e8effb' }

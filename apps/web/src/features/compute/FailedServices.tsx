@@ -18,7 +18,13 @@ export function FailedServices({ failed, onRetry }: { readonly failed: readonly 
       type="warning"
       showIcon
       title={t('failed.title')}
-      {...(onRetry !== undefined && { action: <Button size="small" onClick={onRetry}>{t('kit:error.retry')}</Button> })}
+      {...(onRetry !== undefined && {
+        action: (
+          <Button size="small" onClick={onRetry}>
+            {t('kit:error.retry')}
+          </Button>
+        ),
+      })}
       description={
         <>
           {errorText({ status: 502, ...problem })}

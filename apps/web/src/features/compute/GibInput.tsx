@@ -4,7 +4,14 @@ import { useTranslation } from 'react-i18next'
 const gib = 2 ** 30
 
 /** A disk's size in bytes, typed in whole GB. A control of a form. */
-export function GibInput({ id, value, onChange, leastBytes = gib, label, wide = false }: {
+export function GibInput({
+  id,
+  value,
+  onChange,
+  leastBytes = gib,
+  label,
+  wide = false,
+}: {
   readonly id?: string
   readonly value?: number | null
   readonly onChange?: (bytes: number | null) => void

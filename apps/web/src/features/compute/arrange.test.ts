@@ -6,8 +6,13 @@ const rows = [
   { name: 'vm-9', size: 1, at: 'b' },
   { name: '网关', size: 3, at: 'a' },
 ]
-const rules = { textOf: (row: (typeof rows)[number]) => row.name, matches: { size: (row: (typeof rows)[number], value: string) => row.size === Number(value) }, sortBy: { name: (row: (typeof rows)[number]) => row.name, at: (row: (typeof rows)[number]) => row.at } }
-const names = (state: { filters?: Record<string, string>; sort?: string | null }, more = {}) => arranged(rows, { filters: {}, sort: null, ...state }, { ...rules, ...more }).map(({ name }) => name)
+const rules = {
+  textOf: (row: (typeof rows)[number]) => row.name,
+  matches: { size: (row: (typeof rows)[number], value: string) => row.size === Number(value) },
+  sortBy: { name: (row: (typeof rows)[number]) => row.name, at: (row: (typeof rows)[number]) => row.at },
+}
+const names = (state: { filters?: Record<string, string>; sort?: string | null }, more = {}) =>
+  arranged(rows, { filters: {}, sort: null, ...state }, { ...rules, ...more }).map(({ name }) => name)
 
 describe('rows that are all here', () => {
   it('stay as they came where nothing is asked', () => expect(names({})).toEqual(['vm-10', 'vm-9', '网关']))

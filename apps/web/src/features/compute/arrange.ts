@@ -22,9 +22,17 @@ function compare(a: string | number | null, b: string | number | null, direction
 }
 
 /** The rows that fit the filters, in the order that was chosen. */
-export function arranged<Row>(rows: readonly Row[], state: Pick<TableState, 'filters' | 'sort'>, { textOf, matches = {}, sortBy = {}, sortFirst }: Arranging<Row>): readonly Row[] {
+export function arranged<Row>(
+  rows: readonly Row[],
+  state: Pick<TableState, 'filters' | 'sort'>,
+  { textOf, matches = {}, sortBy = {}, sortFirst }: Arranging<Row>,
+): readonly Row[] {
   const { keyword, ...others } = state.filters
-  const words = (keyword ?? '').trim().toLowerCase().split(/\s+/).filter((word) => word !== '')
+  const words = (keyword ?? '')
+    .trim()
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
   const fits = (row: Row): boolean => {
     const text = words.length === 0 ? '' : textOf(row).toLowerCase()
     return words.every((word) => text.includes(word)) && Object.entries(others).every(([key, value]) => matches[key]?.(row, value) ?? true)

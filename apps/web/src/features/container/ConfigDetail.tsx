@@ -32,10 +32,22 @@ function OneConfig({ id }: { readonly id: string }) {
   if (config !== undefined) return <ConfigForm config={config} />
   if (data === undefined && error === null) return <PagePlaceholder />
   // 400: what stands in the address is no id at all.
-  if (error !== null && error.status !== 400) return <div className="zs-card"><ErrorPanel error={error} onRetry={() => void refetch()} /></div>
+  if (error !== null && error.status !== 400)
+    return (
+      <div className="zs-card">
+        <ErrorPanel error={error} onRetry={() => void refetch()} />
+      </div>
+    )
   return (
     <div className="zs-card">
-      <EmptyState title={t('config.gone')} action={<Link to={paths.container.configuration.list()} className="zs-button zs-button-plain">{t('config.back')}</Link>}>
+      <EmptyState
+        title={t('config.gone')}
+        action={
+          <Link to={paths.container.configuration.list()} className="zs-button zs-button-plain">
+            {t('config.back')}
+          </Link>
+        }
+      >
         {t('config.goneNote')}
       </EmptyState>
     </div>

@@ -26,7 +26,12 @@ interface Values {
   restart: boolean
 }
 
-const valuesOf = (config: Config | null): Values => ({ name: config?.name ?? '', description: config?.description ?? '', content: config?.content ?? '', restart: false })
+const valuesOf = (config: Config | null): Values => ({
+  name: config?.name ?? '',
+  description: config?.description ?? '',
+  content: config?.content ?? '',
+  restart: false,
+})
 
 /** @param config as it is now, read again and again; null for a new one */
 export function ConfigForm({ config }: { readonly config: Config | null }) {
@@ -71,7 +76,13 @@ export function ConfigForm({ config }: { readonly config: Config | null }) {
           }
         />
       )}
-      <FormPage<Values> form={form} initialValues={valuesOf(begun)} submitText={t('config.save')} onCancel={() => void navigate(paths.container.configuration.list())} onSubmit={submit}>
+      <FormPage<Values>
+        form={form}
+        initialValues={valuesOf(begun)}
+        submitText={t('config.save')}
+        onCancel={() => void navigate(paths.container.configuration.list())}
+        onSubmit={submit}
+      >
         <Form.Item name="name" label={t('field.name')} {...field(shape.name)}>
           <Input autoFocus={config === null} maxLength={constants.nameMaxLength} />
         </Form.Item>
@@ -102,7 +113,13 @@ function Content() {
   }
   return (
     <>
-      <Form.Item name="content" label={t('config.content')} extra={t('config.contentNote', { lines, size: format.bytes(bytes) })} className="cn-content" rules={rulesOf(shape.content)}>
+      <Form.Item
+        name="content"
+        label={t('config.content')}
+        extra={t('config.contentNote', { lines, size: format.bytes(bytes) })}
+        className="cn-content"
+        rules={rulesOf(shape.content)}
+      >
         <Input.TextArea rows={20} maxLength={contentMax} spellCheck={false} wrap="off" />
       </Form.Item>
       <p>

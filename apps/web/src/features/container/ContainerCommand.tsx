@@ -16,10 +16,15 @@ import { pageOf, refreshMsOf } from './containerRules.ts'
 export default function ContainerCommand() {
   const { t } = useTranslation('container')
   const { id = '' } = useParams()
-  const { data, error, refetch } = useCall(containers.get, { params: { id } }, { silent: true, refreshMs: (container) => refreshMsOf(container === undefined ? [] : [container]) })
+  const { data, error, refetch } = useCall(
+    containers.get,
+    { params: { id } },
+    { silent: true, refreshMs: (container) => refreshMsOf(container === undefined ? [] : [container]) },
+  )
   usePageTitle(data?.name)
   if (error?.status === 404) return <ContainerGone />
-  if (data === undefined) return <div className="zs-card">{error === null ? <Skeleton active /> : <ErrorPanel error={error} onRetry={() => void refetch()} />}</div>
+  if (data === undefined)
+    return <div className="zs-card">{error === null ? <Skeleton active /> : <ErrorPanel error={error} onRetry={() => void refetch()} />}</div>
   return (
     <>
       <PageStatus>

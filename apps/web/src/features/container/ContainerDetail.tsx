@@ -33,7 +33,11 @@ export function ContainerPage({ back }: GoneProps) {
   const navigate = useNavigate()
   const { id = '' } = useParams()
   const [gone, setGone] = useState(false)
-  const query = useCall(containers.get, { params: { id } }, { silent: true, enabled: !gone, refreshMs: (container) => refreshMsOf(container === undefined ? [] : [container]) })
+  const query = useCall(
+    containers.get,
+    { params: { id } },
+    { silent: true, enabled: !gone, refreshMs: (container) => refreshMsOf(container === undefined ? [] : [container]) },
+  )
   const { actionsOf, dialogs } = useContainerActions(() => void navigate(paths.container.deployment.list()))
   const missing = query.error?.status === 404
   useEffect(() => setGone(missing), [missing])
@@ -70,7 +74,14 @@ export function ContainerGone({ back }: GoneProps) {
   const { to, text } = back ?? { to: paths.container.deployment.list(), text: t('detail.back') }
   return (
     <div className="zs-card">
-      <EmptyState title={t('detail.gone')} action={<Link to={to} className="zs-button zs-button-plain">{text}</Link>}>
+      <EmptyState
+        title={t('detail.gone')}
+        action={
+          <Link to={to} className="zs-button zs-button-plain">
+            {text}
+          </Link>
+        }
+      >
         {t('detail.goneNote')}
       </EmptyState>
     </div>
@@ -84,7 +95,9 @@ function Trouble({ container: { status, error, edge } }: { readonly container: C
     <>
       {status === 'lost' && <Alert className="ns-notice" type="error" showIcon title={t('detail.lost')} description={t('statusNote.lost')} />}
       {!edge.online && <Alert className="ns-notice" type="warning" showIcon title={t('detail.offline')} description={t('detail.offlineNote')} />}
-      {error !== null && <Alert className="ns-notice" type={status === 'error' ? 'error' : 'warning'} showIcon title={t('detail.failed')} description={error} />}
+      {error !== null && (
+        <Alert className="ns-notice" type={status === 'error' ? 'error' : 'warning'} showIcon title={t('detail.failed')} description={error} />
+      )}
     </>
   )
 }

@@ -40,7 +40,11 @@ function Files({ containerId }: { readonly containerId: string }) {
   const { t } = useTranslation('container')
   const [search, setSearch] = useSearchParams()
   const directory = cleanPath(search.get('path') ?? '/')
-  const { data, error, isFetching, isPlaceholderData, refetch } = useCall(containers.files, { params: { id: containerId }, query: { path: directory } }, { silent: true })
+  const { data, error, isFetching, isPlaceholderData, refetch } = useCall(
+    containers.files,
+    { params: { id: containerId }, query: { path: directory } },
+    { silent: true },
+  )
   const [wanted, setWanted] = useState({ of: directory, text: '' })
   const link = useChange(containers.fileLink)
   const uploads = useUploads(containerId, () => void refetch())
@@ -48,7 +52,9 @@ function Files({ containerId }: { readonly containerId: string }) {
   const [replacing, setReplacing] = useState<{ files: readonly File[]; names: readonly string[] } | null>(null)
 
   // Walking through directories leaves nothing.
-  const blocker = useBlocker(({ currentLocation: from, nextLocation: to }) => uploads.busy && (from.pathname !== to.pathname || tabOf(from.search) !== tabOf(to.search)))
+  const blocker = useBlocker(
+    ({ currentLocation: from, nextLocation: to }) => uploads.busy && (from.pathname !== to.pathname || tabOf(from.search) !== tabOf(to.search)),
+  )
 
   const known = isPlaceholderData ? undefined : data
   const items = (known?.items ?? []).toSorted(byKindAndName)
@@ -61,7 +67,8 @@ function Files({ containerId }: { readonly containerId: string }) {
     next.set('path', path)
     return `?${next.toString()}`
   }
-  const save = (path: string): void => link.mutate({ params: { id: containerId }, body: { how: 'download', path } }, { onSuccess: ({ path: from }) => saveFrom(from), onError: tellError })
+  const save = (path: string): void =>
+    link.mutate({ params: { id: containerId }, body: { how: 'download', path } }, { onSuccess: ({ path: from }) => saveFrom(from), onError: tellError })
   const send = (files: readonly File[]): void => uploads.add(files.map((file) => ({ path: childPath(directory, file.name), name: file.name, file })))
   const choose = (files: readonly File[]): void => {
     const names = files.map(({ name }) => name).filter((name) => items.some((entry) => entry.name === name))
@@ -93,7 +100,14 @@ function Files({ containerId }: { readonly containerId: string }) {
         <Button loading={isFetching} onClick={() => void refetch()}>
           {t('file.refresh')}
         </Button>
-        <Input allowClear={clearable} className="cn-file-filter" aria-label={t('file.filter')} placeholder={t('file.filter')} value={typed} onChange={(event) => setWanted({ of: directory, text: event.target.value })} />
+        <Input
+          allowClear={clearable}
+          className="cn-file-filter"
+          aria-label={t('file.filter')}
+          placeholder={t('file.filter')}
+          value={typed}
+          onChange={(event) => setWanted({ of: directory, text: event.target.value })}
+        />
       </div>
       <nav aria-label={t('file.breadcrumb')}>
         <ol className="cn-crumbs">
@@ -117,8 +131,24 @@ function Files({ containerId }: { readonly containerId: string }) {
           locale={{ emptyText: <EmptyState title={text === '' ? t('file.empty') : t('file.noMatch')} /> }}
           columns={[
             { key: 'name', title: t('file.name'), render: (_, entry) => <EntryName entry={entry} to={address(childPath(directory, entry.name))} /> },
-            { key: 'size', title: t('file.size'), width: 120, align: 'right', className: 'zs-number', render: (_, { kind, size_bytes }) => (kind === 'file' ? format.bytes(size_bytes) : format.nothing) },
-            { key: 'mode', title: t('file.mode'), width: 120, render: (_, { mode }) => <span className="zs-code" title={mode}>{modeText(mode)}</span> },
+            {
+              key: 'size',
+              title: t('file.size'),
+              width: 120,
+              align: 'right',
+              className: 'zs-number',
+              render: (_, { kind, size_bytes }) => (kind === 'file' ? format.bytes(size_bytes) : format.nothing),
+            },
+            {
+              key: 'mode',
+              title: t('file.mode'),
+              width: 120,
+              render: (_, { mode }) => (
+                <span className="zs-code" title={mode}>
+                  {modeText(mode)}
+                </span>
+              ),
+            },
             { key: 'modified', title: t('file.modified'), width: 180, className: 'zs-number', render: (_, { modified_at }) => format.dateTime(modified_at) },
             {
               key: 'actions',
@@ -126,7 +156,13 @@ function Files({ containerId }: { readonly containerId: string }) {
               width: 90,
               render: (_, { name, kind }) =>
                 kind === 'other' ? null : (
-                  <Button type="link" size="small" disabled={link.isPending} aria-label={t('file.downloadOf', { name })} onClick={() => save(childPath(directory, name))}>
+                  <Button
+                    type="link"
+                    size="small"
+                    disabled={link.isPending}
+                    aria-label={t('file.downloadOf', { name })}
+                    onClick={() => save(childPath(directory, name))}
+                  >
                     {t('file.download')}
                   </Button>
                 ),
@@ -162,15 +198,15 @@ function Files({ containerId }: { readonly containerId: string }) {
 
 const tabOf = (search: string): string | null => new URLSearchParams(search).get('tab')
 
-const byKindAndName = (one: Entry, other: Entry): number => Number(other.kind === 'directory') - Number(one.kind === 'directory') || one.name.localeCompare(other.name)
+const byKindAndName = (one: Entry, other: Entry): number =>
+  Number(other.kind === 'directory') - Number(one.kind === 'directory') || one.name.localeCompare(other.name)
 
 function EntryName({ entry: { name, kind, target }, to }: { readonly entry: Entry; readonly to: string }) {
   const { t } = useTranslation('container')
   const Icon = icons[kind]
   return (
     <span className="zs-code">
-      <Icon aria-label={t(`file.kind.${kind}`)} />{' '}
-      {/* Where a link leads is known when it is opened. */}
+      <Icon aria-label={t(`file.kind.${kind}`)} /> {/* Where a link leads is known when it is opened. */}
       {kind === 'directory' || kind === 'link' ? <Link to={to}>{name}</Link> : name}
       {target !== null && <span className="ns-soft">{` → ${target}`}</span>}
     </span>

@@ -39,7 +39,12 @@ export function ContainerLogs({ container }: { readonly container: Container }) 
         <Checkbox checked={look.times} onChange={(event) => setLook({ ...look, times: event.target.checked })}>
           {t('log.times')}
         </Checkbox>
-        <Button loading={link.isPending} onClick={() => link.mutate({ params: { id: container.id }, body: { how: 'download' } }, { onSuccess: ({ path }) => saveFrom(path), onError: tellError })}>
+        <Button
+          loading={link.isPending}
+          onClick={() =>
+            link.mutate({ params: { id: container.id }, body: { how: 'download' } }, { onSuccess: ({ path }) => saveFrom(path), onError: tellError })
+          }
+        >
           {t('log.download')}
         </Button>
       </div>

@@ -26,14 +26,28 @@ export function ContainerOverview({ container }: { readonly container: ResponseO
           items={[
             fact('image', t('column.image'), <Code text={container.image} />),
             fact('node', t('column.node'), <Link to={paths.container.node.detail(edge.id)}>{edge.name}</Link>),
-            ...(deployment === null ? [] : [fact('deployment', t('column.deployment'), <Link to={paths.container.deployment.containers(deployment.id, deployment.name)}>{deployment.name}</Link>)]),
-            ...(service === null ? [] : [fact('service', t('column.service'), <Link to={paths.container.application.containers(service.id, service.name)}>{service.name}</Link>)]),
+            ...(deployment === null
+              ? []
+              : [
+                  fact(
+                    'deployment',
+                    t('column.deployment'),
+                    <Link to={paths.container.deployment.containers(deployment.id, deployment.name)}>{deployment.name}</Link>,
+                  ),
+                ]),
+            ...(service === null
+              ? []
+              : [fact('service', t('column.service'), <Link to={paths.container.application.containers(service.id, service.name)}>{service.name}</Link>)]),
             fact('ports', t('column.ports'), ports.length === 0 ? format.nothing : <span className="zs-code">{ports.map(portText).join('、')}</span>),
             fact('health', t('column.health'), <Health of={container.health} />),
             fact('started', t('column.started'), format.dateTime(container.started_at)),
             fact('restarts', t('column.restarts'), format.number(container.restart_count)),
             fact('exit', t('column.exitCode'), format.number(container.exit_code)),
-            fact('docker', t('column.dockerId'), container.container_id === null ? format.nothing : <Code text={container.container_id} shown={container.container_id.slice(0, 12)} />),
+            fact(
+              'docker',
+              t('column.dockerId'),
+              container.container_id === null ? format.nothing : <Code text={container.container_id} shown={container.container_id.slice(0, 12)} />,
+            ),
             fact('creator', t('column.creator'), container.created_by),
             fact('created', t('column.created'), format.dateTime(container.created_at)),
             fact('id', t('column.id'), <Code text={container.id} />),
@@ -42,7 +56,11 @@ export function ContainerOverview({ container }: { readonly container: ResponseO
       </section>
       <section>
         <h2 className="ns-heading">{t('stats.title')}</h2>
-        {container.status === 'running' ? <ContainerStats key={container.container_id ?? ''} container={container} memoryLimitBytes={container.spec?.memory_limit_bytes ?? null} /> : <p className="ns-soft">{t('stats.off')}</p>}
+        {container.status === 'running' ? (
+          <ContainerStats key={container.container_id ?? ''} container={container} memoryLimitBytes={container.spec?.memory_limit_bytes ?? null} />
+        ) : (
+          <p className="ns-soft">{t('stats.off')}</p>
+        )}
       </section>
     </div>
   )

@@ -87,7 +87,9 @@ function Mounts({ mounts }: Pick<ContainerSpec, 'mounts'>) {
         <li key={mount.path}>
           {t(`field.mountTypes.${mount.type}`)}{' '}
           {mount.type === 'config' ? (
-            <Link to={withQuery(paths.container.configuration.detail(), { id: mount.config_id })} className="zs-text-link">{t('config.edit')}</Link>
+            <Link to={withQuery(paths.container.configuration.detail(), { id: mount.config_id })} className="zs-text-link">
+              {t('config.edit')}
+            </Link>
           ) : (
             <span className="zs-code">{mount.type === 'volume' ? mount.name : mount.host_path}</span>
           )}

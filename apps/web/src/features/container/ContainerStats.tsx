@@ -12,14 +12,21 @@ const group = 'cis.container.stats'
 const shownMs = 5 * 60_000
 
 /** What a running container uses, drawn from when the page is opened: nobody keeps it. */
-export function ContainerStats({ container, memoryLimitBytes }: {
+export function ContainerStats({
+  container,
+  memoryLimitBytes,
+}: {
   readonly container: Pick<Container, 'id' | 'edge'>
   /** Null without: Docker then tells of the whole node's, beside which a container is nothing. */
   readonly memoryLimitBytes: number | null
 }) {
   const { t } = useTranslation('container')
   const [samples, setSamples] = useState<readonly StatsSample[]>([])
-  const { data, error, refetch } = useCall(containers.stats, { params: { id: container.id } }, { silent: true, enabled: container.edge.online, refreshMs: statsIntervalMs })
+  const { data, error, refetch } = useCall(
+    containers.stats,
+    { params: { id: container.id } },
+    { silent: true, enabled: container.edge.online, refreshMs: statsIntervalMs },
+  )
   useEffect(() => {
     if (data !== undefined) setSamples((now) => withStats(now, data))
   }, [data])
@@ -51,7 +58,14 @@ export function ContainerStats({ container, memoryLimitBytes }: {
       </p>
       <div className="zs-charts">
         <MetricChart {...common} title={t('stats.cpu')} series={series.cpu} format={cores} />
-        <MetricChart {...common} title={t('stats.memory')} series={series.memory} format={bytes} base={1024} {...(memoryLimitBytes !== null && { max: memoryLimitBytes })} />
+        <MetricChart
+          {...common}
+          title={t('stats.memory')}
+          series={series.memory}
+          format={bytes}
+          base={1024}
+          {...(memoryLimitBytes !== null && { max: memoryLimitBytes })}
+        />
         <MetricChart {...common} title={t('stats.network')} series={series.network} format={rate} base={1024} />
         <MetricChart {...common} title={t('stats.disk')} series={series.disk} format={rate} base={1024} />
         <MetricChart {...common} title={t('stats.pids')} series={series.pids} format={count} />

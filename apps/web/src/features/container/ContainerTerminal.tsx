@@ -15,7 +15,10 @@ const shells = ['/bin/sh', '/bin/bash', '/bin/ash']
 const [usual = '/bin/sh'] = shells
 
 /** A terminal of a container, and the command that runs in it. */
-export function ContainerTerminal({ container, whole = false }: {
+export function ContainerTerminal({
+  container,
+  whole = false,
+}: {
   readonly container: Container
   /** The page is the terminal, and nothing else. */
   readonly whole?: boolean
@@ -42,7 +45,13 @@ export function ContainerTerminal({ container, whole = false }: {
         }}
       >
         <label htmlFor="container-shell">{t('terminal.shell')}</label>
-        <AutoComplete id="container-shell" value={typed} onChange={setTyped} options={shells.map((value) => ({ value }))} {...(!usable && { status: 'error' as const })} />
+        <AutoComplete
+          id="container-shell"
+          value={typed}
+          onChange={setTyped}
+          options={shells.map((value) => ({ value }))}
+          {...(!usable && { status: 'error' as const })}
+        />
         <Button htmlType="submit" disabled={!usable}>
           {t('terminal.apply')}
         </Button>

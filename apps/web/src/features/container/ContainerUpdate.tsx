@@ -23,7 +23,13 @@ export function ContainerUpdate({ container, onClose }: { readonly container: Co
   if (data === undefined || data.spec === null) {
     return (
       <Modal open title={title} footer={null} onCancel={onClose}>
-        {data !== undefined ? <EmptyState title={t('spec.unknown')} /> : error === null ? <Skeleton active /> : <ErrorPanel error={error} onRetry={() => void refetch()} />}
+        {data !== undefined ? (
+          <EmptyState title={t('spec.unknown')} />
+        ) : error === null ? (
+          <Skeleton active />
+        ) : (
+          <ErrorPanel error={error} onRetry={() => void refetch()} />
+        )}
       </Modal>
     )
   }

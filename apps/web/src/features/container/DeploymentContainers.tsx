@@ -23,7 +23,14 @@ export default function DeploymentContainers() {
         rows={({ items }) => items}
         rowKey="id"
         columns={containerColumns(t)}
-        filters={[filter.select('status', t('filter.status'), containerStatuses.map((value) => ({ value, label: t(`status.${value}`) }))), filter.keyword(t('filter.keyword'))]}
+        filters={[
+          filter.select(
+            'status',
+            t('filter.status'),
+            containerStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
+          ),
+          filter.keyword(t('filter.keyword')),
+        ]}
         rowActions={actionsOf}
         batchActions={batchActions}
         refreshMs={(response) => refreshMsOf(response?.items ?? [])}

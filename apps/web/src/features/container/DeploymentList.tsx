@@ -37,7 +37,11 @@ export default function DeploymentList() {
       label: t('deployment.delete'),
       danger: true,
       disabledReason: row.status === 'deleting' ? t('busy', { state: t('deployment.status.deleting') }) : null,
-      confirm: { title: t('deployment.deleteTitle', { name: row.name }), body: t('deployment.deleteBody', { count: row.instance_count }), typeToConfirm: row.name },
+      confirm: {
+        title: t('deployment.deleteTitle', { name: row.name }),
+        body: t('deployment.deleteBody', { count: row.instance_count }),
+        typeToConfirm: row.name,
+      },
       doneText: t('deployment.deleted', { name: row.name }),
       run: () => told(remove.mutateAsync({ params: { id: row.id } })),
     },
@@ -49,15 +53,32 @@ export default function DeploymentList() {
       rowKey="id"
       columns={[
         col.name<Deployment>('name', t('column.name'), ({ name }) => name, { sort: true, to: toContainers, note: ({ description }) => description }),
-        col.status<Deployment>('status', t('column.status'), ({ status, error }) => ({ tone: deploymentTones[status], text: t(`deployment.status.${status}`), note: error }), { width: 180 }),
-        col.custom<Deployment>('instances', t('column.instances'), ({ running_count, instance_count }) => <span className="zs-number">{`${running_count} / ${instance_count}`}</span>, { width: 110 }),
+        col.status<Deployment>(
+          'status',
+          t('column.status'),
+          ({ status, error }) => ({ tone: deploymentTones[status], text: t(`deployment.status.${status}`), note: error }),
+          { width: 180 },
+        ),
+        col.custom<Deployment>(
+          'instances',
+          t('column.instances'),
+          ({ running_count, instance_count }) => <span className="zs-number">{`${running_count} / ${instance_count}`}</span>,
+          { width: 110 },
+        ),
         col.code<Deployment>('image', t('column.image'), ({ image }) => image, { width: 180 }),
         col.text<Deployment>('placement', t('column.placement'), placed, { width: 150 }),
         col.text<Deployment>('creator', t('column.creator'), ({ created_by }) => created_by, { width: 110, off: true }),
         col.date<Deployment>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
         col.code<Deployment>('id', t('column.id'), ({ id }) => id, { off: true }),
       ]}
-      filters={[filter.select('edge_id', t('filter.node'), nodes.map(({ id, name }) => ({ value: id, label: name }))), filter.keyword(t('filter.keyword'))]}
+      filters={[
+        filter.select(
+          'edge_id',
+          t('filter.node'),
+          nodes.map(({ id, name }) => ({ value: id, label: name })),
+        ),
+        filter.keyword(t('filter.keyword')),
+      ]}
       rowActions={actionsOf}
       refreshMs={(response) => refreshMsOf(response?.items ?? [])}
       toolbar={create}

@@ -16,7 +16,8 @@ const { shape } = containerSpec.shape.env.unwrap().element
 const list = ['spec', 'env']
 const variablesMax = 200
 
-const onceRule = (index: number): Rule =>
+const onceRule =
+  (index: number): Rule =>
   ({ getFieldValue }) => ({
     validator: async () => {
       // antd does not know the values of a form around it.
@@ -48,7 +49,13 @@ export function EnvFields() {
                   <Input maxLength={255} className="zs-code" placeholder={t('field.envName')} aria-label={`${t('field.envName')} ${name + 1}`} />
                 </Form.Item>
                 <Form.Item name={[name, 'value']} rules={rulesOf(shape.value)}>
-                  <Input.TextArea autoSize={{ minRows: 1, maxRows: 4 }} className="zs-code" spellCheck={false} placeholder={t('field.envValue')} aria-label={`${t('field.envValue')} ${name + 1}`} />
+                  <Input.TextArea
+                    autoSize={{ minRows: 1, maxRows: 4 }}
+                    className="zs-code"
+                    spellCheck={false}
+                    placeholder={t('field.envValue')}
+                    aria-label={`${t('field.envValue')} ${name + 1}`}
+                  />
                 </Form.Item>
                 <RemoveRow index={name} onRemove={() => remove(name)} />
               </div>
@@ -76,9 +83,25 @@ function PasteDialog({ onPaste, onClose }: { readonly onPaste: (text: string) =>
   const [text, setText] = useState('')
   const count = envOf(text).length
   return (
-    <Modal open title={t('field.envPasteTitle')} okText={t('field.envPasteOk', { count })} okButtonProps={{ disabled: count === 0 }} onOk={() => onPaste(text)} onCancel={onClose} mask={{ closable: false }}>
+    <Modal
+      open
+      title={t('field.envPasteTitle')}
+      okText={t('field.envPasteOk', { count })}
+      okButtonProps={{ disabled: count === 0 }}
+      onOk={() => onPaste(text)}
+      onCancel={onClose}
+      mask={{ closable: false }}
+    >
       <p>{t('field.envPasteNote')}</p>
-      <Input.TextArea autoFocus rows={8} className="zs-code" spellCheck={false} aria-label={t('field.env')} value={text} onChange={(event) => setText(event.target.value)} />
+      <Input.TextArea
+        autoFocus
+        rows={8}
+        className="zs-code"
+        spellCheck={false}
+        aria-label={t('field.env')}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
     </Modal>
   )
 }

@@ -59,7 +59,9 @@ export function FollowedLog({ container, look }: { readonly container: Container
       </div>
       {state === 'refused' && error !== null && <ErrorPanel error={error} onRetry={again} />}
       {lines.length === 0 ? (
-        state === 'following' || state === 'ended' ? <EmptyState title={t('log.empty')}>{t('log.emptyNote')}</EmptyState> : null
+        state === 'following' || state === 'ended' ? (
+          <EmptyState title={t('log.empty')}>{t('log.emptyNote')}</EmptyState>
+        ) : null
       ) : (
         <>
           <LogPane lines={lines} look={look} name={container.name} search={search} found={found} current={found[place] ?? null} held={held} />

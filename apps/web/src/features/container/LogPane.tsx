@@ -5,7 +5,15 @@ import { splitAtMatches } from '../nextstack/vm/consoleText.ts'
 import type { LogLook, ShownLine } from './logLines.ts'
 
 /** Lines of a log. Stays at the end while more come, unless the person scrolled away from it. */
-export function LogPane({ lines, look, name, search, found, current, held = false }: {
+export function LogPane({
+  lines,
+  look,
+  name,
+  search,
+  found,
+  current,
+  held = false,
+}: {
   readonly lines: readonly ShownLine[]
   readonly look: LogLook
   /** Of the container, said to screen readers. */

@@ -14,7 +14,10 @@ const restMs = 600
 const againMs = 10_000
 
 /** Which nodes a deployment would go to, and what is in its way there, as it is typed. */
-export function PlacementCheck({ values: { spec, placement }, hint }: {
+export function PlacementCheck({
+  values: { spec, placement },
+  hint,
+}: {
   readonly values: Pick<DeployValues, 'spec' | 'placement'>
   /** What is said before there is anything to check. */
   readonly hint?: string
@@ -47,9 +50,15 @@ export function PlacementCheck({ values: { spec, placement }, hint }: {
         <ul className="cn-check">
           {nodes.map(({ id, name, problems }) => (
             <li key={id}>
-              {problems.length === 0 ? <CheckCircleFilled className="cn-good" aria-label={t('check.fits')} /> : <WarningFilled className="ns-bad" aria-hidden />}
+              {problems.length === 0 ? (
+                <CheckCircleFilled className="cn-good" aria-label={t('check.fits')} />
+              ) : (
+                <WarningFilled className="ns-bad" aria-hidden />
+              )}
               <span>
-                <span className="zs-cut" title={name}>{name}</span>
+                <span className="zs-cut" title={name}>
+                  {name}
+                </span>
                 {problems.map((problem) => (
                   <span key={problem} className="ns-bad cn-problem">
                     {problem}

@@ -37,10 +37,23 @@ export function PlacementFields({ note }: { readonly note?: string }) {
   return (
     <>
       <Form.Item name={['placement', 'by']} label={t('field.placeBy')}>
-        <Radio.Group optionType="button" options={[{ value: 'nodes', label: t('field.byNodes') }, { value: 'labels', label: t('field.byLabels') }]} />
+        <Radio.Group
+          optionType="button"
+          options={[
+            { value: 'nodes', label: t('field.byNodes') },
+            { value: 'labels', label: t('field.byLabels') },
+          ]}
+        />
       </Form.Item>
       {by === 'nodes' ? (
-        <Form.Item key="nodes" name={['placement', 'edge_ids']} label={t('field.nodes')} extra={nodes.length === 0 ? <NoNodes /> : (note ?? t('field.nodesNote'))} required rules={[some]}>
+        <Form.Item
+          key="nodes"
+          name={['placement', 'edge_ids']}
+          label={t('field.nodes')}
+          extra={nodes.length === 0 ? <NoNodes /> : (note ?? t('field.nodesNote'))}
+          required
+          rules={[some]}
+        >
           <Select
             mode="multiple"
             maxCount={200}
@@ -52,7 +65,14 @@ export function PlacementFields({ note }: { readonly note?: string }) {
         </Form.Item>
       ) : (
         <>
-          <Form.Item key="labels" name={['placement', 'labels']} label={t('field.labels')} extra={t('field.labelsNote')} required rules={[some, each(label, labelOf)]}>
+          <Form.Item
+            key="labels"
+            name={['placement', 'labels']}
+            label={t('field.labels')}
+            extra={t('field.labelsNote')}
+            required
+            rules={[some, each(label, labelOf)]}
+          >
             <Select mode="tags" maxCount={16} tokenSeparators={[',', ' ']} options={known(nodes.flatMap(({ labels }) => labels.map(labelText)))} />
           </Form.Item>
           <Form.Item name={['placement', 'count']} label={t('field.count')} extra={t('field.countNote')}>
@@ -72,7 +92,10 @@ function NoNodes() {
   const { t } = useTranslation('container')
   return (
     <>
-      {t('field.nodesFirst')} <Link className="zs-text-link" to={paths.container.node.add()}>{t('field.nodesAdd')}</Link>
+      {t('field.nodesFirst')}{' '}
+      <Link className="zs-text-link" to={paths.container.node.add()}>
+        {t('field.nodesAdd')}
+      </Link>
     </>
   )
 }
@@ -90,7 +113,12 @@ function NodeOption({ node }: { readonly node: Edge }) {
   const gpus = node.gpus.reduce((sum, { count }) => sum + count, 0)
   return (
     <>
-      {node.name} <span className="ns-soft">{[unfit === null ? '' : t(`node.${unfit}`), node.addresses[0] ?? '', gpus === 0 ? '' : t('node.gpus', { count: gpus })].filter((text) => text !== '').join(' · ')}</span>
+      {node.name}{' '}
+      <span className="ns-soft">
+        {[unfit === null ? '' : t(`node.${unfit}`), node.addresses[0] ?? '', gpus === 0 ? '' : t('node.gpus', { count: gpus })]
+          .filter((text) => text !== '')
+          .join(' · ')}
+      </span>
     </>
   )
 }

@@ -15,13 +15,15 @@ const portRule: Rule = {
   },
 }
 /** No port of the node twice, where its protocol is the same. */
-const onceRule = (index: number): Rule =>
+const onceRule =
+  (index: number): Rule =>
   ({ getFieldValue }) => ({
     validator: async () => {
       // antd does not know the values of a form around it.
       const rows = getFieldValue(['spec', 'ports']) as SpecValues['ports'] | undefined
       const port = rows?.[index]?.host_port
-      if (port !== null && port !== undefined && isTwice(rows, index, ({ host_port, protocol }) => `${host_port}/${protocol}`)) throw new Error(fieldTexts.portTwice)
+      if (port !== null && port !== undefined && isTwice(rows, index, ({ host_port, protocol }) => `${host_port}/${protocol}`))
+        throw new Error(fieldTexts.portTwice)
     },
   })
 
@@ -35,11 +37,25 @@ export function PortFields() {
           {rows.map(({ key, name }) => (
             <div key={key} className="cn-row cn-row-port">
               <Form.Item name={[name, 'host_port']} rules={[portRule, onceRule(name)]} dependencies={[['spec', 'ports']]}>
-                <InputNumber<number> min={1} max={65_535} precision={0} placeholder={t('field.hostPort')} aria-label={`${t('field.hostPort')} ${name + 1}`} className="cn-number" />
+                <InputNumber<number>
+                  min={1}
+                  max={65_535}
+                  precision={0}
+                  placeholder={t('field.hostPort')}
+                  aria-label={`${t('field.hostPort')} ${name + 1}`}
+                  className="cn-number"
+                />
               </Form.Item>
               <span aria-hidden="true">→</span>
               <Form.Item name={[name, 'container_port']} rules={[portRule]}>
-                <InputNumber<number> min={1} max={65_535} precision={0} placeholder={t('field.containerPort')} aria-label={`${t('field.containerPort')} ${name + 1}`} className="cn-number" />
+                <InputNumber<number>
+                  min={1}
+                  max={65_535}
+                  precision={0}
+                  placeholder={t('field.containerPort')}
+                  aria-label={`${t('field.containerPort')} ${name + 1}`}
+                  className="cn-number"
+                />
               </Form.Item>
               <Form.Item name={[name, 'protocol']}>
                 <Select aria-label={`${t('field.protocol')} ${name + 1}`} options={['tcp', 'udp'].map((value) => ({ value, label: value.toUpperCase() }))} />

@@ -16,7 +16,12 @@ export function UploadList({ uploads: { all, cancel, dismiss } }: { readonly upl
           <span className="zs-cut" title={upload.name}>
             {upload.name}
           </span>
-          <Progress percent={shareOf(upload)} size="small" status={upload.state === 'failed' ? 'exception' : upload.state === 'done' ? 'success' : 'normal'} aria-label={upload.name} />
+          <Progress
+            percent={shareOf(upload)}
+            size="small"
+            status={upload.state === 'failed' ? 'exception' : upload.state === 'done' ? 'success' : 'normal'}
+            aria-label={upload.name}
+          />
           <Outcome upload={upload} />
           {(upload.state === 'waiting' || upload.state === 'running') && (
             <Button type="link" size="small" aria-label={t('file.cancelOf', { name: upload.name })} onClick={() => cancel(upload.id)}>
@@ -37,10 +42,15 @@ export function UploadList({ uploads: { all, cancel, dismiss } }: { readonly upl
 }
 
 /** An empty file is there as soon as it is sent. */
-const shareOf = ({ state, sentBytes, totalBytes }: Upload): number => (state === 'done' ? 100 : totalBytes === 0 ? 0 : Math.floor((sentBytes / totalBytes) * 100))
+const shareOf = ({ state, sentBytes, totalBytes }: Upload): number =>
+  state === 'done' ? 100 : totalBytes === 0 ? 0 : Math.floor((sentBytes / totalBytes) * 100)
 
 function Outcome({ upload: { state, error } }: { readonly upload: Upload }) {
   const { t } = useTranslation('container')
   if (state === 'failed') return <span className="ns-bad">{error === null ? t('file.failed') : errorText(error)}</span>
-  return <span className="ns-soft" role="status">{state === 'running' ? '' : t(`file.${state}`)}</span>
+  return (
+    <span className="ns-soft" role="status">
+      {state === 'running' ? '' : t(`file.${state}`)}
+    </span>
+  )
 }

@@ -33,4 +33,5 @@ export function wordsOf(line: string): string[] | null {
 }
 
 /** The line that {@link wordsOf} cuts into these words. */
-export const lineOf = (words: readonly string[]): string => words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ')
+export const lineOf = (words: readonly string[]): string =>
+  words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ')

@@ -15,7 +15,10 @@ export function statusNote(t: TFunction<'container'>, { status, error, exit_code
 /** Columns of a list of containers. */
 export const containerColumns = (t: TFunction<'container'>): readonly Column<Container>[] => [
   col.name<Container>('name', t('column.name'), ({ name }) => name, { sort: true, to: pageOf }),
-  col.status('status', t('column.status'), (row) => ({ tone: containerTones[row.status], text: t(`status.${row.status}`), note: statusNote(t, row) }), { sort: true, width: 160 }),
+  col.status('status', t('column.status'), (row) => ({ tone: containerTones[row.status], text: t(`status.${row.status}`), note: statusNote(t, row) }), {
+    sort: true,
+    width: 160,
+  }),
   col.custom('health', t('column.health'), ({ health }) => <Health of={health} />, { width: 90 }),
   col.text('node', t('column.node'), ({ edge }) => edge.name, { width: 110, note: ({ edge }) => (edge.online ? '' : t('node.offline')) }),
   col.code('image', t('column.image'), ({ image }) => image, { width: 160 }),

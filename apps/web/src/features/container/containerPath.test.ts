@@ -12,7 +12,11 @@ it.each([
 it('leads into directories and out of them', () => {
   expect(childPath('/', 'etc')).toBe('/etc')
   expect(childPath('/etc', 'nginx')).toBe('/etc/nginx')
-  expect(pathParts('/etc/nginx')).toEqual([{ name: '/', path: '/' }, { name: 'etc', path: '/etc' }, { name: 'nginx', path: '/etc/nginx' }])
+  expect(pathParts('/etc/nginx')).toEqual([
+    { name: '/', path: '/' },
+    { name: 'etc', path: '/etc' },
+    { name: 'nginx', path: '/etc/nginx' },
+  ])
   expect(pathParts('/')).toEqual([{ name: '/', path: '/' }])
 })
 

@@ -1,4 +1,13 @@
-import { configs, containerCan, containers, containerTransitional, deployments, type Container, type ContainerStatus, type Deployment } from '@zhisuan/contract/cis/container'
+import {
+  configs,
+  containerCan,
+  containers,
+  containerTransitional,
+  deployments,
+  type Container,
+  type ContainerStatus,
+  type Deployment,
+} from '@zhisuan/contract/cis/container'
 import type { Call } from '@zhisuan/contract/define'
 import type { TFunction } from 'i18next'
 import { allowed } from '../../kit/allowed.ts'
@@ -19,10 +28,24 @@ export const containerTones: Readonly<Record<ContainerStatus, StatusTone>> = {
   unknown: 'warning',
 }
 export const healthTones: Readonly<Record<NonNullable<Container['health']>, StatusTone>> = { starting: 'busy', healthy: 'good', unhealthy: 'bad' }
-export const deploymentTones: Readonly<Record<Deployment['status'], StatusTone>> = { deploying: 'busy', running: 'good', degraded: 'warning', stopped: 'rest', deleting: 'busy', error: 'bad' }
+export const deploymentTones: Readonly<Record<Deployment['status'], StatusTone>> = {
+  deploying: 'busy',
+  running: 'good',
+  degraded: 'warning',
+  stopped: 'rest',
+  deleting: 'busy',
+  error: 'bad',
+}
 
 /** What is no longer true after anything was done to a container or its deployment. */
-export const touchedByContainer: readonly Call[] = [containers.list, containers.get, containers.operations, deployments.list, deployments.instances, configs.list]
+export const touchedByContainer: readonly Call[] = [
+  containers.list,
+  containers.get,
+  containers.operations,
+  deployments.list,
+  deployments.instances,
+  configs.list,
+]
 
 /** Lists and pages look once a second while something passes, else as always. */
 export const refreshMsOf = (all: readonly { readonly status: string }[]): number =>
@@ -39,7 +62,8 @@ export function whyNot(t: TFunction<'container'>, action: keyof typeof container
 }
 
 /** The page of a container: one of a stack is a part of its application. */
-export const pageOf = ({ id, service }: Pick<Container, 'id' | 'service'>): string => (service === null ? paths.container.deployment : paths.container.application).containerDetail(id)
+export const pageOf = ({ id, service }: Pick<Container, 'id' | 'service'>): string =>
+  (service === null ? paths.container.deployment : paths.container.application).containerDetail(id)
 
 /** `8080 → 80/tcp`: a port of the node, and where it leads. */
 export const portText = ({ host_port, container_port, protocol }: Container['ports'][number]): string => `${host_port} → ${container_port}/${protocol}`
@@ -47,7 +71,9 @@ export const portText = ({ host_port, container_port, protocol }: Container['por
 const kinds = ['create', 'start', 'stop', 'restart', 'kill', 'rename', 'update', 'delete'] as const
 const steps = ['pull', 'make', 'start', 'act', 'switch', 'retire', 'remove'] as const
 /** What people call the operations of a container, and their steps. */
-export const operationTexts = (t: TFunction<'container'>): { readonly what: (kind: string) => string; readonly step: (kind: string, step: string) => string } => ({
+export const operationTexts = (
+  t: TFunction<'container'>,
+): { readonly what: (kind: string) => string; readonly step: (kind: string, step: string) => string } => ({
   what: (kind) => {
     const verb = kinds.find((one) => kind === `cis.container.${one}`)
     return verb === undefined ? kind : t(`operation.kind.${verb}`)

@@ -16,7 +16,13 @@ export interface Upload {
  * Writes a file at a path of a container. `fetch` tells nothing of how far it is.
  * @throws ApiError
  */
-export async function uploadFile({ containerId, path, file, signal, onProgress }: {
+export async function uploadFile({
+  containerId,
+  path,
+  file,
+  signal,
+  onProgress,
+}: {
   readonly containerId: string
   readonly path: string
   readonly file: Blob
@@ -34,7 +40,8 @@ export async function uploadFile({ containerId, path, file, signal, onProgress }
     sending.onabort = () => fail(noAnswer.aborted)
     sending.onerror = () => fail(noAnswer.offline)
     sending.upload.onprogress = ({ loaded }) => onProgress(loaded)
-    sending.onload = () => (sending.status >= 200 && sending.status < 300 ? resolve() : reject(new ApiError({ ...about, ...problemOf(sending.status, sending.responseText) })))
+    sending.onload = () =>
+      sending.status >= 200 && sending.status < 300 ? resolve() : reject(new ApiError({ ...about, ...problemOf(sending.status, sending.responseText) }))
     sending.open('PUT', link.path)
     sending.setRequestHeader('content-type', 'application/octet-stream')
     if (signal.aborted) fail(noAnswer.aborted)
@@ -47,7 +54,12 @@ export function problemOf(status: number, text: string): { status: number; code:
   const said = parsed(text)
   const of = (key: string): unknown => (typeof said === 'object' && said !== null ? Reflect.get(said, key) : undefined)
   const [code, message, requestId] = [of('code'), of('message'), of('request_id')]
-  return { status, code: typeof code === 'number' ? code : noAnswer.foreign, message: typeof message === 'string' ? message : '', requestId: typeof requestId === 'string' ? requestId : null }
+  return {
+    status,
+    code: typeof code === 'number' ? code : noAnswer.foreign,
+    message: typeof message === 'string' ? message : '',
+    requestId: typeof requestId === 'string' ? requestId : null,
+  }
 }
 
 function parsed(text: string): unknown {
@@ -75,7 +87,10 @@ export interface UploadQueue {
  * @param send how one is sent; what it rejects with is shown beside it
  * @param onChange told with all of them after each change, and when one has arrived
  */
-export function createUploads(send: (path: string, file: Blob, signal: AbortSignal, onProgress: (sentBytes: number) => void) => Promise<void>, onChange: (all: readonly Upload[], arrived: boolean) => void): UploadQueue {
+export function createUploads(
+  send: (path: string, file: Blob, signal: AbortSignal, onProgress: (sentBytes: number) => void) => Promise<void>,
+  onChange: (all: readonly Upload[], arrived: boolean) => void,
+): UploadQueue {
   let all: readonly Upload[] = []
   let last = 0
   const sources = new Map<number, { path: string; file: Blob; end: AbortController }>()

@@ -82,7 +82,11 @@ export async function followLog({ link, dial, signal, onStart, onLines, onState,
 const withTail = (path: string): string => `${path}${path.includes('?') ? '&' : '?'}tail=${tailLines}`
 
 /** Resolves with why it closed, or that the log ended. */
-function listen(socket: LogSocket, signal: AbortSignal, { onOpen, onLines }: { onOpen: () => void; onLines: (lines: readonly LogLine[]) => void }): Promise<'ended' | number> {
+function listen(
+  socket: LogSocket,
+  signal: AbortSignal,
+  { onOpen, onLines }: { onOpen: () => void; onLines: (lines: readonly LogLine[]) => void },
+): Promise<'ended' | number> {
   return new Promise((resolve) => {
     let ended = false
     const stop = (): void => {

@@ -22,5 +22,13 @@ export const openTerminal =
 /** Of the tab's own, which is being closed still, it is worth another try; of others' it is not. */
 export function judged(error: ApiError, own: boolean, taken: string): ApiError {
   if (error.code !== errors.terminalOpen.code) return error
-  return new ApiError({ status: own ? 503 : error.status, code: noAnswer.foreign, message: taken, requestId: error.requestId, method: error.method, path: error.path, cause: error })
+  return new ApiError({
+    status: own ? 503 : error.status,
+    code: noAnswer.foreign,
+    message: taken,
+    requestId: error.requestId,
+    method: error.method,
+    path: error.path,
+    cause: error,
+  })
 }

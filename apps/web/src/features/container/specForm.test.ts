@@ -37,8 +37,20 @@ describe('the form of a specification', () => {
 describe('where it goes', () => {
   const values = { edge_ids: ['019ab000-0000-7000-8000-000000000001'], labels: ['zone=a', 'gpu'], tolerations: ['dedicated'], count: 2 }
   it('is by names or by labels, never both', () => {
-    expect(placement.parse(placementOf({ ...values, by: 'nodes' }))).toMatchObject({ edge_ids: values.edge_ids, labels: [], count: null, tolerations: [{ key: 'dedicated' }] })
-    expect(placement.parse(placementOf({ ...values, by: 'labels' }))).toMatchObject({ edge_ids: [], labels: [{ key: 'zone', value: 'a' }, { key: 'gpu', value: '' }], count: 2 })
+    expect(placement.parse(placementOf({ ...values, by: 'nodes' }))).toMatchObject({
+      edge_ids: values.edge_ids,
+      labels: [],
+      count: null,
+      tolerations: [{ key: 'dedicated' }],
+    })
+    expect(placement.parse(placementOf({ ...values, by: 'labels' }))).toMatchObject({
+      edge_ids: [],
+      labels: [
+        { key: 'zone', value: 'a' },
+        { key: 'gpu', value: '' },
+      ],
+      count: 2,
+    })
   })
   it('reads labels as it writes them', () => {
     for (const text of ['zone=a', 'gpu']) expect(labelText(labelOf(text))).toBe(text)

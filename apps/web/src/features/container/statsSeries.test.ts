@@ -2,7 +2,17 @@ import { expect, it } from 'vitest'
 import { statsKeptMs, statsSeries, withStats, type StatsSample } from './statsSeries.ts'
 
 const start = Date.parse('2026-01-01T00:00:00Z')
-const sample = (seconds: number, received = 0): StatsSample => ({ at: new Date(start + seconds * 1_000).toISOString(), cpu: 0.5, memory_bytes: 1, memory_limit_bytes: 2, received_bytes: received, sent_bytes: 0, read_bytes: 0, written_bytes: 0, pids: 3 })
+const sample = (seconds: number, received = 0): StatsSample => ({
+  at: new Date(start + seconds * 1_000).toISOString(),
+  cpu: 0.5,
+  memory_bytes: 1,
+  memory_limit_bytes: 2,
+  received_bytes: received,
+  sent_bytes: 0,
+  read_bytes: 0,
+  written_bytes: 0,
+  pids: 3,
+})
 const names = { cpu: 'c', memory: 'm', pids: 'p', received: 'r', sent: 's', read: 'rd', written: 'w' }
 
 it('keeps each sample once, and none that is too old', () => {

@@ -28,7 +28,10 @@ function rateOf(samples: readonly StatsSample[], index: number, counter: Counter
 }
 
 /** The lines of a container's charts, broken where samples are missing. */
-export function statsSeries(samples: readonly StatsSample[], names: { cpu: string; memory: string; pids: string; received: string; sent: string; read: string; written: string }) {
+export function statsSeries(
+  samples: readonly StatsSample[],
+  names: { cpu: string; memory: string; pids: string; received: string; sent: string; read: string; written: string },
+) {
   const line = (name: string, value: (sample: StatsSample, index: number) => number | null): ChartSeries => ({
     name,
     points: withGaps(

@@ -15,4 +15,7 @@ export async function readText(file: Blob): Promise<{ text: string } | { wrong: 
 }
 
 /** How long a text is, in lines and in bytes. An empty one has no line. */
-export const measured = (text: string): { lines: number; bytes: number } => ({ lines: text === '' ? 0 : text.replace(/\n$/, '').split('\n').length, bytes: new TextEncoder().encode(text).length })
+export const measured = (text: string): { lines: number; bytes: number } => ({
+  lines: text === '' ? 0 : text.replace(/\n$/, '').split('\n').length,
+  bytes: new TextEncoder().encode(text).length,
+})

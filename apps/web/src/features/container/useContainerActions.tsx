@@ -18,7 +18,10 @@ function useContainerCalls(silent: boolean) {
   const options = { invalidates: touchedByContainer, silent }
   const act = useChange(containers.action, options)
   const remove = useChange(containers.delete, options)
-  const acting = (action: 'start' | 'stop' | 'restart') => ({ id }: Container) => act.mutateAsync({ params: { id }, body: { action } })
+  const acting =
+    (action: 'start' | 'stop' | 'restart') =>
+    ({ id }: Container) =>
+      act.mutateAsync({ params: { id }, body: { action } })
   return { start: acting('start'), stop: acting('stop'), restart: acting('restart'), delete: ({ id }: Container) => remove.mutateAsync({ params: { id } }) }
 }
 type Operation = keyof ReturnType<typeof useContainerCalls>
@@ -55,7 +58,10 @@ export function useContainerActions(onDeleted?: () => void): {
         <p>{body(name, of)}</p>
         <p>
           {t('confirm.which')}
-          {firstNames(of.map(({ name: one, edge }) => `${one}（${edge.name}）`), t('confirm.more', { count: of.length }))}
+          {firstNames(
+            of.map(({ name: one, edge }) => `${one}（${edge.name}）`),
+            t('confirm.more', { count: of.length }),
+          )}
         </p>
       </>
     ),
@@ -88,11 +94,25 @@ export function useContainerActions(onDeleted?: () => void): {
     // What is wanted of it most stands first: a running one is typed into, a stopped one started.
     ...(container.status === 'exited'
       ? [operation('start', container)]
-      : [{ key: 'terminal', label: t('action.terminal'), disabledReason: whyNot(t, 'terminal', container), href: paths.container.command(container.id, container.name) }, operation('stop', container)]),
+      : [
+          {
+            key: 'terminal',
+            label: t('action.terminal'),
+            disabledReason: whyNot(t, 'terminal', container),
+            href: paths.container.command(container.id, container.name),
+          },
+          operation('stop', container),
+        ]),
     { key: 'logs', label: t('action.logs'), disabledReason: whyNot(t, 'logs', container), href: withQuery(pageOf(container), { tab: 'logs' }) },
     operation('restart', container),
     // A stack makes its own anew from its compose file: there they are changed, and removed.
-    ...(container.service === null ? [opening('rename', container), opening('update', container), { key: 'copy', label: t('action.copy'), href: withQuery(paths.container.deployment.add(), { from: container.id }) }] : []),
+    ...(container.service === null
+      ? [
+          opening('rename', container),
+          opening('update', container),
+          { key: 'copy', label: t('action.copy'), href: withQuery(paths.container.deployment.add(), { from: container.id }) },
+        ]
+      : []),
     opening('kill', container),
     ...(container.service === null ? [operation('delete', container)] : []),
   ]

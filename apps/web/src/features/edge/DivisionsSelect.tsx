@@ -7,7 +7,12 @@ import './edge.css'
 const levels = ['province', 'city', 'county'] as const
 
 /** Province, city and county, as far as they are known; a control of a form. */
-export function DivisionsSelect({ id, nation, value = [], onChange }: {
+export function DivisionsSelect({
+  id,
+  nation,
+  value = [],
+  onChange,
+}: {
   readonly id?: string
   /** Of the region; only the divisions of some are known. */
   readonly nation: string | undefined
@@ -32,7 +37,15 @@ export function DivisionsSelect({ id, nation, value = [], onChange }: {
   )
 }
 
-function Level({ id, at, level, nation, above, value, onChange }: {
+function Level({
+  id,
+  at,
+  level,
+  nation,
+  above,
+  value,
+  onChange,
+}: {
   readonly id?: string
   readonly at: number
   readonly level: (typeof levels)[number]

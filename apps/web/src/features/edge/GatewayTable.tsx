@@ -35,8 +35,20 @@ export function GatewayTable({ siteId }: { readonly siteId?: string }) {
         rowKey="id"
         columns={gatewayColumns(t, siteId === undefined)}
         filters={[
-          ...(siteId === undefined ? [filter.select('site_id', t('filter.site'), (data?.items ?? []).map(({ id, name }) => ({ value: id, label: name })))] : []),
-          filter.select('status', t('filter.status'), gatewayStatuses.map((value) => ({ value, label: t(`gateway.status.${value}`) }))),
+          ...(siteId === undefined
+            ? [
+                filter.select(
+                  'site_id',
+                  t('filter.site'),
+                  (data?.items ?? []).map(({ id, name }) => ({ value: id, label: name })),
+                ),
+              ]
+            : []),
+          filter.select(
+            'status',
+            t('filter.status'),
+            gatewayStatuses.map((value) => ({ value, label: t(`gateway.status.${value}`) })),
+          ),
           filter.keyword(t('gateway.keyword')),
         ]}
         rowActions={actionsOf}
@@ -98,10 +110,26 @@ function useGatewayActions(): (gateway: Gateway) => readonly Action[] {
 /** @param all whether gateways of several sites meet here */
 const gatewayColumns = (t: TFunction<'edge'>, all: boolean): readonly Column<Gateway>[] => [
   col.name('name', t('column.name'), (gateway) => gateway.name, { sort: true, note: (gateway) => gateway.description }),
-  col.status('status', t('column.status'), (gateway) => ({ tone: gatewayTones[gateway.status], text: t(`gateway.status.${gateway.status}`), note: gateway.error }), { sort: true }),
+  col.status(
+    'status',
+    t('column.status'),
+    (gateway) => ({ tone: gatewayTones[gateway.status], text: t(`gateway.status.${gateway.status}`), note: gateway.error }),
+    { sort: true },
+  ),
   ...(all ? [col.text<Gateway>('site', t('column.site'), (gateway) => gateway.site.name, { width: 140 })] : []),
-  col.link('edge', t('gateway.edge'), (gateway) => gateway.edge.name, (gateway) => paths.container.node.detail(gateway.edge.id), { width: 160 }),
-  col.code('address', t('gateway.address'), (gateway) => (gateway.address.includes(':') ? `[${gateway.address}]:${gateway.port}` : `${gateway.address}:${gateway.port}`), { width: 200 }),
+  col.link(
+    'edge',
+    t('gateway.edge'),
+    (gateway) => gateway.edge.name,
+    (gateway) => paths.container.node.detail(gateway.edge.id),
+    { width: 160 },
+  ),
+  col.code(
+    'address',
+    t('gateway.address'),
+    (gateway) => (gateway.address.includes(':') ? `[${gateway.address}]:${gateway.port}` : `${gateway.address}:${gateway.port}`),
+    { width: 200 },
+  ),
   col.number('agents', t('gateway.agents'), (gateway) => gateway.agent_count, { width: 100 }),
   col.date('created_at', t('column.created'), (gateway) => gateway.created_at, { sort: true }),
 ]

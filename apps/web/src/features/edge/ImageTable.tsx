@@ -12,7 +12,11 @@ import { namesOf, shortId } from './pullRules.ts'
 export type EdgeImage = ResponseOf<typeof edgeImages.images>['items'][number]
 
 /** The container images on a node, asked of its Docker. */
-export function ImageTable({ edge, keyword, actionsOf }: {
+export function ImageTable({
+  edge,
+  keyword,
+  actionsOf,
+}: {
   readonly edge: Pick<Edge, 'id' | 'status'>
   readonly keyword: string
   readonly actionsOf?: (image: EdgeImage) => readonly Action[]
@@ -32,7 +36,14 @@ export function ImageTable({ edge, keyword, actionsOf }: {
     col.text<EdgeImage>('used', t('image.usedBy'), (image) => image.used_by.join('、'), { width: 240 }),
     col.date<EdgeImage>('created_at', t('image.created'), (image) => image.created_at),
   ]
-  if (actionsOf !== undefined) columns.push({ key: '@actions', title: t('column.actions'), className: 'zs-cell-actions', width: 100, render: (_, image) => <ActionMenu actions={actionsOf(image)} /> })
+  if (actionsOf !== undefined)
+    columns.push({
+      key: '@actions',
+      title: t('column.actions'),
+      className: 'zs-cell-actions',
+      width: 100,
+      render: (_, image) => <ActionMenu actions={actionsOf(image)} />,
+    })
   return (
     <>
       {error !== null && <ErrorPanel error={error} title={t('image.stale')} onRetry={() => void refetch()} />}

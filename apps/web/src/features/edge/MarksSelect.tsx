@@ -27,7 +27,16 @@ export function LabelsSelect({ id, value = [], onChange }: Control<Label>) {
   const { t } = useTranslation('edge')
   const [typed, setTyped] = useState('')
   const known = useKnown(lookups.labelInputs, typed)
-  return <Tags id={id} placeholder={t('field.labelPlaceholder')} texts={value.map(labelText)} options={known} onSearch={setTyped} onTexts={(texts) => onChange?.(texts.map(readLabel))} />
+  return (
+    <Tags
+      id={id}
+      placeholder={t('field.labelPlaceholder')}
+      texts={value.map(labelText)}
+      options={known}
+      onSearch={setTyped}
+      onTexts={(texts) => onChange?.(texts.map(readLabel))}
+    />
+  )
 }
 
 /** The same of taints; what is typed without an effect is offered with each. */
@@ -54,7 +63,14 @@ function useKnown(call: typeof lookups.labelInputs | typeof lookups.taintInputs,
   return x === '' ? [] : (data?.items ?? [])
 }
 
-function Tags({ id, placeholder, texts, options, onSearch, onTexts }: {
+function Tags({
+  id,
+  placeholder,
+  texts,
+  options,
+  onSearch,
+  onTexts,
+}: {
   readonly id: string | undefined
   readonly placeholder: string
   readonly texts: readonly string[]

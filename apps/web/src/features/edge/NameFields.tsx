@@ -15,7 +15,15 @@ export function NameField({ kind, own }: { readonly kind: Parameters<typeof uniq
   const { required, rules } = field(shape.name)
   const unique = uniqueName(kind, own)
   return (
-    <Form.Item name="name" label={t('field.name')} extra={t('field.nameNote')} required={required} rules={[...rules, ...unique.rules]} validateTrigger={unique.validateTrigger} validateFirst>
+    <Form.Item
+      name="name"
+      label={t('field.name')}
+      extra={t('field.nameNote')}
+      required={required}
+      rules={[...rules, ...unique.rules]}
+      validateTrigger={unique.validateTrigger}
+      validateFirst
+    >
       <Input autoFocus maxLength={constants.nameMaxLength} />
     </Form.Item>
   )

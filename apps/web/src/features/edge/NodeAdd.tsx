@@ -71,7 +71,12 @@ function NodeForm({ onMade }: { readonly onMade: (id: string, enrolment: Enrolme
       </Form.Item>
       <MarksFields />
       <Form.Item name="confirm" label={t('add.confirm')} extra={t('add.confirmNote')}>
-        <Radio.Group options={[{ value: 'manual', label: t('add.manual') }, { value: 'auto', label: t('add.auto') }]} />
+        <Radio.Group
+          options={[
+            { value: 'manual', label: t('add.manual') },
+            { value: 'auto', label: t('add.auto') },
+          ]}
+        />
       </Form.Item>
       <DescriptionField />
     </FormPage>

@@ -32,7 +32,11 @@ export function NodeAgent({ edge }: { readonly edge: EdgeDetail }) {
           ? []
           : [
               { key: 'upgrade', label: t('upgrade.last'), children: t('upgrade.fromTo', { from: upgrade.from, to: upgrade.to }) },
-              { key: 'status', label: t('upgrade.status'), children: <StatusTag tone={tones[upgradeNames[upgrade.status]]}>{t(`upgrade.state.${upgradeNames[upgrade.status]}`)}</StatusTag> },
+              {
+                key: 'status',
+                label: t('upgrade.status'),
+                children: <StatusTag tone={tones[upgradeNames[upgrade.status]]}>{t(`upgrade.state.${upgradeNames[upgrade.status]}`)}</StatusTag>,
+              },
               { key: 'changed', label: t('upgrade.changed'), children: format.dateTime(upgrade.changed_at) },
               ...(upgrade.error === null ? [] : [{ key: 'error', label: t('upgrade.error'), children: <span className="zs-bad">{upgrade.error}</span> }]),
             ]),

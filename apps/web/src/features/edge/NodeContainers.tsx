@@ -31,16 +31,34 @@ export function NodeContainers({ id }: { readonly id: string }) {
       rows={({ items }) => items}
       rowKey="id"
       columns={[
-        col.name<Container>('name', t('column.name'), (one) => one.name, { sort: true, to: pageOf, note: (one) => one.deployment?.name ?? one.service?.name ?? '' }),
-        col.status<Container>('status', t('column.status'), (one) => ({ tone: tones[one.status], text: t(`container.status.${one.status}`), note: one.error }), { sort: true }),
+        col.name<Container>('name', t('column.name'), (one) => one.name, {
+          sort: true,
+          to: pageOf,
+          note: (one) => one.deployment?.name ?? one.service?.name ?? '',
+        }),
+        col.status<Container>(
+          'status',
+          t('column.status'),
+          (one) => ({ tone: tones[one.status], text: t(`container.status.${one.status}`), note: one.error }),
+          { sort: true },
+        ),
         col.code<Container>('image', t('container.image'), (one) => one.image, { width: 240 }),
-        col.code<Container>('ports', t('container.ports'), (one) => one.ports.map(({ host_port, container_port, protocol }) => `${host_port}→${container_port}/${protocol}`).join('、'), { width: 180 }),
+        col.code<Container>(
+          'ports',
+          t('container.ports'),
+          (one) => one.ports.map(({ host_port, container_port, protocol }) => `${host_port}→${container_port}/${protocol}`).join('、'),
+          { width: 180 },
+        ),
         col.text<Container>('creator', t('column.creator'), (one) => one.created_by, { width: 120, off: true }),
         col.date<Container>('started', t('container.started'), (one) => one.started_at),
         col.date<Container>('created_at', t('column.created'), (one) => one.created_at, { sort: true }),
       ]}
       filters={[
-        filter.select('status', t('filter.status'), containerStatuses.map((value) => ({ value, label: t(`container.status.${value}`) }))),
+        filter.select(
+          'status',
+          t('filter.status'),
+          containerStatuses.map((value) => ({ value, label: t(`container.status.${value}`) })),
+        ),
         filter.keyword(t('container.keyword')),
       ]}
       empty={<EmptyState title={t('container.none')} />}

@@ -92,7 +92,13 @@ function Notices({ edge }: { readonly edge: EdgeDetail }) {
         <Alert className="ed-notice" type="warning" showIcon title={t('notice.noDocker')} description={facts.docker_error ?? t('notice.noDockerNote')} />
       )}
       {upgrade !== null && isUpgrading(edge) && (
-        <Alert className="ed-notice" type="info" showIcon title={t(`upgrade.state.${upgradeNames[upgrade.status]}`)} description={t('upgrade.fromTo', upgrade)} />
+        <Alert
+          className="ed-notice"
+          type="info"
+          showIcon
+          title={t(`upgrade.state.${upgradeNames[upgrade.status]}`)}
+          description={t('upgrade.fromTo', upgrade)}
+        />
       )}
       {upgrade !== null && awaitsConfirmation(edge) && (
         <Alert
@@ -108,7 +114,9 @@ function Notices({ edge }: { readonly edge: EdgeDetail }) {
           }
         />
       )}
-      {upgrade?.status === 20 && <Alert className="ed-notice" type="error" showIcon title={t('upgrade.failed', { version: upgrade.to })} description={upgrade.error} />}
+      {upgrade?.status === 20 && (
+        <Alert className="ed-notice" type="error" showIcon title={t('upgrade.failed', { version: upgrade.to })} description={upgrade.error} />
+      )}
     </>
   )
 }
@@ -127,7 +135,18 @@ function factsOf(t: TFunction<'edge'>, edge: EdgeDetail): readonly Fact[] {
     { key: 'cpu', label: t('fact.cpu'), value: facts === null ? format.nothing : t('fact.cpuOf', facts.cpu) },
     { key: 'memory', label: t('fact.memory'), value: format.bytes(edge.memory_bytes) },
     { key: 'gpus', label: t('column.gpus'), value: said(edge.gpus.map(({ model, count }) => `${model} × ${count}`).join('、')) },
-    { key: 'docker', label: t('column.docker'), value: facts?.docker == null ? format.nothing : t('fact.dockerOf', { version: facts.docker.version, driver: facts.docker.storage_driver, compose: facts.docker.compose_version ?? t('fact.noCompose') }) },
+    {
+      key: 'docker',
+      label: t('column.docker'),
+      value:
+        facts?.docker == null
+          ? format.nothing
+          : t('fact.dockerOf', {
+              version: facts.docker.version,
+              driver: facts.docker.storage_driver,
+              compose: facts.docker.compose_version ?? t('fact.noCompose'),
+            }),
+    },
     { key: 'agent', label: t('column.agent'), value: said(edge.agent_version) },
     { key: 'booted', label: t('fact.booted'), value: facts === null ? format.nothing : format.dateTime(facts.booted_at) },
     { key: 'labels', label: t('column.labels'), value: tags(edge.labels.map(labelText)) },

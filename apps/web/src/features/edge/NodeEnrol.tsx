@@ -25,15 +25,31 @@ const steps = { pending: 1, unbound: 1, unconfirmed: 2, offline: 3, online: 3 } 
  * How a registered node comes in: its command, whether its agent has come, and the question whether
  * it is the right one. Follows by itself.
  */
-export function NodeEnrol({ id, enrolment, onTold }: { readonly id: string; readonly enrolment: Enrolment | null; readonly onTold: (enrolment: Enrolment) => void }) {
+export function NodeEnrol({
+  id,
+  enrolment,
+  onTold,
+}: {
+  readonly id: string
+  readonly enrolment: Enrolment | null
+  readonly onTold: (enrolment: Enrolment) => void
+}) {
   const { t } = useTranslation('edge')
-  const { data: edge, error, refetch } = useCall(edges.get, { params: { id } }, { silent: true, refreshMs: (one) => (one?.status === 'online' ? 5_000 : 2_000) })
+  const {
+    data: edge,
+    error,
+    refetch,
+  } = useCall(edges.get, { params: { id } }, { silent: true, refreshMs: (one) => (one?.status === 'online' ? 5_000 : 2_000) })
   usePageTitle(edge === undefined ? null : t('enrol.title', { name: edge.name }))
   if (edge === undefined) {
     if (error === null) return <PagePlaceholder />
     return (
       <div className="zs-card">
-        {error.status === 404 ? <EmptyState title={t('missing')} action={<Link to={paths.container.node.list()}>{t('back')}</Link>} /> : <ErrorPanel error={error} onRetry={() => void refetch()} />}
+        {error.status === 404 ? (
+          <EmptyState title={t('missing')} action={<Link to={paths.container.node.list()}>{t('back')}</Link>} />
+        ) : (
+          <ErrorPanel error={error} onRetry={() => void refetch()} />
+        )}
       </div>
     )
   }
@@ -41,7 +57,11 @@ export function NodeEnrol({ id, enrolment, onTold }: { readonly id: string; read
   return (
     <>
       <div className="zs-card">
-        <Steps size="small" current={step} items={[{ title: t('enrol.registered') }, { title: t('enrol.run') }, { title: t('enrol.confirm') }, { title: t('enrol.done') }]} />
+        <Steps
+          size="small"
+          current={step}
+          items={[{ title: t('enrol.registered') }, { title: t('enrol.run') }, { title: t('enrol.confirm') }, { title: t('enrol.done') }]}
+        />
       </div>
       <div className="zs-card" aria-live="polite">
         {step === 1 && <Waiting edge={edge} enrolment={enrolment} onTold={onTold} />}
@@ -52,7 +72,15 @@ export function NodeEnrol({ id, enrolment, onTold }: { readonly id: string; read
   )
 }
 
-function Waiting({ edge, enrolment, onTold }: { readonly edge: EdgeDetail; readonly enrolment: Enrolment | null; readonly onTold: (enrolment: Enrolment) => void }) {
+function Waiting({
+  edge,
+  enrolment,
+  onTold,
+}: {
+  readonly edge: EdgeDetail
+  readonly enrolment: Enrolment | null
+  readonly onTold: (enrolment: Enrolment) => void
+}) {
   const { t } = useTranslation('edge')
   const renew = useChange(edges.qrcode, { onDone: onTold })
   const again = (
@@ -116,7 +144,12 @@ function Came({ edge }: { readonly edge: EdgeDetail }) {
         look="default"
         label={edge.name}
         actions={[
-          { key: 'confirm', label: t('enrol.confirmOk'), doneText: t('enrol.confirmed', { name: edge.name }), run: () => confirm.mutateAsync({ params: { id: edge.id }, body: { what: 'enrolment' } }) },
+          {
+            key: 'confirm',
+            label: t('enrol.confirmOk'),
+            doneText: t('enrol.confirmed', { name: edge.name }),
+            run: () => confirm.mutateAsync({ params: { id: edge.id }, body: { what: 'enrolment' } }),
+          },
           {
             key: 'refuse',
             label: t('enrol.refuse'),

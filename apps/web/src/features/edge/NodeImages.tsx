@@ -68,7 +68,13 @@ export default function NodeImages() {
             </Button>
           </div>
           <div className="zs-toolbar-end">
-            <Input.Search className="zs-filter-keyword" allowClear={clearable} aria-label={t('image.keyword')} placeholder={t('image.keyword')} onSearch={(text) => setKeyword(text.trim())} />
+            <Input.Search
+              className="zs-filter-keyword"
+              allowClear={clearable}
+              aria-label={t('image.keyword')}
+              placeholder={t('image.keyword')}
+              onSearch={(text) => setKeyword(text.trim())}
+            />
           </div>
         </div>
         {edge !== undefined && <ImageTable edge={edge} keyword={keyword} actionsOf={actionsOf} />}

@@ -20,7 +20,8 @@ export default function NodeList() {
   const all = { query: { page_size: 1000, sort: 'name' } } as const
   const { data: places } = useCall(sites.list, all, { silent: true })
   const { data: areas } = useCall(regions.list, all, { silent: true })
-  const named = (list: readonly { readonly id: string; readonly name: string }[] | undefined) => (list ?? []).map(({ id, name }) => ({ value: id, label: name }))
+  const named = (list: readonly { readonly id: string; readonly name: string }[] | undefined) =>
+    (list ?? []).map(({ id, name }) => ({ value: id, label: name }))
   const add = (
     <Button type="primary" onClick={() => void navigate(paths.container.node.add())}>
       {t('list.add')}
@@ -34,11 +35,22 @@ export default function NodeList() {
         rowKey="id"
         columns={edgeColumns(t)}
         filters={[
-          filter.select('status', t('filter.status'), edgeStatuses.map((value) => ({ value, label: t(`status.${value}`) }))),
-          filter.select('activation', t('filter.activation'), activations.map((value) => ({ value, label: t(`activation.${value}`) }))),
+          filter.select(
+            'status',
+            t('filter.status'),
+            edgeStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
+          ),
+          filter.select(
+            'activation',
+            t('filter.activation'),
+            activations.map((value) => ({ value, label: t(`activation.${value}`) })),
+          ),
           filter.select('region_id', t('filter.region'), named(areas?.items)),
           filter.select('site_id', t('filter.site'), named(places?.items)),
-          filter.select('gpu', t('filter.gpu'), [{ value: 'true', label: t('filter.withGpu') }, { value: 'false', label: t('filter.withoutGpu') }]),
+          filter.select('gpu', t('filter.gpu'), [
+            { value: 'true', label: t('filter.withGpu') },
+            { value: 'false', label: t('filter.withoutGpu') },
+          ]),
           filter.keyword(t('filter.labels'), 'labels'),
           filter.keyword(t('filter.keyword')),
         ]}

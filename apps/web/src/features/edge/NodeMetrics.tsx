@@ -21,7 +21,11 @@ export function NodeMetrics({ edge }: { readonly edge: EdgeDetail }) {
   const [search, setSearch] = useSearchParams()
   const minutes = ranges.find((range) => String(range) === search.get('minutes')) ?? 15
   const refreshMs = minutes > 60 ? averagesMs : sampleMs
-  const { data, error, isPending, refetch, dataUpdatedAt } = useCall(edges.metrics, { params: { id: edge.id }, query: { minutes } }, { silent: true, refreshMs })
+  const { data, error, isPending, refetch, dataUpdatedAt } = useCall(
+    edges.metrics,
+    { params: { id: edge.id }, query: { minutes } },
+    { silent: true, refreshMs },
+  )
   const percent = useCallback((value: number) => format.percent(value), [])
   const bytes = useCallback((value: number) => format.bytes(value), [])
   const rate = useCallback((value: number) => format.bytesPerSecond(value), [])
@@ -29,7 +33,14 @@ export function NodeMetrics({ edge }: { readonly edge: EdgeDetail }) {
   const celsius = useCallback((value: number) => t('metrics.degrees', { value: format.number(value) }), [t])
   const { facts } = edge
   const series = useMemo(
-    () => nodeSeries(data?.items ?? [], (data?.interval_seconds ?? 0) * 1_000, facts, { cpu: t('metrics.cpu'), memory: t('metrics.memory'), received: t('metrics.received'), sent: t('metrics.sent'), load: (count) => t('metrics.minutes', { count }) }),
+    () =>
+      nodeSeries(data?.items ?? [], (data?.interval_seconds ?? 0) * 1_000, facts, {
+        cpu: t('metrics.cpu'),
+        memory: t('metrics.memory'),
+        received: t('metrics.received'),
+        sent: t('metrics.sent'),
+        load: (count) => t('metrics.minutes', { count }),
+      }),
     [data, facts, t],
   )
 
@@ -70,7 +81,14 @@ export function NodeMetrics({ edge }: { readonly edge: EdgeDetail }) {
         {series.gpuShare.length > 0 && (
           <>
             <MetricChart {...common} title={t('metrics.gpuShare')} series={series.gpuShare} format={percent} max={1} />
-            <MetricChart {...common} title={t('metrics.gpuMemory')} series={series.gpuMemory} format={bytes} {...(cardBytes > 0 && { max: cardBytes })} base={1024} />
+            <MetricChart
+              {...common}
+              title={t('metrics.gpuMemory')}
+              series={series.gpuMemory}
+              format={bytes}
+              {...(cardBytes > 0 && { max: cardBytes })}
+              base={1024}
+            />
             <MetricChart {...common} title={t('metrics.gpuTemperature')} series={series.gpuTemperature} format={celsius} />
           </>
         )}

@@ -7,7 +7,13 @@ import { EmptyState } from '../../kit/EmptyState.tsx'
 import * as format from '../../kit/format.ts'
 
 /** A few parts of one machine: all at once, in the order in which it names them. */
-function Parts<Part extends object>({ title, parts, rowKey, columns, none }: {
+function Parts<Part extends object>({
+  title,
+  parts,
+  rowKey,
+  columns,
+  none,
+}: {
   readonly title: string
   readonly parts: readonly Part[]
   readonly rowKey: (part: Part) => string
@@ -17,7 +23,11 @@ function Parts<Part extends object>({ title, parts, rowKey, columns, none }: {
   return (
     <section className="ed-parts">
       <h2 className="ed-heading">{title}</h2>
-      {parts.length === 0 ? <EmptyState title={none} /> : <Table<Part> size="small" pagination={false} scroll={{ x: 'max-content' }} dataSource={parts} rowKey={rowKey} columns={[...columns]} />}
+      {parts.length === 0 ? (
+        <EmptyState title={none} />
+      ) : (
+        <Table<Part> size="small" pagination={false} scroll={{ x: 'max-content' }} dataSource={parts} rowKey={rowKey} columns={[...columns]} />
+      )}
     </section>
   )
 }
@@ -86,7 +96,11 @@ function Disks({ disks, used }: { readonly disks: readonly Disk[]; readonly used
 function Nics({ nics }: { readonly nics: readonly Nic[] }) {
   const { t } = useTranslation('edge')
   const speed = (mbps: number | null): string =>
-    mbps === null || mbps <= 0 ? format.nothing : mbps >= 1000 ? t('nic.gbps', { speed: format.number(mbps / 1000) }) : t('nic.mbps', { speed: format.number(mbps) })
+    mbps === null || mbps <= 0
+      ? format.nothing
+      : mbps >= 1000
+        ? t('nic.gbps', { speed: format.number(mbps / 1000) })
+        : t('nic.mbps', { speed: format.number(mbps) })
   return (
     <Parts<Nic>
       title={t('nic.title')}
@@ -96,7 +110,12 @@ function Nics({ nics }: { readonly nics: readonly Nic[] }) {
       columns={[
         col.code('name', t('nic.name'), (nic) => nic.name, { width: 160 }),
         col.code('mac', t('nic.mac'), (nic) => nic.mac, { width: 170 }),
-        col.custom('addresses', t('nic.addresses'), (nic) => (nic.addresses.length === 0 ? format.nothing : <div className="zs-code ed-lines">{nic.addresses.join('\n')}</div>), { width: 320 }),
+        col.custom(
+          'addresses',
+          t('nic.addresses'),
+          (nic) => (nic.addresses.length === 0 ? format.nothing : <div className="zs-code ed-lines">{nic.addresses.join('\n')}</div>),
+          { width: 320 },
+        ),
         col.text('speed', t('nic.speed'), (nic) => speed(nic.speed_mbps), { width: 110 }),
       ]}
     />

@@ -49,7 +49,10 @@ export function PruneDialog({ edgeId, onClose }: { readonly edgeId: string; read
         aria-label={t('prune.title')}
         value={all}
         onChange={(event) => setAll(event.target.value === true)}
-        options={[{ value: false, label: t('prune.dangling') }, { value: true, label: t('prune.all') }]}
+        options={[
+          { value: false, label: t('prune.dangling') },
+          { value: true, label: t('prune.all') },
+        ]}
       />
       <div aria-live="polite" aria-busy={shown === undefined && preview.error === null}>
         {preview.error !== null ? (

@@ -23,7 +23,10 @@ export function PullProgress({ edgeId, pullId, onClose }: { readonly edgeId: str
   useEffect(() => {
     if (status === 'succeeded') void client.invalidateQueries({ queryKey: [edgeImages.images.id] })
   }, [client, status])
-  if (pull === undefined) return error === null ? null : <Alert className="ed-notice" type="error" showIcon closable={{ onClose }} title={t('pull.unread')} description={errorText(error)} />
+  if (pull === undefined)
+    return error === null ? null : (
+      <Alert className="ed-notice" type="error" showIcon closable={{ onClose }} title={t('pull.unread')} description={errorText(error)} />
+    )
   return (
     <section className="zs-card ed-pull" aria-label={t('pull.of', { image: pull.image })}>
       <Alert
@@ -56,7 +59,11 @@ function Layers({ layers }: { readonly layers: Pull['layers'] }) {
             <span className="zs-code">{layer.id}</span>
             <Progress percent={Math.floor(layerPercent(layer))} size="small" showInfo={false} aria-label={layer.id} />
             <span>{state === null ? layer.status : t(`pull.layer.${state}`)}</span>
-            <span className="zs-number zs-soft">{layer.total_bytes === null || layer.total_bytes === 0 ? '' : t('pull.bytes', { done: format.bytes(Math.min(layer.current_bytes, layer.total_bytes)), total: format.bytes(layer.total_bytes) })}</span>
+            <span className="zs-number zs-soft">
+              {layer.total_bytes === null || layer.total_bytes === 0
+                ? ''
+                : t('pull.bytes', { done: format.bytes(Math.min(layer.current_bytes, layer.total_bytes)), total: format.bytes(layer.total_bytes) })}
+            </span>
           </li>
         )
       })}

@@ -48,7 +48,11 @@ export default function RegionList() {
         rows={({ items }) => items}
         rowKey="id"
         columns={[
-          col.name<Region>('name', t('column.name'), (region) => region.name, { sort: true, to: (region) => withQuery(paths.platform.site.list(), { region_id: region.id }), note: (region) => region.description }),
+          col.name<Region>('name', t('column.name'), (region) => region.name, {
+            sort: true,
+            to: (region) => withQuery(paths.platform.site.list(), { region_id: region.id }),
+            note: (region) => region.description,
+          }),
           col.text<Region>('nation', t('region.nation'), (region) => region.nation_name, { width: 160, note: (region) => region.nation }),
           col.number<Region>('sites', t('region.sites'), (region) => region.site_count, { width: 90 }),
           col.number<Region>('edges', t('region.edges'), (region) => region.edge_count, { width: 90 }),

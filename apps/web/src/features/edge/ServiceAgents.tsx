@@ -45,7 +45,11 @@ export function ServiceAgents({ edge }: { readonly edge: Pick<Edge, 'id' | 'name
         rowKey="id"
         columns={[
           col.name<ServiceAgent>('name', t('column.name'), (one) => one.name, { sort: true, note: (one) => one.description }),
-          col.status<ServiceAgent>('status', t('column.status'), (one) => ({ tone: serviceAgentTones[one.status], text: t(`serviceAgent.status.${one.status}`), note: one.error })),
+          col.status<ServiceAgent>('status', t('column.status'), (one) => ({
+            tone: serviceAgentTones[one.status],
+            text: t(`serviceAgent.status.${one.status}`),
+            note: one.error,
+          })),
           col.code<ServiceAgent>('listen', t('serviceAgent.listen'), (one) => String(one.listen_port), { width: 120 }),
           col.code<ServiceAgent>('target', t('serviceAgent.target'), (one) => String(one.target_port), { width: 120 }),
           col.number<ServiceAgent>('connections', t('serviceAgent.connections'), (one) => one.connection_count, { width: 100 }),

@@ -48,7 +48,14 @@ export default function SiteDetail() {
                 { key: 'region', label: t('site.region'), value: site.region.name },
                 { key: 'divisions', label: t('site.divisions'), value: site.divisions.map((one) => one.name).join(' ') || format.nothing },
                 { key: 'address', label: t('site.address'), value: site.address || format.nothing },
-                { key: 'position', label: t('site.position'), value: site.longitude === null || site.latitude === null ? format.nothing : t('site.coordinates', { longitude: site.longitude, latitude: site.latitude }) },
+                {
+                  key: 'position',
+                  label: t('site.position'),
+                  value:
+                    site.longitude === null || site.latitude === null
+                      ? format.nothing
+                      : t('site.coordinates', { longitude: site.longitude, latitude: site.latitude }),
+                },
                 { key: 'edges', label: t('site.edges'), value: t('site.online', { online: site.online_count, count: site.edge_count }) },
                 { key: 'gateways', label: t('site.gateways'), value: site.gateway_count },
                 { key: 'created', label: t('column.created'), value: format.dateTime(site.created_at) },

@@ -27,7 +27,12 @@ const { shape } = sites.create.body
  * Makes a site, or with one changes it.
  * @param regionId the one that is chosen to begin with
  */
-export function SiteDialog({ site, regionId, onSaved, onClose }: {
+export function SiteDialog({
+  site,
+  regionId,
+  onSaved,
+  onClose,
+}: {
   readonly site: Site | null
   readonly regionId?: string
   readonly onSaved?: (site: Site) => void
@@ -76,7 +81,12 @@ export function SiteDialog({ site, regionId, onSaved, onClose }: {
           }}
         />
       </Form.Item>
-      <Form.Item name="divisions" label={t('site.divisions')} {...(nation !== undefined && nation !== 'CN' && { extra: t('site.divisionsUnknown') })} {...field(shape.divisions)}>
+      <Form.Item
+        name="divisions"
+        label={t('site.divisions')}
+        {...(nation !== undefined && nation !== 'CN' && { extra: t('site.divisionsUnknown') })}
+        {...field(shape.divisions)}
+      >
         <DivisionsSelect nation={nation} />
       </Form.Item>
       <Form.Item name="address" label={t('site.address')} {...field(shape.address)}>

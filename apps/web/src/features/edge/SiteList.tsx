@@ -33,7 +33,14 @@ export default function SiteList() {
         rows={({ items }) => items}
         rowKey="id"
         columns={siteColumns(t)}
-        filters={[filter.select('region_id', t('filter.region'), (data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }))), filter.keyword(t('site.keyword'))]}
+        filters={[
+          filter.select(
+            'region_id',
+            t('filter.region'),
+            (data?.items ?? []).map(({ id, name }) => ({ value: id, label: name })),
+          ),
+          filter.keyword(t('site.keyword')),
+        ]}
         rowActions={actionsOf}
         toolbar={create}
         empty={
@@ -49,10 +56,16 @@ export default function SiteList() {
 }
 
 const siteColumns = (t: TFunction<'edge'>): readonly Column<Site>[] => [
-  col.name('name', t('column.name'), (site) => site.name, { sort: true, to: (site) => paths.platform.site.detail(site.id, site.name, site.region.id), note: (site) => site.description }),
+  col.name('name', t('column.name'), (site) => site.name, {
+    sort: true,
+    to: (site) => paths.platform.site.detail(site.id, site.name, site.region.id),
+    note: (site) => site.description,
+  }),
   col.text('region', t('site.region'), (site) => site.region.name, { width: 150 }),
   col.text('place', t('site.place'), (site) => site.divisions.map(({ name }) => name).join(' '), { width: 240, note: (site) => site.address }),
-  col.custom('edges', t('site.edges'), (site) => <span className="zs-number">{t('site.online', { online: site.online_count, count: site.edge_count })}</span>, { width: 110 }),
+  col.custom('edges', t('site.edges'), (site) => <span className="zs-number">{t('site.online', { online: site.online_count, count: site.edge_count })}</span>, {
+    width: 110,
+  }),
   col.number('gateways', t('site.gateways'), (site) => site.gateway_count, { width: 80 }),
   col.date('updated', t('column.updated'), (site) => site.updated_at, { off: true }),
   col.date('created_at', t('column.created'), (site) => site.created_at, { sort: true }),

@@ -4,7 +4,15 @@ import { useTranslation } from 'react-i18next'
 import { useCall } from '../../api/hooks.ts'
 
 /** Chooses the site that a node stands in; a control of a form. */
-export function SiteSelect({ value, onChange, ...control }: { readonly id?: string; readonly value?: string | null; readonly onChange?: (id: string | null) => void }) {
+export function SiteSelect({
+  value,
+  onChange,
+  ...control
+}: {
+  readonly id?: string
+  readonly value?: string | null
+  readonly onChange?: (id: string | null) => void
+}) {
   const { t } = useTranslation('edge')
   const { data, isPending } = useCall(sites.list, { query: { page_size: 1000, sort: 'name' } })
   return (

@@ -15,7 +15,12 @@ export function UpgradeDialog({ edge, onClose }: { readonly edge: Pick<Edge, 'id
   const upgrade = useChange(edgeUpgrades.upgrade, { invalidates: [...touchedByEdge, edges.get], silent: true })
   const { data, error, isPending } = useCall(edgeUpgrades.versions, {}, { silent: true })
   const others = (data?.items ?? []).filter(({ version }) => version !== edge.agent_version)
-  const note = error !== null && data === undefined ? errorText(error) : !isPending && others.length === 0 ? t('upgrade.none') : t('upgrade.now', { version: edge.agent_version ?? format.nothing })
+  const note =
+    error !== null && data === undefined
+      ? errorText(error)
+      : !isPending && others.length === 0
+        ? t('upgrade.none')
+        : t('upgrade.now', { version: edge.agent_version ?? format.nothing })
   return (
     <FormDialog<{ version: string; confirm: 'auto' | 'manual' }>
       title={t('upgrade.title', { name: edge.name })}
@@ -29,11 +34,19 @@ export function UpgradeDialog({ edge, onClose }: { readonly edge: Pick<Edge, 'id
         <Select
           loading={isPending}
           placeholder={t('upgrade.versionPlaceholder')}
-          options={others.map(({ version, released_at, size_bytes }) => ({ value: version, label: t('upgrade.option', { version, date: format.date(released_at), size: format.bytes(size_bytes) }) }))}
+          options={others.map(({ version, released_at, size_bytes }) => ({
+            value: version,
+            label: t('upgrade.option', { version, date: format.date(released_at), size: format.bytes(size_bytes) }),
+          }))}
         />
       </Form.Item>
       <Form.Item name="confirm" label={t('upgrade.confirm')} extra={t('upgrade.confirmNote')}>
-        <Radio.Group options={[{ value: 'auto', label: t('upgrade.auto') }, { value: 'manual', label: t('upgrade.manual') }]} />
+        <Radio.Group
+          options={[
+            { value: 'auto', label: t('upgrade.auto') },
+            { value: 'manual', label: t('upgrade.manual') },
+          ]}
+        />
       </Form.Item>
     </FormDialog>
   )

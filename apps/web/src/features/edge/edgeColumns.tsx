@@ -8,11 +8,20 @@ import { EdgeState } from './EdgeState.tsx'
 
 /** The columns of lists of nodes. */
 export const edgeColumns = (t: TFunction<'edge'>): readonly Column<Edge>[] => [
-  col.name('name', t('column.name'), (edge) => edge.name, { sort: true, to: (edge) => paths.container.node.detail(edge.id), note: (edge) => edge.host_name ?? '' }),
+  col.name('name', t('column.name'), (edge) => edge.name, {
+    sort: true,
+    to: (edge) => paths.container.node.detail(edge.id),
+    note: (edge) => edge.host_name ?? '',
+  }),
   col.custom('status', t('column.status'), (edge) => <EdgeState edge={edge} />, { sort: true, width: 130 }),
   col.text('site', t('column.site'), (edge) => edge.site?.name, { width: 120, note: (edge) => edge.region?.name ?? '' }),
   col.code('addresses', t('column.addresses'), (edge) => edge.addresses[0], { width: 130 }),
-  col.text('size', t('column.size'), (edge) => (edge.cpu_cores === null ? null : t('size', { cores: edge.cpu_cores, memory: format.bytes(edge.memory_bytes) })), { width: 150, note: (edge) => edge.gpus.map(({ model, count }) => `${model} × ${count}`).join('、') }),
+  col.text(
+    'size',
+    t('column.size'),
+    (edge) => (edge.cpu_cores === null ? null : t('size', { cores: edge.cpu_cores, memory: format.bytes(edge.memory_bytes) })),
+    { width: 150, note: (edge) => edge.gpus.map(({ model, count }) => `${model} × ${count}`).join('、') },
+  ),
   col.number('containers', t('column.containers'), (edge) => edge.container_count, { width: 80 }),
   col.tags('labels', t('column.labels'), (edge) => edge.labels.map(labelText), { width: 150 }),
   col.tags('taints', t('column.taints'), (edge) => edge.taints.map(taintText), { width: 180, off: true }),

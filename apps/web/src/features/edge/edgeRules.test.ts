@@ -55,7 +55,11 @@ describe('upgrades', () => {
 
 describe('onlyHere', () => {
   const urlOf = (server: string) => ({ url: `zhisuan://enrol?${new URLSearchParams({ server, token: 't', key: 'k' })}` })
-  it.each(['http://127.0.0.1:8080', 'http://localhost', 'http://[::1]:8080'])('%s is an address that nodes elsewhere do not reach', (server) => expect(onlyHere(urlOf(server))).toBe(true))
-  it.each(['https://cloud.example.com', 'http://10.0.0.5:8080', 'http://localhost.example.com'])('%s is not', (server) => expect(onlyHere(urlOf(server))).toBe(false))
+  it.each(['http://127.0.0.1:8080', 'http://localhost', 'http://[::1]:8080'])('%s is an address that nodes elsewhere do not reach', (server) =>
+    expect(onlyHere(urlOf(server))).toBe(true),
+  )
+  it.each(['https://cloud.example.com', 'http://10.0.0.5:8080', 'http://localhost.example.com'])('%s is not', (server) =>
+    expect(onlyHere(urlOf(server))).toBe(false),
+  )
   it('says nothing about what it cannot read', () => expect(onlyHere({ url: 'nothing' })).toBe(false))
 })

@@ -1,5 +1,20 @@
 import type { Call } from '@zhisuan/contract/define'
-import { edgeCan, edges, gateways, labels, serviceAgents, taints, type Edge, type EdgeStatus, type Enrolment, type Gateway, type Label, type ServiceAgent, type Taint, type upgradeStatuses } from '@zhisuan/contract/ecrm/edge'
+import {
+  edgeCan,
+  edges,
+  gateways,
+  labels,
+  serviceAgents,
+  taints,
+  type Edge,
+  type EdgeStatus,
+  type Enrolment,
+  type Gateway,
+  type Label,
+  type ServiceAgent,
+  type Taint,
+  type upgradeStatuses,
+} from '@zhisuan/contract/ecrm/edge'
 import { regions, sites } from '@zhisuan/contract/ecrm/region'
 import type { TFunction } from 'i18next'
 import { allowed } from '../../kit/allowed.ts'
@@ -65,7 +80,8 @@ export function readTaint(text: string): Taint {
 }
 
 /** What is wrong with labels or taints, in the contract's words; null where nothing is. */
-export const wrongWith = (schema: typeof labels | typeof taints, value: readonly Label[] | readonly Taint[]): string | null => schema.safeParse(value).error?.issues[0]?.message ?? null
+export const wrongWith = (schema: typeof labels | typeof taints, value: readonly Label[] | readonly Taint[]): string | null =>
+  schema.safeParse(value).error?.issues[0]?.message ?? null
 
 /** Whether only the server's own machine reaches the address that the command of an enrolment names. */
 export function onlyHere({ url }: Pick<Enrolment, 'url'>): boolean {

@@ -19,13 +19,23 @@ const values = (points: readonly (readonly [number, number | null])[] | undefine
 
 describe('nodeSeries', () => {
   it('makes rates of counters, of interfaces that lead out only', () => {
-    const { network } = nodeSeries([sample(0, { nics: [nic('eth0', 1000, 10), nic('lo', 0)] }), sample(10, { nics: [nic('eth0', 3000, 60), nic('lo', 9_000)] })], sampleMs, null, names)
+    const { network } = nodeSeries(
+      [sample(0, { nics: [nic('eth0', 1000, 10), nic('lo', 0)] }), sample(10, { nics: [nic('eth0', 3000, 60), nic('lo', 9_000)] })],
+      sampleMs,
+      null,
+      names,
+    )
     expect(values(network[0]?.points)).toEqual([null, 200])
     expect(values(network[1]?.points)).toEqual([null, 5])
   })
 
   it('says nothing where a node was started anew, nor of an interface that has just come', () => {
-    const { network } = nodeSeries([sample(0, { nics: [nic('eth0', 5000)] }), sample(10, { nics: [nic('eth0', 10)] }), sample(20, { nics: [nic('eth0', 20), nic('eth1', 7000)] })], sampleMs, null, names)
+    const { network } = nodeSeries(
+      [sample(0, { nics: [nic('eth0', 5000)] }), sample(10, { nics: [nic('eth0', 10)] }), sample(20, { nics: [nic('eth0', 20), nic('eth1', 7000)] })],
+      sampleMs,
+      null,
+      names,
+    )
     expect(values(network[0]?.points)).toEqual([null, null, 1])
   })
 
@@ -42,7 +52,12 @@ describe('nodeSeries', () => {
 
   it('has a line for each card, by what it is', () => {
     const gpus = [{ index: 0, uuid: 'a', vendor: 'nvidia', model: 'H200', memory_bytes: 100, driver: '1' }] as const
-    const { gpuShare, gpuMemory } = nodeSeries([sample(0, { gpus: [{ uuid: 'a', share: 0.3, memory_used_bytes: 7, temperature_celsius: 40, power_watts: null }] }), sample(10)], sampleMs, { gpus: [...gpus] }, names)
+    const { gpuShare, gpuMemory } = nodeSeries(
+      [sample(0, { gpus: [{ uuid: 'a', share: 0.3, memory_used_bytes: 7, temperature_celsius: 40, power_watts: null }] }), sample(10)],
+      sampleMs,
+      { gpus: [...gpus] },
+      names,
+    )
     expect(gpuShare[0]?.name).toBe('0 H200')
     expect(values(gpuShare[0]?.points)).toEqual([0.3, null])
     expect(values(gpuMemory[0]?.points)).toEqual([7, null])

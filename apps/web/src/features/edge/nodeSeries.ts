@@ -25,16 +25,21 @@ interface Names {
 export function nodeSeries(samples: readonly NodeMetrics[], intervalMs: number, facts: Pick<NodeFacts, 'gpus'> | null, names: Names) {
   const line = (name: string, value: (sample: NodeMetrics, before: NodeMetrics | undefined) => number | null): ChartSeries => ({
     name,
-    points: withGaps(samples.map((sample, index) => [Date.parse(sample.at), value(sample, samples[index - 1])] as const), intervalMs),
+    points: withGaps(
+      samples.map((sample, index) => [Date.parse(sample.at), value(sample, samples[index - 1])] as const),
+      intervalMs,
+    ),
   })
   const mounts = (samples.at(-1)?.disks ?? []).toSorted((one, other) => other.total_bytes - one.total_bytes).slice(0, linesMax)
   const cards = (facts?.gpus ?? []).slice(0, linesMax)
   const ofCard = (sample: NodeMetrics, uuid: string) => sample.gpus.find((gpu) => gpu.uuid === uuid)
   const perCard = (value: (gpu: NodeMetrics['gpus'][number]) => number | null): ChartSeries[] =>
-    cards.map(({ uuid, index, model }) => line(`${index} ${model}`, (sample) => {
-      const gpu = ofCard(sample, uuid)
-      return gpu === undefined ? null : value(gpu)
-    }))
+    cards.map(({ uuid, index, model }) =>
+      line(`${index} ${model}`, (sample) => {
+        const gpu = ofCard(sample, uuid)
+        return gpu === undefined ? null : value(gpu)
+      }),
+    )
   return {
     cpu: [line(names.cpu, (sample) => sample.cpu_share)],
     memory: [line(names.memory, (sample) => sample.memory.used_bytes)],
@@ -53,17 +58,19 @@ export function nodeSeries(samples: readonly NodeMetrics[], intervalMs: number, 
 }
 
 /** Bytes in a second over all interfaces that lead out of the node. */
-const rateOf = (counter: 'received_bytes' | 'sent_bytes') => (sample: NodeMetrics, before: NodeMetrics | undefined): number | null => {
-  if (before === undefined) return null
-  const seconds = (Date.parse(sample.at) - Date.parse(before.at)) / 1000
-  if (seconds <= 0) return null
-  let bytes = 0
-  for (const nic of sample.nics) {
-    if (innerNic.test(nic.name)) continue
-    const former = before.nics.find(({ name }) => name === nic.name)
-    if (former === undefined) continue
-    if (nic[counter] < former[counter]) return null
-    bytes += nic[counter] - former[counter]
+const rateOf =
+  (counter: 'received_bytes' | 'sent_bytes') =>
+  (sample: NodeMetrics, before: NodeMetrics | undefined): number | null => {
+    if (before === undefined) return null
+    const seconds = (Date.parse(sample.at) - Date.parse(before.at)) / 1000
+    if (seconds <= 0) return null
+    let bytes = 0
+    for (const nic of sample.nics) {
+      if (innerNic.test(nic.name)) continue
+      const former = before.nics.find(({ name }) => name === nic.name)
+      if (former === undefined) continue
+      if (nic[counter] < former[counter]) return null
+      bytes += nic[counter] - former[counter]
+    }
+    return bytes / seconds
   }
-  return bytes / seconds
-}

@@ -5,7 +5,16 @@ const layer = (status: string, current_bytes = 0, total_bytes: number | null = n
 
 describe('layerPercent', () => {
   it('is half for what has come, and whole for what is in its place', () => {
-    expect([layer('Waiting'), layer('Downloading', 5, 10), layer('Download complete'), layer('Extracting', 5, 10), layer('Pull complete'), layer('Already exists')].map(layerPercent)).toEqual([0, 25, 50, 75, 100, 100])
+    expect(
+      [
+        layer('Waiting'),
+        layer('Downloading', 5, 10),
+        layer('Download complete'),
+        layer('Extracting', 5, 10),
+        layer('Pull complete'),
+        layer('Already exists'),
+      ].map(layerPercent),
+    ).toEqual([0, 25, 50, 75, 100, 100])
   })
   it('claims nothing where the size is not known, nor more than all', () => {
     expect(layerPercent(layer('Downloading', 5))).toBe(0)

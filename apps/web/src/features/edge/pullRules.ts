@@ -18,7 +18,8 @@ const states = {
 export type LayerState = (typeof states)[keyof typeof states]
 
 /** Null where Docker says something that we have no word for: it is shown as it is. */
-export const layerState = ({ status }: Pick<Layer, 'status'>): LayerState | null => (Object.hasOwn(states, status) ? states[status as keyof typeof states] : null)
+export const layerState = ({ status }: Pick<Layer, 'status'>): LayerState | null =>
+  Object.hasOwn(states, status) ? states[status as keyof typeof states] : null
 
 /** How much of a layer has been done, 0 to 100; of one that is on the node already, all. */
 export function layerPercent(layer: Layer): number {

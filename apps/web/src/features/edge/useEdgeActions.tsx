@@ -48,7 +48,14 @@ export function useEdgeActions(onDeleted?: () => void): {
     if (status === 'pending' || status === 'unbound') return [{ key: 'enrol', label: t('action.enrol'), href: to }]
     if (status === 'unconfirmed') return [{ key: 'confirm', label: t('action.confirm'), href: to }]
     if (awaitsConfirmation(edge)) {
-      return [{ key: 'keep', label: t('action.keep'), doneText: t('upgrade.kept', { name }), run: () => confirm.mutateAsync({ params: { id }, body: { what: 'upgrade' } }) }]
+      return [
+        {
+          key: 'keep',
+          label: t('action.keep'),
+          doneText: t('upgrade.kept', { name }),
+          run: () => confirm.mutateAsync({ params: { id }, body: { what: 'upgrade' } }),
+        },
+      ]
     }
     return [{ key: 'images', label: t('action.images'), disabledReason: whyNot(t, 'use', edge), href: paths.container.node.images(id, name) }]
   }
@@ -120,7 +127,10 @@ export function useEdgeActions(onDeleted?: () => void): {
             <>
               <p>{t('unbind.body')}</p>
               <p>
-                {firstNames(of.map(({ name }) => name), t('andMore', { count: of.length }))}
+                {firstNames(
+                  of.map(({ name }) => name),
+                  t('andMore', { count: of.length }),
+                )}
               </p>
             </>
           ),

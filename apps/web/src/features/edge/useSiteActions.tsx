@@ -7,7 +7,10 @@ import { touchedBySite } from './edgeRules.ts'
 import { SiteDialog } from './SiteDialog.tsx'
 
 /** What an administrator can do to a site, and the dialog that the page has to draw. */
-export function useSiteActions(then: { readonly onDeleted?: () => void; readonly onSaved?: (site: Site) => void } = {}): { readonly actionsOf: (site: Site) => readonly Action[]; readonly dialogs: ReactNode } {
+export function useSiteActions(then: { readonly onDeleted?: () => void; readonly onSaved?: (site: Site) => void } = {}): {
+  readonly actionsOf: (site: Site) => readonly Action[]
+  readonly dialogs: ReactNode
+} {
   const { t } = useTranslation('edge')
   const [editing, setEditing] = useState<Site | null>(null)
   const remove = useChange(sites.delete, { invalidates: touchedBySite })
@@ -37,6 +40,7 @@ export function useSiteActions(then: { readonly onDeleted?: () => void; readonly
         },
       ]
     },
-    dialogs: editing === null ? null : <SiteDialog site={editing} {...(then.onSaved !== undefined && { onSaved: then.onSaved })} onClose={() => setEditing(null)} />,
+    dialogs:
+      editing === null ? null : <SiteDialog site={editing} {...(then.onSaved !== undefined && { onSaved: then.onSaved })} onClose={() => setEditing(null)} />,
   }
 }

@@ -49,7 +49,11 @@ function ArticleLink({ href, children }: { readonly href: string; readonly child
   if (target === null) return <>{children}</>
   switch (target.kind) {
     case 'article':
-      return <Link to={{ pathname: paths.help.detail(target.id), ...(target.heading !== null && { hash: `#${encodeURIComponent(target.heading)}` }) }}>{children}</Link>
+      return (
+        <Link to={{ pathname: paths.help.detail(target.id), ...(target.heading !== null && { hash: `#${encodeURIComponent(target.heading)}` }) }}>
+          {children}
+        </Link>
+      )
     case 'heading':
       return <a href={`#${encodeURIComponent(target.heading)}`}>{children}</a>
     case 'site':

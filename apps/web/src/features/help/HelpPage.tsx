@@ -109,8 +109,7 @@ function Findings({ query, onAll }: { readonly query: string; readonly onAll: ()
   )
 }
 
-const addressOf = (finding: Finding): string =>
-  paths.help.detail(finding.id) + (finding.heading === null ? '' : `#${encodeURIComponent(finding.heading.id)}`)
+const addressOf = (finding: Finding): string => paths.help.detail(finding.id) + (finding.heading === null ? '' : `#${encodeURIComponent(finding.heading.id)}`)
 
 function Marked({ text, query }: { readonly text: string; readonly query: string }) {
   return marked(text, query).map((part, index) => (part.hit ? <mark key={index}>{part.text}</mark> : part.text))

@@ -1,10 +1,25 @@
 /** What the help centre holds, in reading order. Titles and summaries are in locales/zh/help.ts. */
 export const articleGroups = [
   { key: 'account', articles: ['sign-in', 'retrieve-password', 'personal-information', 'single-sign-on'] },
-  { key: 'instance', articles: ['create-instance', 'images', 'instance-types', 'instance-status', 'terminal', 'monitoring', 'instance-snapshots', 'rebuild-delete'] },
+  {
+    key: 'instance',
+    articles: ['create-instance', 'images', 'instance-types', 'instance-status', 'terminal', 'monitoring', 'instance-snapshots', 'rebuild-delete'],
+  },
   { key: 'storage', articles: ['volumes', 'volume-backups'] },
   { key: 'container', articles: ['edge-nodes', 'containers', 'applications'] },
-  { key: 'platform', articles: ['initial-password', 'platform-settings', 'licence', 'register-cloud', 'cloud-maintenance', 'hypervisor-nodes', 'storage-pools', 'roles-and-policies'] },
+  {
+    key: 'platform',
+    articles: [
+      'initial-password',
+      'platform-settings',
+      'licence',
+      'register-cloud',
+      'cloud-maintenance',
+      'hypervisor-nodes',
+      'storage-pools',
+      'roles-and-policies',
+    ],
+  },
   { key: 'reference', articles: ['quota-price', 'prices-and-bills', 'error-codes', 'access-keys', 'api'] },
 ] as const
 

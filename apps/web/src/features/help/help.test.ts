@@ -50,7 +50,10 @@ describe('the articles', () => {
           const [path = ''] = target.path.split('#')
           // What the server serves beside the console.
           if (path === '/api/docs' || path === '/api/docs/json') break
-          expect(routes.some((route) => matchPath(routerPath(route.path), path) !== null), href).toBe(true)
+          expect(
+            routes.some((route) => matchPath(routerPath(route.path), path) !== null),
+            href,
+          ).toBe(true)
           break
         }
         case 'foreign':
@@ -113,7 +116,12 @@ describe('the articles', () => {
 
 /** What an article says may be done in which state. */
 const statesSaid = (markdown: string): Record<string, string[]> =>
-  Object.fromEntries([...markdown.matchAll(/^- \*\*.+\*\*（`(\w+)`）：((?:`\w+`、?)+)$/gm)].map((match) => [match[1], [...(match[2] ?? '').matchAll(/\w+/g)].map(([status]) => status)]))
+  Object.fromEntries(
+    [...markdown.matchAll(/^- \*\*.+\*\*（`(\w+)`）：((?:`\w+`、?)+)$/gm)].map((match) => [
+      match[1],
+      [...(match[2] ?? '').matchAll(/\w+/g)].map(([status]) => status),
+    ]),
+  )
 const withoutCode = (markdown: string): string => markdown.replace(/```[\s\S]*?```/g, '')
 const headingsOf = (markdown = ''): string[] => tableOfContents(markdown).map((heading) => heading.id)
 

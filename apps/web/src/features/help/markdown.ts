@@ -47,7 +47,11 @@ export function tableOfContents(markdown: string): Heading[] {
 
 /** The targets of all links. */
 export const linksOf = (markdown: string): string[] =>
-  [...proseLines(markdown).join('\n').matchAll(/\[[^\]]*\]\(([^)\s]+)\)/g)].flatMap((match) => (match[1] === undefined ? [] : [match[1]]))
+  [
+    ...proseLines(markdown)
+      .join('\n')
+      .matchAll(/\[[^\]]*\]\(([^)\s]+)\)/g),
+  ].flatMap((match) => (match[1] === undefined ? [] : [match[1]]))
 
 /** Where a link of an article leads. */
 export type LinkTarget =

@@ -17,7 +17,11 @@ export interface Finding {
   readonly excerpt: string
 }
 
-const words = (query: string): string[] => query.toLowerCase().split(/\s+/).filter((word) => word !== '')
+const words = (query: string): string[] =>
+  query
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
 
 /**
  * Articles that hold every word of the query; those that say it in their title come first, then in
@@ -37,7 +41,10 @@ export function searchArticles(articles: readonly Searchable[], query: string): 
     const holds = (place: string): boolean => wanted.every((word) => place.toLowerCase().includes(word))
     const heading = headings.find(({ text: said }) => holds(said)) ?? null
     const score = (holds(title) ? 8 : 0) + (heading === null ? 0 : 4) + (holds(summary) ? 2 : 0)
-    found.push({ score, finding: { id: article.id, title: article.title, heading: holds(title) ? null : heading, excerpt: excerptOf(text, wanted) ?? article.summary } })
+    found.push({
+      score,
+      finding: { id: article.id, title: article.title, heading: holds(title) ? null : heading, excerpt: excerptOf(text, wanted) ?? article.summary },
+    })
   }
   return found.sort((left, right) => right.score - left.score).map(({ finding }) => finding)
 }

@@ -12,7 +12,10 @@ export function useSearchable(enabled: boolean): UseQueryResult<readonly Searcha
   const { t } = useTranslation('help')
   return useQuery({
     queryKey: ['help.articles'],
-    queryFn: () => Promise.all(articleIds.map(async (id) => ({ id, title: t(`articles.${id}.title`), summary: t(`articles.${id}.summary`), markdown: await loadArticle(id) }))),
+    queryFn: () =>
+      Promise.all(
+        articleIds.map(async (id) => ({ id, title: t(`articles.${id}.title`), summary: t(`articles.${id}.summary`), markdown: await loadArticle(id) })),
+      ),
     enabled,
     staleTime: Infinity,
     gcTime: Infinity,

@@ -22,12 +22,48 @@ export function ActionTable({ actions, withType }: { readonly actions: readonly 
       textOf={({ id, summary }) => `${actionText(t, id)} ${id} ${summary}`}
       countText={(count) => t('service.count', { count })}
       columns={[
-        col.text<ServiceAction>('name', t('column.action'), (action) => (action.method === null && action.summary !== '' ? action.summary : actionText(t, action.id)), { width: 180 }),
+        col.text<ServiceAction>(
+          'name',
+          t('column.action'),
+          (action) => (action.method === null && action.summary !== '' ? action.summary : actionText(t, action.id)),
+          { width: 180 },
+        ),
         col.custom<ServiceAction>('id', t('column.actionId'), ({ id }) => <CopyName name={id} />, { width: 250 }),
-        ...(withType ? [col.link<ServiceAction>('type', t('column.resourceType'), ({ resource_type }) => typeText(t, resource_type), ({ resource_type }) => paths.iam.resource.detail(resource_type), { width: 110 })] : []),
+        ...(withType
+          ? [
+              col.link<ServiceAction>(
+                'type',
+                t('column.resourceType'),
+                ({ resource_type }) => typeText(t, resource_type),
+                ({ resource_type }) => paths.iam.resource.detail(resource_type),
+                { width: 110 },
+              ),
+            ]
+          : []),
         col.text<ServiceAction>('level', t('column.level'), ({ level }) => t(`service.level.${level}`), { width: 80 }),
-        col.custom<ServiceAction>('roles', t('column.roles'), (action) => (action.method === null ? <span className="zs-soft">{t('service.byPolicy')}</span> : action.roles.length === roles.length ? <span className="zs-soft">{t('service.everybody')}</span> : <span className="ia-tags">{action.roles.map((role) => <Tag key={role}>{nameOf({ name: role })}</Tag>)}</span>), { width: 200 }),
-        col.custom<ServiceAction>('who', t('column.holders'), ({ id }) => <Link to={withQuery(paths.iam.authorize(), { tab: 'who', action: id })}>{t('service.who')}</Link>, { width: 100 }),
+        col.custom<ServiceAction>(
+          'roles',
+          t('column.roles'),
+          (action) =>
+            action.method === null ? (
+              <span className="zs-soft">{t('service.byPolicy')}</span>
+            ) : action.roles.length === roles.length ? (
+              <span className="zs-soft">{t('service.everybody')}</span>
+            ) : (
+              <span className="ia-tags">
+                {action.roles.map((role) => (
+                  <Tag key={role}>{nameOf({ name: role })}</Tag>
+                ))}
+              </span>
+            ),
+          { width: 200 },
+        ),
+        col.custom<ServiceAction>(
+          'who',
+          t('column.holders'),
+          ({ id }) => <Link to={withQuery(paths.iam.authorize(), { tab: 'who', action: id })}>{t('service.who')}</Link>,
+          { width: 100 },
+        ),
       ]}
     />
   )

@@ -18,12 +18,26 @@ interface Values {
   holder: string
 }
 
-const selects = { user: UserSelect, role: RoleSelect, project: ProjectSelect, user_boundary: UserSelect, organisation_boundary: OrganisationSelect } as const satisfies Record<Kind, unknown>
+const selects = {
+  user: UserSelect,
+  role: RoleSelect,
+  project: ProjectSelect,
+  user_boundary: UserSelect,
+  organisation_boundary: OrganisationSelect,
+} as const satisfies Record<Kind, unknown>
 /** Which field of the call names the holder, for what is refused. */
 const holderFields: readonly string[] = ['user_id', 'role_id', 'project_id']
 
 /** Gives a policy to somebody, or makes it somebody's boundary; what is known already is not asked. */
-export function GrantDialog({ policyId, holder, onClose }: { readonly policyId?: string; readonly holder?: { readonly kind: Grant['holder']['kind']; readonly id: string }; readonly onClose: () => void }) {
+export function GrantDialog({
+  policyId,
+  holder,
+  onClose,
+}: {
+  readonly policyId?: string
+  readonly holder?: { readonly kind: Grant['holder']['kind']; readonly id: string }
+  readonly onClose: () => void
+}) {
   const { t } = useTranslation('iam')
   const [form] = Form.useForm<Values>()
   const kind = Form.useWatch('kind', form) ?? holder?.kind ?? 'user'
@@ -61,7 +75,11 @@ export function GrantDialog({ policyId, holder, onClose }: { readonly policyId?:
       {holder === undefined && (
         <>
           <Form.Item name="kind" label={t('grant.holderKind')} extra={t(`grant.holderNote.${kind}`)}>
-            <Radio.Group className="ia-kinds" options={contactKinds.map((value) => ({ value, label: t(`contact.kind.${value}`) }))} onChange={() => form.resetFields(['holder'])} />
+            <Radio.Group
+              className="ia-kinds"
+              options={contactKinds.map((value) => ({ value, label: t(`contact.kind.${value}`) }))}
+              onChange={() => form.resetFields(['holder'])}
+            />
           </Form.Item>
           <Form.Item name="holder" label={t(`contact.kind.${kind}`)} rules={required} required>
             <Holder key={kind} label={t(`contact.kind.${kind}`)} />
@@ -75,5 +93,9 @@ export function GrantDialog({ policyId, holder, onClose }: { readonly policyId?:
 /** The form has one field for whoever it is. */
 function toField(thrown: unknown): ApiError {
   const error = toApiError(thrown)
-  return new ApiError({ ...error, message: error.message, fields: error.fields.map(({ field, message }) => ({ field: holderFields.includes(field) ? 'holder' : field, message })) })
+  return new ApiError({
+    ...error,
+    message: error.message,
+    fields: error.fields.map(({ field, message }) => ({ field: holderFields.includes(field) ? 'holder' : field, message })),
+  })
 }

@@ -43,7 +43,11 @@ export function GrantTable() {
           <>
             {give}
             <span className="ia-filter">
-              <PolicySelect label={t('grant.filterPolicy')} value={policy} onChange={(id) => setSearch(id === undefined ? {} : { policy: id }, { replace: true })} />
+              <PolicySelect
+                label={t('grant.filterPolicy')}
+                value={policy}
+                onChange={(id) => setSearch(id === undefined ? {} : { policy: id }, { replace: true })}
+              />
             </span>
           </>
         }

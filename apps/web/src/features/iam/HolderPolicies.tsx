@@ -10,7 +10,17 @@ import { GrantDialog } from './GrantDialog.tsx'
 import { useRevoke } from './grantParts.tsx'
 
 /** The policies of a role, a user or a project: given and taken back. */
-export function HolderPolicies({ kind, id, empty, emptyNote }: { readonly kind: Grant['holder']['kind']; readonly id: string; readonly empty: string; readonly emptyNote: string }) {
+export function HolderPolicies({
+  kind,
+  id,
+  empty,
+  emptyNote,
+}: {
+  readonly kind: Grant['holder']['kind']
+  readonly id: string
+  readonly empty: string
+  readonly emptyNote: string
+}) {
   const { t } = useTranslation('iam')
   const [giving, setGiving] = useState(false)
   const revokeOf = useRevoke()

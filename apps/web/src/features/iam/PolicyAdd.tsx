@@ -28,7 +28,9 @@ export default function PolicyAdd() {
   const [id, from] = [search.get('id'), search.get('from')]
   return (
     <WithVocabulary>
-      {(vocabulary) => (id === null ? <NewPolicy vocabulary={vocabulary} /> : <NewVersionOf key={`${id} ${from}`} id={id} from={from} vocabulary={vocabulary} />)}
+      {(vocabulary) =>
+        id === null ? <NewPolicy vocabulary={vocabulary} /> : <NewVersionOf key={`${id} ${from}`} id={id} from={from} vocabulary={vocabulary} />
+      }
     </WithVocabulary>
   )
 }
@@ -45,7 +47,15 @@ const documentRule = ({ known }: Vocabulary): Rule => ({
 function DocumentField({ vocabulary }: { readonly vocabulary: Vocabulary }) {
   const { t } = useTranslation('iam')
   return (
-    <Form.Item name="document" label={t('policy.document')} extra={t('policy.documentNote')} className="ia-document" required rules={[documentRule(vocabulary)]} validateDebounce={400}>
+    <Form.Item
+      name="document"
+      label={t('policy.document')}
+      extra={t('policy.documentNote')}
+      className="ia-document"
+      required
+      rules={[documentRule(vocabulary)]}
+      validateDebounce={400}
+    >
       <PolicyEditor vocabulary={vocabulary} />
     </Form.Item>
   )
@@ -70,7 +80,12 @@ function NewPolicy({ vocabulary }: { readonly vocabulary: Vocabulary }) {
     void navigate(paths.iam.policy.version(made.id))
   }
   return (
-    <FormPage<Values> initialValues={{ name: '', description: '', document: newDocument }} submitText={t('policy.submit')} onCancel={() => void navigate(paths.iam.policy.list())} onSubmit={submit}>
+    <FormPage<Values>
+      initialValues={{ name: '', description: '', document: newDocument }}
+      submitText={t('policy.submit')}
+      onCancel={() => void navigate(paths.iam.policy.list())}
+      onSubmit={submit}
+    >
       <NameField schema={shape.name} />
       <DescriptionField schema={shape.description} />
       <Form.Item name="bp_id" label={t('field.owner')} extra={t('field.ownerNote')}>
@@ -84,7 +99,11 @@ function NewPolicy({ vocabulary }: { readonly vocabulary: Vocabulary }) {
 function NewVersionOf({ id, from, vocabulary }: { readonly id: string; readonly from: string | null; readonly vocabulary: Vocabulary }) {
   const policy = useCall(policies.get, { params: { id } }, { silent: true })
   // Without a number the version that counts.
-  const version = useCall(policies.version, { params: { id, version: from ?? policy.data?.default_version ?? 1 } }, { silent: true, enabled: policy.data !== undefined })
+  const version = useCall(
+    policies.version,
+    { params: { id, version: from ?? policy.data?.default_version ?? 1 } },
+    { silent: true, enabled: policy.data !== undefined },
+  )
   const error = policy.error ?? version.error
   if (error !== null) {
     return (
@@ -93,7 +112,11 @@ function NewVersionOf({ id, from, vocabulary }: { readonly id: string; readonly 
       </div>
     )
   }
-  return policy.data === undefined || version.data === undefined ? <PagePlaceholder /> : <NewVersion policy={policy.data} from={version.data} vocabulary={vocabulary} />
+  return policy.data === undefined || version.data === undefined ? (
+    <PagePlaceholder />
+  ) : (
+    <NewVersion policy={policy.data} from={version.data} vocabulary={vocabulary} />
+  )
 }
 
 interface VersionValues {
@@ -109,7 +132,10 @@ function NewVersion({ policy, from, vocabulary }: { readonly policy: Policy; rea
   usePageTitle(t('policy.newVersionTitle', { name: policy.name }))
   const add = useChange(policies.addVersion, { invalidates: touchedByPolicy })
   const submit = async (values: VersionValues): Promise<void> => {
-    const { version, is_default } = await add.mutateAsync({ params: { id: policy.id }, body: { document: JSON.parse(values.document) as unknown, default: values.default } })
+    const { version, is_default } = await add.mutateAsync({
+      params: { id: policy.id },
+      body: { document: JSON.parse(values.document) as unknown, default: values.default },
+    })
     notify('success', t(is_default ? 'policy.versionSavedDefault' : 'policy.versionSaved', { version }))
     void navigate(paths.iam.policy.version(policy.id))
   }

@@ -59,7 +59,14 @@ function Contacts({ policy }: { readonly policy: Policy }) {
           col.text<Contact>('bp', t('column.organisation'), ({ bp_name }) => bp_name ?? t('platform'), { width: 180 }),
           col.date<Contact>('since', t('column.grantedAt'), ({ since }) => since),
         ]}
-        filters={[filter.keyword(t('contact.keyword')), filter.select('kind', t('column.holderKind'), contactKinds.map((value) => ({ value, label: t(`contact.kind.${value}`) })))]}
+        filters={[
+          filter.keyword(t('contact.keyword')),
+          filter.select(
+            'kind',
+            t('column.holderKind'),
+            contactKinds.map((value) => ({ value, label: t(`contact.kind.${value}`) })),
+          ),
+        ]}
         rowActions={(contact) => [endOf(contact)]}
         toolbar={give}
         empty={
@@ -91,7 +98,9 @@ function useEnd(policy: Policy): (contact: Contact) => Action {
       doneText: t('contact.revoked'),
       run: () => {
         if (grant_id !== null) return revoke.mutateAsync({ params: { id: grant_id } })
-        return kind === 'user_boundary' ? freeUser.mutateAsync({ params: { id }, body: { policy_id: null } }) : freeOrganisation.mutateAsync({ params: { id }, body: { policy_id: null } })
+        return kind === 'user_boundary'
+          ? freeUser.mutateAsync({ params: { id }, body: { policy_id: null } })
+          : freeOrganisation.mutateAsync({ params: { id }, body: { policy_id: null } })
       },
     }
   }

@@ -27,11 +27,22 @@ export default function PolicyList() {
         rows={({ items }) => items}
         rowKey="id"
         columns={[
-          col.name<Policy>('name', t('column.name'), ({ name }) => name, { sort: true, width: 220, to: ({ id }) => paths.iam.policy.version(id), note: ({ description }) => description }),
+          col.name<Policy>('name', t('column.name'), ({ name }) => name, {
+            sort: true,
+            width: 220,
+            to: ({ id }) => paths.iam.policy.version(id),
+            note: ({ description }) => description,
+          }),
           col.text<Policy>('owner', t('column.owner'), ({ bp_name }) => bp_name ?? t('platform'), { width: 140 }),
           col.text<Policy>('version', t('policy.defaultVersion'), ({ default_version }) => t('policy.versionOf', { version: default_version }), { width: 110 }),
           col.number<Policy>('versions', t('column.versions'), ({ version_count }) => version_count, { width: 70 }),
-          col.link<Policy>('contacts', t('column.contacts'), ({ contact_count }) => t('policy.contactCount', { count: contact_count }), ({ id }) => paths.iam.policy.contact(id), { width: 80 }),
+          col.link<Policy>(
+            'contacts',
+            t('column.contacts'),
+            ({ contact_count }) => t('policy.contactCount', { count: contact_count }),
+            ({ id }) => paths.iam.policy.contact(id),
+            { width: 80 },
+          ),
           col.date<Policy>('updated_at', t('column.updated'), ({ updated_at }) => updated_at, { sort: true }),
           col.text<Policy>('creator', t('column.creator'), ({ created_by }) => created_by, { width: 110, off: true }),
           col.date<Policy>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true, off: true }),

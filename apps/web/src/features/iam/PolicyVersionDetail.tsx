@@ -62,7 +62,10 @@ function Document({ policy, version }: { readonly policy: Policy; readonly versi
   const others = (data?.items ?? []).filter((one) => one.version !== version.version)
   const asked = search.get('with')
   // One that does not count is read for how it differs from the one that does.
-  const other = asked === 'none' ? undefined : (others.find((one) => String(one.version) === asked) ?? (asked === null ? others.find(({ is_default }) => is_default) : undefined))
+  const other =
+    asked === 'none'
+      ? undefined
+      : (others.find((one) => String(one.version) === asked) ?? (asked === null ? others.find(({ is_default }) => is_default) : undefined))
   const text = writeJson(version.document)
   const same = other !== undefined && writeJson(other.document) === text
   return (
@@ -79,7 +82,10 @@ function Document({ policy, version }: { readonly policy: Policy; readonly versi
               value={other === undefined ? 'none' : String(other.version)}
               options={[
                 { value: 'none', label: t('policy.compareNone') },
-                ...others.map((one) => ({ value: String(one.version), label: `${t('policy.versionOf', { version: one.version })}${one.is_default ? `（${t('policy.isDefault')}）` : ''}` })),
+                ...others.map((one) => ({
+                  value: String(one.version),
+                  label: `${t('policy.versionOf', { version: one.version })}${one.is_default ? `（${t('policy.isDefault')}）` : ''}`,
+                })),
               ]}
               onChange={(next) => setSearch({ with: next }, { replace: true })}
             />

@@ -59,8 +59,15 @@ function Versions({ policy }: { readonly policy: Policy }) {
       nameOf={({ version }) => t('policy.versionOf', { version })}
       columns={[
         col.name<PolicyVersion>('version', t('column.version'), ({ version }) => t('policy.versionOf', { version }), { width: 140, to: toVersion }),
-        col.status<PolicyVersion>('state', t('column.state'), ({ is_default }) => ({ tone: is_default ? 'good' : 'rest', text: t(is_default ? 'policy.isDefault' : 'policy.notDefault') }), { width: 110 }),
-        col.text<PolicyVersion>('statements', t('column.statements'), ({ document }) => t('policy.statementCount', { count: document.Statement.length }), { width: 90 }),
+        col.status<PolicyVersion>(
+          'state',
+          t('column.state'),
+          ({ is_default }) => ({ tone: is_default ? 'good' : 'rest', text: t(is_default ? 'policy.isDefault' : 'policy.notDefault') }),
+          { width: 110 },
+        ),
+        col.text<PolicyVersion>('statements', t('column.statements'), ({ document }) => t('policy.statementCount', { count: document.Statement.length }), {
+          width: 90,
+        }),
         col.text<PolicyVersion>('creator', t('column.creator'), ({ created_by }) => created_by, { width: 140 }),
         col.date<PolicyVersion>('created', t('column.created'), ({ created_at }) => created_at),
       ]}

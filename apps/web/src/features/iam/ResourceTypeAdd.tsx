@@ -64,7 +64,10 @@ function NewType({ vocabulary, wish }: { readonly vocabulary: Vocabulary; readon
         extra={
           own.length === 0 ? (
             <>
-              {t('resource.noServices')} <Link className="zs-text-link" to={paths.iam.service.add()}>{t('service.create')}</Link>
+              {t('resource.noServices')}{' '}
+              <Link className="zs-text-link" to={paths.iam.service.add()}>
+                {t('service.create')}
+              </Link>
             </>
           ) : (
             t('resource.serviceNote')
@@ -72,7 +75,12 @@ function NewType({ vocabulary, wish }: { readonly vocabulary: Vocabulary; readon
         }
         {...field(shape.service)}
       >
-        <Select aria-label={t('resource.service')} showSearch={{ optionFilterProp: 'label' }} placeholder={t('grant.required')} options={own.map(({ id, name }) => ({ value: id, label: `${name}（${id}）` }))} />
+        <Select
+          aria-label={t('resource.service')}
+          showSearch={{ optionFilterProp: 'label' }}
+          placeholder={t('grant.required')}
+          options={own.map(({ id, name }) => ({ value: id, label: `${name}（${id}）` }))}
+        />
       </Form.Item>
       <Form.Item name="type" label={t('resource.type')} extra={t('resource.typeNote')} {...field(shape.type)}>
         <Input maxLength={32} className="zs-code" spellCheck={false} placeholder="invoice" />

@@ -31,9 +31,19 @@ export default function ResourceTypeList() {
               </Button>
             }
             columns={[
-              col.name<ResourceType>('type', t('column.resourceType'), ({ id }) => typeText(t, id), { width: 180, to: ({ id }) => paths.iam.resource.detail(id), note: ({ id, description }) => (description === '' ? id : `${id} · ${description}`) }),
+              col.name<ResourceType>('type', t('column.resourceType'), ({ id }) => typeText(t, id), {
+                width: 180,
+                to: ({ id }) => paths.iam.resource.detail(id),
+                note: ({ id, description }) => (description === '' ? id : `${id} · ${description}`),
+              }),
               col.text<ResourceType>('kind', t('service.kind'), ({ built_in }) => t(built_in ? 'service.builtIn' : 'service.custom'), { width: 80 }),
-              col.link<ResourceType>('service', t('column.service'), ({ service }) => serviceText(t, service, services), ({ service }) => paths.iam.service.detail(service), { width: 160 }),
+              col.link<ResourceType>(
+                'service',
+                t('column.service'),
+                ({ service }) => serviceText(t, service, services),
+                ({ service }) => paths.iam.service.detail(service),
+                { width: 160 },
+              ),
               col.custom<ResourceType>('name', t('column.resourceName'), ({ name }) => <CopyName name={name} />, { width: 380 }),
               col.number<ResourceType>('actions', t('service.actionCount'), ({ actions }) => actions.length, { width: 90 }),
             ]}

@@ -36,7 +36,12 @@ export default function RoleAdd() {
     void navigate(`${paths.iam.role.detail(role.id)}?tab=policies`)
   }
   return (
-    <FormPage<Values> initialValues={{ name: '', description: '', base: 'TENANT' }} submitText={t('role.submit')} onCancel={() => void navigate(paths.iam.role.list())} onSubmit={submit}>
+    <FormPage<Values>
+      initialValues={{ name: '', description: '', base: 'TENANT' }}
+      submitText={t('role.submit')}
+      onCancel={() => void navigate(paths.iam.role.list())}
+      onSubmit={submit}
+    >
       <NameField schema={shape.name} />
       <DescriptionField schema={shape.description} />
       <Form.Item name="base" label={t('role.base')} extra={t('role.baseNote')} {...field(shape.base)}>

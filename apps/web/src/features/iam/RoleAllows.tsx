@@ -34,7 +34,14 @@ export function RoleAllows({ role }: { readonly role: RoleRow }) {
   })
   const { known, failed } = documents
   const allows = useMemo(
-    () => (vocabulary === undefined || given.data === undefined || known === undefined ? undefined : roleAllows(role, vocabulary.services, known.map(({ id, document }) => ({ id, document })))),
+    () =>
+      vocabulary === undefined || given.data === undefined || known === undefined
+        ? undefined
+        : roleAllows(
+            role,
+            vocabulary.services,
+            known.map(({ id, document }) => ({ id, document })),
+          ),
     [vocabulary, given.data, known, role],
   )
   const wrong = error ?? given.error ?? (failed === null ? null : toApiError(failed))

@@ -37,7 +37,18 @@ export default function RoleDetail() {
         ]}
         tabs={(role) => [
           { key: 'members', label: t('role.tab.members'), content: <RoleMembers role={role} /> },
-          { key: 'policies', label: t('role.tab.policies'), content: <HolderPolicies kind="role" id={role.id} empty={t('role.policyEmpty')} emptyNote={t(role.built_in ? 'role.policyEmptyBuiltIn' : 'role.policyEmptyNote')} /> },
+          {
+            key: 'policies',
+            label: t('role.tab.policies'),
+            content: (
+              <HolderPolicies
+                kind="role"
+                id={role.id}
+                empty={t('role.policyEmpty')}
+                emptyNote={t(role.built_in ? 'role.policyEmptyBuiltIn' : 'role.policyEmptyNote')}
+              />
+            ),
+          },
           { key: 'allows', label: t('role.tab.allows'), content: <RoleAllows role={role} /> },
         ]}
       />

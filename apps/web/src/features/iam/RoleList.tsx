@@ -25,7 +25,12 @@ export default function RoleList() {
         rowKey="id"
         nameOf={nameOf}
         columns={[
-          col.name<RoleRow>('name', t('column.name'), nameOf, { sort: true, width: 240, to: ({ id }) => paths.iam.role.detail(id), note: (role) => (role.built_in ? t(`role.about.${role.base}`) : role.description) }),
+          col.name<RoleRow>('name', t('column.name'), nameOf, {
+            sort: true,
+            width: 240,
+            to: ({ id }) => paths.iam.role.detail(id),
+            note: (role) => (role.built_in ? t(`role.about.${role.base}`) : role.description),
+          }),
           col.text<RoleRow>('kind', t('role.kind'), ({ built_in }) => t(built_in ? 'role.builtIn' : 'role.custom'), { width: 90 }),
           col.text<RoleRow>('base', t('column.base'), (role) => (role.built_in ? null : nameOf({ name: role.base })), { width: 110 }),
           col.text<RoleRow>('owner', t('column.owner'), ({ bp_name }) => bp_name ?? t('platform'), { width: 140 }),

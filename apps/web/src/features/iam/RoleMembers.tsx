@@ -37,7 +37,11 @@ export function RoleMembers({ role }: { readonly role: RoleRow }) {
         rows={({ items }) => items}
         rowKey="id"
         columns={[
-          col.name<Member>('name', t('column.user'), ({ name }) => name, { sort: true, to: ({ id }) => paths.iam.user.detail(id), note: ({ nickname, name }) => (nickname === name ? '' : nickname) }),
+          col.name<Member>('name', t('column.user'), ({ name }) => name, {
+            sort: true,
+            to: ({ id }) => paths.iam.user.detail(id),
+            note: ({ nickname, name }) => (nickname === name ? '' : nickname),
+          }),
           col.text<Member>('kind', t('column.kind'), ({ kind }) => t(`account:kindNames.${kindKey(kind)}`), { width: 120 }),
           col.text<Member>('bp', t('column.organisation'), ({ bp_name }) => bp_name, { width: 180 }),
           col.code<Member>('id', t('column.id'), ({ id }) => id, { off: true }),

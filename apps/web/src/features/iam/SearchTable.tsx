@@ -6,7 +6,15 @@ import type { Column } from '../../kit/columns.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 
 /** A list that is known as a whole: searched here, and not paged. */
-export function SearchTable<Row extends object>({ label, rows, rowKey, textOf, columns, countText, toolbar }: {
+export function SearchTable<Row extends object>({
+  label,
+  rows,
+  rowKey,
+  textOf,
+  columns,
+  countText,
+  toolbar,
+}: {
   /** What the search asks for. */
   readonly label: string
   readonly rows: readonly Row[]
@@ -24,7 +32,14 @@ export function SearchTable<Row extends object>({ label, rows, rowKey, textOf, c
   return (
     <section className="zs-table">
       <div className="zs-toolbar">
-        <Input.Search allowClear className="ia-filter" aria-label={label} placeholder={label} value={search} onChange={({ target }) => setSearch(target.value)} />
+        <Input.Search
+          allowClear
+          className="ia-filter"
+          aria-label={label}
+          placeholder={label}
+          value={search}
+          onChange={({ target }) => setSearch(target.value)}
+        />
         <span className="zs-soft" role="status">
           {countText(found.length)}
         </span>

@@ -145,10 +145,19 @@ function ActionRows() {
           {rows.map(({ key, name }) => (
             <div key={key} className="ia-row" role="group" aria-label={t('service.action', { number: name + 1 })}>
               <Form.Item name={[name, 'name']} rules={rulesOf(actionShape.name)}>
-                <Input maxLength={65} className="zs-code" spellCheck={false} placeholder="invoice.approve" aria-label={t('service.actionName', { number: name + 1 })} />
+                <Input
+                  maxLength={65}
+                  className="zs-code"
+                  spellCheck={false}
+                  placeholder="invoice.approve"
+                  aria-label={t('service.actionName', { number: name + 1 })}
+                />
               </Form.Item>
               <Form.Item name={[name, 'level']}>
-                <Select aria-label={t('service.actionLevel', { number: name + 1 })} options={accessLevels.map((value) => ({ value, label: t(`service.level.${value}`) }))} />
+                <Select
+                  aria-label={t('service.actionLevel', { number: name + 1 })}
+                  options={accessLevels.map((value) => ({ value, label: t(`service.level.${value}`) }))}
+                />
               </Form.Item>
               <Form.Item name={[name, 'description']} rules={rulesOf(actionShape.description)}>
                 <Input maxLength={255} placeholder={t('description')} aria-label={t('service.actionDescription', { number: name + 1 })} />
@@ -157,7 +166,11 @@ function ActionRows() {
             </div>
           ))}
           <Form.ErrorList errors={errors} />
-          <Button icon={<PlusOutlined aria-hidden />} disabled={rows.length >= serviceLimits.actions} onClick={() => add({ name: '', level: 'read', description: '' })}>
+          <Button
+            icon={<PlusOutlined aria-hidden />}
+            disabled={rows.length >= serviceLimits.actions}
+            onClick={() => add({ name: '', level: 'read', description: '' })}
+          >
             {t('service.addAction')}
           </Button>
         </div>
@@ -178,7 +191,10 @@ function KeyRows() {
                 <Input maxLength={64} className="zs-code" spellCheck={false} placeholder="Amount" aria-label={t('service.keyName', { number: name + 1 })} />
               </Form.Item>
               <Form.Item name={[name, 'type']}>
-                <Select aria-label={t('service.keyTypeOf', { number: name + 1 })} options={keyTypes.map((value) => ({ value, label: keyTypeText(t, value) }))} />
+                <Select
+                  aria-label={t('service.keyTypeOf', { number: name + 1 })}
+                  options={keyTypes.map((value) => ({ value, label: keyTypeText(t, value) }))}
+                />
               </Form.Item>
               <Form.Item name={[name, 'description']} rules={rulesOf(keyShape.description)}>
                 <Input maxLength={255} placeholder={t('description')} aria-label={t('service.keyDescription', { number: name + 1 })} />
@@ -187,7 +203,11 @@ function KeyRows() {
             </div>
           ))}
           <Form.ErrorList errors={errors} />
-          <Button icon={<PlusOutlined aria-hidden />} disabled={rows.length >= serviceLimits.conditionKeys} onClick={() => add({ name: '', type: 'text', description: '' })}>
+          <Button
+            icon={<PlusOutlined aria-hidden />}
+            disabled={rows.length >= serviceLimits.conditionKeys}
+            onClick={() => add({ name: '', type: 'text', description: '' })}
+          >
             {t('service.addKey')}
           </Button>
         </div>

@@ -32,7 +32,14 @@ export default function ServiceDetail() {
           : [
               { key: 'owner', label: t('column.owner'), value: service.bp_name ?? t('platform') },
               { key: 'description', label: t('description'), value: service.description || format.nothing },
-              { key: 'keys', label: t('service.conditionKeys'), value: service.condition_keys.length === 0 ? format.nothing : service.condition_keys.map(({ key, type }) => `${key}（${keyTypeText(t, type)}）`).join('、') },
+              {
+                key: 'keys',
+                label: t('service.conditionKeys'),
+                value:
+                  service.condition_keys.length === 0
+                    ? format.nothing
+                    : service.condition_keys.map(({ key, type }) => `${key}（${keyTypeText(t, type)}）`).join('、'),
+              },
             ]),
         { key: 'count', label: t('service.actionCount'), value: t('service.count', { count: service.actions.length }) },
         {

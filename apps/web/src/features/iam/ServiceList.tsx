@@ -31,13 +31,24 @@ export default function ServiceList() {
               </Button>
             }
             columns={[
-              col.name<Service>('name', t('column.service'), (service) => serviceText(t, service.id, [service]), { width: 220, to: ({ id }) => paths.iam.service.detail(id), note: ({ description }) => description }),
+              col.name<Service>('name', t('column.service'), (service) => serviceText(t, service.id, [service]), {
+                width: 220,
+                to: ({ id }) => paths.iam.service.detail(id),
+                note: ({ description }) => description,
+              }),
               col.text<Service>('kind', t('service.kind'), ({ built_in }) => t(built_in ? 'service.builtIn' : 'service.custom'), { width: 80 }),
               col.text<Service>('owner', t('column.owner'), ({ bp_name }) => bp_name ?? t('platform'), { width: 120 }),
               col.custom<Service>('id', t('column.actionId'), ({ id }) => <CopyName name={`${id}.*`} />, { width: 200 }),
               col.number<Service>('actions', t('service.actionCount'), ({ actions }) => actions.length, { width: 100 }),
-              col.number<Service>('changes', t('service.changeCount'), ({ actions }) => actions.filter(({ level }) => level !== 'list' && level !== 'read').length, { width: 100 }),
-              col.number<Service>('types', t('service.typeCount'), ({ actions }) => new Set(actions.map(({ resource_type }) => resource_type)).size, { width: 100 }),
+              col.number<Service>(
+                'changes',
+                t('service.changeCount'),
+                ({ actions }) => actions.filter(({ level }) => level !== 'list' && level !== 'read').length,
+                { width: 100 },
+              ),
+              col.number<Service>('types', t('service.typeCount'), ({ actions }) => new Set(actions.map(({ resource_type }) => resource_type)).size, {
+                width: 100,
+              }),
             ]}
           />
         </>

@@ -44,7 +44,13 @@ export function Verdict({ answer, action }: { readonly answer: Answer; readonly 
           <h3>{t('decision.deciding')}</h3>
           <p>
             <strong>{policyText(t, by)}</strong> {statementText(t, by)}{' '}
-            {isBuiltIn(by) ? <span className="zs-soft">{t('decision.builtInNote')}</span> : <Link className="zs-text-link" to={paths.iam.policy.version(by.policy_id)}>{t('decision.openPolicy')}</Link>}
+            {isBuiltIn(by) ? (
+              <span className="zs-soft">{t('decision.builtInNote')}</span>
+            ) : (
+              <Link className="zs-text-link" to={paths.iam.policy.version(by.policy_id)}>
+                {t('decision.openPolicy')}
+              </Link>
+            )}
           </p>
           {!isBuiltIn(by) && <Deciding place={by} />}
         </>
@@ -56,7 +62,9 @@ export function Verdict({ answer, action }: { readonly answer: Answer; readonly 
         <ul className="ia-others">
           {others.map((one) => (
             <li key={`${one.policy_id} ${one.index} ${one.boundary}`}>
-              <StatusTag tone={one.applies ? outcomeTone(one.effect === 'Allow' ? 'allowed' : 'explicitDeny') : 'rest'}>{t(`decision.effect.${one.effect}`)}</StatusTag>
+              <StatusTag tone={one.applies ? outcomeTone(one.effect === 'Allow' ? 'allowed' : 'explicitDeny') : 'rest'}>
+                {t(`decision.effect.${one.effect}`)}
+              </StatusTag>
               <span>
                 <strong>{policyText(t, one)}</strong> {statementText(t, one)}
                 {one.boundary && `（${t('decision.boundary')}）`}
@@ -76,7 +84,12 @@ export function Verdict({ answer, action }: { readonly answer: Answer; readonly 
 function Reason({ of, answer }: { readonly of: Explained; readonly answer: Answer }) {
   const { t } = useTranslation('iam')
   if (of.other_resource) return t('decision.otherResource')
-  if (of.unmet.length > 0) return t('decision.unmet', { conditions: of.unmet.map(({ operator, key }) => t('decision.condition', { key: conditionKeyText(t, key), operator: operatorText(t, operator) })).join('、') })
+  if (of.unmet.length > 0)
+    return t('decision.unmet', {
+      conditions: of.unmet
+        .map(({ operator, key }) => t('decision.condition', { key: conditionKeyText(t, key), operator: operatorText(t, operator) }))
+        .join('、'),
+    })
   if (of.effect === 'Allow' && answer.outcome === 'explicitDeny') return t('decision.overruled')
   return t(answer.by === null ? 'decision.applies' : 'decision.alsoApplies')
 }

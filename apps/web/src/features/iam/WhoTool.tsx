@@ -30,7 +30,14 @@ export function WhoTool() {
   return (
     <>
       <p className="zs-soft ia-lead">{t('decision.whoLead')}</p>
-      <Form<Question> layout="vertical" className="ia-question" initialValues={{ action: action ?? undefined, resource }} onFinish={(asked) => setSearch({ tab: 'who', action: asked.action, ...(asked.resource !== '' && { resource: asked.resource.trim() }) }, { replace: true })}>
+      <Form<Question>
+        layout="vertical"
+        className="ia-question"
+        initialValues={{ action: action ?? undefined, resource }}
+        onFinish={(asked) =>
+          setSearch({ tab: 'who', action: asked.action, ...(asked.resource !== '' && { resource: asked.resource.trim() }) }, { replace: true })
+        }
+      >
         <Form.Item name="action" label={t('decision.action')} rules={[{ required: true, message: t('grant.required') }]} required>
           <OneActionSelect label={t('decision.action')} />
         </Form.Item>
@@ -53,11 +60,18 @@ export function WhoTool() {
             nameOf={({ user }) => user.name}
             refreshMs={false}
             columns={[
-              col.name<Judged>('name', t('column.user'), ({ user }) => user.name, { sort: true, note: ({ user }) => (user.nickname === user.name ? '' : user.nickname) }),
+              col.name<Judged>('name', t('column.user'), ({ user }) => user.name, {
+                sort: true,
+                note: ({ user }) => (user.nickname === user.name ? '' : user.nickname),
+              }),
               col.text<Judged>('bp', t('column.organisation'), ({ user }) => user.bp_name ?? t('platform'), { width: 160 }),
-              col.status<Judged>('outcome', t('column.outcome'), ({ outcome }) => ({ tone: outcomeTone(outcome), text: t(`decision.outcome.${outcome}`) }), { width: 140 }),
+              col.status<Judged>('outcome', t('column.outcome'), ({ outcome }) => ({ tone: outcomeTone(outcome), text: t(`decision.outcome.${outcome}`) }), {
+                width: 140,
+              }),
               col.text<Judged>('by', t('column.by'), ({ by }) => (by === null ? null : `${policyText(t, by)} ${statementText(t, by)}`), { width: 260 }),
-              col.custom<Judged>('why', t('decision.why'), ({ user }) => <Link to={whyPath(user.id, action, resource)}>{t('decision.why')}</Link>, { width: 90 }),
+              col.custom<Judged>('why', t('decision.why'), ({ user }) => <Link to={whyPath(user.id, action, resource)}>{t('decision.why')}</Link>, {
+                width: 90,
+              }),
             ]}
             filters={[
               filter.select('allowed', t('decision.everyone'), [

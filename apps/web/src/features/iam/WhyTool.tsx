@@ -43,7 +43,10 @@ export function WhyTool() {
   const ask = async (question: Question): Promise<void> => {
     const body = { user_id: question.user_id, action: question.action, ...(question.resource.trim() !== '' && { resource: question.resource.trim() }) }
     const context = Object.fromEntries((question.context ?? []).filter((one) => one?.value?.trim()).map(({ key, value }) => [key, value.trim()]))
-    setSearch({ tab: 'why', user: question.user_id, action: question.action, ...(body.resource !== undefined && { resource: body.resource }) }, { replace: true })
+    setSearch(
+      { tab: 'why', user: question.user_id, action: question.action, ...(body.resource !== undefined && { resource: body.resource }) },
+      { replace: true },
+    )
     // What failed is told below.
     await mutateAsync({ body: { ...body, context } }).then(
       (said) => setAnswer({ action: body.action, said }),
@@ -61,7 +64,13 @@ export function WhyTool() {
   return (
     <>
       <p className="zs-soft ia-lead">{t('decision.whyLead')}</p>
-      <Form<Question> form={form} layout="vertical" className="ia-question" initialValues={{ user_id: user ?? undefined, action: action ?? undefined, resource, context: [] }} onFinish={(question) => void ask(question)}>
+      <Form<Question>
+        form={form}
+        layout="vertical"
+        className="ia-question"
+        initialValues={{ user_id: user ?? undefined, action: action ?? undefined, resource, context: [] }}
+        onFinish={(question) => void ask(question)}
+      >
         <Form.Item name="user_id" label={t('decision.user')} rules={[{ required: true, message: t('grant.required') }]} required>
           <UserSelect label={t('decision.user')} known={answer?.said.user} />
         </Form.Item>

@@ -7,7 +7,8 @@ type T = TFunction<'iam'>
 const named = (t: T, key: string, otherwise: string): string => t(key as 'services.iam', { defaultValue: otherwise })
 
 /** What people call a family of calls, or what another service was named; of an unknown one its id. */
-export const serviceText = (t: T, id: string, known: readonly Pick<Service, 'id' | 'name'>[] = []): string => named(t, `services.${id}`, known.find((service) => service.id === id)?.name ?? id)
+export const serviceText = (t: T, id: string, known: readonly Pick<Service, 'id' | 'name'>[] = []): string =>
+  named(t, `services.${id}`, known.find((service) => service.id === id)?.name ?? id)
 
 /** What people call `nextstack.vm`: 云主机. */
 export function typeText(t: T, resourceType: string): string {

@@ -18,7 +18,10 @@ export function useRevoke(): (grant: Grant) => Action {
     key: 'revoke',
     label: t('action.revoke'),
     danger: true,
-    confirm: { title: t('contact.revokeTitle', { policy: policy.name, name: holder.kind === 'role' ? nameOf(holder) : holder.name }), body: t('contact.revokeBody') },
+    confirm: {
+      title: t('contact.revokeTitle', { policy: policy.name, name: holder.kind === 'role' ? nameOf(holder) : holder.name }),
+      body: t('contact.revokeBody'),
+    },
     doneText: t('contact.revoked'),
     run: () => revoke.mutateAsync({ params: { id } }),
   })
@@ -37,4 +40,3 @@ export function HolderName({ kind, id, name }: { readonly kind: Contact['kind'];
   const nameOf = useRoleName()
   return <Link to={pages[kind](id)}>{kind === 'role' ? nameOf({ name }) : name}</Link>
 }
-

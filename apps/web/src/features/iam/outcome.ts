@@ -5,7 +5,8 @@ import type { StatusTone } from '../../kit/StatusTag.tsx'
 
 export type Outcome = (typeof outcomes)[number]
 
-export const outcomeTone = (outcome: Outcome): StatusTone => (outcome === 'allowed' ? 'good' : outcome === 'implicitDeny' || outcome === 'role' ? 'rest' : 'bad')
+export const outcomeTone = (outcome: Outcome): StatusTone =>
+  outcome === 'allowed' ? 'good' : outcome === 'implicitDeny' || outcome === 'role' ? 'rest' : 'bad'
 
 /** A statement as an answer names it. */
 export interface Place {
@@ -18,7 +19,8 @@ export interface Place {
 const isRole = (text: string): text is Role => (roles as readonly string[]).includes(text)
 
 /** Whether the rule is built in, so that no policy stands behind it. */
-export const isBuiltIn = ({ policy_id }: Pick<Place, 'policy_id'>): boolean => policy_id.startsWith('role:') || policy_id === 'everybody' || policy_id === 'system'
+export const isBuiltIn = ({ policy_id }: Pick<Place, 'policy_id'>): boolean =>
+  policy_id.startsWith('role:') || policy_id === 'everybody' || policy_id === 'system'
 
 /** Whose statement it is, in words. */
 export function policyText(t: TFunction<['iam', 'account']>, { policy_id, policy_name }: Place): string {
@@ -29,4 +31,5 @@ export function policyText(t: TFunction<['iam', 'account']>, { policy_id, policy
 }
 
 /** 第 1 条（Careful）. */
-export const statementText = (t: TFunction<['iam', 'account']>, { index, sid }: Place): string => (sid === null ? t('decision.statement', { number: index + 1 }) : t('decision.statementSid', { number: index + 1, sid }))
+export const statementText = (t: TFunction<['iam', 'account']>, { index, sid }: Place): string =>
+  sid === null ? t('decision.statement', { number: index + 1 }) : t('decision.statementSid', { number: index + 1, sid })

@@ -16,10 +16,15 @@ const forEverybody = (of: readonly Role[]): boolean => of.length === roles.lengt
  * What a role allows of each action, by itself and the policies given to it: never more than the
  * calls of its base.
  */
-export function roleAllows(role: { readonly built_in: boolean; readonly base: Role }, services: readonly Service[], policies: readonly PolicySource[]): ReadonlyMap<string, Allowance> {
+export function roleAllows(
+  role: { readonly built_in: boolean; readonly base: Role },
+  services: readonly Service[],
+  policies: readonly PolicySource[],
+): ReadonlyMap<string, Allowance> {
   const possible = services.flatMap(({ actions }) => actions).filter((action) => action.roles.includes(role.base))
-  const own = possible.filter((action) => role.built_in ? action.allowed_by.includes(role.base) : forEverybody(action.allowed_by)).map(({ id }) => id)
-  const byItself: readonly PolicySource[] = own.length === 0 ? [] : [{ id: '', document: { Version: policyLanguage, Statement: [{ Effect: 'Allow', Action: own, Resource: '*' }] } }]
+  const own = possible.filter((action) => (role.built_in ? action.allowed_by.includes(role.base) : forEverybody(action.allowed_by))).map(({ id }) => id)
+  const byItself: readonly PolicySource[] =
+    own.length === 0 ? [] : [{ id: '', document: { Version: policyLanguage, Statement: [{ Effect: 'Allow', Action: own, Resource: '*' }] } }]
   const compiled = compilePolicies([...byItself, ...policies])
   return new Map(
     possible.map(({ id }) => {

@@ -12,7 +12,8 @@ export function useRoleName(): (role: { readonly name: string }) => string {
 
 /** Why a role cannot be deleted; null where it can. */
 export type RoleHold = 'builtInFixed' | 'hasMembers'
-export const holdOf = ({ built_in, member_count }: Pick<RoleRow, 'built_in' | 'member_count'>): RoleHold | null => (built_in ? 'builtInFixed' : member_count > 0 ? 'hasMembers' : null)
+export const holdOf = ({ built_in, member_count }: Pick<RoleRow, 'built_in' | 'member_count'>): RoleHold | null =>
+  built_in ? 'builtInFixed' : member_count > 0 ? 'hasMembers' : null
 
 const kinds = ['0', '1', '2', '3', '4'] as const
 /** Of account:kindNames; one that a newer server knows is shown as the least of them. */

@@ -23,12 +23,29 @@ const withNote = (name: string, note: string | null): string => (note === null |
 
 export function UserSelect(control: Control) {
   const { t } = useTranslation('iam')
-  return <SearchSelect {...control} call={users.list} rows={({ items }) => items} nameOf={({ name, nickname }) => withNote(name, nickname)} placeholder={t('search.user')} />
+  return (
+    <SearchSelect
+      {...control}
+      call={users.list}
+      rows={({ items }) => items}
+      nameOf={({ name, nickname }) => withNote(name, nickname)}
+      placeholder={t('search.user')}
+    />
+  )
 }
 
 export function PolicySelect({ platformOnly = false, ...control }: Control & { readonly platformOnly?: boolean }) {
   const { t } = useTranslation('iam')
-  return <SearchSelect {...control} call={policies.list} {...(platformOnly && { input: { query: { owner: 'platform' } } })} rows={({ items }) => items} nameOf={({ name, bp_name }) => withNote(name, bp_name)} placeholder={t('search.policy')} />
+  return (
+    <SearchSelect
+      {...control}
+      call={policies.list}
+      {...(platformOnly && { input: { query: { owner: 'platform' } } })}
+      rows={({ items }) => items}
+      nameOf={({ name, bp_name }) => withNote(name, bp_name)}
+      placeholder={t('search.policy')}
+    />
+  )
 }
 
 export function RoleSelect(control: Control) {
@@ -37,12 +54,30 @@ export function RoleSelect(control: Control) {
   // People search built-in ones by what they are called here; the server knows their keys.
   const { data } = useCall(customRoles.list, { query: { built_in: 'true', page_size: 100 } }, { silent: true })
   const builtIn = (data?.items ?? []).map((role) => ({ id: role.id, name: nameOf(role) }))
-  return <SearchSelect {...control} call={customRoles.list} input={{ query: { built_in: 'false' } }} local={builtIn} rows={({ items }) => items} nameOf={(role) => withNote(nameOf(role), role.bp_name)} placeholder={t('search.role')} />
+  return (
+    <SearchSelect
+      {...control}
+      call={customRoles.list}
+      input={{ query: { built_in: 'false' } }}
+      local={builtIn}
+      rows={({ items }) => items}
+      nameOf={(role) => withNote(nameOf(role), role.bp_name)}
+      placeholder={t('search.role')}
+    />
+  )
 }
 
 export function ProjectSelect(control: Control) {
   const { t } = useTranslation('iam')
-  return <SearchSelect {...control} call={projects.list} rows={({ items }) => items} nameOf={({ name, bp_name }) => withNote(name, bp_name)} placeholder={t('search.project')} />
+  return (
+    <SearchSelect
+      {...control}
+      call={projects.list}
+      rows={({ items }) => items}
+      nameOf={({ name, bp_name }) => withNote(name, bp_name)}
+      placeholder={t('search.project')}
+    />
+  )
 }
 
 /** One action of all there are. */
@@ -60,7 +95,12 @@ export function OneActionSelect({ id, label, value, onChange }: Control) {
       value={value ?? null}
       options={(vocabulary?.services ?? []).map((service) => ({
         label: serviceText(t, service.id, [service]),
-        options: service.actions.map((action) => ({ value: action.id, label: actionText(t, action.id), search: `${actionText(t, action.id)} ${action.id}`, title: action.id })),
+        options: service.actions.map((action) => ({
+          value: action.id,
+          label: actionText(t, action.id),
+          search: `${actionText(t, action.id)} ${action.id}`,
+          title: action.id,
+        })),
       }))}
       optionRender={({ label: name, value: action }) => (
         <>

@@ -33,7 +33,10 @@ export function useRoleActions(onDeleted?: () => void): { readonly actionsOf: (r
           label: t('action.delete'),
           danger: true,
           disabledReason: hold === null ? null : t(`role.${hold}`, { count: role.member_count }),
-          confirm: { title: t('role.deleteTitle', { name }), body: role.policy_count > 0 ? t('role.deleteBody', { count: role.policy_count }) : t('role.deleteBodyNone') },
+          confirm: {
+            title: t('role.deleteTitle', { name }),
+            body: role.policy_count > 0 ? t('role.deleteBody', { count: role.policy_count }) : t('role.deleteBodyNone'),
+          },
           doneText: t('deleted', { name }),
           run: async () => {
             await remove.mutateAsync({ params: { id: role.id } })

@@ -20,7 +20,8 @@ export interface Vocabulary {
 }
 
 /** @param name `zrn:nextstack:{organisation}:vm/{id}`; whatever else is in braces stands for any too */
-export const nameWith = (name: string, organisation: string, id = '*'): string => name.replace(/\{(\w+)\}/g, (_, part: string) => (part === 'organisation' ? organisation : part === 'id' ? id : '*'))
+export const nameWith = (name: string, organisation: string, id = '*'): string =>
+  name.replace(/\{(\w+)\}/g, (_, part: string) => (part === 'organisation' ? organisation : part === 'id' ? id : '*'))
 
 /** The organisation of whoever asks, as policies write it. */
 // oxlint-disable-next-line no-template-curly-in-string
@@ -48,7 +49,10 @@ function vocabularyOf(all: readonly Service[], types: readonly ResourceType[]): 
 export function useVocabulary(): { readonly vocabulary: Vocabulary | undefined; readonly error: ApiError | null; readonly retry: () => void } {
   const known = useCall(services.list, {}, { silent: true })
   const types = useCall(resourceTypes.list, {}, { silent: true })
-  const vocabulary = useMemo(() => (known.data === undefined || types.data === undefined ? undefined : vocabularyOf(known.data.items, types.data.items)), [known.data, types.data])
+  const vocabulary = useMemo(
+    () => (known.data === undefined || types.data === undefined ? undefined : vocabularyOf(known.data.items, types.data.items)),
+    [known.data, types.data],
+  )
   return {
     vocabulary,
     error: known.error ?? types.error,

@@ -71,7 +71,11 @@ export default function AuditLog() {
         {(['from', 'to'] as const).map((end) => (
           <label key={end}>
             {t(`audit.${end}`)}
-            <Input type="datetime-local" value={localTime(query[end])} onChange={({ target }) => set(end, target.value === '' ? undefined : dayjs(target.value).toISOString())} />
+            <Input
+              type="datetime-local"
+              value={localTime(query[end])}
+              onChange={({ target }) => set(end, target.value === '' ? undefined : dayjs(target.value).toISOString())}
+            />
           </label>
         ))}
       </div>
@@ -124,7 +128,12 @@ function VerdictDialog({ verdict, onClose }: { readonly verdict: ResponseOf<type
       {intact ? (
         <Alert type="success" showIcon title={t('audit.intact', { count })} />
       ) : (
-        <Alert type="error" showIcon title={t('audit.broken', { number: first_broken ?? head.number })} description={t('audit.brokenNote', { number: first_broken ?? head.number })} />
+        <Alert
+          type="error"
+          showIcon
+          title={t('audit.broken', { number: first_broken ?? head.number })}
+          description={t('audit.brokenNote', { number: first_broken ?? head.number })}
+        />
       )}
       <dl className="kp-facts">
         <dt>{t('audit.headNumber')}</dt>

@@ -25,7 +25,15 @@ function resultText(t: T, code: number): string {
 }
 
 /** Who asked for what, and what came of it; `query` says of whom and when. */
-export function AuditTable({ name, query = {}, toolbar }: { readonly name?: string; readonly query?: Partial<QueryInput<typeof audits.list>>; readonly toolbar?: ReactNode }) {
+export function AuditTable({
+  name,
+  query = {},
+  toolbar,
+}: {
+  readonly name?: string
+  readonly query?: Partial<QueryInput<typeof audits.list>>
+  readonly toolbar?: ReactNode
+}) {
   const { t } = useTranslation(['keeping', 'iam'])
   // Some names of actions are in the other namespace only.
   const { t: iam } = useTranslation('iam')
@@ -41,16 +49,28 @@ export function AuditTable({ name, query = {}, toolbar }: { readonly name?: stri
         columns={[
           col.number<AuditRecord>('number', t('column.number'), ({ number }) => number, { sort: true, width: 80 }),
           col.date<AuditRecord>('at', t('column.at'), ({ at }) => at),
-          col.link<AuditRecord>('actor', t('column.actor'), ({ actor }) => actor?.name ?? t('audit.nobody'), ({ actor }) => (actor === null ? null : paths.iam.user.detail(actor.id)), { width: 120 }),
+          col.link<AuditRecord>(
+            'actor',
+            t('column.actor'),
+            ({ actor }) => actor?.name ?? t('audit.nobody'),
+            ({ actor }) => (actor === null ? null : paths.iam.user.detail(actor.id)),
+            { width: 120 },
+          ),
           col.text<AuditRecord>('call', t('column.action'), ({ call }) => actionText(iam, call), { width: 200, note: ({ call }) => call }),
-          col.status<AuditRecord>('result', t('column.result'), ({ code }) => ({ tone: code === 0 ? 'good' : 'bad', text: resultText(t, code) }), { width: 160 }),
+          col.status<AuditRecord>('result', t('column.result'), ({ code }) => ({ tone: code === 0 ? 'good' : 'bad', text: resultText(t, code) }), {
+            width: 160,
+          }),
           col.code<AuditRecord>('object', t('column.object'), ({ object_id }) => object_id, { width: 140 }),
           col.code<AuditRecord>('ip', t('column.ip'), ({ ip }) => ip, { width: 130 }),
         ]}
         filters={[
           filter.keyword(t('audit.keyword')),
           filter.keyword(t('audit.object'), 'object_id'),
-          filter.select('refused', t('audit.refusedFilter'), (['false', 'true'] as const).map((value) => ({ value, label: t(`audit.outcome.${value}`) }))),
+          filter.select(
+            'refused',
+            t('audit.refusedFilter'),
+            (['false', 'true'] as const).map((value) => ({ value, label: t(`audit.outcome.${value}`) })),
+          ),
         ]}
         rowActions={(record) => [{ key: 'detail', label: t('action.detail'), run: () => void setOpened(record) }]}
         toolbar={toolbar}
@@ -75,38 +95,77 @@ function Entry({ record, onClose }: { readonly record: AuditRecord; readonly onC
         t('audit.nobody')
       ) : (
         <>
-          <Link to={paths.iam.user.detail(actor.id)}>{actor.name}</Link> <Link to={withQuery(paths.iam.audit(), { actor_id: actor.id })} onClick={onClose}>{t('audit.sameActor')}</Link>
+          <Link to={paths.iam.user.detail(actor.id)}>{actor.name}</Link>{' '}
+          <Link to={withQuery(paths.iam.audit(), { actor_id: actor.id })} onClick={onClose}>
+            {t('audit.sameActor')}
+          </Link>
         </>
       ),
     ],
     ...(access_key === null ? [] : [[t('audit.accessKey'), access_key.name] as const]),
     [t('column.organisation'), bp_id === null ? t('platform') : <Link to={withQuery(paths.iam.partners(), { id: bp_id })}>{bp_id}</Link>],
     [t('column.action'), actionText(iam, call)],
-    [t('audit.call'), <span key="call" className="zs-code">{call}</span>],
-    [t('column.result'), <StatusTag key="result" tone={code === 0 ? 'good' : 'bad'}>{resultText(t, code)}</StatusTag>],
+    [
+      t('audit.call'),
+      <span key="call" className="zs-code">
+        {call}
+      </span>,
+    ],
+    [
+      t('column.result'),
+      <StatusTag key="result" tone={code === 0 ? 'good' : 'bad'}>
+        {resultText(t, code)}
+      </StatusTag>,
+    ],
     ...(code === 0 ? [] : [[t('audit.code'), String(code)] as const]),
     ...(code !== errors.noPermission.code || actor === null
       ? []
-      : [[t('audit.why'), <Link key="why" to={withQuery(paths.iam.authorize(), { tab: 'why', user: actor.id, action: call, ...(object_id !== null && { resource: object_id }) })}>{t('audit.whyRefused')}</Link>] as const]),
+      : [
+          [
+            t('audit.why'),
+            <Link
+              key="why"
+              to={withQuery(paths.iam.authorize(), { tab: 'why', user: actor.id, action: call, ...(object_id !== null && { resource: object_id }) })}
+            >
+              {t('audit.whyRefused')}
+            </Link>,
+          ] as const,
+        ]),
     [
       t('column.object'),
       object_id === null ? (
         format.nothing
       ) : (
         <>
-          <span className="zs-code">{object_id}</span> <Link to={withQuery(paths.iam.audit(), { object_id })} onClick={onClose}>{t('audit.sameObject')}</Link>
+          <span className="zs-code">{object_id}</span>{' '}
+          <Link to={withQuery(paths.iam.audit(), { object_id })} onClick={onClose}>
+            {t('audit.sameObject')}
+          </Link>
         </>
       ),
     ],
-    [t('column.ip'), <span key="ip" className="zs-code">{ip}</span>],
-    [t('audit.requestId'), <span key="request" className="zs-code">{request_id}</span>],
-    [t('audit.hash'), <span key="hash" className="zs-code">{hash}</span>],
+    [
+      t('column.ip'),
+      <span key="ip" className="zs-code">
+        {ip}
+      </span>,
+    ],
+    [
+      t('audit.requestId'),
+      <span key="request" className="zs-code">
+        {request_id}
+      </span>,
+    ],
+    [
+      t('audit.hash'),
+      <span key="hash" className="zs-code">
+        {hash}
+      </span>,
+    ],
   ]
   return (
     <Drawer open size={520} title={t('audit.entry', { number })} onClose={onClose}>
-      <dl className="kp-facts">
-        {facts.flatMap(([label, value]) => [<dt key={`${label} of`}>{label}</dt>, <dd key={label}>{value}</dd>])}
-      </dl>
+      <dl className="kp-facts">{facts.flatMap(([label, value]) => [<dt key={`${label} of`}>{label}</dt>, <dd key={label}>{value}</dd>])}</dl>
       <p className="zs-soft">{t('audit.notKept')}</p>
     </Drawer>
   )

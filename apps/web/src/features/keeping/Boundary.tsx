@@ -76,7 +76,12 @@ function BoundaryDialog({ of, id, name, current, onClose }: Of & { readonly curr
       doneText={t('boundary.done')}
       onClose={onClose}
     >
-      <Form.Item name="policy_id" label={t('boundary.policy')} extra={t(of === 'user' ? 'boundary.noteUser' : 'boundary.noteOrganisation')} rules={[{ required: true, message: t('required') }]}>
+      <Form.Item
+        name="policy_id"
+        label={t('boundary.policy')}
+        extra={t(of === 'user' ? 'boundary.noteUser' : 'boundary.noteOrganisation')}
+        rules={[{ required: true, message: t('required') }]}
+      >
         <PolicySelect label={t('boundary.policy')} platformOnly known={current ?? undefined} />
       </Form.Item>
     </FormDialog>

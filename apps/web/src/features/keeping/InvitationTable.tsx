@@ -37,8 +37,20 @@ export function InvitationTable({ name, organisation }: { readonly name?: string
         rowKey="id"
         columns={[
           col.name<Invitation>('note', t('column.note'), ({ note }) => (note === '' ? t('invitation.noNote') : note), { width: 180 }),
-          col.status<Invitation>('status', t('column.state'), ({ status }) => ({ tone: tones[status], text: t(`invitation.status.${status}`) }), { width: 100 }),
-          ...(organisation === undefined ? [col.link<Invitation>('organisation', t('column.organisation'), ({ bp_name }) => bp_name, ({ bp_id }) => withQuery(paths.iam.partners(), { id: bp_id, tab: 'invitations' }), { width: 160 })] : []),
+          col.status<Invitation>('status', t('column.state'), ({ status }) => ({ tone: tones[status], text: t(`invitation.status.${status}`) }), {
+            width: 100,
+          }),
+          ...(organisation === undefined
+            ? [
+                col.link<Invitation>(
+                  'organisation',
+                  t('column.organisation'),
+                  ({ bp_name }) => bp_name,
+                  ({ bp_id }) => withQuery(paths.iam.partners(), { id: bp_id, tab: 'invitations' }),
+                  { width: 160 },
+                ),
+              ]
+            : []),
           col.text<Invitation>('role', t('column.role'), ({ role }) => roleName({ name: role }), { width: 110 }),
           col.text<Invitation>('used_by', t('column.usedBy'), ({ used_by }) => used_by, { width: 140 }),
           col.text<Invitation>('created_by', t('column.creator'), ({ created_by }) => created_by, { width: 120, off: true }),

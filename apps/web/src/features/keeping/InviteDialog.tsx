@@ -31,7 +31,15 @@ const { shape } = invitations.create.body
 type Made = ResponseOf<typeof invitations.create>
 
 /** Asks somebody in: to what, and until when. */
-export function InviteDialog({ organisation, onMade, onClose }: { readonly organisation: Named | undefined; readonly onMade: (made: Made) => void; readonly onClose: () => void }) {
+export function InviteDialog({
+  organisation,
+  onMade,
+  onClose,
+}: {
+  readonly organisation: Named | undefined
+  readonly onMade: (made: Made) => void
+  readonly onClose: () => void
+}) {
   const { t } = useTranslation('keeping')
   const roleName = useRoleName()
   const create = useChange(invitations.create, { invalidates: touchedByInvitation, silent: true, onDone: onMade })

@@ -46,8 +46,24 @@ export function OrganisationDetail({ id }: { readonly id: string }) {
           { key: 'kind', label: t('column.kind'), value: t(`organisation.kind.${organisation.kind}`) },
           { key: 'members', label: t('column.members'), value: organisation.user_count },
           { key: 'projects', label: t('organisation.projects'), value: organisation.project_count },
-          { key: 'administrators', label: t('organisation.administrators'), value: organisation.administrators.length === 0 ? t('organisation.noAdministrators') : organisation.administrators.map(({ id: who, name, nickname }, index) => <span key={who}>{index > 0 && '、'}<Link to={paths.iam.user.detail(who)}>{personText({ name, nickname })}</Link></span>) },
-          { key: 'boundary', label: t('boundary.title'), value: <Boundary of="organisation" id={organisation.id} name={organisation.name} current={organisation.boundary} /> },
+          {
+            key: 'administrators',
+            label: t('organisation.administrators'),
+            value:
+              organisation.administrators.length === 0
+                ? t('organisation.noAdministrators')
+                : organisation.administrators.map(({ id: who, name, nickname }, index) => (
+                    <span key={who}>
+                      {index > 0 && '、'}
+                      <Link to={paths.iam.user.detail(who)}>{personText({ name, nickname })}</Link>
+                    </span>
+                  )),
+          },
+          {
+            key: 'boundary',
+            label: t('boundary.title'),
+            value: <Boundary of="organisation" id={organisation.id} name={organisation.name} current={organisation.boundary} />,
+          },
           { key: 'created', label: t('column.created'), value: format.dateTime(organisation.created_at) },
           { key: 'description', label: t('description'), value: organisation.description || format.nothing },
           { key: 'id', label: t('column.id'), value: <span className="zs-code">{organisation.id}</span> },
@@ -127,7 +143,14 @@ function AdministratorDialog({ roleId, organisation, onClose }: { readonly roleI
       onClose={onClose}
     >
       <Form.Item name="user_id" label={t('column.user')} extra={t('organisation.addAdministratorNote')} rules={[{ required: true, message: t('required') }]}>
-        <SearchSelect call={users.list} input={{ query: { bp_id: organisation.id } }} rows={({ items }) => items} nameOf={personText} label={t('column.user')} placeholder={t('iam:search.user')} />
+        <SearchSelect
+          call={users.list}
+          input={{ query: { bp_id: organisation.id } }}
+          rows={({ items }) => items}
+          nameOf={personText}
+          label={t('column.user')}
+          placeholder={t('iam:search.user')}
+        />
       </Form.Item>
     </FormDialog>
   )

@@ -43,7 +43,12 @@ function List() {
         rowKey="id"
         columns={[
           col.name<Organisation>('name', t('column.name'), ({ name }) => name, { sort: true, width: 240, to: ({ id }) => to(id) }),
-          col.status<Organisation>('status', t('column.state'), ({ status }) => ({ tone: status === 'active' ? 'good' : 'bad', text: t(`organisation.status.${status}`) }), { width: 100 }),
+          col.status<Organisation>(
+            'status',
+            t('column.state'),
+            ({ status }) => ({ tone: status === 'active' ? 'good' : 'bad', text: t(`organisation.status.${status}`) }),
+            { width: 100 },
+          ),
           col.text<Organisation>('kind', t('column.kind'), ({ kind }) => t(`organisation.kind.${kind}`), { width: 80 }),
           col.number<Organisation>('members', t('column.members'), ({ user_count }) => user_count, { width: 80 }),
           col.custom<Organisation>('quota', t('column.quota'), ({ id }) => <Quota id={id} />, { width: 200 }),
@@ -52,7 +57,11 @@ function List() {
         ]}
         filters={[
           filter.keyword(t('organisation.keyword')),
-          filter.select('status', t('column.state'), (['active', 'frozen'] as const).map((value) => ({ value, label: t(`organisation.status.${value}`) }))),
+          filter.select(
+            'status',
+            t('column.state'),
+            (['active', 'frozen'] as const).map((value) => ({ value, label: t(`organisation.status.${value}`) })),
+          ),
         ]}
         rowActions={actionsOf}
         toolbar={make}
@@ -76,6 +85,9 @@ function Quota({ id }: { readonly id: string }) {
   const [line] = worthLook(data.lines)
   if (line === undefined) return t('organisation.quotaFree')
   const { resource, used, limit } = line
-  const text = t('organisation.quotaWorst', { resource: quotaTexts[resource], used: `${amountText(resource, used)}${limit === null ? '' : ` / ${amountText(resource, limit)}`}` })
+  const text = t('organisation.quotaWorst', {
+    resource: quotaTexts[resource],
+    used: `${amountText(resource, used)}${limit === null ? '' : ` / ${amountText(resource, limit)}`}`,
+  })
   return <span className={levelOf(line) === 'fine' ? 'zs-number' : 'zs-number zs-bad'}>{text}</span>
 }

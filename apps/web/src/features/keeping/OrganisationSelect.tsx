@@ -18,7 +18,13 @@ export function OrganisationSelect(control: Control<string> & { readonly known?:
 }
 
 /** Several of them. */
-export function OrganisationsSelect({ id, label, known, value, onChange }: Control<readonly string[]> & { readonly known: readonly Named[]; readonly onChange?: (ids: string[]) => void }) {
+export function OrganisationsSelect({
+  id,
+  label,
+  known,
+  value,
+  onChange,
+}: Control<readonly string[]> & { readonly known: readonly Named[]; readonly onChange?: (ids: string[]) => void }) {
   const { t } = useTranslation('kit')
   const { options, props } = useSearchOptions(source, known)
   return (

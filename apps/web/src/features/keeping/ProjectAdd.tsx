@@ -35,7 +35,12 @@ export default function ProjectAdd() {
     void navigate(paths.iam.project.detail(project.id))
   }
   return (
-    <FormPage<Values> initialValues={{ name: '', key: '', description: '', ...(id !== undefined && { bp_id: id }) }} submitText={t('project.submit')} onCancel={() => void navigate(paths.iam.project.list())} onSubmit={submit}>
+    <FormPage<Values>
+      initialValues={{ name: '', key: '', description: '', ...(id !== undefined && { bp_id: id }) }}
+      submitText={t('project.submit')}
+      onCancel={() => void navigate(paths.iam.project.list())}
+      onSubmit={submit}
+    >
       <Form.Item name="bp_id" label={t('project.owner')} required rules={[{ required: true, message: t('required') }]}>
         <OrganisationSelect label={t('project.owner')} known={known} />
       </Form.Item>

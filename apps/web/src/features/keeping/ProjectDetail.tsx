@@ -43,7 +43,11 @@ export default function ProjectDetail() {
         actions={actionsOf}
         facts={(project) => [
           { key: 'key', label: t('project.key'), value: <span className="zs-code">{project.key}</span> },
-          { key: 'owner', label: t('project.owner'), value: project.bp_id === null ? t('platform') : <Link to={withQuery(paths.iam.partners(), { id: project.bp_id })}>{project.bp_name}</Link> },
+          {
+            key: 'owner',
+            label: t('project.owner'),
+            value: project.bp_id === null ? t('platform') : <Link to={withQuery(paths.iam.partners(), { id: project.bp_id })}>{project.bp_name}</Link>,
+          },
           { key: 'members', label: t('column.members'), value: project.member_count },
           { key: 'created', label: t('column.created'), value: format.dateTime(project.created_at) },
           { key: 'id', label: t('column.id'), value: <span className="zs-code">{project.id}</span> },
@@ -52,7 +56,11 @@ export default function ProjectDetail() {
         tabs={(project) => [
           { key: 'members', label: t('project.tab.members'), content: <Members project={project} /> },
           { key: 'contents', label: t('project.tab.contents'), content: <Contents id={project.id} /> },
-          { key: 'policies', label: t('project.tab.policies'), content: <HolderPolicies kind="project" id={project.id} empty={t('project.policiesEmpty')} emptyNote={t('project.policiesEmptyNote')} /> },
+          {
+            key: 'policies',
+            label: t('project.tab.policies'),
+            content: <HolderPolicies kind="project" id={project.id} empty={t('project.policiesEmpty')} emptyNote={t('project.policiesEmptyNote')} />,
+          },
         ]}
       />
       {dialogs}
@@ -78,7 +86,12 @@ function Members({ project }: { readonly project: KeptProject }) {
         rows={({ items }) => items}
         rowKey="id"
         columns={[
-          col.name<Member>('name', t('column.user'), ({ name }) => name, { sort: true, width: 240, to: ({ id }) => paths.iam.user.detail(id), note: ({ name, nickname }) => (nickname === name ? '' : nickname) }),
+          col.name<Member>('name', t('column.user'), ({ name }) => name, {
+            sort: true,
+            width: 240,
+            to: ({ id }) => paths.iam.user.detail(id),
+            note: ({ name, nickname }) => (nickname === name ? '' : nickname),
+          }),
           col.text<Member>('kind', t('column.userKind'), ({ kind }) => t(`account:kindNames.${kindKey(kind)}`), { width: 140 }),
           col.code<Member>('id', t('column.id'), ({ id }) => id, { off: true }),
         ]}
@@ -118,7 +131,14 @@ function MemberDialog({ project, onClose }: { readonly project: KeptProject; rea
       onClose={onClose}
     >
       <Form.Item name="user_id" label={t('project.member')} extra={t('project.addMemberNote')} rules={[{ required: true, message: t('required') }]}>
-        <SearchSelect call={users.list} input={{ query: { ...(project.bp_id !== null && { bp_id: project.bp_id }) } }} rows={({ items }) => items} nameOf={personText} label={t('project.member')} placeholder={t('iam:search.user')} />
+        <SearchSelect
+          call={users.list}
+          input={{ query: { ...(project.bp_id !== null && { bp_id: project.bp_id }) } }}
+          rows={({ items }) => items}
+          nameOf={personText}
+          label={t('project.member')}
+          placeholder={t('iam:search.user')}
+        />
       </Form.Item>
     </FormDialog>
   )

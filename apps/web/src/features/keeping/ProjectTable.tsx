@@ -12,7 +12,15 @@ import { paths, withQuery } from '../../paths.ts'
 import { useProjectActions } from './useProjectActions.tsx'
 
 /** Projects of all organisations, or of one. */
-export function ProjectTable({ name, organisation, toolbar }: { readonly name?: string; readonly organisation?: Named | undefined; readonly toolbar?: ReactNode }) {
+export function ProjectTable({
+  name,
+  organisation,
+  toolbar,
+}: {
+  readonly name?: string
+  readonly organisation?: Named | undefined
+  readonly toolbar?: ReactNode
+}) {
   const { t } = useTranslation('keeping')
   const navigate = useNavigate()
   const { actionsOf, dialogs } = useProjectActions()
@@ -30,9 +38,24 @@ export function ProjectTable({ name, organisation, toolbar }: { readonly name?: 
         rows={({ items }) => items}
         rowKey="id"
         columns={[
-          col.name<KeptProject>('name', t('column.name'), (project) => project.name, { sort: true, width: 220, to: ({ id }) => paths.iam.project.detail(id), note: ({ description }) => description }),
+          col.name<KeptProject>('name', t('column.name'), (project) => project.name, {
+            sort: true,
+            width: 220,
+            to: ({ id }) => paths.iam.project.detail(id),
+            note: ({ description }) => description,
+          }),
           col.code<KeptProject>('key', t('column.key'), ({ key }) => key, { sort: true, width: 160 }),
-          ...(organisation === undefined ? [col.link<KeptProject>('organisation', t('column.organisation'), ({ bp_name }) => bp_name ?? t('platform'), ({ bp_id }) => (bp_id === null ? null : withQuery(paths.iam.partners(), { id: bp_id, tab: 'projects' })), { width: 180 })] : []),
+          ...(organisation === undefined
+            ? [
+                col.link<KeptProject>(
+                  'organisation',
+                  t('column.organisation'),
+                  ({ bp_name }) => bp_name ?? t('platform'),
+                  ({ bp_id }) => (bp_id === null ? null : withQuery(paths.iam.partners(), { id: bp_id, tab: 'projects' })),
+                  { width: 180 },
+                ),
+              ]
+            : []),
           col.number<KeptProject>('members', t('column.members'), ({ member_count }) => member_count, { width: 80 }),
           col.date<KeptProject>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
           col.code<KeptProject>('id', t('column.id'), ({ id }) => id, { off: true }),

@@ -51,7 +51,16 @@ export default function UserAdd() {
   const create = useChange(users.create, { invalidates: touchedByUser })
   const submit = async ({ username, kind: chosen, bp_id: of, roles: given, nickname, phone, email, description }: Values): Promise<void> => {
     const { user, one_time_password } = await create.mutateAsync({
-      body: { username, kind: chosen, bp_id: chosen === 1 ? null : (of ?? null), ...(chosen === 4 && given.length > 0 && { roles: given }), nickname, description, phone: phone.trim() === '' ? null : phone, email: email.trim() === '' ? null : email },
+      body: {
+        username,
+        kind: chosen,
+        bp_id: chosen === 1 ? null : (of ?? null),
+        ...(chosen === 4 && given.length > 0 && { roles: given }),
+        nickname,
+        description,
+        phone: phone.trim() === '' ? null : phone,
+        email: email.trim() === '' ? null : email,
+      },
     })
     notify('success', t('user.made', { name: user.name }))
     setMade({ id: user.id, name: user.name, password: one_time_password })
@@ -89,7 +98,12 @@ export default function UserAdd() {
         )}
         {kind === 4 && (
           <Form.Item name="roles" label={t('user.roles')} extra={t('user.rolesNote')}>
-            <Select<Role[]> mode="multiple" aria-label={t('user.roles')} optionFilterProp="label" options={offered.map((value) => ({ value, label: roleName({ name: value }) }))} />
+            <Select<Role[]>
+              mode="multiple"
+              aria-label={t('user.roles')}
+              optionFilterProp="label"
+              options={offered.map((value) => ({ value, label: roleName({ name: value }) }))}
+            />
           </Form.Item>
         )}
         <ContactFields shape={shape} />

@@ -34,7 +34,11 @@ export default function UserDetail() {
         facts={(user) => [
           { key: 'nickname', label: t('user.nickname'), value: user.nickname },
           { key: 'kind', label: t('user.kind'), value: t(`account:kindNames.${kindKey(user.kind)}`) },
-          { key: 'organisation', label: t('user.organisation'), value: user.bp_id === null ? t('platform') : <Link to={withQuery(paths.iam.partners(), { id: user.bp_id })}>{user.bp_name}</Link> },
+          {
+            key: 'organisation',
+            label: t('user.organisation'),
+            value: user.bp_id === null ? t('platform') : <Link to={withQuery(paths.iam.partners(), { id: user.bp_id })}>{user.bp_name}</Link>,
+          },
           { key: 'phone', label: t('column.phone'), value: user.phone ?? format.nothing },
           { key: 'email', label: t('column.email'), value: user.email ?? format.nothing },
           { key: 'second', label: t('user.secondFactor'), value: t(user.second_factor ? 'user.secondOn' : 'user.secondOff') },
@@ -45,7 +49,9 @@ export default function UserDetail() {
         ]}
         notice={(user) => (
           <>
-            {user.frozen_until !== null && <Alert type="warning" showIcon className="kp-notice" title={t('user.frozenUntil', { at: format.dateTime(user.frozen_until) })} />}
+            {user.frozen_until !== null && (
+              <Alert type="warning" showIcon className="kp-notice" title={t('user.frozenUntil', { at: format.dateTime(user.frozen_until) })} />
+            )}
             {user.must_change_password && <Alert type="info" showIcon className="kp-notice" title={t('user.mustChange')} />}
           </>
         )}

@@ -36,5 +36,13 @@ function Pending() {
   const { t } = useTranslation('keeping')
   const { data } = useCall(users.list, { query: { status: 'pending', page_size: 1 } }, { silent: true, refreshMs: 30_000 })
   if (data === undefined || data.total === 0) return null
-  return <Alert type="info" showIcon className="kp-notice" title={t('user.pending', { count: data.total })} action={<Link to={withQuery(paths.iam.user.list(), { status: 'pending' })}>{t('user.showPending')}</Link>} />
+  return (
+    <Alert
+      type="info"
+      showIcon
+      className="kp-notice"
+      title={t('user.pending', { count: data.total })}
+      action={<Link to={withQuery(paths.iam.user.list(), { status: 'pending' })}>{t('user.showPending')}</Link>}
+    />
+  )
 }

@@ -78,7 +78,14 @@ function JoinDialog({ user, bpId, onClose }: { readonly user: Detail; readonly b
       onClose={onClose}
     >
       <Form.Item name="project_id" label={label} extra={t('user.joinNote')} rules={[{ required: true, message: t('required') }]}>
-        <SearchSelect call={keptProjects.list} input={{ query: { bp_id: bpId } }} rows={({ items }) => items} nameOf={({ name }) => name} label={label} placeholder={t('iam:search.project')} />
+        <SearchSelect
+          call={keptProjects.list}
+          input={{ query: { bp_id: bpId } }}
+          rows={({ items }) => items}
+          nameOf={({ name }) => name}
+          label={label}
+          placeholder={t('iam:search.project')}
+        />
       </Form.Item>
     </FormDialog>
   )

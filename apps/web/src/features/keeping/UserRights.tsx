@@ -53,7 +53,10 @@ function Roles({ user }: { readonly user: Detail }) {
   const idOf = useBuiltInRoleId()
   const [adding, setAdding] = useState(false)
   const remove = useChange(customRoles.removeMember, { invalidates: touchedByHisRole })
-  const held = [...user.built_in_roles.map((name) => ({ id: idOf(name), name: name as string, builtIn: true })), ...user.custom_roles.map((role) => ({ ...role, builtIn: false }))]
+  const held = [
+    ...user.built_in_roles.map((name) => ({ id: idOf(name), name: name as string, builtIn: true })),
+    ...user.custom_roles.map((role) => ({ ...role, builtIn: false })),
+  ]
   return (
     <section className="kp-section" aria-labelledby="kp-roles">
       <div className="kp-head">

@@ -18,7 +18,10 @@ export function UserSessions({ id }: { readonly id: string }) {
       rows={({ items }) => items}
       rowKey="id"
       columns={[
-        col.name<Session>('device', t('column.device'), ({ user_agent }) => deviceText(user_agent), { width: 220, note: ({ current }) => (current ? t('session.current') : '') }),
+        col.name<Session>('device', t('column.device'), ({ user_agent }) => deviceText(user_agent), {
+          width: 220,
+          note: ({ current }) => (current ? t('session.current') : ''),
+        }),
         col.code<Session>('ip', t('column.ip'), ({ ip }) => ip, { width: 160 }),
         col.date<Session>('created', t('column.signedIn'), ({ created_at }) => created_at),
         col.date<Session>('renewed', t('column.renewed'), ({ renewed_at }) => renewed_at),

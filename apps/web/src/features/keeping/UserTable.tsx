@@ -15,7 +15,15 @@ import { useUserActions } from './useUserActions.tsx'
 import { userTone } from './userText.ts'
 
 /** Users of the platform, or of one organisation. */
-export function UserTable({ name, organisation, toolbar }: { readonly name?: string; readonly organisation?: Named | undefined; readonly toolbar?: ReactNode }) {
+export function UserTable({
+  name,
+  organisation,
+  toolbar,
+}: {
+  readonly name?: string
+  readonly organisation?: Named | undefined
+  readonly toolbar?: ReactNode
+}) {
   const { t } = useTranslation(['keeping', 'account'])
   const navigate = useNavigate()
   const roleName = useRoleName()
@@ -34,10 +42,25 @@ export function UserTable({ name, organisation, toolbar }: { readonly name?: str
         rows={({ items }) => items}
         rowKey="id"
         columns={[
-          col.name<User>('name', t('column.user'), (user) => user.name, { sort: true, width: 180, to: ({ id }) => paths.iam.user.detail(id), note: (user) => (user.nickname === user.name ? '' : user.nickname) }),
+          col.name<User>('name', t('column.user'), (user) => user.name, {
+            sort: true,
+            width: 180,
+            to: ({ id }) => paths.iam.user.detail(id),
+            note: (user) => (user.nickname === user.name ? '' : user.nickname),
+          }),
           col.status<User>('status', t('column.state'), ({ status }) => ({ tone: userTone(status), text: t(`user.status.${status}`) }), { width: 100 }),
           col.text<User>('kind', t('column.userKind'), ({ kind }) => t(`account:kindNames.${kindKey(kind)}`), { width: 100, off: true }),
-          ...(organisation === undefined ? [col.link<User>('organisation', t('column.organisation'), ({ bp_name }) => bp_name ?? t('platform'), ({ bp_id }) => (bp_id === null ? null : withQuery(paths.iam.partners(), { id: bp_id })), { width: 160 })] : []),
+          ...(organisation === undefined
+            ? [
+                col.link<User>(
+                  'organisation',
+                  t('column.organisation'),
+                  ({ bp_name }) => bp_name ?? t('platform'),
+                  ({ bp_id }) => (bp_id === null ? null : withQuery(paths.iam.partners(), { id: bp_id })),
+                  { width: 160 },
+                ),
+              ]
+            : []),
           col.tags<User>('roles', t('column.roles'), ({ permissions }) => permissions.map(({ role }) => roleName({ name: role })), { width: 160 }),
           col.text<User>('phone', t('column.phone'), ({ phone }) => phone, { width: 120 }),
           col.text<User>('email', t('column.email'), ({ email }) => email, { width: 180, off: true }),
@@ -47,8 +70,16 @@ export function UserTable({ name, organisation, toolbar }: { readonly name?: str
         ]}
         filters={[
           filter.keyword(t('user.keyword')),
-          filter.select('role', t('column.role'), roles.map((value) => ({ value, label: roleName({ name: value }) }))),
-          filter.select('status', t('column.state'), userStatuses.map((value) => ({ value, label: t(`user.status.${value}`) }))),
+          filter.select(
+            'role',
+            t('column.role'),
+            roles.map((value) => ({ value, label: roleName({ name: value }) })),
+          ),
+          filter.select(
+            'status',
+            t('column.state'),
+            userStatuses.map((value) => ({ value, label: t(`user.status.${value}`) })),
+          ),
         ]}
         rowActions={actionsOf}
         toolbar={

@@ -7,14 +7,41 @@ import { organisations, users } from '@zhisuan/contract/ums/user'
 import { touchedByRole } from '../iam/touched.ts'
 
 /** What is no longer true where an organisation was made, changed, frozen or thawed. */
-export const touchedByOrganisation: readonly Call[] = [organisations.list, organisations.get, users.list, users.get, users.sessions, invitations.list, audits.list]
+export const touchedByOrganisation: readonly Call[] = [
+  organisations.list,
+  organisations.get,
+  users.list,
+  users.get,
+  users.sessions,
+  invitations.list,
+  audits.list,
+]
 /** Where somebody was made, changed, signed out or deleted. */
-export const touchedByUser: readonly Call[] = [users.list, users.get, users.sessions, organisations.list, organisations.get, keptProjects.list, keptProjects.get, keptProjects.members, ...touchedByRole, audits.list]
+export const touchedByUser: readonly Call[] = [
+  users.list,
+  users.get,
+  users.sessions,
+  organisations.list,
+  organisations.get,
+  keptProjects.list,
+  keptProjects.get,
+  keptProjects.members,
+  ...touchedByRole,
+  audits.list,
+]
 /** Where somebody was given a role, or lost one. */
 export const touchedByHisRole: readonly Call[] = [users.list, users.get, organisations.get, ...touchedByRole]
 /** Where somebody was invited, or no longer is. */
 export const touchedByInvitation: readonly Call[] = [invitations.list]
 /** Where a project was made, changed or deleted, or who is in it. */
-export const touchedByProject: readonly Call[] = [keptProjects.list, keptProjects.get, keptProjects.members, keptProjects.contents, projects.list, organisations.get, users.get]
+export const touchedByProject: readonly Call[] = [
+  keptProjects.list,
+  keptProjects.get,
+  keptProjects.members,
+  keptProjects.contents,
+  projects.list,
+  organisations.get,
+  users.get,
+]
 /** Where somebody's boundary was set or ended. */
 export const touchedByBoundary: readonly Call[] = [users.get, organisations.get]

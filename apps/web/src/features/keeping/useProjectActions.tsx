@@ -88,10 +88,25 @@ function DeleteDialog({ project, onDeleted, onClose }: { readonly project: KeptP
     onDeleted?.()
   }
   return (
-    <Modal open title={t('project.deleteTitle', { name })} okText={t('action.delete')} cancelText={t('kit:form.cancel')} okButtonProps={{ danger: true, disabled: !known || !empty }} confirmLoading={remove.isPending} onOk={go} onCancel={onClose} mask={{ closable: false }} width={480}>
+    <Modal
+      open
+      title={t('project.deleteTitle', { name })}
+      okText={t('action.delete')}
+      cancelText={t('kit:form.cancel')}
+      okButtonProps={{ danger: true, disabled: !known || !empty }}
+      confirmLoading={remove.isPending}
+      onOk={go}
+      onCancel={onClose}
+      mask={{ closable: false }}
+      width={480}
+    >
       {refused !== null && <Alert type="error" showIcon className="kp-notice" title={t('project.deleteRefused', { reason: refused })} />}
       {!known ? (
-        failed === null ? <Skeleton active paragraph={{ rows: 2 }} /> : <ErrorPanel error={failed} onRetry={() => void Promise.all([now.refetch(), contents.refetch()])} />
+        failed === null ? (
+          <Skeleton active paragraph={{ rows: 2 }} />
+        ) : (
+          <ErrorPanel error={failed} onRetry={() => void Promise.all([now.refetch(), contents.refetch()])} />
+        )
       ) : empty ? (
         t('project.deleteEmpty')
       ) : (

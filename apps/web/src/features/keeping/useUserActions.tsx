@@ -30,12 +30,35 @@ export function useUserActions(onDeleted?: () => void): { readonly actionsOf: (u
     const { id, name } = user
     const off = user.id === me?.id ? t('user.self') : user.kind === 0 && me?.kind !== 0 ? t('user.ofSystem') : null
     const does = (action: BodyOf<typeof users.action>['action']) => () => act.mutateAsync({ params: { id }, body: { action } })
-    const all: Record<'edit' | 'approve' | 'reject' | 'enable' | 'disable' | 'unfreeze' | 'resetPassword' | 'signOut' | 'resetSecondFactor' | 'delete', Action> = {
+    const all: Record<
+      'edit' | 'approve' | 'reject' | 'enable' | 'disable' | 'unfreeze' | 'resetPassword' | 'signOut' | 'resetSecondFactor' | 'delete',
+      Action
+    > = {
       edit: { key: 'edit', label: t('action.edit'), run: () => void setEditing(user) },
-      approve: { key: 'approve', label: t('user.approve'), confirm: { title: t('user.approveTitle', { name }), body: t('user.approveBody') }, doneText: t('user.approved', { name }), run: does('enable') },
-      reject: { key: 'reject', label: t('user.reject'), danger: true, confirm: { title: t('user.rejectTitle', { name }), body: t('user.rejectBody') }, doneText: t('user.rejected', { name }), run: does('disable') },
+      approve: {
+        key: 'approve',
+        label: t('user.approve'),
+        confirm: { title: t('user.approveTitle', { name }), body: t('user.approveBody') },
+        doneText: t('user.approved', { name }),
+        run: does('enable'),
+      },
+      reject: {
+        key: 'reject',
+        label: t('user.reject'),
+        danger: true,
+        confirm: { title: t('user.rejectTitle', { name }), body: t('user.rejectBody') },
+        doneText: t('user.rejected', { name }),
+        run: does('disable'),
+      },
       enable: { key: 'enable', label: t('user.enable'), doneText: t('user.enabled', { name }), run: does('enable') },
-      disable: { key: 'disable', label: t('user.disable'), danger: true, confirm: { title: t('user.disableTitle', { name }), body: t('user.disableBody') }, doneText: t('user.disabled', { name }), run: does('disable') },
+      disable: {
+        key: 'disable',
+        label: t('user.disable'),
+        danger: true,
+        confirm: { title: t('user.disableTitle', { name }), body: t('user.disableBody') },
+        doneText: t('user.disabled', { name }),
+        run: does('disable'),
+      },
       unfreeze: { key: 'unfreeze', label: t('user.unfreeze'), doneText: t('user.unfrozen', { name }), run: does('unfreeze') },
       resetPassword: {
         key: 'resetPassword',
@@ -47,8 +70,22 @@ export function useUserActions(onDeleted?: () => void): { readonly actionsOf: (u
           if (one_time_password !== null) setSecret({ name, password: one_time_password })
         },
       },
-      signOut: { key: 'signOut', label: t('user.signOut'), danger: true, confirm: { title: t('user.signOutTitle', { name }), body: t('user.signOutBody') }, doneText: t('user.signedOut', { name }), run: does('signOut') },
-      resetSecondFactor: { key: 'resetSecondFactor', label: t('user.resetSecondFactor'), danger: true, confirm: { title: t('user.resetSecondTitle', { name }), body: t('user.resetSecondBody') }, doneText: t('user.secondReset', { name }), run: does('resetSecondFactor') },
+      signOut: {
+        key: 'signOut',
+        label: t('user.signOut'),
+        danger: true,
+        confirm: { title: t('user.signOutTitle', { name }), body: t('user.signOutBody') },
+        doneText: t('user.signedOut', { name }),
+        run: does('signOut'),
+      },
+      resetSecondFactor: {
+        key: 'resetSecondFactor',
+        label: t('user.resetSecondFactor'),
+        danger: true,
+        confirm: { title: t('user.resetSecondTitle', { name }), body: t('user.resetSecondBody') },
+        doneText: t('user.secondReset', { name }),
+        run: does('resetSecondFactor'),
+      },
       delete: {
         key: 'delete',
         label: t('action.delete'),
@@ -116,8 +153,15 @@ function EditDialog({ user, onClose }: { readonly user: User; readonly onClose: 
     <FormDialog<Values>
       title={t('user.editTitle', { name: user.name })}
       okText={t('save')}
-      initialValues={{ nickname: user.nickname === user.name ? '' : user.nickname, description: user.description, phone: user.phone ?? '', email: user.email ?? '' }}
-      onSubmit={({ nickname, description, phone, email }) => update.mutateAsync({ params: { id: user.id }, body: { nickname, description, phone: orNull(phone), email: orNull(email) } })}
+      initialValues={{
+        nickname: user.nickname === user.name ? '' : user.nickname,
+        description: user.description,
+        phone: user.phone ?? '',
+        email: user.email ?? '',
+      }}
+      onSubmit={({ nickname, description, phone, email }) =>
+        update.mutateAsync({ params: { id: user.id }, body: { nickname, description, phone: orNull(phone), email: orNull(email) } })
+      }
       doneText={t('saved', { name: user.name })}
       onClose={onClose}
     >
@@ -128,7 +172,13 @@ function EditDialog({ user, onClose }: { readonly user: User; readonly onClose: 
 }
 
 /** What somebody is called and reached by; cleared, there is none. */
-export function ContactFields({ shape }: { readonly shape: Pick<(typeof users)['update']['body']['shape'], 'nickname' | 'phone' | 'email'> | Pick<(typeof users)['create']['body']['shape'], 'nickname' | 'phone' | 'email'> }) {
+export function ContactFields({
+  shape,
+}: {
+  readonly shape:
+    | Pick<(typeof users)['update']['body']['shape'], 'nickname' | 'phone' | 'email'>
+    | Pick<(typeof users)['create']['body']['shape'], 'nickname' | 'phone' | 'email'>
+}) {
   const { t } = useTranslation('keeping')
   return (
     <>

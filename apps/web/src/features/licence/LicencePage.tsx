@@ -26,7 +26,11 @@ export default function LicencePage() {
   const query = useCall(licences.get, {}, { refreshMs, silent: true })
   const { data: licence, error, refetch } = query
   if (licence === undefined) {
-    return <div className="zs-card">{error === null ? <Skeleton active paragraph={{ rows: 8 }} /> : <ErrorPanel error={error} onRetry={() => void refetch()} />}</div>
+    return (
+      <div className="zs-card">
+        {error === null ? <Skeleton active paragraph={{ rows: 8 }} /> : <ErrorPanel error={error} onRetry={() => void refetch()} />}
+      </div>
+    )
   }
   // As of the last reading, which is seconds ago: what counts here is days.
   const now = query.dataUpdatedAt

@@ -18,7 +18,13 @@ export interface OperationTexts {
 const runs = ({ status }: Operation): boolean => status === 'queued' || status === 'running' || status === 'cancelling'
 
 /** What was done to a thing, by whom, and how it went. */
-export function OperationTable({ call, id, busy, texts, rowActions }: {
+export function OperationTable({
+  call,
+  id,
+  busy,
+  texts,
+  rowActions,
+}: {
   /** The instances', or one like it. */
   readonly call: typeof vms.operations
   readonly id: string
@@ -29,8 +35,15 @@ export function OperationTable({ call, id, busy, texts, rowActions }: {
 }) {
   const { t } = useTranslation('nextstack')
   const columns: readonly Column<Operation>[] = [
-    col.text('kind', t('operation.column.what'), (one) => (one.part === null ? texts.what(one.kind) : t('operation.ofPart', { what: texts.what(one.kind), part: one.part })), { width: 180 }),
-    col.status('status', t('operation.column.status'), (one) => ({ tone: operationTones[one.status], text: t(`operation.status.${one.status}`) }), { width: 100 }),
+    col.text(
+      'kind',
+      t('operation.column.what'),
+      (one) => (one.part === null ? texts.what(one.kind) : t('operation.ofPart', { what: texts.what(one.kind), part: one.part })),
+      { width: 180 },
+    ),
+    col.status('status', t('operation.column.status'), (one) => ({ tone: operationTones[one.status], text: t(`operation.status.${one.status}`) }), {
+      width: 100,
+    }),
     col.custom('progress', t('operation.column.progress'), (one) => <Steps operation={one} texts={texts} />, { width: 320 }),
     col.text('actor', t('operation.column.actor'), (one) => one.actor_name, { width: 120 }),
     col.date('created_at', t('operation.column.started'), (one) => one.started_at ?? one.created_at),

@@ -31,7 +31,11 @@ export function AlarmsCard({ alarms, licence }: { readonly alarms: readonly Over
       <ul>
         {lines.map(({ key, level, text, to }) => (
           <li key={key}>
-            {level === 'bad' ? <CloseCircleFilled className="zs-overview-icon-bad" aria-hidden /> : <ExclamationCircleFilled className="zs-overview-icon-warning" aria-hidden />}
+            {level === 'bad' ? (
+              <CloseCircleFilled className="zs-overview-icon-bad" aria-hidden />
+            ) : (
+              <ExclamationCircleFilled className="zs-overview-icon-warning" aria-hidden />
+            )}
             {to === null ? text : <Link to={to}>{text}</Link>}
           </li>
         ))}
@@ -50,9 +54,19 @@ function licenceLines(t: TFunction<'overview'>, state: LicenceState | null): rea
 function lineOf(t: TFunction<'overview'>, alarm: OverviewAlarm, platform: boolean): Line {
   switch (alarm.type) {
     case 'cloud':
-      return { key: `cloud ${alarm.id}`, level: alarm.health === 'degraded' ? 'warning' : 'bad', text: t(`alarms.cloud.${alarm.health}`, { name: alarm.name }), to: platform ? paths.platform.clouds() : null }
+      return {
+        key: `cloud ${alarm.id}`,
+        level: alarm.health === 'degraded' ? 'warning' : 'bad',
+        text: t(`alarms.cloud.${alarm.health}`, { name: alarm.name }),
+        to: platform ? paths.platform.clouds() : null,
+      }
     case 'host':
-      return { key: `host ${alarm.id}`, level: 'bad', text: t(`alarms.host.${alarm.status}`, { name: alarm.name, cloud: alarm.cloud_name }), to: paths.nextstack.hypervisorNode.detail(alarm.id) }
+      return {
+        key: `host ${alarm.id}`,
+        level: 'bad',
+        text: t(`alarms.host.${alarm.status}`, { name: alarm.name, cloud: alarm.cloud_name }),
+        to: paths.nextstack.hypervisorNode.detail(alarm.id),
+      }
     case 'resource':
       return {
         key: `${alarm.kind} ${alarm.status}`,

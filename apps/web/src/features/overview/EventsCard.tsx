@@ -23,7 +23,11 @@ export function EventsCard() {
         {data?.items[0]?.status === 'failed' && <span className="zs-soft">{t('events.failedFirst')}</span>}
       </div>
       {data === undefined ? (
-        error === null ? <Skeleton active paragraph={{ rows: 5 }} /> : <ErrorPanel error={error} title={t('failed', { what: t('events.title') })} onRetry={() => void refetch()} />
+        error === null ? (
+          <Skeleton active paragraph={{ rows: 5 }} />
+        ) : (
+          <ErrorPanel error={error} title={t('failed', { what: t('events.title') })} onRetry={() => void refetch()} />
+        )
       ) : (
         <ul className="zs-overview-events">
           {data.items.map((event) => (

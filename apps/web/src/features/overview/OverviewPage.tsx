@@ -117,7 +117,11 @@ function CreateVm() {
 const isEmpty = (summary: Overview | undefined): boolean => summary?.resources.every(({ kind, total }) => kind === 'image' || total === 0) === true
 
 /** What there is, and how it came to be. */
-function Resources({ summary }: { readonly summary: { readonly data: Overview | undefined; readonly error: ApiError | null; readonly refetch: () => unknown } }) {
+function Resources({
+  summary,
+}: {
+  readonly summary: { readonly data: Overview | undefined; readonly error: ApiError | null; readonly refetch: () => unknown }
+}) {
   const { t } = useTranslation('overview')
   return (
     <Part what={t('resources.title')} data={summary.data} error={summary.error} retry={() => void summary.refetch()}>
@@ -134,13 +138,27 @@ function Resources({ summary }: { readonly summary: { readonly data: Overview | 
 }
 
 /** What to do first, as long as there is nothing at all. */
-function Start({ summary, clouds: known, platform }: { readonly summary: Overview | undefined; readonly clouds: readonly CloudBasic[] | undefined; readonly platform: boolean }) {
+function Start({
+  summary,
+  clouds: known,
+  platform,
+}: {
+  readonly summary: Overview | undefined
+  readonly clouds: readonly CloudBasic[] | undefined
+  readonly platform: boolean
+}) {
   if (!isEmpty(summary) || known === undefined) return null
   return <StartCard usableClouds={usable(known).length} platform={platform} />
 }
 
 /** One card: its place is held while it loads, and says itself what failed. What was read stays. */
-function Part<T>({ what, data, error, retry, children }: {
+function Part<T>({
+  what,
+  data,
+  error,
+  retry,
+  children,
+}: {
   readonly what: string
   readonly data: T | undefined
   readonly error: ApiError | null
@@ -149,5 +167,9 @@ function Part<T>({ what, data, error, retry, children }: {
 }) {
   const { t } = useTranslation('overview')
   if (data !== undefined) return children(data)
-  return <div className="zs-card">{error === null ? <Skeleton active paragraph={{ rows: 4 }} /> : <ErrorPanel error={error} title={t('failed', { what })} onRetry={retry} />}</div>
+  return (
+    <div className="zs-card">
+      {error === null ? <Skeleton active paragraph={{ rows: 4 }} /> : <ErrorPanel error={error} title={t('failed', { what })} onRetry={retry} />}
+    </div>
+  )
 }

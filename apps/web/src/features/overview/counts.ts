@@ -29,7 +29,8 @@ export function byTone({ kind, statuses }: Pick<OverviewCounts, 'kind' | 'status
   })
 }
 
-const isBroken = (cloud: Pick<CloudBasic, 'health'>): boolean => cloud.health === 'unreachable' || cloud.health === 'unauthorised' || cloud.health === 'degraded'
+const isBroken = (cloud: Pick<CloudBasic, 'health'>): boolean =>
+  cloud.health === 'unreachable' || cloud.health === 'unauthorised' || cloud.health === 'degraded'
 
 /** What needs looking at first: those that do not answer, then the fullest. */
 export const byConcern = <C extends Pick<Cloud, 'health' | 'usage' | 'status' | 'name'>>(clouds: readonly C[]): C[] =>

@@ -16,8 +16,45 @@ export const eventTones: Readonly<Record<OverviewEvent['status'], StatusTone>> =
   cancelled: 'rest',
 }
 
-const verbs: readonly string[] = ['create', 'start', 'stop', 'restart', 'resize', 'rebuild', 'delete', 'apply', 'evacuate', 'restore', 'attach', 'detach', 'grow', 'upload', 'fetch', 'fromVm', 'update', 'upgrade', 'pullImage', 'kill', 'rename', 'rollback', 'scale'] satisfies Verb[]
-const nouns: readonly string[] = ['vm', 'snapshot', 'volume', 'volumeSnapshot', 'volumeBackup', 'image', 'vpc', 'eip', 'host', 'edge', 'container', 'stack'] satisfies Noun[]
+const verbs: readonly string[] = [
+  'create',
+  'start',
+  'stop',
+  'restart',
+  'resize',
+  'rebuild',
+  'delete',
+  'apply',
+  'evacuate',
+  'restore',
+  'attach',
+  'detach',
+  'grow',
+  'upload',
+  'fetch',
+  'fromVm',
+  'update',
+  'upgrade',
+  'pullImage',
+  'kill',
+  'rename',
+  'rollback',
+  'scale',
+] satisfies Verb[]
+const nouns: readonly string[] = [
+  'vm',
+  'snapshot',
+  'volume',
+  'volumeSnapshot',
+  'volumeBackup',
+  'image',
+  'vpc',
+  'eip',
+  'host',
+  'edge',
+  'container',
+  'stack',
+] satisfies Noun[]
 
 /** What a person reads of `nextstack.vm.start`: 启动云主机. */
 export function eventText(t: TFunction<'overview'>, kind: string): string {
@@ -28,7 +65,12 @@ export function eventText(t: TFunction<'overview'>, kind: string): string {
 }
 
 /** The page of what an operation was on; null where there is none, or no longer. */
-export function eventPath({ resource, resource_id: id, resource_name: name, exists }: Pick<OverviewEvent, 'resource' | 'resource_id' | 'resource_name' | 'exists'>): string | null {
+export function eventPath({
+  resource,
+  resource_id: id,
+  resource_name: name,
+  exists,
+}: Pick<OverviewEvent, 'resource' | 'resource_id' | 'resource_name' | 'exists'>): string | null {
   if (!exists) return null
   switch (resource) {
     case 'vm':

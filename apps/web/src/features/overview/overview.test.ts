@@ -9,8 +9,18 @@ import { historyOf, trendSeries } from './trendSeries.ts'
 
 describe('byTone', () => {
   it('adds up what means the same, in order, and leaves out what there is none of', () => {
-    const statuses = [{ status: 'lost', count: 1 }, { status: 'running', count: 3 }, { status: 'creating', count: 2 }, { status: 'starting', count: 1 }, { status: 'error', count: 4 }]
-    expect(byTone({ kind: 'vm', statuses })).toEqual([{ tone: 'good', count: 3 }, { tone: 'busy', count: 3 }, { tone: 'bad', count: 5 }])
+    const statuses = [
+      { status: 'lost', count: 1 },
+      { status: 'running', count: 3 },
+      { status: 'creating', count: 2 },
+      { status: 'starting', count: 1 },
+      { status: 'error', count: 4 },
+    ]
+    expect(byTone({ kind: 'vm', statuses })).toEqual([
+      { tone: 'good', count: 3 },
+      { tone: 'busy', count: 3 },
+      { tone: 'bad', count: 5 },
+    ])
     expect(byTone({ kind: 'vm', statuses: [] })).toEqual([])
   })
 
@@ -19,7 +29,11 @@ describe('byTone', () => {
   })
 
   it('takes nothing that rests for something that passes', () => {
-    const resting = [...vmStatuses.filter((status) => !vmTransitional.includes(status)), ...vpcStatuses.filter((status) => !vpcTransitional.includes(status)), ...eipStatuses.filter((status) => !eipTransitional.includes(status))]
+    const resting = [
+      ...vmStatuses.filter((status) => !vmTransitional.includes(status)),
+      ...vpcStatuses.filter((status) => !vpcTransitional.includes(status)),
+      ...eipStatuses.filter((status) => !eipTransitional.includes(status)),
+    ]
     for (const status of resting) expect(toneOf('vm', status), status).not.toBe('busy')
   })
 })
@@ -60,16 +74,29 @@ describe('events', () => {
     const id = '01990000-0000-7000-8000-000000000000'
     expect(eventPath({ resource: 'vm', resource_id: id, resource_name: 'a', exists: true })).toBe(`/nextStack/vm/detail/${id}`)
     expect(eventPath({ resource: 'edge_image_pull', resource_id: id, resource_name: 'nginx', exists: true })).toBe(`/infrastructure/nodeList/${id}`)
-    expect(eventPath({ resource: 'stack', resource_id: id, resource_name: '站 点', exists: true })).toBe(`/containerApplicationService/serviceFromApp/${id}/${encodeURIComponent('站 点')}`)
+    expect(eventPath({ resource: 'stack', resource_id: id, resource_name: '站 点', exists: true })).toBe(
+      `/containerApplicationService/serviceFromApp/${id}/${encodeURIComponent('站 点')}`,
+    )
     expect(eventPath({ resource: 'vm', resource_id: id, resource_name: 'a', exists: false })).toBeNull()
     expect(eventPath({ resource: null, resource_id: id, resource_name: 'a', exists: true })).toBeNull()
   })
 })
 
 describe('byConcern', () => {
-  const cloud = (name: string, health: 'reachable' | 'unreachable', usage: number | null, status: 'active' | 'offline' = 'active') => ({ name, health, usage, status })
+  const cloud = (name: string, health: 'reachable' | 'unreachable', usage: number | null, status: 'active' | 'offline' = 'active') => ({
+    name,
+    health,
+    usage,
+    status,
+  })
   it('puts what does not answer first, then the fullest, and what was taken offline last', () => {
-    const clouds = [cloud('a', 'reachable', null), cloud('b', 'reachable', 0.2), cloud('c', 'unreachable', 0.1), cloud('d', 'reachable', 0.9), cloud('e', 'unreachable', 1, 'offline')]
+    const clouds = [
+      cloud('a', 'reachable', null),
+      cloud('b', 'reachable', 0.2),
+      cloud('c', 'unreachable', 0.1),
+      cloud('d', 'reachable', 0.9),
+      cloud('e', 'unreachable', 1, 'offline'),
+    ]
     expect(byConcern(clouds).map(({ name }) => name)).toEqual(['c', 'd', 'b', 'a', 'e'])
   })
 })

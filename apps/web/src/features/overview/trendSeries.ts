@@ -8,7 +8,10 @@ export type Trends = ResponseOf<typeof overview.trends>
 export function trendSeries(trends: Trends | undefined, range: TrendRange, names: { all: string; running: string; cpu: string; memory: string }) {
   const line = (name: string, value: (sample: TrendSample) => number): ChartSeries => ({
     name,
-    points: withGaps((trends?.items ?? []).map((sample) => [Date.parse(sample.at), value(sample)] as const), trendSteps[range].stepMs),
+    points: withGaps(
+      (trends?.items ?? []).map((sample) => [Date.parse(sample.at), value(sample)] as const),
+      trendSteps[range].stepMs,
+    ),
   })
   return {
     vms: [line(names.all, ({ vms }) => vms), line(names.running, ({ running }) => running)],

@@ -70,7 +70,15 @@ export function MessageForm() {
     )
   }
   return (
-    <Form<Values> form={form} name="message" layout="vertical" requiredMark={false} onFinish={submit} preserve scrollToFirstError={{ block: 'center', focus: true }}>
+    <Form<Values>
+      form={form}
+      name="message"
+      layout="vertical"
+      requiredMark={false}
+      onFinish={submit}
+      preserve
+      scrollToFirstError={{ block: 'center', focus: true }}
+    >
       <Form.Item name="name" label={t('board.name')} extra={t('board.nameHint')} {...field(shape.name)} validateTrigger="onBlur">
         <Input autoComplete="name" maxLength={64} />
       </Form.Item>

@@ -22,7 +22,11 @@ export default function TermsPage() {
   if (data === undefined) {
     return (
       <div className="zs-terms-wait">
-        {error === null ? <Skeleton active paragraph={{ rows: 12 }} /> : <ErrorPanel error={error} title={t('terms.loadFailed')} onRetry={() => void refetch()} />}
+        {error === null ? (
+          <Skeleton active paragraph={{ rows: 12 }} />
+        ) : (
+          <ErrorPanel error={error} title={t('terms.loadFailed')} onRetry={() => void refetch()} />
+        )}
       </div>
     )
   }

@@ -26,11 +26,32 @@ describe('the terms of service', () => {
 describe('emphasised', () => {
   it.each([
     ['没有', [{ text: '没有', strong: false }]],
-    ['前**中**后', [{ text: '前', strong: false }, { text: '中', strong: true }, { text: '后', strong: false }]],
+    [
+      '前**中**后',
+      [
+        { text: '前', strong: false },
+        { text: '中', strong: true },
+        { text: '后', strong: false },
+      ],
+    ],
     ['**全部**', [{ text: '全部', strong: true }]],
-    ['一**二**三**四**', [{ text: '一', strong: false }, { text: '二', strong: true }, { text: '三', strong: false }, { text: '四', strong: true }]],
+    [
+      '一**二**三**四**',
+      [
+        { text: '一', strong: false },
+        { text: '二', strong: true },
+        { text: '三', strong: false },
+        { text: '四', strong: true },
+      ],
+    ],
     ['少**一个', [{ text: '少**一个', strong: false }]],
-    ['**对**而少**一个', [{ text: '对', strong: true }, { text: '而少**一个', strong: false }]],
+    [
+      '**对**而少**一个',
+      [
+        { text: '对', strong: true },
+        { text: '而少**一个', strong: false },
+      ],
+    ],
     ['', []],
   ])('%s', (paragraph, pieces) => expect(emphasised(paragraph)).toEqual(pieces))
 })

@@ -38,9 +38,12 @@ export default function DevelopmentInboxPage() {
             <p key={`${item.created_at}${item.address}`}>
               <span className="zs-number">{dateTime(item.created_at)}</span> {item.channel} {item.address} {item.purpose}
               <br />
-              {item.text} {code !== undefined && <button type="button" className="zs-linkbutton" onClick={() => void copyText(code)}>
+              {item.text}{' '}
+              {code !== undefined && (
+                <button type="button" className="zs-linkbutton" onClick={() => void copyText(code)}>
                   复制 {code}
-                </button>}
+                </button>
+              )}
             </p>
           )
         })}

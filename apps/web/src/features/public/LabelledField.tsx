@@ -7,7 +7,11 @@ export interface FieldProps {
 }
 
 /** A control with its label, and below it what is wrong: of antd's Form the part that signing in needs, without its weight. */
-export function LabelledField({ label, error, children }: {
+export function LabelledField({
+  label,
+  error,
+  children,
+}: {
   readonly label: string
   readonly error: string | null
   readonly children: (props: FieldProps) => ReactNode

@@ -91,7 +91,13 @@ export default function LoginPage() {
         }}
         tabs={[{ key: 'password', label: t('login.byPassword') }, ...(sms ? [{ key: 'sms' as const, label: t('login.bySms') }] : [])]}
       >
-        {way === 'password' ? <PasswordLogin username={username} focus={!changed} onUsername={setUsername} /> : <Suspense><SmsLogin /></Suspense>}
+        {way === 'password' ? (
+          <PasswordLogin username={username} focus={!changed} onUsername={setUsername} />
+        ) : (
+          <Suspense>
+            <SmsLogin />
+          </Suspense>
+        )}
       </TabSwitch>
       <div className="zs-auth-more">
         {info?.register_mode === 'closed' ? (

@@ -16,7 +16,15 @@ export default function NotFoundPage() {
       <EmptyState
         title={t('notFound.title')}
         action={
-          user === null ? <Link to={paths.welcome()} className="zs-button zs-button-plain">{t('notFound.home')}</Link> : <Link to={landing(personOf(user))} className="zs-button zs-button-plain">{t('notFound.console')}</Link>
+          user === null ? (
+            <Link to={paths.welcome()} className="zs-button zs-button-plain">
+              {t('notFound.home')}
+            </Link>
+          ) : (
+            <Link to={landing(personOf(user))} className="zs-button zs-button-plain">
+              {t('notFound.console')}
+            </Link>
+          )
         }
       >
         {t('notFound.text')}

@@ -33,9 +33,12 @@ export default function PasskeyLogin() {
     let again: ReturnType<typeof setTimeout> | undefined
     const offer = async (): Promise<void> => {
       if (!(await browserSupportsWebAuthnAutofill()) || left || asking.current) return
-      again = setTimeout(() => {
-        if (!left && !asking.current) setRound((now) => now + 1)
-      }, 5 * 60_000 - marginMs)
+      again = setTimeout(
+        () => {
+          if (!left && !asking.current) setRound((now) => now + 1)
+        },
+        5 * 60_000 - marginMs,
+      )
       try {
         await enter(true)
       } catch (thrown) {

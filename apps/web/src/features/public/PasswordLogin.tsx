@@ -12,7 +12,11 @@ import { Notice } from './Notice.tsx'
 type Field = 'username' | 'password' | 'otp'
 
 /** The guard leads on once there is a token. */
-export function PasswordLogin({ username, focus, onUsername }: {
+export function PasswordLogin({
+  username,
+  focus,
+  onUsername,
+}: {
   readonly username: string
   /** Whether the first field to fill takes the focus. */
   readonly focus: boolean
@@ -56,7 +60,9 @@ export function PasswordLogin({ username, focus, onUsername }: {
 
   return (
     <form onSubmit={submit} noValidate>
-      {login.error !== null && login.error.code !== errors.secondFactorRequired.code && !login.isPending && <Notice tone="bad">{errorText(login.error)}</Notice>}
+      {login.error !== null && login.error.code !== errors.secondFactorRequired.code && !login.isPending && (
+        <Notice tone="bad">{errorText(login.error)}</Notice>
+      )}
       <LabelledField label={t('login.username')} error={wrong.username ?? null}>
         {(props) => (
           <input
@@ -95,7 +101,18 @@ export function PasswordLogin({ username, focus, onUsername }: {
       {otp !== null && (
         <LabelledField label={t('login.otp')} error={wrong.otp ?? null}>
           {(props) => (
-            <input {...props} className="zs-input" name="otp" inputMode="text" autoComplete="one-time-code" spellCheck={false} maxLength={16} autoFocus value={otp} onChange={(event) => setOtp(event.target.value)} />
+            <input
+              {...props}
+              className="zs-input"
+              name="otp"
+              inputMode="text"
+              autoComplete="one-time-code"
+              spellCheck={false}
+              maxLength={16}
+              autoFocus
+              value={otp}
+              onChange={(event) => setOtp(event.target.value)}
+            />
           )}
         </LabelledField>
       )}

@@ -90,7 +90,8 @@ function Invited({ token, login }: { readonly token: string; readonly login: str
   const invitation = useCall(invitations.look, { params: { token } }, { silent: true })
   const info = useSystemInfo()
   // 400: spent, taken back, too old, or no invitation at all.
-  if (invitation.error?.status === 400) return <Alert type="error" showIcon title={t('invited.invalid')} description={t('invited.invalidText')} className="zs-auth-alert" />
+  if (invitation.error?.status === 400)
+    return <Alert type="error" showIcon title={t('invited.invalid')} description={t('invited.invalidText')} className="zs-auth-alert" />
   const failed = invitation.error ?? info.error
   if (invitation.data === undefined || info.data === undefined) {
     return failed === null ? null : <ErrorPanel error={failed} onRetry={() => void Promise.all([invitation.refetch(), info.refetch()])} />
@@ -105,7 +106,11 @@ function Invited({ token, login }: { readonly token: string; readonly login: str
         title={t('invited.to', { organisation: bp_name })}
         description={t('invited.by', { who: invited_by, role: t(`account:roleNames.${role}`), at: format.dateTime(expires_at) })}
       />
-      {info.data.sms_available ? <RegisterForm login={login} invitation={token} /> : <Alert type="info" showIcon title={t('invited.noSms')} description={t('register.closedText')} />}
+      {info.data.sms_available ? (
+        <RegisterForm login={login} invitation={token} />
+      ) : (
+        <Alert type="info" showIcon title={t('invited.noSms')} description={t('register.closedText')} />
+      )}
     </>
   )
 }
@@ -116,12 +121,22 @@ function RegisterForm({ login, invitation }: { readonly login: string; readonly 
   const navigate = useNavigate()
   const [form] = Form.useForm<Values>()
   const [failure, setFailure] = useState<string | null>(null)
-  const send = useSendCode(form, (phone) => (invitation === undefined ? request(verification.registrationSms, { params: { phone } }) : request(invitations.code, { params: { token: invitation, phone } })), setFailure)
+  const send = useSendCode(
+    form,
+    (phone) =>
+      invitation === undefined
+        ? request(verification.registrationSms, { params: { phone } })
+        : request(invitations.code, { params: { token: invitation, phone } }),
+    setFailure,
+  )
   const toLogin = (username: string, message: string): void => {
     const state: LoginState = { message, username }
     void navigate(login, { state })
   }
-  const register = useChange(auth.register, { silent: true, onDone: ({ status }, input) => toLogin(input.body.username, t(status === 'pending' ? 'register.pending' : 'register.done')) })
+  const register = useChange(auth.register, {
+    silent: true,
+    onDone: ({ status }, input) => toLogin(input.body.username, t(status === 'pending' ? 'register.pending' : 'register.done')),
+  })
   const accept = useChange(invitations.accept, { silent: true, onDone: (_made, input) => toLogin(input.body.username, t('register.done')) })
   const submit = ({ username, phone, code, password, organisation }: Values): void => {
     setFailure(null)
@@ -131,7 +146,15 @@ function RegisterForm({ login, invitation }: { readonly login: string; readonly 
     else register.mutate({ body: { ...body, ...(organisation !== undefined && organisation.trim() !== '' && { organisation }) } }, outcome)
   }
   return (
-    <Form form={form} layout="vertical" size="large" requiredMark={false} validateTrigger="onBlur" onFinish={submit} scrollToFirstError={{ block: 'center', focus: true }}>
+    <Form
+      form={form}
+      layout="vertical"
+      size="large"
+      requiredMark={false}
+      validateTrigger="onBlur"
+      onFinish={submit}
+      scrollToFirstError={{ block: 'center', focus: true }}
+    >
       {failure !== null && <Notice tone="bad">{failure}</Notice>}
       <Form.Item name="username" label={t('register.username')} rules={rulesOf(body.username)}>
         <Input autoComplete="username" autoCapitalize="none" spellCheck={false} maxLength={64} autoFocus />

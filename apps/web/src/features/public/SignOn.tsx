@@ -11,14 +11,26 @@ import { LabelledField } from './LabelledField.tsx'
 import { Notice } from './Notice.tsx'
 
 /** Buttons of the identity providers; each leads to the provider's own page. */
-export function SignOnButtons({ providers, redirect }: { readonly providers: readonly { readonly id: string; readonly name: string }[]; readonly redirect: string | undefined }) {
+export function SignOnButtons({
+  providers,
+  redirect,
+}: {
+  readonly providers: readonly { readonly id: string; readonly name: string }[]
+  readonly redirect: string | undefined
+}) {
   const { t } = useTranslation('public')
   const begin = useChange(singleSignOn.begin, { silent: true, onDone: ({ url }) => location.assign(url) })
   return (
     <>
       {begin.error !== null && !begin.isPending && <Notice tone="bad">{errorText(begin.error)}</Notice>}
       {providers.map(({ id, name }) => (
-        <button key={id} type="button" className="zs-auth-way" aria-disabled={begin.isPending} onClick={() => begin.mutate({ params: { id }, body: redirect === undefined ? {} : { redirect } })}>
+        <button
+          key={id}
+          type="button"
+          className="zs-auth-way"
+          aria-disabled={begin.isPending}
+          onClick={() => begin.mutate({ params: { id }, body: redirect === undefined ? {} : { redirect } })}
+        >
           {t('login.signOn', { name })}
         </button>
       ))}
@@ -63,7 +75,19 @@ export function SignOnReturn({ onBack }: { readonly onBack: () => void }) {
       {asks && (
         <form onSubmit={submit} noValidate>
           <LabelledField label={t('login.otp')} error={wrong}>
-            {(props) => <input {...props} className="zs-input" name="otp" autoComplete="one-time-code" spellCheck={false} maxLength={16} autoFocus value={otp} onChange={(event) => setOtp(event.target.value)} />}
+            {(props) => (
+              <input
+                {...props}
+                className="zs-input"
+                name="otp"
+                autoComplete="one-time-code"
+                spellCheck={false}
+                maxLength={16}
+                autoFocus
+                value={otp}
+                onChange={(event) => setOtp(event.target.value)}
+              />
+            )}
           </LabelledField>
           <button type="submit" className="zs-button zs-button-large zs-button-block" aria-disabled={finish.isPending}>
             {t(finish.isPending ? 'login.submitting' : 'login.submit')}

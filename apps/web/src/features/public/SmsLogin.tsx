@@ -35,12 +35,15 @@ function SmsLoginForm() {
   const login = useChange(auth.sms, { silent: true, onDone: beginSession })
   const submit = (values: Values): void => {
     setFailure(null)
-    login.mutate({ body: values }, {
-      onError: (error) => {
-        if (error.code === errors.secondFactorRequired.code) setSecond(true)
-        else setFailure(placeFailure(form, error, places))
+    login.mutate(
+      { body: values },
+      {
+        onError: (error) => {
+          if (error.code === errors.secondFactorRequired.code) setSecond(true)
+          else setFailure(placeFailure(form, error, places))
+        },
       },
-    })
+    )
   }
   return (
     <Form form={form} layout="vertical" size="large" requiredMark={false} validateTrigger="onSubmit" onFinish={submit}>

@@ -6,7 +6,13 @@ export interface TabOf<Key extends string> {
 }
 
 /** Tabs by the ARIA pattern. antd's would bring its menu and dropdown along, more than the login page's own weight. */
-export function TabSwitch<Key extends string>({ tabs, active, onChange, label, children }: {
+export function TabSwitch<Key extends string>({
+  tabs,
+  active,
+  onChange,
+  label,
+  children,
+}: {
   readonly tabs: readonly TabOf<Key>[]
   readonly active: Key
   readonly onChange: (key: Key) => void
@@ -17,7 +23,8 @@ export function TabSwitch<Key extends string>({ tabs, active, onChange, label, c
   const list = useRef<HTMLDivElement>(null)
   const move = (event: KeyboardEvent): void => {
     const at = tabs.findIndex((tab) => tab.key === active)
-    const next = event.key === 'ArrowRight' ? at + 1 : event.key === 'ArrowLeft' ? at - 1 : event.key === 'Home' ? 0 : event.key === 'End' ? tabs.length - 1 : null
+    const next =
+      event.key === 'ArrowRight' ? at + 1 : event.key === 'ArrowLeft' ? at - 1 : event.key === 'Home' ? 0 : event.key === 'End' ? tabs.length - 1 : null
     const tab = next === null ? undefined : tabs[(next + tabs.length) % tabs.length]
     if (tab === undefined) return
     event.preventDefault()
@@ -47,9 +54,7 @@ export function TabSwitch<Key extends string>({ tabs, active, onChange, label, c
           ))}
         </div>
       )}
-      <div {...(several && { role: 'tabpanel', id: `${id}-panel`, 'aria-labelledby': `${id}-${active}` })}>
-        {children}
-      </div>
+      <div {...(several && { role: 'tabpanel', id: `${id}-panel`, 'aria-labelledby': `${id}-${active}` })}>{children}</div>
     </>
   )
 }

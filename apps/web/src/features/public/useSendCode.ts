@@ -11,7 +11,11 @@ const places = { [errors.phoneTaken.code]: 'phone', [errors.phoneUnknown.code]: 
  * Has a code sent to the phone of the form, once the number is one; what fails is said in the form.
  * @param sendTo makes the call
  */
-export function useSendCode<Values extends { phone: string }>(form: FormInstance<Values>, sendTo: (phone: string) => Promise<{ readonly retry_after_seconds: number }>, onFailure: (text: string | null) => void): () => Promise<number | null> {
+export function useSendCode<Values extends { phone: string }>(
+  form: FormInstance<Values>,
+  sendTo: (phone: string) => Promise<{ readonly retry_after_seconds: number }>,
+  onFailure: (text: string | null) => void,
+): () => Promise<number | null> {
   const { t } = useTranslation('public')
   return async () => {
     // The form's own name type is a path into Values, which the compiler cannot resolve here.

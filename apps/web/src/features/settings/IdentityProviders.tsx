@@ -42,7 +42,11 @@ export function IdentityProviders() {
         name="providers"
         refreshMs={false}
         toolbar={add}
-        empty={<EmptyState title={t('provider.empty')} action={add}>{t('provider.emptyNote')}</EmptyState>}
+        empty={
+          <EmptyState title={t('provider.empty')} action={add}>
+            {t('provider.emptyNote')}
+          </EmptyState>
+        }
         nameOf={({ name }) => name}
         columns={[
           col.text<IdentityProvider>('name', t('provider.name'), ({ name }) => name, { width: 200 }),
@@ -118,7 +122,12 @@ function ProviderDialog({ provider, onClose }: { readonly provider: IdentityProv
       <Form.Item name="client_id" label={t('provider.clientId')} {...field(shape.client_id)}>
         <Input autoComplete="off" />
       </Form.Item>
-      <Form.Item name="client_secret" label={t('provider.secret')} extra={provider?.has_secret === true ? t('provider.secretKept') : undefined} {...field(shape.client_secret)}>
+      <Form.Item
+        name="client_secret"
+        label={t('provider.secret')}
+        extra={provider?.has_secret === true ? t('provider.secretKept') : undefined}
+        {...field(shape.client_secret)}
+      >
         <Input.Password autoComplete="new-password" />
       </Form.Item>
       <ConnectionTest form={form} id={provider?.id} />
@@ -132,7 +141,10 @@ function ProviderDialog({ provider, onClose }: { readonly provider: IdentityProv
         <Checkbox>{t('provider.creates')}</Checkbox>
       </Form.Item>
       <Form.Item name="bp_id" label={t('provider.organisation')} extra={t('provider.organisationNote')} required={creates === true}>
-        <OrganisationSelect label={t('provider.organisation')} known={provider !== null && provider.bp_id !== null ? { id: provider.bp_id, name: provider.bp_name ?? provider.bp_id } : undefined} />
+        <OrganisationSelect
+          label={t('provider.organisation')}
+          known={provider !== null && provider.bp_id !== null ? { id: provider.bp_id, name: provider.bp_name ?? provider.bp_id } : undefined}
+        />
       </Form.Item>
       <Form.Item name="role" label={t('provider.role')}>
         <Radio.Group
@@ -166,7 +178,8 @@ function ProviderDialog({ provider, onClose }: { readonly provider: IdentityProv
 /** What the provider has to be told of us. */
 function Registered({ provider: { redirect_uri, post_logout_redirect_uri } }: { readonly provider: IdentityProvider }) {
   const { t } = useTranslation('settings')
-  if (redirect_uri === null || post_logout_redirect_uri === null) return <Alert type="warning" showIcon className="zs-form-alert" title={t('provider.noAddress')} />
+  if (redirect_uri === null || post_logout_redirect_uri === null)
+    return <Alert type="warning" showIcon className="zs-form-alert" title={t('provider.noAddress')} />
   return (
     <Alert
       type="info"
@@ -204,7 +217,13 @@ function ConnectionTest({ form, id }: { readonly form: ReturnType<typeof Form.us
       </Button>
       {test.error !== null && !test.isPending && <Alert type="error" showIcon className="zs-provider-result" title={errorText(toApiError(test.error))} />}
       {found !== undefined && !test.isPending && (
-        <Alert type={found.problem === null ? 'success' : 'error'} showIcon className="zs-provider-result" title={t(found.problem === null ? 'provider.fine' : `provider.problems.${found.problem}`)} description={found.detail} />
+        <Alert
+          type={found.problem === null ? 'success' : 'error'}
+          showIcon
+          className="zs-provider-result"
+          title={t(found.problem === null ? 'provider.fine' : `provider.problems.${found.problem}`)}
+          description={found.detail}
+        />
       )}
     </Form.Item>
   )

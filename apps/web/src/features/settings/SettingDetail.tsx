@@ -26,11 +26,23 @@ export default function SettingDetail() {
   usePageTitle(key === '' ? null : nameOf(t, key))
   if (entry !== undefined) return <OneSetting key={key} entry={entry} />
   // 400: what stands in the address is no key at all.
-  if (error !== null && error.status !== 400) return <div className="zs-card"><ErrorPanel error={error} onRetry={() => void refetch()} /></div>
+  if (error !== null && error.status !== 400)
+    return (
+      <div className="zs-card">
+        <ErrorPanel error={error} onRetry={() => void refetch()} />
+      </div>
+    )
   if (key !== '' && error === null && (data === undefined || isPlaceholderData)) return <PagePlaceholder />
   return (
     <div className="zs-card">
-      <EmptyState title={t('gone')} action={<Link to={paths.platform.configuration.list()} className="zs-button zs-button-plain">{t('back')}</Link>}>
+      <EmptyState
+        title={t('gone')}
+        action={
+          <Link to={paths.platform.configuration.list()} className="zs-button zs-button-plain">
+            {t('back')}
+          </Link>
+        }
+      >
         {t('goneNote')}
       </EmptyState>
     </div>
@@ -63,7 +75,12 @@ function OneSetting({ entry }: { readonly entry: ConfigEntry }) {
           columns={[
             col.date<ConfigChange>('created_at', t('column.updated'), ({ created_at }) => created_at, { sort: true, width: 140 }),
             col.text<ConfigChange>('author', t('column.author'), ({ actor_name }) => actor_name, { width: 180 }),
-            col.text<ConfigChange>('value', t('column.change'), ({ key, value }) => (value === null ? t('setBack') : t('setTo', { value: valueText(t, key, value) })), { width: 480 }),
+            col.text<ConfigChange>(
+              'value',
+              t('column.change'),
+              ({ key, value }) => (value === null ? t('setBack') : t('setTo', { value: valueText(t, key, value) })),
+              { width: 480 },
+            ),
           ]}
         />
       </section>

@@ -32,7 +32,14 @@ export function SettingForm({ form, entry }: { readonly form: FormInstance<Setti
     notify('success', t('saved', { name: nameOf(t, key) }))
   }
   return (
-    <FormPage<SettingValues> form={form} initialValues={{ value: entry.value }} submitText={t('save')} onCancel={() => void navigate(paths.platform.configuration.list())} onSubmit={submit} aside={<Facts entry={entry} />}>
+    <FormPage<SettingValues>
+      form={form}
+      initialValues={{ value: entry.value }}
+      submitText={t('save')}
+      onCancel={() => void navigate(paths.platform.configuration.list())}
+      onSubmit={submit}
+      aside={<Facts entry={entry} />}
+    >
       <Form.Item name="value" label={isSetting(key) ? t(`setting.${key}.meaning`) : t('value')} {...field(isSetting(key) ? settings[key] : shape.value)}>
         {key === 'register_mode' ? <RegisterModes /> : isSetting(key) ? <Input /> : <Input.TextArea autoSize={{ minRows: 3, maxRows: 20 }} />}
       </Form.Item>

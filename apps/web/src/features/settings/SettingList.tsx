@@ -36,9 +36,15 @@ function Settings() {
       rowKey="key"
       nameOf={({ key }) => nameOf(t, key)}
       columns={[
-        col.name<ConfigEntry>('name', t('column.name'), ({ key }) => nameOf(t, key), { width: 260, to: toSetting, note: ({ key }) => (isSetting(key) ? t(`setting.${key}.meaning`) : t('custom')) }),
+        col.name<ConfigEntry>('name', t('column.name'), ({ key }) => nameOf(t, key), {
+          width: 260,
+          to: toSetting,
+          note: ({ key }) => (isSetting(key) ? t(`setting.${key}.meaning`) : t('custom')),
+        }),
         col.text<ConfigEntry>('value', t('column.value'), ({ key, value }) => valueText(t, key, value), { width: 260 }),
-        col.text<ConfigEntry>('default', t('column.default'), ({ key, default_value }) => default_value === null ? null : valueText(t, key, default_value), { width: 160 }),
+        col.text<ConfigEntry>('default', t('column.default'), ({ key, default_value }) => (default_value === null ? null : valueText(t, key, default_value)), {
+          width: 160,
+        }),
         col.date<ConfigEntry>('updated', t('column.updated'), ({ updated_at }) => updated_at),
         col.text<ConfigEntry>('author', t('column.author'), ({ updated_by }) => updated_by, { width: 120 }),
         col.code<ConfigEntry>('key', t('column.key'), ({ key }) => key, { off: true }),

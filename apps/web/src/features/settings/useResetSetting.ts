@@ -19,7 +19,14 @@ export function useResetSetting(onDone?: (entry: ConfigEntry) => void): (entry: 
       onDone?.(entry)
     }
     if (default_value === null) {
-      return { key: 'reset', label: t('remove'), danger: true, confirm: { title: t('removeTitle', { name }), body: t('removeBody') }, doneText: t('removeDone', { name }), run }
+      return {
+        key: 'reset',
+        label: t('remove'),
+        danger: true,
+        confirm: { title: t('removeTitle', { name }), body: t('removeBody') },
+        doneText: t('removeDone', { name }),
+        run,
+      }
     }
     return {
       key: 'reset',

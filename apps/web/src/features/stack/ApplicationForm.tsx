@@ -42,7 +42,9 @@ export default function ApplicationForm({ templateId, edgeId }: { readonly templ
   const submit = async (values: DeployValues): Promise<void> => {
     const { name, description } = values
     try {
-      const { deployment_id } = await deploy.mutateAsync({ body: { name, description, ...sourceOf({ ...blankSource, ...values }, known.variables), placement: placementOf({ ...nowhere, ...values.placement }) } })
+      const { deployment_id } = await deploy.mutateAsync({
+        body: { name, description, ...sourceOf({ ...blankSource, ...values }, known.variables), placement: placementOf({ ...nowhere, ...values.placement }) },
+      })
       notify('success', t('application.deploying', { name }))
       void navigate(paths.container.application.detail(deployment_id, name))
     } catch (thrown) {
@@ -55,7 +57,13 @@ export default function ApplicationForm({ templateId, edgeId }: { readonly templ
   return (
     <FormPage<DeployValues>
       form={form}
-      initialValues={{ name: '', description: '', ...blankSource, ...(templateId !== null && { template_id: templateId }), placement: { ...nowhere, edge_ids: edgeId === null ? [] : [edgeId] } }}
+      initialValues={{
+        name: '',
+        description: '',
+        ...blankSource,
+        ...(templateId !== null && { template_id: templateId }),
+        placement: { ...nowhere, edge_ids: edgeId === null ? [] : [edgeId] },
+      }}
       submitText={t('application.submit')}
       aside={
         <>

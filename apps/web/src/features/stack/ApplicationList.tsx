@@ -30,9 +30,18 @@ export function ApplicationList() {
         rowKey="id"
         columns={[
           col.name<StackDeployment>('name', t('column.name'), ({ name }) => name, { sort: true, to: toStacks, note: ({ description }) => description }),
-          col.status<StackDeployment>('status', t('column.status'), ({ status }) => ({ tone: stackTones[status], text: t(`status.${status}`) }), { width: 110 }),
-          col.text<StackDeployment>('stacks', t('column.nodesRunning'), ({ running_count, stack_count }) => `${running_count} / ${stack_count}`, { width: 112 }),
-          col.text<StackDeployment>('template', t('column.template'), ({ template }) => (template === null ? t('application.ownFile') : `${template.name} ${template.version}`), { width: 150 }),
+          col.status<StackDeployment>('status', t('column.status'), ({ status }) => ({ tone: stackTones[status], text: t(`status.${status}`) }), {
+            width: 110,
+          }),
+          col.text<StackDeployment>('stacks', t('column.nodesRunning'), ({ running_count, stack_count }) => `${running_count} / ${stack_count}`, {
+            width: 112,
+          }),
+          col.text<StackDeployment>(
+            'template',
+            t('column.template'),
+            ({ template }) => (template === null ? t('application.ownFile') : `${template.name} ${template.version}`),
+            { width: 150 },
+          ),
           col.text<StackDeployment>('creator', t('column.creator'), ({ created_by }) => created_by, { width: 100 }),
           col.date<StackDeployment>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
           col.code<StackDeployment>('id', t('column.id'), ({ id }) => id, { off: true }),

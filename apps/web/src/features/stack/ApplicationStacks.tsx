@@ -22,7 +22,11 @@ export default function ApplicationStacks() {
   const { t } = useTranslation('application')
   const { id = '' } = useParams()
   const [gone, setGone] = useState(false)
-  const query = useCall(stackDeployments.get, { params: { id } }, { silent: true, enabled: !gone, refreshMs: (one) => refreshMsOf(one === undefined ? [] : [one]) })
+  const query = useCall(
+    stackDeployments.get,
+    { params: { id } },
+    { silent: true, enabled: !gone, refreshMs: (one) => refreshMsOf(one === undefined ? [] : [one]) },
+  )
   const actionsOf = useApplicationActions()
   const missing = query.error?.status === 404
   useEffect(() => setGone(missing), [missing])
@@ -34,7 +38,16 @@ export default function ApplicationStacks() {
       status={({ status }) => <StatusTag tone={stackTones[status]}>{t(`status.${status}`)}</StatusTag>}
       actions={(one) => actionsOf(one).map((action) => ({ ...action, label: t('action.deleteAll') }))}
       facts={(one) => [
-        { key: 'template', label: t('column.template'), value: one.template === null ? t('application.ownFile') : <Link to={stackPaths.version(one.template.id)}>{`${one.template.name} ${one.template.version}`}</Link> },
+        {
+          key: 'template',
+          label: t('column.template'),
+          value:
+            one.template === null ? (
+              t('application.ownFile')
+            ) : (
+              <Link to={stackPaths.version(one.template.id)}>{`${one.template.name} ${one.template.version}`}</Link>
+            ),
+        },
         { key: 'running', label: t('column.nodesRunning'), value: `${one.running_count} / ${one.stack_count}` },
         { key: 'creator', label: t('column.creator'), value: one.created_by },
         { key: 'created', label: t('column.created'), value: format.dateTime(one.created_at) },
@@ -58,11 +71,22 @@ function StackTable({ id }: { readonly id: string }) {
         rows={({ items }) => items}
         rowKey="id"
         columns={[
-          col.name<Stack>('node', t('column.node'), ({ edge }) => edge.name, { to: ({ id: stackId, name }) => stackPaths.stack(stackId, name), note: ({ edge }) => (edge.online ? '' : t('offline')) }),
-          col.status<Stack>('status', t('column.status'), ({ status, error }) => ({ tone: stackTones[status], text: t(`status.${status}`), note: error }), { sort: true, width: 150 }),
+          col.name<Stack>('node', t('column.node'), ({ edge }) => edge.name, {
+            to: ({ id: stackId, name }) => stackPaths.stack(stackId, name),
+            note: ({ edge }) => (edge.online ? '' : t('offline')),
+          }),
+          col.status<Stack>('status', t('column.status'), ({ status, error }) => ({ tone: stackTones[status], text: t(`status.${status}`), note: error }), {
+            sort: true,
+            width: 150,
+          }),
           col.text<Stack>('services', t('column.servicesRunning'), ({ running_count, service_count }) => `${running_count} / ${service_count}`, { width: 112 }),
           col.text<Stack>('revision', t('column.revision'), (row) => t('revision.number', { revision: row.deployed_revision ?? row.revision }), { width: 80 }),
-          col.text<Stack>('template', t('column.template'), ({ template }) => (template === null ? t('application.ownFile') : `${template.name} ${template.version}`), { width: 140 }),
+          col.text<Stack>(
+            'template',
+            t('column.template'),
+            ({ template }) => (template === null ? t('application.ownFile') : `${template.name} ${template.version}`),
+            { width: 140 },
+          ),
           col.date<Stack>('updated', t('column.updated'), ({ updated_at }) => updated_at),
           col.date<Stack>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true, off: true }),
           col.code<Stack>('project', t('column.project'), ({ project }) => project, { off: true }),
@@ -80,7 +104,14 @@ export function ApplicationGone() {
   const { t } = useTranslation('application')
   return (
     <div className="zs-card">
-      <EmptyState title={t('application.gone')} action={<Link to={paths.container.application.list()} className="zs-button zs-button-plain">{t('application.back')}</Link>}>
+      <EmptyState
+        title={t('application.gone')}
+        action={
+          <Link to={paths.container.application.list()} className="zs-button zs-button-plain">
+            {t('application.back')}
+          </Link>
+        }
+      >
         {t('application.goneNote')}
       </EmptyState>
     </div>

@@ -5,7 +5,14 @@ import { CodeEditor, type CodeEditorHandle, type CodeProblem } from './CodeEdito
 const none: readonly CodeProblem[] = []
 
 /** A compose file that is written, and below it what is wrong with it; each problem leads to its line. */
-export function ComposeField({ label, id, value, onChange, problems = none, original }: {
+export function ComposeField({
+  label,
+  id,
+  value,
+  onChange,
+  problems = none,
+  original,
+}: {
   readonly label: string
   readonly id?: string
   readonly value?: string
@@ -18,7 +25,15 @@ export function ComposeField({ label, id, value, onChange, problems = none, orig
   const listed = useId()
   return (
     <>
-      <CodeEditor ref={editor} label={label} value={value ?? ''} onChange={onChange ?? ignore} problems={problems} original={original} {...(id !== undefined && { id })} />
+      <CodeEditor
+        ref={editor}
+        label={label}
+        value={value ?? ''}
+        onChange={onChange ?? ignore}
+        problems={problems}
+        original={original}
+        {...(id !== undefined && { id })}
+      />
       <div role="status" aria-labelledby={listed} className="as-problems">
         <span id={listed} className={problems.length > 0 ? '' : 'zs-hidden'}>
           {t('compose.problems', { count: problems.length })}

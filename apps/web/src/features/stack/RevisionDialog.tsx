@@ -11,7 +11,13 @@ import { touchedByStack } from './stackRules.ts'
 import { ValueChanges } from './ValueChanges.tsx'
 
 /** A revision beside the one that runs; and, where it is asked for, the way back to it. */
-export function RevisionDialog({ stack, revision, running, rollback, onClose }: {
+export function RevisionDialog({
+  stack,
+  revision,
+  running,
+  rollback,
+  onClose,
+}: {
   readonly stack: Stack
   readonly revision: StackRevision
   /** Undefined where none runs. */

@@ -29,7 +29,11 @@ export function RevisionTable({ stack }: { readonly stack: Stack }) {
   })
   const actionsOf = (row: StackRevision): readonly Action[] => [
     { ...opening('look', row), label: t('revision.look') },
-    { ...opening('rollback', row), label: t('action.rollback'), disabledReason: whyNot(t, 'rollback', stack) ?? (row.revision === stack.deployed_revision ? t('revision.isRunning') : null) },
+    {
+      ...opening('rollback', row),
+      label: t('action.rollback'),
+      disabledReason: whyNot(t, 'rollback', stack) ?? (row.revision === stack.deployed_revision ? t('revision.isRunning') : null),
+    },
   ]
   return (
     <section className="zs-table">
@@ -42,13 +46,26 @@ export function RevisionTable({ stack }: { readonly stack: Stack }) {
         columns={labelled<StackRevision>([
           col.name<StackRevision>('revision', t('column.revision'), ({ revision }) => t('revision.number', { revision }), { width: 110 }),
           col.custom<StackRevision>('state', t('column.status'), (row) => <State stack={stack} revision={row.revision} />, { width: 120 }),
-          col.text<StackRevision>('template', t('column.template'), ({ template }) => (template === null ? t('application.ownFile') : `${template.name} ${template.version}`), { width: 200 }),
+          col.text<StackRevision>(
+            'template',
+            t('column.template'),
+            ({ template }) => (template === null ? t('application.ownFile') : `${template.name} ${template.version}`),
+            { width: 200 },
+          ),
           col.text<StackRevision>('creator', t('column.asker'), ({ created_by }) => created_by, { width: 140 }),
           col.date<StackRevision>('created', t('column.asked'), ({ created_at }) => created_at),
-          { key: '@actions', title: t('column.actions'), className: 'zs-cell-actions', width: 150, render: (_, row) => <ActionMenu actions={actionsOf(row)} /> },
+          {
+            key: '@actions',
+            title: t('column.actions'),
+            className: 'zs-cell-actions',
+            width: 150,
+            render: (_, row) => <ActionMenu actions={actionsOf(row)} />,
+          },
         ])}
       />
-      {looking !== null && <RevisionDialog stack={stack} revision={looking.revision} running={running} rollback={looking.rollback} onClose={() => setLooking(null)} />}
+      {looking !== null && (
+        <RevisionDialog stack={stack} revision={looking.revision} running={running} rollback={looking.rollback} onClose={() => setLooking(null)} />
+      )}
     </section>
   )
 }
@@ -57,5 +74,9 @@ function State({ stack, revision }: { readonly stack: Stack; readonly revision: 
   const { t } = useTranslation('application')
   if (revision === stack.deployed_revision) return <StatusTag tone="good">{t('revision.running')}</StatusTag>
   if (revision !== stack.revision) return <StatusTag tone="rest">{t('revision.former')}</StatusTag>
-  return stackTransitional.includes(stack.status) ? <StatusTag tone="busy">{t('revision.coming')}</StatusTag> : <StatusTag tone="bad">{t('revision.failed')}</StatusTag>
+  return stackTransitional.includes(stack.status) ? (
+    <StatusTag tone="busy">{t('revision.coming')}</StatusTag>
+  ) : (
+    <StatusTag tone="bad">{t('revision.failed')}</StatusTag>
+  )
 }

@@ -74,7 +74,13 @@ export function SourceFields({ known, original }: { readonly known: KnownSource;
   return (
     <>
       <Form.Item name="source" label={t('source.kind')}>
-        <Radio.Group optionType="button" options={[{ value: 'template', label: t('source.template') }, { value: 'compose', label: t('source.compose') }]} />
+        <Radio.Group
+          optionType="button"
+          options={[
+            { value: 'template', label: t('source.template') },
+            { value: 'compose', label: t('source.compose') },
+          ]}
+        />
       </Form.Item>
       {original !== undefined && (
         <Form.Item className="as-compare">
@@ -99,7 +105,10 @@ export function SourceFields({ known, original }: { readonly known: KnownSource;
               />
             </Form.Item>
             <Form.Item name="template_id" label={t('source.version')} rules={[{ required: true, message: t('source.choose') }]}>
-              <Select disabled={versions.length === 0} options={versions.map(({ id, version: label, created_at }) => ({ value: id, label, title: created_at }))} />
+              <Select
+                disabled={versions.length === 0}
+                options={versions.map(({ id, version: label, created_at }) => ({ value: id, label, title: created_at }))}
+              />
             </Form.Item>
           </div>
           {version !== undefined && version.description !== '' && <p className="ns-soft">{version.description}</p>}
@@ -130,4 +139,3 @@ export function SourceFields({ known, original }: { readonly known: KnownSource;
     </>
   )
 }
-

@@ -28,7 +28,11 @@ export default function StackDetail() {
   const { id = '' } = useParams()
   const [search] = useSearchParams()
   const [gone, setGone] = useState(false)
-  const query = useCall(nodeStacks.get, { params: { id } }, { silent: true, enabled: !gone, refreshMs: (stack) => refreshMsOf(stack === undefined ? [] : [stack]) })
+  const query = useCall(
+    nodeStacks.get,
+    { params: { id } },
+    { silent: true, enabled: !gone, refreshMs: (stack) => refreshMsOf(stack === undefined ? [] : [stack]) },
+  )
   const actionsOf = useStackActions()
   const missing = query.error?.status === 404
   useEffect(() => setGone(missing), [missing])
@@ -48,11 +52,28 @@ export default function StackDetail() {
       actions={actionsOf}
       notice={(stack) => <Notices stack={stack} />}
       facts={(stack) => [
-        { key: 'application', label: t('column.application'), value: <Link to={paths.container.application.detail(stack.deployment.id, stack.deployment.name)}>{stack.deployment.name}</Link> },
+        {
+          key: 'application',
+          label: t('column.application'),
+          value: <Link to={paths.container.application.detail(stack.deployment.id, stack.deployment.name)}>{stack.deployment.name}</Link>,
+        },
         { key: 'node', label: t('column.node'), value: <Link to={paths.container.node.detail(stack.edge.id)}>{stack.edge.name}</Link> },
         { key: 'services', label: t('column.servicesRunning'), value: `${stack.running_count} / ${stack.service_count}` },
-        { key: 'revision', label: t('column.running'), value: stack.deployed_revision === null ? format.nothing : t('revision.number', { revision: stack.deployed_revision }) },
-        { key: 'template', label: t('column.template'), value: stack.template === null ? t('application.ownFile') : <Link to={stackPaths.version(stack.template.id)}>{`${stack.template.name} ${stack.template.version}`}</Link> },
+        {
+          key: 'revision',
+          label: t('column.running'),
+          value: stack.deployed_revision === null ? format.nothing : t('revision.number', { revision: stack.deployed_revision }),
+        },
+        {
+          key: 'template',
+          label: t('column.template'),
+          value:
+            stack.template === null ? (
+              t('application.ownFile')
+            ) : (
+              <Link to={stackPaths.version(stack.template.id)}>{`${stack.template.name} ${stack.template.version}`}</Link>
+            ),
+        },
         { key: 'project', label: t('column.project'), value: <span className="zs-code">{stack.project}</span> },
         { key: 'creator', label: t('column.creator'), value: stack.created_by },
         { key: 'created', label: t('column.created'), value: format.dateTime(stack.created_at) },
@@ -83,7 +104,9 @@ function Notices({ stack }: { readonly stack: Stack }) {
           className="ns-notice"
           type={status === 'error' ? 'error' : 'warning'}
           showIcon
-          title={deployed_revision !== null && deployed_revision !== revision ? t('notice.notUpdated', { revision, running: deployed_revision }) : t('notice.failed')}
+          title={
+            deployed_revision !== null && deployed_revision !== revision ? t('notice.notUpdated', { revision, running: deployed_revision }) : t('notice.failed')
+          }
           description={
             <>
               <div className="as-reason">{error}</div>
@@ -103,7 +126,10 @@ function Working({ stack: { id, status } }: { readonly stack: Stack }) {
   const { t } = useTranslation('application')
   const { data } = useCall(stacks.operations, { params: { id }, query: { page_size: 1 } }, { silent: true, refreshMs: 1_000 })
   const now = data?.items[0]
-  const step = now?.status === 'running' && now.step !== null ? t('notice.step', { step: operationTexts(t).step(now.kind, now.step), done: now.steps_done + 1, total: now.steps_total }) : t('notice.queued')
+  const step =
+    now?.status === 'running' && now.step !== null
+      ? t('notice.step', { step: operationTexts(t).step(now.kind, now.step), done: now.steps_done + 1, total: now.steps_total })
+      : t('notice.queued')
   return <Alert className="ns-notice" type="info" showIcon title={t(`status.${status}`)} description={step} role="status" />
 }
 

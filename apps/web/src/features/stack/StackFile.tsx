@@ -35,7 +35,9 @@ export function StackFile({ stack }: { readonly stack: Stack }) {
             ]}
             onChange={(which) => setResolved(which === 'resolved')}
           />
-          <span className="ns-soft">{resolved ? t('compose.resolvedNote') : t('compose.writtenNote', { revision: data.revisions[0]?.revision ?? stack.revision })}</span>
+          <span className="ns-soft">
+            {resolved ? t('compose.resolvedNote') : t('compose.writtenNote', { revision: data.revisions[0]?.revision ?? stack.revision })}
+          </span>
         </div>
         <CodeEditor label={t('compose.label')} value={resolved ? data.resolved : data.compose} />
         <ValueChanges title={t('variable.title')} changes={changedValues({}, data.values)} />
@@ -56,7 +58,10 @@ function Beside({ stack }: { readonly stack: Stack }) {
   const behind = items.filter(({ revision, newest_revision }) => revision !== newest_revision)
   const refused = whyNot(t, 'update', stack)
   const bring = (): void =>
-    put.mutate({ body: { stack_id: stack.id, configs: items.map(({ path, config }) => ({ path, config_id: config.id })) } }, { onSuccess: () => notify('success', t('done.update', { name: stack.name })) })
+    put.mutate(
+      { body: { stack_id: stack.id, configs: items.map(({ path, config }) => ({ path, config_id: config.id })) } },
+      { onSuccess: () => notify('success', t('done.update', { name: stack.name })) },
+    )
   return (
     <section>
       <h2 className="ns-heading">{t('file.title')}</h2>
@@ -81,7 +86,9 @@ function Beside({ stack }: { readonly stack: Stack }) {
             <Link to={withQuery(paths.container.configuration.detail(), { id: config.id })} className="zs-text-link">
               {config.name}
             </Link>{' '}
-            <span className={revision === newest_revision ? 'ns-soft' : 'ns-bad'}>{revision === newest_revision ? t('file.current', { revision }) : t('file.old', { revision, newest: newest_revision })}</span>
+            <span className={revision === newest_revision ? 'ns-soft' : 'ns-bad'}>
+              {revision === newest_revision ? t('file.current', { revision }) : t('file.old', { revision, newest: newest_revision })}
+            </span>
           </li>
         ))}
       </ul>

@@ -13,7 +13,8 @@ import { RemoveRow } from '../container/RemoveRow.tsx'
 import { isTwice } from '../container/specForm.ts'
 import type { SourceValues } from './sourceForm.ts'
 
-const onceRule = (index: number): Rule =>
+const onceRule =
+  (index: number): Rule =>
   ({ getFieldValue }) => ({
     validator: async () => {
       // antd does not know the values of a form around it.

@@ -32,7 +32,13 @@ export default function StackUpdate({ stack }: { readonly stack: Stack }) {
   const version = useCall(templates.get, { params: { id: template ?? '' } }, { silent: true, enabled: template !== undefined })
   const newest = data?.revisions[0]
   if (newest === undefined || (template !== undefined && version.isPending)) {
-    return error === null ? <PagePlaceholder /> : <div className="zs-card"><ErrorPanel error={error} onRetry={() => void refetch()} /></div>
+    return error === null ? (
+      <PagePlaceholder />
+    ) : (
+      <div className="zs-card">
+        <ErrorPanel error={error} onRetry={() => void refetch()} />
+      </div>
+    )
   }
   const before = version.data === undefined ? { ...newest, template: null } : newest
   const running = data?.revisions.find(({ revision }) => revision === stack.deployed_revision) ?? newest
@@ -43,7 +49,17 @@ export default function StackUpdate({ stack }: { readonly stack: Stack }) {
  * @param newest what was asked for last: the form begins with it
  * @param running what it is compared with
  */
-function UpdateForm({ stack, newest, running, onReload }: { readonly stack: Stack; readonly newest: StackRevision; readonly running: StackRevision; readonly onReload: () => void }) {
+function UpdateForm({
+  stack,
+  newest,
+  running,
+  onReload,
+}: {
+  readonly stack: Stack
+  readonly newest: StackRevision
+  readonly running: StackRevision
+  readonly onReload: () => void
+}) {
   const { t } = useTranslation('application')
   const navigate = useNavigate()
   const [form] = Form.useForm<SourceValues>()
@@ -101,7 +117,17 @@ function UpdateForm({ stack, newest, running, onReload }: { readonly stack: Stac
 }
 
 /** What would be another. */
-function Summary({ running, compose, values, files }: { readonly running: StackRevision; readonly compose: string | null; readonly values: Record<string, string>; readonly files: SourceValues['configs'] | undefined }) {
+function Summary({
+  running,
+  compose,
+  values,
+  files,
+}: {
+  readonly running: StackRevision
+  readonly compose: string | null
+  readonly values: Record<string, string>
+  readonly files: SourceValues['configs'] | undefined
+}) {
   const { t } = useTranslation('application')
   const beside = (list: StackRevision['configs']): string => JSON.stringify(list.map(({ path, config_id }) => `${path} ${config_id}`).toSorted())
   const file = compose !== null && compose !== running.compose

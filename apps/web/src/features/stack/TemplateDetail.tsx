@@ -30,7 +30,11 @@ export function TemplateDetail({ query }: { readonly query: UseQueryResult<Templ
       actions={ofVersion}
       facts={(one) => [
         { key: 'version', label: t('column.version'), value: one.version },
-        { key: 'labels', label: t('column.labels'), value: one.labels.length === 0 ? format.nothing : one.labels.map((label) => <Tag key={label}>{label}</Tag>) },
+        {
+          key: 'labels',
+          label: t('column.labels'),
+          value: one.labels.length === 0 ? format.nothing : one.labels.map((label) => <Tag key={label}>{label}</Tag>),
+        },
         { key: 'creator', label: t('column.creator'), value: one.created_by },
         { key: 'created', label: t('column.created'), value: format.dateTime(one.created_at) },
         { key: 'updated', label: t('column.updated'), value: format.dateTime(one.updated_at) },
@@ -62,7 +66,9 @@ function VariableTable({ variables }: { readonly variables: readonly Variable[] 
           col.text('type', t('variable.type'), ({ type }) => t(`variable.types.${type}`), { width: 100 }),
           col.text('required', t('variable.required'), ({ required }) => t(required ? 'variable.yes' : 'variable.no'), { width: 80 }),
           // What a template begins with is no secret of a stack; what is called a password is hidden all the same.
-          col.code('default', t('variable.default'), ({ type, default: value }) => (type === 'password' && value !== null && value !== '' ? '••••••' : value), { width: 200 }),
+          col.code('default', t('variable.default'), ({ type, default: value }) => (type === 'password' && value !== null && value !== '' ? '••••••' : value), {
+            width: 200,
+          }),
           col.text('choices', t('variable.choices'), ({ choices }) => choices.join('、'), { width: 200 }),
         ])}
       />
@@ -87,12 +93,21 @@ function VersionTable({ current }: { readonly current: Template }) {
         loading={data === undefined}
         dataSource={[...(data?.items ?? [])]}
         columns={labelled<Template>([
-          col.name('version', t('column.version'), ({ version }) => version, { to: ({ id }) => stackPaths.version(id), note: ({ id }) => (id === current.id ? t('template.this') : '') }),
+          col.name('version', t('column.version'), ({ version }) => version, {
+            to: ({ id }) => stackPaths.version(id),
+            note: ({ id }) => (id === current.id ? t('template.this') : ''),
+          }),
           col.text('description', t('column.description'), ({ description }) => description, { width: 260 }),
           col.number('variables', t('column.variables'), ({ variables }) => variables.length, { width: 80 }),
           col.text('creator', t('column.creator'), ({ created_by }) => created_by, { width: 110 }),
           col.date('created', t('column.created'), ({ created_at }) => created_at),
-          { key: '@actions', title: t('column.actions'), className: 'zs-cell-actions', width: 150, render: (_, row) => <ActionMenu actions={row.id === current.id ? [] : ofVersion(row)} /> },
+          {
+            key: '@actions',
+            title: t('column.actions'),
+            className: 'zs-cell-actions',
+            width: 150,
+            render: (_, row) => <ActionMenu actions={row.id === current.id ? [] : ofVersion(row)} />,
+          },
         ])}
       />
     </section>

@@ -46,12 +46,21 @@ export default function TemplateForm({ known, as }: { readonly known: Template |
   const create = useChange(templates.create, { invalidates: touchedByTemplate, silent: true })
   const update = useChange(templates.update, { invalidates: touchedByTemplate, silent: true })
   const edited = as === 'edit' ? known : null
-  usePageTitle(edited !== null ? t('template.editTitle', { name: edited.name, version: edited.version }) : known !== null ? t('template.versionTitle', { name: known.name }) : t('template.createTitle'))
+  usePageTitle(
+    edited !== null
+      ? t('template.editTitle', { name: edited.name, version: edited.version })
+      : known !== null
+        ? t('template.versionTitle', { name: known.name })
+        : t('template.createTitle'),
+  )
 
   const submit = async ({ name, version, description, labels, compose: text, variables }: TemplateValues): Promise<void> => {
     const content = { description, labels, compose: text, variables: variables.map(variableOf) }
     try {
-      const saved = edited === null ? await create.mutateAsync({ body: { name: known?.name ?? name, version, ...content } }) : await update.mutateAsync({ params: { id: edited.id }, body: content })
+      const saved =
+        edited === null
+          ? await create.mutateAsync({ body: { name: known?.name ?? name, version, ...content } })
+          : await update.mutateAsync({ params: { id: edited.id }, body: content })
       notify('success', t('template.saved', { name: saved.name, version: saved.version }))
       void navigate(stackPaths.version(saved.id))
     } catch (thrown) {

@@ -29,7 +29,11 @@ export default function TemplateList() {
         rows={({ items }) => items}
         rowKey="id"
         columns={[
-          col.name<Template>('name', t('column.name'), ({ name }) => name, { sort: true, to: ({ id }) => stackPaths.version(id), note: ({ description }) => description }),
+          col.name<Template>('name', t('column.name'), ({ name }) => name, {
+            sort: true,
+            to: ({ id }) => stackPaths.version(id),
+            note: ({ description }) => description,
+          }),
           col.text<Template>('version', t('column.version'), ({ version }) => version, { width: 110 }),
           col.number<Template>('versions', t('column.versions'), ({ version_count }) => version_count, { width: 90 }),
           col.tags<Template>('labels', t('column.labels'), (one) => one.labels, { width: 200 }),
@@ -39,7 +43,14 @@ export default function TemplateList() {
           col.date<Template>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true, off: true }),
           col.code<Template>('id', t('column.id'), ({ id }) => id, { off: true }),
         ]}
-        filters={[filter.select('labels', t('column.labels'), labels.map((value) => ({ value, label: value }))), filter.keyword(t('filter.template'))]}
+        filters={[
+          filter.select(
+            'labels',
+            t('column.labels'),
+            labels.map((value) => ({ value, label: value })),
+          ),
+          filter.keyword(t('filter.template')),
+        ]}
         rowActions={ofTemplate}
         toolbar={create}
         empty={

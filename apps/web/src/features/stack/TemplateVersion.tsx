@@ -29,13 +29,27 @@ function OneVersion({ id, as }: { readonly id: string; readonly as: 'read' | 'ed
   if (error?.status === 404 || error?.status === 400) {
     return (
       <div className="zs-card">
-        <EmptyState title={t('template.gone')} action={<Link to={paths.container.template.list()} className="zs-button zs-button-plain">{t('template.back')}</Link>}>
+        <EmptyState
+          title={t('template.gone')}
+          action={
+            <Link to={paths.container.template.list()} className="zs-button zs-button-plain">
+              {t('template.back')}
+            </Link>
+          }
+        >
           {t('template.goneNote')}
         </EmptyState>
       </div>
     )
   }
-  if (data === undefined) return error === null ? <PagePlaceholder /> : <div className="zs-card"><ErrorPanel error={error} onRetry={() => void refetch()} /></div>
+  if (data === undefined)
+    return error === null ? (
+      <PagePlaceholder />
+    ) : (
+      <div className="zs-card">
+        <ErrorPanel error={error} onRetry={() => void refetch()} />
+      </div>
+    )
   return as === 'read' ? <TemplateDetail query={query} /> : <Form known={data} as={as} />
 }
 

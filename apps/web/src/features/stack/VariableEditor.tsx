@@ -43,7 +43,11 @@ export function VariableEditor({ names }: { readonly names: readonly string[] })
           {rows.map(({ key, name }) => (
             <fieldset key={key} className="as-variable">
               <legend className="zs-hidden">{t('variable.row', { number: name + 1 })}</legend>
-              <Row index={name} row={typed[name]} unused={typed[name]?.name !== undefined && typed[name].name !== '' && names.length > 0 && !names.includes(typed[name].name)} />
+              <Row
+                index={name}
+                row={typed[name]}
+                unused={typed[name]?.name !== undefined && typed[name].name !== '' && names.length > 0 && !names.includes(typed[name].name)}
+              />
               <RemoveRow index={name} onRemove={() => remove(name)} />
             </fieldset>
           ))}
@@ -64,7 +68,8 @@ export function VariableEditor({ names }: { readonly names: readonly string[] })
   )
 }
 
-const onceRule = (index: number): Rule =>
+const onceRule =
+  (index: number): Rule =>
   ({ getFieldValue }) => ({
     validator: async () => {
       const rows = getFieldValue(list) as VariableValues[] | undefined
@@ -83,7 +88,12 @@ function Row({ index, row, unused }: { readonly index: number; readonly row: Var
   const label = (text: string): string => `${text} ${index + 1}`
   return (
     <div className="as-variable-fields">
-      <Form.Item name={[index, 'name']} rules={[...rulesOf(variable.shape.name), onceRule(index)]} dependencies={[list]} {...(unused && { extra: t('variable.unused') })}>
+      <Form.Item
+        name={[index, 'name']}
+        rules={[...rulesOf(variable.shape.name), onceRule(index)]}
+        dependencies={[list]}
+        {...(unused && { extra: t('variable.unused') })}
+      >
         <Input maxLength={64} className="zs-code" placeholder={t('variable.name')} aria-label={label(t('variable.name'))} />
       </Form.Item>
       <Form.Item name={[index, 'label']} rules={rulesOf(variable.shape.label)}>
@@ -92,9 +102,24 @@ function Row({ index, row, unused }: { readonly index: number; readonly row: Var
       <Form.Item name={[index, 'type']}>
         <Select aria-label={label(t('variable.type'))} options={types.map((value) => ({ value, label: t(`variable.types.${value}`) }))} />
       </Form.Item>
-      <Form.Item name={[index, 'default']} rules={[fits]} dependencies={[[list, index, 'type'], [list, index, 'choices']]}>
+      <Form.Item
+        name={[index, 'default']}
+        rules={[fits]}
+        dependencies={[
+          [list, index, 'type'],
+          [list, index, 'choices'],
+        ]}
+      >
         {type === 'boolean' ? (
-          <Select allowClear placeholder={t('variable.default')} aria-label={label(t('variable.default'))} options={[{ value: 'true', label: t('variable.yes') }, { value: 'false', label: t('variable.no') }]} />
+          <Select
+            allowClear
+            placeholder={t('variable.default')}
+            aria-label={label(t('variable.default'))}
+            options={[
+              { value: 'true', label: t('variable.yes') },
+              { value: 'false', label: t('variable.no') },
+            ]}
+          />
         ) : type === 'password' ? (
           <Input.Password maxLength={4_096} autoComplete="new-password" placeholder={t('variable.default')} aria-label={label(t('variable.default'))} />
         ) : (
@@ -105,7 +130,11 @@ function Row({ index, row, unused }: { readonly index: number; readonly row: Var
         <Checkbox>{t('variable.required')}</Checkbox>
       </Form.Item>
       {type === 'choice' && (
-        <Form.Item name={[index, 'choices']} className="as-variable-choices" rules={[{ required: true, type: 'array', min: 1, message: t('variable.noChoices') }]}>
+        <Form.Item
+          name={[index, 'choices']}
+          className="as-variable-choices"
+          rules={[{ required: true, type: 'array', min: 1, message: t('variable.noChoices') }]}
+        >
           <Select mode="tags" maxCount={50} tokenSeparators={[',', '，']} placeholder={t('variable.choices')} aria-label={label(t('variable.choices'))} />
         </Form.Item>
       )}

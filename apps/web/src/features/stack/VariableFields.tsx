@@ -14,7 +14,8 @@ export function VariableFields({ variables }: { readonly variables: readonly Var
         if (variable.required) throw new Error(fieldTexts.contentRequired)
         return
       }
-      if (!fitsVariable(variable, value)) throw new Error(t(variable.type === 'port' ? 'variable.noPort' : variable.type === 'number' ? 'variable.noNumber' : 'variable.noChoice'))
+      if (!fitsVariable(variable, value))
+        throw new Error(t(variable.type === 'port' ? 'variable.noPort' : variable.type === 'number' ? 'variable.noNumber' : 'variable.noChoice'))
     },
   })
   return variables.map((variable) => (
@@ -39,7 +40,16 @@ function controlOf({ type, choices, required }: Variable, words: { readonly yes:
     case 'port':
       return <Input maxLength={32} inputMode="numeric" className="as-short" />
     case 'boolean':
-      return <Select allowClear={!required} className="as-short" options={[{ value: 'true', label: words.yes }, { value: 'false', label: words.no }]} />
+      return (
+        <Select
+          allowClear={!required}
+          className="as-short"
+          options={[
+            { value: 'true', label: words.yes },
+            { value: 'false', label: words.no },
+          ]}
+        />
+      )
     case 'choice':
       return <Select allowClear={!required} showSearch optionFilterProp="label" options={choices.map((value) => ({ value, label: value }))} />
     case 'text':

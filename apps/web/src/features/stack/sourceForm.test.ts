@@ -5,7 +5,15 @@ import { blankSource, changedValues, changeOf, sourceFrom, sourceOf, undescribed
 const id = '0193f0a0-0000-7000-8000-000000000001'
 const compose = 'services: {}\n'
 const variables = undescribed(['TAG', 'DB_PASSWORD'])
-const before: StackRevision = { revision: 3, compose, values: { TAG: '1', DB_PASSWORD: 'x' }, configs: [], template: { id, name: 't', version: '1.0' }, created_by: 'a', created_at: '2026-01-01T00:00:00Z' }
+const before: StackRevision = {
+  revision: 3,
+  compose,
+  values: { TAG: '1', DB_PASSWORD: 'x' },
+  configs: [],
+  template: { id, name: 't', version: '1.0' },
+  created_by: 'a',
+  created_at: '2026-01-01T00:00:00Z',
+}
 
 describe('where an application comes from', () => {
   it('is a version of a template, or a file', () => {
@@ -22,7 +30,13 @@ describe('where an application comes from', () => {
   })
 
   it('hides what sounds secret', () => {
-    expect(undescribed(['DB_PASSWORD', 'API_KEY', 'ACCESS_TOKEN', 'TAG', 'PATH_PREFIX']).map(({ type }) => type)).toEqual(['password', 'password', 'password', 'text', 'text'])
+    expect(undescribed(['DB_PASSWORD', 'API_KEY', 'ACCESS_TOKEN', 'TAG', 'PATH_PREFIX']).map(({ type }) => type)).toEqual([
+      'password',
+      'password',
+      'password',
+      'text',
+      'text',
+    ])
   })
 })
 

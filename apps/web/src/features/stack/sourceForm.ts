@@ -19,13 +19,19 @@ export const undescribed = (names: readonly string[]): Variable[] =>
   names.map((name) => ({ name, label: '', type: looksSecret(name) ? 'password' : 'text', required: false, default: null, choices: [] }))
 
 /** What its values begin with. */
-export const defaultsOf = (variables: readonly Variable[]): Record<string, string> => Object.fromEntries(variables.flatMap(({ name, default: value }) => (value === null ? [] : [[name, value]])))
+export const defaultsOf = (variables: readonly Variable[]): Record<string, string> =>
+  Object.fromEntries(variables.flatMap(({ name, default: value }) => (value === null ? [] : [[name, value]])))
 
 /** Rows that are typed to their end. */
-export const wholeFiles = (rows: SourceValues['configs']): StackFile[] => rows.flatMap((row) => (row?.config_id === undefined || (row.path ?? '') === '' ? [] : [{ config_id: row.config_id, path: row.path }]))
+export const wholeFiles = (rows: SourceValues['configs']): StackFile[] =>
+  rows.flatMap((row) => (row?.config_id === undefined || (row.path ?? '') === '' ? [] : [{ config_id: row.config_id, path: row.path }]))
 
 /** Values of these variables; what is empty is left to the file, except where it had a value before and is to have none. */
-export function valuesFor(variables: readonly Pick<Variable, 'name'>[], values: SourceValues['values'], before: Readonly<Record<string, string>> = {}): Record<string, string> {
+export function valuesFor(
+  variables: readonly Pick<Variable, 'name'>[],
+  values: SourceValues['values'],
+  before: Readonly<Record<string, string>> = {},
+): Record<string, string> {
   const entries = variables.map(({ name }) => [name, values[name] ?? ''] as const)
   return Object.fromEntries(entries.filter(([name, value]) => value !== '' || (before[name] ?? '') !== ''))
 }
@@ -46,7 +52,12 @@ export function changeOf({ source, template_id, compose, values, configs }: Sour
 }
 
 /** A revision as its form shows it. */
-export const sourceFrom = ({ compose, values, configs, template }: Pick<StackRevision, 'compose' | 'values' | 'configs'> & Pick<Stack, 'template'>): SourceValues => ({
+export const sourceFrom = ({
+  compose,
+  values,
+  configs,
+  template,
+}: Pick<StackRevision, 'compose' | 'values' | 'configs'> & Pick<Stack, 'template'>): SourceValues => ({
   source: template === null ? 'compose' : 'template',
   ...(template !== null && { template_id: template.id }),
   compose,

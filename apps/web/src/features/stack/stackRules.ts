@@ -1,4 +1,15 @@
-import { nodeStacks, services, stackCan, stackConfigs, stackDeployments, stacks, stackTransitional, templates, type Stack, type StackStatus } from '@zhisuan/contract/aos/stack'
+import {
+  nodeStacks,
+  services,
+  stackCan,
+  stackConfigs,
+  stackDeployments,
+  stacks,
+  stackTransitional,
+  templates,
+  type Stack,
+  type StackStatus,
+} from '@zhisuan/contract/aos/stack'
 import { configs, containers } from '@zhisuan/contract/cis/container'
 import type { Call } from '@zhisuan/contract/define'
 import type { TFunction } from 'i18next'
@@ -61,7 +72,10 @@ export const whyNotScaled = (t: TFunction<'application'>, stack: Judged & Pick<S
 export const looksSecret = (name: string): boolean => /pass|pwd|secret|token|credential|private|api_?key/i.test(name)
 
 /** What people call the operations of a stack, and their steps. */
-export function operationTexts(t: TFunction<'application'>): { readonly what: (kind: string) => string; readonly step: (kind: string, step: string) => string } {
+export function operationTexts(t: TFunction<'application'>): {
+  readonly what: (kind: string) => string
+  readonly step: (kind: string, step: string) => string
+} {
   return {
     what: (kind) => {
       const verb = kinds.find((one) => kind === `aos.stack.${one}`)

@@ -14,7 +14,14 @@ describe('the next version', () => {
 describe('a variable', () => {
   it('is typed and told', () => {
     expect(blankVariable('DB_PASSWORD')).toMatchObject({ name: 'DB_PASSWORD', type: 'password', required: true })
-    expect(variableOf({ ...blankVariable('TAG'), choices: ['a'], default: '' })).toEqual({ name: 'TAG', label: '', type: 'text', required: true, default: null, choices: [] })
+    expect(variableOf({ ...blankVariable('TAG'), choices: ['a'], default: '' })).toEqual({
+      name: 'TAG',
+      label: '',
+      type: 'text',
+      required: true,
+      default: null,
+      choices: [],
+    })
     const choice = { name: 'TAG', label: '', type: 'choice' as const, required: true, default: 'a', choices: ['a', 'b'] }
     expect(variablesOf([choice]).map(variableOf)).toEqual([choice])
   })

@@ -12,12 +12,24 @@ export interface VariableValues {
 }
 
 /** One that begins with its name. */
-export const blankVariable = (name = ''): VariableValues => ({ name, label: '', type: looksSecret(name) ? 'password' : 'text', required: true, default: '', choices: [] })
+export const blankVariable = (name = ''): VariableValues => ({
+  name,
+  label: '',
+  type: looksSecret(name) ? 'password' : 'text',
+  required: true,
+  default: '',
+  choices: [],
+})
 
-export const variablesOf = (variables: readonly Variable[]): VariableValues[] => variables.map((one) => ({ ...one, default: one.default ?? '', choices: [...one.choices] }))
+export const variablesOf = (variables: readonly Variable[]): VariableValues[] =>
+  variables.map((one) => ({ ...one, default: one.default ?? '', choices: [...one.choices] }))
 
 /** An empty default is none, and only a choice has choices. */
-export const variableOf = ({ choices, default: fallback, ...rest }: VariableValues): Variable => ({ ...rest, default: (fallback ?? '') === '' ? null : fallback, choices: rest.type === 'choice' ? choices : [] })
+export const variableOf = ({ choices, default: fallback, ...rest }: VariableValues): Variable => ({
+  ...rest,
+  default: (fallback ?? '') === '' ? null : fallback,
+  choices: rest.type === 'choice' ? choices : [],
+})
 
 /** The version after one: the last number counts on, `1.9` is followed by `1.10`. What stands behind a hyphen goes. */
 export function nextVersion(version: string): string {

@@ -30,7 +30,12 @@ export function useStackActions(): (stack: Stack) => readonly Action[] {
       doneText: t('done.start', on),
       run: () => act.mutateAsync({ params: { id }, body: { action: 'start' } }),
     }
-    const rollback: Action = { key: 'rollback', label: t('action.rollback'), disabledReason: whyNot(t, 'rollback', stack) ?? (stack.revision_count < 2 ? t('revision.only') : null), href: stackPaths.stack(id, name, 'revisions') }
+    const rollback: Action = {
+      key: 'rollback',
+      label: t('action.rollback'),
+      disabledReason: whyNot(t, 'rollback', stack) ?? (stack.revision_count < 2 ? t('revision.only') : null),
+      href: stackPaths.stack(id, name, 'revisions'),
+    }
     return [
       // What is wanted of it most stands first.
       ...(stack.status === 'stopped' ? [start, update, rollback, stop] : [update, stop, rollback, start]),

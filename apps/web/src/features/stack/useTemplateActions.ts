@@ -6,7 +6,10 @@ import { stackPaths } from './stackPaths.ts'
 import { touchedByTemplate } from './stackRules.ts'
 
 /** What can be done to a template, and to one version of it. */
-export function useTemplateActions(onDeleted?: (which: 'version' | 'all') => void): { readonly ofTemplate: (newest: Template) => readonly Action[]; readonly ofVersion: (version: Template) => readonly Action[] } {
+export function useTemplateActions(onDeleted?: (which: 'version' | 'all') => void): {
+  readonly ofTemplate: (newest: Template) => readonly Action[]
+  readonly ofVersion: (version: Template) => readonly Action[]
+} {
   const { t } = useTranslation('application')
   const remove = useChange(templates.delete, { invalidates: touchedByTemplate })
   const deploy = ({ id }: Template): Action => ({ key: 'deploy', label: t('template.deploy'), href: stackPaths.deploy(id) })
@@ -35,7 +38,13 @@ export function useTemplateActions(onDeleted?: (which: 'version' | 'all') => voi
     },
   })
   return {
-    ofTemplate: (newest) => [deploy(newest), { key: 'versions', label: t('template.versions'), href: stackPaths.version(newest.id) }, another(newest), edit(newest), deleteAll(newest)],
+    ofTemplate: (newest) => [
+      deploy(newest),
+      { key: 'versions', label: t('template.versions'), href: stackPaths.version(newest.id) },
+      another(newest),
+      edit(newest),
+      deleteAll(newest),
+    ],
     ofVersion: (version) => [deploy(version), edit(version), another(version), deleteOne(version), ...(version.version_count > 1 ? [deleteAll(version)] : [])],
   }
 }

@@ -73,7 +73,11 @@ export default {
     notices: '通知',
     noticesNone: '还没有发送过通知',
   },
-  resource: { name: '资源', kind: { vm: '云主机', computeInstance: 'OpenStack 云主机', container: '容器', stack: '应用' }, state: { stopping: '停止中', stopped: '已停止', starting: '启动中', started: '已恢复', left: '不再处理' } },
+  resource: {
+    name: '资源',
+    kind: { vm: '云主机', computeInstance: 'OpenStack 云主机', container: '容器', stack: '应用' },
+    state: { stopping: '停止中', stopped: '已停止', starting: '启动中', started: '已恢复', left: '不再处理' },
+  },
   notice: { text: '内容', at: '时间', to: '发送到', status: { waiting: '待发送', sent: '已发送', failed: '未送达' } },
   contacts: {
     edit: '通知联系人',

@@ -54,7 +54,18 @@ export default {
     noContainers: '这个部署还没有容器',
     unnamed: '部署的容器',
   },
-  action: { start: '启动', stop: '停止', restart: '重启', kill: '强制终止', rename: '重命名', update: '修改配置', terminal: '终端', logs: '日志', delete: '删除', copy: '按此配置新建' },
+  action: {
+    start: '启动',
+    stop: '停止',
+    restart: '重启',
+    kill: '强制终止',
+    rename: '重命名',
+    update: '修改配置',
+    terminal: '终端',
+    logs: '日志',
+    delete: '删除',
+    copy: '按此配置新建',
+  },
   done: {
     start: '“{{name}}”正在启动',
     stop: '“{{name}}”正在停止',
@@ -76,7 +87,11 @@ export default {
   },
   rename: { title: '重命名“{{name}}”', ok: '保存', note: '节点上的容器名称一起改变。' },
   kill: { title: '强制终止“{{name}}”', ok: '发送', signal: '信号', note: '程序不一定来得及保存数据。重启策略为“总是重启”时，容器会再次启动。' },
-  update: { title: '修改“{{name}}”的配置', ok: '重建容器', note: '容器会按新配置在同一节点上重建，期间服务中断；未保存到数据卷的数据会丢失。新容器无法启动时会恢复原来的容器。' },
+  update: {
+    title: '修改“{{name}}”的配置',
+    ok: '重建容器',
+    note: '容器会按新配置在同一节点上重建，期间服务中断；未保存到数据卷的数据会丢失。新容器无法启动时会恢复原来的容器。',
+  },
   add: {
     submit: '开始部署',
     done: '正在部署“{{name}}”',

@@ -47,7 +47,8 @@ export default {
   evacuate: '疏散',
   evacuated: '“{{name}}”开始疏散',
   evacuateTitle: '疏散“{{name}}”？',
-  evacuateBody: '节点上的 {{count}} 台云主机会迁移到其他节点：运行中的会先关机，迁移后再启动，期间服务中断。使用 GPU 等本机设备的云主机不能迁移，会被关机并留在原处。疏散后节点不再接收新的云主机，直到恢复。',
+  evacuateBody:
+    '节点上的 {{count}} 台云主机会迁移到其他节点：运行中的会先关机，迁移后再启动，期间服务中断。使用 GPU 等本机设备的云主机不能迁移，会被关机并留在原处。疏散后节点不再接收新的云主机，直到恢复。',
   restore: '恢复',
   restored: '“{{name}}”开始恢复',
   restoreTitle: '恢复“{{name}}”？',
@@ -83,5 +84,17 @@ export default {
     none: '没有可以直通的 GPU',
   },
   disk: { id: '设备', model: '型号', kind: '类型', size: '容量', removable: '可移除', yes: '是', no: '否', none: '没有磁盘信息' },
-  nic: { id: '接口', mac: 'MAC 地址', product: '型号', driver: '驱动', link: '链路', up: '已连接', down: '未连接', speed: '速率', mbps: '{{speed}} Mb/s', gbps: '{{speed}} Gb/s', none: '没有网卡信息' },
+  nic: {
+    id: '接口',
+    mac: 'MAC 地址',
+    product: '型号',
+    driver: '驱动',
+    link: '链路',
+    up: '已连接',
+    down: '未连接',
+    speed: '速率',
+    mbps: '{{speed}} Mb/s',
+    gbps: '{{speed}} Gb/s',
+    none: '没有网卡信息',
+  },
 } as const

@@ -99,7 +99,12 @@ export default {
     guards: '{{vms}} 台实例，{{vpcs}} 个网络',
     status: { active: '已生效', applying: '下发中', error: '下发失败' },
     template: { ssh: 'SSH（22端口）', web: '网站（80、443端口和ping）', all: '全部放通', none: '不放通' },
-    templateNote: { ssh: '允许任何地址通过SSH登录', web: '允许任何地址访问网站，以及ping', all: '允许任何地址的所有流量，仅用于测试', none: '先不添加规则，外部流量一律不能进入' },
+    templateNote: {
+      ssh: '允许任何地址通过SSH登录',
+      web: '允许任何地址访问网站，以及ping',
+      all: '允许任何地址的所有流量，仅用于测试',
+      none: '先不添加规则，外部流量一律不能进入',
+    },
     gone: '安全组不存在或已被删除',
     back: '返回安全组列表',
     tab: { rules: '规则', guards: '保护的对象' },

@@ -29,7 +29,16 @@ export default {
   operation: {
     kind: { create: '创建', attach: '挂载', detach: '卸载', grow: '扩容', restore: '恢复到快照', delete: '删除', other: '其他操作' },
     part: { snapshot: '创建快照', snapshotDelete: '删除快照', backup: '创建备份', backupDelete: '删除备份' },
-    step: { create: '创建云硬盘', attach: '挂载', detach: '卸载', grow: '扩容', restore: '恢复内容', observe: '核对结果', delete: '删除云硬盘', other: '处理中' },
+    step: {
+      create: '创建云硬盘',
+      attach: '挂载',
+      detach: '卸载',
+      grow: '扩容',
+      restore: '恢复内容',
+      observe: '核对结果',
+      delete: '删除云硬盘',
+      other: '处理中',
+    },
   },
   content: { filesystem: '文件系统', block: '块设备' },
   contentNote: {
@@ -140,7 +149,10 @@ export default {
     now: '当前 {{from}}，只能扩大，不能缩小',
     change: '{{from}} → {{to}}，增加 {{more}}',
     larger: '必须大于当前的 {{from}}',
-    note: { filesystem: '文件系统会一同扩大，数据不受影响，扩容后不能再缩小。', block: '数据不受影响，扩容后不能再缩小。扩容后请在虚拟机中扩展分区和文件系统。' },
+    note: {
+      filesystem: '文件系统会一同扩大，数据不受影响，扩容后不能再缩小。',
+      block: '数据不受影响，扩容后不能再缩小。扩容后请在虚拟机中扩展分区和文件系统。',
+    },
   },
   keep: {
     title: { snapshot: '为“{{name}}”创建快照', backup: '备份“{{name}}”' },

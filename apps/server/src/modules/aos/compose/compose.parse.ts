@@ -37,7 +37,8 @@ export function parseCompose(text: string): ParsedCompose {
   let root: unknown = null
   try {
     const parsed = parseDocument(text, { lineCounter: lines, merge: true, prettyErrors: false, uniqueKeys: true })
-    for (const { code, message, pos } of parsed.errors) say(pos[0], code === 'MULTIPLE_DOCS' ? composeTexts.oneDocument : fillText(composeTexts.syntax, { reason: message.split('\n')[0] ?? '' }))
+    for (const { code, message, pos } of parsed.errors)
+      say(pos[0], code === 'MULTIPLE_DOCS' ? composeTexts.oneDocument : fillText(composeTexts.syntax, { reason: message.split('\n')[0] ?? '' }))
     if (parsed.errors.length === 0) {
       root = parsed.toJS({ maxAliasCount: aliasesMax })
       document = parsed
@@ -47,7 +48,8 @@ export function parseCompose(text: string): ParsedCompose {
     // Aliases of aliases, or brackets without end.
     say(0, composeTexts.tooDeep)
   }
-  const report: Report = (path, key, values = {}, severity = 'error') => say(document === null ? 0 : offsetOf(document, path), fillText(composeTexts[key], values), severity)
+  const report: Report = (path, key, values = {}, severity = 'error') =>
+    say(document === null ? 0 : offsetOf(document, path), fillText(composeTexts[key], values), severity)
   return { root: isMapping(root) ? root : null, problems, report }
 }
 

@@ -23,10 +23,16 @@ const restarts = /^(no|always|unless-stopped|on-failure(:\d{1,5})?)$/
 const rootKeys = new Set(['version', 'name', 'services', 'volumes', 'networks'])
 /** What only changes the container itself. Whatever is not here is not passed on to a node. */
 const serviceKeys = new Set(
-  'cap_drop command container_name cpu_count cpu_percent cpu_period cpu_quota cpu_shares cpus cpuset depends_on deploy dns dns_opt dns_search domainname entrypoint env_file environment expose extra_hosts group_add healthcheck hostname image init labels links logging mac_address mem_limit mem_reservation mem_swappiness memswap_limit network_mode networks pids_limit platform ports pull_policy read_only restart runtime scale security_opt shm_size stdin_open stop_grace_period stop_signal tmpfs tty ulimits user volumes working_dir'.split(' '),
+  'cap_drop command container_name cpu_count cpu_percent cpu_period cpu_quota cpu_shares cpus cpuset depends_on deploy dns dns_opt dns_search domainname entrypoint env_file environment expose extra_hosts group_add healthcheck hostname image init labels links logging mac_address mem_limit mem_reservation mem_swappiness memswap_limit network_mode networks pids_limit platform ports pull_policy read_only restart runtime scale security_opt shm_size stdin_open stop_grace_period stop_signal tmpfs tty ulimits user volumes working_dir'.split(
+    ' ',
+  ),
 )
 /** What reaches beyond the container: into the node, its devices or what others run there. */
-const platformKeys = new Set('annotations blkio_config cap_add cgroup cgroup_parent cpu_rt_period cpu_rt_runtime device_cgroup_rules devices external_links ipc oom_kill_disable oom_score_adj pid privileged sysctls userns_mode uts volumes_from'.split(' '))
+const platformKeys = new Set(
+  'annotations blkio_config cap_add cgroup cgroup_parent cpu_rt_period cpu_rt_runtime device_cgroup_rules devices external_links ipc oom_kill_disable oom_score_adj pid privileged sysctls userns_mode uts volumes_from'.split(
+    ' ',
+  ),
+)
 const deployKeys = new Set('mode replicas resources restart_policy labels placement update_config rollback_config endpoint_mode'.split(' '))
 const healthKeys = new Set('test interval timeout retries start_period start_interval disable'.split(' '))
 const volumeKeys = new Set('driver labels'.split(' '))
@@ -61,7 +67,10 @@ export function judge(root: Mapping, parts: RuleParts): void {
   if ('version' in root) report(['version'], 'versionUnused', {}, 'warning')
   const volumes = mappingAt(root['volumes'], ['volumes']) ?? {}
   const networks = mappingAt(root['networks'], ['networks']) ?? {}
-  for (const [kind, all, known, driver] of [['volumes', volumes, volumeKeys, /^local$/], ['networks', networks, networkKeys, /^bridge$/]] as const) {
+  for (const [kind, all, known, driver] of [
+    ['volumes', volumes, volumeKeys, /^local$/],
+    ['networks', networks, networkKeys, /^bridge$/],
+  ] as const) {
     for (const [name, value] of Object.entries(all)) {
       if (!key.test(name)) report([kind, name], 'unknownKey', { key: name })
       const one = mappingAt(value, [kind, name])
@@ -85,7 +94,8 @@ export function judge(root: Mapping, parts: RuleParts): void {
     if (image === undefined || image === null) report(path, 'needsImage', { service: serviceName })
     else if (!open(image) && !imageName.safeParse(image).success) report([...path, 'image'], 'image', { value: String(image) })
     if (restart !== undefined && !open(restart) && !restarts.test(String(restart))) report([...path, 'restart'], 'restart', { value: String(restart) })
-    for (const name of ['ports', 'volumes', 'expose', 'cap_drop', 'security_opt', 'group_add'] as const) if (service[name] !== undefined && service[name] !== null && !Array.isArray(service[name])) report([...path, name], 'list', { key: name })
+    for (const name of ['ports', 'volumes', 'expose', 'cap_drop', 'security_opt', 'group_add'] as const)
+      if (service[name] !== undefined && service[name] !== null && !Array.isArray(service[name])) report([...path, name], 'list', { key: name })
 
     const deploy = mappingAt(service['deploy'], [...path, 'deploy'])
     if (deploy !== null) onlyKeys(deploy, [...path, 'deploy'], deployKeys)
@@ -129,10 +139,14 @@ export function judge(root: Mapping, parts: RuleParts): void {
       } else if (mount.type === 'volume' && mount.source !== null && !Object.hasOwn(volumes, mount.source)) report(at, 'volumeUnknown', { value: mount.source })
     }
     // What an agent can read of its node is not for a service to have.
-    for (const value of listed(service['env_file'])) if (!open(value) && (typeof value !== 'string' || !files.has(besides(value)))) report([...path, 'env_file'], 'fileForbidden', { value: isMapping(value) ? String(value['path'] ?? '') : String(value) })
+    for (const value of listed(service['env_file']))
+      if (!open(value) && (typeof value !== 'string' || !files.has(besides(value))))
+        report([...path, 'env_file'], 'fileForbidden', { value: isMapping(value) ? String(value['path'] ?? '') : String(value) })
 
-    for (const value of namesIn(service['networks'])) if (value !== 'default' && !open(value) && !Object.hasOwn(networks, value)) report([...path, 'networks'], 'networkUnknown', { value })
-    for (const value of namesIn(service['depends_on'])) if (!open(value) && !Object.hasOwn(services, value)) report([...path, 'depends_on'], 'dependsUnknown', { value })
+    for (const value of namesIn(service['networks']))
+      if (value !== 'default' && !open(value) && !Object.hasOwn(networks, value)) report([...path, 'networks'], 'networkUnknown', { value })
+    for (const value of namesIn(service['depends_on']))
+      if (!open(value) && !Object.hasOwn(services, value)) report([...path, 'depends_on'], 'dependsUnknown', { value })
   }
   for (const [name, value] of Object.entries(services)) {
     if (!key.test(name)) report(['services', name], 'serviceName', { key: name })

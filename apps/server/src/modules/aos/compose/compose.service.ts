@@ -38,7 +38,9 @@ function rangeOf(text: string): number[] | null {
 export function portsOf(value: unknown): PublishedPort[] | null {
   if (isMapping(value)) {
     const { target, published, protocol = 'tcp' } = value
-    return protocol === 'tcp' || protocol === 'udp' ? pair(String(target ?? ''), published === undefined || published === null || published === '' ? undefined : String(published), protocol) : null
+    return protocol === 'tcp' || protocol === 'udp'
+      ? pair(String(target ?? ''), published === undefined || published === null || published === '' ? undefined : String(published), protocol)
+      : null
   }
   if (typeof value !== 'string' && typeof value !== 'number') return null
   const found = shortPort.exec(String(value))
@@ -51,7 +53,8 @@ function pair(target: string, published: string | undefined, protocol: string): 
   const outside = published === undefined ? undefined : rangeOf(published)
   if (inside === null || outside === null) return null
   // One port inside may have any of a range outside: which, Docker says.
-  if (outside !== undefined && outside.length !== inside.length) return inside.length === 1 ? inside.map((container_port) => ({ container_port, host_port: null, protocol })) : null
+  if (outside !== undefined && outside.length !== inside.length)
+    return inside.length === 1 ? inside.map((container_port) => ({ container_port, host_port: null, protocol })) : null
   return inside.map((container_port, index) => ({ container_port, host_port: outside?.[index] ?? null, protocol }))
 }
 
@@ -67,7 +70,13 @@ export function mountOf(value: unknown): ComposeMount | null {
     if (parts.length > 3 || !third.split(',').every((mode) => mode === '' || modes.has(mode))) return null
     if (second === undefined) return isTarget(first) ? { type: 'volume', source: null, target: first, readOnly: false, plain: true } : null
     if (first === '' || !isTarget(second)) return null
-    return { type: isPath(first) ? 'bind' : 'volume', source: first, target: second, readOnly: third.split(',').includes('ro'), plain: /^(ro|rw)?$/.test(third) }
+    return {
+      type: isPath(first) ? 'bind' : 'volume',
+      source: first,
+      target: second,
+      readOnly: third.split(',').includes('ro'),
+      plain: /^(ro|rw)?$/.test(third),
+    }
   }
   if (!isMapping(value)) return null
   const { type = 'volume', source = null, target, read_only = false } = value

@@ -6,7 +6,11 @@ const who = { kind: 2, bp_id: 'o' }
 /** On a node of somebody else. */
 const tenant = termsOf(who, [{ bp_id: null }], [])
 const errorsOf = (text: string, terms = tenant) => checkCompose(text, terms).problems.filter(({ severity }) => severity === 'error')
-const service = (lines: string) => `services:\n  web:\n    image: app:1\n${lines.split('\n').map((line) => `    ${line}`).join('\n')}\n`
+const service = (lines: string) =>
+  `services:\n  web:\n    image: app:1\n${lines
+    .split('\n')
+    .map((line) => `    ${line}`)
+    .join('\n')}\n`
 const refusal = (act: () => unknown): unknown => {
   try {
     return act()
@@ -14,11 +18,18 @@ const refusal = (act: () => unknown): unknown => {
     return error instanceof Refusal ? { name: error.refusal, fields: error.fields?.map(({ field }) => field), message: error.message } : error
   }
 }
-const prepared = (text: string, values: Record<string, string> = {}, terms: Parameters<typeof prepare>[2] = tenant) => prepare(text, new Map(Object.entries(values)), terms)
+const prepared = (text: string, values: Record<string, string> = {}, terms: Parameters<typeof prepare>[2] = tenant) =>
+  prepare(text, new Map(Object.entries(values)), terms)
 /** What a node gets, read again. */
 const onNode = (text: string, values: Record<string, string> = {}, configs: Record<string, string> = {}) => {
-  const terms = termsOf(who, [{ bp_id: null }], Object.keys(configs).map((path) => ({ path, config_id: 'c' })))
-  return JSON.parse(fileForNode(prepared(text, values, terms).root, { stack_id: 's', files: new Map(Object.entries(configs)) })) as { services: Record<string, Record<string, unknown>> }
+  const terms = termsOf(
+    who,
+    [{ bp_id: null }],
+    Object.keys(configs).map((path) => ({ path, config_id: 'c' })),
+  )
+  return JSON.parse(fileForNode(prepared(text, values, terms).root, { stack_id: 's', files: new Map(Object.entries(configs)) })) as {
+    services: Record<string, Record<string, unknown>>
+  }
 }
 
 describe('a compose file', () => {
@@ -35,7 +46,10 @@ describe('a compose file', () => {
   })
 
   it('names its services and variables', () => {
-    const { problems, services, variables } = checkCompose('services:\n  web:\n    image: ${IMAGE:-app}:${TAG-1}\n    ports: ["${PORT}:80"]\n    environment:\n      PRICE: 5$$\n      HOME: $HOME\n', tenant)
+    const { problems, services, variables } = checkCompose(
+      'services:\n  web:\n    image: ${IMAGE:-app}:${TAG-1}\n    ports: ["${PORT}:80"]\n    environment:\n      PRICE: 5$$\n      HOME: $HOME\n',
+      tenant,
+    )
     expect(problems).toEqual([])
     expect(services).toEqual(['web'])
     expect(variables).toEqual(['IMAGE', 'TAG', 'PORT', 'HOME'])
@@ -61,12 +75,14 @@ describe('a compose file', () => {
 
   it('mounts directories of nodes by the rule that containers have', () => {
     const file = (source: string) => service(`volumes: ["${source}:/x"]`)
-    const on = (source: string, nodes: Parameters<typeof termsOf>[1], kind = 2) => checkCompose(file(source), termsOf({ kind, bp_id: 'o' }, nodes, [])).problems.map(({ severity, message }) => `${severity} ${message}`)
+    const on = (source: string, nodes: Parameters<typeof termsOf>[1], kind = 2) =>
+      checkCompose(file(source), termsOf({ kind, bp_id: 'o' }, nodes, [])).problems.map(({ severity, message }) => `${severity} ${message}`)
     const [own, others] = [{ bp_id: 'o' }, { bp_id: 'p' }]
     expect(on('/srv/data', [own])).toEqual([])
     expect(on('/srv/data', [own, others])).toEqual([expect.stringContaining('error 只能在自己组织的节点上')])
     expect(on('/srv/data', [{ bp_id: null }])).toEqual([expect.stringContaining('error 只能在自己组织的节点上')])
-    for (const path of ['/etc', '/', '/var', '/var/run/docker.sock', '/var/lib/docker/volumes', '/./etc/passwd', '/srv/../etc', './data', '~/.ssh']) expect(on(path, [own]), path).toEqual([expect.stringContaining('error 不能挂载')])
+    for (const path of ['/etc', '/', '/var', '/var/run/docker.sock', '/var/lib/docker/volumes', '/./etc/passwd', '/srv/../etc', './data', '~/.ssh'])
+      expect(on(path, [own]), path).toEqual([expect.stringContaining('error 不能挂载')])
     // Before it is known where: it depends.
     expect(on('/srv/data', null)).toEqual([expect.stringContaining('warning 挂载了节点目录')])
     expect(on('/etc', null)).toEqual([expect.stringContaining('error 不能挂载')])
@@ -99,7 +115,13 @@ describe('a compose file', () => {
     expect(refusal(() => prepared(service(`${key}: \${X}`), { X: value }))).toMatchObject({ name: 'composeInvalid' })
   })
 
-  it.each(['volumes:\n  data: { driver_opts: { type: none, o: bind, device: / } }\n', 'volumes:\n  data: { external: true }\n', 'volumes:\n  data: { name: of-others }\n', 'networks:\n  out: { external: true }\n', 'networks:\n  out: { driver: macvlan }\n'])('of a tenant may not reach others by %j', (text) => {
+  it.each([
+    'volumes:\n  data: { driver_opts: { type: none, o: bind, device: / } }\n',
+    'volumes:\n  data: { external: true }\n',
+    'volumes:\n  data: { name: of-others }\n',
+    'networks:\n  out: { external: true }\n',
+    'networks:\n  out: { driver: macvlan }\n',
+  ])('of a tenant may not reach others by %j', (text) => {
     expect(errorsOf(`${service('restart: always')}${text}`)).toHaveLength(1)
     expect(errorsOf(`${service('restart: always')}${text}`, judged([]))).toEqual([])
   })
@@ -113,11 +135,15 @@ describe('a compose file', () => {
 describe('variables', () => {
   it('do not make a file too long for a node', () => {
     const lines = Array.from({ length: 70 }, (_, index) => `      V${index}: "\${V}"`).join('\n')
-    expect(refusal(() => prepared(service(`environment:\n${lines.replaceAll('      V', '  V')}`), { V: 'x'.repeat(4_000) }))).toMatchObject({ name: 'composeInvalid', message: expect.stringContaining('过长') as string })
+    expect(refusal(() => prepared(service(`environment:\n${lines.replaceAll('      V', '  V')}`), { V: 'x'.repeat(4_000) }))).toMatchObject({
+      name: 'composeInvalid',
+      message: expect.stringContaining('过长') as string,
+    })
   })
 
   it('are filled in as the specification of compose says', () => {
-    const environment = (text: string, values: Record<string, string> = {}) => (prepared(service(`environment:\n  V: "${text}"`), values).root['services'] as { web: { environment: { V: unknown } } }).web.environment.V
+    const environment = (text: string, values: Record<string, string> = {}) =>
+      (prepared(service(`environment:\n  V: "${text}"`), values).root['services'] as { web: { environment: { V: unknown } } }).web.environment.V
     expect(environment('${A:-d}')).toBe('d')
     expect(environment('${A:-d}', { A: '' })).toBe('d')
     expect(environment('${A-d}', { A: '' })).toBe('')
@@ -135,11 +161,18 @@ describe('variables', () => {
   })
 
   it('of a template have a type', () => {
-    const of = (type: 'number' | 'boolean' | 'choice' | 'port' | 'text', wish: object = {}) => [{ name: 'V', label: '', type, required: true, default: null, choices: ['a', 'b'], ...wish }]
+    const of = (type: 'number' | 'boolean' | 'choice' | 'port' | 'text', wish: object = {}) => [
+      { name: 'V', label: '', type, required: true, default: null, choices: ['a', 'b'], ...wish },
+    ]
     expect(valuesOf(of('text', { default: 'd' }), {}).get('V')).toBe('d')
     expect(valuesOf(of('text', { required: false }), {}).get('V')).toBe('')
     expect(refusal(() => valuesOf(of('text'), {}))).toMatchObject({ name: 'variableMissing' })
-    for (const [type, good, bad] of [['number', '-1.5', 'x'], ['boolean', 'true', 'yes'], ['choice', 'b', 'c'], ['port', '65535', '65536']] as const) {
+    for (const [type, good, bad] of [
+      ['number', '-1.5', 'x'],
+      ['boolean', 'true', 'yes'],
+      ['choice', 'b', 'c'],
+      ['port', '65535', '65536'],
+    ] as const) {
       expect(valuesOf(of(type), { V: good }).get('V')).toBe(good)
       expect(refusal(() => valuesOf(of(type), { V: bad }))).toMatchObject({ name: 'variableInvalid', fields: ['values.V'] })
     }
@@ -148,8 +181,14 @@ describe('variables', () => {
 
 describe('what a node gets', () => {
   it('has the labels of the stack, and mounts in one way of writing', () => {
-    const { services } = onNode('version: "3"\nx-note: 1\nvolumes:\n  data:\nservices:\n  web:\n    image: app:1\n    labels: ["a=b"]\n    volumes: ["data:/data:ro", "/cache"]\n')
-    expect(services['web']).toEqual({ image: 'app:1', labels: { a: 'b', 'zhisuan.stack': 's' }, volumes: [{ type: 'volume', source: 'data', target: '/data', read_only: true }, '/cache'] })
+    const { services } = onNode(
+      'version: "3"\nx-note: 1\nvolumes:\n  data:\nservices:\n  web:\n    image: app:1\n    labels: ["a=b"]\n    volumes: ["data:/data:ro", "/cache"]\n',
+    )
+    expect(services['web']).toEqual({
+      image: 'app:1',
+      labels: { a: 'b', 'zhisuan.stack': 's' },
+      volumes: [{ type: 'volume', source: 'data', target: '/data', read_only: true }, '/cache'],
+    })
   })
 
   it('makes a service anew when the text of its config changes', () => {
@@ -163,9 +202,23 @@ describe('what a node gets', () => {
   })
 
   it('knows its services', () => {
-    expect(prepared('services:\n  a:\n    image: app:1\n    deploy: { replicas: 3 }\n  b:\n    image: app:2\n    ports: ["127.0.0.1:8080-8081:80-81/udp", 9000, { target: 5, published: "6" }]\n').services).toEqual([
+    expect(
+      prepared(
+        'services:\n  a:\n    image: app:1\n    deploy: { replicas: 3 }\n  b:\n    image: app:2\n    ports: ["127.0.0.1:8080-8081:80-81/udp", 9000, { target: 5, published: "6" }]\n',
+      ).services,
+    ).toEqual([
       { name: 'a', image: 'app:1', replicas: 3, ports: [] },
-      { name: 'b', image: 'app:2', replicas: 1, ports: [{ container_port: 80, host_port: 8080, protocol: 'udp' }, { container_port: 81, host_port: 8081, protocol: 'udp' }, { container_port: 9000, host_port: null, protocol: 'tcp' }, { container_port: 5, host_port: 6, protocol: 'tcp' }] },
+      {
+        name: 'b',
+        image: 'app:2',
+        replicas: 1,
+        ports: [
+          { container_port: 80, host_port: 8080, protocol: 'udp' },
+          { container_port: 81, host_port: 8081, protocol: 'udp' },
+          { container_port: 9000, host_port: null, protocol: 'tcp' },
+          { container_port: 5, host_port: 6, protocol: 'tcp' },
+        ],
+      },
     ])
   })
 })

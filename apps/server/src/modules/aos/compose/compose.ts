@@ -21,7 +21,11 @@ type Bind = RuleParts['bind']
  * What somebody may have a file do.
  * @param nodes where; null where that is not known yet
  */
-export function termsOf(actor: Pick<Actor, 'kind' | 'bp_id'>, nodes: readonly { readonly bp_id: string | null }[] | null, configs: ComposeTerms['configs']): ComposeTerms {
+export function termsOf(
+  actor: Pick<Actor, 'kind' | 'bp_id'>,
+  nodes: readonly { readonly bp_id: string | null }[] | null,
+  configs: ComposeTerms['configs'],
+): ComposeTerms {
   const onOwn: Bind = (path) => bindRefusal(actor, { bp_id: actor.bp_id }, path) ?? (isPlatformKind(actor.kind) ? null : 'own')
   const onThese: Bind = (path) => (nodes ?? []).map((node) => bindRefusal(actor, node, path)).find((refusal) => refusal !== null) ?? null
   return { free: isPlatformKind(actor.kind), bind: nodes === null ? onOwn : onThese, configs }
@@ -99,14 +103,23 @@ export function prepare(text: string, values: ReadonlyMap<string, string>, { fre
  */
 export function fileForNode(root: Mapping, of: { stack_id: string; files: ReadonlyMap<string, string> }): string {
   const { version: _, name: __, ...rest } = root
-  const services = Object.fromEntries(Object.entries(isMapping(root['services']) ? root['services'] : {}).map(([name, service]) => [name, serviceForNode(isMapping(service) ? service : {}, of)]))
+  const services = Object.fromEntries(
+    Object.entries(isMapping(root['services']) ? root['services'] : {}).map(([name, service]) => [name, serviceForNode(isMapping(service) ? service : {}, of)]),
+  )
   return JSON.stringify(walk(withoutExtensions({ ...rest, services }), [], literal))
 }
 
 function serviceForNode(service: Mapping, { stack_id, files }: { stack_id: string; files: ReadonlyMap<string, string> }): Mapping {
   const mounts = listed(service['volumes']).map((value) => ({ value, mount: mountOf(value) }))
-  const paths = [...mounts.flatMap(({ mount }) => (mount?.type === 'bind' && mount.source !== null ? [besides(mount.source)] : [])), ...listed(service['env_file']).map((path) => besides(String(path)))].filter((path) => files.has(path))
-  const labels = Object.fromEntries([...keyed(service['labels']), [stackLabel, stack_id], ...(paths.length > 0 ? [[filesLabel, digest(paths.map((path) => files.get(path) ?? ''))] as const] : [])])
+  const paths = [
+    ...mounts.flatMap(({ mount }) => (mount?.type === 'bind' && mount.source !== null ? [besides(mount.source)] : [])),
+    ...listed(service['env_file']).map((path) => besides(String(path))),
+  ].filter((path) => files.has(path))
+  const labels = Object.fromEntries([
+    ...keyed(service['labels']),
+    [stackLabel, stack_id],
+    ...(paths.length > 0 ? [[filesLabel, digest(paths.map((path) => files.get(path) ?? ''))] as const] : []),
+  ])
   return {
     ...withoutExtensions(service),
     labels,
@@ -164,5 +177,7 @@ function walk(value: unknown, path: readonly (string | number)[], change: (text:
 }
 
 const withoutExtensions = (value: Mapping): Mapping => Object.fromEntries(Object.entries(value).filter(([key]) => !key.startsWith('x-')))
-const pathsOf = (configs: ComposeTerms['configs']): { has: (path: string) => boolean } => (configs === 'any' ? { has: (path) => stackFile.shape.path.safeParse(path).success } : new Set(configs.map(({ path }) => path)))
-const digest = (texts: readonly string[]): string => texts.reduce((hash, text) => hash.update(`${text.length}:`).update(text), createHash('sha256')).digest('hex')
+const pathsOf = (configs: ComposeTerms['configs']): { has: (path: string) => boolean } =>
+  configs === 'any' ? { has: (path) => stackFile.shape.path.safeParse(path).success } : new Set(configs.map(({ path }) => path))
+const digest = (texts: readonly string[]): string =>
+  texts.reduce((hash, text) => hash.update(`${text.length}:`).update(text), createHash('sha256')).digest('hex')

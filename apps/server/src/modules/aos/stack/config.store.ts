@@ -33,7 +33,12 @@ export const stackConfigMigrations: Migrations = {
   `),
 }
 
-export type ShownStackConfig = Selectable<StackConfigTable> & { stack_name: string; config_name: string; newest_revision: number; edge: { id: string; name: string; online: boolean } }
+export type ShownStackConfig = Selectable<StackConfigTable> & {
+  stack_name: string
+  config_name: string
+  newest_revision: number
+  edge: { id: string; name: string; online: boolean }
+}
 
 const order = { by: { path: 'stack_configs.path' }, fallback: 'path', id: 'stack_configs.stack_id' }
 
@@ -55,7 +60,9 @@ export async function listStackConfigs(on: Sql, scope: Scope, query: QueryOf<typ
 
 /** What a stack is to have from now on: what is the same keeps what is known of it. Held so against their deletion. */
 export async function setStackConfigs(tx: Tx, stackId: string, configs: readonly StackFile[]): Promise<void> {
-  const before = new Map((await tx.selectFrom('stack_configs').selectAll().where('stack_id', '=', stackId).execute()).map((row) => [`${row.path} ${row.config_id}`, row.revision]))
+  const before = new Map(
+    (await tx.selectFrom('stack_configs').selectAll().where('stack_id', '=', stackId).execute()).map((row) => [`${row.path} ${row.config_id}`, row.revision]),
+  )
   await tx.deleteFrom('stack_configs').where('stack_id', '=', stackId).execute()
   if (configs.length === 0) return
   await tx
@@ -64,9 +71,18 @@ export async function setStackConfigs(tx: Tx, stackId: string, configs: readonly
     .execute()
 }
 
-export const recordStackConfig = async (on: Sql, { stack_id, config_id, revision }: Pick<Selectable<StackConfigTable>, 'stack_id' | 'config_id' | 'revision'>): Promise<void> => {
+export const recordStackConfig = async (
+  on: Sql,
+  { stack_id, config_id, revision }: Pick<Selectable<StackConfigTable>, 'stack_id' | 'config_id' | 'revision'>,
+): Promise<void> => {
   await on.updateTable('stack_configs').set({ revision }).where('stack_id', '=', stack_id).where('config_id', '=', config_id).execute()
 }
 
 export const usesOfConfig = async (on: Sql, configId: string): Promise<number> =>
-  (await on.selectFrom('stack_configs').select(sql<number>`count(distinct stack_id)`.as('count')).where('config_id', '=', configId).executeTakeFirstOrThrow()).count
+  (
+    await on
+      .selectFrom('stack_configs')
+      .select(sql<number>`count(distinct stack_id)`.as('count'))
+      .where('config_id', '=', configId)
+      .executeTakeFirstOrThrow()
+  ).count

@@ -52,7 +52,8 @@ export async function listDeployments(on: Sql, scope: Scope, query: QueryOf<type
   return pageWithTotal(paged(filtered.selectAll(), query, order), filtered, query)
 }
 
-export const getDeployment = (on: Sql, scope: Scope, id: string): Promise<DeploymentRow | undefined> => visible(on, scope).selectAll().where('stack_deployments.id', '=', id).executeTakeFirst()
+export const getDeployment = (on: Sql, scope: Scope, id: string): Promise<DeploymentRow | undefined> =>
+  visible(on, scope).selectAll().where('stack_deployments.id', '=', id).executeTakeFirst()
 
 export const insertDeployment = async (tx: Tx, row: Insertable<DeploymentTable>): Promise<void> => {
   await tx.insertInto('stack_deployments').values(row).execute()

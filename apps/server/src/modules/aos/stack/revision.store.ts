@@ -42,12 +42,19 @@ export const revisionMigrations: Migrations = {
 const kept = 50
 
 const place = (stackId: string, revision: number): string => `stack_revisions.content:${stackId}:${revision}`
-const open = (secrets: Secrets, row: Selectable<RevisionTable>): Revision => ({ ...row, content: revisionContent.parse(JSON.parse(secrets.open(row.content, place(row.stack_id, row.revision)))) })
+const open = (secrets: Secrets, row: Selectable<RevisionTable>): Revision => ({
+  ...row,
+  content: revisionContent.parse(JSON.parse(secrets.open(row.content, place(row.stack_id, row.revision)))),
+})
 
 export async function insertRevision(tx: Tx, secrets: Secrets, { content, template, ...row }: Omit<Revision, 'created_at'>): Promise<void> {
   await tx
     .insertInto('stack_revisions')
-    .values({ ...row, content: secrets.seal(JSON.stringify(content), place(row.stack_id, row.revision)), template: template === null ? null : JSON.stringify(template) })
+    .values({
+      ...row,
+      content: secrets.seal(JSON.stringify(content), place(row.stack_id, row.revision)),
+      template: template === null ? null : JSON.stringify(template),
+    })
     .execute()
   // The one that runs is kept, however many failed after it.
   await tx

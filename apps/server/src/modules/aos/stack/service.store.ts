@@ -48,7 +48,11 @@ const shown = (on: Sql) =>
     .selectAll('stack_services')
     .select([
       sql<number>`(select count(*) from containers where containers.service_id = stack_services.id and containers.status = 'running')`.as('running'),
-      sql<Port[]>`(select coalesce(jsonb_agg(distinct port), '[]') from containers, jsonb_array_elements(containers.ports) as port where containers.service_id = stack_services.id)`.as('seen_ports'),
+      sql<
+        Port[]
+      >`(select coalesce(jsonb_agg(distinct port), '[]') from containers, jsonb_array_elements(containers.ports) as port where containers.service_id = stack_services.id)`.as(
+        'seen_ports',
+      ),
     ])
 
 /** Of a stack that the scope shows. */
@@ -57,10 +61,13 @@ export const servicesOf = (on: Sql, stackId: string): Promise<ShownService[]> =>
 export const getService = (on: Sql, scope: Scope, id: string): Promise<ShownService | undefined> =>
   shown(on)
     .where('stack_services.id', '=', id)
-    .where(({ exists, selectFrom }) => exists(selectFrom('stacks').select('stacks.id').whereRef('stacks.id', '=', 'stack_services.stack_id').where(within(scope, 'stacks.bp_id'))))
+    .where(({ exists, selectFrom }) =>
+      exists(selectFrom('stacks').select('stacks.id').whereRef('stacks.id', '=', 'stack_services.stack_id').where(within(scope, 'stacks.bp_id'))),
+    )
     .executeTakeFirst()
 
-export const serviceRowsOf = (on: Sql, stackId: string): Promise<ServiceRow[]> => on.selectFrom('stack_services').selectAll().where('stack_id', '=', stackId).execute()
+export const serviceRowsOf = (on: Sql, stackId: string): Promise<ServiceRow[]> =>
+  on.selectFrom('stack_services').selectAll().where('stack_id', '=', stackId).execute()
 
 /** From now on they are to be these; one that was there stays the same one. Others stay until their containers are gone. */
 export async function wishServices(tx: Tx, stackId: string, services: readonly ComposeService[]): Promise<void> {
@@ -79,5 +86,9 @@ export const setReplicas = async (tx: Tx, id: string, replicas: number): Promise
 }
 
 export const deleteServices = async (tx: Tx, ids: readonly string[]): Promise<void> => {
-  if (ids.length > 0) await tx.deleteFrom('stack_services').where('id', 'in', [...ids]).execute()
+  if (ids.length > 0)
+    await tx
+      .deleteFrom('stack_services')
+      .where('id', 'in', [...ids])
+      .execute()
 }

@@ -18,7 +18,8 @@ const busyMs = 60_000
 const againMs = 500
 
 /** What compose of whichever version says where no Docker answers, or no longer. */
-const dockerAway = /(couldn't|cannot) connect to (the )?docker daemon|connection (aborted|refused|reset by peer)|docker daemon running|docker\.sock.*(no such file|refused)|UnixHTTPConnectionPool|^(unexpected )?EOF$/i
+const dockerAway =
+  /(couldn't|cannot) connect to (the )?docker daemon|connection (aborted|refused|reset by peer)|docker daemon running|docker\.sock.*(no such file|refused)|UnixHTTPConnectionPool|^(unexpected )?EOF$/i
 
 interface Ending {
   readonly lines: readonly string[]
@@ -32,7 +33,11 @@ interface Ending {
  * @param say is told the end of what compose said, when it has ended
  * @throws Refusal `composeFailed`, `composeMissing`, `operationRunning`, or a usual one; AgentError, also where the tunnel breaks in the middle; EngineError where Docker does not run
  */
-export async function runCompose({ tunnel, docker, row }: ReachedEdge, order: ComposeProject, { signal, say, usualRefusal }: { signal: AbortSignal; say: (output: string) => Promise<void>; usualRefusal: UsualRefusal }): Promise<void> {
+export async function runCompose(
+  { tunnel, docker, row }: ReachedEdge,
+  order: ComposeProject,
+  { signal, say, usualRefusal }: { signal: AbortSignal; say: (output: string) => Promise<void>; usualRefusal: UsualRefusal },
+): Promise<void> {
   const until = Date.now() + busyMs
   let ending = await ask(tunnel, order, signal)
   while (ending === 'busy') {
@@ -46,16 +51,30 @@ export async function runCompose({ tunnel, docker, row }: ReachedEdge, order: Co
   if (/neither docker compose nor docker-compose/.test(error)) throw new Refusal('composeMissing', { values: { name: row.name } })
   const reason = reasonOf(error, lines).slice(0, reasonMax)
   // A Docker that is just stopping breaks off what it does with whatever it was about to say.
-  const away = [...lines, error].some((line) => dockerAway.test(line)) || (await docker.ping({ signal }).then(() => false, (thrown: unknown) => isEngineError(thrown, 'unreachable')))
+  const away =
+    [...lines, error].some((line) => dockerAway.test(line)) ||
+    (await docker.ping({ signal }).then(
+      () => false,
+      (thrown: unknown) => isEngineError(thrown, 'unreachable'),
+    ))
   if (away) throw new EngineError('unreachable', reason)
   // What went wrong may stand before the last line, which only says that something did.
-  const usual = [error, ...lines.toReversed()].values().map((line) => usualRefusal(line, row)).find((refusal) => refusal !== null)
+  const usual = [error, ...lines.toReversed()]
+    .values()
+    .map((line) => usualRefusal(line, row))
+    .find((refusal) => refusal !== null)
   throw usual ?? new Refusal('composeFailed', { values: { name: row.name, reason } })
 }
 
 /** `busy`: something else is still being done to the project. */
 async function ask(tunnel: Tunnel, order: ComposeProject, signal: AbortSignal): Promise<Ending | 'busy'> {
-  const answer = await tunnel.request({ method: 'PUT', path: agentPaths.compose, headers: { 'content-type': 'application/json' }, body: JSON.stringify(order), signal })
+  const answer = await tunnel.request({
+    method: 'PUT',
+    path: agentPaths.compose,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(order),
+    signal,
+  })
   try {
     if (answer.status === 200) return await endingOf(answer)
     if (answer.status === 409) return 'busy'
@@ -90,7 +109,11 @@ function lineOf(text: string) {
 async function linesOf({ stream }: AgentAnswer): Promise<string[]> {
   const lines: string[] = []
   // What breaks the stream is told to who listens to it, and not by readline.
-  const broke = new Promise<never>((_, reject) => stream.once('error', (error) => reject(error instanceof AgentError ? error : new AgentError('offline', 'the answer of compose broke off', { cause: error }))))
+  const broke = new Promise<never>((_, reject) =>
+    stream.once('error', (error) =>
+      reject(error instanceof AgentError ? error : new AgentError('offline', 'the answer of compose broke off', { cause: error })),
+    ),
+  )
   const reading = (async () => {
     for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
       if (line !== '') lines.push(line)

@@ -48,7 +48,14 @@ interface At {
  */
 export function createStackOperations(
   platform: Pick<Platform, 'db' | 'secrets'>,
-  parts: { edges: Pick<EdgeReach, 'reach'>; workOnNode: WorkOnNode; usualRefusal: UsualRefusal; configs: Pick<ConfigService, 'contents'>; containers: Pick<ServiceContainers, 'record'>; watch: Pick<StackWatch, 'look'> },
+  parts: {
+    edges: Pick<EdgeReach, 'reach'>
+    workOnNode: WorkOnNode
+    usualRefusal: UsualRefusal
+    configs: Pick<ConfigService, 'contents'>
+    containers: Pick<ServiceContainers, 'record'>
+    watch: Pick<StackWatch, 'look'>
+  },
 ) {
   const { db, secrets } = platform
   const { edges, workOnNode, usualRefusal, configs, containers, watch } = parts
@@ -83,7 +90,10 @@ export function createStackOperations(
     return {
       services,
       contents,
-      order: { file: fileForNode(root, { stack_id: row.id, files: beside }), files: [...beside].map(([path, content]) => ({ path, content_base64: Buffer.from(content).toString('base64') })) },
+      order: {
+        file: fileForNode(root, { stack_id: row.id, files: beside }),
+        files: [...beside].map(([path, content]) => ({ path, content_base64: Buffer.from(content).toString('base64') })),
+      },
     }
   }
 
@@ -115,8 +125,12 @@ export function createStackOperations(
   /** Services that are no more, with what was known of their containers. */
   const forget = async (tx: Tx, row: StackRow, gone: (name: string) => boolean): Promise<void> => {
     const services = (await serviceRowsOf(tx, row.id)).filter(({ name }) => gone(name))
-    for (const service of services) await containers.record(tx, { ...service, edge_id: row.edge_id, bp_id: row.bp_id, created_by: row.created_by, created_by_name: row.created_by_name }, [])
-    await deleteServices(tx, services.map(({ id }) => id))
+    for (const service of services)
+      await containers.record(tx, { ...service, edge_id: row.edge_id, bp_id: row.bp_id, created_by: row.created_by, created_by_name: row.created_by_name }, [])
+    await deleteServices(
+      tx,
+      services.map(({ id }) => id),
+    )
   }
 
   const act = (kind: string): OperationDefinition<Action> => ({
@@ -125,7 +139,11 @@ export function createStackOperations(
     input: action,
     steps: [
       step('act', async ({ row, edge: { docker }, signal }, { input }) => {
-        const all = await docker.containers.list({ all: true, labels: [`${projectLabel}=${row.project}`, ...(input.service === null ? [] : [`${serviceLabel}=${input.service}`])], signal })
+        const all = await docker.containers.list({
+          all: true,
+          labels: [`${projectLabel}=${row.project}`, ...(input.service === null ? [] : [`${serviceLabel}=${input.service}`])],
+          signal,
+        })
         const meant = all.filter(({ labels }) => input.services === null || input.services.includes(labels[serviceLabel] ?? ''))
         await inParts(meant, async ({ id, state }) => {
           if (input.action === 'start' && state !== 'running') await docker.containers.start(id, { signal })
@@ -133,7 +151,8 @@ export function createStackOperations(
           if (input.action !== 'restart') return
           const { startedAt } = await docker.containers.inspect(id, { signal })
           // Started since it was asked for: it was restarted before the server was killed.
-          if (state !== 'running' || !(id in input.started) || (startedAt?.toISOString() ?? null) === input.started[id]) await docker.containers.restart(id, { signal })
+          if (state !== 'running' || !(id in input.started) || (startedAt?.toISOString() ?? null) === input.started[id])
+            await docker.containers.restart(id, { signal })
         })
       }),
       look(),

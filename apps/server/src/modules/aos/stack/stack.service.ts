@@ -51,14 +51,23 @@ export function createStacks(
 
   /** Each config has to be the scope's. */
   const refuseConfigs = async (scope: Scope, files: readonly StackFile[]): Promise<void> => {
-    await configs.contents(db, scope, files.map(({ config_id }) => config_id))
+    await configs.contents(
+      db,
+      scope,
+      files.map(({ config_id }) => config_id),
+    )
   }
 
   /**
    * @param before what an update begins with: what it does not name stays
    * @param nodes where it is to run
    */
-  const wishOf = async (actor: Actor, source: Source, before: { content: RevisionContent; template: Stack['template'] } | null, nodes: readonly { bp_id: string | null }[]): Promise<Wish> => {
+  const wishOf = async (
+    actor: Actor,
+    source: Source,
+    before: { content: RevisionContent; template: Stack['template'] } | null,
+    nodes: readonly { bp_id: string | null }[],
+  ): Promise<Wish> => {
     const scope = scopeOf(actor)
     const files = source.configs ?? before?.content.configs ?? []
     await refuseConfigs(scope, files)
@@ -73,33 +82,65 @@ export function createStacks(
       const { id, name, version, compose, variables } = await templates.forDeployment(scope, source.template_id)
       return wish(compose, valuesOf(variables, given), { id, name, version })
     }
-    return wish(source.compose ?? before?.content.compose ?? '', new Map(Object.entries(given)), source.compose === undefined ? (before?.template ?? null) : null)
+    return wish(
+      source.compose ?? before?.content.compose ?? '',
+      new Map(Object.entries(given)),
+      source.compose === undefined ? (before?.template ?? null) : null,
+    )
   }
 
   /** Makes a revision what the stack is to be, and begins to bring it there. */
-  const begin = async (tx: Tx, actor: Actor, row: { id: string; bp_id: string | null; revision: number }, { content, template, prepared }: Wish, kind: 'create' | 'update' | 'rollback'): Promise<void> => {
+  const begin = async (
+    tx: Tx,
+    actor: Actor,
+    row: { id: string; bp_id: string | null; revision: number },
+    { content, template, prepared }: Wish,
+    kind: 'create' | 'update' | 'rollback',
+  ): Promise<void> => {
     await insertRevision(tx, secrets, { stack_id: row.id, revision: row.revision, content, template, created_by_name: actor.name })
     await setStackConfigs(tx, row.id, content.configs)
     await wishServices(tx, row.id, prepared.services)
     await platform.operations.begin(tx, operations[kind], { resource_id: row.id, bp_id: row.bp_id, actor, input: { revision: row.revision } })
   }
 
-  const deploy = async (actor: Actor, { name, description, placement, ...source }: { name: string; description: string; placement: Placement } & Source): Promise<{ deployment_id: string; items: Stack[] }> => {
+  const deploy = async (
+    actor: Actor,
+    { name, description, placement, ...source }: { name: string; description: string; placement: Placement } & Source,
+  ): Promise<{ deployment_id: string; items: Stack[] }> => {
     const scope = scopeOf(actor)
     // What belongs to nobody would be seen by nobody, not even by who made it.
     if ('nothing' in scope) throw new Refusal('noPermission')
     const nodes = await edges.choose(scope, placement)
     const wish = await wishOf(actor, source, null, nodes)
-    await Promise.all(nodes.map(({ id, name: node, status }) => containers.refuseTakenPorts(scope, { id, name: node, online: status === 'online' }, portsOf(wish), null, 'compose')))
+    await Promise.all(
+      nodes.map(({ id, name: node, status }) =>
+        containers.refuseTakenPorts(scope, { id, name: node, online: status === 'online' }, portsOf(wish), null, 'compose'),
+      ),
+    )
     const deployment_id = uuidv7()
     const owner = { bp_id: actor.bp_id, created_by: actor.user_id, created_by_name: actor.name }
     const ids = nodes.map(() => uuidv7())
     try {
       await db.transaction().execute(async (tx) => {
-        await deployed.insertDeployment(tx, { id: deployment_id, ...owner, name, description, template: wish.template === null ? null : JSON.stringify(wish.template) })
+        await deployed.insertDeployment(tx, {
+          id: deployment_id,
+          ...owner,
+          name,
+          description,
+          template: wish.template === null ? null : JSON.stringify(wish.template),
+        })
         for (const [index, node] of nodes.entries()) {
           const row = { id: ids[index] ?? '', bp_id: actor.bp_id, revision: 1 }
-          await store.insertStack(tx, { ...owner, ...row, deployment_id, edge_id: node.id, name, project: projectOf(name), status: 'deploying', error_text: null })
+          await store.insertStack(tx, {
+            ...owner,
+            ...row,
+            deployment_id,
+            edge_id: node.id,
+            name,
+            project: projectOf(name),
+            status: 'deploying',
+            error_text: null,
+          })
           await begin(tx, actor, row, wish, 'create')
         }
       })
@@ -135,7 +176,13 @@ export function createStacks(
     const revision = await getRevision(db, secrets, id, from ?? before.revision)
     if (revision === null) throw new Refusal('revisionUnknown', { field: 'revision' })
     const wish = await wishOf(actor, source, revision, [{ bp_id: before.edge_bp_id }])
-    await containers.refuseTakenPorts(scope, before.edge, portsOf(wish), { project: before.project, services: (await servicesOf(db, id)).map((service) => service.id) }, 'compose')
+    await containers.refuseTakenPorts(
+      scope,
+      before.edge,
+      portsOf(wish),
+      { project: before.project, services: (await servicesOf(db, id)).map((service) => service.id) },
+      'compose',
+    )
     await db.transaction().execute(async (tx) => {
       const row = found(await store.lockStack(tx, scope, id))
       refuseUnlessStackAllows(row, 'update')
@@ -148,13 +195,24 @@ export function createStacks(
   }
 
   /** Of the whole, or of one service. A restart names what it restarts as it was, so that nothing is restarted twice. */
-  const act = async (tx: Tx, actor: Actor, row: ShownStack, action: 'start' | 'stop' | 'restart', service: { id: string; name: string } | null): Promise<void> => {
+  const act = async (
+    tx: Tx,
+    actor: Actor,
+    row: ShownStack,
+    action: 'start' | 'stop' | 'restart',
+    service: { id: string; name: string } | null,
+  ): Promise<void> => {
     const started = service === null ? [] : await tx.selectFrom('containers').select(['docker_id', 'started_at']).where('service_id', '=', service.id).execute()
     await platform.operations.begin(tx, operations[action], {
       resource_id: row.id,
       bp_id: row.bp_id,
       actor,
-      input: { action, service: service?.name ?? null, services: null, started: Object.fromEntries(started.map(({ docker_id, started_at }) => [docker_id ?? '', started_at?.toISOString() ?? null])) },
+      input: {
+        action,
+        service: service?.name ?? null,
+        services: null,
+        started: Object.fromEntries(started.map(({ docker_id, started_at }) => [docker_id ?? '', started_at?.toISOString() ?? null])),
+      },
     })
     await store.updateStack(tx, row.id, { status: 'updating', error_text: null })
   }
@@ -191,7 +249,8 @@ export function createStacks(
       return { ...shape(row), services: (await servicesOf(db, id)).map((service) => shapeService(row, service)) }
     },
 
-    validate: async (actor: Actor, { compose, configs: files, template }: BodyOf<Calls['validate']>): Promise<ResponseOf<Calls['validate']>> => checkCompose(compose, termsOf(actor, null, template ? 'any' : files)),
+    validate: async (actor: Actor, { compose, configs: files, template }: BodyOf<Calls['validate']>): Promise<ResponseOf<Calls['validate']>> =>
+      checkCompose(compose, termsOf(actor, null, template ? 'any' : files)),
 
     deploy,
 
@@ -202,7 +261,8 @@ export function createStacks(
 
     async action(actor: Actor, id: string, body: BodyOf<Calls['action']>): Promise<Stack> {
       if (body.action === 'update') {
-        if (body.compose !== undefined && body.template_id !== undefined) throw new Refusal('fieldsInvalid', { fields: [{ field: 'template_id', message: fieldTexts.oneSource }] })
+        if (body.compose !== undefined && body.template_id !== undefined)
+          throw new Refusal('fieldsInvalid', { fields: [{ field: 'template_id', message: fieldTexts.oneSource }] })
         return update(actor, id, body)
       }
       const scope = scopeOf(actor)
@@ -224,7 +284,18 @@ export function createStacks(
       const revisions = await revisionsOf(db, secrets, id)
       const { compose, values, configs: files } = found(revisions[0]).content
       const { root } = prepare(compose, new Map(Object.entries(values)), judged(files))
-      return { compose, resolved: shown(root), values, revisions: revisions.map(({ revision, content, template, created_by_name, created_at }) => ({ revision, ...content, template, created_by: created_by_name, created_at: iso(created_at) })) }
+      return {
+        compose,
+        resolved: shown(root),
+        values,
+        revisions: revisions.map(({ revision, content, template, created_by_name, created_at }) => ({
+          revision,
+          ...content,
+          template,
+          created_by: created_by_name,
+          created_at: iso(created_at),
+        })),
+      }
     },
 
     async services(actor: Actor, id: string): Promise<ResponseOf<(typeof services)['list']>> {
@@ -253,7 +324,14 @@ export function createStacks(
     async listDeployments(actor: Actor, query: QueryOf<(typeof stackDeployments)['list']>): Promise<ResponseOf<(typeof stackDeployments)['list']>> {
       const scope = scopeOf(actor)
       const { total, rows } = await deployed.listDeployments(db, scope, query)
-      const own = Map.groupBy(await store.getStacksOf(db, scope, rows.map(({ id }) => id)), ({ deployment_id }) => deployment_id)
+      const own = Map.groupBy(
+        await store.getStacksOf(
+          db,
+          scope,
+          rows.map(({ id }) => id),
+        ),
+        ({ deployment_id }) => deployment_id,
+      )
       return { total, items: rows.map((row) => shapeDeployment(row, own.get(row.id) ?? [])) }
     },
 
@@ -281,18 +359,40 @@ export function createStacks(
 
     async listConfigs(actor: Actor, query: QueryOf<(typeof stackConfigs)['list']>): Promise<ResponseOf<(typeof stackConfigs)['list']>> {
       const { total, rows } = await listStackConfigs(db, scopeOf(actor), query)
-      return { total, items: rows.map((row) => ({ stack: { id: row.stack_id, name: row.stack_name }, edge: row.edge, config: { id: row.config_id, name: row.config_name }, path: row.path, revision: row.revision, newest_revision: row.newest_revision })) }
+      return {
+        total,
+        items: rows.map((row) => ({
+          stack: { id: row.stack_id, name: row.stack_name },
+          edge: row.edge,
+          config: { id: row.config_id, name: row.config_name },
+          path: row.path,
+          revision: row.revision,
+          newest_revision: row.newest_revision,
+        })),
+      }
     },
 
-    putConfigs: (actor: Actor, { stack_id, configs: files }: BodyOf<(typeof stackConfigs)['put']>): Promise<Stack> => update(actor, stack_id, { values: {}, configs: files }),
+    putConfigs: (actor: Actor, { stack_id, configs: files }: BodyOf<(typeof stackConfigs)['put']>): Promise<Stack> =>
+      update(actor, stack_id, { values: {}, configs: files }),
   }
 }
 
 /** Those that lead out by a number that is known. */
-const portsOf = ({ prepared }: Wish) => prepared.services.flatMap(({ replicas, ports }) => (replicas === 0 ? [] : ports.flatMap(({ host_port, protocol }) => (host_port === null ? [] : [{ host_port, protocol: protocol === 'udp' ? ('udp' as const) : ('tcp' as const) }]))))
+const portsOf = ({ prepared }: Wish) =>
+  prepared.services.flatMap(({ replicas, ports }) =>
+    replicas === 0
+      ? []
+      : ports.flatMap(({ host_port, protocol }) =>
+          host_port === null ? [] : [{ host_port, protocol: protocol === 'udp' ? ('udp' as const) : ('tcp' as const) }],
+        ),
+  )
 
 /** The name as far as compose takes it, and what makes it the only one. */
 function projectOf(name: string): string {
-  const plain = name.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '').slice(0, 30)
+  const plain = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 30)
   return `${projectPrefix}${plain === '' ? '' : `${plain}-`}${randomBytes(6).toString('hex')}`
 }

@@ -12,7 +12,10 @@ export function refuseUnlessStackAllows({ shown_status, edge, edge_gone }: Shown
   throw shown_status === 'unknown' ? new Refusal('dockerUnavailable', { values: { name: edge.name } }) : new Refusal('stateForbids')
 }
 
-export function serviceStatus(stack: Pick<ShownStack, 'shown_status' | 'edge'>, { running, replicas }: Pick<ShownService, 'running' | 'replicas'>): StackStatus {
+export function serviceStatus(
+  stack: Pick<ShownStack, 'shown_status' | 'edge'>,
+  { running, replicas }: Pick<ShownService, 'running' | 'replicas'>,
+): StackStatus {
   if (stackTransitional.includes(stack.shown_status)) return stack.shown_status
   if (!stack.edge.online || stack.shown_status === 'unknown') return 'unknown'
   if (running === 0) return stack.shown_status === 'error' && replicas > 0 ? 'error' : 'stopped'

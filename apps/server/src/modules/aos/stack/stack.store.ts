@@ -106,7 +106,15 @@ const visible = (on: Sql, scope: Scope) =>
       (of) =>
         of
           .selectFrom('stack_services')
-          .innerJoinLateral((inner) => inner.selectFrom('containers').whereRef('containers.service_id', '=', 'stack_services.id').select(sql<number>`count(*) filter (where containers.status = 'running')`.as('running')).as('own'), (join) => join.onTrue())
+          .innerJoinLateral(
+            (inner) =>
+              inner
+                .selectFrom('containers')
+                .whereRef('containers.service_id', '=', 'stack_services.id')
+                .select(sql<number>`count(*) filter (where containers.status = 'running')`.as('running'))
+                .as('own'),
+            (join) => join.onTrue(),
+          )
           .whereRef('stack_services.stack_id', '=', 'stacks.id')
           .select([
             sql<number>`count(*)`.as('services'),
@@ -126,16 +134,34 @@ const shown = <T>(query: SelectQueryBuilder<Tables & Counts, 'stacks' | 'edges' 
     'edges.bp_id as edge_bp_id',
     sql<boolean>`edges.status = 'unbound'`.as('edge_gone'),
     // Its foreign key says that there is one.
-    jsonObjectFrom(of.selectFrom('stack_deployments').whereRef('stack_deployments.id', '=', 'stacks.deployment_id').select(['stack_deployments.id', 'stack_deployments.name'])).$notNull().as('deployment'),
-    sql<ShownStack['template']>`(select template from stack_revisions where stack_id = stacks.id and stack_revisions.revision = stacks.revision)`.as('template'),
+    jsonObjectFrom(
+      of
+        .selectFrom('stack_deployments')
+        .whereRef('stack_deployments.id', '=', 'stacks.deployment_id')
+        .select(['stack_deployments.id', 'stack_deployments.name']),
+    )
+      .$notNull()
+      .as('deployment'),
+    sql<ShownStack['template']>`(select template from stack_revisions where stack_id = stacks.id and stack_revisions.revision = stacks.revision)`.as(
+      'template',
+    ),
     sql<number>`(select count(*) from stack_revisions where stack_id = stacks.id)`.as('revision_count'),
     'counts.services as service_count',
     sql<number>`case when edges.status = 'online' and not edges.docker_away then counts.running_services else 0 end`.as('running_services'),
   ])
 
-const order = { by: { name: 'stacks.name', status: 'stacks.status', created_at: 'stacks.created_at', updated_at: 'stacks.updated_at' }, fallback: '-created_at', id: 'stacks.id' }
+const order = {
+  by: { name: 'stacks.name', status: 'stacks.status', created_at: 'stacks.created_at', updated_at: 'stacks.updated_at' },
+  fallback: '-created_at',
+  id: 'stacks.id',
+}
 
-export async function listStacks(on: Sql, scope: Scope, query: Omit<QueryOf<typeof stacks.list>, 'edge_id' | 'status'> & Partial<Pick<QueryOf<typeof stacks.list>, 'edge_id' | 'status'>> & { deployment_id?: string }): Promise<{ total: number; rows: ShownStack[] }> {
+export async function listStacks(
+  on: Sql,
+  scope: Scope,
+  query: Omit<QueryOf<typeof stacks.list>, 'edge_id' | 'status'> &
+    Partial<Pick<QueryOf<typeof stacks.list>, 'edge_id' | 'status'>> & { deployment_id?: string },
+): Promise<{ total: number; rows: ShownStack[] }> {
   const filtered = visible(on, scope)
     .$if(query.edge_id !== undefined, (q) => q.where('stacks.edge_id', '=', query.edge_id ?? ''))
     .$if(query.deployment_id !== undefined, (q) => q.where('stacks.deployment_id', '=', query.deployment_id ?? ''))
@@ -144,19 +170,30 @@ export async function listStacks(on: Sql, scope: Scope, query: Omit<QueryOf<type
   return pageWithTotal(paged(shown(filtered), query, order), filtered, query)
 }
 
-export const getStack = (on: Sql, scope: Scope, id: string): Promise<ShownStack | undefined> => shown(visible(on, scope).where('stacks.id', '=', id)).executeTakeFirst()
+export const getStack = (on: Sql, scope: Scope, id: string): Promise<ShownStack | undefined> =>
+  shown(visible(on, scope).where('stacks.id', '=', id)).executeTakeFirst()
 
 export const getStacks = (on: Sql, scope: Scope, ids: readonly string[]): Promise<ShownStack[]> =>
-  ids.length === 0 ? Promise.resolve([]) : shown(visible(on, scope).where('stacks.id', 'in', [...ids])).orderBy('edges.name').execute()
+  ids.length === 0
+    ? Promise.resolve([])
+    : shown(visible(on, scope).where('stacks.id', 'in', [...ids]))
+        .orderBy('edges.name')
+        .execute()
 
 export const getStacksOf = (on: Sql, scope: Scope, deploymentIds: readonly string[]): Promise<ShownStack[]> =>
   deploymentIds.length === 0 ? Promise.resolve([]) : shown(visible(on, scope).where('stacks.deployment_id', 'in', [...deploymentIds])).execute()
 
 /** Held against other changes until the transaction ends. */
-export const lockStack = (tx: Tx, scope: Scope, id: string): Promise<ShownStack | undefined> => shown(visible(tx, scope).where('stacks.id', '=', id)).forUpdate('stacks').executeTakeFirst()
+export const lockStack = (tx: Tx, scope: Scope, id: string): Promise<ShownStack | undefined> =>
+  shown(visible(tx, scope).where('stacks.id', '=', id))
+    .forUpdate('stacks')
+    .executeTakeFirst()
 
 export const lockStacksOf = (tx: Tx, scope: Scope, deploymentId: string): Promise<ShownStack[]> =>
-  shown(visible(tx, scope).where('stacks.deployment_id', '=', deploymentId)).orderBy('stacks.id').forUpdate('stacks').execute()
+  shown(visible(tx, scope).where('stacks.deployment_id', '=', deploymentId))
+    .orderBy('stacks.id')
+    .forUpdate('stacks')
+    .execute()
 
 /** Of whomever it is: for who works on it. */
 export const getStackRow = (on: Sql, id: string): Promise<StackRow | undefined> => on.selectFrom('stacks').selectAll().where('id', '=', id).executeTakeFirst()
@@ -169,13 +206,23 @@ export async function runningOf(on: Sql, bpId: string): Promise<{ id: string; na
       'stacks.id',
       'stacks.name',
       'stacks.status',
-      of.exists(of.selectFrom('stack_services').innerJoin('containers', 'containers.service_id', 'stack_services.id').whereRef('stack_services.stack_id', '=', 'stacks.id').where('containers.status', 'in', ['running', 'restarting'])).as('runs'),
+      of
+        .exists(
+          of
+            .selectFrom('stack_services')
+            .innerJoin('containers', 'containers.service_id', 'stack_services.id')
+            .whereRef('stack_services.stack_id', '=', 'stacks.id')
+            .where('containers.status', 'in', ['running', 'restarting']),
+        )
+        .as('runs'),
     ])
     .where('bp_id', '=', bpId)
     .where('status', '<>', 'deleting')
     .orderBy('id')
     .execute()
-  return rows.filter(({ runs, status }) => runs === true || (status !== 'settled' && status !== 'error')).map(({ id, name, status }) => ({ id, name, passing: status !== 'settled' && status !== 'error' }))
+  return rows
+    .filter(({ runs, status }) => runs === true || (status !== 'settled' && status !== 'error'))
+    .map(({ id, name, status }) => ({ id, name, passing: status !== 'settled' && status !== 'error' }))
 }
 
 export const insertStack = async (tx: Tx, row: Insertable<StackTable>): Promise<void> => {
@@ -183,7 +230,11 @@ export const insertStack = async (tx: Tx, row: Insertable<StackTable>): Promise<
 }
 
 export const updateStack = async (on: Sql, id: string, changes: Updateable<StackTable>): Promise<void> => {
-  await on.updateTable('stacks').set({ ...changes, updated_at: sql`now()` }).where('id', '=', id).execute()
+  await on
+    .updateTable('stacks')
+    .set({ ...changes, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .execute()
 }
 
 export const deleteStack = async (tx: Tx, id: string): Promise<void> => {
@@ -201,13 +252,25 @@ export const stacksOn = (on: Sql, edgeId: string, projects: readonly string[] | 
 
 /** False where somebody recorded a look meanwhile: what was seen before that counts no more. Held until the transaction ends. */
 export const takeLook = async (tx: Tx, { id, looks }: Pick<StackRow, 'id' | 'looks'>): Promise<boolean> => {
-  const { numUpdatedRows } = await tx.updateTable('stacks').set({ looks: looks + 1 }).where('id', '=', id).where('looks', '=', looks).executeTakeFirst()
+  const { numUpdatedRows } = await tx
+    .updateTable('stacks')
+    .set({ looks: looks + 1 })
+    .where('id', '=', id)
+    .where('looks', '=', looks)
+    .executeTakeFirst()
   return numUpdatedRows > 0n
 }
 
 /** Which nodes have stacks and are there now. */
 export const nodesWithStacks = async (on: Sql): Promise<string[]> =>
-  (await on.selectFrom('edges').select('id').where('status', '=', 'online').where(({ exists, selectFrom }) => exists(selectFrom('stacks').select('id').whereRef('stacks.edge_id', '=', 'edges.id'))).execute()).map(({ id }) => id)
+  (
+    await on
+      .selectFrom('edges')
+      .select('id')
+      .where('status', '=', 'online')
+      .where(({ exists, selectFrom }) => exists(selectFrom('stacks').select('id').whereRef('stacks.edge_id', '=', 'edges.id')))
+      .execute()
+  ).map(({ id }) => id)
 
 /** Stacks without any container, by node: the others are counted by their containers. */
 export async function countByEdge(on: Sql, edgeIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
@@ -216,7 +279,16 @@ export async function countByEdge(on: Sql, edgeIds: readonly string[]): Promise<
     .selectFrom('stacks')
     .select(['edge_id', sql<number>`count(*)`.as('count')])
     .where('edge_id', 'in', [...edgeIds])
-    .where(({ not, exists, selectFrom }) => not(exists(selectFrom('containers').innerJoin('stack_services', 'stack_services.id', 'containers.service_id').select('containers.id').whereRef('stack_services.stack_id', '=', 'stacks.id'))))
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('containers')
+            .innerJoin('stack_services', 'stack_services.id', 'containers.service_id')
+            .select('containers.id')
+            .whereRef('stack_services.stack_id', '=', 'stacks.id'),
+        ),
+      ),
+    )
     .groupBy('edge_id')
     .execute()
   return new Map(rows.map(({ edge_id, count }) => [edge_id, count]))

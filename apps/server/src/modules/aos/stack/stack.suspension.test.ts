@@ -35,8 +35,10 @@ afterEach(() => {
 afterAll(() => app.close())
 
 const policy = { low_balance: '0', grace_hours: 0, warning_hours: 0, suspends: true, stop_vms: true, stop_containers: true, refuse_new: true, resume: true }
-const setPolicy = ({ who }: Tenant, wish: Partial<typeof policy> = {}) => call(app, arrearsPolicies.setException, { token: admin.token, params: { id: who.bp_id ?? '' }, body: { ...policy, ...wish } })
-const nodeIs = ({ who, node }: Tenant, status: string) => expect.poll(async () => (await call(app, edges.get, { token: who.token, params: { id: node.edge.id } })).status).toBe(status)
+const setPolicy = ({ who }: Tenant, wish: Partial<typeof policy> = {}) =>
+  call(app, arrearsPolicies.setException, { token: admin.token, params: { id: who.bp_id ?? '' }, body: { ...policy, ...wish } })
+const nodeIs = ({ who, node }: Tenant, status: string) =>
+  expect.poll(async () => (await call(app, edges.get, { token: who.token, params: { id: node.edge.id } })).status).toBe(status)
 const tenant = async (): Promise<Tenant> => {
   const who = await someone(app)
   const docker = fakeDocker()
@@ -51,16 +53,23 @@ const tenant = async (): Promise<Tenant> => {
 const runsDry = ({ who }: Tenant) => chargeUsage(app.platform.db, who.bp_id ?? '', '1')
 const pays = ({ who }: Tenant) => call(app, accounts.charge, { token: admin.token, params: { id: who.bp_id ?? '' }, body: { amount: '1' } })
 const standing = ({ who }: Tenant) => call(app, standings.get, { token: who.token, params: { id: who.bp_id ?? '' } })
-const comesTo = (one: Tenant, state: StandingState, phase: string | null) => expect.poll(async () => ({ state: (await standing(one)).state, phase: (await standing(one)).suspension?.phase ?? null })).toEqual({ state, phase })
+const comesTo = (one: Tenant, state: StandingState, phase: string | null) =>
+  expect.poll(async () => ({ state: (await standing(one)).state, phase: (await standing(one)).suspension?.phase ?? null })).toEqual({ state, phase })
 const suspended = async ({ who }: Tenant) => (await call(app, standings.resources, { token: who.token, params: { id: who.bp_id ?? '' } })).items
 const stateOf = async (one: Tenant, { id }: { id: string }) => (await suspended(one)).find((resource) => resource.id === id)?.state ?? null
 
 const of = ({ who }: Tenant, { id }: { id: string }) => ({ token: who.token, params: { id } })
 const container = (one: Tenant, { id }: { id: string }) => call(app, containers.get, of(one, { id }))
-const containerIs = (one: Tenant, which: { id: string }, status: Container['status']) => expect.poll(async () => (await container(one, which)).status).toBe(status)
+const containerIs = (one: Tenant, which: { id: string }, status: Container['status']) =>
+  expect.poll(async () => (await container(one, which)).status).toBe(status)
 /** Its operation ends after what it says of the container; an open one refuses the next. */
-const atRest = ({ id }: { id: string }) => expect.poll(() => app.platform.db.selectFrom('operations').select('id').where('resource_id', '=', id).where('finished_at', 'is', null).execute()).toEqual([])
-const containerBody = ({ node }: Tenant): BodyInput<typeof containers.deploy> => ({ name: `c-${randomUUID()}`, spec: { image: 'app:1' }, placement: { edge_ids: [node.edge.id] } })
+const atRest = ({ id }: { id: string }) =>
+  expect.poll(() => app.platform.db.selectFrom('operations').select('id').where('resource_id', '=', id).where('finished_at', 'is', null).execute()).toEqual([])
+const containerBody = ({ node }: Tenant): BodyInput<typeof containers.deploy> => ({
+  name: `c-${randomUUID()}`,
+  spec: { image: 'app:1' },
+  placement: { edge_ids: [node.edge.id] },
+})
 const deploy = async (one: Tenant): Promise<Container> => {
   const { items } = await call(app, containers.deploy, { token: one.who.token, body: containerBody(one) })
   const [made] = items
@@ -75,7 +84,11 @@ const act = async (one: Tenant, which: { id: string }, action: 'start' | 'stop',
   await atRest(which)
 }
 
-const stackBody = ({ node }: Tenant): BodyInput<typeof stacks.create> => ({ name: `s-${randomUUID()}`, compose: 'services:\n  web:\n    image: app:1\n  db:\n    image: app:2\n', placement: { edge_ids: [node.edge.id] } })
+const stackBody = ({ node }: Tenant): BodyInput<typeof stacks.create> => ({
+  name: `s-${randomUUID()}`,
+  compose: 'services:\n  web:\n    image: app:1\n  db:\n    image: app:2\n',
+  placement: { edge_ids: [node.edge.id] },
+})
 const stack = (one: Tenant, which: { id: string }) => call(app, nodeStacks.get, of(one, which))
 const settled = async (one: Tenant, which: { id: string }) => {
   await expect.poll(async () => stackTransitional.includes((await stack(one, which)).status)).toBe(false)
@@ -93,7 +106,8 @@ const stopService = async (one: Tenant, which: Stack, name: string): Promise<voi
   await call(app, services.action, { ...of(one, all.find((service) => service.name === name) ?? expect.fail(name)), body: { action: 'stop' } })
   expect(await settled(one, which)).toMatchObject({ status: 'degraded' })
 }
-const runningServices = async (one: Tenant, which: { id: string }): Promise<string[]> => (await stack(one, which)).services.filter(({ running_count }) => running_count > 0).map(({ name }) => name)
+const runningServices = async (one: Tenant, which: { id: string }): Promise<string[]> =>
+  (await stack(one, which)).services.filter(({ running_count }) => running_count > 0).map(({ name }) => name)
 
 describe('a suspension of what runs on nodes', () => {
   it('stops containers and applications, refuses what would run, and starts just what it stopped', async () => {
@@ -137,7 +151,10 @@ describe('a suspension of what runs on nodes', () => {
     expect(await settled(one, stopped)).toMatchObject({ status: 'stopped' })
     expect(await stateOf(one, gone)).toBe('left')
     // Each was stopped and started once, as the platform.
-    const { rows } = await app.platform.database.pool.query<{ kind: string; times: number }>(`select kind, count(*)::int as times from operations where bp_id = $1 and actor_id is null group by resource_id, kind order by kind`, [one.who.bp_id])
+    const { rows } = await app.platform.database.pool.query<{ kind: string; times: number }>(
+      `select kind, count(*)::int as times from operations where bp_id = $1 and actor_id is null group by resource_id, kind order by kind`,
+      [one.who.bp_id],
+    )
     const kinds = ['aos.stack.start', 'aos.stack.start', 'aos.stack.stop', 'aos.stack.stop', 'cis.container.start', 'cis.container.stop', 'cis.container.stop']
     expect(rows).toEqual(kinds.map((kind) => ({ kind, times: 1 })))
   })
@@ -169,7 +186,13 @@ describe('a suspension of what runs on nodes', () => {
     // Whoever is faster than the next try, and has done with it.
     one.docker.fail((method, path) => (method === 'POST' && path.endsWith('/start') ? { status: 500, message: 'no room' } : null))
     await pays(one)
-    await expect.poll(async () => (await suspended(one)).map(({ state, error }) => [state, error !== null])).toEqual([['starting', true], ['starting', true], ['starting', true]])
+    await expect
+      .poll(async () => (await suspended(one)).map(({ state, error }) => [state, error !== null]))
+      .toEqual([
+        ['starting', true],
+        ['starting', true],
+        ['starting', true],
+      ])
     one.docker.fail(null)
     await atRest(touched)
     await act(one, touched, 'start', 'running')

@@ -13,11 +13,19 @@ import * as store from './stack.store.ts'
 const ran = z.array(z.string())
 
 /** Applications, as a suspension stops and starts them: of each the services that run, so that those that somebody stopped stay so. */
-export function createStackSuspension(platform: Pick<Platform, 'operations'>, { operations }: { operations: Pick<StackOperations, 'start' | 'stop'> }): Suspendable {
+export function createStackSuspension(
+  platform: Pick<Platform, 'operations'>,
+  { operations }: { operations: Pick<StackOperations, 'start' | 'stop'> },
+): Suspendable {
   const act = async (tx: Tx, id: string, action: 'start' | 'stop', services: string[]): Promise<string> => {
     const row = await store.lockStack(tx, platformScope, id)
     if (row === undefined) throw new Refusal('notFound')
-    const operation = await platform.operations.begin(tx, operations[action], { resource_id: id, bp_id: row.bp_id, actor: null, input: { action, service: null, services, started: {} } })
+    const operation = await platform.operations.begin(tx, operations[action], {
+      resource_id: id,
+      bp_id: row.bp_id,
+      actor: null,
+      input: { action, service: null, services, started: {} },
+    })
     await store.updateStack(tx, id, { status: 'updating', error_text: null })
     return operation
   }

@@ -1,5 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { nodeStacks, services, stackConfigs, stackDeployments, stacks, stackTransitional, templates, type Service, type Stack } from '@zhisuan/contract/aos/stack'
+import {
+  nodeStacks,
+  services,
+  stackConfigs,
+  stackDeployments,
+  stacks,
+  stackTransitional,
+  templates,
+  type Service,
+  type Stack,
+} from '@zhisuan/contract/aos/stack'
 import { configs, containers } from '@zhisuan/contract/cis/container'
 import type { BodyInput } from '@zhisuan/contract/define'
 import { edges } from '@zhisuan/contract/ecrm/edge'
@@ -24,7 +34,8 @@ const compose = fakeCompose(docker)
 const otherDocker = fakeDocker()
 const otherCompose = fakeCompose(otherDocker)
 
-const online = (agent: TestAgent) => vi.waitFor(async () => expect((await call(app, edges.get, { token: owner.token, params: { id: agent.edge.id } })).status).toBe('online'))
+const online = (agent: TestAgent) =>
+  vi.waitFor(async () => expect((await call(app, edges.get, { token: owner.token, params: { id: agent.edge.id } })).status).toBe('online'))
 beforeAll(async () => {
   app = await testApp()
   owner = await someone(app)
@@ -45,8 +56,14 @@ afterEach(() => {
 
 let port = 18_080
 /** With a port that no other has: they share a node. */
-const freshFile = () => `services:\n  web:\n    image: app:\${TAG:-1}\n    ports: ["${port++}:80"]\n    depends_on: [db]\n  db:\n    image: db:1\n    volumes: ["data:/data"]\nvolumes:\n  data:\n`
-const asked = (wish: Partial<Deploy> = {}): Deploy => ({ name: `s-${randomUUID()}`, ...(wish.template_id === undefined && { compose: freshFile() }), placement: { edge_ids: [node.edge.id] }, ...wish })
+const freshFile = () =>
+  `services:\n  web:\n    image: app:\${TAG:-1}\n    ports: ["${port++}:80"]\n    depends_on: [db]\n  db:\n    image: db:1\n    volumes: ["data:/data"]\nvolumes:\n  data:\n`
+const asked = (wish: Partial<Deploy> = {}): Deploy => ({
+  name: `s-${randomUUID()}`,
+  ...(wish.template_id === undefined && { compose: freshFile() }),
+  placement: { edge_ids: [node.edge.id] },
+  ...wish,
+})
 const get = (id: string) => call(app, nodeStacks.get, { token: owner.token, params: { id } })
 const is = (id: string, what: Partial<Stack>) => vi.waitFor(async () => expect(await get(id)).toMatchObject(what))
 const settled = async (id: string) => {
@@ -71,19 +88,40 @@ describe('a stack', () => {
     const body = asked({ description: '说明', values: { TAG: '2' }, placement: { edge_ids: [node.edge.id, other.edge.id] } })
     const { deployment_id, items } = await call(app, stacks.create, { token: owner.token, body })
     expect(items).toHaveLength(2)
-    expect(items[0]).toMatchObject({ name: body.name, status: 'deploying', revision: 1, revision_count: 1, service_count: 2, deployment: { id: deployment_id, name: body.name } })
+    expect(items[0]).toMatchObject({
+      name: body.name,
+      status: 'deploying',
+      revision: 1,
+      revision_count: 1,
+      service_count: 2,
+      deployment: { id: deployment_id, name: body.name },
+    })
     for (const { id } of items) await is(id, { status: 'running', running_count: 2, error: null, output: 'compose up' })
     expect(new Set(items.map(({ project }) => project)).size).toBe(2)
     const mine = items.find(({ edge }) => edge.id === node.edge.id)
     const { services: own, project } = await get(mine?.id ?? '')
-    expect(named(own, 'web')).toMatchObject({ image: 'app:2', replicas: 1, running_count: 1, status: 'running', ports: [{ host_port: port - 1, protocol: 'tcp' }] })
+    expect(named(own, 'web')).toMatchObject({
+      image: 'app:2',
+      replicas: 1,
+      running_count: 1,
+      status: 'running',
+      ports: [{ host_port: port - 1, protocol: 'tcp' }],
+    })
     expect(onDocker(project)[0]?.body.Labels['zhisuan.stack']).toBe(mine?.id)
 
     const list = await call(app, stacks.list, { token: owner.token, query: { keyword: body.name, status: 'running' } })
     expect(list.total).toBe(2)
-    expect((await call(app, stacks.list, { token: owner.token, query: { keyword: body.name, edge_id: node.edge.id } })).items.map(({ id }) => id)).toEqual([mine?.id])
-    expect((await call(app, stackDeployments.list, { token: owner.token, query: { keyword: body.name } })).items).toMatchObject([{ id: deployment_id, description: '说明', stack_count: 2, running_count: 2, status: 'running' }])
-    expect(await call(app, stackDeployments.get, { token: owner.token, params: { id: deployment_id } })).toMatchObject({ name: body.name, stack_count: 2, status: 'running' })
+    expect((await call(app, stacks.list, { token: owner.token, query: { keyword: body.name, edge_id: node.edge.id } })).items.map(({ id }) => id)).toEqual([
+      mine?.id,
+    ])
+    expect((await call(app, stackDeployments.list, { token: owner.token, query: { keyword: body.name } })).items).toMatchObject([
+      { id: deployment_id, description: '说明', stack_count: 2, running_count: 2, status: 'running' },
+    ])
+    expect(await call(app, stackDeployments.get, { token: owner.token, params: { id: deployment_id } })).toMatchObject({
+      name: body.name,
+      stack_count: 2,
+      status: 'running',
+    })
     expect((await call(app, stackDeployments.stacks, { token: owner.token, params: { id: deployment_id } })).total).toBe(2)
     expect((await call(app, edges.get, { token: owner.token, params: { id: node.edge.id } })).container_count).toBeGreaterThanOrEqual(2)
 
@@ -93,7 +131,11 @@ describe('a stack', () => {
   })
 
   it('is refused where it could not be made', async () => {
-    expect(await refuse({ compose: 'services:\n  web:\n    image: a:1\n    network_mode: host\n' })).toMatchObject({ status: 400, code: 95202, fields: [{ field: 'compose', message: expect.stringContaining('第4行') as string }] })
+    expect(await refuse({ compose: 'services:\n  web:\n    image: a:1\n    network_mode: host\n' })).toMatchObject({
+      status: 400,
+      code: 95202,
+      fields: [{ field: 'compose', message: expect.stringContaining('第4行') as string }],
+    })
     expect(await refuse({ compose: 'services:\n  web:\n    image: a:${TAG}\n' })).toMatchObject({ status: 400, code: 95203, fields: [{ field: 'values.TAG' }] })
     expect(await refuse({ compose: 'services:\n  web:\n    image: a:1\n    volumes: ["${DIR}:/x"]\n', values: { DIR: '/etc' } })).toMatchObject({ code: 95202 })
     expect(await refuse({ template_id: randomUUID() })).toMatchObject({ code: 95206, fields: [{ field: 'template_id' }] })
@@ -103,20 +145,32 @@ describe('a stack', () => {
     expect(await refused(app, stacks.create, { token: stranger.token, body: asked() })).toMatchObject({ code: 95004 })
     const { name, id } = await deployed()
     expect(await refuse({ name })).toMatchObject({ status: 400, code: 95201, fields: [{ field: 'name' }] })
-    expect(await refused(app, stacks.action, { token: owner.token, params: { id }, body: { action: 'update', compose: freshFile(), template_id: randomUUID() } })).toMatchObject({ status: 400, fields: [{ field: 'template_id' }] })
+    expect(
+      await refused(app, stacks.action, { token: owner.token, params: { id }, body: { action: 'update', compose: freshFile(), template_id: randomUUID() } }),
+    ).toMatchObject({ status: 400, fields: [{ field: 'template_id' }] })
   })
 
   it('is told of ports that others have, before anything is made; its own are none', async () => {
     const taken = port++
     const web = (host_port: number) => `services:\n  web:\n    image: app:1\n    ports: ["${host_port}:80"]\n`
     const placement = { edge_ids: [node.edge.id] }
-    const { items } = await call(app, containers.deploy, { token: owner.token, body: { name: `c-${randomUUID()}`, spec: { image: 'app:1', ports: [{ container_port: 80, host_port: taken }] }, placement } })
-    expect(await refuse({ compose: web(taken) })).toMatchObject({ status: 400, code: 95103, fields: [{ field: 'compose' }], message: expect.stringContaining(`端口${taken}已被“${items[0]?.name ?? ''}”`) as string })
+    const { items } = await call(app, containers.deploy, {
+      token: owner.token,
+      body: { name: `c-${randomUUID()}`, spec: { image: 'app:1', ports: [{ container_port: 80, host_port: taken }] }, placement },
+    })
+    expect(await refuse({ compose: web(taken) })).toMatchObject({
+      status: 400,
+      code: 95103,
+      fields: [{ field: 'compose' }],
+      message: expect.stringContaining(`端口${taken}已被“${items[0]?.name ?? ''}”`) as string,
+    })
     const own = port++
     const { id } = await deployed({ compose: web(own) })
     expect(await refuse({ compose: web(own) })).toMatchObject({ code: 95103 })
     expect(await act(id, { action: 'update', compose: web(own), values: { A: '1' } })).toMatchObject({ status: 'running', error: null })
-    expect(await refused(app, stacks.action, { token: owner.token, params: { id }, body: { action: 'update', compose: web(taken) } })).toMatchObject({ code: 95103 })
+    expect(await refused(app, stacks.action, { token: owner.token, params: { id }, body: { action: 'update', compose: web(taken) } })).toMatchObject({
+      code: 95103,
+    })
     // On another node it is free.
     await deployed({ compose: web(taken), placement: { edge_ids: [other.edge.id] } })
   })
@@ -137,14 +191,22 @@ describe('a stack', () => {
     const before = named((await get(id)).services, 'web').id
     await act(id, { action: 'update', values: { TAG: '2' } })
     await is(id, { status: 'running', revision: 2, revision_count: 2 })
-    expect(onDocker(project).map(({ body }) => body.Image).toSorted()).toEqual(['app:2', 'db:1'])
+    expect(
+      onDocker(project)
+        .map(({ body }) => body.Image)
+        .toSorted(),
+    ).toEqual(['app:2', 'db:1'])
     // The service stays the same one.
     expect(named((await get(id)).services, 'web')).toMatchObject({ id: before, image: 'app:2' })
 
     const smaller = await act(id, { action: 'update', compose: 'services:\n  web:\n    image: app:3\n' })
     expect(smaller.services.map(({ name }) => name)).toEqual(['web'])
     expect(await act(id, { action: 'rollback' })).toMatchObject({ revision: 4, revision_count: 4, service_count: 2 })
-    expect(onDocker(project).map(({ body }) => body.Image).toSorted()).toEqual(['app:2', 'db:1'])
+    expect(
+      onDocker(project)
+        .map(({ body }) => body.Image)
+        .toSorted(),
+    ).toEqual(['app:2', 'db:1'])
     await act(id, { action: 'rollback', revision: 1 })
     const { compose: text, values, resolved, revisions } = await call(app, stacks.composeConfig, { token: owner.token, params: { id } })
     expect({ text, values }).toEqual({ text: file, values: {} })
@@ -153,15 +215,29 @@ describe('a stack', () => {
     expect(revisions[3]).toMatchObject({ compose: file, values: { TAG: '2' }, configs: [], template: null })
     const { total, items } = await call(app, stacks.operations, { token: owner.token, params: { id } })
     expect(total).toBe(5)
-    expect(items.map(({ kind, status }) => [kind, status])).toEqual(['rollback', 'rollback', 'update', 'update', 'create'].map((verb) => [`aos.stack.${verb}`, 'succeeded']))
+    expect(items.map(({ kind, status }) => [kind, status])).toEqual(
+      ['rollback', 'rollback', 'update', 'update', 'create'].map((verb) => [`aos.stack.${verb}`, 'succeeded']),
+    )
     expect(await refused(app, stacks.action, { token: owner.token, params: { id }, body: { action: 'rollback', revision: 9 } })).toMatchObject({ code: 95207 })
   })
 
   it('says why compose failed, and can be gone back with', async () => {
     const { id } = await deployed()
     compose.fail('manifest for app:9 not found')
-    expect(await act(id, { action: 'update', values: { TAG: '9' } })).toMatchObject({ status: 'error', error: '镜像仓库中没有该镜像，请检查名称和标签', running_count: 2, revision: 2, deployed_revision: 1 })
-    expect((await call(app, stacks.operations, { token: owner.token, params: { id } })).items[0]).toMatchObject({ kind: 'aos.stack.update', status: 'failed', step: 'compose', error: '镜像仓库中没有该镜像，请检查名称和标签', detail: 'manifest for app:9 not found' })
+    expect(await act(id, { action: 'update', values: { TAG: '9' } })).toMatchObject({
+      status: 'error',
+      error: '镜像仓库中没有该镜像，请检查名称和标签',
+      running_count: 2,
+      revision: 2,
+      deployed_revision: 1,
+    })
+    expect((await call(app, stacks.operations, { token: owner.token, params: { id } })).items[0]).toMatchObject({
+      kind: 'aos.stack.update',
+      status: 'failed',
+      step: 'compose',
+      error: '镜像仓库中没有该镜像，请检查名称和标签',
+      detail: 'manifest for app:9 not found',
+    })
     compose.fail(null)
     expect(await refused(app, stacks.action, { token: owner.token, params: { id }, body: { action: 'stop' } })).toMatchObject({ status: 409 })
     expect(await act(id, { action: 'rollback' })).toMatchObject({ status: 'running', error: null, revision: 3 })
@@ -209,20 +285,30 @@ describe('a stack', () => {
     const { id, services: own, deployment } = await deployed()
     const token = stranger.token
     const service = own[0]?.id ?? ''
-    for (const declared of [nodeStacks.get, nodeStacks.delete, stacks.delete, stacks.composeConfig, stacks.operations, services.list] as const) expect(await refused(app, declared, { token, params: { id } })).toMatchObject({ status: 404 })
-    for (const declared of [services.instances, services.delete] as const) expect(await refused(app, declared, { token, params: { id: service } })).toMatchObject({ status: 404 })
-    for (const declared of [stackDeployments.get, stackDeployments.stacks, stackDeployments.delete] as const) expect(await refused(app, declared, { token, params: { id: deployment.id } })).toMatchObject({ status: 404 })
-    for (const action of ['update', 'rollback', 'stop', 'start'] as const) expect(await refused(app, stacks.action, { token, params: { id }, body: { action } })).toMatchObject({ status: 404 })
+    for (const declared of [nodeStacks.get, nodeStacks.delete, stacks.delete, stacks.composeConfig, stacks.operations, services.list] as const)
+      expect(await refused(app, declared, { token, params: { id } })).toMatchObject({ status: 404 })
+    for (const declared of [services.instances, services.delete] as const)
+      expect(await refused(app, declared, { token, params: { id: service } })).toMatchObject({ status: 404 })
+    for (const declared of [stackDeployments.get, stackDeployments.stacks, stackDeployments.delete] as const)
+      expect(await refused(app, declared, { token, params: { id: deployment.id } })).toMatchObject({ status: 404 })
+    for (const action of ['update', 'rollback', 'stop', 'start'] as const)
+      expect(await refused(app, stacks.action, { token, params: { id }, body: { action } })).toMatchObject({ status: 404 })
     expect(await refused(app, services.action, { token, params: { id: service }, body: { action: 'stop' } })).toMatchObject({ status: 404 })
     expect(await refused(app, stackConfigs.put, { token, body: { stack_id: id, configs: [] } })).toMatchObject({ status: 404 })
     expect((await call(app, stacks.list, { token, query: {} })).total).toBe(0)
   })
 
   it('is deployed from a template, with the values that it asks for', async () => {
-    const { id, name, version } = await call(app, templates.create, { token: owner.token, body: { name: `t-${randomUUID()}`, version: '1.0', compose: freshFile(), variables: [{ name: 'TAG', type: 'number' }] } })
+    const { id, name, version } = await call(app, templates.create, {
+      token: owner.token,
+      body: { name: `t-${randomUUID()}`, version: '1.0', compose: freshFile(), variables: [{ name: 'TAG', type: 'number' }] },
+    })
     expect(await refuse({ template_id: id })).toMatchObject({ code: 95203, fields: [{ field: 'values.TAG' }] })
     expect(await refuse({ template_id: id, values: { TAG: 'x' } })).toMatchObject({ code: 95204, fields: [{ field: 'values.TAG' }] })
-    const stack = await call(app, nodeStacks.create, { token: owner.token, body: { name: `s-${randomUUID()}`, template_id: id, values: { TAG: '7' }, edge_id: node.edge.id } })
+    const stack = await call(app, nodeStacks.create, {
+      token: owner.token,
+      body: { name: `s-${randomUUID()}`, template_id: id, values: { TAG: '7' }, edge_id: node.edge.id },
+    })
     expect(stack).toMatchObject({ template: { id, name, version } })
     await is(stack.id, { status: 'running' })
     expect(named((await get(stack.id)).services, 'web').image).toBe('app:7')
@@ -256,7 +342,10 @@ describe('a service', () => {
     expect(onDocker(project)).toHaveLength(1)
     // The update brings it back as its file says.
     expect(named((await act(id, { action: 'update' })).services, 'web')).toMatchObject({ replicas: 1, running_count: 1 })
-    expect(await refused(app, services.action, { token: owner.token, params: { id: web }, body: { action: 'scale', replicas: 101 } })).toMatchObject({ status: 400, fields: [{ field: 'replicas' }] })
+    expect(await refused(app, services.action, { token: owner.token, params: { id: web }, body: { action: 'scale', replicas: 101 } })).toMatchObject({
+      status: 400,
+      fields: [{ field: 'replicas' }],
+    })
   })
 
   it('has containers that are entered like any other, but changed only with their stack', async () => {
@@ -270,7 +359,11 @@ describe('a service', () => {
     expect(await call(app, containers.get, { token: owner.token, params })).toMatchObject({ spec: null })
     expect((await call(app, containers.list, { token: owner.token, query: { keyword: params.id } })).total).toBe(1)
     expect((await call(app, containers.logs, { token: owner.token, params, query: {} })).items).toHaveLength(3)
-    for (const body of [{ action: 'rename', name: 'x' }, { action: 'update', spec: { image: 'a:1' } }] as const) expect(await refused(app, containers.action, { token: owner.token, params, body })).toMatchObject({ status: 409, code: 95116 })
+    for (const body of [
+      { action: 'rename', name: 'x' },
+      { action: 'update', spec: { image: 'a:1' } },
+    ] as const)
+      expect(await refused(app, containers.action, { token: owner.token, params, body })).toMatchObject({ status: 409, code: 95116 })
     expect(await refused(app, containers.delete, { token: owner.token, params })).toMatchObject({ status: 409, code: 95116 })
     await call(app, containers.action, { token: owner.token, params, body: { action: 'stop' } })
     await is(id, { status: 'degraded' })
@@ -280,13 +373,20 @@ describe('a service', () => {
 
 describe('configs of a stack', () => {
   it('lie beside its file, and make those anew that have them when they change', async () => {
-    const put = (content: string, id?: string) => call(app, configs.put, { token: owner.token, body: { ...(id !== undefined && { id }), name: `cfg-${randomUUID()}`, content } })
+    const put = (content: string, id?: string) =>
+      call(app, configs.put, { token: owner.token, body: { ...(id !== undefined && { id }), name: `cfg-${randomUUID()}`, content } })
     const config = await put('a=1\n')
     const files = [{ config_id: config.id, path: 'conf/app.conf' }]
-    const { id, project } = await deployed({ configs: files, compose: 'services:\n  web:\n    image: app:1\n    volumes: ["./conf/app.conf:/etc/app.conf:ro"]\n  db:\n    image: db:1\n' })
+    const { id, project } = await deployed({
+      configs: files,
+      compose: 'services:\n  web:\n    image: app:1\n    volumes: ["./conf/app.conf:/etc/app.conf:ro"]\n  db:\n    image: db:1\n',
+    })
     expect(compose.orders.at(-1)).toMatchObject({ files: [{ path: 'conf/app.conf', content_base64: Buffer.from('a=1\n').toString('base64') }] })
     const list = () => call(app, stackConfigs.list, { token: owner.token, query: { stack_id: id } })
-    expect(await list()).toMatchObject({ total: 1, items: [{ stack: { id }, config: { id: config.id }, path: 'conf/app.conf', revision: 1, newest_revision: 1 }] })
+    expect(await list()).toMatchObject({
+      total: 1,
+      items: [{ stack: { id }, config: { id: config.id }, path: 'conf/app.conf', revision: 1, newest_revision: 1 }],
+    })
     expect(await refused(app, configs.delete, { token: owner.token, params: { id: config.id } })).toMatchObject({ code: 95113 })
 
     const before = onDocker(project).map(({ id: dockerId }) => dockerId)
@@ -295,7 +395,11 @@ describe('configs of a stack', () => {
     await call(app, stackConfigs.put, { token: owner.token, body: { stack_id: id, configs: files } })
     expect(await settled(id)).toMatchObject({ status: 'running', revision: 2 })
     expect((await list()).items).toMatchObject([{ revision: 2 }])
-    expect(onDocker(project).filter(({ id: dockerId }) => before.includes(dockerId)).map(({ body }) => body.Image)).toEqual(['db:1'])
+    expect(
+      onDocker(project)
+        .filter(({ id: dockerId }) => before.includes(dockerId))
+        .map(({ body }) => body.Image),
+    ).toEqual(['db:1'])
 
     // The file still has it.
     expect(await refused(app, stackConfigs.put, { token: owner.token, body: { stack_id: id, configs: [] } })).toMatchObject({ code: 95202 })

@@ -25,7 +25,11 @@ export function createStackWatch({ db, containers }: { db: Db; containers: Pick<
       if (!(await store.takeLook(tx, row))) return false
       for (const service of await serviceRowsOf(tx, row.id)) {
         const own = listed.filter(({ labels }) => labels[serviceLabel] === service.name).flatMap(({ id }) => seen.get(id) ?? [])
-        await containers.record(tx, { ...service, edge_id: row.edge_id, bp_id: row.bp_id, created_by: row.created_by, created_by_name: row.created_by_name }, own)
+        await containers.record(
+          tx,
+          { ...service, edge_id: row.edge_id, bp_id: row.bp_id, created_by: row.created_by, created_by_name: row.created_by_name },
+          own,
+        )
       }
       return true
     })

@@ -63,7 +63,15 @@ export function createTemplates({ db }: Pick<Platform, 'db'>) {
       if ('nothing' in scope) throw new Refusal('noPermission')
       const id = uuidv7()
       try {
-        await store.insertTemplate(db, { id, bp_id: actor.bp_id, name: body.name, version: body.version, ...contentOf(actor, body), created_by: actor.user_id, created_by_name: actor.name })
+        await store.insertTemplate(db, {
+          id,
+          bp_id: actor.bp_id,
+          name: body.name,
+          version: body.version,
+          ...contentOf(actor, body),
+          created_by: actor.user_id,
+          created_by_name: actor.name,
+        })
       } catch (error) {
         throw isUniqueViolation(error, 'stack_templates_version') ? new Refusal('templateVersionTaken', { field: 'version', cause: error }) : error
       }

@@ -55,11 +55,18 @@ export const templateMigrations: Migrations = {
 }
 
 const visible = (on: Sql, scope: Scope) => on.selectFrom('stack_templates').where(within(scope, 'stack_templates.bp_id'))
-const versionCount = sql<number>`(select count(*) from stack_templates as versions where versions.name = stack_templates.name and versions.bp_id is not distinct from stack_templates.bp_id)`.as('version_count')
+const versionCount =
+  sql<number>`(select count(*) from stack_templates as versions where versions.name = stack_templates.name and versions.bp_id is not distinct from stack_templates.bp_id)`.as(
+    'version_count',
+  )
 /** No version of the same template came after it. */
 const newest = sql<boolean>`not exists (select from stack_templates as later where later.name = stack_templates.name and later.bp_id is not distinct from stack_templates.bp_id and (later.created_at, later.id) > (stack_templates.created_at, stack_templates.id))`
 
-const order = { by: { name: 'stack_templates.name', created_at: 'stack_templates.created_at', updated_at: 'stack_templates.updated_at' }, fallback: '-updated_at', id: 'stack_templates.id' }
+const order = {
+  by: { name: 'stack_templates.name', created_at: 'stack_templates.created_at', updated_at: 'stack_templates.updated_at' },
+  fallback: '-updated_at',
+  id: 'stack_templates.id',
+}
 
 export async function listTemplates(on: Sql, scope: Scope, query: QueryOf<typeof templates.list>): Promise<{ total: number; rows: ShownTemplate[] }> {
   const filtered = visible(on, scope)
@@ -67,16 +74,26 @@ export async function listTemplates(on: Sql, scope: Scope, query: QueryOf<typeof
     .$if(query.id === undefined, (q) => q.where(newest))
     .$if(query.id !== undefined, (q) => q.where('stack_templates.id', '=', query.id ?? ''))
     .$if(query.name !== undefined, (q) => q.where('stack_templates.name', '=', query.name ?? ''))
-    .$if(query.labels !== undefined && query.labels !== '', (q) => q.where(sql<boolean>`stack_templates.labels @> ${JSON.stringify((query.labels ?? '').split(','))}::jsonb`))
+    .$if(query.labels !== undefined && query.labels !== '', (q) =>
+      q.where(sql<boolean>`stack_templates.labels @> ${JSON.stringify((query.labels ?? '').split(','))}::jsonb`),
+    )
     .where(matching(query.keyword, 'stack_templates.search'))
   return pageWithTotal(paged(filtered.selectAll().select(versionCount), query, order), filtered, query)
 }
 
-export const getTemplate = (on: Sql, scope: Scope, id: string): Promise<ShownTemplate | undefined> => visible(on, scope).selectAll().select(versionCount).where('stack_templates.id', '=', id).executeTakeFirst()
+export const getTemplate = (on: Sql, scope: Scope, id: string): Promise<ShownTemplate | undefined> =>
+  visible(on, scope).selectAll().select(versionCount).where('stack_templates.id', '=', id).executeTakeFirst()
 
 /** All versions of the template that this is one of, newest first. */
 export const versionsOf = (on: Sql, scope: Scope, { name, bp_id }: Pick<ShownTemplate, 'name' | 'bp_id'>): Promise<ShownTemplate[]> =>
-  visible(on, scope).selectAll().select(versionCount).where('name', '=', name).where(sql<boolean>`bp_id is not distinct from ${bp_id}::uuid`).orderBy('created_at', 'desc').orderBy('id', 'desc').execute()
+  visible(on, scope)
+    .selectAll()
+    .select(versionCount)
+    .where('name', '=', name)
+    .where(sql<boolean>`bp_id is not distinct from ${bp_id}::uuid`)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
 
 export const insertTemplate = async (on: Sql, row: Insertable<TemplateTable>): Promise<void> => {
   await on.insertInto('stack_templates').values(row).execute()
@@ -84,7 +101,12 @@ export const insertTemplate = async (on: Sql, row: Insertable<TemplateTable>): P
 
 /** False where the scope shows none. */
 export const updateTemplate = async (on: Sql, scope: Scope, id: string, changes: Updateable<TemplateTable>): Promise<boolean> => {
-  const { numUpdatedRows } = await on.updateTable('stack_templates').set({ ...changes, updated_at: sql`now()` }).where('id', '=', id).where(within(scope, 'bp_id')).executeTakeFirst()
+  const { numUpdatedRows } = await on
+    .updateTable('stack_templates')
+    .set({ ...changes, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .where(within(scope, 'bp_id'))
+    .executeTakeFirst()
   return numUpdatedRows > 0n
 }
 
@@ -94,10 +116,18 @@ export async function deleteTemplates(tx: Tx, scope: Scope, which: { id: string 
     .deleteFrom('stack_templates')
     .where(within(scope, 'bp_id'))
     .$if('id' in which, (q) => q.where('id', '=', 'id' in which ? which.id : ''))
-    .$if('name' in which, (q) => q.where('name', '=', 'name' in which ? which.name : '').where(sql<boolean>`bp_id is not distinct from ${'name' in which ? which.bp_id : null}::uuid`))
+    .$if('name' in which, (q) =>
+      q.where('name', '=', 'name' in which ? which.name : '').where(sql<boolean>`bp_id is not distinct from ${'name' in which ? which.bp_id : null}::uuid`),
+    )
     .executeTakeFirst()
   return Number(numDeletedRows)
 }
 
 export const hasTemplateNamed = async (on: Sql, bpId: string | null, name: string): Promise<boolean> =>
-  (await on.selectFrom('stack_templates').select('id').where('name', '=', name).where(sql<boolean>`bp_id is not distinct from ${bpId}::uuid`).limit(1).executeTakeFirst()) !== undefined
+  (await on
+    .selectFrom('stack_templates')
+    .select('id')
+    .where('name', '=', name)
+    .where(sql<boolean>`bp_id is not distinct from ${bpId}::uuid`)
+    .limit(1)
+    .executeTakeFirst()) !== undefined

@@ -32,8 +32,15 @@ describe('a template', () => {
     expect(await list({ keyword: first.name })).toEqual({ total: 1, items: [{ ...second, version_count: 2 }] })
     expect((await list({ labels: 'web' })).items).toEqual([])
     expect((await list({ id: first.id })).items).toMatchObject([{ id: first.id }])
-    expect((await call(app, templates.versions, { token: owner.token, params: { id: first.id } })).items.map(({ version }) => version)).toEqual(['1.1.0', '1.0.0'])
-    expect(await refused(app, templates.create, { token: owner.token, body: asked({ name: first.name, version: '1.1.0' }) })).toMatchObject({ status: 400, code: 95205, fields: [{ field: 'version' }] })
+    expect((await call(app, templates.versions, { token: owner.token, params: { id: first.id } })).items.map(({ version }) => version)).toEqual([
+      '1.1.0',
+      '1.0.0',
+    ])
+    expect(await refused(app, templates.create, { token: owner.token, body: asked({ name: first.name, version: '1.1.0' }) })).toMatchObject({
+      status: 400,
+      code: 95205,
+      fields: [{ field: 'version' }],
+    })
     expect(await call(app, lookups.uniqueness, { token: owner.token, body: { kind: 'template', name: first.name } })).toMatchObject({ unique: false })
     expect(await call(app, lookups.uniqueness, { token: stranger.token, body: { kind: 'template', name: first.name } })).toMatchObject({ unique: true })
   })
@@ -41,7 +48,11 @@ describe('a template', () => {
   it('is changed and deleted, a version or the whole', async () => {
     const first = await make()
     await make({ name: first.name, version: '2' })
-    const changed = await call(app, templates.update, { token: owner.token, params: { id: first.id }, body: { description: '新', compose: 'services:\n  a:\n    image: a:1\n' } })
+    const changed = await call(app, templates.update, {
+      token: owner.token,
+      params: { id: first.id },
+      body: { description: '新', compose: 'services:\n  a:\n    image: a:1\n' },
+    })
     expect(changed).toMatchObject({ version: '1.0.0', description: '新', labels: [] })
     expect((await send(app, templates.delete, { token: owner.token, query: { id: first.id } })).status).toBe(204)
     expect((await list({ name: first.name })).items).toMatchObject([{ version: '2', version_count: 1 }])
@@ -51,14 +62,30 @@ describe('a template', () => {
   })
 
   it('that cannot be deployed is refused, with the line', async () => {
-    expect(await refused(app, templates.create, { token: owner.token, body: asked({ compose: 'services:\n  web:\n    image: a:1\n    privileged: true\n' }) })).toMatchObject({ status: 400, code: 95202, fields: [{ field: 'compose', message: expect.stringContaining('第4行') as string }] })
-    expect(await refused(app, templates.create, { token: owner.token, body: asked({ version: 'new' }) })).toMatchObject({ status: 400, fields: [{ field: 'version' }] })
-    expect(await refused(app, templates.create, { token: owner.token, body: asked({ variables: [{ name: 'A', type: 'text' }, { name: 'A', type: 'text' }] }) })).toMatchObject({ status: 400, fields: [{ field: 'variables' }] })
+    expect(
+      await refused(app, templates.create, { token: owner.token, body: asked({ compose: 'services:\n  web:\n    image: a:1\n    privileged: true\n' }) }),
+    ).toMatchObject({ status: 400, code: 95202, fields: [{ field: 'compose', message: expect.stringContaining('第4行') as string }] })
+    expect(await refused(app, templates.create, { token: owner.token, body: asked({ version: 'new' }) })).toMatchObject({
+      status: 400,
+      fields: [{ field: 'version' }],
+    })
+    expect(
+      await refused(app, templates.create, {
+        token: owner.token,
+        body: asked({
+          variables: [
+            { name: 'A', type: 'text' },
+            { name: 'A', type: 'text' },
+          ],
+        }),
+      }),
+    ).toMatchObject({ status: 400, fields: [{ field: 'variables' }] })
   })
 
   it('of another organisation does not exist', async () => {
     const { id, name } = await make()
-    for (const declared of [templates.get, templates.versions] as const) expect(await refused(app, declared, { token: stranger.token, params: { id } })).toMatchObject({ status: 404 })
+    for (const declared of [templates.get, templates.versions] as const)
+      expect(await refused(app, declared, { token: stranger.token, params: { id } })).toMatchObject({ status: 404 })
     expect(await refused(app, templates.update, { token: stranger.token, params: { id }, body: { compose } })).toMatchObject({ status: 404 })
     for (const query of [{ id }, { name }]) expect(await refused(app, templates.delete, { token: stranger.token, query })).toMatchObject({ status: 404 })
     expect((await call(app, templates.list, { token: stranger.token, query: { keyword: name } })).items).toEqual([])

@@ -65,7 +65,10 @@ export const createAccountService = ({ db, now, downloads }: Pick<Platform, 'db'
 
     async list(query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
       const { total, rows } = await listAccounts(db, query)
-      const known = await standings(db, rows.map(({ owner_id }) => owner_id))
+      const known = await standings(
+        db,
+        rows.map(({ owner_id }) => owner_id),
+      )
       return { total, items: rows.map((row) => ({ ...shapeWallet(row.owner_id, row.name, found(known.get(row.owner_id))), created_at: iso(row.created_at) })) }
     },
 
@@ -89,7 +92,13 @@ export const createAccountService = ({ db, now, downloads }: Pick<Platform, 'db'
       if (amount < 0n) throw new Refusal('chargeNegative', { field: 'amount' })
       await visible(actor, id)
       return db.transaction().execute(async (tx) => {
-        const transaction_id = await ledger.topUp(tx, { owner_id: id, amount, key: body.key ?? uuidv7(), note: body.note, by: { id: actor.user_id, name: actor.name } })
+        const transaction_id = await ledger.topUp(tx, {
+          owner_id: id,
+          amount,
+          key: body.key ?? uuidv7(),
+          note: body.note,
+          by: { id: actor.user_id, name: actor.name },
+        })
         await recordCharge(tx, { owner_id: id, amount, note: body.note, by: actor, transaction_id, at: now() })
         return walletOf(tx, id)
       })

@@ -68,7 +68,11 @@ export const accountMigrations: Migrations = {
 
 /** Once or again: there is one account for each owner. */
 export const insertAccount = async (on: Sql, ownerId: string): Promise<void> => {
-  await on.insertInto('accounts').values({ owner_id: ownerId }).onConflict((conflict) => conflict.doNothing()).execute()
+  await on
+    .insertInto('accounts')
+    .values({ owner_id: ownerId })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
 }
 
 export const ownerName = sql<string>`coalesce(organisations.name, users.name, '')`
@@ -80,7 +84,9 @@ const withOwner = (on: Sql) =>
 const order = { by: { name: 'name', balance: 'balance', created_at: 'accounts.created_at' }, fallback: '-created_at', id: 'accounts.owner_id' }
 
 export async function listAccounts(on: Sql, query: QueryOf<typeof accounts.list>) {
-  const filtered = withOwner(on).$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where(sql<boolean>`${ownerName} ilike ${containing(query.keyword ?? '')}`))
+  const filtered = withOwner(on).$if(query.keyword !== undefined && query.keyword !== '', (q) =>
+    q.where(sql<boolean>`${ownerName} ilike ${containing(query.keyword ?? '')}`),
+  )
   const page = filtered.select([
     'accounts.owner_id',
     'accounts.created_at',
@@ -107,11 +113,31 @@ const entriesOf = (on: Sql, scope: Scope, ownerId: string, { kind, account, tran
     .$if(transaction_id !== undefined, (q) => q.where('entry.transaction_id', '=', transaction_id ?? ''))
     .$if(from !== undefined, (q) => q.where('entry.at', '>=', new Date(from ?? 0)))
     .$if(to !== undefined, (q) => q.where('entry.at', '<', new Date(to ?? 0)))
-    .select(['entry.id', 'entry.transaction_id', 'movement.kind', 'entry.account', 'entry.amount', 'entry.balance_after', 'movement.note', 'movement.created_by_name as by', 'entry.at'])
+    .select([
+      'entry.id',
+      'entry.transaction_id',
+      'movement.kind',
+      'entry.account',
+      'entry.amount',
+      'entry.balance_after',
+      'movement.note',
+      'movement.created_by_name as by',
+      'entry.at',
+    ])
 
-const shapeEntry = <Row extends { amount: string; balance_after: string; at: Date }>(row: Row) => ({ ...row, amount: toDecimal(BigInt(row.amount)), balance_after: toDecimal(BigInt(row.balance_after)), at: iso(row.at) })
+const shapeEntry = <Row extends { amount: string; balance_after: string; at: Date }>(row: Row) => ({
+  ...row,
+  amount: toDecimal(BigInt(row.amount)),
+  balance_after: toDecimal(BigInt(row.balance_after)),
+  at: iso(row.at),
+})
 
-export async function listEntries(on: Sql, scope: Scope, ownerId: string, query: QueryOf<typeof accounts.entries>): Promise<{ total: number; items: LedgerEntry[] }> {
+export async function listEntries(
+  on: Sql,
+  scope: Scope,
+  ownerId: string,
+  query: QueryOf<typeof accounts.entries>,
+): Promise<{ total: number; items: LedgerEntry[] }> {
   const found = entriesOf(on, scope, ownerId, query)
   const { total, rows } = await pageWithTotal(paged(found, query, { by: { id: 'entry.id' }, fallback: '-id', id: 'entry.id' }), found, query)
   return { total, items: rows.map(shapeEntry) }

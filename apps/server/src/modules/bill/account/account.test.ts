@@ -15,7 +15,8 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 /** So much more, or less where the amount is below 0. */
-const adjust = (owner_id: string, amount: string) => app.platform.db.transaction().execute((tx) => ledger.adjust(tx, { owner_id, amount: toMinor(amount), key: uuidv7() }))
+const adjust = (owner_id: string, amount: string) =>
+  app.platform.db.transaction().execute((tx) => ledger.adjust(tx, { owner_id, amount: toMinor(amount), key: uuidv7() }))
 
 describe('the balance', () => {
   it('of a tenant is that of his organisation, from the start', async () => {
@@ -76,12 +77,19 @@ describe('administrators', () => {
     const [admin, tenant] = [await someone(app, { kind: 1 }), await someone(app)]
     const [id, key] = [tenant.bp_id ?? '', randomUUID()]
     const charge = (body: { amount: string; key?: string }) => ({ params: { id }, body, token: admin.token })
-    expect(await call(app, accounts.charge, charge({ amount: '12.5', key }))).toMatchObject({ id, balance: '12.50', funds: '12.50', available: '12.50', credit_limit: '0.00' })
+    expect(await call(app, accounts.charge, charge({ amount: '12.5', key }))).toMatchObject({
+      id,
+      balance: '12.50',
+      funds: '12.50',
+      available: '12.50',
+      credit_limit: '0.00',
+    })
     expect(await call(app, accounts.charge, charge({ amount: '12.50', key }))).toMatchObject({ funds: '12.50' })
     expect(await refused(app, accounts.charge, charge({ amount: '12.51', key }))).toMatchObject({ status: 409, code: 96010 })
     expect(await refused(app, accounts.charge, charge({ amount: '-0.01' }))).toMatchObject({ status: 400, code: 24014, fields: [{ field: 'amount' }] })
     expect(await refused(app, accounts.charge, charge({ amount: '0.00' }))).toMatchObject({ status: 400, code: 96012 })
-    for (const amount of ['', '1.001', '1e3', 'NaN', '1,000', '9999999999999']) expect((await refused(app, accounts.charge, charge({ amount }))).fields, amount).toMatchObject([{ field: 'amount' }])
+    for (const amount of ['', '1.001', '1e3', 'NaN', '1,000', '9999999999999'])
+      expect((await refused(app, accounts.charge, charge({ amount }))).fields, amount).toMatchObject([{ field: 'amount' }])
     expect(await refused(app, accounts.charge, { params: { id: randomUUID() }, body: { amount: '1' }, token: admin.token })).toMatchObject({ status: 404 })
     expect(await refused(app, accounts.charge, { params: { id }, body: { amount: '1' }, token: tenant.token })).toMatchObject({ code: 3000 })
     expect(await call(app, accounts.wallet, { params: { id }, token: tenant.token })).toMatchObject({ funds: '12.50' })
@@ -103,7 +111,9 @@ describe('administrators', () => {
     expect(await call(app, accounts.adjust, by({ amount: '3', note: '补偿' }))).toMatchObject({ arrears: '0.00', funds: '0.50' })
     expect((await call(app, accounts.entries, { params: { id }, token: tenant.token })).items[0]).toMatchObject({ kind: 'adjustment', note: '补偿' })
     expect(await refused(app, accounts.adjust, { ...by({ amount: '1', note: '自己' }), token: tenant.token })).toMatchObject({ code: 3000 })
-    expect(await refused(app, accounts.adjust, { params: { id: randomUUID() }, body: { amount: '1', note: '无' }, token: admin.token })).toMatchObject({ status: 404 })
+    expect(await refused(app, accounts.adjust, { params: { id: randomUUID() }, body: { amount: '1', note: '无' }, token: admin.token })).toMatchObject({
+      status: 404,
+    })
   })
 
   it('see all accounts, and what each is made of', async () => {
@@ -126,7 +136,10 @@ describe('administrators', () => {
     expect(await refused(app, accounts.setCreditLimit, limit('29.99'))).toMatchObject({ code: 96009 })
     expect(await refused(app, accounts.setCreditLimit, limit('-1'))).toMatchObject({ code: 96009 })
     expect(await call(app, accounts.setCreditLimit, limit('30'))).toMatchObject({ credit_used: '30.00', available: '0.00', balance: '-30.00' })
-    expect(await call(app, accounts.charge, { params: { id }, body: { amount: '50' }, token: admin.token })).toMatchObject({ credit_used: '0.00', funds: '20.00' })
+    expect(await call(app, accounts.charge, { params: { id }, body: { amount: '50' }, token: admin.token })).toMatchObject({
+      credit_used: '0.00',
+      funds: '20.00',
+    })
   })
 })
 
@@ -147,6 +160,7 @@ describe('income and expense', () => {
     expect((await call(app, accounts.entries, { params: { id }, query: movement, token: tenant.token })).items).toEqual([items[0]])
     expect((await call(app, accounts.entries, { params: { id: other.bp_id ?? '' }, query: movement, token: other.token })).total).toBe(0)
     expect((await call(app, accounts.entries, { params: { id }, query: { to: items[1]?.at }, token: tenant.token })).total).toBe(0)
-    for (const declared of [accounts.entries, accounts.wallet]) expect(await refused(app, declared, { params: { id }, token: other.token })).toMatchObject({ status: 404 })
+    for (const declared of [accounts.entries, accounts.wallet])
+      expect(await refused(app, declared, { params: { id }, token: other.token })).toMatchObject({ status: 404 })
   })
 })

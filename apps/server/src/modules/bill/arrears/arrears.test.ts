@@ -35,14 +35,19 @@ const advance = async (hours: number, ...people: (Person & SignedIn)[]): Promise
   app.clock.advance(hours * hour)
   for (const person of [admin, ...people]) Object.assign(person, await signIn(app, person))
 }
-const use = (bpId: string | null, amount: string, on = app) => on.platform.db.transaction().execute((tx) => ledger.chargeUsage(tx, { owner_id: bpId ?? '', amount: toMinor(amount), key: uuidv7() }))
+const use = (bpId: string | null, amount: string, on = app) =>
+  on.platform.db.transaction().execute((tx) => ledger.chargeUsage(tx, { owner_id: bpId ?? '', amount: toMinor(amount), key: uuidv7() }))
 const pay = (bpId: string | null, amount: string) => call(app, accounts.charge, { token: admin.token, params: { id: bpId ?? '' }, body: { amount } })
 const standing = (who: Person & SignedIn) => call(app, standings.get, { token: who.token, params: { id: who.bp_id ?? '' } })
 /** An account is normal from the first, also before anybody looked at it. */
-const comesTo = (who: Person & SignedIn, state: string) => expect.poll(() => standing(who), { interval: 30 }).toMatchObject({ state, since: expect.any(String) })
+const comesTo = (who: Person & SignedIn, state: string) =>
+  expect.poll(() => standing(who), { interval: 30 }).toMatchObject({ state, since: expect.any(String) })
 const told = async (who: Person & SignedIn) => (await call(app, notices.list, { token: who.token, query: { page_size: 100 } })).items
 const kindsTold = async (who: Person & SignedIn) => (await told(who)).map(({ kind }) => kind).toReversed()
-const history = async (who: Person & SignedIn) => (await call(app, standings.history, { token: who.token, params: { id: who.bp_id ?? '' }, query: { page_size: 100 } })).items.map(({ from, to }) => `${from} ${to}`).toReversed()
+const history = async (who: Person & SignedIn) =>
+  (await call(app, standings.history, { token: who.token, params: { id: who.bp_id ?? '' }, query: { page_size: 100 } })).items
+    .map(({ from, to }) => `${from} ${to}`)
+    .toReversed()
 const exception = (bpId: string | null, wish: Partial<typeof decisions & { low_balance: string }> = {}) =>
   call(app, arrearsPolicies.setException, { token: admin.token, params: { id: bpId ?? '' }, body: { low_balance: '100', ...decisions, ...wish } })
 
@@ -84,11 +89,18 @@ describe('an account that runs dry', () => {
     const member = await makeUser(app, { kind: 4, organisation: tenant.bp_id })
     await pay(tenant.bp_id, '1000')
     await comesTo(tenant, 'normal')
-    await call(app, notices.setContacts, { token: tenant.token, params: { id: tenant.bp_id ?? '' }, body: { contacts: [{ name: '财务', email: `money-${tenant.id}@example.com`, phone: null }] } })
+    await call(app, notices.setContacts, {
+      token: tenant.token,
+      params: { id: tenant.bp_id ?? '' },
+      body: { contacts: [{ name: '财务', email: `money-${tenant.id}@example.com`, phone: null }] },
+    })
     await use(tenant.bp_id, '999.999')
     await expect.poll(async () => (await told(tenant))[0]?.deliveries.map(({ status }) => status), { interval: 30 }).toEqual(['sent', 'sent', 'sent'])
     for (const address of [tenant.email, tenant.phone, `money-${tenant.id}@example.com`]) {
-      expect((await inboxOf(app, address)).map(({ text }) => text), address).toEqual([expect.stringMatching(/^【智算云】组织“org-.+”的可用余额为0\.00元，已低于提醒线，请及时充值。$/)])
+      expect(
+        (await inboxOf(app, address)).map(({ text }) => text),
+        address,
+      ).toEqual([expect.stringMatching(/^【智算云】组织“org-.+”的可用余额为0\.00元，已低于提醒线，请及时充值。$/)])
     }
     expect([...(await inboxOf(app, member.email)), ...(await inboxOf(app, member.phone))]).toEqual([])
   })
@@ -132,9 +144,18 @@ describe('an account that runs dry', () => {
     }
     expect(await refused(app, notices.list, { token: other.token, query: { bp_id: tenant.bp_id ?? '' } })).toMatchObject({ status: 404 })
     expect(await told(other)).toEqual([])
-    expect(await refused(app, notices.setContacts, { token: other.token, params: { id: tenant.bp_id ?? '' }, body: { contacts: [] } })).toMatchObject({ status: 404 })
-    for (const contact of [{ name: 'nobody', email: null, phone: null }, { name: 'somebody', email: 'no mail', phone: null }, { name: 'somebody', email: null, phone: '12345' }]) {
-      expect(await refused(app, notices.setContacts, { token: tenant.token, params: { id: tenant.bp_id ?? '' }, body: { contacts: [contact] } }), JSON.stringify(contact)).toMatchObject({ code: 90001 })
+    expect(await refused(app, notices.setContacts, { token: other.token, params: { id: tenant.bp_id ?? '' }, body: { contacts: [] } })).toMatchObject({
+      status: 404,
+    })
+    for (const contact of [
+      { name: 'nobody', email: null, phone: null },
+      { name: 'somebody', email: 'no mail', phone: null },
+      { name: 'somebody', email: null, phone: '12345' },
+    ]) {
+      expect(
+        await refused(app, notices.setContacts, { token: tenant.token, params: { id: tenant.bp_id ?? '' }, body: { contacts: [contact] } }),
+        JSON.stringify(contact),
+      ).toMatchObject({ code: 90001 })
     }
   })
 })
@@ -147,7 +168,14 @@ describe('what may be made', () => {
     await exception(tenant.bp_id, { refuse_new: false })
     await use(tenant.bp_id, '1')
     await comesTo(tenant, 'arrears')
-    const may = () => app.platform.db.transaction().execute((tx) => app.platform.operations.begin(tx, never, { resource_id: randomUUID(), bp_id: tenant.bp_id, actor: { user_id: tenant.id, name: tenant.name }, input: {} }).then(() => Promise.reject(new Error('begun'))))
+    const may = () =>
+      app.platform.db
+        .transaction()
+        .execute((tx) =>
+          app.platform.operations
+            .begin(tx, never, { resource_id: randomUUID(), bp_id: tenant.bp_id, actor: { user_id: tenant.id, name: tenant.name }, input: {} })
+            .then(() => Promise.reject(new Error('begun'))),
+        )
     await expect(may()).rejects.toThrow('begun')
     await exception(tenant.bp_id)
     await expect(may()).rejects.toMatchObject({ refusal: 'balanceInsufficient' })
@@ -179,7 +207,9 @@ describe('policies', () => {
     await expect.poll(async () => (await standing(tenant)).grace_until, { interval: 30 }).not.toBe(null)
     expect(await refused(app, arrearsPolicies.removeException, { token: admin.token, params: { id: tenant.bp_id ?? '' } })).toMatchObject({ status: 404 })
     await call(app, arrearsPolicies.set, { token: admin.token, body: { ...decisions, low_balance: '100', grace_hours: 100 } })
-    await expect.poll(async () => Date.parse((await standing(tenant)).grace_until ?? '') - Date.parse((await standing(tenant)).arrears_since ?? ''), { interval: 30 }).toBe(100 * hour)
+    await expect
+      .poll(async () => Date.parse((await standing(tenant)).grace_until ?? '') - Date.parse((await standing(tenant)).arrears_since ?? ''), { interval: 30 })
+      .toBe(100 * hour)
     await call(app, arrearsPolicies.set, { token: admin.token, body: { ...decisions, low_balance: '100' } })
   })
 
@@ -187,8 +217,17 @@ describe('policies', () => {
     const tenant = await someone(app)
     const body = { ...decisions, low_balance: '100' }
     expect(await refused(app, arrearsPolicies.set, { token: tenant.token, body })).toMatchObject({ code: 3000 })
-    for (const [field, value] of [['low_balance', '-1'], ['low_balance', '1.001'], ['grace_hours', -1], ['grace_hours', 1.5], ['warning_hours', 9_999], ['suspends', 'yes']] as const) {
-      expect((await refused(app, arrearsPolicies.set, { token: admin.token, body: { ...body, [field]: value } as typeof body })).fields, field).toMatchObject([{ field }])
+    for (const [field, value] of [
+      ['low_balance', '-1'],
+      ['low_balance', '1.001'],
+      ['grace_hours', -1],
+      ['grace_hours', 1.5],
+      ['warning_hours', 9_999],
+      ['suspends', 'yes'],
+    ] as const) {
+      expect((await refused(app, arrearsPolicies.set, { token: admin.token, body: { ...body, [field]: value } as typeof body })).fields, field).toMatchObject([
+        { field },
+      ])
     }
     expect(await refused(app, arrearsPolicies.setException, { token: admin.token, params: { id: randomUUID() }, body })).toMatchObject({ status: 404 })
     const states = await call(app, standings.list, { token: admin.token, query: { state: 'arrears', page_size: 100 } })

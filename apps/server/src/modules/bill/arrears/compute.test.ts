@@ -24,7 +24,11 @@ describe('a suspended organisation, on a cloud of the second family', () => {
     const tenant = await someone(app)
     token = tenant.token
     const params = { id: tenant.bp_id ?? '' }
-    await call(app, arrearsPolicies.setException, { token: admin, params, body: { low_balance: '100', grace_hours: 0, warning_hours: 0, suspends: true, stop_vms: true, stop_containers: true, refuse_new: false, resume: true } })
+    await call(app, arrearsPolicies.setException, {
+      token: admin,
+      params,
+      body: { low_balance: '100', grace_hours: 0, warning_hours: 0, suspends: true, stop_vms: true, stop_containers: true, refuse_new: false, resume: true },
+    })
     await app.platform.db.transaction().execute((tx) => ledger.chargeUsage(tx, { owner_id: params.id, amount: toMinor('1'), key: uuidv7() }))
     await vi.waitFor(async () => expect((await call(app, standings.get, { token, params })).state).toBe('suspended'), { interval: 50 })
   })
@@ -32,7 +36,8 @@ describe('a suspended organisation, on a cloud of the second family', () => {
 
   const id = randomUUID()
   const params = () => ({ cloud_id: randomUUID(), id, port_id: id, volume_id: id, server_id: id })
-  const answer = (declared: Call, body: unknown, who = token) => refused(app, declared, { token: who, params: params() as never, ...(body !== undefined && { body: body as never }) })
+  const answer = (declared: Call, body: unknown, who = token) =>
+    refused(app, declared, { token: who, params: params() as never, ...(body !== undefined && { body: body as never }) })
 
   const begun: [Call, unknown?][] = [
     [computeInstances.start],
@@ -60,7 +65,13 @@ describe('a suspended organisation, on a cloud of the second family', () => {
 
   it('sends no file of an image it has announced; the attempt is in the audit log', async () => {
     const object_id = randomUUID()
-    const put = (who: string) => app.http.inject({ method: 'PUT', url: `/api/compute/v1/clouds/${randomUUID()}/images/${object_id}/file`, headers: { authorization: `Bearer ${who}`, 'content-type': 'application/octet-stream' }, payload: Buffer.from('x') })
+    const put = (who: string) =>
+      app.http.inject({
+        method: 'PUT',
+        url: `/api/compute/v1/clouds/${randomUUID()}/images/${object_id}/file`,
+        headers: { authorization: `Bearer ${who}`, 'content-type': 'application/octet-stream' },
+        payload: Buffer.from('x'),
+      })
     expect((await put(token)).json()).toMatchObject({ code: errors.balanceInsufficientForOrder.code })
     expect((await put(admin)).statusCode).toBe(404)
     const entries = await app.platform.db.selectFrom('audit_log').select(['call', 'code']).where('object_id', '=', object_id).orderBy('number').execute()

@@ -17,10 +17,16 @@ export const shapePolicy = ({ bp_id, bp_name, low_balance, updated_by_name, upda
   updated_at: isoOrNull(updated_at),
 })
 
-const shown = (on: Sql) => on.selectFrom('arrears_policies as policy').leftJoin('organisations', 'organisations.id', 'policy.bp_id').selectAll('policy').select('organisations.name as bp_name')
+const shown = (on: Sql) =>
+  on
+    .selectFrom('arrears_policies as policy')
+    .leftJoin('organisations', 'organisations.id', 'policy.bp_id')
+    .selectAll('policy')
+    .select('organisations.name as bp_name')
 
 /** The platform's, or the exception of an organisation. */
-export const getPolicy = (on: Sql, bpId: string | null): Promise<ShownPolicy | undefined> => shown(on).where('policy.bp_id', 'is not distinct from', bpId).executeTakeFirst()
+export const getPolicy = (on: Sql, bpId: string | null): Promise<ShownPolicy | undefined> =>
+  shown(on).where('policy.bp_id', 'is not distinct from', bpId).executeTakeFirst()
 
 /** What holds for an organisation. */
 export const policyFor = (on: Sql, bpId: string): Promise<ShownPolicy> =>
@@ -40,7 +46,12 @@ export async function listExceptions(on: Sql, query: QueryOf<typeof arrearsPolic
   return { total, items: rows.map(shapePolicy) }
 }
 
-export async function setPolicy(tx: Tx, bpId: string | null, { low_balance, ...decisions }: BodyOf<typeof arrearsPolicies.set>, by: { name: string; at: Date }): Promise<void> {
+export async function setPolicy(
+  tx: Tx,
+  bpId: string | null,
+  { low_balance, ...decisions }: BodyOf<typeof arrearsPolicies.set>,
+  by: { name: string; at: Date },
+): Promise<void> {
   const row = { ...decisions, low_balance: String(toMinor(low_balance)), updated_by_name: by.name, updated_at: by.at }
   await tx
     .insertInto('arrears_policies')
@@ -49,7 +60,8 @@ export async function setPolicy(tx: Tx, bpId: string | null, { low_balance, ...d
     .execute()
 }
 
-export const deleteException = async (tx: Tx, bpId: string): Promise<boolean> => (await tx.deleteFrom('arrears_policies').where('bp_id', '=', bpId).executeTakeFirst()).numDeletedRows > 0n
+export const deleteException = async (tx: Tx, bpId: string): Promise<boolean> =>
+  (await tx.deleteFrom('arrears_policies').where('bp_id', '=', bpId).executeTakeFirst()).numDeletedRows > 0n
 
 /** All that the policy of somebody, or of everybody, speaks about is looked at again. */
 export const checkAgain = async (tx: Tx, bpId: string | null): Promise<void> => {

@@ -67,7 +67,14 @@ export function createStandings(
       const values = { available: toDecimal(availableOf(funds)), arrears: toDecimal(arrears), grace_until: next.grace_until, resume: policy.resume }
       const tell = (kind: Parameters<typeof parts.notices.tell>[2]): Promise<void> => parts.notices.tell(tx, organisation, kind, values)
       if (changed) {
-        await store.insertChange(tx, { owner_id: ownerId, from_state: before.state, to_state: next.state, balance: balanceOf(funds), grace_until: next.grace_until, at: now() })
+        await store.insertChange(tx, {
+          owner_id: ownerId,
+          from_state: before.state,
+          to_state: next.state,
+          balance: balanceOf(funds),
+          grace_until: next.grace_until,
+          at: now(),
+        })
         await follow(tx, ownerId, next.state, policy.resume)
         // Where an account begins, or comes back from worse, being low is no news.
         if (next.state === 'low' && before.state === 'normal' && !fresh) await tell('low')
@@ -171,7 +178,8 @@ export function createStandings(
 
     policy: (): Promise<ArrearsPolicy> => policyOf(null),
     setPolicy: (actor: Actor, body: BodyOf<typeof arrearsPolicies.set>): Promise<ArrearsPolicy> => setPolicy(actor, null, body),
-    exceptions: (query: QueryOf<typeof arrearsPolicies.exceptions>): Promise<ResponseOf<typeof arrearsPolicies.exceptions>> => policies.listExceptions(db, query),
+    exceptions: (query: QueryOf<typeof arrearsPolicies.exceptions>): Promise<ResponseOf<typeof arrearsPolicies.exceptions>> =>
+      policies.listExceptions(db, query),
     async setException(actor: Actor, id: string, body: BodyOf<typeof arrearsPolicies.set>): Promise<ArrearsPolicy> {
       found(await store.organisationOf(db, id))
       return setPolicy(actor, id, body)

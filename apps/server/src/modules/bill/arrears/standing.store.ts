@@ -30,7 +30,8 @@ export const takeChecks = async (tx: Tx, ownerId: string): Promise<void> => {
 }
 
 /** The name of an organisation; undefined for the accounts of the platform's own people. */
-export const organisationOf = (on: Sql, id: string): Promise<{ id: string; name: string } | undefined> => on.selectFrom('organisations').select(['id', 'name']).where('id', '=', id).executeTakeFirst()
+export const organisationOf = (on: Sql, id: string): Promise<{ id: string; name: string } | undefined> =>
+  on.selectFrom('organisations').select(['id', 'name']).where('id', '=', id).executeTakeFirst()
 
 /** Held against everybody who starts something, and made where there is none. */
 export async function lockStanding(tx: Tx, ownerId: string, now: Date): Promise<StandingRow & { fresh: boolean }> {
@@ -51,8 +52,14 @@ export const setStanding = async (tx: Tx, ownerId: string, next: Next & { since?
   await tx.updateTable('account_standings').set(next).where('owner_id', '=', ownerId).execute()
 }
 
-export const insertChange = async (tx: Tx, change: { owner_id: string; from_state: StandingRow['state']; to_state: StandingRow['state']; balance: bigint; grace_until: Date | null; at: Date }): Promise<void> => {
-  await tx.insertInto('standing_changes').values({ ...change, balance: String(change.balance) }).execute()
+export const insertChange = async (
+  tx: Tx,
+  change: { owner_id: string; from_state: StandingRow['state']; to_state: StandingRow['state']; balance: bigint; grace_until: Date | null; at: Date },
+): Promise<void> => {
+  await tx
+    .insertInto('standing_changes')
+    .values({ ...change, balance: String(change.balance) })
+    .execute()
 }
 
 const shown = (on: Sql) =>
@@ -68,13 +75,20 @@ const shown = (on: Sql) =>
       'standing.arrears_since',
       'standing.grace_until',
       'suspension.phase',
-      sql<number>`(select count(*) from suspended_resources as one where one.suspension_id = suspension.id and one.state in ('stopped', 'stopping', 'starting'))::int`.as('stopped'),
-      sql<number>`(select count(*) from suspended_resources as one where one.suspension_id = suspension.id and one.error_text is not null and one.state in ('stopping', 'starting'))::int`.as('failing'),
+      sql<number>`(select count(*) from suspended_resources as one where one.suspension_id = suspension.id and one.state in ('stopped', 'stopping', 'starting'))::int`.as(
+        'stopped',
+      ),
+      sql<number>`(select count(*) from suspended_resources as one where one.suspension_id = suspension.id and one.error_text is not null and one.state in ('stopping', 'starting'))::int`.as(
+        'failing',
+      ),
     ])
 type ShownStanding = Awaited<ReturnType<ReturnType<typeof shown>['executeTakeFirstOrThrow']>>
 
 async function shapeAll(on: Sql, rows: readonly ShownStanding[]): Promise<Standing[]> {
-  const known = await standings(on, rows.map(({ id }) => id))
+  const known = await standings(
+    on,
+    rows.map(({ id }) => id),
+  )
   return rows.map(({ id, name, state, since, arrears_since, grace_until, phase, stopped, failing }) => {
     const funds = known.get(id) ?? { balances: {}, creditLimit: 0n }
     return {
@@ -101,12 +115,23 @@ export async function listStandings(on: Sql, query: QueryOf<typeof calls.list>):
   return { total, items: await shapeAll(on, rows) }
 }
 
-export const getStanding = async (on: Sql, id: string): Promise<Standing | undefined> => (await shapeAll(on, await shown(on).where('organisations.id', '=', id).execute()))[0]
+export const getStanding = async (on: Sql, id: string): Promise<Standing | undefined> =>
+  (await shapeAll(on, await shown(on).where('organisations.id', '=', id).execute()))[0]
 
 export async function listChanges(on: Sql, id: string, query: QueryOf<typeof calls.history>): Promise<{ total: number; items: StandingChange[] }> {
   const filtered = on.selectFrom('standing_changes').where('owner_id', '=', id)
   const { total, rows } = await pageWithTotal(paged(filtered.selectAll(), query, { by: { id: 'id' }, fallback: '-id', id: 'id' }), filtered, query)
-  return { total, items: rows.map((row) => ({ id: row.id, from: row.from_state, to: row.to_state, at: iso(row.at), balance: toDecimal(BigInt(row.balance)), grace_until: isoOrNull(row.grace_until) })) }
+  return {
+    total,
+    items: rows.map((row) => ({
+      id: row.id,
+      from: row.from_state,
+      to: row.to_state,
+      at: iso(row.at),
+      balance: toDecimal(BigInt(row.balance)),
+      grace_until: isoOrNull(row.grace_until),
+    })),
+  }
 }
 
 /** The one that has not ended, held. */

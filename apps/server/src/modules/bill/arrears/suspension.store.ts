@@ -18,7 +18,11 @@ export const updateSuspension = async (tx: Tx, id: string, changes: Updateable<T
 }
 
 /** What was looked at; nothing where somebody turned it round meanwhile. */
-export const settleSuspension = async (on: Sql, { id, phase }: Pick<SuspensionRow, 'id' | 'phase'>, changes: Updateable<Tables['suspensions']>): Promise<void> => {
+export const settleSuspension = async (
+  on: Sql,
+  { id, phase }: Pick<SuspensionRow, 'id' | 'phase'>,
+  changes: Updateable<Tables['suspensions']>,
+): Promise<void> => {
   await on.updateTable('suspensions').set(changes).where('id', '=', id).where('phase', '=', phase).execute()
 }
 
@@ -42,7 +46,14 @@ export const isOpen = (status: OperationStatus | null): boolean => status !== nu
 
 /** Held, so that no other server begins the same. */
 export const lockResource = (tx: Tx, key: Key): Promise<SuspendedRow | undefined> =>
-  tx.selectFrom('suspended_resources').selectAll().where('suspension_id', '=', key.suspension_id).where('kind', '=', key.kind).where('resource_id', '=', key.resource_id).forUpdate().executeTakeFirst()
+  tx
+    .selectFrom('suspended_resources')
+    .selectAll()
+    .where('suspension_id', '=', key.suspension_id)
+    .where('kind', '=', key.kind)
+    .where('resource_id', '=', key.resource_id)
+    .forUpdate()
+    .executeTakeFirst()
 
 export async function putResource(on: Sql, { detail, ...row }: SuspendedRow): Promise<void> {
   const values = { ...row, detail: detail === null ? null : jsonb(detail) }
@@ -55,7 +66,11 @@ export async function putResource(on: Sql, { detail, ...row }: SuspendedRow): Pr
 }
 
 /** Only what still is as it was seen. */
-export const updateResource = async (on: Sql, seen: Key & Pick<SuspendedRow, 'state' | 'operation_id'>, changes: Updateable<Tables['suspended_resources']>): Promise<void> => {
+export const updateResource = async (
+  on: Sql,
+  seen: Key & Pick<SuspendedRow, 'state' | 'operation_id'>,
+  changes: Updateable<Tables['suspended_resources']>,
+): Promise<void> => {
   await on
     .updateTable('suspended_resources')
     .set(changes)
@@ -68,7 +83,12 @@ export const updateResource = async (on: Sql, seen: Key & Pick<SuspendedRow, 'st
 }
 
 export const deleteResource = async (on: Sql, key: Key): Promise<void> => {
-  await on.deleteFrom('suspended_resources').where('suspension_id', '=', key.suspension_id).where('kind', '=', key.kind).where('resource_id', '=', key.resource_id).execute()
+  await on
+    .deleteFrom('suspended_resources')
+    .where('suspension_id', '=', key.suspension_id)
+    .where('kind', '=', key.kind)
+    .where('resource_id', '=', key.resource_id)
+    .execute()
 }
 
 /** Whether somebody started or stopped it after the operation of that id: then what it does is his. */
@@ -89,7 +109,21 @@ export async function listResources(on: Sql, ownerId: string, query: QueryOf<typ
     .selectFrom('suspended_resources')
     .where('suspension_id', '=', last)
     .$if(query.state !== undefined, (q) => q.where('state', '=', query.state ?? 'stopped'))
-  const { total, rows } = await pageWithTotal(paged(filtered.selectAll(), query, { by: { name: 'name', updated_at: 'updated_at' }, fallback: 'name', id: 'resource_id' }), filtered, query)
-  return { total, items: rows.map(({ kind, resource_id, name, state, tries, error_text, updated_at }) => ({ kind, id: resource_id, name, state, tries, error: error_text, updated_at: iso(updated_at) })) }
+  const { total, rows } = await pageWithTotal(
+    paged(filtered.selectAll(), query, { by: { name: 'name', updated_at: 'updated_at' }, fallback: 'name', id: 'resource_id' }),
+    filtered,
+    query,
+  )
+  return {
+    total,
+    items: rows.map(({ kind, resource_id, name, state, tries, error_text, updated_at }) => ({
+      kind,
+      id: resource_id,
+      name,
+      state,
+      tries,
+      error: error_text,
+      updated_at: iso(updated_at),
+    })),
+  }
 }
-

@@ -49,11 +49,14 @@ afterAll(async () => {
 type Who = Person & SignedIn
 const patience = { interval: 50 }
 const policy = { low_balance: '0', grace_hours: 0, warning_hours: 0, suspends: true, stop_vms: true, stop_containers: true, refuse_new: true, resume: true }
-const runsDry = (who: Who, on = app) => on.platform.db.transaction().execute((tx) => ledger.chargeUsage(tx, { owner_id: who.bp_id ?? '', amount: toMinor('1'), key: uuidv7() }))
+const runsDry = (who: Who, on = app) =>
+  on.platform.db.transaction().execute((tx) => ledger.chargeUsage(tx, { owner_id: who.bp_id ?? '', amount: toMinor('1'), key: uuidv7() }))
 const pays = (who: Who) => call(app, accounts.charge, { token: admin.token, params: { id: who.bp_id ?? '' }, body: { amount: '1' } })
 const standing = (who: Who) => call(app, standings.get, { token: who.token, params: { id: who.bp_id ?? '' } })
-const comesTo = (who: Who, state: StandingState, phase: string | null) => expect.poll(async () => ({ state: (await standing(who)).state, phase: (await standing(who)).suspension?.phase ?? null }), patience).toEqual({ state, phase })
-const resources = async (who: Who) => (await call(app, standings.resources, { token: who.token, params: { id: who.bp_id ?? '' }, query: { page_size: 100 } })).items
+const comesTo = (who: Who, state: StandingState, phase: string | null) =>
+  expect.poll(async () => ({ state: (await standing(who)).state, phase: (await standing(who)).suspension?.phase ?? null }), patience).toEqual({ state, phase })
+const resources = async (who: Who) =>
+  (await call(app, standings.resources, { token: who.token, params: { id: who.bp_id ?? '' }, query: { page_size: 100 } })).items
 const stateOf = async (who: Who, vm: Pick<Vm, 'id'>) => (await resources(who)).find(({ id }) => id === vm.id)?.state ?? null
 const of = (who: Who, vm: Pick<Vm, 'id'>) => ({ token: who.token, params: { id: vm.id } })
 const is = (who: Who, vm: Pick<Vm, 'id'>, status: VmStatus) => expect.poll(async () => (await call(app, vms.get, of(who, vm))).status, patience).toBe(status)
@@ -62,7 +65,16 @@ const tenant = async (wish: Partial<typeof policy> = {}): Promise<Who> => {
   await call(app, arrearsPolicies.setException, { token: admin.token, params: { id: who.bp_id ?? '' }, body: { ...policy, ...wish } })
   return who
 }
-const bodyOf = (count = 1) => ({ cloud_id, name: `vm-${randomUUID()}`, type: 'container' as const, image_fingerprint, flavor_id, network: 'sandbox0', password: 'Correct-horse-1', count })
+const bodyOf = (count = 1) => ({
+  cloud_id,
+  name: `vm-${randomUUID()}`,
+  type: 'container' as const,
+  image_fingerprint,
+  flavor_id,
+  network: 'sandbox0',
+  password: 'Correct-horse-1',
+  count,
+})
 const create = async (who: Who, count = 1): Promise<Vm[]> => {
   const { items } = await call(app, vms.create, { token: who.token, body: bodyOf(count) })
   for (const vm of items) await is(who, vm, 'running')
@@ -146,7 +158,11 @@ describe('a suspension', () => {
     await call(app, accounts.setCreditLimit, { token: admin.token, params: { id: who.bp_id ?? '' }, body: { credit_limit: '5' } })
     await comesTo(who, 'normal', null)
     await is(who, vm, 'running')
-    expect((await call(app, accounts.wallet, { token: who.token, params: { id: who.bp_id ?? '' } }))).toMatchObject({ arrears: '0.00', credit_used: '1.00', available: '4.00' })
+    expect(await call(app, accounts.wallet, { token: who.token, params: { id: who.bp_id ?? '' } })).toMatchObject({
+      arrears: '0.00',
+      credit_used: '1.00',
+      available: '4.00',
+    })
   })
 
   it('that is paid in the middle starts again what was stopped, and does not begin with the rest', async () => {
@@ -237,12 +253,23 @@ describe('a suspension', () => {
     const killer = new pg.Client({ connectionString: app.databaseUrl })
     await killer.connect()
     const cut = async (times: number): Promise<void> => {
-      for (let done = 0; done < times; ) {
-        const { rowCount } = await killer.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'zhisuan' and (query ilike '%suspen%' or query ilike '%standing%' or query ilike '%operations%') limit 1`)
+      for (let done = 0; done < times;) {
+        const { rowCount } = await killer.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'zhisuan' and (query ilike '%suspen%' or query ilike '%standing%' or query ilike '%operations%') limit 1`,
+        )
         done += rowCount ?? 0
       }
     }
-    const settles = async (state: StandingState, phase: string | null) => expect.poll(async () => standing(who).then((now) => ({ state: now.state, phase: now.suspension?.phase ?? null })).catch(() => null), patience).toEqual({ state, phase })
+    const settles = async (state: StandingState, phase: string | null) =>
+      expect
+        .poll(
+          async () =>
+            standing(who)
+              .then((now) => ({ state: now.state, phase: now.suspension?.phase ?? null }))
+              .catch(() => null),
+          patience,
+        )
+        .toEqual({ state, phase })
     await runsDry(who, second)
     await cut(3)
     await settles('suspended', 'suspended')
@@ -253,7 +280,10 @@ describe('a suspension', () => {
     await killer.end()
     for (const vm of all) await is(who, vm, 'running')
     // Each was stopped and started once, and everything was told once.
-    const { rows } = await app.platform.database.pool.query<{ times: number }>(`select count(*)::int as times from operations where bp_id = $1 and actor_id is null group by resource_id, kind`, [who.bp_id])
+    const { rows } = await app.platform.database.pool.query<{ times: number }>(
+      `select count(*)::int as times from operations where bp_id = $1 and actor_id is null group by resource_id, kind`,
+      [who.bp_id],
+    )
     expect(rows.map(({ times }) => times)).toEqual(Array.from({ length: 8 }, () => 1))
     expect((await call(app, notices.list, { token: who.token })).items.map(({ kind }) => kind)).toEqual(['resumed', 'suspended'])
   })

@@ -63,7 +63,8 @@ export function createSuspensions({ db, now, log }: Pick<Platform, 'db' | 'now' 
     updated_at: now(),
   })
   /** What was started in between is stopped for the first time again. */
-  const stoppingOf = (before: SuspendedRow | undefined, fresh: SuspendedRow): SuspendedRow => (before?.state === 'stopping' ? before : { ...fresh, ...(before !== undefined && { detail: before.detail }) })
+  const stoppingOf = (before: SuspendedRow | undefined, fresh: SuspendedRow): SuspendedRow =>
+    before?.state === 'stopping' ? before : { ...fresh, ...(before !== undefined && { detail: before.detail }) }
   const keyOf = ({ kind, id }: { kind: string; id: string }): string => `${kind} ${id}`
   const failed = (error: unknown, one: { kind: string; id: string }): Refusal => {
     const refusal = toRefusal(error)
@@ -80,7 +81,15 @@ export function createSuspensions({ db, now, log }: Pick<Platform, 'db' | 'now' 
         const before = stoppingOf(await store.lockResource(tx, fresh), fresh)
         const begun = await of.stop(tx, resource.id, before.operation_id !== null)
         if (begun === null) return
-        await store.putResource(tx, { ...before, ...begun, name: resource.name, state: 'stopping', tries: before.tries + 1, retry_at: retryAt(before.tries), updated_at: now() })
+        await store.putResource(tx, {
+          ...before,
+          ...begun,
+          name: resource.name,
+          state: 'stopping',
+          tries: before.tries + 1,
+          retry_at: retryAt(before.tries),
+          updated_at: now(),
+        })
       })
     } catch (error) {
       const { message } = failed(error, { kind: of.kind, id: resource.id })
@@ -99,11 +108,18 @@ export function createSuspensions({ db, now, log }: Pick<Platform, 'db' | 'now' 
       else if (one.operation_status === 'succeeded') await store.updateResource(db, one, { state: 'stopped', tries: 0, ...noError, updated_at: now() })
       else if (isRunning(one)) {
         open += 1
-        if (one.operation_error !== null && one.operation_error !== one.error_text) await store.updateResource(db, one, { error_text: one.operation_error, updated_at: now() })
+        if (one.operation_error !== null && one.operation_error !== one.error_text)
+          await store.updateResource(db, one, { error_text: one.operation_error, updated_at: now() })
       }
       // It stands without us: what was never begun was stopped by somebody else, and what failed may have come through late.
       else if (one.operation_id === null) await store.deleteResource(db, one)
-      else await store.updateResource(db, one, { state: (await store.wasTouched(db, one.resource_id, one.operation_id)) ? 'left' : 'stopped', tries: 0, ...noError, updated_at: now() })
+      else
+        await store.updateResource(db, one, {
+          state: (await store.wasTouched(db, one.resource_id, one.operation_id)) ? 'left' : 'stopped',
+          tries: 0,
+          ...noError,
+          updated_at: now(),
+        })
     }
     return open
   }
@@ -117,13 +133,18 @@ export function createSuspensions({ db, now, log }: Pick<Platform, 'db' | 'now' 
     let begun = 0
     for (const of of stops) {
       const all = await of.running(db, suspension.owner_id)
-      const paid = await paidAhead(db, all.map(({ id }) => id), now())
+      const paid = await paidAhead(
+        db,
+        all.map(({ id }) => id),
+        now(),
+      )
       // Of what is paid in advance nothing is owed: a look after that ends finds it running.
       for (const resource of all.filter(({ id }) => !paid.has(id))) {
         const key = keyOf({ kind: of.kind, id: resource.id })
         running.add(key)
         const one = byKey.get(key)
-        if (resource.passing || (one?.state === 'stopping' && (isOpen(one.operation_status) || one.operation_status === 'succeeded' || one.retry_at > now()))) continue
+        if (resource.passing || (one?.state === 'stopping' && (isOpen(one.operation_status) || one.operation_status === 'succeeded' || one.retry_at > now())))
+          continue
         begun += 1
         await stopOne(suspension, of, resource)
       }
@@ -173,14 +194,19 @@ export function createSuspensions({ db, now, log }: Pick<Platform, 'db' | 'now' 
       // What was never begun is not ours to start.
       if (one.operation_id === null) await store.deleteResource(db, one)
       else if (one.state === 'stopping') await store.updateResource(db, one, { state: 'stopped', tries: 0, retry_at: now(), ...noError, updated_at: now() })
-      else if (one.state === 'starting' && one.operation_error !== null && one.operation_error !== one.error_text) await store.updateResource(db, one, { error_text: one.operation_error, updated_at: now() })
+      else if (one.state === 'starting' && one.operation_error !== null && one.operation_error !== one.error_text)
+        await store.updateResource(db, one, { error_text: one.operation_error, updated_at: now() })
       if (one.operation_id === null || one.state === 'stopping') begun += 1
       else if (one.state === 'stopped' ? one.tries === 0 || one.retry_at <= now() : one.retry_at <= now()) {
         begun += 1
         await startOne(suspension, of, one)
       }
     }
-    await store.settleSuspension(db, suspension, open === 0 ? { phase: 'ended', ended_at: now(), look_at: now() } : { look_at: after(begun > 0 ? soonMs : laterMs) })
+    await store.settleSuspension(
+      db,
+      suspension,
+      open === 0 ? { phase: 'ended', ended_at: now(), look_at: now() } : { look_at: after(begun > 0 ? soonMs : laterMs) },
+    )
   }
 
   return {
@@ -190,7 +216,9 @@ export function createSuspensions({ db, now, log }: Pick<Platform, 'db' | 'now' 
       for (const suspension of due) {
         if (signal?.aborted === true) break
         // Of those that fail the others are not kept waiting.
-        await (suspension.phase === 'resuming' ? resume(suspension) : suspend(suspension)).catch((error: unknown) => log.error({ err: error, suspension: suspension.id }, 'working on a suspension'))
+        await (suspension.phase === 'resuming' ? resume(suspension) : suspend(suspension)).catch((error: unknown) =>
+          log.error({ err: error, suspension: suspension.id }, 'working on a suspension'),
+        )
       }
       return due.length
     },

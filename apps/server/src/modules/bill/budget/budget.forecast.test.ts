@@ -38,7 +38,11 @@ beforeAll(async () => {
   const category = await call(app, categories.create, { token: early.token, body: { name: 'computing' } })
   priced = (await call(app, products.create, { token: early.token, body: { name: 'instances', category_id: category.id } })).id
   const sku = await call(app, skus.create, { token: early.token, body: { product_id: priced, name: 'cores', meter: 'vm.vcpu' } })
-  await call(app, skus.setPrice, { token: early.token, params: { id: sku.id }, body: { period: 'hour', tiers: [{ above: 0, price: '1' }], effective_from: new Date(begin).toISOString() } })
+  await call(app, skus.setPrice, {
+    token: early.token,
+    params: { id: sku.id },
+    body: { period: 'hour', tiers: [{ above: 0, price: '1' }], effective_from: new Date(begin).toISOString() },
+  })
   clock.advance(begin - clock.now().getTime() + 10 * day + hour / 2)
   // People sign in after that: nobody's session lasts so long.
   admin = await someone(app, { kind: 1 })
@@ -49,7 +53,17 @@ afterAll(async () => {
 })
 
 const uses = (bp_id: string, resource_id: string, at: number, cores: number, project_id: string | null = null) =>
-  recordEvent(app.platform.db, { id: randomUUID(), resource_type: 'vm', resource_id, resource_name: 'vm', bp_id, project_id, at: at / 1000, revision: 1, usage: cores === 0 ? {} : { 'vm.vcpu': cores } })
+  recordEvent(app.platform.db, {
+    id: randomUUID(),
+    resource_type: 'vm',
+    resource_id,
+    resource_name: 'vm',
+    bp_id,
+    project_id,
+    at: at / 1000,
+    revision: 1,
+    usage: cores === 0 ? {} : { 'vm.vcpu': cores },
+  })
 const rate = () => createRating({ db: app.platform.db, now: app.platform.now, metering: createMetering(app.platform) }).run()
 /** The job's work, on one server. */
 function foreseeing(on: TestApp): () => Promise<void> {
@@ -57,12 +71,14 @@ function foreseeing(on: TestApp): () => Promise<void> {
   told.deliversBy({ text: (kind, _, { budget }) => `${kind} ${budget?.percent}%`, send: () => null })
   return createBudgets(on.platform, { notices: told }).foreseeAll
 }
-const told = async (bp_id: string) => (await call(app, notices.list, { token: admin.token, query: { kind: 'budgetForecast', bp_id, page_size: 100 } })).items.map(({ text }) => text).toReversed()
+const told = async (bp_id: string) =>
+  (await call(app, notices.list, { token: admin.token, query: { kind: 'budgetForecast', bp_id, page_size: 100 } })).items.map(({ text }) => text).toReversed()
 /** Whichever of the servers told it. */
 const hundred = expect.stringMatching(/(^|\D)100%/)
 const list = async (who: Who) => (await call(app, budgets.list, { token: who.token })).items
 type Given = Partial<{ amount: string; forecast_thresholds: number[]; project_id: string | null; product_id: string | null; bp_id: string }>
-const create = (who: Who, body: Given = {}) => call(app, budgets.create, { token: who.token, body: { name: `b-${randomUUID()}`, amount: '100', thresholds: [1000], ...body } })
+const create = (who: Who, body: Given = {}) =>
+  call(app, budgets.create, { token: who.token, body: { name: `b-${randomUUID()}`, amount: '100', thresholds: [1000], ...body } })
 /** It was looked at after it was made. */
 const foreseen = (who: Who, id: string) =>
   expect
@@ -79,9 +95,17 @@ describe('a budget by what its month is expected to come to', () => {
     expect(forecast).toBeNull()
     // A yuan an hour from the tenth day on.
     const expected = (days - 9) * 24
-    expect(await foreseen(tenant, id)).toMatchObject({ forecast_thresholds: [100, 400, 1000], forecast: { amount: `${expected}.00`, percent: expected }, forecast_reached: [{ percent: 100 }, { percent: 400 }], spent: '24.00', reached: [] })
+    expect(await foreseen(tenant, id)).toMatchObject({
+      forecast_thresholds: [100, 400, 1000],
+      forecast: { amount: `${expected}.00`, percent: expected },
+      forecast_reached: [{ percent: 100 }, { percent: 400 }],
+      spent: '24.00',
+      reached: [],
+    })
     expect(await told(tenant.bp_id ?? '')).toEqual([expect.stringContaining(`预计本月共用${expected}.00元（目前已用24.00元），达到预算100.00元的400%`)])
-    expect((await refused(app, budgets.update, { token: tenant.token, params: { id }, body: { name: 'x', amount: '1', forecast_thresholds: [50, 50] } })).fields).toMatchObject([{ field: 'forecast_thresholds' }])
+    expect(
+      (await refused(app, budgets.update, { token: tenant.token, params: { id }, body: { name: 'x', amount: '1', forecast_thresholds: [50, 50] } })).fields,
+    ).toMatchObject([{ field: 'forecast_thresholds' }])
     // Another amount is another budget.
     await call(app, budgets.update, { token: tenant.token, params: { id }, body: { name: 'x', amount: '10000', forecast_thresholds: [1] } })
     await expect.poll(async () => (await told(tenant.bp_id ?? '')).length, wait).toBe(2)
@@ -97,8 +121,14 @@ describe('a budget by what its month is expected to come to', () => {
     await uses(bpId, randomUUID(), begin + 10 * day, 1)
     await uses(bpId, randomUUID(), begin + 10 * day, 2, project)
     await rate()
-    const cores = async (body: Given): Promise<string> => toDecimal(toMinor((await foreseen(tenant, (await create(tenant, body)).id))?.forecast?.amount ?? '') / BigInt((days - 10) * 24))
-    expect([await cores({}), await cores({ project_id: project }), await cores({ product_id: priced }), await cores({ product_id: another.id })]).toEqual(['3.00', '2.00', '3.00', '0.00'])
+    const cores = async (body: Given): Promise<string> =>
+      toDecimal(toMinor((await foreseen(tenant, (await create(tenant, body)).id))?.forecast?.amount ?? '') / BigInt((days - 10) * 24))
+    expect([await cores({}), await cores({ project_id: project }), await cores({ product_id: priced }), await cores({ product_id: another.id })]).toEqual([
+      '3.00',
+      '2.00',
+      '3.00',
+      '0.00',
+    ])
   })
 
   it('tells each threshold once in a month, whatever comes and goes, on however many servers', async () => {
@@ -141,7 +171,9 @@ describe('a budget by what its month is expected to come to', () => {
     const state = { working: true, cut: 0 }
     const killing = (async () => {
       while (state.working && state.cut < 10) {
-        const { rowCount } = await killer.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'zhisuan' and query ilike '%budget%' and state <> 'idle' limit 1`)
+        const { rowCount } = await killer.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'zhisuan' and query ilike '%budget%' and state <> 'idle' limit 1`,
+        )
         state.cut += rowCount ?? 0
       }
     })()

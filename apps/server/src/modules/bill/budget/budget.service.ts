@@ -20,7 +20,12 @@ type Given = BodyOf<typeof calls.update>
 export type BudgetService = ReturnType<typeof createBudgets>
 
 /** Some minutes after the hour that was over has been rated; or soon, for one organisation whose budgets were changed. */
-export const forecastBudgetsJob = defineJob({ name: 'bill.budget.forecast', input: z.object({ bp_id: z.uuid().optional() }), concurrency: 1, schedule: '20 * * * *' })
+export const forecastBudgetsJob = defineJob({
+  name: 'bill.budget.forecast',
+  input: z.object({ bp_id: z.uuid().optional() }),
+  concurrency: 1,
+  schedule: '20 * * * *',
+})
 const atOnce = 500
 
 /** Of the amount, rounded down. */
@@ -39,7 +44,8 @@ export function createBudgets({ db, now, jobs, log }: Pick<Platform, 'db' | 'now
   /** @throws Refusal 96041 */
   const checkScope = async (on: Sql, bpId: string, { project_id, product_id }: Given): Promise<void> => {
     if (project_id !== null && product_id !== null) throw new Refusal('budgetScopeUnknown', { field: 'product_id' })
-    if (project_id !== null && !(await store.projectsOf(on, bpId)).some(({ id }) => id === project_id)) throw new Refusal('budgetScopeUnknown', { field: 'project_id' })
+    if (project_id !== null && !(await store.projectsOf(on, bpId)).some(({ id }) => id === project_id))
+      throw new Refusal('budgetScopeUnknown', { field: 'project_id' })
     if (product_id !== null && !(await store.isProduct(on, product_id))) throw new Refusal('budgetScopeUnknown', { field: 'product_id' })
   }
   const given = ({ amount, ...rest }: Given) => ({ ...rest, amount: String(toMinor(amount)) })
@@ -58,11 +64,14 @@ export function createBudgets({ db, now, jobs, log }: Pick<Platform, 'db' | 'now
     if (reached === null) return
     const percent = percentOf(reached, budget)
     const fresh: number[] = []
-    for (const threshold of basis === 'spent' ? budget.thresholds : budget.forecast_thresholds) if (threshold <= percent && (await store.insertAlert(tx, budget.id, basis, threshold, at))) fresh.push(threshold)
+    for (const threshold of basis === 'spent' ? budget.thresholds : budget.forecast_thresholds)
+      if (threshold <= percent && (await store.insertAlert(tx, budget.id, basis, threshold, at))) fresh.push(threshold)
     const highest = fresh.at(-1)
     if (highest === undefined) return
     const values = { name: budget.name, percent: highest, amount: shown(budget.amount), spent: shown(budget.spent) }
-    await parts.notices.tell(tx, { id: budget.bp_id, name: budget.bp_name ?? '' }, basis === 'spent' ? 'budget' : 'budgetForecast', { budget: { ...values, ...(basis === 'forecast' && { forecast: shown(reached) }) } })
+    await parts.notices.tell(tx, { id: budget.bp_id, name: budget.bp_name ?? '' }, basis === 'spent' ? 'budget' : 'budgetForecast', {
+      budget: { ...values, ...(basis === 'forecast' && { forecast: shown(reached) }) },
+    })
   }
 
   /** Writes down what an organisation's budgets are expected to come to, and tells what they reach by that. */
@@ -152,7 +161,8 @@ export function createBudgets({ db, now, jobs, log }: Pick<Platform, 'db' | 'now
   }
 }
 
-const reachedBy = ({ reached }: ShownBudget, by: 'spent' | 'forecast'): Budget['reached'] => reached.filter(({ basis }) => basis === by).map(({ percent, at }) => ({ percent, at: iso(new Date(at)) }))
+const reachedBy = ({ reached }: ShownBudget, by: 'spent' | 'forecast'): Budget['reached'] =>
+  reached.filter(({ basis }) => basis === by).map(({ percent, at }) => ({ percent, at: iso(new Date(at)) }))
 
 const shape = (row: ShownBudget): Budget => ({
   id: row.id,
@@ -167,7 +177,10 @@ const shape = (row: ShownBudget): Budget => ({
   percent: percentOf(row.spent, row),
   reached: reachedBy(row, 'spent'),
   forecast_thresholds: row.forecast_thresholds,
-  forecast: row.expected === null || row.forecast_at === null ? null : { amount: toDecimal(BigInt(row.expected)), percent: percentOf(row.expected, row), at: iso(row.forecast_at) },
+  forecast:
+    row.expected === null || row.forecast_at === null
+      ? null
+      : { amount: toDecimal(BigInt(row.expected)), percent: percentOf(row.expected, row), at: iso(row.forecast_at) },
   forecast_reached: reachedBy(row, 'forecast'),
   created_by: row.created_by_name,
   created_at: iso(row.created_at),

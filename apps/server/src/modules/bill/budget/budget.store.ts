@@ -101,10 +101,19 @@ const shown = (on: Sql, now: Date) =>
         where sums.bp_id = budget.bp_id and sums.month = ${monthAt(now)}
           and sums.dimension = case when budget.project_id is not null then 'project' when budget.product_id is not null then 'product' else 'month' end
           and sums.key = coalesce(budget.project_id::text, budget.product_id::text, '')
-      ), 0) + case when budget.project_id is null and budget.product_id is null then ${spentOnOrders(sql<boolean>`movement.owner_id = budget.bp_id`, monthAt(now))} else 0 end`.as('spent'),
+      ), 0) + case when budget.project_id is null and budget.product_id is null then ${spentOnOrders(sql<boolean>`movement.owner_id = budget.bp_id`, monthAt(now))} else 0 end`.as(
+        'spent',
+      ),
       // What was expected of another month says nothing of this one.
       sql<string | null>`case when ${monthAt(sql`budget.forecast_at`)} = ${monthAt(now)} then budget.forecast end`.as('expected'),
-      jsonArrayFrom(of.selectFrom('budget_alerts as alert').select(['alert.basis', 'alert.percent', 'alert.at']).whereRef('alert.budget_id', '=', 'budget.id').where('alert.month', '=', monthAt(now)).orderBy('alert.percent')).as('reached'),
+      jsonArrayFrom(
+        of
+          .selectFrom('budget_alerts as alert')
+          .select(['alert.basis', 'alert.percent', 'alert.at'])
+          .whereRef('alert.budget_id', '=', 'budget.id')
+          .where('alert.month', '=', monthAt(now))
+          .orderBy('alert.percent'),
+      ).as('reached'),
     ])
 export type ShownBudget = Awaited<ReturnType<ReturnType<typeof shown>['executeTakeFirstOrThrow']>>
 
@@ -118,9 +127,11 @@ export async function listBudgets(on: Sql, scope: Scope, query: QueryOf<typeof c
   return pageWithTotal(paged(filtered, query, order), filtered, query)
 }
 
-export const getBudget = (on: Sql, scope: Scope, id: string, now: Date): Promise<ShownBudget | undefined> => shown(on, now).where(within(scope, 'budget.bp_id')).where('budget.id', '=', id).executeTakeFirst()
+export const getBudget = (on: Sql, scope: Scope, id: string, now: Date): Promise<ShownBudget | undefined> =>
+  shown(on, now).where(within(scope, 'budget.bp_id')).where('budget.id', '=', id).executeTakeFirst()
 
-export const budgetsOf = (on: Sql, bpId: string, now: Date): Promise<ShownBudget[]> => shown(on, now).where('budget.bp_id', '=', bpId).orderBy('budget.id').execute()
+export const budgetsOf = (on: Sql, bpId: string, now: Date): Promise<ShownBudget[]> =>
+  shown(on, now).where('budget.bp_id', '=', bpId).orderBy('budget.id').execute()
 
 type Given = Pick<BudgetRow, 'name' | 'amount' | 'project_id' | 'product_id' | 'thresholds' | 'forecast_thresholds'>
 
@@ -131,11 +142,18 @@ export const insertBudget = async (on: Sql, row: Given & Pick<BudgetRow, 'id' | 
 export const updateBudget = async (on: Sql, scope: Scope, id: string, changes: Given): Promise<boolean> =>
   (await on.updateTable('budgets').set(changes).where(within(scope, 'bp_id')).where('id', '=', id).executeTakeFirst()).numUpdatedRows > 0n
 
-export const deleteBudget = async (on: Sql, scope: Scope, id: string): Promise<boolean> => (await on.deleteFrom('budgets').where(within(scope, 'bp_id')).where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n
+export const deleteBudget = async (on: Sql, scope: Scope, id: string): Promise<boolean> =>
+  (await on.deleteFrom('budgets').where(within(scope, 'bp_id')).where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n
 
 /** False where it was told before. */
 export const insertAlert = async (tx: Tx, budgetId: string, basis: BudgetAlertTable['basis'], percent: number, now: Date): Promise<boolean> =>
-  (await tx.insertInto('budget_alerts').values({ budget_id: budgetId, month: monthAt(now), basis, percent, at: now }).onConflict((conflict) => conflict.doNothing()).executeTakeFirst()).numInsertedOrUpdatedRows === 1n
+  (
+    await tx
+      .insertInto('budget_alerts')
+      .values({ budget_id: budgetId, month: monthAt(now), basis, percent, at: now })
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirst()
+  ).numInsertedOrUpdatedRows === 1n
 
 /** Somebody changed what it is about: thresholds of this month are told anew, and something else is expected. */
 export const forgetAlerts = async (on: Sql, budgetId: string): Promise<void> => {
@@ -143,7 +161,8 @@ export const forgetAlerts = async (on: Sql, budgetId: string): Promise<void> => 
   await on.updateTable('budgets').set({ forecast: null, forecast_at: null }).where('id', '=', budgetId).execute()
 }
 
-export const projectsOf = (on: Sql, bpId: string): Promise<{ id: string; name: string }[]> => on.selectFrom('projects').select(['id', 'name']).where('bp_id', '=', bpId).orderBy('name').limit(1000).execute()
+export const projectsOf = (on: Sql, bpId: string): Promise<{ id: string; name: string }[]> =>
+  on.selectFrom('projects').select(['id', 'name']).where('bp_id', '=', bpId).orderBy('name').limit(1000).execute()
 /** Of which the organisation's months had any, or its budgets are. */
 export const productsOf = (on: Sql, bpId: string): Promise<{ id: string; name: string }[]> =>
   on
@@ -152,25 +171,41 @@ export const productsOf = (on: Sql, bpId: string): Promise<{ id: string; name: s
     .where((of) =>
       of.or([
         of(sql<string>`product.id::text`, 'in', of.selectFrom('usage_sums').select('key').where('bp_id', '=', bpId).where('dimension', '=', 'product')),
-        of('product.id', 'in', of.selectFrom('budgets').select(sql<string>`product_id`.as('id')).where('bp_id', '=', bpId).where('product_id', 'is not', null)),
+        of(
+          'product.id',
+          'in',
+          of
+            .selectFrom('budgets')
+            .select(sql<string>`product_id`.as('id'))
+            .where('bp_id', '=', bpId)
+            .where('product_id', 'is not', null),
+        ),
       ]),
     )
     .orderBy('product.name')
     .limit(1000)
     .execute()
-export const isProduct = async (on: Sql, id: string): Promise<boolean> => (await on.selectFrom('bill_products').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
+export const isProduct = async (on: Sql, id: string): Promise<boolean> =>
+  (await on.selectFrom('bill_products').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
 
 /** Those that have budgets, from one on. */
 export const withBudgets = async (on: Sql, after: string, limit: number): Promise<string[]> =>
   (await on.selectFrom('budgets').select('bp_id').distinct().where('bp_id', '>', after).orderBy('bp_id').limit(limit).execute()).map(({ bp_id }) => bp_id)
 
 /** What is expected of a budget as of a moment. False where it is about something else by now, or a later look knows more. */
-export const setForecast = async (tx: Tx, { id, project_id, product_id }: Pick<BudgetRow, 'id' | 'project_id' | 'product_id'>, forecast: bigint, at: Date): Promise<boolean> =>
+export const setForecast = async (
+  tx: Tx,
+  { id, project_id, product_id }: Pick<BudgetRow, 'id' | 'project_id' | 'product_id'>,
+  forecast: bigint,
+  at: Date,
+): Promise<boolean> =>
   (
     await tx
       .updateTable('budgets')
       .set({ forecast: String(forecast), forecast_at: at })
       .where('id', '=', id)
-      .where(sql<boolean>`project_id is not distinct from ${project_id} and product_id is not distinct from ${product_id} and (forecast_at is null or forecast_at <= ${at})`)
+      .where(
+        sql<boolean>`project_id is not distinct from ${project_id} and product_id is not distinct from ${product_id} and (forecast_at is null or forecast_at <= ${at})`,
+      )
       .executeTakeFirst()
   ).numUpdatedRows > 0n

@@ -32,7 +32,10 @@ async function use(who: Who, amount: string, project: string | null = null): Pro
 }
 const list = async (who: Who) => (await call(app, budgets.list, { token: who.token })).items
 const told = async (who: Who) => (await call(app, notices.list, { token: who.token, query: { kind: 'budget' } })).items.map(({ text }) => text).toReversed()
-const create = (who: Who, body: Partial<{ name: string; amount: string; thresholds: number[]; project_id: string; product_id: string; bp_id: string }> = {}) => ({ token: who.token, body: { name: `b-${randomUUID()}`, amount: '100', ...body } })
+const create = (
+  who: Who,
+  body: Partial<{ name: string; amount: string; thresholds: number[]; project_id: string; product_id: string; bp_id: string }> = {},
+) => ({ token: who.token, body: { name: `b-${randomUUID()}`, amount: '100', ...body } })
 
 describe('a budget', () => {
   it('tells each threshold once in a month, of several at once the highest', async () => {
@@ -78,7 +81,11 @@ describe('a budget', () => {
     const payment = (amount: string) => ({ owner_id, amount: toMinor(amount), key: uuidv7() })
     await within((tx) => ledger.topUp(tx, payment('500')))
     await use(tenant, '10')
-    const [delivered, failed, waiting] = [await within((tx) => ledger.hold(tx, payment('60'))), await within((tx) => ledger.hold(tx, payment('70'))), await within((tx) => ledger.hold(tx, payment('80')))]
+    const [delivered, failed, waiting] = [
+      await within((tx) => ledger.hold(tx, payment('60'))),
+      await within((tx) => ledger.hold(tx, payment('70'))),
+      await within((tx) => ledger.hold(tx, payment('80'))),
+    ]
     expect(waiting).not.toBe(failed)
     expect(await overview(tenant)).toEqual({ total: '10.00', prepaid: '0.00' })
     await within((tx) => ledger.capture(tx, { owner_id, hold_id: delivered }))
@@ -100,11 +107,15 @@ describe('a budget', () => {
   it('is offered the products of its organisation’s months and budgets, not the whole catalogue', async () => {
     const [tenant, admin] = [await someone(app), await someone(app, { kind: 1 })]
     const category = await call(app, categories.create, { token: admin.token, body: { name: randomUUID().slice(0, 20) } })
-    const product = async () => (await call(app, products.create, { token: admin.token, body: { name: randomUUID().slice(0, 20), category_id: category.id } })).id
+    const product = async () =>
+      (await call(app, products.create, { token: admin.token, body: { name: randomUUID().slice(0, 20), category_id: category.id } })).id
     const [used, planned] = [await product(), await product()]
     const offered = async (token: string, bp_id?: string) => (await call(app, budgets.scopes, { token, query: { bp_id } })).products.map(({ id }) => id)
     expect(await offered(tenant.token)).toEqual([])
-    await app.platform.database.pool.query(`insert into usage_sums (bp_id, month, dimension, key, amount) values ($1, '2026-01-01', 'product', $2, 5)`, [tenant.bp_id, used])
+    await app.platform.database.pool.query(`insert into usage_sums (bp_id, month, dimension, key, amount) values ($1, '2026-01-01', 'product', $2, 5)`, [
+      tenant.bp_id,
+      used,
+    ])
     expect(await offered(tenant.token)).toEqual([used])
     expect(await offered(admin.token, tenant.bp_id ?? '')).toEqual([used])
     await call(app, budgets.create, create(tenant, { product_id: planned }))
@@ -126,8 +137,10 @@ describe('a budget', () => {
     expect(await refused(app, budgets.create, create(tenant, { product_id: randomUUID() }))).toMatchObject({ code: 96041, fields: [{ field: 'product_id' }] })
     const theirs = (await call(app, budgets.scopes, { token: other.token })).projects[0]?.id ?? ''
     expect(await refused(app, budgets.create, create(tenant, { project_id: theirs }))).toMatchObject({ code: 96041, fields: [{ field: 'project_id' }] })
-    for (const amount of ['0', '-1', '0.00', '1.001']) expect((await refused(app, budgets.create, create(tenant, { amount }))).fields, amount).toMatchObject([{ field: 'amount' }])
-    for (const thresholds of [[], [0], [50, 50], [1.5]]) expect((await refused(app, budgets.create, create(tenant, { thresholds }))).code, String(thresholds)).toBe(90001)
+    for (const amount of ['0', '-1', '0.00', '1.001'])
+      expect((await refused(app, budgets.create, create(tenant, { amount }))).fields, amount).toMatchObject([{ field: 'amount' }])
+    for (const thresholds of [[], [0], [50, 50], [1.5]])
+      expect((await refused(app, budgets.create, create(tenant, { thresholds }))).code, String(thresholds)).toBe(90001)
     expect(await call(app, budgets.create, create(admin, { bp_id: tenant.bp_id ?? '' }))).toMatchObject({ organisation: { id: tenant.bp_id } })
     await call(app, budgets.delete, { token: tenant.token, params: { id: made.id } })
     expect((await list(tenant)).map(({ name }) => name)).not.toContain('one')

@@ -42,7 +42,10 @@ async function unique<T>(rule: string, refusal: 'categoryNameTaken' | 'productNa
   }
 }
 
-const shapePlace = ({ product_id, product_name, ...sku }: Awaited<ReturnType<typeof store.skuPlaces>>[number]): contract.SkuPlace => ({ ...sku, product: { id: product_id, name: product_name } })
+const shapePlace = ({ product_id, product_name, ...sku }: Awaited<ReturnType<typeof store.skuPlaces>>[number]): contract.SkuPlace => ({
+  ...sku,
+  product: { id: product_id, name: product_name },
+})
 
 type Made = ResponseOf<typeof contract.priceLists.import>
 
@@ -108,9 +111,14 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
   const shapePrice = (row: store.PriceRow, all: readonly store.PriceRow[]): contract.Price => {
     const at = now()
     const rivals = all.filter((one) => one.period === row.period && one.number !== row.number)
-    const isLater = (one: store.PriceRow): boolean => one.effective_from > row.effective_from || (one.effective_from.getTime() === row.effective_from.getTime() && one.number > row.number)
+    const isLater = (one: store.PriceRow): boolean =>
+      one.effective_from > row.effective_from || (one.effective_from.getTime() === row.effective_from.getTime() && one.number > row.number)
     // What began later takes its place, and keeps it after its own end.
-    const replaced = rivals.filter(isLater).map((one) => (one.effective_from > row.effective_from ? one.effective_from : row.effective_from)).sort((one, other) => one.getTime() - other.getTime())[0] ?? null
+    const replaced =
+      rivals
+        .filter(isLater)
+        .map((one) => (one.effective_from > row.effective_from ? one.effective_from : row.effective_from))
+        .sort((one, other) => one.getTime() - other.getTime())[0] ?? null
     const superseded = replaced !== null && replaced <= (at > row.effective_from ? at : row.effective_from)
     const status = superseded ? 'superseded' : row.effective_to !== null && row.effective_to <= at ? 'ended' : row.effective_from > at ? 'planned' : 'current'
     return {
@@ -127,7 +135,13 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
     }
   }
   const shapeSkus = async (rows: readonly store.SkuRow[]): Promise<contract.Sku[]> => {
-    const prices = Map.groupBy(await store.pricesOfSkus(db, rows.map(({ id }) => id)), ({ sku_id }) => sku_id)
+    const prices = Map.groupBy(
+      await store.pricesOfSkus(
+        db,
+        rows.map(({ id }) => id),
+      ),
+      ({ sku_id }) => sku_id,
+    )
     const used = await usedBy(rows)
     return rows.map(({ created_by_name, ...row }) => {
       const own = prices.get(row.id) ?? []
@@ -155,7 +169,12 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
         if (sku !== undefined) uses.push({ sku, bp_id, resources })
       }
     }
-    return new Map([...Map.groupBy(uses, ({ sku }) => sku)].map(([sku, of]) => [sku, { organisations: new Set(of.map(({ bp_id }) => bp_id)).size, resources: of.reduce((sum, { resources }) => sum + resources, 0) }]))
+    return new Map(
+      [...Map.groupBy(uses, ({ sku }) => sku)].map(([sku, of]) => [
+        sku,
+        { organisations: new Set(of.map(({ bp_id }) => bp_id)).size, resources: of.reduce((sum, { resources }) => sum + resources, 0) },
+      ]),
+    )
   }
   const shapeDiscount = (row: store.ShownDiscount): contract.Discount => ({
     id: row.id,
@@ -253,7 +272,11 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
           })
         } catch (error) {
           if (!isUniqueViolation(error, store.skuMeterRule)) throw error
-          throw new Refusal('skuMeterTaken', { field: 'meter', values: { product: (await store.productOfMeter(db, body.meter, body.variant))?.name ?? '' }, cause: error })
+          throw new Refusal('skuMeterTaken', {
+            field: 'meter',
+            values: { product: (await store.productOfMeter(db, body.meter, body.variant))?.name ?? '' },
+            cause: error,
+          })
         }
         const [made] = await shapeSkus([found(await store.getSku(db, id))])
         return found(made)
@@ -299,13 +322,25 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
         const { meter } = found(await store.getSku(db, id))
         const from = effective({ effective_from: body.effective_from, effective_to: null }).effective_from.getTime() / 1000
         const rows = await store.readTariff(db, 'hour')
-        const price = { id: '', sku_id: id, number: Number.POSITIVE_INFINITY, period: 'hour' as const, tiers: body.tiers.map((tier) => ({ above: tier.above, price: toMinor(tier.price) })), from, to: null }
+        const price = {
+          id: '',
+          sku_id: id,
+          number: Number.POSITIVE_INFINITY,
+          period: 'hour' as const,
+          tiers: body.tiers.map((tier) => ({ above: tier.above, price: toMinor(tier.price) })),
+          from,
+          to: null,
+        }
         const [before, after] = [createTariff(rows), createTariff({ ...rows, prices: [...rows.prices, price] })]
         const month = (tariff: Tariff, { bp_id, variant, quantity, resources }: store.OpenUse): bigint => {
           const terms = tariff.at({ meter, variant, bp_id, period: 'hour' }, from)
-          return terms === null ? 0n : BigInt(resources) * amountOf(meter, terms.price.tiers, quantity, { of: previewHours, whole: 1 }, terms.discount?.fraction ?? wholeFraction)
+          return terms === null
+            ? 0n
+            : BigInt(resources) * amountOf(meter, terms.price.tiers, quantity, { of: previewHours, whole: 1 }, terms.discount?.fraction ?? wholeFraction)
         }
-        const affected = (await store.openUse(db, meter)).filter(({ bp_id, variant }) => after.at({ meter, variant, bp_id, period: 'hour' }, from)?.price === price)
+        const affected = (await store.openUse(db, meter)).filter(
+          ({ bp_id, variant }) => after.at({ meter, variant, bp_id, period: 'hour' }, from)?.price === price,
+        )
         const effects = [...Map.groupBy(affected, ({ bp_id }) => bp_id)].map(([bp_id, of]) => ({
           id: bp_id,
           resources: of.reduce((sum, { resources }) => sum + resources, 0),
@@ -314,8 +349,14 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
         }))
         const change = (one: { before: bigint; after: bigint }): bigint => (one.after > one.before ? one.after - one.before : one.before - one.after)
         const greatest = effects.toSorted((one, other) => Number(change(other) - change(one)) || (one.id < other.id ? -1 : 1)).slice(0, mostNamed)
-        const names = await store.organisationNames(db, greatest.map((one) => one.id))
-        const total = effects.reduce((sum, one) => ({ resources: sum.resources + one.resources, before: sum.before + one.before, after: sum.after + one.after }), { resources: 0, before: 0n, after: 0n })
+        const names = await store.organisationNames(
+          db,
+          greatest.map((one) => one.id),
+        )
+        const total = effects.reduce(
+          (sum, one) => ({ resources: sum.resources + one.resources, before: sum.before + one.before, after: sum.after + one.after }),
+          { resources: 0, before: 0n, after: 0n },
+        )
         const shown = <T extends { before: bigint; after: bigint }>(one: T) => ({ ...one, before: toDecimal(one.before), after: toDecimal(one.after) })
         return { organisation_count: effects.length, ...shown(total), organisations: greatest.map((one) => ({ ...shown(one), name: names.get(one.id) ?? '' })) }
       },
@@ -343,7 +384,12 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
         }
         return made
       })
-      return unique(store.categoryNameRule, 'categoryNameTaken', unique(store.productNameRule, 'productNameTaken', unique(store.skuMeterRule, 'priceListOverlaps', work, 'rows'), 'rows'), 'rows')
+      return unique(
+        store.categoryNameRule,
+        'categoryNameTaken',
+        unique(store.productNameRule, 'productNameTaken', unique(store.skuMeterRule, 'priceListOverlaps', work, 'rows'), 'rows'),
+        'rows',
+      )
     },
 
     async unpriced(days: number): Promise<ResponseOf<typeof contract.unpriced.list>> {
@@ -376,7 +422,16 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
       /** @throws Refusal 24008, 96007 */
       async create(actor: Actor, body: BodyOf<typeof contract.discounts.create>): Promise<contract.Discount> {
         const id = uuidv7()
-        const row = { id, name: body.name, fraction: readFraction(body.fraction), bp_id: body.bp_id, product_id: body.product_id, period: body.period, ...effective(body), ...authoredBy(actor) }
+        const row = {
+          id,
+          name: body.name,
+          fraction: readFraction(body.fraction),
+          bp_id: body.bp_id,
+          product_id: body.product_id,
+          period: body.period,
+          ...effective(body),
+          ...authoredBy(actor),
+        }
         await db.transaction().execute(async (tx) => {
           if (body.bp_id !== null && !(await store.organisationExists(tx, body.bp_id))) throw new Refusal('notFound', { field: 'bp_id' })
           if (body.product_id !== null && (await store.lockProduct(tx, body.product_id)) === undefined) throw new Refusal('notFound', { field: 'product_id' })
@@ -391,7 +446,12 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
           const at = wholeSecond(now().getTime())
           if (effective_to !== null && effective_to <= at) throw new Refusal('discountEnded')
           // One that has not begun never will.
-          await store.endDiscount(tx, id, { effective_to: at > effective_from ? at : effective_from, ended_by: actor.user_id, ended_by_name: actor.name, ended_at: now() })
+          await store.endDiscount(tx, id, {
+            effective_to: at > effective_from ? at : effective_from,
+            ended_by: actor.user_id,
+            ended_by_name: actor.name,
+            ended_at: now(),
+          })
         })
         return getDiscount(id)
       },
@@ -421,7 +481,18 @@ export async function quoteAt(on: Sql, wish: Omit<BodyOf<typeof contract.quotes.
     }
     const fraction = terms.discount?.fraction ?? wholeFraction
     const cost = (paid: number): bigint => amountOf(meter, terms.price.tiers, quantity, { of: wish.count, whole: 1 }, paid)
-    return [{ meter, variant, sku: { id: terms.sku.id, name: terms.sku.name }, quantity, parts: formulaOf(meter, terms.price.tiers, quantity), fraction, list: cost(wholeFraction), cost: cost(fraction) }]
+    return [
+      {
+        meter,
+        variant,
+        sku: { id: terms.sku.id, name: terms.sku.name },
+        quantity,
+        parts: formulaOf(meter, terms.price.tiers, quantity),
+        fraction,
+        list: cost(wholeFraction),
+        cost: cost(fraction),
+      },
+    ]
   })
   const sum = (amounts: readonly bigint[]): string => toDecimal(amounts.reduce((total, amount) => total + amount, 0n))
   return {
@@ -429,7 +500,12 @@ export async function quoteAt(on: Sql, wish: Omit<BodyOf<typeof contract.quotes.
     count: wish.count,
     list_amount: sum(priced.map(({ list }) => list)),
     amount: sum(priced.map(({ cost }) => cost)),
-    lines: priced.map(({ list, cost, fraction, ...line }) => ({ ...line, fraction: fractionText(fraction), list_amount: toDecimal(list), amount: toDecimal(cost) })),
+    lines: priced.map(({ list, cost, fraction, ...line }) => ({
+      ...line,
+      fraction: fractionText(fraction),
+      list_amount: toDecimal(list),
+      amount: toDecimal(cost),
+    })),
     unpriced,
   }
 }

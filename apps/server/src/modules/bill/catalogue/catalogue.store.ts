@@ -80,22 +80,37 @@ export const lockDiscount = (tx: Tx, id: string) => tx.selectFrom('bill_discount
 const sought = (keyword: string | undefined): keyword is string => keyword !== undefined && keyword !== ''
 
 const shownCategories = (on: Sql) =>
-  on.selectFrom('bill_categories').selectAll().select(sql<number>`(select count(*) from bill_products where category_id = bill_categories.id)`.as('product_count'))
+  on
+    .selectFrom('bill_categories')
+    .selectAll()
+    .select(sql<number>`(select count(*) from bill_products where category_id = bill_categories.id)`.as('product_count'))
 export const getCategory = (on: Sql, id: string) => shownCategories(on).where('id', '=', id).executeTakeFirst()
 export const listCategories = (on: Sql, query: QueryOf<typeof categories.list>) => {
   const filtered = shownCategories(on).$if(sought(query.keyword), (q) => q.where('name', 'ilike', containing(query.keyword ?? '')))
-  return pageWithTotal(paged(filtered, query, { by: { name: 'name', product_count: 'product_count', created_at: 'created_at' }, fallback: '-created_at', id: 'id' }), filtered, query)
+  return pageWithTotal(
+    paged(filtered, query, { by: { name: 'name', product_count: 'product_count', created_at: 'created_at' }, fallback: '-created_at', id: 'id' }),
+    filtered,
+    query,
+  )
 }
 /** Held, so that it stays. */
 export const categoryByName = (tx: Tx, name: string) => tx.selectFrom('bill_categories').select('id').where('name', '=', name).forUpdate().executeTakeFirst()
 /** What stands in the way of deleting it: how many, and one of them. */
 export const productsOf = (on: Sql, categoryId: string) =>
-  on.selectFrom('bill_products').select([sql<number>`count(*)`.as('count'), sql<string | null>`min(name)`.as('first')]).where('category_id', '=', categoryId).executeTakeFirstOrThrow()
+  on
+    .selectFrom('bill_products')
+    .select([sql<number>`count(*)`.as('count'), sql<string | null>`min(name)`.as('first')])
+    .where('category_id', '=', categoryId)
+    .executeTakeFirstOrThrow()
 export const insertCategory = async (on: Sql, row: Insertable<CategoryTable>): Promise<void> => {
   await on.insertInto('bill_categories').values(row).execute()
 }
 export const updateCategory = async (on: Sql, id: string, changes: { name: string; description: string }): Promise<void> => {
-  await on.updateTable('bill_categories').set({ ...changes, updated_at: sql`now()` }).where('id', '=', id).execute()
+  await on
+    .updateTable('bill_categories')
+    .set({ ...changes, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .execute()
 }
 export const deleteCategory = async (on: Sql, id: string): Promise<void> => {
   await on.deleteFrom('bill_categories').where('id', '=', id).execute()
@@ -116,12 +131,17 @@ const shownProducts = (on: Sql, at: Date) =>
     .innerJoin('bill_categories as category', 'category.id', 'product.category_id')
     .selectAll('product')
     .select(['category.name as category_name', sql<number>`(select count(*) from bill_skus where product_id = product.id)`.as('sku_count')])
-    .select([sql<number>`(select count(*) from bill_skus as sku where product_id = product.id and ${pricedNow(at)})`.as('priced_sku_count'), sql<number>`(select count(*) from bill_discounts where product_id = product.id)`.as('discount_count')])
+    .select([
+      sql<number>`(select count(*) from bill_skus as sku where product_id = product.id and ${pricedNow(at)})`.as('priced_sku_count'),
+      sql<number>`(select count(*) from bill_discounts where product_id = product.id)`.as('discount_count'),
+    ])
 export type ShownProduct = NonNullable<Awaited<ReturnType<typeof getProduct>>>
 export const getProduct = (on: Sql, at: Date, id: string) => shownProducts(on, at).where('product.id', '=', id).executeTakeFirst()
 /** Held, so that it stays. */
-export const productByName = (tx: Tx, name: string) => tx.selectFrom('bill_products').select(['id', 'category_id']).where('name', '=', name).forUpdate().executeTakeFirst()
-const skusThat = (rule: 'priced' | 'unpriced', at: Date) => sql<boolean>`exists (select from bill_skus as sku where product_id = product.id and ${rule === 'priced' ? pricedNow(at) : sql`not ${pricedNow(at)}`})`
+export const productByName = (tx: Tx, name: string) =>
+  tx.selectFrom('bill_products').select(['id', 'category_id']).where('name', '=', name).forUpdate().executeTakeFirst()
+const skusThat = (rule: 'priced' | 'unpriced', at: Date) =>
+  sql<boolean>`exists (select from bill_skus as sku where product_id = product.id and ${rule === 'priced' ? pricedNow(at) : sql`not ${pricedNow(at)}`})`
 export const listProducts = (on: Sql, at: Date, query: QueryOf<typeof products.list>) => {
   const filtered = shownProducts(on, at)
     .$if(sought(query.keyword), (q) => q.where('product.name', 'ilike', containing(query.keyword ?? '')))
@@ -129,18 +149,31 @@ export const listProducts = (on: Sql, at: Date, query: QueryOf<typeof products.l
     .$if(query.priced === 'all', (q) => q.where(skusThat('priced', at)).where((of) => of.not(skusThat('unpriced', at))))
     .$if(query.priced === 'some', (q) => q.where(skusThat('priced', at)).where(skusThat('unpriced', at)))
     .$if(query.priced === 'none', (q) => q.where((of) => of.not(skusThat('priced', at))))
-  return pageWithTotal(paged(filtered, query, { by: { name: 'product.name', sku_count: 'sku_count', created_at: 'product.created_at' }, fallback: '-created_at', id: 'product.id' }), filtered, query)
+  return pageWithTotal(
+    paged(filtered, query, {
+      by: { name: 'product.name', sku_count: 'sku_count', created_at: 'product.created_at' },
+      fallback: '-created_at',
+      id: 'product.id',
+    }),
+    filtered,
+    query,
+  )
 }
 export const insertProduct = async (on: Sql, row: Insertable<ProductTable>): Promise<void> => {
   await on.insertInto('bill_products').values(row).execute()
 }
 export const updateProduct = async (on: Sql, id: string, changes: { name: string; description: string; category_id: string }): Promise<void> => {
-  await on.updateTable('bill_products').set({ ...changes, updated_at: sql`now()` }).where('id', '=', id).execute()
+  await on
+    .updateTable('bill_products')
+    .set({ ...changes, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .execute()
 }
 export const deleteProduct = async (on: Sql, id: string): Promise<void> => {
   await on.deleteFrom('bill_products').where('id', '=', id).execute()
 }
-export const skusOfProduct = (on: Sql, productId: string): Promise<SkuRow[]> => on.selectFrom('bill_skus').selectAll().where('product_id', '=', productId).orderBy('meter').orderBy('variant').execute()
+export const skusOfProduct = (on: Sql, productId: string): Promise<SkuRow[]> =>
+  on.selectFrom('bill_skus').selectAll().where('product_id', '=', productId).orderBy('meter').orderBy('variant').execute()
 export const getSku = (on: Sql, id: string): Promise<SkuRow | undefined> => on.selectFrom('bill_skus').selectAll().where('id', '=', id).executeTakeFirst()
 export const skuPlaces = (on: Sql, query: QueryOf<typeof skus.list>) =>
   on
@@ -153,7 +186,13 @@ export const skuPlaces = (on: Sql, query: QueryOf<typeof skus.list>) =>
     .execute()
 /** The product that a meter is priced in already. */
 export const productOfMeter = (on: Sql, meter: Meter, variant: string) =>
-  on.selectFrom('bill_skus').innerJoin('bill_products', 'bill_products.id', 'bill_skus.product_id').select('bill_products.name').where('meter', '=', meter).where('variant', '=', variant).executeTakeFirst()
+  on
+    .selectFrom('bill_skus')
+    .innerJoin('bill_products', 'bill_products.id', 'bill_skus.product_id')
+    .select('bill_products.name')
+    .where('meter', '=', meter)
+    .where('variant', '=', variant)
+    .executeTakeFirst()
 export const insertSku = async (on: Sql, row: Insertable<SkuTable>): Promise<void> => {
   await on.insertInto('bill_skus').values(row).execute()
 }
@@ -165,7 +204,9 @@ export const deleteSku = async (on: Sql, id: string): Promise<void> => {
 }
 /** All prices of some SKUs, in the order that they begin and were made. */
 export const pricesOfSkus = (on: Sql, skuIds: readonly string[]): Promise<PriceRow[]> =>
-  skuIds.length === 0 ? Promise.resolve([]) : on.selectFrom('bill_prices').selectAll().where('sku_id', 'in', skuIds).orderBy('effective_from').orderBy('number').execute()
+  skuIds.length === 0
+    ? Promise.resolve([])
+    : on.selectFrom('bill_prices').selectAll().where('sku_id', 'in', skuIds).orderBy('effective_from').orderBy('number').execute()
 export const listPrices = (on: Sql, skuId: string, query: QueryOf<typeof skus.prices>) => {
   const filtered = on
     .selectFrom('bill_prices')
@@ -175,7 +216,10 @@ export const listPrices = (on: Sql, skuId: string, query: QueryOf<typeof skus.pr
   return pageWithTotal(paged(filtered, query, { by: { effective_from: 'effective_from' }, fallback: '-effective_from', id: 'number' }), filtered, query)
 }
 export const insertPrice = async (tx: Tx, row: Insertable<PriceTable>): Promise<void> => {
-  await tx.insertInto('bill_prices').values({ ...row, tiers: jsonb(row.tiers) }).execute()
+  await tx
+    .insertInto('bill_prices')
+    .values({ ...row, tiers: jsonb(row.tiers) })
+    .execute()
 }
 
 const shownDiscounts = (on: Sql) =>
@@ -196,15 +240,28 @@ export const listDiscounts = (on: Sql, at: Date, query: QueryOf<typeof discounts
     .$if(query.period !== undefined, (q) => q.where('discount.period', '=', query.period ?? 'hour'))
     .$if(query.bp_id !== undefined, (q) => q.where('discount.bp_id', '=', query.bp_id ?? ''))
     .$if(query.product_id !== undefined, (q) => q.where('discount.product_id', '=', query.product_id ?? ''))
-  return pageWithTotal(paged(filtered, query, { by: { name: 'discount.name', fraction: 'discount.fraction', effective_from: 'discount.effective_from', created_at: 'discount.created_at' }, fallback: '-created_at', id: 'discount.id' }), filtered, query)
+  return pageWithTotal(
+    paged(filtered, query, {
+      by: { name: 'discount.name', fraction: 'discount.fraction', effective_from: 'discount.effective_from', created_at: 'discount.created_at' },
+      fallback: '-created_at',
+      id: 'discount.id',
+    }),
+    filtered,
+    query,
+  )
 }
 export const insertDiscount = async (on: Sql, row: Insertable<DiscountTable>): Promise<void> => {
   await on.insertInto('bill_discounts').values(row).execute()
 }
-export const endDiscount = async (on: Sql, id: string, ending: Pick<DiscountTable, 'effective_to' | 'ended_by' | 'ended_by_name' | 'ended_at'>): Promise<void> => {
+export const endDiscount = async (
+  on: Sql,
+  id: string,
+  ending: Pick<DiscountTable, 'effective_to' | 'ended_by' | 'ended_by_name' | 'ended_at'>,
+): Promise<void> => {
   await on.updateTable('bill_discounts').set(ending).where('id', '=', id).execute()
 }
-export const organisationExists = async (on: Sql, id: string): Promise<boolean> => (await on.selectFrom('organisations').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
+export const organisationExists = async (on: Sql, id: string): Promise<boolean> =>
+  (await on.selectFrom('organisations').select('id').where('id', '=', id).executeTakeFirst()) !== undefined
 
 const seconds = (moment: Date): number => moment.getTime() / 1000
 const secondsOrNull = (moment: Date | null): number | null => (moment === null ? null : seconds(moment))
@@ -232,7 +289,15 @@ export async function readTariff(on: Sql, period: BillingPeriod): Promise<{ skus
   return {
     skus: skus.filter(({ meter }) => isMeter(meter)),
     prices: prices.map(readPrice),
-    discounts: discounts.map((row) => ({ id: row.id, fraction: row.fraction, bp_id: row.bp_id, product_id: row.product_id, period: row.period, from: seconds(row.effective_from), to: secondsOrNull(row.effective_to) })),
+    discounts: discounts.map((row) => ({
+      id: row.id,
+      fraction: row.fraction,
+      bp_id: row.bp_id,
+      product_id: row.product_id,
+      period: row.period,
+      from: seconds(row.effective_from),
+      to: secondsOrNull(row.effective_to),
+    })),
   }
 }
 
@@ -252,7 +317,15 @@ export async function openUse(on: Sql, meter: Meter): Promise<OpenUse[]> {
   return rows
 }
 export const organisationNames = async (on: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, string>> =>
-  new Map((await on.selectFrom('organisations').select(['id', 'name']).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute()).map(({ id, name }) => [id, name]))
+  new Map(
+    (
+      await on
+        .selectFrom('organisations')
+        .select(['id', 'name'])
+        .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+        .execute()
+    ).map(({ id, name }) => [id, name]),
+  )
 
 /** What is measured, and within when and when. Seconds since 1970. */
 export interface Gap {
@@ -263,7 +336,9 @@ export interface Gap {
 }
 /** What of each meter was used at all since a moment. */
 export async function metersUsed(on: Sql, since: number): Promise<Pick<Gap, 'meter' | 'variant'>[]> {
-  const { rows } = await sql<Pick<Gap, 'meter' | 'variant'>>`select distinct meter, variant from usage_intervals where "to" is null or "to" > to_timestamp(${since}) order by meter, variant`.execute(on)
+  const { rows } = await sql<
+    Pick<Gap, 'meter' | 'variant'>
+  >`select distinct meter, variant from usage_intervals where "to" is null or "to" > to_timestamp(${since}) order by meter, variant`.execute(on)
   return rows.filter(({ meter }) => isMeter(meter))
 }
 export interface UseWithin extends Pick<Gap, 'meter' | 'variant'> {

@@ -70,9 +70,11 @@ export function createTariff(rows: { skus: readonly Sku[]; prices: readonly Pric
   const known = new Map<string, readonly Span[]>()
 
   // A SKU of the very kind comes before that of all kinds, wherever it has a price.
-  const candidates = ({ meter, variant }: Wish): Sku[] => [...new Set([skus.get(`${meter}/${variant}`), skus.get(`${meter}/`)])].filter((sku) => sku !== undefined)
+  const candidates = ({ meter, variant }: Wish): Sku[] =>
+    [...new Set([skus.get(`${meter}/${variant}`), skus.get(`${meter}/`)])].filter((sku) => sku !== undefined)
   const prices = (sku: Sku, period: BillingPeriod) => pricesOf.get(`${sku.id} ${period}`) ?? []
-  const discounts = ({ bp_id, period }: Wish) => [...(discountsOf.get(null) ?? []), ...(discountsOf.get(bp_id) ?? [])].filter((one) => one.period === null || one.period === period)
+  const discounts = ({ bp_id, period }: Wish) =>
+    [...(discountsOf.get(null) ?? []), ...(discountsOf.get(bp_id) ?? [])].filter((one) => one.period === null || one.period === period)
 
   const at = (wish: Wish, moment: number): Terms | null => {
     for (const sku of candidates(wish)) {
@@ -83,7 +85,10 @@ export function createTariff(rows: { skus: readonly Sku[]; prices: readonly Pric
       // The last that began is the one that counts: where it has ended, none takes its place.
       if (!holdsAt(price, moment)) continue
       const fitting = discounts(wish).filter((one) => (one.product_id === null || one.product_id === sku.product_id) && holdsAt(one, moment))
-      const discount = fitting.reduce<Discount | null>((least, one) => (least === null || one.fraction < least.fraction || (one.fraction === least.fraction && one.id < least.id) ? one : least), null)
+      const discount = fitting.reduce<Discount | null>(
+        (least, one) => (least === null || one.fraction < least.fraction || (one.fraction === least.fraction && one.id < least.id) ? one : least),
+        null,
+      )
       return { sku, price, discount }
     }
     return null
@@ -97,7 +102,9 @@ export function createTariff(rows: { skus: readonly Sku[]; prices: readonly Pric
       const key = `${wish.meter}/${wish.variant} ${wish.bp_id} ${wish.period}`
       const before = known.get(key)
       if (before !== undefined) return before
-      const limits = [...candidates(wish).flatMap((sku) => prices(sku, wish.period)), ...discounts(wish)].flatMap(({ from, to }) => (to === null ? [from] : [from, to]))
+      const limits = [...candidates(wish).flatMap((sku) => prices(sku, wish.period)), ...discounts(wish)].flatMap(({ from, to }) =>
+        to === null ? [from] : [from, to],
+      )
       const cuts = [...new Set(limits)].sort((left, right) => left - right)
       const spans: Span[] = []
       for (const [index, from] of cuts.entries()) {
@@ -119,7 +126,10 @@ export const wholeFraction = 10_000
 function portions(meter: Meter, tiers: readonly Tier[], quantity: number): { quantity: number; price: bigint }[] {
   const { perUnit } = meters[meter]
   return tiers
-    .map(({ above, price }, index) => ({ quantity: Math.min(quantity, (tiers[index + 1]?.above ?? Number.POSITIVE_INFINITY) * perUnit) - above * perUnit, price }))
+    .map(({ above, price }, index) => ({
+      quantity: Math.min(quantity, (tiers[index + 1]?.above ?? Number.POSITIVE_INFINITY) * perUnit) - above * perUnit,
+      price,
+    }))
     .filter((part) => part.quantity > 0)
 }
 

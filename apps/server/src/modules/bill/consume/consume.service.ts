@@ -54,7 +54,8 @@ export function createConsumes({ db, now, downloads }: Pick<Platform, 'db' | 'no
   /** Each organisation's by itself, from its oldest line on. */
   async function* allLines(scope: Scope, asked: store.LineFilters): AsyncGenerator<readonly UsageLineShape[]> {
     for (const bpId of await store.payers(db, scope, asked)) {
-      for await (const rows of readOn<store.ShownLine>((last) => store.oldestLines(db, bpId, asked, last === null ? null : placeOf(last), linesAtOnce))) yield rows.map(shape)
+      for await (const rows of readOn<store.ShownLine>((last) => store.oldestLines(db, bpId, asked, last === null ? null : placeOf(last), linesAtOnce)))
+        yield rows.map(shape)
     }
   }
   /** Whose it was, of the asker's: whose it is now, and where, is not his to know. @throws Refusal 404 where it never cost him anything */
@@ -118,9 +119,18 @@ export function createConsumes({ db, now, downloads }: Pick<Platform, 'db' | 'no
         store.countResources(db, scope, month),
       ])
       const [productNames, projectNames, resourceNames] = await Promise.all([
-        store.productNames(db, products.map(({ key }) => key)),
-        store.projectNames(db, projects.map(({ key }) => key).filter((key) => key !== '')),
-        store.resourceNames(db, resources.map(({ key }) => key)),
+        store.productNames(
+          db,
+          products.map(({ key }) => key),
+        ),
+        store.projectNames(
+          db,
+          projects.map(({ key }) => key).filter((key) => key !== ''),
+        ),
+        store.resourceNames(
+          db,
+          resources.map(({ key }) => key),
+        ),
       ])
       return {
         month,
@@ -131,12 +141,19 @@ export function createConsumes({ db, now, downloads }: Pick<Platform, 'db' | 'no
         products: products.map(({ key, amount }) => ({ id: key, name: productNames.get(key)?.name ?? '', amount })),
         products_by_day: byDay.map(({ key, amount }) => ({ day: key.slice(0, 10), product_id: key.slice(11), amount })),
         projects: projects.map(({ key, amount }) => ({ id: key === '' ? null : key, name: projectNames.get(key)?.name ?? '', amount })),
-        resources: resources.map(({ key, amount }) => ({ id: key, name: resourceNames.get(key)?.name ?? '', type: resourceNames.get(key)?.type ?? '', amount })),
+        resources: resources.map(({ key, amount }) => ({
+          id: key,
+          name: resourceNames.get(key)?.name ?? '',
+          type: resourceNames.get(key)?.type ?? '',
+          amount,
+        })),
         resource_count,
       }
     },
 
-    monthly: async (actor: Actor, query: QueryOf<Calls['monthly']>): Promise<ResponseOf<Calls['monthly']>> => ({ items: await store.months(db, narrowed(actor, query.bp_id), query.months) }),
+    monthly: async (actor: Actor, query: QueryOf<Calls['monthly']>): Promise<ResponseOf<Calls['monthly']>> => ({
+      items: await store.months(db, narrowed(actor, query.bp_id), query.months),
+    }),
 
     async forecast(actor: Actor, { bp_id }: QueryOf<Calls['forecast']>): Promise<UsageForecast> {
       const scope = narrowed(actor, bp_id)
@@ -151,7 +168,15 @@ export function createConsumes({ db, now, downloads }: Pick<Platform, 'db' | 'no
       // What is rated to the end of the day before is complete.
       const rated = ratedUntil === null ? at : Math.min(at, ratedUntil * 1000)
       const history = completeDays(costs, rated)
-      const foreseen = foresee({ tariff: createTariff(tariff), inUse: rows, now: Math.floor(at / 1000), months: [beginOf(month), beginOf(monthPlus(month, 1)), beginOf(monthPlus(month, 2))], used: toMinor(used), usedOf: costs, history })
+      const foreseen = foresee({
+        tariff: createTariff(tariff),
+        inUse: rows,
+        now: Math.floor(at / 1000),
+        months: [beginOf(month), beginOf(monthPlus(month, 1)), beginOf(monthPlus(month, 2))],
+        used: toMinor(used),
+        usedOf: costs,
+        history,
+      })
       return {
         month,
         next_month: monthPlus(month, 1),
@@ -170,7 +195,14 @@ export function createConsumes({ db, now, downloads }: Pick<Platform, 'db' | 'no
       const { total, rows } = await store.listResources(db, narrowed(actor, query.bp_id), query, monthPlus(query.month, -1))
       return {
         total,
-        items: rows.map(({ key, name, type, bp_id, organisation_name, amount, previous }) => ({ id: key, name, type, organisation: { id: bp_id, name: organisation_name }, amount: toDecimal(BigInt(amount)), previous_amount: toDecimal(BigInt(previous)) })),
+        items: rows.map(({ key, name, type, bp_id, organisation_name, amount, previous }) => ({
+          id: key,
+          name,
+          type,
+          organisation: { id: bp_id, name: organisation_name },
+          amount: toDecimal(BigInt(amount)),
+          previous_amount: toDecimal(BigInt(previous)),
+        })),
       }
     },
 
@@ -179,7 +211,10 @@ export function createConsumes({ db, now, downloads }: Pick<Platform, 'db' | 'no
       const scope = scopeOf(actor)
       const { bp_id, organisation_name, ...resource } = found(await store.getResource(db, id))
       const organisation = { id: bp_id, name: organisation_name }
-      const shown = 'everything' in scope || ('bp_id' in scope && scope.bp_id === bp_id) ? { resource, organisation } : { resource: { ...resource, cloud_id: null }, organisation: await formerOwner(scope, id) }
+      const shown =
+        'everything' in scope || ('bp_id' in scope && scope.bp_id === bp_id)
+          ? { resource, organisation }
+          : { resource: { ...resource, cloud_id: null }, organisation: await formerOwner(scope, id) }
       const [total, previous_total, hours] = await Promise.all([
         store.amountOfResource(db, scope, id, month),
         store.amountOfResource(db, scope, id, monthPlus(month, -1)),
@@ -211,7 +246,10 @@ export function createConsumes({ db, now, downloads }: Pick<Platform, 'db' | 'no
     async list(actor: Actor, { bp_id, limit, after, ...asked }: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
       const scope = narrowed(actor, bp_id)
       const [from = 0, id = 0] = after?.split('.').map(Number) ?? []
-      const [rows, amount] = await Promise.all([store.newestLines(db, scope, asked, after === undefined ? null : { from, id }, limit + 1), store.keptSum(db, scope, asked)])
+      const [rows, amount] = await Promise.all([
+        store.newestLines(db, scope, asked, after === undefined ? null : { from, id }, limit + 1),
+        store.keptSum(db, scope, asked),
+      ])
       const last = rows.length > limit ? rows[limit - 1] : undefined
       return { items: rows.slice(0, limit).map(shape), next: last === undefined ? null : `${placeOf(last).from}.${last.id}`, amount }
     },
@@ -223,7 +261,11 @@ export function createConsumes({ db, now, downloads }: Pick<Platform, 'db' | 'no
 
 const placeOf = ({ from, id }: store.ShownLine): store.Place => ({ from: from.getTime() / 1000, id })
 const typeName = (type: string): string => texts.types[type] ?? type
-const shapeExpectation = ({ expected, low, high }: Expectation): UsageForecast['current'] => ({ expected: toDecimal(expected), low: low === null ? null : toDecimal(low), high: high === null ? null : toDecimal(high) })
+const shapeExpectation = ({ expected, low, high }: Expectation): UsageForecast['current'] => ({
+  expected: toDecimal(expected),
+  low: low === null ? null : toDecimal(low),
+  high: high === null ? null : toDecimal(high),
+})
 
 /** The days before the one that is being rated, from the first that cost something; those between that cost nothing count. */
 function completeDays(costs: ReadonlyMap<string, bigint>, rated: number): bigint[] {
@@ -251,7 +293,18 @@ const shape = (row: store.ShownLine): UsageLineShape => ({
   seconds: row.seconds,
   quantity: row.quantity,
   price: { id: row.price_id, effective_from: iso(row.price_from), effective_to: isoOrNull(row.price_to) },
-  discount: row.discount_id === null || row.discount_from === null ? null : { id: row.discount_id, name: row.discount_name ?? '', effective_from: iso(row.discount_from), effective_to: isoOrNull(row.discount_to) },
-  formula: { parts: formulaOf(row.meter, row.tiers.map(({ above, price }) => ({ above, price: BigInt(price) })), row.quantity), seconds: row.seconds, fraction: fractionText(row.fraction) },
+  discount:
+    row.discount_id === null || row.discount_from === null
+      ? null
+      : { id: row.discount_id, name: row.discount_name ?? '', effective_from: iso(row.discount_from), effective_to: isoOrNull(row.discount_to) },
+  formula: {
+    parts: formulaOf(
+      row.meter,
+      row.tiers.map(({ above, price }) => ({ above, price: BigInt(price) })),
+      row.quantity,
+    ),
+    seconds: row.seconds,
+    fraction: fractionText(row.fraction),
+  },
   amount: toDecimal(BigInt(row.amount)),
 })

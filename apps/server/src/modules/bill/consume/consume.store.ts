@@ -23,7 +23,8 @@ const since = (text: string) => sql<boolean>`line."from" >= ${text}::timestamp a
 const before = (text: string, step: string) => sql<boolean>`line."from" < (${text}::timestamp + ${step}::interval) at time zone ${billingZone}`
 
 /** Sums of a month, or of all of them, by one of their dimensions; what costs nothing is left out. */
-const sums = (on: Sql, scope: Scope, dimension: 'month' | Dimension) => on.selectFrom('usage_sums').where(within(scope, 'usage_sums.bp_id')).where('dimension', '=', dimension)
+const sums = (on: Sql, scope: Scope, dimension: 'month' | Dimension) =>
+  on.selectFrom('usage_sums').where(within(scope, 'usage_sums.bp_id')).where('dimension', '=', dimension)
 
 /** What a project or a product cost in a month, or, by the key `''` of `month`, everything. */
 export async function sumOf(on: Sql, scope: Scope, month: string, dimension: 'month' | 'project' | 'product', key: string): Promise<bigint> {
@@ -81,7 +82,13 @@ export async function greatest(on: Sql, bpId: string, month: string, limit: numb
 }
 
 export const countResources = async (on: Sql, scope: Scope, month: string): Promise<number> =>
-  (await sums(on, scope, 'resource').where('month', '=', firstDay(month)).where('amount', '>', '0').select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow()).count
+  (
+    await sums(on, scope, 'resource')
+      .where('month', '=', firstDay(month))
+      .where('amount', '>', '0')
+      .select(sql<number>`count(*)`.as('count'))
+      .executeTakeFirstOrThrow()
+  ).count
 
 /** The newest first. */
 export async function months(on: Sql, scope: Scope, limit: number): Promise<{ month: string; amount: string }[]> {
@@ -106,11 +113,16 @@ export const getResource = (on: Sql, id: string) =>
 
 /** What a resource cost in a month, to whom the scope shows; undefined where it cost nobody there anything. */
 export const amountOfResource = async (on: Sql, scope: Scope, id: string, month: string): Promise<string | undefined> => {
-  const row = await sums(on, scope, 'resource').where('key', '=', id).where('month', '=', firstDay(month)).select(sql<string | null>`sum(amount)`.as('amount')).executeTakeFirst()
+  const row = await sums(on, scope, 'resource')
+    .where('key', '=', id)
+    .where('month', '=', firstDay(month))
+    .select(sql<string | null>`sum(amount)`.as('amount'))
+    .executeTakeFirst()
   return row?.amount === null || row === undefined ? undefined : exact(row.amount)
 }
 /** Whether a resource ever cost those anything whom the scope shows. */
-export const wasUsed = async (on: Sql, scope: Scope, id: string): Promise<boolean> => (await sums(on, scope, 'resource').where('key', '=', id).select('key').limit(1).executeTakeFirst()) !== undefined
+export const wasUsed = async (on: Sql, scope: Scope, id: string): Promise<boolean> =>
+  (await sums(on, scope, 'resource').where('key', '=', id).select('key').limit(1).executeTakeFirst()) !== undefined
 
 /** What each meter of a resource cost in each hour of a month. */
 export async function hoursOfResource(on: Sql, scope: Scope, id: string, month: string) {
@@ -122,7 +134,15 @@ export async function hoursOfResource(on: Sql, scope: Scope, id: string, month: 
     .where(within(scope, 'line.bp_id'))
     .where(since(firstDay(month)))
     .where(before(firstDay(month), '1 month'))
-    .select(['line.meter', 'line.variant', 'line.sku_id', 'sku.name as sku_name', sql<Date>`date_trunc('hour', line."from")`.as('hour'), sql<number>`sum(line.seconds)`.as('seconds'), sql<string>`sum(line.amount)`.as('amount')])
+    .select([
+      'line.meter',
+      'line.variant',
+      'line.sku_id',
+      'sku.name as sku_name',
+      sql<Date>`date_trunc('hour', line."from")`.as('hour'),
+      sql<number>`sum(line.seconds)`.as('seconds'),
+      sql<string>`sum(line.amount)`.as('amount'),
+    ])
     .groupBy(['line.meter', 'line.variant', 'line.sku_id', 'sku.name', sql`hour`])
     .orderBy('line.meter')
     .orderBy('line.variant')
@@ -137,21 +157,52 @@ export async function listResources(on: Sql, scope: Scope, query: QueryOf<typeof
     .where('month', '=', firstDay(query.month))
     .where('usage_sums.amount', '>', '0')
     .$if(query.keyword !== undefined && query.keyword !== '', (q) =>
-      q.where(sql<boolean>`exists (select from metered_resources as named where named.id = usage_sums.key::uuid and (named.name ilike ${containing(query.keyword ?? '')} or named.id::text = ${query.keyword ?? ''}))`),
+      q.where(
+        sql<boolean>`exists (select from metered_resources as named where named.id = usage_sums.key::uuid and (named.name ilike ${containing(query.keyword ?? '')} or named.id::text = ${query.keyword ?? ''}))`,
+      ),
     )
   const page = filtered
     .innerJoin('metered_resources as resource', (join) => join.on(sql<boolean>`resource.id = usage_sums.key::uuid`))
     .leftJoin('organisations', 'organisations.id', 'usage_sums.bp_id')
     .select(['usage_sums.key', 'usage_sums.bp_id', 'usage_sums.amount', 'resource.name', 'resource.type', organisationName])
-    .select(sql<string>`coalesce((select amount from usage_sums as earlier where earlier.bp_id = usage_sums.bp_id and earlier.month = ${firstDay(previous)}::date and earlier.dimension = 'resource' and earlier.key = usage_sums.key), 0)`.as('previous'))
+    .select(
+      sql<string>`coalesce((select amount from usage_sums as earlier where earlier.bp_id = usage_sums.bp_id and earlier.month = ${firstDay(previous)}::date and earlier.dimension = 'resource' and earlier.key = usage_sums.key), 0)`.as(
+        'previous',
+      ),
+    )
   // A resource may have cost several organisations something.
-  return pageWithTotal(paged(page, query, { by: { amount: 'usage_sums.amount' }, fallback: '-amount', id: 'usage_sums.key' }).orderBy('usage_sums.bp_id'), filtered, query)
+  return pageWithTotal(
+    paged(page, query, { by: { amount: 'usage_sums.amount' }, fallback: '-amount', id: 'usage_sums.key' }).orderBy('usage_sums.bp_id'),
+    filtered,
+    query,
+  )
 }
 
 const byIds = <T extends { id: string }>(rows: readonly T[]): ReadonlyMap<string, T> => new Map(rows.map((row) => [row.id, row]))
-export const productNames = async (on: Sql, ids: readonly string[]) => byIds(await on.selectFrom('bill_products').select(['id', 'name']).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute())
-export const projectNames = async (on: Sql, ids: readonly string[]) => byIds(await on.selectFrom('projects').select(['id', 'name']).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute())
-export const resourceNames = async (on: Sql, ids: readonly string[]) => byIds(await on.selectFrom('metered_resources').select(['id', 'name', 'type']).where('id', '=', sql<string>`any(${ids}::uuid[])`).execute())
+export const productNames = async (on: Sql, ids: readonly string[]) =>
+  byIds(
+    await on
+      .selectFrom('bill_products')
+      .select(['id', 'name'])
+      .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+      .execute(),
+  )
+export const projectNames = async (on: Sql, ids: readonly string[]) =>
+  byIds(
+    await on
+      .selectFrom('projects')
+      .select(['id', 'name'])
+      .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+      .execute(),
+  )
+export const resourceNames = async (on: Sql, ids: readonly string[]) =>
+  byIds(
+    await on
+      .selectFrom('metered_resources')
+      .select(['id', 'name', 'type'])
+      .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+      .execute(),
+  )
 
 export type LineFilters = Omit<BodyOf<typeof consumes.export>, 'format' | 'bp_id'>
 
@@ -178,9 +229,13 @@ const lines = (on: Sql, scope: Scope, { month, day, resource_id, product_id, pro
 type Named = Tables & { line: Tables['usage_lines'] }
 
 /** Beyond a place, in either direction. */
-const beyond = ({ from, id }: Place, direction: 'asc' | 'desc') => sql<boolean>`(line."from", line.id) ${sql.raw(direction === 'asc' ? '>' : '<')} (to_timestamp(${from}), ${id})`
+const beyond = ({ from, id }: Place, direction: 'asc' | 'desc') =>
+  sql<boolean>`(line."from", line.id) ${sql.raw(direction === 'asc' ? '>' : '<')} (to_timestamp(${from}), ${id})`
 function cut<T extends keyof Named, Row>(query: SelectQueryBuilder<Named, T, Row>, direction: 'asc' | 'desc', limit: number) {
-  return query.orderBy(sql`line."from"`, direction).orderBy(sql`line.id`, direction).limit(limit)
+  return query
+    .orderBy(sql`line."from"`, direction)
+    .orderBy(sql`line.id`, direction)
+    .limit(limit)
 }
 
 /** With all that an amount is made of, and what everything is called. */
@@ -232,20 +287,39 @@ export const payers = async (on: Sql, scope: Scope, { month, day }: LineFilters)
 /** The newest lines before a place. Those of all organisations are put together from the newest of each, along the index that each has. */
 export async function newestLines(on: Sql, scope: Scope, filters: LineFilters, after: Place | null, limit: number): Promise<ShownLine[]> {
   const of = (one: Scope) => lines(on, one, filters).$if(after !== null, (q) => q.where(beyond(after ?? { from: 0, id: 0 }, 'desc')))
-  if ('bp_id' in scope || filters.resource_id !== undefined) return shown(on, (await cut(of(scope).select('line.id'), 'desc', limit).execute()).map(({ id }) => id), 'desc')
+  if ('bp_id' in scope || filters.resource_id !== undefined)
+    return shown(
+      on,
+      (await cut(of(scope).select('line.id'), 'desc', limit).execute()).map(({ id }) => id),
+      'desc',
+    )
   const organisations = await payers(on, scope, filters)
-  const each = cut(of(scope).where('line.bp_id', '=', sql<string>`organisation.id`).select(['line.id', 'line.from']), 'desc', limit)
+  const each = cut(
+    of(scope)
+      .where('line.bp_id', '=', sql<string>`organisation.id`)
+      .select(['line.id', 'line.from']),
+    'desc',
+    limit,
+  )
   const { rows } = await sql<{ id: number }>`
     select line.id from unnest(${organisations}::uuid[]) as organisation (id) cross join lateral (${each}) as line
     order by line."from" desc, line.id desc limit ${limit}
   `.execute(on)
-  return shown(on, rows.map(({ id }) => id), 'desc')
+  return shown(
+    on,
+    rows.map(({ id }) => id),
+    'desc',
+  )
 }
 
 /** The oldest lines of an organisation after a place. */
 export async function oldestLines(on: Sql, bpId: string, filters: LineFilters, after: Place | null, limit: number): Promise<ShownLine[]> {
   const found = lines(on, { bp_id: bpId }, filters).$if(after !== null, (q) => q.where(beyond(after ?? { from: 0, id: 0 }, 'asc')))
-  return shown(on, (await cut(found.select('line.id'), 'asc', limit).execute()).map(({ id }) => id), 'asc')
+  return shown(
+    on,
+    (await cut(found.select('line.id'), 'asc', limit).execute()).map(({ id }) => id),
+    'asc',
+  )
 }
 
 /** What the filters' lines cost in all, where a sum of it is kept; null where it would have to be added up. */
@@ -259,7 +333,8 @@ export async function keptSum(on: Sql, scope: Scope, { month, day, resource_id, 
   const [one] = given
   if (given.length > 1 || meter !== undefined || (day !== undefined && month !== undefined && !day.startsWith(month))) return null
   if (day !== undefined && one !== undefined && one[0] !== 'product') return null
-  const [dimension, key]: readonly [Dimension | 'month', string] = day === undefined ? [one?.[0] ?? 'month', one?.[1] ?? ''] : one === undefined ? ['day', day] : ['dayProduct', `${day} ${one[1]}`]
+  const [dimension, key]: readonly [Dimension | 'month', string] =
+    day === undefined ? [one?.[0] ?? 'month', one?.[1] ?? ''] : one === undefined ? ['day', day] : ['dayProduct', `${day} ${one[1]}`]
   const of = day?.slice(0, 7) ?? month
   const row = await sums(on, scope, dimension)
     .where('key', '=', key)
@@ -298,8 +373,21 @@ export async function* monthRows(on: Sql, scope: Scope, month: string): AsyncGen
       after = last
       const keys = rows.map(({ key }) => key).filter((key) => key !== '')
       const known: ReadonlyMap<string, { name: string; type?: string }> =
-        dimension === 'product' ? await productNames(on, keys) : dimension === 'project' ? await projectNames(on, keys) : dimension === 'resource' ? await resourceNames(on, keys) : new Map()
-      yield rows.map(({ key, amount, organisation_name }) => ({ dimension, key, name: known.get(key)?.name ?? key, type: known.get(key)?.type ?? '', organisation_name, amount: exact(amount) }))
+        dimension === 'product'
+          ? await productNames(on, keys)
+          : dimension === 'project'
+            ? await projectNames(on, keys)
+            : dimension === 'resource'
+              ? await resourceNames(on, keys)
+              : new Map()
+      yield rows.map(({ key, amount, organisation_name }) => ({
+        dimension,
+        key,
+        name: known.get(key)?.name ?? key,
+        type: known.get(key)?.type ?? '',
+        organisation_name,
+        amount: exact(amount),
+      }))
     }
   }
 }
@@ -333,13 +421,27 @@ export async function inUse(on: Sql, scope: Scope): Promise<{ rows: (InUse & { p
     const known = renews && last !== undefined ? [...spans.slice(0, -1), { ...last, to: Number.POSITIVE_INFINITY }] : spans
     return uncovered([interval], known)
       .filter(({ to }) => to === null || to > rated)
-      .map(({ bp_id, project_id, meter, variant, quantity, from, to }) => ({ bp_id, project_id, meter, variant, quantity, from: Math.max(from, rated), to, count: 1 }))
+      .map(({ bp_id, project_id, meter, variant, quantity, from, to }) => ({
+        bp_id,
+        project_id,
+        meter,
+        variant,
+        quantity,
+        from: Math.max(from, rated),
+        to,
+        count: 1,
+      }))
   })
   return { rows: [...rows, ...beyond], ratedUntil }
 }
 
 /** What each day since then cost, without those that cost nothing. */
 export async function daysSince(on: Sql, scope: Scope, day: string): Promise<ReadonlyMap<string, bigint>> {
-  const rows = await sums(on, scope, 'day').where('month', '>=', firstDay(day.slice(0, 7))).where('key', '>=', day).select(['key', sql<string>`sum(amount)`.as('amount')]).groupBy('key').execute()
+  const rows = await sums(on, scope, 'day')
+    .where('month', '>=', firstDay(day.slice(0, 7)))
+    .where('key', '>=', day)
+    .select(['key', sql<string>`sum(amount)`.as('amount')])
+    .groupBy('key')
+    .execute()
   return new Map(rows.map(({ key, amount }) => [key, BigInt(amount)]))
 }

@@ -30,9 +30,16 @@ beforeAll(async () => {
   product = await call(app, products.create, { token: admin.token, body: { name: 'instances', category_id: category.id } })
   const today = new Date(app.clock.now().getTime() + 8 * hour)
   begin = Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 1) - 8 * hour
-  for (const [meter, price] of [['vm.vcpu', '0.1'], ['vm.memory', '0.05']] as const) {
+  for (const [meter, price] of [
+    ['vm.vcpu', '0.1'],
+    ['vm.memory', '0.05'],
+  ] as const) {
     const sku = await call(app, skus.create, { token: admin.token, body: { product_id: product.id, name: meter, meter } })
-    await call(app, skus.setPrice, { token: admin.token, params: { id: sku.id }, body: { period: 'hour', tiers: [{ above: 0, price }], effective_from: new Date(begin).toISOString() } })
+    await call(app, skus.setPrice, {
+      token: admin.token,
+      params: { id: sku.id },
+      body: { period: 'hour', tiers: [{ above: 0, price }], effective_from: new Date(begin).toISOString() },
+    })
   }
   // The month is over.
   app.clock.advance(begin - app.clock.now().getTime() + 32 * 24 * hour)
@@ -43,7 +50,17 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 const uses = (bp_id: string | null, resource_id: string, at: number, usage: Record<string, number>) =>
-  recordEvent(app.platform.db, { id: randomUUID(), resource_type: 'vm', resource_id, resource_name: `vm-${resource_id.slice(0, 4)}`, bp_id: bp_id ?? '', project_id: null, at: at / 1000, revision: 1, usage })
+  recordEvent(app.platform.db, {
+    id: randomUUID(),
+    resource_type: 'vm',
+    resource_id,
+    resource_name: `vm-${resource_id.slice(0, 4)}`,
+    bp_id: bp_id ?? '',
+    project_id: null,
+    at: at / 1000,
+    revision: 1,
+    usage,
+  })
 const rating = () => createRating({ db: app.platform.db, now: app.platform.now, metering: createMetering(app.platform) })
 const monthOf = (at: number): string => new Date(at + 8 * hour).toISOString().slice(0, 7)
 const summary = (token: string, query: { month: string; bp_id?: string }) => call(app, consumes.summary, { token, query })
@@ -59,19 +76,53 @@ describe('consumption', () => {
     const month = monthOf(begin)
     const overview = await summary(tenant.token, { month })
     // 2.5 hours of 2 × 0.1 + 4 × 0.05, and a second of 0.1, which is 0.0000277… of an hour.
-    expect(overview).toMatchObject({ month, total: '1.00002778', previous_total: '0.00', products: [{ id: product.id, name: 'instances', amount: '1.00002778' }], projects: [{ id: null, amount: '1.00002778' }], resource_count: 2 })
-    expect(overview.resources.map(({ id, type, amount }) => [id, type, amount])).toEqual([[first, 'vm', '1.00'], [second, 'vm', '0.00002778']])
+    expect(overview).toMatchObject({
+      month,
+      total: '1.00002778',
+      previous_total: '0.00',
+      products: [{ id: product.id, name: 'instances', amount: '1.00002778' }],
+      projects: [{ id: null, amount: '1.00002778' }],
+      resource_count: 2,
+    })
+    expect(overview.resources.map(({ id, type, amount }) => [id, type, amount])).toEqual([
+      [first, 'vm', '1.00'],
+      [second, 'vm', '0.00002778'],
+    ])
     expect((await call(app, consumes.monthly, { token: tenant.token })).items).toContainEqual({ month, amount: '1.00002778' })
     expect(overview.days).toEqual([{ day: `${month}-01`, amount: '1.00002778' }])
     expect(overview.products_by_day).toEqual([{ day: `${month}-01`, product_id: product.id, amount: '1.00002778' }])
     const { items } = await call(app, consumes.list, { token: tenant.token, query: { resource_id: first } })
     expect(items).toHaveLength(6)
-    expect(items.at(-1)).toMatchObject({ resource: { id: first, type: 'vm' }, product: { name: 'instances' }, from: new Date(begin + hour / 2).toISOString(), seconds: 1800, amount: '0.10', formula: { seconds: 1800, fraction: '1.00' } })
-    expect(items.map(({ meter, amount, formula }) => [meter, amount, formula.parts[0]?.units])).toEqual(expect.arrayContaining([['vm.vcpu', '0.20', '2'], ['vm.memory', '0.20', '4']]))
+    expect(items.at(-1)).toMatchObject({
+      resource: { id: first, type: 'vm' },
+      product: { name: 'instances' },
+      from: new Date(begin + hour / 2).toISOString(),
+      seconds: 1800,
+      amount: '0.10',
+      formula: { seconds: 1800, fraction: '1.00' },
+    })
+    expect(items.map(({ meter, amount, formula }) => [meter, amount, formula.parts[0]?.units])).toEqual(
+      expect.arrayContaining([
+        ['vm.vcpu', '0.20', '2'],
+        ['vm.memory', '0.20', '4'],
+      ]),
+    )
     expect(items[0]).toMatchObject({ price: { effective_from: new Date(begin).toISOString(), effective_to: null }, discount: null })
     expect(await call(app, consumes.list, { token: tenant.token, query: { month } })).toMatchObject({ next: null, amount: '1.00002778' })
-    expect((await call(app, consumes.resources, { token: tenant.token, query: { month } })).items.map(({ id, amount, previous_amount }) => [id, amount, previous_amount])).toEqual([[first, '1.00', '0.00'], [second, '0.00002778', '0.00']])
-    expect(await call(app, consumes.resources, { token: tenant.token, query: { month, keyword: `vm-${first.slice(0, 4)}` } })).toMatchObject({ total: 1, items: [{ id: first }] })
+    expect(
+      (await call(app, consumes.resources, { token: tenant.token, query: { month } })).items.map(({ id, amount, previous_amount }) => [
+        id,
+        amount,
+        previous_amount,
+      ]),
+    ).toEqual([
+      [first, '1.00', '0.00'],
+      [second, '0.00002778', '0.00'],
+    ])
+    expect(await call(app, consumes.resources, { token: tenant.token, query: { month, keyword: `vm-${first.slice(0, 4)}` } })).toMatchObject({
+      total: 1,
+      items: [{ id: first }],
+    })
     const one = await call(app, consumes.resource, { token: tenant.token, params: { id: first }, query: { month } })
     expect(one).toMatchObject({ resource: { id: first, type: 'vm' }, total: '1.00', previous_total: '0.00' })
     expect(one.meters.map(({ meter, seconds, amount, hours }) => [meter, seconds, amount, hours.map((each) => each.amount)])).toEqual([
@@ -79,7 +130,11 @@ describe('consumption', () => {
       ['vm.vcpu', 9000, '0.50', ['0.10', '0.20', '0.20']],
     ])
     expect(one.meters[0]?.hours[0]?.from).toBe(new Date(begin).toISOString())
-    expect(await call(app, accounts.wallet, { token: tenant.token, params: { id: tenant.bp_id ?? '' } })).toMatchObject({ arrears: '1.00002778', balance: '-1.00002778', available: '0.00' })
+    expect(await call(app, accounts.wallet, { token: tenant.token, params: { id: tenant.bp_id ?? '' } })).toMatchObject({
+      arrears: '1.00002778',
+      balance: '-1.00002778',
+      available: '0.00',
+    })
   })
 
   it('that is told late is settled to what it would have been, and the ledger with it', async () => {
@@ -101,7 +156,11 @@ describe('consumption', () => {
     await rating().run()
     expect(await balance()).toBe('-10.50')
     const { items } = await call(app, accounts.entries, { token: admin.token, params: { id: owner }, query: { account: 'receivable' } })
-    expect(items.map(({ kind, amount }) => [kind, amount])).toEqual([['usage', '-0.50'], ['usageCorrection', '30.00'], ['usage', '-40.00']])
+    expect(items.map(({ kind, amount }) => [kind, amount])).toEqual([
+      ['usage', '-0.50'],
+      ['usageCorrection', '30.00'],
+      ['usage', '-40.00'],
+    ])
     await expect(app.platform.database.pool.query('update usage_lines set amount = 0 where bp_id = $1', [owner])).rejects.toThrow('only voided')
   })
 
@@ -114,7 +173,9 @@ describe('consumption', () => {
     expect(await summary(other.token, { month })).toMatchObject({ total: '0.00', days: [], resources: [], resource_count: 0 })
     expect(await call(app, consumes.list, { token: other.token, query: { month } })).toEqual({ items: [], next: null, amount: '0.00' })
     for (const declared of [consumes.export, consumes.exportMonth]) {
-      expect(await refused(app, declared, { token: other.token, body: { month, format: 'csv', bp_id: tenant.bp_id } }), declared.id).toMatchObject({ status: 404 })
+      expect(await refused(app, declared, { token: other.token, body: { month, format: 'csv', bp_id: tenant.bp_id } }), declared.id).toMatchObject({
+        status: 404,
+      })
     }
     for (const declared of [consumes.forecast, consumes.resources]) {
       expect(await refused(app, declared, { token: other.token, query: { month, bp_id: tenant.bp_id ?? '' } }), declared.id).toMatchObject({ status: 404 })
@@ -133,14 +194,45 @@ describe('a resource that another organisation has by now', () => {
     await uses(former.bp_id, id, begin, { 'vm.vcpu': 1 })
     await uses(present.bp_id, id, begin + 2 * hour, { 'vm.vcpu': 1 })
     await uses(present.bp_id, id, begin + 5 * hour, {})
-    const { cloud_id } = await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: { type: 'sandbox' } } })
-    await app.platform.db.insertInto('cloud_usage').values({ cloud_id, id, type: 'compute.instance', name: 'n', keystone_id: null, bp_id: present.bp_id ?? '', project_id: null, usage: {}, since: new Date(begin) }).execute()
+    const { cloud_id } = await call(app, clouds.create, {
+      token: admin.token,
+      body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: { type: 'sandbox' } },
+    })
+    await app.platform.db
+      .insertInto('cloud_usage')
+      .values({
+        cloud_id,
+        id,
+        type: 'compute.instance',
+        name: 'n',
+        keystone_id: null,
+        bp_id: present.bp_id ?? '',
+        project_id: null,
+        usage: {},
+        since: new Date(begin),
+      })
+      .execute()
     await rating().run()
     const asked = (token: string) => call(app, consumes.resource, { token, params: { id }, query: { month } })
-    const nameOf = async (bp_id: string | null) => (await app.platform.db.selectFrom('organisations').select('name').where('id', '=', bp_id ?? '').executeTakeFirstOrThrow()).name
-    expect(await asked(former.token)).toMatchObject({ resource: { id, cloud_id: null }, organisation: { id: former.bp_id, name: await nameOf(former.bp_id) }, total: '0.20' })
+    const nameOf = async (bp_id: string | null) =>
+      (
+        await app.platform.db
+          .selectFrom('organisations')
+          .select('name')
+          .where('id', '=', bp_id ?? '')
+          .executeTakeFirstOrThrow()
+      ).name
+    expect(await asked(former.token)).toMatchObject({
+      resource: { id, cloud_id: null },
+      organisation: { id: former.bp_id, name: await nameOf(former.bp_id) },
+      total: '0.20',
+    })
     expect(await asked(present.token)).toMatchObject({ resource: { id, cloud_id }, organisation: { id: present.bp_id }, total: '0.30' })
-    expect(await asked(admin.token)).toMatchObject({ resource: { id, cloud_id }, organisation: { id: present.bp_id, name: await nameOf(present.bp_id) }, total: '0.50' })
+    expect(await asked(admin.token)).toMatchObject({
+      resource: { id, cloud_id },
+      organisation: { id: present.bp_id, name: await nameOf(present.bp_id) },
+      total: '0.50',
+    })
   })
 })
 
@@ -175,7 +267,12 @@ describe('lines', () => {
   it('of all organisations are read together', async () => {
     const all = await call(app, consumes.list, { token: admin.token, query: { limit: 1000 } })
     expect(new Set(all.items.map(({ organisation }) => organisation.id))).toEqual(new Set(await payers()))
-    expect(all.items.map(({ from }) => from)).toEqual(all.items.map(({ from }) => from).toSorted().toReversed())
+    expect(all.items.map(({ from }) => from)).toEqual(
+      all.items
+        .map(({ from }) => from)
+        .toSorted()
+        .toReversed(),
+    )
     const { next } = await call(app, consumes.list, { token: admin.token, query: { limit: 7 } })
     const rest = await call(app, consumes.list, { token: admin.token, query: { limit: 1000, after: next ?? '' } })
     expect(rest.items[0]).toEqual(all.items[7])
@@ -185,7 +282,14 @@ describe('lines', () => {
     const day = `${monthOf(begin)}-02`
     const of = (query: Partial<Record<string, string>>) => call(app, consumes.list, { token: admin.token, query: { bp_id: owner, limit: 1000, ...query } })
     const summed = ({ items }: Awaited<ReturnType<typeof of>>) => items.reduce((sum, { amount }) => sum + toMinor(amount), 0n)
-    for (const [query, count] of [[{}, 180], [{ day }, 36], [{ resource_id: resources[0] ?? '' }, 60], [{ product_id: product.id }, 180], [{ day, product_id: product.id }, 36], [{ month: monthOf(begin), project_id: 'none' }, 180]] as const) {
+    for (const [query, count] of [
+      [{}, 180],
+      [{ day }, 36],
+      [{ resource_id: resources[0] ?? '' }, 60],
+      [{ product_id: product.id }, 180],
+      [{ day, product_id: product.id }, 36],
+      [{ month: monthOf(begin), project_id: 'none' }, 180],
+    ] as const) {
       const answer = await of(query)
       expect(answer.items, JSON.stringify(query)).toHaveLength(count)
       expect(toMinor(answer.amount ?? ''), JSON.stringify(query)).toBe(summed(answer))
@@ -224,14 +328,19 @@ describe('lines', () => {
     ])
   })
 
-  const payers = async (): Promise<string[]> => (await app.platform.database.pool.query<{ bp_id: string }>('select distinct bp_id from usage_lines where voided_at is null')).rows.map(({ bp_id }) => bp_id)
+  const payers = async (): Promise<string[]> =>
+    (await app.platform.database.pool.query<{ bp_id: string }>('select distinct bp_id from usage_lines where voided_at is null')).rows.map(({ bp_id }) => bp_id)
   const fileAt = async (path: string, format: 'csv' | 'xlsx'): Promise<(string | number | null)[][]> => {
     const { rawPayload, statusCode, headers } = await app.http.inject({ url: path })
     expect([statusCode, headers['content-disposition']]).toEqual([200, expect.stringContaining(`.${format}`)])
     if (format === 'xlsx') return ((await readWorkbook(rawPayload, {}))[0]?.data ?? []) as (string | number | null)[][]
     const text = rawPayload.toString('utf8')
     expect(text.startsWith('\uFEFF')).toBe(true)
-    return text.slice(1).trimEnd().split('\r\n').map((line) => line.split(','))
+    return text
+      .slice(1)
+      .trimEnd()
+      .split('\r\n')
+      .map((line) => line.split(','))
   }
 })
 
@@ -242,7 +351,10 @@ describe('the forecast', () => {
     // It began ten hours ago; the last of them may not be rated yet.
     await uses(owner, randomUUID(), at - 10 * hour, { 'vm.vcpu': 10 })
     await rating().run()
-    const { month, used, hourly, current, next, rated_until, days, days_known, changes } = await call(app, consumes.forecast, { token: admin.token, query: { bp_id: owner } })
+    const { month, used, hourly, current, next, rated_until, days, days_known, changes } = await call(app, consumes.forecast, {
+      token: admin.token,
+      query: { bp_id: owner },
+    })
     expect(hourly).toBe('1.00')
     expect(Date.parse(rated_until)).toBeLessThanOrEqual(app.clock.now().getTime())
     const [year = 0, number = 0] = month.split('-').map(Number)
@@ -257,8 +369,14 @@ describe('the forecast', () => {
     const prepaid = randomUUID()
     await uses(owner, prepaid, at - 10 * hour, { 'vm.vcpu': 10, 'vm.memory': 4 * gib })
     const { pool } = app.platform.database
-    await pool.query(`insert into prepaid_spans (order_id, resource_id, "from", "to", usage) values (gen_random_uuid(), $1, to_timestamp($2), to_timestamp($3), '{"vm.vcpu": 8, "vm.memory": 4294967296}')`, [prepaid, (at - 10 * hour) / 1000, (at + 24 * hour) / 1000])
-    await pool.query(`insert into prepaid_resources (resource_id, resource_type, resource_name, bp_id, auto_renew, period, count, renew_at) values ($1, 'vm', 'vm', $2, true, 'month', 1, now())`, [prepaid, owner])
+    await pool.query(
+      `insert into prepaid_spans (order_id, resource_id, "from", "to", usage) values (gen_random_uuid(), $1, to_timestamp($2), to_timestamp($3), '{"vm.vcpu": 8, "vm.memory": 4294967296}')`,
+      [prepaid, (at - 10 * hour) / 1000, (at + 24 * hour) / 1000],
+    )
+    await pool.query(
+      `insert into prepaid_resources (resource_id, resource_type, resource_name, bp_id, auto_renew, period, count, renew_at) values ($1, 'vm', 'vm', $2, true, 'month', 1, now())`,
+      [prepaid, owner],
+    )
     await rating().run()
     const both = await call(app, consumes.forecast, { token: admin.token, query: { bp_id: owner } })
     expect([both.hourly, both.days.at(-1)?.amount]).toEqual(['1.20', '28.80'])
@@ -290,7 +408,9 @@ describe('the rating job', () => {
     const state = { working: true, cut: 0 }
     const killing = (async () => {
       while (state.working && state.cut < 12) {
-        const { rowCount } = await killer.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'zhisuan' and (query ilike '%usage_lines%' or query ilike '%metered_resources%') and state <> 'idle' limit 1`)
+        const { rowCount } = await killer.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'zhisuan' and (query ilike '%usage_lines%' or query ilike '%metered_resources%') and state <> 'idle' limit 1`,
+        )
         state.cut += rowCount ?? 0
       }
     })()
@@ -315,7 +435,10 @@ describe('the rating job', () => {
     )
     expect(rows[0]).toMatchObject({ lines: 60 * 100, twice: 0 })
     expect(Math.abs(Number(rows[0]?.total) - (seconds * 1e7) / 3600)).toBeLessThan(6_000)
-    const { rows: posted } = await app.platform.database.pool.query<{ revenue: string }>(`select balance as revenue from ledger_accounts where owner_id = $1 and account = 'revenue'`, [owner])
+    const { rows: posted } = await app.platform.database.pool.query<{ revenue: string }>(
+      `select balance as revenue from ledger_accounts where owner_id = $1 and account = 'revenue'`,
+      [owner],
+    )
     expect(posted[0]?.revenue).toBe(rows[0]?.total)
   })
 })

@@ -33,7 +33,18 @@ export const consumeTexts = {
   },
   /** Others are called by their own name. */
   types: {
-    vm: '云主机', volume: '云硬盘', eip: '弹性公网 IP', snapshot: '云主机快照', volumeSnapshot: '云硬盘快照', volumeBackup: '云硬盘备份', image: '镜像',
-    'compute.instance': '云主机', 'compute.volume': '云硬盘', 'compute.floatingIp': '浮动 IP', 'compute.volumeSnapshot': '云硬盘快照', 'compute.volumeBackup': '云硬盘备份', 'compute.image': '镜像',
+    vm: '云主机',
+    volume: '云硬盘',
+    eip: '弹性公网 IP',
+    snapshot: '云主机快照',
+    volumeSnapshot: '云硬盘快照',
+    volumeBackup: '云硬盘备份',
+    image: '镜像',
+    'compute.instance': '云主机',
+    'compute.volume': '云硬盘',
+    'compute.floatingIp': '浮动 IP',
+    'compute.volumeSnapshot': '云硬盘快照',
+    'compute.volumeBackup': '云硬盘备份',
+    'compute.image': '镜像',
   } as Readonly<Record<string, string>>,
 } as const

@@ -31,7 +31,12 @@ export async function expectedOf(tx: Tx, bpId: string, at: Date, parts: readonly
   const next = beginOf(monthPlus(month, 1))
   const expected: bigint[] = []
   for (const { project_id, product_id } of parts) {
-    const used = project_id !== null ? await store.sumOf(tx, scope, month, 'project', project_id) : product_id !== null ? await store.sumOf(tx, scope, month, 'product', product_id) : toMinor(await store.totalOf(tx, scope, month))
+    const used =
+      project_id !== null
+        ? await store.sumOf(tx, scope, month, 'project', project_id)
+        : product_id !== null
+          ? await store.sumOf(tx, scope, month, 'product', product_id)
+          : toMinor(await store.totalOf(tx, scope, month))
     const { current } = foresee({
       tariff: product_id === null ? tariff : ofProduct(tariff, product_id),
       inUse: project_id === null ? rows : rows.filter((row) => row.project_id === project_id),

@@ -11,12 +11,46 @@ const now = at('2026-11-21T00:00')
 const sku = { id: 'sku', product_id: 'product', name: 'cores', meter: 'vm.vcpu', variant: '' } as const
 
 let number = 0
-const price = (yuan: string, from: number, to: number | null = null): Price => ({ id: `price ${++number}`, sku_id: 'sku', number, period: 'hour', tiers: [{ above: 0, price: toMinor(yuan) }], from, to })
-const discount = (fraction: number, from: number, to: number | null): Discount => ({ id: `discount ${++number}`, fraction, bp_id: null, product_id: null, period: null, from, to })
-const cores = (quantity: number, more: Partial<InUse> = {}): InUse => ({ meter: 'vm.vcpu', variant: '', bp_id: 'org', quantity, from: now, to: null, count: 1, ...more })
+const price = (yuan: string, from: number, to: number | null = null): Price => ({
+  id: `price ${++number}`,
+  sku_id: 'sku',
+  number,
+  period: 'hour',
+  tiers: [{ above: 0, price: toMinor(yuan) }],
+  from,
+  to,
+})
+const discount = (fraction: number, from: number, to: number | null): Discount => ({
+  id: `discount ${++number}`,
+  fraction,
+  bp_id: null,
+  product_id: null,
+  period: null,
+  from,
+  to,
+})
+const cores = (quantity: number, more: Partial<InUse> = {}): InUse => ({
+  meter: 'vm.vcpu',
+  variant: '',
+  bp_id: 'org',
+  quantity,
+  from: now,
+  to: null,
+  count: 1,
+  ...more,
+})
 const always = price('0.10', at('2026-01-01T00:00'))
 const of = (inUse: readonly InUse[], more: Partial<Known> & { prices?: readonly Price[]; discounts?: readonly Discount[] } = {}) =>
-  foresee({ tariff: createTariff({ skus: [sku], prices: more.prices ?? [always], discounts: more.discounts ?? [] }), inUse, now, months, used: 0n, usedOf: new Map(), history: [], ...more })
+  foresee({
+    tariff: createTariff({ skus: [sku], prices: more.prices ?? [always], discounts: more.discounts ?? [] }),
+    inUse,
+    now,
+    months,
+    used: 0n,
+    usedOf: new Map(),
+    history: [],
+    ...more,
+  })
 const yuan = (text: string): bigint => toMinor(text)
 
 describe('a forecast', () => {
@@ -27,7 +61,10 @@ describe('a forecast', () => {
     expect(current).toEqual({ expected: yuan('12.5') + yuan('144'), low: null, high: null })
     expect(next.expected).toBe(yuan('446.4'))
     expect(days).toHaveLength(41)
-    expect([days[0], days.at(-1)]).toEqual([{ day: '2026-11-21', amount: yuan('14.4') }, { day: '2026-12-31', amount: yuan('14.4') }])
+    expect([days[0], days.at(-1)]).toEqual([
+      { day: '2026-11-21', amount: yuan('14.4') },
+      { day: '2026-12-31', amount: yuan('14.4') },
+    ])
   })
 
   it('tells a day with what is rated of it', () => {
@@ -63,7 +100,11 @@ describe('a forecast', () => {
 
   it('is cut at midnight in Beijing, and at each change within a day', () => {
     const { days } = of([cores(1)], { prices: [always, price('1', now + 30 * hour + 1)] })
-    expect(days.slice(0, 3).map(({ amount }) => amount)).toEqual([yuan('2.4'), yuan('0.6') + (yuan('0.1') + 1_800n) / 3_600n + (yuan('1') * 64_799n + 1_800n) / 3_600n, yuan('24')])
+    expect(days.slice(0, 3).map(({ amount }) => amount)).toEqual([
+      yuan('2.4'),
+      yuan('0.6') + (yuan('0.1') + 1_800n) / 3_600n + (yuan('1') * 64_799n + 1_800n) / 3_600n,
+      yuan('24'),
+    ])
   })
 
   it('has a band as wide as days differed, that grows with time and never goes below what is certain', () => {

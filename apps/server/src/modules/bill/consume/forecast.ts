@@ -67,7 +67,9 @@ export function foresee({ tariff, inUse, now, months: [begin, next, end], used, 
   let hourly = 0n
   for (const one of inUse) {
     const cost = (terms: Terms | null, seconds: number): bigint =>
-      terms === null ? 0n : amountOf(one.meter, terms.price.tiers, one.quantity, { of: seconds, whole: hour }, terms.discount?.fraction ?? wholeFraction) * BigInt(one.count)
+      terms === null
+        ? 0n
+        : amountOf(one.meter, terms.price.tiers, one.quantity, { of: seconds, whole: hour }, terms.discount?.fraction ?? wholeFraction) * BigInt(one.count)
     const until = Math.min(one.to ?? end, end)
     const wish = { meter: one.meter, variant: one.variant, bp_id: one.bp_id, period: 'hour' } as const
     const spans = tariff.spans(wish)
@@ -97,11 +99,17 @@ export function foresee({ tariff, inUse, now, months: [begin, next, end], used, 
     }
   }
 
-  const sumOf = (from: number, to: number): bigint => [...perDay].reduce((sum, [number, amount]) => (number >= numberOfDay(from) && number < numberOfDay(to) ? sum + amount : sum), 0n)
+  const sumOf = (from: number, to: number): bigint =>
+    [...perDay].reduce((sum, [number, amount]) => (number >= numberOfDay(from) && number < numberOfDay(to) ? sum + amount : sum), 0n)
   const deviation = deviationOf(history)
   const ahead = (next - now) / day
-  const spread = (first: number, length: number): bigint | null => (deviation === null ? null : BigInt(Math.round(fourOfFive * deviation * deviations(first, length))))
-  const around = (expected: bigint, least: bigint, half: bigint | null): Expectation => ({ expected, low: half === null ? null : atLeast(expected - half, least), high: half === null ? null : expected + half })
+  const spread = (first: number, length: number): bigint | null =>
+    deviation === null ? null : BigInt(Math.round(fourOfFive * deviation * deviations(first, length)))
+  const around = (expected: bigint, least: bigint, half: bigint | null): Expectation => ({
+    expected,
+    low: half === null ? null : atLeast(expected - half, least),
+    high: half === null ? null : expected + half,
+  })
   return {
     hourly,
     current: around(used + sumOf(begin, next), used, spread(0, ahead)),

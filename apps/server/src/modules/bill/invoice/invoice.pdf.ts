@@ -34,7 +34,12 @@ export async function printInvoice(invoice: PrintedInvoice): Promise<Buffer> {
   const { title, seller, amount } = invoice
   // Moments and ids that the library would make up are those of the invoice.
   const issued = new Date(`${invoice.issued_on}T00:00:00+08:00`)
-  const pdf = new PDFDocument({ size: 'A4', margin: 0, lang: 'zh-CN', info: { Title: `${texts.heading} ${invoice.number}`, Author: seller.name, CreationDate: issued, ModDate: issued } })
+  const pdf = new PDFDocument({
+    size: 'A4',
+    margin: 0,
+    lang: 'zh-CN',
+    info: { Title: `${texts.heading} ${invoice.number}`, Author: seller.name, CreationDate: issued, ModDate: issued },
+  })
   const chunks: Buffer[] = []
   pdf.on('data', (chunk: Buffer) => chunks.push(chunk))
   const ended = new Promise<void>((resolve, reject) => {
@@ -51,8 +56,23 @@ export async function printInvoice(invoice: PrintedInvoice): Promise<Buffer> {
   y += 22
 
   const parties = [
-    [texts.buyer, [[texts.name, title.name], [texts.taxNumber, title.tax_number], [texts.address, [title.address, title.phone].filter((part) => part !== '').join(' ')], [texts.bank, [title.bank, title.bank_account].filter((part) => part !== '').join(' ')]]],
-    [texts.seller, [[texts.name, seller.name], [texts.taxNumber, seller.tax_number], [texts.bank, [seller.bank, seller.bank_account].filter((part) => part !== '').join(' ')]]],
+    [
+      texts.buyer,
+      [
+        [texts.name, title.name],
+        [texts.taxNumber, title.tax_number],
+        [texts.address, [title.address, title.phone].filter((part) => part !== '').join(' ')],
+        [texts.bank, [title.bank, title.bank_account].filter((part) => part !== '').join(' ')],
+      ],
+    ],
+    [
+      texts.seller,
+      [
+        [texts.name, seller.name],
+        [texts.taxNumber, seller.tax_number],
+        [texts.bank, [seller.bank, seller.bank_account].filter((part) => part !== '').join(' ')],
+      ],
+    ],
   ] as const
   for (const [who, lines] of parties) {
     const from = y
@@ -65,7 +85,10 @@ export async function printInvoice(invoice: PrintedInvoice): Promise<Buffer> {
     y += 4
     pdf.text(who, left + 16, (from + y) / 2 - 6)
     box(pdf, from, y)
-    pdf.moveTo(left + 60, from).lineTo(left + 60, y).stroke()
+    pdf
+      .moveTo(left + 60, from)
+      .lineTo(left + 60, y)
+      .stroke()
   }
 
   const columns = [
@@ -87,7 +110,10 @@ export async function printInvoice(invoice: PrintedInvoice): Promise<Buffer> {
     y += 30
   }
   box(pdf, table, y)
-  pdf.moveTo(left, table + 30).lineTo(right, table + 30).stroke()
+  pdf
+    .moveTo(left, table + 30)
+    .lineTo(right, table + 30)
+    .stroke()
 
   const capitals = Nzh.cn.toMoney(floored(toDecimal(amount)), { outSymbol: false, forceZheng: true })
   pdf.text(`${texts.total}：${capitals}`, left + 8, y + 10, { width: 340 })
@@ -99,7 +125,10 @@ export async function printInvoice(invoice: PrintedInvoice): Promise<Buffer> {
 
   if (invoice.status === 'voided') {
     pdf.rotate(-24, { origin: [300, 280] })
-    pdf.fontSize(72).fillColor('#c0392b', 0.35).text(texts.voided, left, 230, { width: right - left, align: 'center' })
+    pdf
+      .fontSize(72)
+      .fillColor('#c0392b', 0.35)
+      .text(texts.voided, left, 230, { width: right - left, align: 'center' })
   }
   pdf.end()
   await ended
@@ -107,5 +136,8 @@ export async function printInvoice(invoice: PrintedInvoice): Promise<Buffer> {
 }
 
 const box = (pdf: PDFKit.PDFDocument, from: number, to: number): void => {
-  pdf.lineWidth(0.6).rect(left, from, right - left, to - from).stroke('#444')
+  pdf
+    .lineWidth(0.6)
+    .rect(left, from, right - left, to - from)
+    .stroke('#444')
 }

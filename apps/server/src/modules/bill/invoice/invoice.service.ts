@@ -38,7 +38,29 @@ export type InvoiceService = ReturnType<typeof createInvoices>
 
 /** Invoices over what was consumed and paid: of each entry of the ledger once, and never of more than was paid in. */
 export function createInvoices({ db, now, downloads }: Pick<Platform, 'db' | 'now' | 'downloads'>, { settings }: { settings: Settings }) {
-  const shapeTitle = ({ id, kind, name, tax_number, address, phone, bank, bank_account, email, created_at }: Awaited<ReturnType<typeof store.listTitles>>[number]): InvoiceTitle => ({ id, kind, name, tax_number, address, phone, bank, bank_account, email, created_at: iso(created_at) })
+  const shapeTitle = ({
+    id,
+    kind,
+    name,
+    tax_number,
+    address,
+    phone,
+    bank,
+    bank_account,
+    email,
+    created_at,
+  }: Awaited<ReturnType<typeof store.listTitles>>[number]): InvoiceTitle => ({
+    id,
+    kind,
+    name,
+    tax_number,
+    address,
+    phone,
+    bank,
+    bank_account,
+    email,
+    created_at: iso(created_at),
+  })
   const shape = (row: store.ShownInvoice): Invoice => ({
     id: row.id,
     owner: { id: row.owner_id, name: row.owner_name },
@@ -188,14 +210,27 @@ export function createInvoices({ db, now, downloads }: Pick<Platform, 'db' | 'no
 
     /** @throws Refusal 404, 90001, 90010, 96042 */
     async issue(actor: Actor, id: string, { number }: BodyOf<Calls['issue']>): Promise<Invoice> {
-      const [name, bank, bank_account, tax_number, rate] = await Promise.all([settings.get('remittance_receiver'), settings.get('remittance_bank'), settings.get('remittance_account'), settings.get('invoice_tax_number'), settings.get('invoice_tax_rate')])
+      const [name, bank, bank_account, tax_number, rate] = await Promise.all([
+        settings.get('remittance_receiver'),
+        settings.get('remittance_bank'),
+        settings.get('remittance_account'),
+        settings.get('invoice_tax_number'),
+        settings.get('invoice_tax_rate'),
+      ])
       try {
         return await change(actor, id, invoiceCan.issue, async (tx) => {
           if (name === '' || tax_number === '') throw new Refusal('invoiceSellerNotSetUp')
-          await store.updateInvoice(tx, id, { status: 'issued', number, seller: { name, bank, bank_account, tax_number, tax_rate: Number(rate) }, issued_at: now(), ...handled(actor) })
+          await store.updateInvoice(tx, id, {
+            status: 'issued',
+            number,
+            seller: { name, bank, bank_account, tax_number, tax_rate: Number(rate) },
+            issued_at: now(),
+            ...handled(actor),
+          })
         })
       } catch (error) {
-        if (isUniqueViolation(error, store.numberIndex)) throw new Refusal('fieldsInvalid', { fields: [{ field: 'number', message: billTexts.invoiceNumberTaken }], cause: error })
+        if (isUniqueViolation(error, store.numberIndex))
+          throw new Refusal('fieldsInvalid', { fields: [{ field: 'number', message: billTexts.invoiceNumberTaken }], cause: error })
         throw error
       }
     },

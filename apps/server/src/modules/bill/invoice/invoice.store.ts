@@ -105,8 +105,10 @@ export const invoiceMigrations: Migrations = {
   `),
 }
 
-export const listTitles = (on: Sql, ownerId: string) => on.selectFrom('invoice_titles').selectAll().where('owner_id', '=', ownerId).orderBy('created_at').orderBy('id').execute()
-export const findTitle = (on: Sql, ownerId: string, id: string) => on.selectFrom('invoice_titles').selectAll().where('owner_id', '=', ownerId).where('id', '=', id).executeTakeFirst()
+export const listTitles = (on: Sql, ownerId: string) =>
+  on.selectFrom('invoice_titles').selectAll().where('owner_id', '=', ownerId).orderBy('created_at').orderBy('id').execute()
+export const findTitle = (on: Sql, ownerId: string, id: string) =>
+  on.selectFrom('invoice_titles').selectAll().where('owner_id', '=', ownerId).where('id', '=', id).executeTakeFirst()
 export const insertTitle = async (tx: Tx, row: Insertable<InvoiceTitleTable>): Promise<void> => {
   await tx.insertInto('invoice_titles').values(row).execute()
 }
@@ -123,7 +125,24 @@ const withNames = (on: Sql) =>
     .selectFrom('invoices')
     .leftJoin('organisations', 'organisations.id', 'invoices.owner_id')
     .leftJoin('users', 'users.id', 'invoices.owner_id')
-    .select(['invoices.id', 'invoices.owner_id', 'invoices.status', 'invoices.amount', 'invoices.title', 'invoices.seller', 'invoices.number', 'invoices.note', 'invoices.reason', 'invoices.created_by_name', 'invoices.created_at', 'invoices.handled_by_name', 'invoices.handled_at', 'invoices.issued_at', ownerName.as('owner_name'), ...days])
+    .select([
+      'invoices.id',
+      'invoices.owner_id',
+      'invoices.status',
+      'invoices.amount',
+      'invoices.title',
+      'invoices.seller',
+      'invoices.number',
+      'invoices.note',
+      'invoices.reason',
+      'invoices.created_by_name',
+      'invoices.created_at',
+      'invoices.handled_by_name',
+      'invoices.handled_at',
+      'invoices.issued_at',
+      ownerName.as('owner_name'),
+      ...days,
+    ])
 
 const order = { by: { created_at: 'invoices.created_at', amount: 'invoices.amount' }, fallback: '-created_at', id: 'invoices.id' }
 
@@ -135,11 +154,14 @@ export function listInvoices(on: Sql, scope: Scope, query: QueryOf<typeof invoic
     .$if(status !== undefined, (q) => q.where('invoices.status', '=', status ?? 'asked'))
     .$if(keyword !== undefined && keyword !== '', (q) => {
       const like = containing(keyword ?? '')
-      return q.where(sql<boolean>`(invoices.number ilike ${like} or invoices.title ->> 'name' ilike ${like} or invoices.title ->> 'tax_number' ilike ${like} or ${ownerName} ilike ${like})`)
+      return q.where(
+        sql<boolean>`(invoices.number ilike ${like} or invoices.title ->> 'name' ilike ${like} or invoices.title ->> 'tax_number' ilike ${like} or ${ownerName} ilike ${like})`,
+      )
     })
   return pageWithTotal(paged(filtered, query, order), filtered, query)
 }
-export const showInvoice = (on: Sql, scope: Scope, id: string) => withNames(on).where(within(scope, 'invoices.owner_id')).where('invoices.id', '=', id).executeTakeFirst()
+export const showInvoice = (on: Sql, scope: Scope, id: string) =>
+  withNames(on).where(within(scope, 'invoices.owner_id')).where('invoices.id', '=', id).executeTakeFirst()
 export type ShownInvoice = NonNullable<Awaited<ReturnType<typeof showInvoice>>>
 
 export const lockInvoice = (tx: Tx, scope: Scope, id: string): Promise<Pick<InvoiceRow, 'id' | 'status'> | undefined> =>
@@ -148,11 +170,22 @@ export const lockInvoice = (tx: Tx, scope: Scope, id: string): Promise<Pick<Invo
 export const numberIndex = 'invoices_number'
 
 export const insertInvoice = async (tx: Tx, { title, ...row }: InvoiceRow): Promise<void> => {
-  await tx.insertInto('invoices').values({ ...row, title: jsonb(title), seller: null }).execute()
+  await tx
+    .insertInto('invoices')
+    .values({ ...row, title: jsonb(title), seller: null })
+    .execute()
 }
 
-export const updateInvoice = async (tx: Tx, id: string, { seller, ...change }: Partial<Pick<InvoiceRow, 'status' | 'number' | 'reason' | 'handled_by_name' | 'handled_at' | 'issued_at' | 'seller'>>): Promise<void> => {
-  await tx.updateTable('invoices').set({ ...change, ...(seller !== undefined && { seller: jsonb(seller) }) }).where('id', '=', id).execute()
+export const updateInvoice = async (
+  tx: Tx,
+  id: string,
+  { seller, ...change }: Partial<Pick<InvoiceRow, 'status' | 'number' | 'reason' | 'handled_by_name' | 'handled_at' | 'issued_at' | 'seller'>>,
+): Promise<void> => {
+  await tx
+    .updateTable('invoices')
+    .set({ ...change, ...(seller !== undefined && { seller: jsonb(seller) }) })
+    .where('id', '=', id)
+    .execute()
 }
 
 /** An owner's consumption of those days that stands in no invoice: what was charged, less what was given back. */
@@ -166,7 +199,13 @@ const uninvoiced = (on: Sql, ownerId: string, { from, to }: { from: string; to: 
     .where(sql<boolean>`not exists (select from invoice_entries where invoice_entries.entry_id = entry.id)`)
 
 export const uninvoicedAmount = async (on: Sql, ownerId: string, span: { from: string; to: string }): Promise<bigint> =>
-  BigInt((await uninvoiced(on, ownerId, span).select(sql<string>`coalesce(sum(entry.amount), 0)`.as('amount')).executeTakeFirstOrThrow()).amount)
+  BigInt(
+    (
+      await uninvoiced(on, ownerId, span)
+        .select(sql<string>`coalesce(sum(entry.amount), 0)`.as('amount'))
+        .executeTakeFirstOrThrow()
+    ).amount,
+  )
 
 /** Puts them into an invoice; under the owner's lock they are those that were just added up. */
 export const claimEntries = async (tx: Tx, ownerId: string, span: { from: string; to: string }, invoiceId: string): Promise<void> => {
@@ -183,4 +222,13 @@ export const releaseEntries = async (tx: Tx, invoiceId: string): Promise<void> =
 
 /** What invoices that were not taken back are about. */
 export const invoicedAmount = async (on: Sql, ownerId: string): Promise<bigint> =>
-  BigInt((await on.selectFrom('invoices').select(sql<string>`coalesce(sum(amount), 0)`.as('amount')).where('owner_id', '=', ownerId).where('status', 'in', ['asked', 'issued']).executeTakeFirstOrThrow()).amount)
+  BigInt(
+    (
+      await on
+        .selectFrom('invoices')
+        .select(sql<string>`coalesce(sum(amount), 0)`.as('amount'))
+        .where('owner_id', '=', ownerId)
+        .where('status', 'in', ['asked', 'issued'])
+        .executeTakeFirstOrThrow()
+    ).amount,
+  )

@@ -16,7 +16,10 @@ import { printInvoice, taxOf, type PrintedInvoice } from './invoice.pdf.ts'
 
 let app: TestApp
 let admin: Person & SignedIn
-const seller = [['remittance_receiver', '智算云有限公司'], ['invoice_tax_number', '91440300708461136T']] as const
+const seller = [
+  ['remittance_receiver', '智算云有限公司'],
+  ['invoice_tax_number', '91440300708461136T'],
+] as const
 beforeAll(async () => {
   app = await testApp({ DATABASE_POOL_SIZE: '20' })
   admin = await someone(app, { kind: 1 })
@@ -28,7 +31,15 @@ const today = () => DateTime.now().setZone(billingZone)
 const day = (at: DateTime) => at.toFormat('yyyy-MM-dd')
 /** Around now, so that a test that runs at midnight is right too. */
 const span = () => ({ from: day(today().minus({ days: 1 })), to: day(today().plus({ days: 1 })) })
-const company: InvoiceTitleInput = { kind: 'company', name: '深圳某某科技有限公司', tax_number: '914403001922038216', address: '深圳市南山区', phone: '0755-12345678', bank: '招商银行', bank_account: '7559 0000' }
+const company: InvoiceTitleInput = {
+  kind: 'company',
+  name: '深圳某某科技有限公司',
+  tax_number: '914403001922038216',
+  address: '深圳市南山区',
+  phone: '0755-12345678',
+  bank: '招商银行',
+  bank_account: '7559 0000',
+}
 
 type Owner = Person & SignedIn & { bp_id: string; title_id: string }
 const owner = async (): Promise<Owner> => {
@@ -36,20 +47,32 @@ const owner = async (): Promise<Owner> => {
   const { id } = await call(app, invoiceTitles.create, { body: company, token: who.token })
   return { ...who, bp_id: who.bp_id ?? '', title_id: id }
 }
-const move = (what: 'topUp' | 'chargeUsage' | 'refund' | 'adjust', { bp_id }: Owner, amount: string) => app.platform.db.transaction().execute((tx) => ledger[what](tx, { owner_id: bp_id, amount: toMinor(amount), key: uuidv7() }))
+const move = (what: 'topUp' | 'chargeUsage' | 'refund' | 'adjust', { bp_id }: Owner, amount: string) =>
+  app.platform.db.transaction().execute((tx) => ledger[what](tx, { owner_id: bp_id, amount: toMinor(amount), key: uuidv7() }))
 const ask = (who: Owner, of = span()) => ({ body: { ...of, title_id: who.title_id, note: '十一月' }, token: who.token })
 const available = (who: Owner, of = span()) => call(app, invoices.available, { query: of, token: who.token })
 
 describe('invoice titles', () => {
   it('are an organisation’s own, with tax numbers that can be', async () => {
     const [one, other] = [await owner(), await owner()]
-    expect(await refused(app, invoiceTitles.create, { body: { ...company, tax_number: '914403001922038217' }, token: one.token })).toMatchObject({ fields: [{ field: 'tax_number' }] })
-    expect(await refused(app, invoiceTitles.create, { body: { ...company, tax_number: '' }, token: one.token })).toMatchObject({ fields: [{ field: 'tax_number' }] })
+    expect(await refused(app, invoiceTitles.create, { body: { ...company, tax_number: '914403001922038217' }, token: one.token })).toMatchObject({
+      fields: [{ field: 'tax_number' }],
+    })
+    expect(await refused(app, invoiceTitles.create, { body: { ...company, tax_number: '' }, token: one.token })).toMatchObject({
+      fields: [{ field: 'tax_number' }],
+    })
     const person = await call(app, invoiceTitles.create, { body: { kind: 'personal', name: '王㑇' }, token: one.token })
-    expect(await call(app, invoiceTitles.update, { params: { id: person.id }, body: { kind: 'personal', name: '王堃' }, token: one.token })).toMatchObject({ id: person.id, name: '王堃' })
+    expect(await call(app, invoiceTitles.update, { params: { id: person.id }, body: { kind: 'personal', name: '王堃' }, token: one.token })).toMatchObject({
+      id: person.id,
+      name: '王堃',
+    })
     expect((await call(app, invoiceTitles.list, { token: one.token })).total).toBe(2)
-    for (const declared of [invoiceTitles.update, invoiceTitles.delete]) expect(await refused(app, declared, { params: { id: person.id }, body: company, token: other.token })).toMatchObject({ status: 404 })
-    expect(await refused(app, invoices.create, { ...ask(other), body: { ...span(), title_id: person.id } })).toMatchObject({ status: 404, fields: [{ field: 'title_id' }] })
+    for (const declared of [invoiceTitles.update, invoiceTitles.delete])
+      expect(await refused(app, declared, { params: { id: person.id }, body: company, token: other.token })).toMatchObject({ status: 404 })
+    expect(await refused(app, invoices.create, { ...ask(other), body: { ...span(), title_id: person.id } })).toMatchObject({
+      status: 404,
+      fields: [{ field: 'title_id' }],
+    })
     await call(app, invoiceTitles.delete, { params: { id: person.id }, token: one.token })
     expect((await call(app, invoiceTitles.list, { token: one.token })).total).toBe(1)
   })
@@ -64,7 +87,14 @@ describe('an invoice', () => {
     await move('refund', who, '0.01')
     expect(await available(who)).toEqual({ uninvoiced: '30.00', paid: '30.00' })
     const made = await call(app, invoices.create, ask(who))
-    expect(made).toMatchObject({ status: 'asked', amount: '30.00', owner: { id: who.bp_id }, title: { name: company.name, tax_number: company.tax_number }, created_by: who.name, note: '十一月' })
+    expect(made).toMatchObject({
+      status: 'asked',
+      amount: '30.00',
+      owner: { id: who.bp_id },
+      title: { name: company.name, tax_number: company.tax_number },
+      created_by: who.name,
+      note: '十一月',
+    })
     expect(await refused(app, invoices.create, ask(who))).toMatchObject({ code: 96036 })
     await move('chargeUsage', who, '5')
     expect(await call(app, invoices.create, ask(who))).toMatchObject({ amount: '5.00' })
@@ -99,7 +129,14 @@ describe('an invoice', () => {
     const who = await owner()
     await move('topUp', who, '40')
     await move('chargeUsage', who, '40')
-    const outcomes = await Promise.all(Array.from({ length: 8 }, () => call(app, invoices.create, ask(who)).then(({ amount }) => amount, () => null)))
+    const outcomes = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        call(app, invoices.create, ask(who)).then(
+          ({ amount }) => amount,
+          () => null,
+        ),
+      ),
+    )
     expect(outcomes.filter((amount) => amount !== null)).toEqual(['40.00'])
   })
 
@@ -114,13 +151,25 @@ describe('an invoice', () => {
     expect(await refused(app, invoices.withdraw, first)).toMatchObject({ code: 90010 })
     const second = { params: { id: await again() }, token: admin.token }
     expect(await refused(app, invoices.reject, { ...second, body: { reason: ' ' } })).toMatchObject({ fields: [{ field: 'reason' }] })
-    expect(await call(app, invoices.reject, { ...second, body: { reason: '税号有误' } })).toMatchObject({ status: 'rejected', reason: '税号有误', handled_by: admin.name })
+    expect(await call(app, invoices.reject, { ...second, body: { reason: '税号有误' } })).toMatchObject({
+      status: 'rejected',
+      reason: '税号有误',
+      handled_by: admin.name,
+    })
     const third = { params: { id: await again() }, token: admin.token }
     const number = String(Date.now()).padStart(20, '2')
     expect(await refused(app, invoices.issue, { ...third, body: { number: '123' } })).toMatchObject({ fields: [{ field: 'number' }] })
     const ends = await Promise.all([
-      ...Array.from({ length: 3 }, () => call(app, invoices.issue, { ...third, body: { number } }).then(() => 'issued', () => null)),
-      call(app, invoices.withdraw, { ...third, token: who.token }).then(() => 'withdrawn', () => null),
+      ...Array.from({ length: 3 }, () =>
+        call(app, invoices.issue, { ...third, body: { number } }).then(
+          () => 'issued',
+          () => null,
+        ),
+      ),
+      call(app, invoices.withdraw, { ...third, token: who.token }).then(
+        () => 'withdrawn',
+        () => null,
+      ),
     ])
     const [end] = ends.filter((one) => one !== null)
     expect(ends.filter((one) => one !== null)).toHaveLength(1)
@@ -152,10 +201,18 @@ describe('an invoice', () => {
     await move('topUp', who, '40')
     await move('chargeUsage', who, '40')
     const { id } = await call(app, invoices.create, ask(who))
-    for (const declared of [invoices.get, invoices.withdraw, invoices.download]) expect(await refused(app, declared, { params: { id }, token: stranger.token }), declared.id).toMatchObject({ status: 404 })
+    for (const declared of [invoices.get, invoices.withdraw, invoices.download])
+      expect(await refused(app, declared, { params: { id }, token: stranger.token }), declared.id).toMatchObject({ status: 404 })
     expect((await call(app, invoices.list, { token: stranger.token })).total).toBe(0)
-    for (const [declared, body] of [[invoices.issue, { number: '12345678' }], [invoices.reject, { reason: 'x' }], [invoices.void, { reason: 'x' }]] as const) expect(await refused(app, declared, { params: { id }, body, token: who.token }), declared.id).toMatchObject({ status: 403 })
-    expect((await call(app, invoices.list, { query: { owner_id: who.bp_id, status: 'asked', keyword: '深圳' }, token: admin.token })).items).toMatchObject([{ id }])
+    for (const [declared, body] of [
+      [invoices.issue, { number: '12345678' }],
+      [invoices.reject, { reason: 'x' }],
+      [invoices.void, { reason: 'x' }],
+    ] as const)
+      expect(await refused(app, declared, { params: { id }, body, token: who.token }), declared.id).toMatchObject({ status: 403 })
+    expect((await call(app, invoices.list, { query: { owner_id: who.bp_id, status: 'asked', keyword: '深圳' }, token: admin.token })).items).toMatchObject([
+      { id },
+    ])
   })
 
   it('comes as a PDF, by a link', async () => {
@@ -173,7 +230,21 @@ describe('an invoice', () => {
     expect(answer.rawPayload.subarray(-6).toString().trim()).toBe('%%EOF')
     const texts = textsOfPdf(answer.rawPayload)
     // 1234.56 with 6 per cent in it.
-    expect(texts).toEqual(expect.arrayContaining([`发票号码：${number}`, `名称：${company.name}`, `纳税人识别号：${company.tax_number}`, '名称：智算云有限公司', '纳税人识别号：91440300708461136T', '¥1164.68', '6%', '¥69.88', '价税合计（大写）：壹仟贰佰叁拾肆元伍角陆分', '（小写）¥1234.56', '备注：十一月']))
+    expect(texts).toEqual(
+      expect.arrayContaining([
+        `发票号码：${number}`,
+        `名称：${company.name}`,
+        `纳税人识别号：${company.tax_number}`,
+        '名称：智算云有限公司',
+        '纳税人识别号：91440300708461136T',
+        '¥1164.68',
+        '6%',
+        '¥69.88',
+        '价税合计（大写）：壹仟贰佰叁拾肆元伍角陆分',
+        '（小写）¥1234.56',
+        '备注：十一月',
+      ]),
+    )
     expect(texts).not.toContain('已作废')
     // The font's characters that are needed, not its ten megabytes.
     expect(answer.rawPayload.length).toBeLessThan(200_000)
@@ -196,7 +267,19 @@ describe('printing', () => {
   it('says who, what, when and how much, and marks a voided one', async () => {
     const texts = textsOfPdf(await printInvoice(invoice))
     expect(texts).toEqual(expect.arrayContaining(['发票号码：26440000000000000001', '开票日期：2026-12-01', '2026-11-01 ~ 2026-11-30', '备注：—']))
-    expect(texts.slice(texts.indexOf('税额') + 1)).toEqual(['*信息技术服务*云计算服务', '2026-11-01 ~ 2026-11-30', '¥100.00', '6%', '¥6.00', '合计', '¥100.00', '¥6.00', '价税合计（大写）：壹佰零陆元整', '（小写）¥106.00', '备注：—'])
+    expect(texts.slice(texts.indexOf('税额') + 1)).toEqual([
+      '*信息技术服务*云计算服务',
+      '2026-11-01 ~ 2026-11-30',
+      '¥100.00',
+      '6%',
+      '¥6.00',
+      '合计',
+      '¥100.00',
+      '¥6.00',
+      '价税合计（大写）：壹佰零陆元整',
+      '（小写）¥106.00',
+      '备注：—',
+    ])
     // The buyer before the seller.
     expect(texts.filter((text) => text.startsWith('名称：'))).toEqual([`名称：${company.name}`, '名称：智算云有限公司'])
     expect(textsOfPdf(await printInvoice({ ...invoice, status: 'voided' }))).toEqual([...texts, '已作废'])

@@ -119,7 +119,11 @@ export const ledger = {
     if (limit < 0n || limit < -of(balances, 'credit')) throw new Refusal('creditLimitTooLow', { field: 'credit_limit' })
     await store.setLimit(tx, ownerId, limit)
     const lent = least(-of(balances, 'receivable'), limit + of(balances, 'credit'))
-    if (lent > 0n) await move(tx, 'adjustment', { owner_id: ownerId, amount: lent, key: uuidv7(), ...(by !== undefined && { by }) }, () => ({ receivable: lent, credit: -lent }))
+    if (lent > 0n)
+      await move(tx, 'adjustment', { owner_id: ownerId, amount: lent, key: uuidv7(), ...(by !== undefined && { by }) }, () => ({
+        receivable: lent,
+        credit: -lent,
+      }))
   },
 } as const
 
@@ -137,7 +141,13 @@ async function lock(tx: Tx, ownerId: string): Promise<Standing> {
 }
 
 /** Answers the movement's id; of one that was made before, that one's. */
-async function move(tx: Tx, kind: LedgerKind, { owner_id, amount, key, note = '', by }: Payment, amountsOf: (standing: Standing) => Amounts, ends: string | null = null): Promise<string> {
+async function move(
+  tx: Tx,
+  kind: LedgerKind,
+  { owner_id, amount, key, note = '', by }: Payment,
+  amountsOf: (standing: Standing) => Amounts,
+  ends: string | null = null,
+): Promise<string> {
   if (amount === 0n) throw new Refusal('amountZero', { field: 'amount' })
   const standing = await lock(tx, owner_id)
   // Whoever made it held the same lock, so it is there or it is not.
@@ -150,7 +160,12 @@ async function move(tx: Tx, kind: LedgerKind, { owner_id, amount, key, note = ''
   return store.insertMovement(tx, { owner_id, kind, key, request, note, ends, by: by ?? { id: null, name: '' } }, amountsOf(standing))
 }
 
-async function endHold(tx: Tx, kind: 'capture' | 'release', { hold_id, ...end }: HoldEnd, amountsOf: (standing: Standing, amount: bigint) => Amounts): Promise<string> {
+async function endHold(
+  tx: Tx,
+  kind: 'capture' | 'release',
+  { hold_id, ...end }: HoldEnd,
+  amountsOf: (standing: Standing, amount: bigint) => Amounts,
+): Promise<string> {
   await lock(tx, end.owner_id)
   const hold = found(await store.holdOf(tx, end.owner_id, hold_id))
   const key = `${kind} ${hold_id}`

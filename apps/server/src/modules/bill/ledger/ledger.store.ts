@@ -238,7 +238,10 @@ export const spentOnOrders = (owners: RawBuilder<boolean>, firstDay: RawBuilder<
 /** Writes a movement; amounts of 0 are left out. Answers its id. */
 export async function insertMovement(tx: Tx, { by, ...movement }: Movement, amounts: Partial<Record<LedgerAccount, bigint>>): Promise<string> {
   const id = uuidv7()
-  await tx.insertInto('ledger_transactions').values({ id, ...movement, created_by: by.id, created_by_name: by.name }).execute()
+  await tx
+    .insertInto('ledger_transactions')
+    .values({ id, ...movement, created_by: by.id, created_by_name: by.name })
+    .execute()
   await tx
     .insertInto('ledger_entries')
     .values(

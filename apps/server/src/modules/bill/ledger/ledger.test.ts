@@ -21,8 +21,13 @@ const yuan = (text: string) => toMinor(text)
 const payment = (owner_id: string, amount: string, key: string = uuidv7()) => ({ owner_id, amount: yuan(amount), key })
 const standing = (owner: string) => ledger.standing(app.platform.db, owner)
 /** What every account of an owner has. */
-const balances = async (owner: string) => Object.fromEntries(Object.entries((await standing(owner)).balances).map(([account, minor]) => [account, Number(minor) / 1e8]))
-const codeOf = (work: Promise<unknown>) => work.then(() => null, (error: unknown) => (error instanceof Refusal ? error.refusal : error))
+const balances = async (owner: string) =>
+  Object.fromEntries(Object.entries((await standing(owner)).balances).map(([account, minor]) => [account, Number(minor) / 1e8]))
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => null,
+    (error: unknown) => (error instanceof Refusal ? error.refusal : error),
+  )
 
 describe('spending', () => {
   it('takes funds first, then credit, and is refused beyond', async () => {
@@ -74,7 +79,9 @@ describe('spending', () => {
     await within((tx) => ledger.topUp(tx, payment(owner, '10')))
     const [first, second] = [await within((tx) => ledger.hold(tx, payment(owner, '4'))), await within((tx) => ledger.hold(tx, payment(owner, '6')))]
     expect(availableOf(await standing(owner))).toBe(0n)
-    const ends = await Promise.all(Array.from({ length: 6 }, (_, at) => codeOf(within((tx) => ledger[at % 2 === 0 ? 'capture' : 'release'](tx, { owner_id: owner, hold_id: first })))))
+    const ends = await Promise.all(
+      Array.from({ length: 6 }, (_, at) => codeOf(within((tx) => ledger[at % 2 === 0 ? 'capture' : 'release'](tx, { owner_id: owner, hold_id: first })))),
+    )
     // The same end again is that end; the other one is refused.
     expect(ends.filter((code) => code === null)).toHaveLength(3)
     expect(ends.filter((code) => code === 'holdEnded')).toHaveLength(3)
@@ -82,7 +89,8 @@ describe('spending', () => {
     const { wallet = 0, held, revenue = 0 } = await balances(owner)
     expect({ held, sum: wallet + revenue }).toEqual({ held: 0, sum: 10 })
     expect([0, 4]).toContain(revenue)
-    for (const hold_id of [randomUUID(), second]) expect(await codeOf(within((tx) => ledger.capture(tx, { owner_id: owner, hold_id })))).toBe(hold_id === second ? 'holdEnded' : 'notFound')
+    for (const hold_id of [randomUUID(), second])
+      expect(await codeOf(within((tx) => ledger.capture(tx, { owner_id: owner, hold_id })))).toBe(hold_id === second ? 'holdEnded' : 'notFound')
     const other = await makeOrganisation(app)
     expect(await codeOf(within((tx) => ledger.release(tx, { owner_id: other, hold_id: second })))).toBe('notFound')
   })
@@ -145,7 +153,9 @@ describe('fifty who pay at once', () => {
     for (const owner of owners) {
       const outcomes = paid.filter((one) => one.owner === owner).map(({ outcome }) => outcome)
       const succeeded = outcomes.filter((outcome) => outcome === null).length
-      expect(new Set(outcomes)).toEqual(new Set(outcomes.filter((outcome) => outcome === null || outcome === 'balanceInsufficient' || outcome === 'operationCancelled')))
+      expect(new Set(outcomes)).toEqual(
+        new Set(outcomes.filter((outcome) => outcome === null || outcome === 'balanceInsufficient' || outcome === 'operationCancelled')),
+      )
       // Each holds the account to its end, so whoever thinks better of it takes nobody's place.
       expect(succeeded).toBe(40)
       expect(availableOf(await standing(owner))).toBe(yuan('120') - BigInt(succeeded) * yuan('3'))
@@ -156,22 +166,64 @@ describe('fifty who pay at once', () => {
 describe('the ledger', () => {
   const entries = (owner_id: string, rows: readonly { account: 'wallet' | 'funds'; amount: string }[], transaction_id = uuidv7()) =>
     within(async (tx) => {
-      await tx.insertInto('ledger_transactions').values({ id: transaction_id, owner_id, kind: 'adjustment', key: transaction_id, request: '', note: '', ends: null, created_by: null, created_by_name: '' }).execute()
-      for (const row of rows) await tx.insertInto('ledger_entries').values({ transaction_id, owner_id, ...row }).execute()
+      await tx
+        .insertInto('ledger_transactions')
+        .values({
+          id: transaction_id,
+          owner_id,
+          kind: 'adjustment',
+          key: transaction_id,
+          request: '',
+          note: '',
+          ends: null,
+          created_by: null,
+          created_by_name: '',
+        })
+        .execute()
+      for (const row of rows)
+        await tx
+          .insertInto('ledger_entries')
+          .values({ transaction_id, owner_id, ...row })
+          .execute()
       return transaction_id
     })
 
   it('takes no movement that does not balance, whoever writes it', async () => {
     const owner = await makeOrganisation(app)
-    await expect(entries(owner, [{ account: 'wallet', amount: '100' }, { account: 'funds', amount: '-99' }])).rejects.toThrow('does not balance')
+    await expect(
+      entries(owner, [
+        { account: 'wallet', amount: '100' },
+        { account: 'funds', amount: '-99' },
+      ]),
+    ).rejects.toThrow('does not balance')
     await expect(entries(owner, [])).rejects.toThrow('does not balance')
-    await expect(entries(owner, [{ account: 'wallet', amount: '0' }, { account: 'funds', amount: '0' }])).rejects.toThrow('amount')
-    await expect(entries(owner, [{ account: 'wallet', amount: '-1' }, { account: 'funds', amount: '1' }])).rejects.toThrow('ledger_accounts_bounds')
-    await expect(entries(randomUUID(), [{ account: 'wallet', amount: '1' }, { account: 'funds', amount: '-1' }])).rejects.toThrow('foreign key')
+    await expect(
+      entries(owner, [
+        { account: 'wallet', amount: '0' },
+        { account: 'funds', amount: '0' },
+      ]),
+    ).rejects.toThrow('amount')
+    await expect(
+      entries(owner, [
+        { account: 'wallet', amount: '-1' },
+        { account: 'funds', amount: '1' },
+      ]),
+    ).rejects.toThrow('ledger_accounts_bounds')
+    await expect(
+      entries(randomUUID(), [
+        { account: 'wallet', amount: '1' },
+        { account: 'funds', amount: '-1' },
+      ]),
+    ).rejects.toThrow('foreign key')
     expect(await balances(owner)).toEqual({})
-    const made = await entries(owner, [{ account: 'wallet', amount: '1' }, { account: 'funds', amount: '-1' }])
+    const made = await entries(owner, [
+      { account: 'wallet', amount: '1' },
+      { account: 'funds', amount: '-1' },
+    ])
     // Nor more entries of one that ended, balanced or not.
-    await expect(within((tx) => tx.insertInto('ledger_entries').values({ transaction_id: made, owner_id: owner, account: 'held', amount: '1' }).execute())).rejects.toThrow()
+    await expect(
+      within((tx) => tx.insertInto('ledger_entries').values({ transaction_id: made, owner_id: owner, account: 'held', amount: '1' }).execute()),
+    ).rejects.toThrow()
   })
 
   it('is never changed, only added to', async () => {
@@ -187,7 +239,12 @@ describe('the ledger', () => {
   })
 
   it('keeps every account’s balance the sum of its entries, whatever happens', async () => {
-    const step = fc.record({ what: fc.constantFrom('topUp', 'pay', 'refund', 'hold', 'chargeUsage', 'correct', 'capture', 'release', 'adjust') as fc.Arbitrary<'topUp' | 'pay' | 'refund' | 'hold' | 'chargeUsage' | 'correct' | 'capture' | 'release' | 'adjust'>, amount: fc.bigInt(1n, 10n ** 12n) })
+    const step = fc.record({
+      what: fc.constantFrom('topUp', 'pay', 'refund', 'hold', 'chargeUsage', 'correct', 'capture', 'release', 'adjust') as fc.Arbitrary<
+        'topUp' | 'pay' | 'refund' | 'hold' | 'chargeUsage' | 'correct' | 'capture' | 'release' | 'adjust'
+      >,
+      amount: fc.bigInt(1n, 10n ** 12n),
+    })
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.bigInt(0n, 10n ** 11n), async (steps, limit) => {
         const owner = await makeOrganisation(app)
@@ -215,7 +272,11 @@ describe('the ledger', () => {
           expected += what === 'pay' || what === 'hold' || what === 'chargeUsage' ? -amount : amount
         }
         expect(balanceOf(await standing(owner))).toBe(expected)
-        const { rows } = await sql<{ off: number }>`select count(*) as off from ledger_accounts where balance <> (select coalesce(sum(amount), 0) from ledger_entries where ledger_entries.owner_id = ledger_accounts.owner_id and ledger_entries.account = ledger_accounts.account)`.execute(app.platform.db)
+        const { rows } = await sql<{
+          off: number
+        }>`select count(*) as off from ledger_accounts where balance <> (select coalesce(sum(amount), 0) from ledger_entries where ledger_entries.owner_id = ledger_accounts.owner_id and ledger_entries.account = ledger_accounts.account)`.execute(
+          app.platform.db,
+        )
         expect(rows[0]?.off).toBe(0)
       }),
       { numRuns: 15 },

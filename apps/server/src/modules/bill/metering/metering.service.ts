@@ -31,8 +31,15 @@ export function createMetering({ db }: Pick<Platform, 'db'>) {
         const began = events.find(({ usage }) => Object.keys(usage).length > 0)
         return [{ settled: { ...resource, intervals, from, to }, began, events: fresh.map(({ id }) => id) }]
       })
-      await store.settleResources(tx, resources.map(({ settled }) => settled), resources.flatMap(({ events }) => events))
-      await followUse(tx, resources.flatMap(({ settled, began }) => (began === undefined ? [] : [{ ...settled, began }])))
+      await store.settleResources(
+        tx,
+        resources.map(({ settled }) => settled),
+        resources.flatMap(({ events }) => events),
+      )
+      await followUse(
+        tx,
+        resources.flatMap(({ settled, began }) => (began === undefined ? [] : [{ ...settled, began }])),
+      )
     })
     return waiting.length
   }

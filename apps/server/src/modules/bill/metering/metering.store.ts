@@ -68,7 +68,18 @@ export async function lockResources(tx: Tx, ids: readonly string[]): Promise<voi
 
 /** After {@link lockResources}. */
 export async function eventsOf(tx: Tx, ids: readonly string[]): Promise<EventsOfResource[]> {
-  const { rows } = await sql<{ resource_id: string; resource_type: string; resource_name: string; id: string; bp_id: string; project_id: string | null; at: number; revision: number; usage: Record<string, number>; settled: boolean }>`
+  const { rows } = await sql<{
+    resource_id: string
+    resource_type: string
+    resource_name: string
+    id: string
+    bp_id: string
+    project_id: string | null
+    at: number
+    revision: number
+    usage: Record<string, number>
+    settled: boolean
+  }>`
     select resource_id, resource_type, resource_name, id, bp_id, project_id, extract(epoch from at)::double precision as at, revision, usage, settled
     from usage_events where resource_id = any(${ids}) order by resource_id, at, revision, id
   `.execute(tx)
@@ -97,7 +108,10 @@ const seconds = (moment: number): string => new Date(moment * 1000).toISOString(
 export async function settleResources(tx: Tx, resources: readonly Settled[], eventIds: readonly string[]): Promise<void> {
   const ids = resources.map(({ id }) => id)
   await sql`delete from usage_intervals where resource_id = any(${ids})`.execute(tx)
-  await insertIntervals(tx, resources.flatMap(({ id, intervals }) => intervals.map((interval) => ({ resource_id: id, ...interval }))))
+  await insertIntervals(
+    tx,
+    resources.flatMap(({ id, intervals }) => intervals.map((interval) => ({ resource_id: id, ...interval }))),
+  )
   const told = resources.map(({ id, type, name, bp_id, from, to }) => ({ id, type, name, bp_id, from: seconds(from), to: to === null ? null : seconds(to) }))
   // Lines beyond the last use have to be looked at once more.
   await sql`

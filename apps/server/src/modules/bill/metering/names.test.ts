@@ -26,13 +26,18 @@ afterAll(() => app.close())
 describe('a resource that is renamed', () => {
   it('is called by its new name in bills, and found by it, at the same cost', async () => {
     const [admin, owner] = [await someone(app, { kind: 1 }), await someone(app)]
-    const { cloud_id } = await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: startTestEngine().connection } })
+    const { cloud_id } = await call(app, clouds.create, {
+      token: admin.token,
+      body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: startTestEngine().connection },
+    })
     const category = await call(app, categories.create, { token: admin.token, body: { name: 'storage' } })
     const product = await call(app, products.create, { token: admin.token, body: { name: 'volumes', category_id: category.id } })
     const sku = await call(app, skus.create, { token: admin.token, body: { product_id: product.id, name: 'size', meter: 'volume.size' } })
     await call(app, skus.setPrice, { token: admin.token, params: { id: sku.id }, body: { period: 'hour', tiers: [{ above: 0, price: '1' }] } })
     const { id } = await call(app, volumes.create, { token: owner.token, body: { cloud_id, name: `vol-${randomUUID()}`, size_bytes: 2 ** 30 } })
-    await vi.waitFor(async () => expect(await call(app, volumes.get, { token: owner.token, params: { id } })).toMatchObject({ status: 'available' }), { interval: 20 })
+    await vi.waitFor(async () => expect(await call(app, volumes.get, { token: owner.token, params: { id } })).toMatchObject({ status: 'available' }), {
+      interval: 20,
+    })
     const { db, now } = app.platform
     const later = new Date(now().getTime() + 3 * 3_600_000)
     const month = new Date(now().getTime() + 8 * 3_600_000).toISOString().slice(0, 7)

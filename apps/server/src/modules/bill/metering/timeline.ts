@@ -30,7 +30,10 @@ export interface Interval {
  * order, and however often each. Of one meter none overlap; neighbours that are alike are one.
  */
 export function intervalsOf(events: readonly UsageEvent[]): Interval[] {
-  const inOrder = events.toSorted((one, other) => Math.floor(one.at) - Math.floor(other.at) || one.at - other.at || one.revision - other.revision || (one.id < other.id ? -1 : Number(one.id > other.id)))
+  const inOrder = events.toSorted(
+    (one, other) =>
+      Math.floor(one.at) - Math.floor(other.at) || one.at - other.at || one.revision - other.revision || (one.id < other.id ? -1 : Number(one.id > other.id)),
+  )
   const intervals: Interval[] = []
   const open = new Map<string, Interval>()
   for (const [index, event] of inOrder.entries()) {

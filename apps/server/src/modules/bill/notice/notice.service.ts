@@ -63,10 +63,17 @@ export function createNotices({ db, jobs, now, log }: Pick<Platform, 'db' | 'job
     async tell(tx: Tx, organisation: { id: string; name: string }, kind: NoticeKind, values: NoticeValues): Promise<void> {
       if (sender === null) throw new Error('nobody said how notices are sent')
       const id = uuidv7()
-      const shown = { ...values, ...(values.available !== undefined && { available: floored(values.available) }), ...(values.arrears !== undefined && { arrears: floored(values.arrears) }) }
+      const shown = {
+        ...values,
+        ...(values.available !== undefined && { available: floored(values.available) }),
+        ...(values.arrears !== undefined && { arrears: floored(values.arrears) }),
+      }
       await store.insertNotice(tx, { id, bp_id: organisation.id, kind, text: sender.text(kind, organisation.name, shown), at: now() })
       const people = [...(await store.administratorsOf(tx, organisation.id)), ...(await store.contactsOf(tx, organisation.id)).contacts]
-      const ways = people.flatMap(({ email, phone }) => [...(email === null ? [] : [['email', email] as const]), ...(phone === null ? [] : [['sms', phone] as const])])
+      const ways = people.flatMap(({ email, phone }) => [
+        ...(email === null ? [] : [['email', email] as const]),
+        ...(phone === null ? [] : [['sms', phone] as const]),
+      ])
       for (const [channel, address] of new Map(ways.map((way) => [way.join(' '), way])).values()) {
         const delivery_id = uuidv7()
         await store.insertDelivery(tx, { id: delivery_id, notice_id: id, channel, address })
@@ -77,7 +84,8 @@ export function createNotices({ db, jobs, now, log }: Pick<Platform, 'db' | 'job
 
     async list(actor: Actor, query: QueryOf<typeof calls.list>): Promise<{ total: number; items: Notice[] }> {
       const scope = scopeOf(actor)
-      if (query.bp_id !== undefined && !('everything' in scope) && !('bp_id' in scope && scope.bp_id === query.bp_id)) throw new Refusal('notFound', { field: 'bp_id' })
+      if (query.bp_id !== undefined && !('everything' in scope) && !('bp_id' in scope && scope.bp_id === query.bp_id))
+        throw new Refusal('notFound', { field: 'bp_id' })
       return store.listNotices(db, scope, query)
     },
     async contacts(actor: Actor, id: string): Promise<NoticeContacts> {

@@ -96,10 +96,27 @@ export async function listNotices(on: Sql, scope: Scope, query: QueryOf<typeof c
       'notice.kind',
       'notice.text',
       'notice.at',
-      jsonArrayFrom(of.selectFrom('bill_notice_deliveries as delivery').select(['delivery.channel', 'delivery.address', 'delivery.status']).whereRef('delivery.notice_id', '=', 'notice.id').orderBy('delivery.channel').orderBy('delivery.address')).as('deliveries'),
+      jsonArrayFrom(
+        of
+          .selectFrom('bill_notice_deliveries as delivery')
+          .select(['delivery.channel', 'delivery.address', 'delivery.status'])
+          .whereRef('delivery.notice_id', '=', 'notice.id')
+          .orderBy('delivery.channel')
+          .orderBy('delivery.address'),
+      ).as('deliveries'),
     ])
   const { total, rows } = await pageWithTotal(page, filtered, query)
-  return { total, items: rows.map(({ id, bp_id, bp_name, kind, text, at, deliveries }) => ({ id, organisation: { id: bp_id, name: bp_name }, kind, text, at: iso(at), deliveries })) }
+  return {
+    total,
+    items: rows.map(({ id, bp_id, bp_name, kind, text, at, deliveries }) => ({
+      id,
+      organisation: { id: bp_id, name: bp_name },
+      kind,
+      text,
+      at: iso(at),
+      deliveries,
+    })),
+  }
 }
 
 export const contactsOf = async (on: Sql, bpId: string): Promise<NoticeContacts> => ({
@@ -123,5 +140,10 @@ export const administratorsOf = (on: Sql, bpId: string): Promise<{ email: string
     .where('status', '=', 'active')
     .where('deleted_at', 'is', null)
     // Of a personal organisation the one person; of a company those who manage it.
-    .where((where) => where.or([where('kind', 'in', [2, 3]), where.exists(where.selectFrom('user_roles').whereRef('user_roles.user_id', '=', 'users.id').where('user_roles.role', '=', 'TENANT_ADMIN'))]))
+    .where((where) =>
+      where.or([
+        where('kind', 'in', [2, 3]),
+        where.exists(where.selectFrom('user_roles').whereRef('user_roles.user_id', '=', 'users.id').where('user_roles.role', '=', 'TENANT_ADMIN')),
+      ]),
+    )
     .execute()

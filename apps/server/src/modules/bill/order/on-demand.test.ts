@@ -30,7 +30,17 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 const uses = (bp_id: string | null, id: string, at: number, usage: Record<string, number>, name = 'web', type = 'vm') =>
-  recordEvent(app.platform.db, { id: randomUUID(), resource_type: type, resource_id: id, resource_name: name, bp_id: bp_id ?? '', project_id: null, at: at / 1000, revision: 1, usage })
+  recordEvent(app.platform.db, {
+    id: randomUUID(),
+    resource_type: type,
+    resource_id: id,
+    resource_name: name,
+    bp_id: bp_id ?? '',
+    project_id: null,
+    at: at / 1000,
+    revision: 1,
+    usage,
+  })
 const settle = () => createMetering(app.platform).settle()
 const ordersOf = async (who: SignedIn, query = {}) => (await call(app, orders.list, { token: who.token, query })).items
 
@@ -41,7 +51,15 @@ it('is there for what is paid by the hour, from its first use on, at the prices 
   // What two servers settle at once is ordered once.
   await Promise.all([settle(), settle()])
   const [order] = await ordersOf(who)
-  expect(order).toMatchObject({ kind: 'onDemand', status: 'charging', period: 'hour', resource: { type: 'vm', id, name: 'web' }, amount: '0.00', covers: null, created_at: new Date(begin).toISOString() })
+  expect(order).toMatchObject({
+    kind: 'onDemand',
+    status: 'charging',
+    period: 'hour',
+    resource: { type: 'vm', id, name: 'web' },
+    amount: '0.00',
+    covers: null,
+    created_at: new Date(begin).toISOString(),
+  })
   await call(app, skus.setPrice, { token: admin.token, params: { id: sku }, body: { period: 'hour', tiers: [{ above: 0, price: '9' }] } })
   app.clock.advance(1_000)
   const params = { id: order?.id ?? '' }
@@ -63,7 +81,8 @@ it('nothing is done with it, and it is nobody else’s', async () => {
   await settle()
   const [order] = await ordersOf(who)
   const params = { id: order?.id ?? '' }
-  for (const change of [orders.pay, orders.cancel, orders.refund]) expect(await refused(app, change, { token: who.token, params })).toMatchObject({ status: 409, code: 90010 })
+  for (const change of [orders.pay, orders.cancel, orders.refund])
+    expect(await refused(app, change, { token: who.token, params })).toMatchObject({ status: 409, code: 90010 })
   expect(await refused(app, orders.renew, { token: who.token, params, body: { period: 'month' } })).toMatchObject({ status: 409, code: 90010 })
   expect(await refused(app, orders.refundPreview, { token: who.token, params })).toMatchObject({ status: 409, code: 90010 })
   expect(await refused(app, orders.get, { token: other.token, params })).toMatchObject({ status: 404 })

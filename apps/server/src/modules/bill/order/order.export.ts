@@ -14,7 +14,11 @@ const rowsAtOnce = 1_000
 const momentOf = (text: string | null | undefined) => (text == null ? null : { moment: new Date(text) })
 
 /** Orders as a file, the oldest first. */
-export function createOrderExport({ db, now, downloads }: Pick<Platform, 'db' | 'now' | 'downloads'>): (scope: Scope, asked: BodyOf<typeof calls.export>) => ExportLink {
+export function createOrderExport({
+  db,
+  now,
+  downloads,
+}: Pick<Platform, 'db' | 'now' | 'downloads'>): (scope: Scope, asked: BodyOf<typeof calls.export>) => ExportLink {
   const wish = calls.export.body.omit({ format: true })
   const link = offerExport<ReturnType<typeof shapeOrder>, store.OrderFilters>(downloads, {
     kind: 'orders',

@@ -78,7 +78,8 @@ export type OrderService = ReturnType<typeof createOrders>
 export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations' | 'secrets' | 'log'>, delivering: () => Delivering) {
   const { db, now, secrets } = platform
   const soldAs = (type: PrepaidType): Sold => delivering().sold[type]
-  const tell = (tx: Tx, order_id: string, what: Parameters<typeof store.tell>[1]['what'], by: By, note = ''): Promise<void> => store.tell(tx, { order_id, what, by: by?.name ?? '', note, at: now() })
+  const tell = (tx: Tx, order_id: string, what: Parameters<typeof store.tell>[1]['what'], by: By, note = ''): Promise<void> =>
+    store.tell(tx, { order_id, what, by: by?.name ?? '', note, at: now() })
 
   /** Whoever orders something new has to be allowed to make it, when he orders it and when it is made. */
   const isAllowed = async (actor: Actor, call: Sold['call'], body: unknown, context: Context): Promise<boolean> =>
@@ -94,7 +95,12 @@ export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations
       })
     } catch (error) {
       if (error instanceof Refusal && error.fields !== undefined) {
-        throw new Refusal(error.refusal, { values: error.values, message: error.message, fields: error.fields.map(({ field, message }) => ({ field: `create.${field}`, message })), cause: error })
+        throw new Refusal(error.refusal, {
+          values: error.values,
+          message: error.message,
+          fields: error.fields.map(({ field, message }) => ({ field: `create.${field}`, message })),
+          cause: error,
+        })
       }
       if (!(error instanceof Rehearsed)) throw error
     }
@@ -158,13 +164,29 @@ export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations
   const paidUntil = async (on: Sql, resourceId: string): Promise<Date | null> => (await prepaidStore.spansAfter(on, resourceId, now())).at(-1)?.to ?? null
 
   /** More time for something that is there. */
-  const recordMore = async (actor: Actor, type: PrepaidType, resource_id: string, term: { period: PrepaidPeriod; count: number; auto_renew: boolean }): Promise<string> => {
+  const recordMore = async (
+    actor: Actor,
+    type: PrepaidType,
+    resource_id: string,
+    term: { period: PrepaidPeriod; count: number; auto_renew: boolean },
+  ): Promise<string> => {
     const resource = await soldAs(type).find(db, scopeOf(actor), resource_id)
     if (resource === undefined) throw new Refusal('notFound', { field: 'resource_id' })
     if (resource.state !== 'there') throw new Refusal('orderResourceUnfit', { field: 'resource_id' })
     const id = uuidv7()
     const kind = (await paidUntil(db, resource_id)) === null ? 'conversion' : 'renewal'
-    await recordAlone({ id, kind, resource_type: type, resource_id, resource, ...term, automatic: false, sealed: null, expires_at: new Date(now().getTime() + payWithinMinutes * minute), by: byOf(actor) })
+    await recordAlone({
+      id,
+      kind,
+      resource_type: type,
+      resource_id,
+      resource,
+      ...term,
+      automatic: false,
+      sealed: null,
+      expires_at: new Date(now().getTime() + payWithinMinutes * minute),
+      by: byOf(actor),
+    })
     return id
   }
 
@@ -172,7 +194,10 @@ export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations
     const row = found(await store.getOrder(db, scopeOf(actor), id, now()))
     const events = await store.eventsOf(db, id)
     // Prices keep their past: what an hour cost when it began is asked of them.
-    const { lines } = row.kind === 'onDemand' ? await quoteAt(db, { bp_id: row.bp_id, period: 'hour', count: 1, partial: true, items: itemsOf(row.usage) }, row.created_at) : row.quote
+    const { lines } =
+      row.kind === 'onDemand'
+        ? await quoteAt(db, { bp_id: row.bp_id, period: 'hour', count: 1, partial: true, items: itemsOf(row.usage) }, row.created_at)
+        : row.quote
     return { ...shapeOrder(row), lines, history: events.map(({ at, ...event }) => ({ ...event, at: iso(at) })) }
   }
 
@@ -183,7 +208,14 @@ export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations
   const grant = async (tx: Tx, order: PrepaidOrderRow, resource: { id: string; name: string }, by: By): Promise<void> => {
     const { period, count, bp_id } = order
     await lockAccount(tx, order)
-    const before = await prepaidStore.openPrepaid(tx, { resource_id: resource.id, resource_type: order.resource_type, resource_name: resource.name, bp_id, period, count })
+    const before = await prepaidStore.openPrepaid(tx, {
+      resource_id: resource.id,
+      resource_type: order.resource_type,
+      resource_name: resource.name,
+      bp_id,
+      period,
+      count,
+    })
     const at = wholeSecond(now())
     const spans = await prepaidStore.spansAfter(tx, resource.id, at)
     // What is new is paid from its first use on, which was a moment ago.
@@ -191,7 +223,15 @@ export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations
     const end = endOf(begin, period, count)
     await prepaidStore.insertSpan(tx, { order_id: order.id, resource_id: resource.id, from: begin, to: end, usage: order.usage })
     if (order.hold_id !== null) await ledger.capture(tx, { owner_id: bp_id, hold_id: order.hold_id, note: String(order.number) })
-    await store.updateOrder(tx, order.id, { status: 'delivered', resource_id: resource.id, resource_name: resource.name, covered_from: begin, covered_to: end, sealed: null, error_text: null })
+    await store.updateOrder(tx, order.id, {
+      status: 'delivered',
+      resource_id: resource.id,
+      resource_name: resource.name,
+      covered_from: begin,
+      covered_to: end,
+      sealed: null,
+      error_text: null,
+    })
     // How it goes on is said when it begins, and by `setAutoRenew` from then on.
     const auto_renew = order.kind === 'renewal' ? before.auto_renew : order.auto_renew
     await prepaidStore.updatePrepaid(tx, resource.id, {
@@ -266,11 +306,19 @@ export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations
     if (order.status === 'expired' || (order.status === 'unpaid' && order.expires_at <= at)) throw new Refusal('orderExpired')
     refuseUnless(orderCan.pay, order)
     const amount = BigInt(order.amount)
-    const hold_id = amount === 0n ? null : await ledger.hold(tx, { owner_id: order.bp_id, amount, key: `order ${order.id}`, note: String(order.number), ...(by !== null && { by }) })
+    const hold_id =
+      amount === 0n
+        ? null
+        : await ledger.hold(tx, { owner_id: order.bp_id, amount, key: `order ${order.id}`, note: String(order.number), ...(by !== null && { by }) })
     await store.updateOrder(tx, order.id, { status: 'paid', hold_id, paid_at: at, error_text: null })
     await tell(tx, order.id, 'paid', by)
     if (order.kind === 'purchase') {
-      await platform.operations.begin(tx, deliver, { resource_id: order.id, bp_id: order.bp_id, actor: by === null ? null : { user_id: by.id, name: by.name }, input: {} })
+      await platform.operations.begin(tx, deliver, {
+        resource_id: order.id,
+        bp_id: order.bp_id,
+        actor: by === null ? null : { user_id: by.id, name: by.name },
+        input: {},
+      })
       return
     }
     const resource = await soldAs(order.resource_type).find(tx, platformScope, order.resource_id ?? '')
@@ -390,7 +438,14 @@ export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations
         // What is given back begins to be paid by the hour.
         const end = new Date(span.to.getTime() - unused * 1000)
         await prepaidStore.cutSpan(tx, span, end)
-        if (amount > 0n) await ledger.refund(tx, { owner_id: order.bp_id, amount, key: `order ${id} refund`, note: String(order.number), by: { id: actor.user_id, name: actor.name } })
+        if (amount > 0n)
+          await ledger.refund(tx, {
+            owner_id: order.bp_id,
+            amount,
+            key: `order ${id} refund`,
+            note: String(order.number),
+            by: { id: actor.user_id, name: actor.name },
+          })
         await store.updateOrder(tx, id, { status: 'refunded', refunded: String(amount), error_text: null, covered_to: end })
         const [left, row] = [(await prepaidStore.spansAfter(tx, span.resource_id, end)).at(-1)?.to, await prepaidStore.getPrepaid(tx, span.resource_id)]
         const auto_renew = left !== undefined && row?.auto_renew === true
@@ -437,7 +492,11 @@ export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations
             const resource = await soldAs(row.resource_type).find(tx, platformScope, resourceId)
             if (resource?.state !== 'there' || resource.bp_id !== row.bp_id) {
               // What is gone is not renewed; what is being made anew perhaps later.
-              await prepaidStore.updatePrepaid(tx, resourceId, resource === undefined ? { auto_renew: false, renew_at: null } : { renew_at: nextTry(at, until) })
+              await prepaidStore.updatePrepaid(
+                tx,
+                resourceId,
+                resource === undefined ? { auto_renew: false, renew_at: null } : { renew_at: nextTry(at, until) },
+              )
               return null
             }
             await prepaidStore.updatePrepaid(tx, resourceId, { renew_at: nextTry(at, until) })
@@ -469,8 +528,7 @@ export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations
             throw error
           }),
 
-      payRenewal: (id: string): Promise<void> =>
-        db.transaction().execute(async (tx) => settle(tx, found(await store.lockOrder(tx, platformScope, id)), null)),
+      payRenewal: (id: string): Promise<void> => db.transaction().execute(async (tx) => settle(tx, found(await store.lockOrder(tx, platformScope, id)), null)),
 
       /** Tells why something was not renewed; when its time is over, it is not tried again. */
       renewalFailed: (resourceId: string, orderId: string | null, reason: string): Promise<void> =>
@@ -482,7 +540,11 @@ export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations
           if (row?.auto_renew !== true) return
           const at = now()
           const until = await paidUntil(tx, resourceId)
-          await prepaidStore.updatePrepaid(tx, resourceId, until === null ? { auto_renew: false, renew_at: null, error_text: reason } : { renew_at: nextTry(at, until), error_text: reason })
+          await prepaidStore.updatePrepaid(
+            tx,
+            resourceId,
+            until === null ? { auto_renew: false, renew_at: null, error_text: reason } : { renew_at: nextTry(at, until), error_text: reason },
+          )
           if (order === undefined) return
           await store.updateOrder(tx, order.id, { error_text: reason })
           await tell(tx, order.id, 'renewalFailed', null, reason)

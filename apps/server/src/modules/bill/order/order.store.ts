@@ -131,14 +131,17 @@ const shown = (on: Sql, now: Date) =>
     .select([sql<string>`coalesce(organisations.name, '')`.as('bp_name'), statusAt(now).as('status_now')])
 export type ShownOrder = NonNullable<Awaited<ReturnType<typeof getOrder>>>
 
-export const getOrder = (on: Sql, scope: Scope, id: string, now: Date) => shown(on, now).where(within(scope, 'orders.bp_id')).where('orders.id', '=', id).executeTakeFirst()
+export const getOrder = (on: Sql, scope: Scope, id: string, now: Date) =>
+  shown(on, now).where(within(scope, 'orders.bp_id')).where('orders.id', '=', id).executeTakeFirst()
 
 export type OrderFilters = Omit<QueryOf<typeof orders.list>, 'page_num' | 'page_size' | 'sort'>
 
 const filtered = (on: Sql, scope: Scope, { keyword = '', status, kind, resource_type, resource_id, bp_id, failed }: OrderFilters, now: Date) =>
   shown(on, now)
     .where(within(scope, 'orders.bp_id'))
-    .$if(keyword !== '', (q) => q.where((of) => of.or([of('orders.resource_name', 'ilike', containing(keyword)), of(sql<string>`orders.number::text`, 'like', containing(keyword))])))
+    .$if(keyword !== '', (q) =>
+      q.where((of) => of.or([of('orders.resource_name', 'ilike', containing(keyword)), of(sql<string>`orders.number::text`, 'like', containing(keyword))])),
+    )
     .$if(status !== undefined, (q) => q.where(statusAt(now), '=', status ?? 'unpaid'))
     .$if(kind !== undefined, (q) => q.where('orders.kind', '=', kind ?? 'purchase'))
     .$if(resource_type !== undefined, (q) => q.where('orders.resource_type', '=', resource_type ?? ''))
@@ -148,7 +151,11 @@ const filtered = (on: Sql, scope: Scope, { keyword = '', status, kind, resource_
 
 export function listOrders(on: Sql, scope: Scope, query: QueryOf<typeof orders.list>, now: Date) {
   const found = filtered(on, scope, query, now)
-  const order = { by: { number: 'orders.number', amount: 'orders.amount', status: 'orders.status', created_at: 'orders.created_at' }, fallback: '-created_at', id: 'orders.id' }
+  const order = {
+    by: { number: 'orders.number', amount: 'orders.amount', status: 'orders.status', created_at: 'orders.created_at' },
+    fallback: '-created_at',
+    id: 'orders.id',
+  }
   return pageWithTotal(paged(found, query, order), found, query)
 }
 
@@ -167,13 +174,20 @@ export type PlacedOrder = Awaited<ReturnType<typeof oldestOrders>>[number]
 export const lockOrder = (tx: Tx, scope: Scope, id: string): Promise<OrderRow | undefined> =>
   tx.selectFrom('bill_orders').selectAll().where(within(scope, 'bp_id')).where('id', '=', id).forUpdate().executeTakeFirst()
 
-export const readOrder = (on: Sql, id: string): Promise<OrderRow | undefined> => on.selectFrom('bill_orders').selectAll().where('id', '=', id).executeTakeFirst()
+export const readOrder = (on: Sql, id: string): Promise<OrderRow | undefined> =>
+  on.selectFrom('bill_orders').selectAll().where('id', '=', id).executeTakeFirst()
 
 export const insertOrder = async (tx: Tx, row: Insertable<OrderTable>): Promise<void> => {
   await tx.insertInto('bill_orders').values(row).execute()
 }
 
-export const updateOrder = async (tx: Tx, id: string, changes: Partial<Pick<OrderRow, 'status' | 'resource_id' | 'resource_name' | 'refunded' | 'sealed' | 'hold_id' | 'covered_from' | 'covered_to' | 'error_text' | 'paid_at'>>): Promise<void> => {
+export const updateOrder = async (
+  tx: Tx,
+  id: string,
+  changes: Partial<
+    Pick<OrderRow, 'status' | 'resource_id' | 'resource_name' | 'refunded' | 'sealed' | 'hold_id' | 'covered_from' | 'covered_to' | 'error_text' | 'paid_at'>
+  >,
+): Promise<void> => {
   await tx.updateTable('bill_orders').set(changes).where('id', '=', id).execute()
 }
 
@@ -185,7 +199,8 @@ export const tell = async (tx: Tx, event: Insertable<OrderEventTable>): Promise<
   await tx.insertInto('bill_order_events').values(event).execute()
 }
 
-export const eventsOf = (on: Sql, orderId: string) => on.selectFrom('bill_order_events').select(['what', 'by', 'note', 'at']).where('order_id', '=', orderId).orderBy('id').execute()
+export const eventsOf = (on: Sql, orderId: string) =>
+  on.selectFrom('bill_order_events').select(['what', 'by', 'note', 'at']).where('order_id', '=', orderId).orderBy('id').execute()
 
 /** Writes down which orders nobody paid in time, and forgets what they hold. */
 export const expireOrders = async (on: Sql, now: Date, resourceId: string | null = null): Promise<void> => {
@@ -223,7 +238,13 @@ export interface UsedByTheHour {
 export async function followUse(tx: Tx, used: readonly UsedByTheHour[]): Promise<void> {
   if (used.length === 0) return
   const nothing: Quote = { period: 'hour', count: 1, list_amount: '0.00', amount: '0.00', lines: [], unpriced: [] }
-  const rows = used.map(({ began, to, ...resource }) => ({ ...resource, order_id: uuidv7(), at: new Date(began.at * 1000).toISOString(), usage: began.usage, status: to === null ? 'charging' : 'ended' }))
+  const rows = used.map(({ began, to, ...resource }) => ({
+    ...resource,
+    order_id: uuidv7(),
+    at: new Date(began.at * 1000).toISOString(),
+    usage: began.usage,
+    status: to === null ? 'charging' : 'ended',
+  }))
   await sql`
     with used as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as rows (order_id uuid, id uuid, type text, name text, bp_id uuid, at timestamptz, usage jsonb, status text)

@@ -49,12 +49,20 @@ beforeAll(async () => {
   admin = await someone(app, { kind: 1 })
   owner = await someone(app)
   engine = startTestEngine()
-  cloud_id = (await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: engine.connection } })).cloud_id
+  cloud_id = (await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: engine.connection } }))
+    .cloud_id
   flavor = (await call(app, flavors.list, { token: owner.token })).items[0] ?? expect.fail('no flavor')
-  image = (await call(app, images.list, { token: owner.token, query: { cloud_id, type: 'container' } })).items.find(({ name }) => name === 'busybox')?.fingerprint ?? ''
+  image =
+    (await call(app, images.list, { token: owner.token, query: { cloud_id, type: 'container' } })).items.find(({ name }) => name === 'busybox')?.fingerprint ??
+    ''
   const category = await call(app, categories.create, { token: admin.token, body: { name: 'all' } })
   const product = await call(app, products.create, { token: admin.token, body: { name: 'all', category_id: category.id } })
-  for (const [meter, price] of [['vm.vcpu', '20'], ['vm.memory', '10'], ['vm.disk', '0.3'], ['volume.size', '0.333333']] as const) {
+  for (const [meter, price] of [
+    ['vm.vcpu', '20'],
+    ['vm.memory', '10'],
+    ['vm.disk', '0.3'],
+    ['volume.size', '0.333333'],
+  ] as const) {
     const sku = await call(app, skus.create, { token: admin.token, body: { product_id: product.id, name: meter, meter } })
     await call(app, skus.setPrice, { token: admin.token, params: { id: sku.id }, body: { period: 'month', tiers: [{ above: 0, price }] } })
   }
@@ -80,10 +88,20 @@ const makeVolume = async (who: SignedIn, size_bytes = 10 * gib): Promise<string>
   await vi.waitFor(async () => expect(await call(app, volumes.get, { token: who.token, params: { id } })).toMatchObject({ status: 'available' }), wait)
   return id
 }
-const vmBody = (wish: Partial<BodyInput<typeof vms.create>> = {}) => ({ cloud_id, name: `vm-${randomUUID()}`, type: 'container' as const, image_fingerprint: image, flavor_id: flavor.id, network: 'sandbox0', password: 'Correct-horse-1', ...wish })
+const vmBody = (wish: Partial<BodyInput<typeof vms.create>> = {}) => ({
+  cloud_id,
+  name: `vm-${randomUUID()}`,
+  type: 'container' as const,
+  image_fingerprint: image,
+  flavor_id: flavor.id,
+  network: 'sandbox0',
+  password: 'Correct-horse-1',
+  ...wish,
+})
 const orderVolume = (who: SignedIn, resource_id: string, more: { period?: 'month'; count?: number; auto_renew?: boolean } = {}) =>
   call(app, orders.create, { token: who.token, body: { resource_type: 'volume', resource_id, period: 'month', ...more } })
-const orderVm = (who: SignedIn, wish: Partial<BodyInput<typeof vms.create>> = {}) => call(app, orders.create, { token: who.token, body: { resource_type: 'vm', period: 'month', create: vmBody(wish) } })
+const orderVm = (who: SignedIn, wish: Partial<BodyInput<typeof vms.create>> = {}) =>
+  call(app, orders.create, { token: who.token, body: { resource_type: 'vm', period: 'month', create: vmBody(wish) } })
 const of = (who: SignedIn, { id }: { id: string }) => ({ token: who.token, params: { id } })
 const becomes = (who: SignedIn, order: { id: string }, status: OrderDetail['status']) =>
   vi.waitFor(async () => {
@@ -96,7 +114,11 @@ describe('an order of something new', () => {
   it('makes it when it is paid, and the money is spent when it is there', async () => {
     const who = await payer()
     const ordered = await orderVm(who, { password: 'Very-secret-17' })
-    const amount = toDecimal(toMinor('20') * BigInt(flavor.cpu_cores) + (toMinor('10') * BigInt(flavor.memory_bytes)) / BigInt(gib) + (toMinor('0.3') * BigInt(flavor.disk_bytes)) / BigInt(gib))
+    const amount = toDecimal(
+      toMinor('20') * BigInt(flavor.cpu_cores) +
+        (toMinor('10') * BigInt(flavor.memory_bytes)) / BigInt(gib) +
+        (toMinor('0.3') * BigInt(flavor.disk_bytes)) / BigInt(gib),
+    )
     expect(ordered).toMatchObject({ kind: 'purchase', status: 'unpaid', resource: { type: 'vm', id: null }, amount, covers: null })
     expect(ordered.lines.reduce((sum, line) => sum + toMinor(line.amount), 0n)).toBe(toMinor(amount))
     expect(await call(app, vms.list, { token: who.token })).toMatchObject({ total: 0 })
@@ -112,14 +134,19 @@ describe('an order of something new', () => {
     const { at } = await app.platform.db.selectFrom('usage_events').select('at').where('resource_id', '=', vm.id).orderBy('at').executeTakeFirstOrThrow()
     const from = new Date(Math.floor(at.getTime() / 1000) * 1000)
     expect(done.covers).toEqual({ from: from.toISOString(), to: endOf(from, 'month', 1).toISOString() })
-    expect(await call(app, prepaids.get, of(who, { id: vm.id }))).toMatchObject({ ends_at: done.covers?.to, auto_renew: false, spans: [{ order_id: ordered.id, usage: { 'vm.vcpu': flavor.cpu_cores, 'vm.memory': flavor.memory_bytes, 'vm.disk': flavor.disk_bytes } }] })
+    expect(await call(app, prepaids.get, of(who, { id: vm.id }))).toMatchObject({
+      ends_at: done.covers?.to,
+      auto_renew: false,
+      spans: [{ order_id: ordered.id, usage: { 'vm.vcpu': flavor.cpu_cores, 'vm.memory': flavor.memory_bytes, 'vm.disk': flavor.disk_bytes } }],
+    })
     expect((await app.platform.db.selectFrom('bill_orders').select('sealed').where('id', '=', ordered.id).executeTakeFirstOrThrow()).sealed).toBeNull()
     await balanced(who)
   })
 
   it('is refused as the call that makes it, naming its fields, and leaves nothing behind', async () => {
     const who = await payer()
-    const refusal = (body: object) => refused(app, orders.create, { token: who.token, body: { resource_type: 'vm', period: 'month', create: vmBody(), ...body } })
+    const refusal = (body: object) =>
+      refused(app, orders.create, { token: who.token, body: { resource_type: 'vm', period: 'month', create: vmBody(), ...body } })
     expect((await refusal({ create: vmBody({ name: '' }) })).fields).toMatchObject([{ field: 'create.name' }])
     expect((await refusal({ create: vmBody({ count: 2 }) })).fields).toMatchObject([{ field: 'create.count' }])
     expect(await refusal({ create: vmBody({ image_fingerprint: 'abcdefabcdef' }) })).toMatchObject({ fields: [{ field: 'create.image_fingerprint' }] })
@@ -131,7 +158,9 @@ describe('an order of something new', () => {
     expect(await call(app, orders.list, { token: who.token })).toMatchObject({ total: 0 })
     expect(await call(app, vms.list, { token: who.token })).toMatchObject({ total: 1 })
     // Nobody pays for what the platform has itself.
-    expect(await refused(app, orders.create, { token: admin.token, body: { resource_type: 'vm', period: 'month', create: vmBody() } })).toMatchObject({ code: 96020 })
+    expect(await refused(app, orders.create, { token: admin.token, body: { resource_type: 'vm', period: 'month', create: vmBody() } })).toMatchObject({
+      code: 96020,
+    })
   })
 
   it('asks for the right to make it, when it is ordered and when it is made', async () => {
@@ -142,7 +171,9 @@ describe('an order of something new', () => {
     const ordered = await orderVm(signed)
     const policy = await makePolicy(who, [allow('bill.*'), deny('nextstack.vm.create')])
     await give(who, policy, { user_id: member.id })
-    expect(await refused(app, orders.create, { token: signed.token, body: { resource_type: 'vm', period: 'month', create: vmBody() } })).toMatchObject({ code: 3000 })
+    expect(await refused(app, orders.create, { token: signed.token, body: { resource_type: 'vm', period: 'month', create: vmBody() } })).toMatchObject({
+      code: 3000,
+    })
     await call(app, orders.pay, of(who, ordered))
     const failed = await becomes(who, ordered, 'refunded')
     expect(failed).toMatchObject({ refunded_amount: failed.amount, covers: null, resource: { id: null } })
@@ -187,15 +218,24 @@ describe('paying', () => {
     const who = await payer('1')
     const volume = await makeVolume(who)
     const ordered = await orderVolume(who, volume)
-    expect(await refused(app, orders.create, { token: who.token, body: { resource_type: 'volume', resource_id: volume, period: 'month' } })).toMatchObject({ code: 96021 })
+    expect(await refused(app, orders.create, { token: who.token, body: { resource_type: 'volume', resource_id: volume, period: 'month' } })).toMatchObject({
+      code: 96021,
+    })
     expect(await refused(app, orders.pay, of(who, ordered))).toMatchObject({ code: 24011 })
     expect(await call(app, orders.get, of(who, ordered))).toMatchObject({ status: 'unpaid' })
     const rich = await call(app, accounts.charge, { token: admin.token, params: { id: who.bp_id ?? '' }, body: { amount: '100' } })
     expect(rich.funds).toBe('101.00')
-    await app.platform.db.updateTable('bill_orders').set({ expires_at: new Date(app.clock.now().getTime() - 1) } as never).where('id', '=', ordered.id).execute()
+    await app.platform.db
+      .updateTable('bill_orders')
+      .set({ expires_at: new Date(app.clock.now().getTime() - 1) } as never)
+      .where('id', '=', ordered.id)
+      .execute()
     expect(await refused(app, orders.pay, of(who, ordered))).toMatchObject({ code: 24044 })
     expect(await refused(app, orders.cancel, of(who, ordered))).toMatchObject({ code: 24044 })
-    expect(await call(app, orders.list, { token: who.token, query: { status: 'expired' } })).toMatchObject({ total: 1, items: [{ id: ordered.id, status: 'expired' }] })
+    expect(await call(app, orders.list, { token: who.token, query: { status: 'expired' } })).toMatchObject({
+      total: 1,
+      items: [{ id: ordered.id, status: 'expired' }],
+    })
     // The next one is not in its way.
     expect(await orderVolume(who, volume)).toMatchObject({ status: 'unpaid' })
     expect((await call(app, orders.get, of(who, ordered))).history.map(({ what }) => what)).toEqual(['created', 'expired'])
@@ -205,13 +245,19 @@ describe('paying', () => {
     const [who, other] = [await payer(), await payer()]
     const volume = await makeVolume(who)
     const ordered = await orderVolume(who, volume)
-    for (const declared of [orders.get, orders.pay, orders.cancel, orders.refund, orders.refundPreview]) expect(await refused(app, declared, of(other, ordered)), declared.id).toMatchObject({ status: 404 })
+    for (const declared of [orders.get, orders.pay, orders.cancel, orders.refund, orders.refundPreview])
+      expect(await refused(app, declared, of(other, ordered)), declared.id).toMatchObject({ status: 404 })
     expect(await refused(app, orders.renew, { ...of(other, ordered), body: { period: 'month' } })).toMatchObject({ status: 404 })
-    expect(await refused(app, orders.create, { token: other.token, body: { resource_type: 'volume', resource_id: volume, period: 'month' } })).toMatchObject({ status: 404 })
+    expect(await refused(app, orders.create, { token: other.token, body: { resource_type: 'volume', resource_id: volume, period: 'month' } })).toMatchObject({
+      status: 404,
+    })
     expect(await refused(app, prepaids.get, of(other, { id: volume }))).toMatchObject({ status: 404 })
     expect(await refused(app, prepaids.setAutoRenew, { ...of(other, { id: volume }), body: { auto_renew: true } })).toMatchObject({ status: 404 })
     expect(await call(app, orders.list, { token: other.token })).toMatchObject({ total: 0 })
-    expect(await call(app, orders.list, { token: admin.token, query: { bp_id: who.bp_id ?? '', keyword: ordered.number } })).toMatchObject({ total: 1, items: [{ id: ordered.id, bp_id: who.bp_id }] })
+    expect(await call(app, orders.list, { token: admin.token, query: { bp_id: who.bp_id ?? '', keyword: ordered.number } })).toMatchObject({
+      total: 1,
+      items: [{ id: ordered.id, bp_id: who.bp_id }],
+    })
     expect(await refused(app, prepaids.setAutoRenew, { ...of(who, { id: volume }), body: { auto_renew: true } })).toMatchObject({ code: 96025 })
   })
 })
@@ -224,7 +270,13 @@ describe('two that come at once', () => {
     await client.connect()
     await client.query(`begin; lock table ${table} in share row exclusive mode`)
     return {
-      reached: () => expect.poll(async () => (await app.platform.database.pool.query(`select from pg_locks where not granted and relation = '${table}'::regclass`)).rowCount, wait).toBe(1),
+      reached: () =>
+        expect
+          .poll(
+            async () => (await app.platform.database.pool.query(`select from pg_locks where not granted and relation = '${table}'::regclass`)).rowCount,
+            wait,
+          )
+          .toBe(1),
       letGo: () => client.query('rollback'),
     }
   }
@@ -264,8 +316,12 @@ describe('two that come at once', () => {
     held.push(client)
     await client.connect()
     await client.query('begin')
-    const same = 'bp_id, resource_type, resource_id, resource_name, period, count, auto_renew, automatic, quote, usage, amount, expires_at, created_by, created_by_name, created_at'
-    await client.query(`insert into bill_orders (id, kind, status, ${same}) select $1, 'renewal', 'unpaid', ${same} from bill_orders where id = $2`, [his, first.id])
+    const same =
+      'bp_id, resource_type, resource_id, resource_name, period, count, auto_renew, automatic, quote, usage, amount, expires_at, created_by, created_by_name, created_at'
+    await client.query(`insert into bill_orders (id, kind, status, ${same}) select $1, 'renewal', 'unpaid', ${same} from bill_orders where id = $2`, [
+      his,
+      first.id,
+    ])
     const ordered = clock.orderRenewal(volume)
     await expect.poll(() => waitingForLocks(app), wait).toBe(1)
     await client.query('commit')
@@ -281,7 +337,11 @@ describe('two that come at once', () => {
     const events = await hold('bill_order_events')
     const paid = call(app, orders.pay, of(who, ordered))
     await events.reached()
-    await call(app, arrearsPolicies.setException, { token: admin.token, params: { id: who.bp_id ?? '' }, body: { low_balance: '1000000', grace_hours: 0, warning_hours: 0, suspends: true, stop_vms: true, stop_containers: true, refuse_new: true, resume: true } })
+    await call(app, arrearsPolicies.setException, {
+      token: admin.token,
+      params: { id: who.bp_id ?? '' },
+      body: { low_balance: '1000000', grace_hours: 0, warning_hours: 0, suspends: true, stop_vms: true, stop_containers: true, refuse_new: true, resume: true },
+    })
     // Who pays asks next how the account stands: neither may wait for the other.
     await expect.poll(async () => (await call(app, standings.get, { token: admin.token, params: { id: who.bp_id ?? '' } })).state, wait).toBe('low')
     await events.letGo()
@@ -320,7 +380,12 @@ describe('time that is paid', () => {
     const who = await payer('4')
     const volume = await makeVolume(who)
     const first = await call(app, orders.pay, of(who, await orderVolume(who, volume, { auto_renew: true })))
-    expect(await call(app, prepaids.get, of(who, { id: volume }))).toMatchObject({ auto_renew: true, period: 'month', count: 1, renews_at: new Date(Date.parse(first.covers?.to ?? '') - day).toISOString() })
+    expect(await call(app, prepaids.get, of(who, { id: volume }))).toMatchObject({
+      auto_renew: true,
+      period: 'month',
+      count: 1,
+      renews_at: new Date(Date.parse(first.covers?.to ?? '') - day).toISOString(),
+    })
     app.clock.advance(Date.parse(first.covers?.to ?? '') - day + 1000 - app.clock.now().getTime())
     await app.platform.db.transaction().execute((tx) => app.platform.jobs.send(tx, orderClockJob, {}))
     const again = { ...who, ...(await signIn(app, who)) }
@@ -340,9 +405,16 @@ describe('time that is paid', () => {
     const back = { ...who, ...(await signIn(app, who)) }
     const renewed = await becomes(back, tried, 'delivered')
     expect(renewed.covers?.from).toBe(first.covers?.to)
-    expect(await call(app, prepaids.get, of(back, { id: volume }))).toMatchObject({ auto_renew: true, error: null, ends_at: renewed.covers?.to, renews_at: new Date(Date.parse(renewed.covers?.to ?? '') - day).toISOString() })
+    expect(await call(app, prepaids.get, of(back, { id: volume }))).toMatchObject({
+      auto_renew: true,
+      error: null,
+      ends_at: renewed.covers?.to,
+      renews_at: new Date(Date.parse(renewed.covers?.to ?? '') - day).toISOString(),
+    })
     expect(await call(app, orders.list, { token: back.token })).toMatchObject({ total: 2 })
-    expect((await call(app, accounts.wallet, { token: back.token, params: { id: who.bp_id ?? '' } })).funds).toBe(toDecimal(toMinor('104') - 2n * toMinor('3.33333')))
+    expect((await call(app, accounts.wallet, { token: back.token, params: { id: who.bp_id ?? '' } })).funds).toBe(
+      toDecimal(toMinor('104') - 2n * toMinor('3.33333')),
+    )
   })
 })
 
@@ -360,10 +432,17 @@ describe('a delivery that is killed anywhere', () => {
     }
     const sold = {
       call: { ...volumes.create, body: z.object({ x: z.string() }) },
-      make: async (_: Actor, __: unknown, recorded: (tx: Parameters<Parameters<ReturnType<typeof db.transaction>['execute']>[0]>[0], made: readonly SoldResource[]) => Promise<void>) => {
+      make: async (
+        _: Actor,
+        __: unknown,
+        recorded: (tx: Parameters<Parameters<ReturnType<typeof db.transaction>['execute']>[0]>[0], made: readonly SoldResource[]) => Promise<void>,
+      ) => {
         await db.transaction().execute(async (tx) => {
           const id = randomUUID()
-          await tx.insertInto('made_things' as never).values({ id } as never).execute()
+          await tx
+            .insertInto('made_things' as never)
+            .values({ id } as never)
+            .execute()
           dies('making')
           await recorded(tx, [thing(id)])
           dies('made')
@@ -372,10 +451,32 @@ describe('a delivery that is killed anywhere', () => {
       },
       find: async (_: unknown, __: unknown, id: string) => thing(id),
     }
-    const actor: Actor = { user_id: who.id, name: who.name, kind: 2, roles: [], built_in_roles: [], rules: unlimited, bp_id: who.bp_id, session_id: '', session_since: now(), authenticated_by: '', second_factor_at: null, must_change_password: false, access_key: null }
-    const service = createOrders({ db, now, secrets, log, operations: { ...app.platform.operations, begin: async () => randomUUID() } }, () => ({ sold: { vm: sold, volume: sold, eip: sold }, personOf: async () => actor }))
+    const actor: Actor = {
+      user_id: who.id,
+      name: who.name,
+      kind: 2,
+      roles: [],
+      built_in_roles: [],
+      rules: unlimited,
+      bp_id: who.bp_id,
+      session_id: '',
+      session_since: now(),
+      authenticated_by: '',
+      second_factor_at: null,
+      must_change_password: false,
+      access_key: null,
+    }
+    const service = createOrders({ db, now, secrets, log, operations: { ...app.platform.operations, begin: async () => randomUUID() } }, () => ({
+      sold: { vm: sold, volume: sold, eip: sold },
+      personOf: async () => actor,
+    }))
     const order = await service.create(actor, { resource_type: 'volume', create: { x: 'y' }, period: 'month', count: 1, auto_renew: false } as never, {})
-    await expect(db.transaction().execute(async (tx) => { await ledger.topUp(tx, { owner_id: who.bp_id ?? '', amount: 1n, key: 'killed' }); throw new Error('killed') })).rejects.toThrow('killed')
+    await expect(
+      db.transaction().execute(async (tx) => {
+        await ledger.topUp(tx, { owner_id: who.bp_id ?? '', amount: 1n, key: 'killed' })
+        throw new Error('killed')
+      }),
+    ).rejects.toThrow('killed')
     await service.pay(actor, order.id)
     const context = { operation_id: randomUUID(), resource_id: order.id, input: {}, signal: new AbortController().signal, log }
     const { deliver } = service
@@ -389,7 +490,12 @@ describe('a delivery that is killed anywhere', () => {
       expect(rows[0]?.count, kill).toBe(kill === 'making' || kill === 'made' ? 0 : 1)
     }
     expect(await walletOf(who)).toMatchObject({ held: order.amount })
-    await expect(db.transaction().execute(async (tx) => { await deliver.ended(tx, context, null); throw new Error('killed') })).rejects.toThrow('killed')
+    await expect(
+      db.transaction().execute(async (tx) => {
+        await deliver.ended(tx, context, null)
+        throw new Error('killed')
+      }),
+    ).rejects.toThrow('killed')
     for (let times = 0; times < 2; times++) await db.transaction().execute((tx) => deliver.ended(tx, context, null))
     // Nor does a failure that comes too late take it back.
     await db.transaction().execute((tx) => deliver.ended(tx, context, new Refusal('unknown')))

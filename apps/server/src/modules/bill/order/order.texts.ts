@@ -25,6 +25,15 @@ export const orderTexts = {
   paid: '支付时间',
   error: '说明',
   kinds: { onDemand: '按量', purchase: '新购', conversion: '转预付', renewal: '续费' } satisfies Record<OrderKind, string>,
-  statuses: { unpaid: '待支付', paid: '交付中', delivered: '已交付', refunded: '已退款', cancelled: '已取消', expired: '已过期', charging: '计费中', ended: '已结束' } satisfies Record<OrderStatus, string>,
+  statuses: {
+    unpaid: '待支付',
+    paid: '交付中',
+    delivered: '已交付',
+    refunded: '已退款',
+    cancelled: '已取消',
+    expired: '已过期',
+    charging: '计费中',
+    ended: '已结束',
+  } satisfies Record<OrderStatus, string>,
   periods: { hour: '小时', month: '个月', year: '年' } satisfies Record<Order['period'], string>,
 } as const

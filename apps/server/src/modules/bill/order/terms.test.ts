@@ -15,7 +15,14 @@ describe('the end of what is paid in advance', () => {
       endOf(at('2026-11-30T07:00:00'), 'month', 3),
       endOf(at('2028-02-29T12:00:00'), 'year', 1),
       endOf(at('2026-12-01T03:00:00'), 'year', 3),
-    ]).toEqual([at('2026-02-15T10:20:30'), at('2026-02-28T00:00:00'), at('2028-02-29T23:59:59'), at('2027-02-28T07:00:00'), at('2029-02-28T12:00:00'), at('2029-12-01T03:00:00')])
+    ]).toEqual([
+      at('2026-02-15T10:20:30'),
+      at('2026-02-28T00:00:00'),
+      at('2028-02-29T23:59:59'),
+      at('2027-02-28T07:00:00'),
+      at('2029-02-28T12:00:00'),
+      at('2029-12-01T03:00:00'),
+    ])
   })
 })
 
@@ -36,15 +43,23 @@ describe('what comes back', () => {
 
 describe('what is not covered', () => {
   it('is, second by second, what is used beyond what is paid', () => {
-    const interval = fc.record({ quantity: fc.integer({ min: 1, max: 5 }), from: fc.integer({ min: 0, max: 40 }), length: fc.option(fc.integer({ min: 1, max: 40 }), { nil: null }) })
-    const spans = fc.array(fc.record({ gap: fc.integer({ min: 0, max: 5 }), length: fc.integer({ min: 1, max: 15 }), quantity: fc.integer({ min: 0, max: 6 }) }), { maxLength: 6 }).map((all) => {
-      let end = 0
-      return all.map(({ gap, length, quantity }): PrepaidSpan => {
-        const from = end + gap
-        end = from + length
-        return { from, to: end, usage: { 'vm.vcpu': quantity, 'vm.memory': 1 } }
-      })
+    const interval = fc.record({
+      quantity: fc.integer({ min: 1, max: 5 }),
+      from: fc.integer({ min: 0, max: 40 }),
+      length: fc.option(fc.integer({ min: 1, max: 40 }), { nil: null }),
     })
+    const spans = fc
+      .array(fc.record({ gap: fc.integer({ min: 0, max: 5 }), length: fc.integer({ min: 1, max: 15 }), quantity: fc.integer({ min: 0, max: 6 }) }), {
+        maxLength: 6,
+      })
+      .map((all) => {
+        let end = 0
+        return all.map(({ gap, length, quantity }): PrepaidSpan => {
+          const from = end + gap
+          end = from + length
+          return { from, to: end, usage: { 'vm.vcpu': quantity, 'vm.memory': 1 } }
+        })
+      })
     fc.assert(
       fc.property(interval, spans, ({ quantity, from, length }, paid) => {
         const used: Interval = { meter: 'vm.vcpu', variant: '', bp_id: 'bp', project_id: null, quantity, from, to: length === null ? null : from + length }
@@ -53,7 +68,10 @@ describe('what is not covered', () => {
           const uses = second >= from && (used.to === null || second < used.to) ? quantity : 0
           const covered = paid.find((one) => one.from <= second && second < one.to)?.usage['vm.vcpu'] ?? 0
           const billed = left.filter((one) => one.from <= second && (one.to === null || second < one.to))
-          expect(billed.reduce((sum, one) => sum + one.quantity, 0), String(second)).toBe(Math.max(0, uses - covered))
+          expect(
+            billed.reduce((sum, one) => sum + one.quantity, 0),
+            String(second),
+          ).toBe(Math.max(0, uses - covered))
           expect(billed.length).toBeLessThan(2)
         }
         // Neighbours differ, so that nothing is cut where nothing changes.

@@ -52,4 +52,3 @@ export function linesOf(tariff: Tariff, resourceId: string, intervals: readonly 
   }
   return lines
 }
-

@@ -76,7 +76,9 @@ export async function spansWithin(tx: Tx, windows: readonly { id: string; from: 
 async function rateAgain(tx: Tx, resourceId: string, from: Date): Promise<void> {
   // Whoever rates it holds the same row, so it is rated with the change or again after it.
   await lockResources(tx, [resourceId])
-  await sql`update metered_resources set rated_until = least(rated_until, date_trunc('hour', ${from}::timestamptz, 'UTC')) where id = ${resourceId} and rated_until <> 'infinity'`.execute(tx)
+  await sql`update metered_resources set rated_until = least(rated_until, date_trunc('hour', ${from}::timestamptz, 'UTC')) where id = ${resourceId} and rated_until <> 'infinity'`.execute(
+    tx,
+  )
 }
 
 /** Adds a span; the same order's again changes nothing. */
@@ -96,7 +98,8 @@ export async function cutSpan(tx: Tx, span: SpanRow, to: Date): Promise<void> {
   await rateAgain(tx, span.resource_id, to < span.from ? span.from : to)
 }
 
-export const spanOfOrder = (on: Sql, orderId: string): Promise<SpanRow | undefined> => on.selectFrom('prepaid_spans').selectAll().where('order_id', '=', orderId).executeTakeFirst()
+export const spanOfOrder = (on: Sql, orderId: string): Promise<SpanRow | undefined> =>
+  on.selectFrom('prepaid_spans').selectAll().where('order_id', '=', orderId).executeTakeFirst()
 
 /** What is not over at a moment, in order. */
 export const spansAfter = (on: Sql, resourceId: string, moment: Date): Promise<SpanRow[]> =>
@@ -113,7 +116,8 @@ export async function paidAhead(on: Sql, resourceIds: readonly string[], now: Da
   return new Set(rows.map(({ resource_id }) => resource_id))
 }
 
-export const getPrepaid = (on: Sql, resourceId: string): Promise<PrepaidRow | undefined> => on.selectFrom('prepaid_resources').selectAll().where('resource_id', '=', resourceId).executeTakeFirst()
+export const getPrepaid = (on: Sql, resourceId: string): Promise<PrepaidRow | undefined> =>
+  on.selectFrom('prepaid_resources').selectAll().where('resource_id', '=', resourceId).executeTakeFirst()
 
 /** Held until the transaction ends: who changes what is paid in advance of a resource has to. */
 export const lockPrepaid = (tx: Tx, resourceId: string): Promise<PrepaidRow | undefined> =>

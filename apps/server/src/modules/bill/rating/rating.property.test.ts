@@ -114,16 +114,25 @@ function billOf({ events, prices, discounts, prepaid }: Month): BilledLine[] {
   for (let resource = 0; resource < resources; resource++) {
     const own = [...new Map(events.filter((event) => event.resource === resource).map((event) => [event.id, event])).values()]
     const stateAt = (second: number): Event | undefined =>
-      own.filter(({ at }) => Math.floor(at / 1000) <= second).reduce<Event | undefined>((last, one) => (last === undefined || one.at > last.at || (one.at === last.at && one.revision > last.revision) ? one : last), undefined)
+      own
+        .filter(({ at }) => Math.floor(at / 1000) <= second)
+        .reduce<Event | undefined>(
+          (last, one) => (last === undefined || one.at > last.at || (one.at === last.at && one.revision > last.revision) ? one : last),
+          undefined,
+        )
     const eventSeconds = own.map(({ at }) => Math.floor(at / 1000))
     const limits = [...prices, ...discounts].flatMap(({ from, to }) => (to === null ? [from] : [from, to]))
     const hours = Array.from({ length: days * 24 + 1 }, (_, index) => index * 3_600)
     const covers = prepaid.filter((one) => one.resource === resource).map(({ from, to, back, usage }) => ({ from, to: back ?? to, usage }))
-    const cuts = [...new Set([...eventSeconds, ...limits, ...hours, ...covers.flatMap(({ from, to }) => [from, to])])].filter((second) => second >= 0 && second <= end).sort((a, b) => a - b)
+    const cuts = [...new Set([...eventSeconds, ...limits, ...hours, ...covers.flatMap(({ from, to }) => [from, to])])]
+      .filter((second) => second >= 0 && second <= end)
+      .sort((a, b) => a - b)
     const states = cuts.map(stateAt)
     for (const key of usageKeys) {
       const [meter = '', variant = ''] = key.split('/')
-      const candidates = skus.flatMap((sku, index) => (sku.meter === meter && (sku.variant === variant || sku.variant === '') ? [{ ...sku, index }] : [])).sort((a, b) => b.variant.length - a.variant.length)
+      const candidates = skus
+        .flatMap((sku, index) => (sku.meter === meter && (sku.variant === variant || sku.variant === '') ? [{ ...sku, index }] : []))
+        .sort((a, b) => b.variant.length - a.variant.length)
       const open: { line: BilledLine; same: string; rate: Fraction }[] = []
       const close = () => {
         for (const { line, rate } of open.splice(0)) lines.push({ ...line, amount: rounded(times(rate, fraction(BigInt(line.seconds), 3_600n))) })
@@ -146,7 +155,13 @@ function billOf({ events, prices, discounts, prepaid }: Month): BilledLine[] {
           continue
         }
         const { sku, price } = chosen
-        const fitting = discounts.filter((one) => (one.organisation === null || one.organisation === organisationOf(resource)) && (one.product === null || one.product === sku.product) && one.from <= from && (one.to === null || one.to > from))
+        const fitting = discounts.filter(
+          (one) =>
+            (one.organisation === null || one.organisation === organisationOf(resource)) &&
+            (one.product === null || one.product === sku.product) &&
+            one.from <= from &&
+            (one.to === null || one.to > from),
+        )
         const discount = fitting.sort((a, b) => a.fraction - b.fraction || (a.id < b.id ? -1 : 1))[0]
         const same = [quantity, state.project, price.id, discount?.id].join(' ')
         const [run] = open
@@ -156,13 +171,20 @@ function billOf({ events, prices, discounts, prepaid }: Month): BilledLine[] {
         }
         close()
         const units = fraction(BigInt(quantity), BigInt(meters[sku.meter].perUnit))
-        const rate = price.tiers.reduce<Fraction>((sum, tier, at) => {
-          const [above, next] = [fraction(BigInt(tier.above), 1n), price.tiers[at + 1]]
-          const upTo = next === undefined || units.n < BigInt(next.above) * units.d ? units : fraction(BigInt(next.above), 1n)
-          const part = plus(upTo, { n: -above.n, d: above.d })
-          return part.n <= 0n ? sum : plus(sum, times(part, fraction(tier.price, 1n)))
-        }, fraction(0n, 1n))
-        open.push({ line: { resource, key, from, seconds: to - from, product: sku.product, project: state.project, amount: 0n }, same, rate: times(rate, fraction(BigInt(discount?.fraction ?? 10_000), 10_000n)) })
+        const rate = price.tiers.reduce<Fraction>(
+          (sum, tier, at) => {
+            const [above, next] = [fraction(BigInt(tier.above), 1n), price.tiers[at + 1]]
+            const upTo = next === undefined || units.n < BigInt(next.above) * units.d ? units : fraction(BigInt(next.above), 1n)
+            const part = plus(upTo, { n: -above.n, d: above.d })
+            return part.n <= 0n ? sum : plus(sum, times(part, fraction(tier.price, 1n)))
+          },
+          fraction(0n, 1n),
+        )
+        open.push({
+          line: { resource, key, from, seconds: to - from, product: sku.product, project: state.project, amount: 0n },
+          same,
+          rate: times(rate, fraction(BigInt(discount?.fraction ?? 10_000), 10_000n)),
+        })
       }
       close()
     }
@@ -186,19 +208,48 @@ const usage = fc.record(
   { requiredKeys: [] },
 )
 const events = fc
-  .array(fc.record({ resource: fc.integer({ min: 0, max: resources - 1 }), second, ms: fc.constantFrom(0, 0, 1, 500, 999), project: fc.integer({ min: 0, max: 2 }), usage, again: fc.boolean(), later: fc.option(usage, { freq: 4 }) }), { minLength: 10, maxLength: 60 })
+  .array(
+    fc.record({
+      resource: fc.integer({ min: 0, max: resources - 1 }),
+      second,
+      ms: fc.constantFrom(0, 0, 1, 500, 999),
+      project: fc.integer({ min: 0, max: 2 }),
+      usage,
+      again: fc.boolean(),
+      later: fc.option(usage, { freq: 4 }),
+    }),
+    { minLength: 10, maxLength: 60 },
+  )
   .map((all) =>
     all.flatMap(({ resource, second: at, ms, project, usage: used, again, later }, index): Event[] => {
-      const event = (part: number, what: Event['usage'], shift: number): Event => ({ id: randomUUID(), resource, at: at * 1000 + ms + shift, revision: index * 2 + part, project, usage: what })
+      const event = (part: number, what: Event['usage'], shift: number): Event => ({
+        id: randomUUID(),
+        resource,
+        at: at * 1000 + ms + shift,
+        revision: index * 2 + part,
+        project,
+        usage: what,
+      })
       const first = event(0, used, 0)
       // Twice the same; another of the very same moment; another within the same second or the next.
       return [first, ...(again ? [first] : []), ...(later === null ? [] : [event(1, later, index % 2)])]
     }),
   )
-const period = fc.record({ from: second, length: fc.option(fc.integer({ min: 1, max: end }), { nil: null }) }).map(({ from, length }) => ({ from, to: length === null ? null : from + length }))
+const period = fc
+  .record({ from: second, length: fc.option(fc.integer({ min: 1, max: end }), { nil: null }) })
+  .map(({ from, length }) => ({ from, to: length === null ? null : from + length }))
 const minor = fc.bigInt(0n, 10n ** 9n)
 const prices = fc
-  .array(fc.record({ sku: fc.integer({ min: 0, max: skus.length - 1 }), period, steps: fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 3 }), amounts: fc.array(minor, { minLength: 4, maxLength: 4 }), early: fc.boolean() }), { minLength: 4, maxLength: 25 })
+  .array(
+    fc.record({
+      sku: fc.integer({ min: 0, max: skus.length - 1 }),
+      period,
+      steps: fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 3 }),
+      amounts: fc.array(minor, { minLength: 4, maxLength: 4 }),
+      early: fc.boolean(),
+    }),
+    { minLength: 4, maxLength: 25 },
+  )
   .map((all) =>
     all.map(({ sku, period: { from, to }, steps, amounts, early }, made): Price => {
       const aboves = [0, ...steps].map((_, index) => steps.slice(0, index).reduce((sum, step) => sum + step, 0))
@@ -207,11 +258,29 @@ const prices = fc
     }),
   )
 const discounts = fc
-  .array(fc.record({ fraction: fc.integer({ min: 1, max: 10_000 }), organisation: fc.option(fc.integer({ min: 0, max: organisations - 1 }), { nil: null }), product: fc.option(fc.integer({ min: 0, max: 3 }), { nil: null }), period }), { maxLength: 10 })
+  .array(
+    fc.record({
+      fraction: fc.integer({ min: 1, max: 10_000 }),
+      organisation: fc.option(fc.integer({ min: 0, max: organisations - 1 }), { nil: null }),
+      product: fc.option(fc.integer({ min: 0, max: 3 }), { nil: null }),
+      period,
+    }),
+    { maxLength: 10 },
+  )
   .map((all) => all.map(({ period: { from, to }, ...discount }): Discount => ({ id: randomUUID(), ...discount, from, to })))
 /** For each resource one after the other; some are given back before, within or after their time. */
 const prepaid = fc
-  .array(fc.record({ resource: fc.integer({ min: 0, max: resources - 1 }), gap: fc.integer({ min: 0, max: 4 * 86_400 }), length: fc.integer({ min: 1, max: 12 * 86_400 }), back: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { freq: 2 }), used: usage, paid: fc.bigInt(1n, 10n ** 11n) }), { maxLength: 12 })
+  .array(
+    fc.record({
+      resource: fc.integer({ min: 0, max: resources - 1 }),
+      gap: fc.integer({ min: 0, max: 4 * 86_400 }),
+      length: fc.integer({ min: 1, max: 12 * 86_400 }),
+      back: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { freq: 2 }),
+      used: usage,
+      paid: fc.bigInt(1n, 10n ** 11n),
+    }),
+    { maxLength: 12 },
+  )
   .map((all) => {
     const ends = new Map<number, number>()
     return all.map(({ resource, gap, length, back, used, paid }): Prepaid => {
@@ -223,7 +292,11 @@ const prepaid = fc
   })
 const payments = fc.array(fc.record({ organisation: fc.integer({ min: 0, max: organisations - 1 }), amount: fc.bigInt(1n, 10n ** 12n) }), { maxLength: 8 })
 /** How what happens is told: in which order, in how many parts, and where the clock is after each. */
-const delivery = fc.record({ order: fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), parts: fc.array(fc.integer({ min: 0, max: days * 24 }), { minLength: 1, maxLength: 6 }), kills: fc.infiniteStream(fc.integer({ min: 0, max: 3 })) })
+const delivery = fc.record({
+  order: fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })),
+  parts: fc.array(fc.integer({ min: 0, max: days * 24 }), { minLength: 1, maxLength: 6 }),
+  kills: fc.infiniteStream(fc.integer({ min: 0, max: 3 })),
+})
 
 class Killed extends Error {}
 
@@ -268,7 +341,13 @@ describe('a month of whatever happens', () => {
         try {
           const { db } = database
           const some = (count: number): string[] => Array.from({ length: count }, () => randomUUID())
-          const ids = { organisations: some(organisations), resources: some(resources), products: some(4), skus: some(skus.length), projects: [null, ...some(2)] }
+          const ids = {
+            organisations: some(organisations),
+            resources: some(resources),
+            products: some(4),
+            skus: some(skus.length),
+            projects: [null, ...some(2)],
+          }
           await makeCatalogue(db, ids, month)
           for (const id of ids.organisations) {
             await insertAccount(db, id)
@@ -305,7 +384,9 @@ describe('a month of whatever happens', () => {
             }
             for (const [index, { organisation, amount }] of paid.entries()) {
               if (index % rounds.length !== round) continue
-              await insist(() => dying.transaction().execute((tx) => ledger.topUp(tx, { owner_id: ids.organisations[organisation] ?? '', amount, key: `payment ${index}` })))
+              await insist(() =>
+                dying.transaction().execute((tx) => ledger.topUp(tx, { owner_id: ids.organisations[organisation] ?? '', amount, key: `payment ${index}` })),
+              )
               came(organisation, amount)
             }
             for (const [index, one] of month.prepaid.entries()) {
@@ -349,15 +430,36 @@ describe('a month of whatever happens', () => {
           }
 
           const expected = billOf(month)
-          const { rows } = await sql<{ resource_id: string; meter: string; variant: string; from: number; seconds: number; product_id: string; project_id: string | null; amount: string }>`
+          const { rows } = await sql<{
+            resource_id: string
+            meter: string
+            variant: string
+            from: number
+            seconds: number
+            product_id: string
+            project_id: string | null
+            amount: string
+          }>`
             select resource_id, meter, variant, extract(epoch from "from")::bigint - ${start} as "from", seconds, product_id, project_id, amount from usage_lines where voided_at is null
           `.execute(db)
           const textOf = (line: BilledLine) => [line.resource, line.key, line.from, line.seconds, line.product, line.project, line.amount].join(' ')
           const billed = rows.map((row) =>
-            [ids.resources.indexOf(row.resource_id), row.variant === '' ? row.meter : `${row.meter}/${row.variant}`, row.from, row.seconds, ids.products.indexOf(row.product_id), ids.projects.indexOf(row.project_id), row.amount].join(' '),
+            [
+              ids.resources.indexOf(row.resource_id),
+              row.variant === '' ? row.meter : `${row.meter}/${row.variant}`,
+              row.from,
+              row.seconds,
+              ids.products.indexOf(row.product_id),
+              ids.projects.indexOf(row.project_id),
+              row.amount,
+            ].join(' '),
           )
           const [one, other] = [new Set(billed), new Set(expected.map(textOf))]
-          expect({ count: billed.length, tooMuch: [...one.difference(other)].slice(0, 5), missing: [...other.difference(one)].slice(0, 5) }).toEqual({ count: expected.length, tooMuch: [], missing: [] })
+          expect({ count: billed.length, tooMuch: [...one.difference(other)].slice(0, 5), missing: [...other.difference(one)].slice(0, 5) }).toEqual({
+            count: expected.length,
+            tooMuch: [],
+            missing: [],
+          })
 
           for (const [organisation, bp_id] of ids.organisations.entries()) {
             const own = expected.filter(({ resource }) => organisationOf(resource) === organisation)
@@ -373,15 +475,24 @@ describe('a month of whatever happens', () => {
             for (const [dimension, keyOf] of Object.entries(keysOf)) {
               const sums = new Map<string, bigint>()
               for (const line of own) sums.set(keyOf(line), (sums.get(keyOf(line)) ?? 0n) + line.amount)
-              const kept = await sql<{ key: string; amount: string }>`select key, amount from usage_sums where bp_id = ${bp_id} and dimension = ${dimension} and amount <> 0`.execute(db)
-              expect(Object.fromEntries(kept.rows.map(({ key, amount }) => [key, amount])), dimension).toEqual(Object.fromEntries([...sums].flatMap(([key, amount]) => (amount === 0n ? [] : [[key, String(amount)]]))))
+              const kept = await sql<{
+                key: string
+                amount: string
+              }>`select key, amount from usage_sums where bp_id = ${bp_id} and dimension = ${dimension} and amount <> 0`.execute(db)
+              expect(Object.fromEntries(kept.rows.map(({ key, amount }) => [key, amount])), dimension).toEqual(
+                Object.fromEntries([...sums].flatMap(([key, amount]) => (amount === 0n ? [] : [[key, String(amount)]]))),
+              )
             }
             // The ledger.
             const standing = await ledger.standing(db, bp_id)
             const orders = month.prepaid.filter(({ resource }) => organisationOf(resource) === organisation)
             const advance = orders.reduce((sum, one) => sum + one.paid, 0n)
             // The share of what was not used, in fractions, and down.
-            const returned = orders.reduce((sum, one) => sum + (one.back === null ? 0n : floored(times(fraction(one.paid, 1n), fraction(BigInt(one.to - one.back), BigInt(one.to - one.from))))), 0n)
+            const returned = orders.reduce(
+              (sum, one) =>
+                sum + (one.back === null ? 0n : floored(times(fraction(one.paid, 1n), fraction(BigInt(one.to - one.back), BigInt(one.to - one.from))))),
+              0n,
+            )
             expect(standing.balances.revenue ?? 0n).toBe(total + advance)
             expect(standing.balances.held ?? 0n).toBe(0n)
             expect(standing.balances.refunds ?? 0n).toBe(-returned)
@@ -401,21 +512,53 @@ describe('a month of whatever happens', () => {
 
 async function makeCatalogue(db: Db, ids: { organisations: string[]; products: string[]; skus: string[] }, month: Month): Promise<void> {
   const category_id = randomUUID()
-    const author = { created_by: null, created_by_name: '' }
+  const author = { created_by: null, created_by_name: '' }
   await db.insertInto('bill_categories').values({ id: category_id, name: 'c', description: '' }).execute()
-  await db.insertInto('bill_products').values(ids.products.map((id, index) => ({ id, category_id, name: `p-${index}`, description: '' }))).execute()
-  await db.insertInto('bill_skus').values(skus.map(({ meter, variant, product }, index) => ({ id: ids.skus[index] ?? '', product_id: ids.products[product] ?? '', name: `s-${index}`, meter, variant }))).execute()
+  await db
+    .insertInto('bill_products')
+    .values(ids.products.map((id, index) => ({ id, category_id, name: `p-${index}`, description: '' })))
+    .execute()
+  await db
+    .insertInto('bill_skus')
+    .values(
+      skus.map(({ meter, variant, product }, index) => ({
+        id: ids.skus[index] ?? '',
+        product_id: ids.products[product] ?? '',
+        name: `s-${index}`,
+        meter,
+        variant,
+      })),
+    )
+    .execute()
   // One after the other: what was made later holds where two begin together.
   for (const { id, sku, tiers, from, to } of month.prices) {
     await db
       .insertInto('bill_prices')
-      .values({ id, sku_id: ids.skus[sku] ?? '', period: 'hour', tiers: jsonb(tiers.map(({ above, price }) => ({ above, price: String(price) }))), effective_from: moment(from), effective_to: to === null ? null : moment(to), ...author })
+      .values({
+        id,
+        sku_id: ids.skus[sku] ?? '',
+        period: 'hour',
+        tiers: jsonb(tiers.map(({ above, price }) => ({ above, price: String(price) }))),
+        effective_from: moment(from),
+        effective_to: to === null ? null : moment(to),
+        ...author,
+      })
       .execute()
   }
   for (const { id, fraction: share, organisation, product, from, to } of month.discounts) {
     await db
       .insertInto('bill_discounts')
-      .values({ id, name: id, fraction: share, bp_id: organisation === null ? null : (ids.organisations[organisation] ?? ''), product_id: product === null ? null : (ids.products[product] ?? ''), period: null, effective_from: moment(from), effective_to: to === null ? null : moment(to), ...author })
+      .values({
+        id,
+        name: id,
+        fraction: share,
+        bp_id: organisation === null ? null : (ids.organisations[organisation] ?? ''),
+        product_id: product === null ? null : (ids.products[product] ?? ''),
+        period: null,
+        effective_from: moment(from),
+        effective_to: to === null ? null : moment(to),
+        ...author,
+      })
       .execute()
   }
 }

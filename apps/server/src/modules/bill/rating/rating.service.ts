@@ -96,12 +96,31 @@ const fractionOf = ({ terms }: Line): number => terms.discount?.fraction ?? whol
 /** Which lines that there are have to go, and which are missing. */
 function compare(valid: Awaited<ReturnType<typeof store.validLines>>, wanted: readonly Line[]): { obsolete: number[]; missing: Line[] } {
   const there = new Map(
-    valid.map((line) => [[line.resource_id, line.meter, line.variant, line.from, line.seconds, line.quantity, line.bp_id, line.project_id, line.price_id, line.discount_id, line.amount].join(' '), line.id]),
+    valid.map((line) => [
+      [
+        line.resource_id,
+        line.meter,
+        line.variant,
+        line.from,
+        line.seconds,
+        line.quantity,
+        line.bp_id,
+        line.project_id,
+        line.price_id,
+        line.discount_id,
+        line.amount,
+      ].join(' '),
+      line.id,
+    ]),
   )
   const missing = wanted.filter((line) => {
     const { interval, terms } = line
     const { meter, variant, quantity, bp_id, project_id } = interval
-    return !there.delete([line.resource_id, meter, variant, line.from, line.seconds, quantity, bp_id, project_id, terms.price.id, terms.discount?.id ?? null, line.amount].join(' '))
+    return !there.delete(
+      [line.resource_id, meter, variant, line.from, line.seconds, quantity, bp_id, project_id, terms.price.id, terms.discount?.id ?? null, line.amount].join(
+        ' ',
+      ),
+    )
   })
   return { obsolete: [...there.values()], missing }
 }

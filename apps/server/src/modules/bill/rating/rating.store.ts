@@ -89,7 +89,20 @@ export async function intervalsWithin(tx: Tx, windows: readonly { id: string; fr
 
 /** Valid lines of resources from a moment of each. */
 export async function validLines(tx: Tx, windows: readonly { id: string; from: number; to: number }[]) {
-  const { rows } = await sql<{ id: number; resource_id: string; from: number; seconds: number; meter: Meter; variant: string; quantity: number; bp_id: string; project_id: string | null; price_id: string; discount_id: string | null; amount: string }>`
+  const { rows } = await sql<{
+    id: number
+    resource_id: string
+    from: number
+    seconds: number
+    meter: Meter
+    variant: string
+    quantity: number
+    bp_id: string
+    project_id: string | null
+    price_id: string
+    discount_id: string | null
+    amount: string
+  }>`
     select line.id, line.resource_id, extract(epoch from line."from")::bigint as "from", seconds, meter, variant, quantity, bp_id, project_id, price_id, discount_id, amount
     from unnest(${arrayOf(windows.map(({ id }) => id))}::uuid[], ${arrayOf(windows.map(({ from }) => from))}::bigint[], ${arrayOf(windows.map(({ to }) => to))}::bigint[]) as wanted (id, "from", "to")
     join usage_lines as line on line.resource_id = wanted.id and line.voided_at is null and line."from" >= to_timestamp(wanted."from") and line."from" < to_timestamp(wanted."to")
@@ -113,7 +126,19 @@ export async function insertLines(tx: Tx, lines: readonly Line[], fractionOf: (l
     if (before !== undefined) return before
     const { interval, terms } = line
     const { bp_id, project_id, meter, variant, quantity } = interval
-    common.push({ resource_id: line.resource_id, bp_id, project_id, meter, variant, quantity, product_id: terms.sku.product_id, sku_id: terms.sku.id, price_id: terms.price.id, discount_id: terms.discount?.id ?? null, fraction: fractionOf(line) })
+    common.push({
+      resource_id: line.resource_id,
+      bp_id,
+      project_id,
+      meter,
+      variant,
+      quantity,
+      product_id: terms.sku.product_id,
+      sku_id: terms.sku.id,
+      price_id: terms.price.id,
+      discount_id: terms.discount?.id ?? null,
+      fraction: fractionOf(line),
+    })
     of.set(terms, common.length)
     return common.length
   }

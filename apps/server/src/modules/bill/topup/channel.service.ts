@@ -23,7 +23,30 @@ export function createChannels({ db, config, secrets, now }: Pick<Platform, 'db'
   const development = config.ZHISUAN_ENV !== 'production'
   const at = (path: string): string | null => (config.PUBLIC_URL === undefined ? null : new URL(path, config.PUBLIC_URL).href)
 
-  const shape = ({ id, name, enabled, gateway, merchant_id, sign_type, gateway_public_key, topup_count, created_at, updated_at }: store.ShownChannel): PaymentChannel => ({ id, name, enabled, gateway, merchant_id, sign_type, gateway_public_key, topup_count, notify_url: at(notifyPath(id)), created_at: iso(created_at), updated_at: iso(updated_at) })
+  const shape = ({
+    id,
+    name,
+    enabled,
+    gateway,
+    merchant_id,
+    sign_type,
+    gateway_public_key,
+    topup_count,
+    created_at,
+    updated_at,
+  }: store.ShownChannel): PaymentChannel => ({
+    id,
+    name,
+    enabled,
+    gateway,
+    merchant_id,
+    sign_type,
+    gateway_public_key,
+    topup_count,
+    notify_url: at(notifyPath(id)),
+    created_at: iso(created_at),
+    updated_at: iso(updated_at),
+  })
   const show = async (id: string): Promise<PaymentChannel> => shape(found(await store.showChannel(db, id)))
 
   const refuseInsecure = (gateway: string): void => {
@@ -33,7 +56,8 @@ export function createChannels({ db, config, secrets, now }: Pick<Platform, 'db'
     const field = wrongKey(keys)
     if (field !== null) throw new Refusal('channelKeyInvalid', { field })
   }
-  const explain = (error: unknown): unknown => (isUniqueViolation(error, store.channelNameIndex) ? new Refusal('channelNameTaken', { field: 'name', cause: error }) : error)
+  const explain = (error: unknown): unknown =>
+    isUniqueViolation(error, store.channelNameIndex) ? new Refusal('channelNameTaken', { field: 'name', cause: error }) : error
 
   const keyOf = ({ id, key }: store.ChannelRow): string => secrets.open(key, placeOfKey(id))
   const providerOf = (row: store.ChannelRow): PaymentProvider =>

@@ -26,7 +26,12 @@ const rsa = (key: KeyObject) => ({ key, padding: constants.RSA_PKCS1_PADDING })
 const hmac = (secret: string, text: string): Buffer => createHmac('sha256', secret).update(text).digest()
 
 /** With moment, nonce (of an answer that of its question) and signature. */
-export function signed(message: Message, { sign_type, key }: SigningKeys, now: Date, nonce: string = randomBytes(16).toString('hex')): Message & { nonce: string } {
+export function signed(
+  message: Message,
+  { sign_type, key }: SigningKeys,
+  now: Date,
+  nonce: string = randomBytes(16).toString('hex'),
+): Message & { nonce: string } {
   const whole = { ...message, timestamp: now.toISOString(), nonce, sign_type }
   const text = canonical(whole)
   const signature = sign_type === 'HMAC-SHA256' ? hmac(key, text) : sign('sha256', Buffer.from(text), rsa(createPrivateKey(key)))

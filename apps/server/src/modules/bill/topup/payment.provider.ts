@@ -58,7 +58,10 @@ const paymentMessage = z.object({
 })
 
 /** The protocol of docs/payment-gateway.md: a signed redirection there, signed messages back. */
-export function createSignedGateway(settings: GatewaySettings, about: { notify_url: string | null; return_url: string | null; now: () => Date; development: boolean }): PaymentProvider {
+export function createSignedGateway(
+  settings: GatewaySettings,
+  about: { notify_url: string | null; return_url: string | null; now: () => Date; development: boolean },
+): PaymentProvider {
   const { notify_url, return_url, now } = about
   const base = settings.gateway.replace(/\/+$/, '')
   const fetch = createProviderFetch(new URL(settings.gateway), about.development)
@@ -100,7 +103,11 @@ export function createSignedGateway(settings: GatewaySettings, about: { notify_u
 
     async ask(code) {
       const asked = signed({ merchant_id: settings.merchant_id, order_id: code }, settings, now())
-      const response = await fetch(`${base}/query`, { method: 'POST', headers: { 'content-type': 'application/json', accept: 'application/json' }, body: JSON.stringify(asked) })
+      const response = await fetch(`${base}/query`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+        body: JSON.stringify(asked),
+      })
       if (!response.ok) throw new PaymentRejected(`answered ${response.status}`)
       const { nonce, ...payment } = read(await response.json().catch(() => null))
       // The answer to this very question, and about this order.

@@ -12,7 +12,11 @@ import { topupTexts as texts } from './topup.texts.ts'
 const rowsAtOnce = 1_000
 
 /** Top-ups as a file, the oldest first. */
-export function createTopupExport({ db, now, downloads }: Pick<Platform, 'db' | 'now' | 'downloads'>): (scope: Scope, asked: BodyOf<typeof calls.export>) => ExportLink {
+export function createTopupExport({
+  db,
+  now,
+  downloads,
+}: Pick<Platform, 'db' | 'now' | 'downloads'>): (scope: Scope, asked: BodyOf<typeof calls.export>) => ExportLink {
   const link = offerExport<Topup, store.TopupFilters>(downloads, {
     kind: 'topups',
     wish: calls.export.body.omit({ format: true }),

@@ -55,7 +55,10 @@ export const shapeTopup = (row: store.ShownTopup): Topup => ({
 export type TopupService = ReturnType<typeof createTopups>
 
 /** How money comes in: by transfers that administrators confirm, and through gateways. */
-export function createTopups({ db, now, log }: Pick<Platform, 'db' | 'now' | 'log'>, { channels, settings }: { channels: Channels; settings: Pick<Settings, 'get'> }) {
+export function createTopups(
+  { db, now, log }: Pick<Platform, 'db' | 'now' | 'log'>,
+  { channels, settings }: { channels: Channels; settings: Pick<Settings, 'get'> },
+) {
   const get = async (actor: Actor, id: string): Promise<Topup> => shapeTopup(found(await store.showTopup(db, scopeOf(actor), id, now())))
 
   const amountOf = (text: string, field: string): bigint => {
@@ -72,7 +75,10 @@ export function createTopups({ db, now, log }: Pick<Platform, 'db' | 'now' | 'lo
     return actor.user_id
   }
 
-  const begin = async (actor: Actor, ask: { method: TopupMethod; amount: bigint; code: string; channel_id: string | null; keptMs: number }): Promise<store.TopupRow> => {
+  const begin = async (
+    actor: Actor,
+    ask: { method: TopupMethod; amount: bigint; code: string; channel_id: string | null; keptMs: number },
+  ): Promise<store.TopupRow> => {
     const owner_id = await ownerOf(actor)
     const at = now()
     return db.transaction().execute(async (tx) => {
@@ -114,7 +120,15 @@ export function createTopups({ db, now, log }: Pick<Platform, 'db' | 'now' | 'lo
       note: note === '' ? row.code : note,
       ...(by !== null && { by: { id: by.user_id, name: by.name } }),
     })
-    await store.updateTopup(tx, row.id, { status: 'confirmed', received: String(received), reference, note, confirmed_by_name: by?.name ?? '', ended_at: now(), transaction_id })
+    await store.updateTopup(tx, row.id, {
+      status: 'confirmed',
+      received: String(received),
+      reference,
+      note,
+      confirmed_by_name: by?.name ?? '',
+      ended_at: now(),
+      transaction_id,
+    })
   }
 
   /** Brings a payment to what its gateway says of it. @throws PaymentRejected, and nothing has changed */
@@ -162,7 +176,12 @@ export function createTopups({ db, now, log }: Pick<Platform, 'db' | 'now' | 'lo
 
   return {
     async ways(): Promise<ResponseOf<Calls['ways']>> {
-      const [receiver, bank, account, enabled] = await Promise.all([settings.get('remittance_receiver'), settings.get('remittance_bank'), settings.get('remittance_account'), store.enabledChannels(db)])
+      const [receiver, bank, account, enabled] = await Promise.all([
+        settings.get('remittance_receiver'),
+        settings.get('remittance_bank'),
+        settings.get('remittance_account'),
+        store.enabledChannels(db),
+      ])
       return { bank: account === '' ? null : { receiver, bank, account }, channels: enabled }
     },
 

@@ -156,7 +156,8 @@ export const oldestTopups = (on: Sql, scope: Scope, filters: TopupFilters, after
 export type PlacedTopup = Awaited<ReturnType<typeof oldestTopups>>[number]
 export type ShownTopup = NonNullable<Awaited<ReturnType<typeof showTopup>>>
 
-export const showTopup = (on: Sql, scope: Scope, id: string, now: Date) => withNames(on, now).where(within(scope, 'topups.owner_id')).where('topups.id', '=', id).executeTakeFirst()
+export const showTopup = (on: Sql, scope: Scope, id: string, now: Date) =>
+  withNames(on, now).where(within(scope, 'topups.owner_id')).where('topups.id', '=', id).executeTakeFirst()
 
 /** Held until the transaction ends. */
 export const lockTopup = (tx: Tx, scope: Scope, id: string): Promise<TopupRow | undefined> =>
@@ -166,11 +167,25 @@ export const lockByCode = (tx: Tx, method: TopupMethod, code: string): Promise<T
   tx.selectFrom('topups').selectAll().where('code', '=', code).where('code', '<>', '').where('method', '=', method).forUpdate().executeTakeFirst()
 
 export const insertTopup = async (tx: Tx, row: Insertable<TopupTable>): Promise<void> => {
-  await tx.insertInto('topups').values(row).onConflict((conflict) => conflict.constraint('topups_transaction').doNothing()).execute()
+  await tx
+    .insertInto('topups')
+    .values(row)
+    .onConflict((conflict) => conflict.constraint('topups_transaction').doNothing())
+    .execute()
 }
 
 /** An administrator's charge, of which the ledger knows already; the same movement again is the same charge. */
-export const recordCharge = (tx: Tx, { owner_id, amount, note, by, transaction_id, at }: { owner_id: string; amount: bigint; note: string; by: Pick<Actor, 'user_id' | 'name'>; transaction_id: string; at: Date }): Promise<void> =>
+export const recordCharge = (
+  tx: Tx,
+  {
+    owner_id,
+    amount,
+    note,
+    by,
+    transaction_id,
+    at,
+  }: { owner_id: string; amount: bigint; note: string; by: Pick<Actor, 'user_id' | 'name'>; transaction_id: string; at: Date },
+): Promise<void> =>
   insertTopup(tx, {
     id: uuidv7(),
     owner_id,
@@ -213,7 +228,11 @@ export const countOpen = async (tx: Tx, ownerId: string, method: TopupMethod, no
  * Payments that nothing was heard of, each to be asked about by one server: soon at first, then
  * each time after a quarter of its age more, and no longer than some days.
  */
-export const claimUnpaid = (on: Sql, now: Date, limits: { youngestMs: number; oldestMs: number; many: number }): Promise<Pick<TopupRow, 'id' | 'code' | 'channel_id'>[]> =>
+export const claimUnpaid = (
+  on: Sql,
+  now: Date,
+  limits: { youngestMs: number; oldestMs: number; many: number },
+): Promise<Pick<TopupRow, 'id' | 'code' | 'channel_id'>[]> =>
   on
     .updateTable('topups')
     .set({ asked_at: now })
@@ -245,9 +264,12 @@ export type ShownChannel = Awaited<ReturnType<typeof listChannels>>[number]
 
 export const listChannels = (on: Sql) => withUse(on).orderBy('name').execute()
 export const showChannel = (on: Sql, id: string) => withUse(on).where('id', '=', id).executeTakeFirst()
-export const enabledChannels = (on: Sql): Promise<{ id: string; name: string }[]> => on.selectFrom('payment_channels').select(['id', 'name']).where('enabled', '=', true).orderBy('name').execute()
-export const findChannel = (on: Sql, id: string): Promise<ChannelRow | undefined> => on.selectFrom('payment_channels').selectAll().where('id', '=', id).executeTakeFirst()
-export const lockChannel = (tx: Tx, id: string): Promise<ChannelRow | undefined> => tx.selectFrom('payment_channels').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+export const enabledChannels = (on: Sql): Promise<{ id: string; name: string }[]> =>
+  on.selectFrom('payment_channels').select(['id', 'name']).where('enabled', '=', true).orderBy('name').execute()
+export const findChannel = (on: Sql, id: string): Promise<ChannelRow | undefined> =>
+  on.selectFrom('payment_channels').selectAll().where('id', '=', id).executeTakeFirst()
+export const lockChannel = (tx: Tx, id: string): Promise<ChannelRow | undefined> =>
+  tx.selectFrom('payment_channels').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 export const insertChannel = async (on: Sql, row: Insertable<PaymentChannelTable>): Promise<void> => {
   await on.insertInto('payment_channels').values(row).execute()
 }
@@ -257,4 +279,5 @@ export const updateChannel = async (tx: Tx, id: string, change: Updateable<Payme
 export const deleteChannel = async (tx: Tx, id: string): Promise<void> => {
   await tx.deleteFrom('payment_channels').where('id', '=', id).execute()
 }
-export const isUsed = async (tx: Tx, id: string): Promise<boolean> => (await tx.selectFrom('topups').select('id').where('channel_id', '=', id).limit(1).executeTakeFirst()) !== undefined
+export const isUsed = async (tx: Tx, id: string): Promise<boolean> =>
+  (await tx.selectFrom('topups').select('id').where('channel_id', '=', id).limit(1).executeTakeFirst()) !== undefined

@@ -29,7 +29,10 @@ afterAll(async () => {
 const setting = (key: string, value: string) => call(app, configs.set, { body: { key, value }, token: admin.token })
 const fundsOf = async (who: Person & SignedIn) => (await call(app, accounts.wallet, { params: { id: who.bp_id ?? '' }, token: who.token })).funds
 const remit = (who: SignedIn, amount = '100') => call(app, topups.remit, { body: { amount }, token: who.token })
-const confirm = (code: string, received: string, on = app) => ({ on, input: { body: { code, received, reference: 'ICBC-1', note: '到账' }, token: admin.token } })
+const confirm = (code: string, received: string, on = app) => ({
+  on,
+  input: { body: { code, received, reference: 'ICBC-1', note: '到账' }, token: admin.token },
+})
 
 describe('a remittance', () => {
   it('cannot be asked for before administrators say where to', async () => {
@@ -53,7 +56,15 @@ describe('a remittance', () => {
     expect(await fundsOf(tenant)).toBe('99.50')
     expect(await refused(app, topups.confirm, input)).toMatchObject({ status: 409, code: 90010 })
     const { items } = await call(app, accounts.entries, { params: { id: tenant.bp_id ?? '' }, token: tenant.token })
-    expect(items).toMatchObject([{ kind: 'topup', amount: '99.50', by: admin.name, note: '到账', transaction_id: (await call(app, topups.get, { params: { id: asked.id }, token: tenant.token })).transaction_id }])
+    expect(items).toMatchObject([
+      {
+        kind: 'topup',
+        amount: '99.50',
+        by: admin.name,
+        note: '到账',
+        transaction_id: (await call(app, topups.get, { params: { id: asked.id }, token: tenant.token })).transaction_id,
+      },
+    ])
   })
 
   it('pays once, however many confirm it at once, on whichever server', async () => {
@@ -62,7 +73,10 @@ describe('a remittance', () => {
     const outcomes = await Promise.all(
       Array.from({ length: 8 }, async (_, at) => {
         const { on, input } = confirm(code, '100', at % 2 === 0 ? app : other)
-        return call(on, topups.confirm, input).then(() => 'paid', () => 'refused')
+        return call(on, topups.confirm, input).then(
+          () => 'paid',
+          () => 'refused',
+        )
       }),
     )
     expect(outcomes.filter((outcome) => outcome === 'paid')).toHaveLength(1)
@@ -78,7 +92,10 @@ describe('a remittance', () => {
     expect(await refused(app, topups.remit, { body: { amount: '-1' }, token: tenant.token })).toMatchObject({ code: 24014, fields: [{ field: 'amount' }] })
     clock.advance(7 * 86_400_000)
     const again = await signInAgain(tenant)
-    expect(await refused(app, topups.confirm, { ...confirm(code, '1').input, token: (await signInAgain(admin)).token })).toMatchObject({ code: 24048, fields: [{ field: 'code' }] })
+    expect(await refused(app, topups.confirm, { ...confirm(code, '1').input, token: (await signInAgain(admin)).token })).toMatchObject({
+      code: 24048,
+      fields: [{ field: 'code' }],
+    })
     expect(await call(app, topups.get, { params: { id }, token: again.token })).toMatchObject({ status: 'expired' })
     expect((await call(app, topups.list, { query: { status: 'expired' }, token: again.token })).total).toBe(1)
     expect((await call(app, topups.list, { query: { status: 'waiting' }, token: again.token })).total).toBe(0)
@@ -89,7 +106,14 @@ describe('a remittance', () => {
 
   it('waits five times at most, also when asked for at once, and can be given up', async () => {
     const tenant = await someone(app)
-    const outcomes = await Promise.all(Array.from({ length: 8 }, () => remit(tenant).then(({ id }) => id, () => null)))
+    const outcomes = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        remit(tenant).then(
+          ({ id }) => id,
+          () => null,
+        ),
+      ),
+    )
     const made = outcomes.filter((id) => id !== null)
     expect(made).toHaveLength(5)
     expect(await refused(app, topups.remit, { body: { amount: '1' }, token: tenant.token })).toMatchObject({ status: 409, code: 96030 })
@@ -103,7 +127,8 @@ describe('a remittance', () => {
   it('is nobody else’s to see, and no tenant’s to confirm', async () => {
     const [tenant, stranger] = [await someone(app), await someone(app)]
     const { id, code } = await remit(tenant)
-    for (const declared of [topups.get, topups.cancel, topups.resume]) expect(await refused(app, declared, { params: { id }, token: stranger.token }), declared.id).toMatchObject({ status: 404 })
+    for (const declared of [topups.get, topups.cancel, topups.resume])
+      expect(await refused(app, declared, { params: { id }, token: stranger.token }), declared.id).toMatchObject({ status: 404 })
     expect((await call(app, topups.list, { query: { keyword: code }, token: stranger.token })).total).toBe(0)
     expect((await call(app, topups.list, { query: { owner_id: tenant.bp_id ?? '' }, token: stranger.token })).total).toBe(0)
     expect((await call(app, topups.list, { query: { keyword: code }, token: admin.token })).items).toMatchObject([{ id, owner: { id: tenant.bp_id } }])
@@ -117,20 +142,25 @@ describe('a remittance', () => {
     const id = tenant.bp_id ?? ''
     const body = { amount: '12.50', note: '赠送', key: randomUUID() }
     for (let times = 0; times < 2; times++) await call(app, accounts.charge, { params: { id }, body, token: admin.token })
-    expect(await call(app, topups.list, { token: tenant.token })).toMatchObject({ total: 1, items: [{ method: 'admin', status: 'confirmed', received: '12.50', note: '赠送', created_by: admin.name }] })
+    expect(await call(app, topups.list, { token: tenant.token })).toMatchObject({
+      total: 1,
+      items: [{ method: 'admin', status: 'confirmed', received: '12.50', note: '赠送', created_by: admin.name }],
+    })
   })
 })
 
 /** Time went on: the old session did not. */
 const signInAgain = (who: Person) => signIn(app, who)
 
-const rsa = () => generateKeyPairSync('rsa', { modulusLength: 2048, publicKeyEncoding: { type: 'spki', format: 'pem' }, privateKeyEncoding: { type: 'pkcs8', format: 'pem' } })
+const rsa = () =>
+  generateKeyPairSync('rsa', { modulusLength: 2048, publicKeyEncoding: { type: 'spki', format: 'pem' }, privateKeyEncoding: { type: 'pkcs8', format: 'pem' } })
 
 describe.each(['HMAC-SHA256', 'RSA-SHA256'] as const satisfies readonly SignType[])('an online payment, signed by %s', (sign_type) => {
   const [ours, theirs] = [rsa(), rsa()]
   const secret = 'a-secret-of-merchant-and-gateway'
   const merchant_id = `M-${sign_type}`
-  const gatewaysKeys = sign_type === 'HMAC-SHA256' ? { sign_type, key: secret, gateway_public_key: '' } : { sign_type, key: theirs.privateKey, gateway_public_key: ours.publicKey }
+  const gatewaysKeys =
+    sign_type === 'HMAC-SHA256' ? { sign_type, key: secret, gateway_public_key: '' } : { sign_type, key: theirs.privateKey, gateway_public_key: ours.publicKey }
   let gateway: TestGateway
   let channel: { id: string; notify_url: string | null }
   let tenant: Person & SignedIn
@@ -139,7 +169,15 @@ describe.each(['HMAC-SHA256', 'RSA-SHA256'] as const satisfies readonly SignType
     gateway = await startGateway(gatewaysKeys, merchant_id, clock.now)
     channel = await call(app, paymentChannels.create, {
       token: admin.token,
-      body: { name: `在线支付-${sign_type}`, enabled: true, gateway: gateway.url, merchant_id, sign_type, key: sign_type === 'HMAC-SHA256' ? secret : ours.privateKey, gateway_public_key: sign_type === 'HMAC-SHA256' ? '' : theirs.publicKey },
+      body: {
+        name: `在线支付-${sign_type}`,
+        enabled: true,
+        gateway: gateway.url,
+        merchant_id,
+        sign_type,
+        key: sign_type === 'HMAC-SHA256' ? secret : ours.privateKey,
+        gateway_public_key: sign_type === 'HMAC-SHA256' ? '' : theirs.publicKey,
+      },
     })
     tenant = await someone(app)
   })
@@ -150,7 +188,12 @@ describe.each(['HMAC-SHA256', 'RSA-SHA256'] as const satisfies readonly SignType
     return { topup, asked: gateway.visit(url) }
   }
   const tell = async (message: unknown, on = app, id = channel.id) => {
-    const { statusCode, body } = await on.http.inject({ method: 'POST', url: `/api/bill/v1/payment-channels/${id}/notify`, headers: { 'content-type': 'application/json' }, payload: JSON.stringify(message) })
+    const { statusCode, body } = await on.http.inject({
+      method: 'POST',
+      url: `/api/bill/v1/payment-channels/${id}/notify`,
+      headers: { 'content-type': 'application/json' },
+      payload: JSON.stringify(message),
+    })
     return { statusCode, result: (JSON.parse(body) as { result?: string }).result }
   }
   const paid = (order_id: string, amount = '20.00', trade_id: string = randomUUID()): Message => gateway.message({ order_id, trade_id, amount, status: 'paid' })
@@ -160,7 +203,15 @@ describe.each(['HMAC-SHA256', 'RSA-SHA256'] as const satisfies readonly SignType
 
   it('leads to the gateway with what is to be paid, signed', async () => {
     const { topup, asked } = await begin('20')
-    expect(asked).toMatchObject({ merchant_id, order_id: topup.code, amount: '20.00', currency: 'CNY', subject: '智算云', notify_url: channel.notify_url, return_url: 'https://console.example.com/charge-records' })
+    expect(asked).toMatchObject({
+      merchant_id,
+      order_id: topup.code,
+      amount: '20.00',
+      currency: 'CNY',
+      subject: '智算云',
+      notify_url: channel.notify_url,
+      return_url: 'https://console.example.com/charge-records',
+    })
     expect(gateway.visit((await call(app, topups.resume, { params: { id: topup.id }, token: tenant.token })).url)['order_id']).toBe(topup.code)
     await call(app, topups.cancel, { params: { id: topup.id }, token: tenant.token })
   })
@@ -204,7 +255,18 @@ describe.each(['HMAC-SHA256', 'RSA-SHA256'] as const satisfies readonly SignType
       ['no signature', { ...right, sign: '' }],
       ['the wrong key', signed(fields, wrongKeys, clock.now())],
       // The public key of RSA is no secret: it must not be taken for one.
-      ['another way to sign', signed(downgraded, { sign_type: sign_type === 'HMAC-SHA256' ? 'RSA-SHA256' : 'HMAC-SHA256', key: sign_type === 'HMAC-SHA256' ? stranger.privateKey : theirs.publicKey, gateway_public_key: '' }, clock.now())],
+      [
+        'another way to sign',
+        signed(
+          downgraded,
+          {
+            sign_type: sign_type === 'HMAC-SHA256' ? 'RSA-SHA256' : 'HMAC-SHA256',
+            key: sign_type === 'HMAC-SHA256' ? stranger.privateKey : theirs.publicKey,
+            gateway_public_key: '',
+          },
+          clock.now(),
+        ),
+      ],
       ['another merchant', signed({ ...fields, merchant_id: 'M-other' }, gatewaysKeys, clock.now())],
       ['long ago', signed(fields, gatewaysKeys, new Date(clock.now().getTime() - 3_600_000))],
       ['in future', signed(fields, gatewaysKeys, new Date(clock.now().getTime() + 3_600_000))],
@@ -231,8 +293,15 @@ describe.each(['HMAC-SHA256', 'RSA-SHA256'] as const satisfies readonly SignType
     const [late, cancelled, closed] = [await begin(), await begin(), await begin()]
     await call(app, topups.cancel, { params: { id: cancelled.topup.id }, token: tenant.token })
     expect(await tell(gateway.message({ order_id: closed.topup.code, trade_id: '', amount: '20', status: 'closed' }))).toEqual(believed)
-    expect(await call(app, topups.get, { params: { id: closed.topup.id }, token: tenant.token })).toMatchObject({ status: 'cancelled', note: '支付渠道已关闭该笔支付' })
-    await app.platform.db.updateTable('topups').set({ expires_at: new Date(clock.now().getTime() - 1) }).where('id', '=', late.topup.id).execute()
+    expect(await call(app, topups.get, { params: { id: closed.topup.id }, token: tenant.token })).toMatchObject({
+      status: 'cancelled',
+      note: '支付渠道已关闭该笔支付',
+    })
+    await app.platform.db
+      .updateTable('topups')
+      .set({ expires_at: new Date(clock.now().getTime() - 1) })
+      .where('id', '=', late.topup.id)
+      .execute()
     expect(await statusOf(late.topup.id)).toBe('expired')
     expect(await refused(app, topups.resume, { params: { id: late.topup.id }, token: tenant.token })).toMatchObject({ code: 90010 })
     for (const { topup } of [late, cancelled, closed]) {
@@ -245,10 +314,18 @@ describe.each(['HMAC-SHA256', 'RSA-SHA256'] as const satisfies readonly SignType
   it('is asked about where the gateway says nothing, and its answer is judged like a message', async () => {
     const before = Number(await fundsOf(tenant))
     const { topup } = await begin()
-    const service = (server: TestApp) => createTopups(server.platform, { channels: createChannels(server.platform), settings: { get: () => Promise.reject(new Error('asking needs no setting')) } })
+    const service = (server: TestApp) =>
+      createTopups(server.platform, {
+        channels: createChannels(server.platform),
+        settings: { get: () => Promise.reject(new Error('asking needs no setting')) },
+      })
     const ask = async () => {
       gateway.asked.length = 0
-      await app.platform.db.updateTable('topups').set({ asked_at: null, created_at: new Date(clock.now().getTime() - 600_000) }).where('id', '=', topup.id).execute()
+      await app.platform.db
+        .updateTable('topups')
+        .set({ asked_at: null, created_at: new Date(clock.now().getTime() - 600_000) })
+        .where('id', '=', topup.id)
+        .execute()
       await Promise.all([service(app).askAll(), service(other).askAll()])
       return gateway.asked.filter(({ order_id }) => order_id === topup.code).length
     }
@@ -277,17 +354,28 @@ describe.each(['HMAC-SHA256', 'RSA-SHA256'] as const satisfies readonly SignType
 })
 
 describe('payment channels', () => {
-  const body = () => ({ name: `渠道-${randomUUID()}`, enabled: true, gateway: 'https://pay.example.com/v1', merchant_id: 'm', sign_type: 'HMAC-SHA256' as SignType, key: 'k'.repeat(32) })
+  const body = () => ({
+    name: `渠道-${randomUUID()}`,
+    enabled: true,
+    gateway: 'https://pay.example.com/v1',
+    merchant_id: 'm',
+    sign_type: 'HMAC-SHA256' as SignType,
+    key: 'k'.repeat(32),
+  })
 
   it('are kept by administrators, and tell their keys to nobody', async () => {
     const made = await call(app, paymentChannels.create, { body: body(), token: admin.token })
     expect(JSON.stringify([made, await call(app, paymentChannels.list, { token: admin.token })])).not.toContain('kkkk')
     const row = await app.platform.db.selectFrom('payment_channels').select('key').where('id', '=', made.id).executeTakeFirstOrThrow()
     expect(row.key).not.toContain('kkkk')
-    expect(await refused(app, paymentChannels.create, { body: { ...body(), name: made.name }, token: admin.token })).toMatchObject({ code: 96032, fields: [{ field: 'name' }] })
+    expect(await refused(app, paymentChannels.create, { body: { ...body(), name: made.name }, token: admin.token })).toMatchObject({
+      code: 96032,
+      fields: [{ field: 'name' }],
+    })
     const tenant = await someone(app)
     expect((await call(app, topups.ways, { token: tenant.token })).channels).toContainEqual({ id: made.id, name: made.name })
-    for (const declared of [paymentChannels.list, paymentChannels.delete]) expect(await refused(app, declared, { params: { id: made.id }, token: tenant.token })).toMatchObject({ status: 403 })
+    for (const declared of [paymentChannels.list, paymentChannels.delete])
+      expect(await refused(app, declared, { params: { id: made.id }, token: tenant.token })).toMatchObject({ status: 403 })
     const { key: _, ...rest } = { ...body(), enabled: false }
     await call(app, paymentChannels.update, { params: { id: made.id }, body: rest, token: admin.token })
     expect(await refused(app, topups.pay, { body: { amount: '1', channel_id: made.id }, token: tenant.token })).toMatchObject({ code: 96034 })
@@ -296,17 +384,33 @@ describe('payment channels', () => {
   })
 
   it('need keys that can sign, and an address that is safe', async () => {
-    const short = generateKeyPairSync('rsa', { modulusLength: 1024, publicKeyEncoding: { type: 'spki', format: 'pem' }, privateKeyEncoding: { type: 'pkcs8', format: 'pem' } })
+    const short = generateKeyPairSync('rsa', {
+      modulusLength: 1024,
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    })
     const good = rsa()
     const create = (change: object) => refused(app, paymentChannels.create, { body: { ...body(), ...change }, token: admin.token })
     expect(await create({ sign_type: 'RSA-SHA256' })).toMatchObject({ code: 96035, fields: [{ field: 'key' }] })
-    expect(await create({ sign_type: 'RSA-SHA256', key: short.privateKey, gateway_public_key: good.publicKey })).toMatchObject({ code: 96035, fields: [{ field: 'key' }] })
-    expect(await create({ sign_type: 'RSA-SHA256', key: good.privateKey, gateway_public_key: 'none' })).toMatchObject({ code: 96035, fields: [{ field: 'gateway_public_key' }] })
+    expect(await create({ sign_type: 'RSA-SHA256', key: short.privateKey, gateway_public_key: good.publicKey })).toMatchObject({
+      code: 96035,
+      fields: [{ field: 'key' }],
+    })
+    expect(await create({ sign_type: 'RSA-SHA256', key: good.privateKey, gateway_public_key: 'none' })).toMatchObject({
+      code: 96035,
+      fields: [{ field: 'gateway_public_key' }],
+    })
     expect(await create({ gateway: 'http://pay.example.com' })).toMatchObject({ code: 96038, fields: [{ field: 'gateway' }] })
     expect((await create({ gateway: 'ftp://pay.example.com' })).fields).toMatchObject([{ field: 'gateway' }])
     const made = await call(app, paymentChannels.create, { body: body(), token: admin.token })
     const { key: _, ...rest } = body()
-    expect(await refused(app, paymentChannels.update, { params: { id: made.id }, body: { ...rest, sign_type: 'RSA-SHA256', gateway_public_key: good.publicKey }, token: admin.token })).toMatchObject({ code: 96035, fields: [{ field: 'key' }] })
+    expect(
+      await refused(app, paymentChannels.update, {
+        params: { id: made.id },
+        body: { ...rest, sign_type: 'RSA-SHA256', gateway_public_key: good.publicKey },
+        token: admin.token,
+      }),
+    ).toMatchObject({ code: 96035, fields: [{ field: 'key' }] })
     await call(app, paymentChannels.delete, { params: { id: made.id }, token: admin.token })
   })
 

@@ -12,7 +12,10 @@ const credentials = z.object({ ticket: z.string().max(128).catch('') })
 const tailed = z.object({ tail: z.coerce.number().int().min(0).max(10_000).catch(500) })
 
 /** What a browser cannot send a bearer token with: tickets and links let it in. */
-export async function serveAccess(http: FastifyInstance, parts: { terminals: TerminalService; logs: LogService; files: FileService; links: Links }): Promise<void> {
+export async function serveAccess(
+  http: FastifyInstance,
+  parts: { terminals: TerminalService; logs: LogService; files: FileService; links: Links },
+): Promise<void> {
   const { terminals, logs, files, links } = parts
   const redeemed = new WeakMap<object, Awaited<ReturnType<TerminalService['redeem']>>>()
   const read = new WeakMap<object, Followed>()

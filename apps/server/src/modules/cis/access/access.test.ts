@@ -25,7 +25,10 @@ beforeAll(async () => {
   url = (await listening(app)).replace('http', 'ws')
   node = await someNode(app, owner.token, { answers: docker.answers })
   await vi.waitFor(async () => expect((await call(app, edges.get, { token: owner.token, params: { id: node.edge.id } })).status).toBe('online'))
-  const { items } = await call(app, containers.deploy, { token: owner.token, body: { name: `c-${randomUUID()}`, spec: { image: 'app:1' }, placement: { edge_ids: [node.edge.id] } } })
+  const { items } = await call(app, containers.deploy, {
+    token: owner.token,
+    body: { name: `c-${randomUUID()}`, spec: { image: 'app:1' }, placement: { edge_ids: [node.edge.id] } },
+  })
   id = items[0]?.id ?? ''
   await vi.waitFor(async () => expect((await call(app, containers.get, { token: owner.token, params: { id } })).status).toBe('running'))
 })
@@ -79,7 +82,8 @@ describe('a terminal', () => {
   it('is one at a time, also for others of the organisation, and free again when it is left', async () => {
     const colleague = await someone(app, { kind: 4, organisation: owner.bp_id })
     const { path } = await opened()
-    for (const { token } of [owner, colleague]) expect(await refused(app, containers.terminal, { token, params: { id }, body: {} })).toMatchObject({ status: 409, code: 94009 })
+    for (const { token } of [owner, colleague])
+      expect(await refused(app, containers.terminal, { token, params: { id }, body: {} })).toMatchObject({ status: 409, code: 94009 })
     const { socket } = await dial(path)
     expect(await refused(app, containers.terminal, { token: owner.token, params: { id }, body: {} })).toMatchObject({ status: 409, code: 94009 })
     socket.close()
@@ -95,7 +99,13 @@ describe('a terminal', () => {
   })
 
   it('of a command that is not there is refused, and is closed by what it does not understand', async () => {
-    await vi.waitFor(async () => expect(await refused(app, containers.terminal, { token: owner.token, params: { id }, body: { command: ['/none'] } })).toMatchObject({ status: 400, code: 95110, fields: [{ field: 'command' }] }))
+    await vi.waitFor(async () =>
+      expect(await refused(app, containers.terminal, { token: owner.token, params: { id }, body: { command: ['/none'] } })).toMatchObject({
+        status: 400,
+        code: 95110,
+        fields: [{ field: 'command' }],
+      }),
+    )
     const { path } = await opened()
     const { socket, closed } = await dial(path)
     socket.send('{')

@@ -14,7 +14,14 @@ export function listed(text: string): Entry[] | null {
     const [, type = '', rights = '', size, day, time, hours, minutes, rest = ''] = line.exec(one) ?? []
     if (rest === '') return null
     const [name = '', target] = type === 'l' ? rest.split(' -> ', 2) : [rest]
-    entries.push({ name, kind: kinds[type] ?? 'other', size_bytes: Number(size ?? 0), mode: modeOf(rights), modified_at: new Date(`${day}T${time}${hours}:${minutes}`).toISOString(), target: target ?? null })
+    entries.push({
+      name,
+      kind: kinds[type] ?? 'other',
+      size_bytes: Number(size ?? 0),
+      mode: modeOf(rights),
+      modified_at: new Date(`${day}T${time}${hours}:${minutes}`).toISOString(),
+      target: target ?? null,
+    })
   }
   return entries
 }

@@ -26,7 +26,10 @@ export const uploadsPath = '/api/cis/v1/docker/uploads'
 export type FileService = ReturnType<typeof createFiles>
 
 /** Files of containers, by the archives of Docker. A path never gets into a shell. */
-export function createFiles(platform: Pick<Platform, 'downloads'>, parts: { containers: Pick<ContainerService, 'reached'>; links: Links; entry: Entry; refusedByNode: RefusedByNode }) {
+export function createFiles(
+  platform: Pick<Platform, 'downloads'>,
+  parts: { containers: Pick<ContainerService, 'reached'>; links: Links; entry: Entry; refusedByNode: RefusedByNode },
+) {
   const { containers, links, entry, refusedByNode } = parts
   /** What flows, and by whose session. */
   const flowing = new Map<Readable, Pick<Link, 'user_id' | 'session_id'>>()
@@ -78,7 +81,9 @@ export function createFiles(platform: Pick<Platform, 'downloads'>, parts: { cont
         if (!seen.directory) throw new Refusal('containerFileMissing', { field: 'path' })
         // An archive holds all that is below: where something runs that can list, it is asked.
         if (row.shown_status === 'running') {
-          const said = await docker.execs.run(docker_id, { command: listing(seen.path), env: { LC_ALL: 'C' } }, { signal, limitBytes: 16 * 2 ** 20 }).catch(() => null)
+          const said = await docker.execs
+            .run(docker_id, { command: listing(seen.path), env: { LC_ALL: 'C' } }, { signal, limitBytes: 16 * 2 ** 20 })
+            .catch(() => null)
           const items = said?.exitCode === 0 ? listed(said.stdout.toString('utf8')) : null
           if (items !== null) return { items }
         }

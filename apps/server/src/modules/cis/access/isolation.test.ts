@@ -30,12 +30,18 @@ beforeAll(async () => {
   owner = await someone(app)
   stranger = await someone(app)
   url = await listening(app)
-  node = await someNode(app, owner.token, { answers: compose.answers, create: { labels: [{ key: 'secret-label', value: 'x' }], taints: [{ key: 'secret-taint', value: 'x', effect: 'PreferNoSchedule' }] } })
+  node = await someNode(app, owner.token, {
+    answers: compose.answers,
+    create: { labels: [{ key: 'secret-label', value: 'x' }], taints: [{ key: 'secret-taint', value: 'x', effect: 'PreferNoSchedule' }] },
+  })
   own.edge = node.edge.id
   const { token } = owner
   await vi.waitFor(async () => expect((await call(app, edges.get, { token, params: { id: own.edge } })).status).toBe('online'))
   own.config = (await call(app, configs.put, { token, body: { name: 'cfg', content: 'geheim' } })).id
-  const { items, deployment_id } = await call(app, containers.deploy, { token, body: { name: 'one', spec: { image: 'app:1', ports: [{ container_port: 1, host_port: 20_001 }] }, placement: { edge_ids: [own.edge] } } })
+  const { items, deployment_id } = await call(app, containers.deploy, {
+    token,
+    body: { name: 'one', spec: { image: 'app:1', ports: [{ container_port: 1, host_port: 20_001 }] }, placement: { edge_ids: [own.edge] } },
+  })
   own.deployment = deployment_id
   own.container = items[0]?.id ?? ''
   own.template = (await call(app, templates.create, { token, body: { name: 'tpl', version: '1', compose: 'services:\n  a:\n    image: app:1\n' } })).id
@@ -109,13 +115,39 @@ const asked: Readonly<Record<string, () => AnyInput>> = {
   'aos.nodeStack.delete': () => ({ params: { id: own.stack } }),
 }
 /** By the object that they name these say in their own words that there is none. */
-const unknown: Readonly<Record<string, number>> = { 'cis.container.deploy': 95004, 'cis.container.check': 95004, 'aos.stack.create': 95004, 'aos.nodeStack.create': 95004 }
+const unknown: Readonly<Record<string, number>> = {
+  'cis.container.deploy': 95004,
+  'cis.container.check': 95004,
+  'aos.stack.create': 95004,
+  'aos.nodeStack.create': 95004,
+}
 /** They name nothing of anybody; below, that they tell nothing of others. */
-const naming = new Set(['ecrm.edge.create', 'ecrm.edge.versions', 'ecrm.lookup.nations', 'ecrm.lookup.divisions', 'cis.container.list', 'aos.template.create', 'aos.stack.validate'])
-const lists = new Set(['ecrm.edge.list', 'cis.container.list', 'cis.deployment.list', 'cis.config.list', 'aos.template.list', 'aos.stack.list', 'aos.deployment.list', 'aos.stackConfig.list'])
+const naming = new Set([
+  'ecrm.edge.create',
+  'ecrm.edge.versions',
+  'ecrm.lookup.nations',
+  'ecrm.lookup.divisions',
+  'cis.container.list',
+  'aos.template.create',
+  'aos.stack.validate',
+])
+const lists = new Set([
+  'ecrm.edge.list',
+  'cis.container.list',
+  'cis.deployment.list',
+  'cis.config.list',
+  'aos.template.list',
+  'aos.stack.list',
+  'aos.deployment.list',
+  'aos.stackConfig.list',
+])
 /** Of the platform itself, which all see. */
 const shared = new Set(['ecrm.region.list', 'ecrm.site.list'])
-const telling: Readonly<Record<string, AnyInput>> = { 'ecrm.lookup.labelInputs': { params: { x: 'secret' } }, 'ecrm.lookup.taintInputs': { params: { x: 'secret' } }, 'ecrm.lookup.uniqueness': { body: { kind: 'stack', name: 'stk' } } }
+const telling: Readonly<Record<string, AnyInput>> = {
+  'ecrm.lookup.labelInputs': { params: { x: 'secret' } },
+  'ecrm.lookup.taintInputs': { params: { x: 'secret' } },
+  'ecrm.lookup.uniqueness': { body: { kind: 'stack', name: 'stk' } },
+}
 
 const family = allCalls.filter(({ id, access }) => /^(ecrm|cis|aos)\./.test(id) && access !== 'public')
 const isForTenants = ({ access }: Call): boolean => Array.isArray(access) && access.includes('TENANT')
@@ -135,7 +167,9 @@ describe('somebody of another organisation', () => {
     } else if (!naming.has(id) && !shared.has(id)) {
       const input = asked[id]
       if (input === undefined) throw new Error(`${id}: what would a stranger ask here?`)
-      expect(await refused(app, declared, { token, ...input() })).toMatchObject(id in unknown ? { status: 400, code: unknown[id] } : { status: 404, code: 90006 })
+      expect(await refused(app, declared, { token, ...input() })).toMatchObject(
+        id in unknown ? { status: 400, code: unknown[id] } : { status: 404, code: 90006 },
+      )
     }
   })
 
@@ -149,15 +183,26 @@ describe('somebody of another organisation', () => {
     await vi.waitFor(async () => expect((await call(app, edges.get, { token: stranger.token, params: { id: theirs.edge.id } })).status).toBe('online'))
     const token = stranger.token
     const placement = { edge_ids: [theirs.edge.id] }
-    expect(await refused(app, containers.deploy, { token, body: { name: 'x', spec: { image: 'app:1', mounts: [{ type: 'config', config_id: own.config, path: '/x' }] }, placement } })).toMatchObject({ code: 95114 })
-    expect(await refused(app, stacks.create, { token, body: { name: 'x', compose: file, configs: [{ config_id: own.config, path: 'a' }], placement } })).toMatchObject({ code: 95114 })
+    expect(
+      await refused(app, containers.deploy, {
+        token,
+        body: { name: 'x', spec: { image: 'app:1', mounts: [{ type: 'config', config_id: own.config, path: '/x' }] }, placement },
+      }),
+    ).toMatchObject({ code: 95114 })
+    expect(
+      await refused(app, stacks.create, { token, body: { name: 'x', compose: file, configs: [{ config_id: own.config, path: 'a' }], placement } }),
+    ).toMatchObject({ code: 95114 })
     expect(await refused(app, stacks.create, { token, body: { name: 'x', template_id: own.template, placement } })).toMatchObject({ code: 95206 })
     theirs.stop()
   })
 
   it('has changed nothing', async () => {
     const { token } = owner
-    expect(await call(app, edges.get, { token, params: { id: own.edge } })).toMatchObject({ status: 'online', activation: 'active', labels: [{ key: 'secret-label' }] })
+    expect(await call(app, edges.get, { token, params: { id: own.edge } })).toMatchObject({
+      status: 'online',
+      activation: 'active',
+      labels: [{ key: 'secret-label' }],
+    })
     expect(await call(app, containers.get, { token, params: { id: own.container } })).toMatchObject({ status: 'running', name: 'one' })
     expect(await call(app, nodeStacks.get, { token, params: { id: own.stack } })).toMatchObject({ status: 'running', services: [{ replicas: 1 }] })
     expect((await call(app, configs.list, { token })).items).toMatchObject([{ id: own.config, content: 'geheim', revision: 1 }])
@@ -171,7 +216,10 @@ describe('tickets and links', () => {
   const statusOf = async (path: string): Promise<number> => {
     const socket = new WebSocket(`${url.replace('http', 'ws')}${path}`)
     socket.on('error', () => undefined)
-    const status = await Promise.race([once(socket, 'unexpected-response').then(([, answer]) => (answer as { statusCode: number }).statusCode), once(socket, 'open').then(() => 101)])
+    const status = await Promise.race([
+      once(socket, 'unexpected-response').then(([, answer]) => (answer as { statusCode: number }).statusCode),
+      once(socket, 'open').then(() => 101),
+    ])
     socket.terminate()
     return status
   }
@@ -179,9 +227,18 @@ describe('tickets and links', () => {
   const ways = {
     terminal: { give: async (token: string) => (await call(app, containers.terminal, { ...of(token), body: {} })).path, come: statusOf },
     follow: { give: async (token: string) => (await call(app, containers.logLink, { ...of(token), body: { how: 'follow' } })).path, come: statusOf },
-    log: { give: async (token: string) => (await call(app, containers.logLink, { ...of(token), body: { how: 'download' } })).path, come: async (path: string) => (await fetch(`${url}${path}`)).status },
-    file: { give: async (token: string) => (await call(app, containers.fileLink, { ...of(token), body: { how: 'download', path: '/' } })).path, come: async (path: string) => (await fetch(`${url}${path}`)).status },
-    upload: { give: async (token: string) => (await call(app, containers.fileLink, { ...of(token), body: { how: 'upload', path: '/x' } })).path, come: async (path: string) => (await fetch(`${url}${path}`, { method: 'PUT', body: 'x' })).status },
+    log: {
+      give: async (token: string) => (await call(app, containers.logLink, { ...of(token), body: { how: 'download' } })).path,
+      come: async (path: string) => (await fetch(`${url}${path}`)).status,
+    },
+    file: {
+      give: async (token: string) => (await call(app, containers.fileLink, { ...of(token), body: { how: 'download', path: '/' } })).path,
+      come: async (path: string) => (await fetch(`${url}${path}`)).status,
+    },
+    upload: {
+      give: async (token: string) => (await call(app, containers.fileLink, { ...of(token), body: { how: 'upload', path: '/x' } })).path,
+      come: async (path: string) => (await fetch(`${url}${path}`, { method: 'PUT', body: 'x' })).status,
+    },
   } as const
   const each = Object.entries(ways)
   /** A terminal that was not come by is held for a moment. */
@@ -224,7 +281,13 @@ describe('tickets and links', () => {
 
   it.each(each)('%s: none that is made up, or of another kind, opens anything', async (name, { come }) => {
     const made = randomUUID().replaceAll('-', '')
-    const paths = { terminal: `/api/cis/v1/docker/terminals/${randomUUID()}/socket?ticket=${made}`, follow: `/api/cis/v1/docker/logs/${made}`, log: `/api/downloads/${made}`, file: `/api/downloads/${made}`, upload: `/api/cis/v1/docker/uploads/${made}` } as const
+    const paths = {
+      terminal: `/api/cis/v1/docker/terminals/${randomUUID()}/socket?ticket=${made}`,
+      follow: `/api/cis/v1/docker/logs/${made}`,
+      log: `/api/downloads/${made}`,
+      file: `/api/downloads/${made}`,
+      upload: `/api/cis/v1/docker/uploads/${made}`,
+    } as const
     expect([401, 404]).toContain(await come(paths[name as keyof typeof paths]))
   })
 

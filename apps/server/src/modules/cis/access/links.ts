@@ -12,7 +12,10 @@ const hashOf = (token: string): string => createHash('sha256').update(token).dig
 /** Links for what no bearer token can be sent with: each is good once, for who got it, at any server. */
 export function createLinks({ db, now }: Pick<Platform, 'db' | 'now'>) {
   return {
-    async make(about: Pick<Link, 'how' | 'container_id' | 'path'>, actor: Pick<Actor, 'user_id' | 'session_id'>): Promise<{ token: string; expires_at: string }> {
+    async make(
+      about: Pick<Link, 'how' | 'container_id' | 'path'>,
+      actor: Pick<Actor, 'user_id' | 'session_id'>,
+    ): Promise<{ token: string; expires_at: string }> {
       const token = randomBytes(32).toString('base64url')
       const expires_at = new Date(now().getTime() + keptMs)
       await insertLink(db, { ...about, token_hash: hashOf(token), user_id: actor.user_id, session_id: actor.session_id, expires_at }, now())

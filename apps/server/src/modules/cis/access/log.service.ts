@@ -23,7 +23,10 @@ export type Followed = { readonly link: Link } & Pick<Awaited<ReturnType<Entry>>
 export type LogService = ReturnType<typeof createLogs>
 
 /** What containers print: its end, as it comes, or whole. */
-export function createLogs(platform: Pick<Platform, 'downloads'>, parts: { containers: Pick<ContainerService, 'reached'>; links: Links; entry: Entry; refusedByNode: RefusedByNode; log: Logger }) {
+export function createLogs(
+  platform: Pick<Platform, 'downloads'>,
+  parts: { containers: Pick<ContainerService, 'reached'>; links: Links; entry: Entry; refusedByNode: RefusedByNode; log: Logger },
+) {
   const { containers, links, entry, refusedByNode, log } = parts
   const following = new Map<WebSocket, Pick<Link, 'user_id' | 'session_id'>>()
   const saving = new Map<Readable, Pick<Link, 'user_id' | 'session_id'>>()
@@ -53,7 +56,11 @@ export function createLogs(platform: Pick<Platform, 'downloads'>, parts: { conta
       const { tail, since, keyword, timestamps } = query
       const searching = keyword !== undefined && keyword !== ''
       try {
-        const output = await node.docker.containers.logs(docker_id, { tail: searching ? searchedLines : tail, timestamps, ...(since !== undefined && { since: new Date(since) }) })
+        const output = await node.docker.containers.logs(docker_id, {
+          tail: searching ? searchedLines : tail,
+          timestamps,
+          ...(since !== undefined && { since: new Date(since) }),
+        })
         const lines = createLines(timestamps)
         const items: LogLine[] = []
         const add = (found: readonly LogLine[]): void => {

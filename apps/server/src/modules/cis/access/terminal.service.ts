@@ -41,7 +41,13 @@ interface Terminal {
 export type TerminalService = ReturnType<typeof createTerminals>
 
 /** Terminals in containers, one at a time in each. Unlike those of instances they end with their connection. */
-export function createTerminals(parts: { containers: Pick<ContainerService, 'reached'>; entry: Entry; refusedByNode: RefusedByNode; log: Logger; now: () => Date }) {
+export function createTerminals(parts: {
+  containers: Pick<ContainerService, 'reached'>
+  entry: Entry
+  refusedByNode: RefusedByNode
+  log: Logger
+  now: () => Date
+}) {
   const { containers, entry, refusedByNode, log, now } = parts
   const open = new Map<string, Terminal>()
   /** Containers in which one is being opened. */
@@ -93,14 +99,30 @@ export function createTerminals(parts: { containers: Pick<ContainerService, 'rea
           stream.destroy()
           throw new Refusal('containerCommandMissing', { field: 'command' })
         }
-        const terminal: Terminal = { id: uuidv7(), container_id: containerId, user_id: actor.user_id, session_id: actor.session_id, docker, exec_id, stream, first, ticket: randomBytes(32).toString('base64url'), waiting: undefined, socket: null }
+        const terminal: Terminal = {
+          id: uuidv7(),
+          container_id: containerId,
+          user_id: actor.user_id,
+          session_id: actor.session_id,
+          docker,
+          exec_id,
+          stream,
+          first,
+          ticket: randomBytes(32).toString('base64url'),
+          waiting: undefined,
+          socket: null,
+        }
         terminal.waiting = setTimeout(() => close(terminal), ticketMs).unref()
         stream.once('close', () => {
           // Ended before anybody came.
           if (terminal.socket === null) close(terminal)
         })
         open.set(terminal.id, terminal)
-        return { terminal_id: terminal.id, path: `${terminalPath(terminal.id)}?ticket=${terminal.ticket}`, expires_at: new Date(now().getTime() + ticketMs).toISOString() }
+        return {
+          terminal_id: terminal.id,
+          path: `${terminalPath(terminal.id)}?ticket=${terminal.ticket}`,
+          expires_at: new Date(now().getTime() + ticketMs).toISOString(),
+        }
       } catch (error) {
         throw refusedByNode(error, node.row, row.image)
       } finally {
@@ -140,7 +162,9 @@ export function createTerminals(parts: { containers: Pick<ContainerService, 'rea
         }
         const frame = terminalFromClient.safeParse(jsonOf(data))
         if (!frame.success) return socket.close(1008)
-        terminal.docker.execs.resize(terminal.exec_id, frame.data).catch((error: unknown) => log.debug({ err: error, terminal: terminal.id }, 'resizing a terminal'))
+        terminal.docker.execs
+          .resize(terminal.exec_id, frame.data)
+          .catch((error: unknown) => log.debug({ err: error, terminal: terminal.id }, 'resizing a terminal'))
       })
       socket.on('close', () => close(terminal))
       socket.on('error', () => close(terminal))

@@ -32,13 +32,24 @@ export function createConfigs(platform: Pick<Platform, 'db' | 'secrets'>, parts:
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
   })
-  const explain = (error: unknown): unknown => (isUniqueViolation(error, 'container_configs_name') ? new Refusal('configNameTaken', { field: 'name', cause: error }) : error)
+  const explain = (error: unknown): unknown =>
+    isUniqueViolation(error, 'container_configs_name') ? new Refusal('configNameTaken', { field: 'name', cause: error }) : error
 
   const make = async (actor: Actor, { name, description, content }: BodyOf<Calls['put']>): Promise<string> => {
     // What belongs to nobody would be seen by nobody, not even by who made it.
     if ('nothing' in scopeOf(actor)) throw new Refusal('noPermission')
     const id = uuidv7()
-    await db.transaction().execute((tx) => store.insertConfig(tx, { id, bp_id: actor.bp_id, name, description, content: sealContent(secrets, id, content), created_by: actor.user_id, created_by_name: actor.name }))
+    await db.transaction().execute((tx) =>
+      store.insertConfig(tx, {
+        id,
+        bp_id: actor.bp_id,
+        name,
+        description,
+        content: sealContent(secrets, id, content),
+        created_by: actor.user_id,
+        created_by_name: actor.name,
+      }),
+    )
     return id
   }
   const change = async (actor: Actor, id: string, body: BodyOf<Calls['put']>): Promise<void> => {

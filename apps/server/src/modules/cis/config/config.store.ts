@@ -71,7 +71,9 @@ export const configMigrations: Migrations = {
 const visible = (on: Sql, scope: Scope) => on.selectFrom('container_configs').where(within(scope, 'container_configs.bp_id'))
 
 const shown = <T>(query: SelectQueryBuilder<Tables, 'container_configs', T>) =>
-  query.selectAll('container_configs').select(sql<number>`(select count(distinct container_id) from container_config_uses where config_id = container_configs.id)`.as('used_by'))
+  query
+    .selectAll('container_configs')
+    .select(sql<number>`(select count(distinct container_id) from container_config_uses where config_id = container_configs.id)`.as('used_by'))
 
 const order = { by: { name: 'container_configs.name', updated_at: 'container_configs.updated_at' }, fallback: '-updated_at', id: 'container_configs.id' }
 
@@ -82,13 +84,23 @@ export async function listConfigs(on: Sql, scope: Scope, query: QueryOf<typeof c
   return pageWithTotal(paged(shown(filtered), query, order), filtered, query)
 }
 
-export const getConfig = (on: Sql, scope: Scope, id: string): Promise<ShownConfig | undefined> => shown(visible(on, scope).where('container_configs.id', '=', id)).executeTakeFirst()
+export const getConfig = (on: Sql, scope: Scope, id: string): Promise<ShownConfig | undefined> =>
+  shown(visible(on, scope).where('container_configs.id', '=', id)).executeTakeFirst()
 
-export const lockConfig = (tx: Tx, scope: Scope, id: string): Promise<ConfigRow | undefined> => visible(tx, scope).selectAll().where('container_configs.id', '=', id).forUpdate().executeTakeFirst()
+export const lockConfig = (tx: Tx, scope: Scope, id: string): Promise<ConfigRow | undefined> =>
+  visible(tx, scope).selectAll().where('container_configs.id', '=', id).forUpdate().executeTakeFirst()
 
 /** Held until the transaction ends, so that none is deleted while it is given to a container. */
 export const shareConfigs = async (tx: Tx, scope: Scope, ids: readonly string[]): Promise<string[]> =>
-  ids.length === 0 ? [] : (await visible(tx, scope).select('id').where('id', 'in', [...ids]).forKeyShare().execute()).map(({ id }) => id)
+  ids.length === 0
+    ? []
+    : (
+        await visible(tx, scope)
+          .select('id')
+          .where('id', 'in', [...ids])
+          .forKeyShare()
+          .execute()
+      ).map(({ id }) => id)
 
 export const insertConfig = async (tx: Tx, row: Insertable<ConfigTable>): Promise<void> => {
   await tx.insertInto('container_configs').values(row).execute()
@@ -107,12 +119,22 @@ export const deleteConfig = async (tx: Tx, id: string): Promise<void> => {
 }
 
 export const usesOf = async (on: Sql, configId: string): Promise<number> =>
-  (await on.selectFrom('container_config_uses').select(sql<number>`count(distinct container_id)`.as('count')).where('config_id', '=', configId).executeTakeFirstOrThrow()).count
+  (
+    await on
+      .selectFrom('container_config_uses')
+      .select(sql<number>`count(distinct container_id)`.as('count'))
+      .where('config_id', '=', configId)
+      .executeTakeFirstOrThrow()
+  ).count
 
 /** What a container is to have from now on; what stays the same keeps what is known of it only where nothing is made anew. */
 export async function setUses(tx: Tx, containerId: string, uses: readonly { path: string; config_id: string }[]): Promise<void> {
   await tx.deleteFrom('container_config_uses').where('container_id', '=', containerId).execute()
-  if (uses.length > 0) await tx.insertInto('container_config_uses').values(uses.map((use) => ({ ...use, container_id: containerId, revision: 0 }))).execute()
+  if (uses.length > 0)
+    await tx
+      .insertInto('container_config_uses')
+      .values(uses.map((use) => ({ ...use, container_id: containerId, revision: 0 })))
+      .execute()
 }
 
 export const wishRestart = async (tx: Tx, configId: string): Promise<void> => {
@@ -160,4 +182,12 @@ export const recordFile = async (on: Sql, { container_id, path, config_id, revis
 
 /** Nodes on which a config is. */
 export const nodesWith = async (on: Sql, configId: string): Promise<string[]> =>
-  (await on.selectFrom('container_config_uses').innerJoin('containers', 'containers.id', 'container_config_uses.container_id').where('config_id', '=', configId).select('containers.edge_id').distinct().execute()).map(({ edge_id }) => edge_id)
+  (
+    await on
+      .selectFrom('container_config_uses')
+      .innerJoin('containers', 'containers.id', 'container_config_uses.container_id')
+      .where('config_id', '=', configId)
+      .select('containers.edge_id')
+      .distinct()
+      .execute()
+  ).map(({ edge_id }) => edge_id)

@@ -27,9 +27,14 @@ afterAll(async () => {
   await app.close()
 })
 
-const put = (body: Partial<BodyInput<typeof configs.put>> = {}): Promise<Config> => call(app, configs.put, { token: owner.token, body: { name: `cfg-${randomUUID()}`, content: 'a=1\n', ...body } })
+const put = (body: Partial<BodyInput<typeof configs.put>> = {}): Promise<Config> =>
+  call(app, configs.put, { token: owner.token, body: { name: `cfg-${randomUUID()}`, content: 'a=1\n', ...body } })
 const get = async (id: string) => (await call(app, configs.list, { token: owner.token, query: { id } })).items[0]
-const fileOf = (id: string, path: string) => [...docker.containers.values()].find(({ body }) => body.Labels['zhisuan.container'] === id)?.files.get(path)?.toString()
+const fileOf = (id: string, path: string) =>
+  [...docker.containers.values()]
+    .find(({ body }) => body.Labels['zhisuan.container'] === id)
+    ?.files.get(path)
+    ?.toString()
 const eventually = (check: () => Promise<void> | void) => vi.waitFor(check)
 
 describe('a config', () => {
@@ -53,7 +58,8 @@ describe('a config', () => {
     expect(await ask({})).toMatchObject({ status: 400, code: 95112 })
     expect(await ask({ name: 'x y' })).toMatchObject({ status: 400, code: 90001, fields: [{ field: 'name' }] })
     expect(await ask({ id: randomUUID() })).toMatchObject({ status: 404 })
-    for (const body of [{ id: one.id, name: 'x', content: '' }]) expect(await refused(app, configs.put, { token: stranger.token, body })).toMatchObject({ status: 404 })
+    for (const body of [{ id: one.id, name: 'x', content: '' }])
+      expect(await refused(app, configs.put, { token: stranger.token, body })).toMatchObject({ status: 404 })
     expect(await refused(app, configs.delete, { token: stranger.token, params: { id: one.id } })).toMatchObject({ status: 404 })
     expect(await get(one.id)).toEqual(one)
     // Two organisations may use the same name.
@@ -63,7 +69,14 @@ describe('a config', () => {
   it('is a file of containers, and reaches them when it changes, with a restart where that is wished', async () => {
     const config = await put()
     const path = '/etc/app/app.conf'
-    const { items } = await call(app, containers.deploy, { token: owner.token, body: { name: `c-${randomUUID()}`, spec: { image: 'app:1', mounts: [{ type: 'config', config_id: config.id, path }] }, placement: { edge_ids: [node.edge.id] } } })
+    const { items } = await call(app, containers.deploy, {
+      token: owner.token,
+      body: {
+        name: `c-${randomUUID()}`,
+        spec: { image: 'app:1', mounts: [{ type: 'config', config_id: config.id, path }] },
+        placement: { edge_ids: [node.edge.id] },
+      },
+    })
     const id = items[0]?.id ?? ''
     const container = () => call(app, containers.get, { token: owner.token, params: { id } })
     await eventually(async () => expect((await container()).status).toBe('running'))

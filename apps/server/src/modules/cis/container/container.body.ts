@@ -32,8 +32,17 @@ export const bodyOf = (spec: ContainerSpec, { id, generation }: { id: string; ge
   cpuLimit: spec.cpu_limit,
   memoryLimitBytes: spec.memory_limit_bytes,
   gpus: spec.gpus,
-  health: spec.health === null ? null : { command: spec.health.command, intervalMs: spec.health.interval_seconds * 1_000, timeoutMs: spec.health.timeout_seconds * 1_000, retries: spec.health.retries },
+  health:
+    spec.health === null
+      ? null
+      : {
+          command: spec.health.command,
+          intervalMs: spec.health.interval_seconds * 1_000,
+          timeoutMs: spec.health.timeout_seconds * 1_000,
+          retries: spec.health.retries,
+        },
 })
 
 /** Configs that it has as files. */
-export const configsOf = (spec: ContainerSpec): { path: string; config_id: string }[] => spec.mounts.flatMap((mount) => (mount.type === 'config' ? [{ path: mount.path, config_id: mount.config_id }] : []))
+export const configsOf = (spec: ContainerSpec): { path: string; config_id: string }[] =>
+  spec.mounts.flatMap((mount) => (mount.type === 'config' ? [{ path: mount.path, config_id: mount.config_id }] : []))

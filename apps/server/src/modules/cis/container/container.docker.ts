@@ -18,7 +18,13 @@ export interface Made {
 /** Those of ours that Docker has, by our ids: of one that is being made anew, both. */
 export async function madeOn(docker: Docker, id: string | null, signal?: AbortSignal): Promise<Made[]> {
   const all = await docker.containers.list({ all: true, labels: [id === null ? containerLabel : `${containerLabel}=${id}`], signal })
-  return all.map((one) => ({ docker_id: one.id, id: one.labels[containerLabel] ?? '', generation: Number(one.labels[generationLabel]) || 1, name: one.name, state: one.state }))
+  return all.map((one) => ({
+    docker_id: one.id,
+    id: one.labels[containerLabel] ?? '',
+    generation: Number(one.labels[generationLabel]) || 1,
+    name: one.name,
+    state: one.state,
+  }))
 }
 
 /** Ports that Docker has published or is to publish, and by whom; `id` is ours, null of what is not of the platform, `project` that of compose. */
@@ -32,7 +38,15 @@ export async function publishedPorts(docker: Docker, signal: AbortSignal): Promi
   }))
 }
 
-const statuses = { created: 'exited', running: 'running', paused: 'paused', restarting: 'restarting', removing: 'exited', exited: 'exited', dead: 'dead' } as const satisfies Record<ContainerState, Observation['status']>
+const statuses = {
+  created: 'exited',
+  running: 'running',
+  paused: 'paused',
+  restarting: 'restarting',
+  removing: 'exited',
+  exited: 'exited',
+  dead: 'dead',
+} as const satisfies Record<ContainerState, Observation['status']>
 
 const observationOf = (seen: ContainerDetail): Observation => ({
   status: statuses[seen.state],

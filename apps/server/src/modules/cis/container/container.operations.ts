@@ -47,7 +47,13 @@ export function createContainerOperations(platform: Pick<Platform, 'db' | 'secre
   const at = async (context: StepContext<unknown>, act: (at: At) => Promise<void>, image?: string): Promise<void> => {
     const row = await store.getContainerRow(db, context.resource_id)
     if (row === undefined) throw new Refusal('containerGone')
-    await workOnNode(edges.reach, row.edge_id, context.signal, ({ docker, row: node }) => act({ row, docker, node, signal: context.signal }), image ?? row.image)
+    await workOnNode(
+      edges.reach,
+      row.edge_id,
+      context.signal,
+      ({ docker, row: node }) => act({ row, docker, node, signal: context.signal }),
+      image ?? row.image,
+    )
   }
   const step = <Input>(name: string, act: (at: At, context: StepContext<Input>) => Promise<void>): OperationStep<Input> => ({
     name,
@@ -65,7 +71,10 @@ export function createContainerOperations(platform: Pick<Platform, 'db' | 'secre
       for await (const _ of docker.images.pull(image, { signal }));
     } catch (error) {
       // Whichever way its registry refuses or cannot be reached: here it is not, and cannot be had.
-      if (isEngineError(error, 'not_found', 'unauthorized', 'failed')) throw /no space left/i.test(error.message) ? error : new Refusal('containerImageMissing', { values: { image, node: node.name }, detail: error.message.slice(0, 500), cause: error })
+      if (isEngineError(error, 'not_found', 'unauthorized', 'failed'))
+        throw /no space left/i.test(error.message)
+          ? error
+          : new Refusal('containerImageMissing', { values: { image, node: node.name }, detail: error.message.slice(0, 500), cause: error })
       throw error
     }
   }
@@ -76,7 +85,9 @@ export function createContainerOperations(platform: Pick<Platform, 'db' | 'secre
     const create = async (): Promise<string> => {
       const body = bodyOf(spec, { id: row.id, generation })
       // What the old one wrote where its image asks for a volume, such as a database, goes on in the new one.
-      const kept = (await Promise.all(made.map(({ docker_id }) => anonymousVolumes(docker, docker_id, signal)))).flat().filter(({ path }) => !spec.mounts.some((mount) => mount.path === path))
+      const kept = (await Promise.all(made.map(({ docker_id }) => anonymousVolumes(docker, docker_id, signal))))
+        .flat()
+        .filter(({ path }) => !spec.mounts.some((mount) => mount.path === path))
       const mounts = [...(body.mounts ?? []), ...kept.map(({ name, path }) => ({ type: 'volume' as const, source: name, path }))]
       return (await docker.containers.create(dockerName(row.name, row.id, generation), { ...body, mounts }, { signal })).id
     }
@@ -137,7 +148,8 @@ export function createContainerOperations(platform: Pick<Platform, 'db' | 'secre
         else if (input.action === 'restart') {
           // Started since it was asked for: it was restarted before the server was killed.
           const now = await observe(docker, docker_id, signal)
-          if (now?.status !== 'running' || (now.started_at?.toISOString() ?? null) === input.started_at) await docker.containers.restart(docker_id, { graceSeconds: input.timeout_seconds, signal })
+          if (now?.status !== 'running' || (now.started_at?.toISOString() ?? null) === input.started_at)
+            await docker.containers.restart(docker_id, { graceSeconds: input.timeout_seconds, signal })
         } else if (input.action === 'kill') {
           await docker.containers.kill(docker_id, { with: input.signal, signal }).catch((error: unknown) => {
             // It has ended already.
@@ -156,7 +168,12 @@ export function createContainerOperations(platform: Pick<Platform, 'db' | 'secre
     },
   })
 
-  const renewed = (id: string, { spec, generation }: z.output<typeof renewal>) => ({ spec: sealSpec(secrets, id, spec), image: spec.image, ports: JSON.stringify(spec.ports), generation })
+  const renewed = (id: string, { spec, generation }: z.output<typeof renewal>) => ({
+    spec: sealSpec(secrets, id, spec),
+    image: spec.image,
+    ports: JSON.stringify(spec.ports),
+    generation,
+  })
 
   const update: OperationDefinition<z.output<typeof renewal>> = {
     kind: 'cis.container.update',
@@ -216,7 +233,11 @@ export function createContainerOperations(platform: Pick<Platform, 'db' | 'secre
       // As it was before. Where the node was away so that nothing could be seen, its return tells.
       const spec = openSpec(secrets, row)
       await setUses(tx, row.id, configsOf(spec))
-      await store.updateContainer(tx, row.id, { ...(row.status === 'creating' && { status: row.docker_id === null ? 'error' : 'exited' }), error_text: refusal.message, ports: JSON.stringify(spec.ports) })
+      await store.updateContainer(tx, row.id, {
+        ...(row.status === 'creating' && { status: row.docker_id === null ? 'error' : 'exited' }),
+        error_text: refusal.message,
+        ports: JSON.stringify(spec.ports),
+      })
     },
   }
 

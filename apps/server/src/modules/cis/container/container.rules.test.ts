@@ -60,7 +60,15 @@ describe('ports', () => {
       { name: 'two', ports: [{ host_port: 80, protocol: 'tcp' }] },
     ]
     expect(conflict([{ host_port: 53, protocol: 'tcp' }], holders)).toBeNull()
-    expect(conflict([{ host_port: 443, protocol: 'tcp' }, { host_port: 80, protocol: 'tcp' }], holders)).toEqual({ port: 80, name: 'two' })
+    expect(
+      conflict(
+        [
+          { host_port: 443, protocol: 'tcp' },
+          { host_port: 80, protocol: 'tcp' },
+        ],
+        holders,
+      ),
+    ).toEqual({ port: 80, name: 'two' })
   })
 })
 
@@ -130,14 +138,17 @@ describe('archives', () => {
 
 describe('what ls says', () => {
   it('is read as GNU and BusyBox print it', () => {
-    const gnu = 'total 12\n-rw-r--r-- 1 0 0    5 2026-11-21 18:11:13.123456789 +0000 a b.txt\ndrwxrwxrwt 2 0 0 4096 2026-11-21 18:11:13.000000000 +0800 tmp\nlrwxrwxrwx 1 0 0    7 2026-11-21 18:11:13.000000000 +0000 bin -> usr/bin\ncrw-rw-rw- 1 0 0 1, 3 2026-11-21 18:11:13.000000000 +0000 null\n'
+    const gnu =
+      'total 12\n-rw-r--r-- 1 0 0    5 2026-11-21 18:11:13.123456789 +0000 a b.txt\ndrwxrwxrwt 2 0 0 4096 2026-11-21 18:11:13.000000000 +0800 tmp\nlrwxrwxrwx 1 0 0    7 2026-11-21 18:11:13.000000000 +0000 bin -> usr/bin\ncrw-rw-rw- 1 0 0 1, 3 2026-11-21 18:11:13.000000000 +0000 null\n'
     expect(listed(gnu)).toEqual([
       { name: 'a b.txt', kind: 'file', size_bytes: 5, mode: '0644', modified_at: '2026-11-21T18:11:13.000Z', target: null },
       { name: 'tmp', kind: 'directory', size_bytes: 4096, mode: '1777', modified_at: '2026-11-21T10:11:13.000Z', target: null },
       { name: 'bin', kind: 'link', size_bytes: 7, mode: '0777', modified_at: '2026-11-21T18:11:13.000Z', target: 'usr/bin' },
       { name: 'null', kind: 'other', size_bytes: 0, mode: '0666', modified_at: '2026-11-21T18:11:13.000Z', target: null },
     ])
-    expect(listed('total 0\n-rwsr-xr-x    1 0        0                 5 2026-11-21 18:11:13 +0000 x\n')).toMatchObject([{ name: 'x', mode: '4755', size_bytes: 5 }])
+    expect(listed('total 0\n-rwsr-xr-x    1 0        0                 5 2026-11-21 18:11:13 +0000 x\n')).toMatchObject([
+      { name: 'x', mode: '4755', size_bytes: 5 },
+    ])
     expect(listed('total 0\n')).toEqual([])
   })
   it('is not trusted where a name breaks the line', () => {

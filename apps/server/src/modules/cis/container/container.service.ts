@@ -82,7 +82,9 @@ export function createContainers(
   const takenOnDocker = async (node: Pick<Node, 'id' | 'name'>, except: Except): Promise<Holder[]> => {
     const { docker } = await edges.reach({ everything: true }, node.id)
     try {
-      return (await publishedPorts(docker, AbortSignal.timeout(lookMs))).filter((one) => !isExcepted(one, except)).map(({ ports, id, project, name }) => ({ ports, name: id === null && project === null ? name : parts.otherProgram }))
+      return (await publishedPorts(docker, AbortSignal.timeout(lookMs)))
+        .filter((one) => !isExcepted(one, except))
+        .map(({ ports, id, project, name }) => ({ ports, name: id === null && project === null ? name : parts.otherProgram }))
     } catch (error) {
       throw refusedByNode(error, node)
     }
@@ -133,7 +135,11 @@ export function createContainers(
     return [...new Set(said.filter((text) => text !== null))]
   }
 
-  const reached = async (scope: Scope, id: string, action: Parameters<typeof refuseUnlessContainerAllows>[1]): Promise<{ row: ShownContainer; docker_id: string; node: ReachedEdge }> => {
+  const reached = async (
+    scope: Scope,
+    id: string,
+    action: Parameters<typeof refuseUnlessContainerAllows>[1],
+  ): Promise<{ row: ShownContainer; docker_id: string; node: ReachedEdge }> => {
     const row = await get(scope, id)
     refuseUnlessContainerAllows(row, action)
     if (row.docker_id === null) throw new Refusal('containerGone')
@@ -165,7 +171,13 @@ export function createContainers(
      * @param except what has them already: the services of a stack, and what compose calls it
      * @throws Refusal 95103
      */
-    async refuseTakenPorts(scope: Scope, node: { id: string; name: string; online: boolean }, wanted: readonly Wanted[], except: { project: string; services: readonly string[] } | null, field: string): Promise<void> {
+    async refuseTakenPorts(
+      scope: Scope,
+      node: { id: string; name: string; online: boolean },
+      wanted: readonly Wanted[],
+      except: { project: string; services: readonly string[] } | null,
+      field: string,
+    ): Promise<void> {
       if (wanted.length === 0) return
       refuseConflict(node, wanted, await takenByUs(db, scope, node, except ?? nobody), field)
       if (node.online) refuseConflict(node, wanted, await takenOnDocker(node, except ?? nobody), field)
@@ -207,16 +219,46 @@ export function createContainers(
       try {
         await db.transaction().execute(async (tx) => {
           await holdConfigs(tx, scope, spec)
-          await store.holdPorts(tx, nodes.map(({ id }) => id))
-          await deployed.insertDeployment(tx, { id: deployment_id, ...owner, name, description, spec: sealSpec(secrets, deployment_id, spec), image: spec.image, placement: JSON.stringify(placement) })
+          await store.holdPorts(
+            tx,
+            nodes.map(({ id }) => id),
+          )
+          await deployed.insertDeployment(tx, {
+            id: deployment_id,
+            ...owner,
+            name,
+            description,
+            spec: sealSpec(secrets, deployment_id, spec),
+            image: spec.image,
+            placement: JSON.stringify(placement),
+          })
           for (const node of nodes) {
             refuseConflict(node, spec.ports, await takenByUs(tx, scope, node, nobody), 'spec.ports')
             const id = uuidv7()
             ids.push(id)
             try {
-              await store.insertContainer(tx, { id, ...owner, edge_id: node.id, deployment_id, service_id: null, service_name: null, name, spec: sealSpec(secrets, id, spec), image: spec.image, ports: JSON.stringify(spec.ports), status: 'creating', docker_id: null, health: null, exit_code: null, started_at: null, error_text: null })
+              await store.insertContainer(tx, {
+                id,
+                ...owner,
+                edge_id: node.id,
+                deployment_id,
+                service_id: null,
+                service_name: null,
+                name,
+                spec: sealSpec(secrets, id, spec),
+                image: spec.image,
+                ports: JSON.stringify(spec.ports),
+                status: 'creating',
+                docker_id: null,
+                health: null,
+                exit_code: null,
+                started_at: null,
+                error_text: null,
+              })
             } catch (error) {
-              throw isUniqueViolation(error, 'containers_name') ? new Refusal('containerNameTaken', { field: 'name', values: { node: node.name }, cause: error }) : error
+              throw isUniqueViolation(error, 'containers_name')
+                ? new Refusal('containerNameTaken', { field: 'name', values: { node: node.name }, cause: error })
+                : error
             }
             await setUses(tx, id, configsOf(spec))
             await platform.operations.begin(tx, operations.create, { resource_id: id, bp_id: actor.bp_id, actor, input: {} })
@@ -256,19 +298,35 @@ export function createContainers(
           if (!row.edge.online) throw new Refusal('edgeOffline', { values: { name: row.edge.name } })
           const request = { resource_id: id, bp_id: row.bp_id, actor }
           if (body.action !== 'update') {
-            await platform.operations.begin(tx, operations[body.action], { ...request, input: body.action === 'restart' ? { ...body, started_at: isoOrNull(row.started_at) } : body })
+            await platform.operations.begin(tx, operations[body.action], {
+              ...request,
+              input: body.action === 'restart' ? { ...body, started_at: isoOrNull(row.started_at) } : body,
+            })
             await store.updateContainer(tx, id, body.action === 'rename' ? { name: body.name, error_text: null } : { error_text: null })
             return
           }
           const holders = (await store.portsOn(tx, [row.edge_id])).filter((other) => other.id !== id)
-          refuseConflict(row.edge, body.spec.ports, holders.map((other) => ({ ports: other.ports, name: other.bp_id === row.bp_id || 'everything' in scope ? other.name : parts.otherProgram })), 'spec.ports')
-          await platform.operations.begin(tx, operations.update, { ...request, input: { spec: body.spec, generation: row.generation + 1, was_running: row.shown_status === 'running' || row.shown_status === 'restarting' || row.docker_id === null } })
+          refuseConflict(
+            row.edge,
+            body.spec.ports,
+            holders.map((other) => ({ ports: other.ports, name: other.bp_id === row.bp_id || 'everything' in scope ? other.name : parts.otherProgram })),
+            'spec.ports',
+          )
+          await platform.operations.begin(tx, operations.update, {
+            ...request,
+            input: {
+              spec: body.spec,
+              generation: row.generation + 1,
+              was_running: row.shown_status === 'running' || row.shown_status === 'restarting' || row.docker_id === null,
+            },
+          })
           // Its ports are held from now on; those of before it keeps until the operation ends.
           await store.updateContainer(tx, id, { status: 'creating', error_text: null, ports: JSON.stringify([...row.ports, ...body.spec.ports]) })
           await setUses(tx, id, configsOf(body.spec))
         })
       } catch (error) {
-        if (isUniqueViolation(error, 'containers_name')) throw new Refusal('containerNameTaken', { field: 'name', values: { node: before.edge.name }, cause: error })
+        if (isUniqueViolation(error, 'containers_name'))
+          throw new Refusal('containerNameTaken', { field: 'name', values: { node: before.edge.name }, cause: error })
         throw error
       }
       return shape(await get(scope, id))
@@ -333,7 +391,9 @@ interface Except {
 }
 const nobody: Except = {}
 const isExcepted = (one: { id: string | null; project?: string | null; service_id?: string | null }, except: Except): boolean =>
-  (one.id !== null && one.id === except.id) || (typeof one.project === 'string' && one.project === except.project) || (typeof one.service_id === 'string' && except.services?.includes(one.service_id) === true)
+  (one.id !== null && one.id === except.id) ||
+  (typeof one.project === 'string' && one.project === except.project) ||
+  (typeof one.service_id === 'string' && except.services?.includes(one.service_id) === true)
 
 const onlyOn = (edgeId: string): Placement => ({ edge_ids: [edgeId], labels: [], tolerations: [], count: null })
 

@@ -2,10 +2,14 @@ import { containerCan, containerStatusCodes, type Container, type ContainerStatu
 import { Refusal } from '../../../platform/errors.ts'
 
 /** @throws Refusal 90010, or 95003 where the node is away, 95022 where its Docker is */
-export function refuseUnlessContainerAllows(container: { shown_status: ContainerStatus; edge: { name: string; online: boolean } }, action: keyof typeof containerCan): void {
+export function refuseUnlessContainerAllows(
+  container: { shown_status: ContainerStatus; edge: { name: string; online: boolean } },
+  action: keyof typeof containerCan,
+): void {
   const allowed: readonly ContainerStatus[] = containerCan[action]
   if (allowed.includes(container.shown_status)) return
-  if (container.shown_status === 'unknown') throw new Refusal(container.edge.online ? 'dockerUnavailable' : 'edgeOffline', { values: { name: container.edge.name } })
+  if (container.shown_status === 'unknown')
+    throw new Refusal(container.edge.online ? 'dockerUnavailable' : 'edgeOffline', { values: { name: container.edge.name } })
   throw new Refusal('stateForbids')
 }
 

@@ -124,16 +124,28 @@ const shownStatus = sql<ContainerStatus>`case
   when edges.status = 'unbound' then 'lost'
   else 'unknown' end`
 
-const visible = (on: Sql, scope: Scope) => on.selectFrom('containers').innerJoin('edges', 'edges.id', 'containers.edge_id').where(within(scope, 'containers.bp_id'))
+const visible = (on: Sql, scope: Scope) =>
+  on.selectFrom('containers').innerJoin('edges', 'edges.id', 'containers.edge_id').where(within(scope, 'containers.bp_id'))
 
 const shown = <T>(query: SelectQueryBuilder<Tables, 'containers' | 'edges', T>) =>
-  query.selectAll('containers').select((of) => [
-    shownStatus.as('shown_status'),
-    sql<ShownContainer['edge']>`jsonb_build_object('id', edges.id, 'name', edges.name, 'online', edges.status = 'online')`.as('edge'),
-    jsonObjectFrom(of.selectFrom('container_deployments').whereRef('container_deployments.id', '=', 'containers.deployment_id').select(['container_deployments.id', 'container_deployments.name'])).as('deployment'),
-  ])
+  query
+    .selectAll('containers')
+    .select((of) => [
+      shownStatus.as('shown_status'),
+      sql<ShownContainer['edge']>`jsonb_build_object('id', edges.id, 'name', edges.name, 'online', edges.status = 'online')`.as('edge'),
+      jsonObjectFrom(
+        of
+          .selectFrom('container_deployments')
+          .whereRef('container_deployments.id', '=', 'containers.deployment_id')
+          .select(['container_deployments.id', 'container_deployments.name']),
+      ).as('deployment'),
+    ])
 
-const order = { by: { name: 'containers.name', status: 'containers.status', created_at: 'containers.created_at' }, fallback: '-created_at', id: 'containers.id' }
+const order = {
+  by: { name: 'containers.name', status: 'containers.status', created_at: 'containers.created_at' },
+  fallback: '-created_at',
+  id: 'containers.id',
+}
 
 export async function listContainers(
   on: Sql,
@@ -149,23 +161,42 @@ export async function listContainers(
   return pageWithTotal(paged(shown(filtered), query, order), filtered, query)
 }
 
-export const getContainer = (on: Sql, scope: Scope, id: string): Promise<ShownContainer | undefined> => shown(visible(on, scope).where('containers.id', '=', id)).executeTakeFirst()
+export const getContainer = (on: Sql, scope: Scope, id: string): Promise<ShownContainer | undefined> =>
+  shown(visible(on, scope).where('containers.id', '=', id)).executeTakeFirst()
 
 export const getContainers = (on: Sql, scope: Scope, ids: readonly string[]): Promise<ShownContainer[]> =>
-  ids.length === 0 ? Promise.resolve([]) : shown(visible(on, scope).where('containers.id', 'in', [...ids])).orderBy('edges.name').execute()
+  ids.length === 0
+    ? Promise.resolve([])
+    : shown(visible(on, scope).where('containers.id', 'in', [...ids]))
+        .orderBy('edges.name')
+        .execute()
 
 /** Of whomever it is: for who works on it. */
-export const getContainerRow = (on: Sql, id: string): Promise<ContainerRow | undefined> => on.selectFrom('containers').selectAll().where('id', '=', id).executeTakeFirst()
+export const getContainerRow = (on: Sql, id: string): Promise<ContainerRow | undefined> =>
+  on.selectFrom('containers').selectAll().where('id', '=', id).executeTakeFirst()
 
 /** Held against other changes until the transaction ends. */
-export const lockContainer = (tx: Tx, scope: Scope, id: string): Promise<ShownContainer | undefined> => shown(visible(tx, scope).where('containers.id', '=', id)).forUpdate('containers').executeTakeFirst()
+export const lockContainer = (tx: Tx, scope: Scope, id: string): Promise<ShownContainer | undefined> =>
+  shown(visible(tx, scope).where('containers.id', '=', id))
+    .forUpdate('containers')
+    .executeTakeFirst()
 
 export const lockContainersOf = (tx: Tx, scope: Scope, deploymentId: string): Promise<ShownContainer[]> =>
-  shown(visible(tx, scope).where('containers.deployment_id', '=', deploymentId)).orderBy('containers.id').forUpdate('containers').execute()
+  shown(visible(tx, scope).where('containers.deployment_id', '=', deploymentId))
+    .orderBy('containers.id')
+    .forUpdate('containers')
+    .execute()
 
 /** Of an organisation, those that people deployed and that were last seen in these states. */
 export const withStatuses = (on: Sql, bpId: string, statuses: readonly ContainerStatus[]): Promise<Pick<ContainerRow, 'id' | 'name' | 'status'>[]> =>
-  on.selectFrom('containers').select(['id', 'name', 'status']).where('bp_id', '=', bpId).where('service_id', 'is', null).where('status', 'in', statuses).orderBy('id').execute()
+  on
+    .selectFrom('containers')
+    .select(['id', 'name', 'status'])
+    .where('bp_id', '=', bpId)
+    .where('service_id', 'is', null)
+    .where('status', 'in', statuses)
+    .orderBy('id')
+    .execute()
 
 export const insertContainer = async (tx: Tx, row: Insertable<ContainerTable>): Promise<void> => {
   await tx.insertInto('containers').values(row).execute()
@@ -199,7 +230,13 @@ export const settledOn = (on: Sql, edgeId: string, ids: readonly string[] | null
 
 /** Only where nobody changed it since it was read: whoever did, looks himself. */
 export const recordObservation = async (on: Sql, { id, revision }: Pick<ContainerRow, 'id' | 'revision'>, seen: Partial<Observation>): Promise<void> => {
-  await on.updateTable('containers').set(seen).where('id', '=', id).where('revision', '=', revision).where('status', 'not in', ['creating', 'deleting']).execute()
+  await on
+    .updateTable('containers')
+    .set(seen)
+    .where('id', '=', id)
+    .where('revision', '=', revision)
+    .where('status', 'not in', ['creating', 'deleting'])
+    .execute()
 }
 
 /** Whether nothing is being done to it, nor was since it was read. Held until the transaction ends. */
@@ -209,23 +246,48 @@ export const holdSettled = async (tx: Tx, { id, revision }: Pick<ContainerRow, '
     .select('id')
     .where('id', '=', id)
     .where('revision', '=', revision)
-    .where(({ not, exists, selectFrom }) => not(exists(selectFrom('operations').select('operations.id').whereRef('operations.resource_id', '=', 'containers.id').where('operations.finished_at', 'is', null))))
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('operations').select('operations.id').whereRef('operations.resource_id', '=', 'containers.id').where('operations.finished_at', 'is', null),
+        ),
+      ),
+    )
     .forUpdate('containers')
     .executeTakeFirst()) !== undefined
 
 /** Which nodes have containers of ours and are there now. */
 export const nodesToWatch = async (on: Sql): Promise<string[]> =>
-  (await on.selectFrom('edges').select('id').where('status', '=', 'online').where(({ exists, selectFrom }) => exists(selectFrom('containers').select('id').whereRef('containers.edge_id', '=', 'edges.id'))).execute()).map(({ id }) => id)
+  (
+    await on
+      .selectFrom('edges')
+      .select('id')
+      .where('status', '=', 'online')
+      .where(({ exists, selectFrom }) => exists(selectFrom('containers').select('id').whereRef('containers.edge_id', '=', 'edges.id')))
+      .execute()
+  ).map(({ id }) => id)
 
 export const countByEdge = async (on: Sql, edgeIds: readonly string[]): Promise<ReadonlyMap<string, number>> => {
   if (edgeIds.length === 0) return new Map()
-  const rows = await on.selectFrom('containers').select(['edge_id', sql<number>`count(*)`.as('count')]).where('edge_id', 'in', [...edgeIds]).groupBy('edge_id').execute()
+  const rows = await on
+    .selectFrom('containers')
+    .select(['edge_id', sql<number>`count(*)`.as('count')])
+    .where('edge_id', 'in', [...edgeIds])
+    .groupBy('edge_id')
+    .execute()
   return new Map(rows.map(({ edge_id, count }) => [edge_id, count]))
 }
 
 /** Ports that containers of ours have or are to have on nodes, of whichever organisation. */
 export const portsOn = (on: Sql, edgeIds: readonly string[]): Promise<Pick<ContainerRow, 'id' | 'edge_id' | 'bp_id' | 'service_id' | 'name' | 'ports'>[]> =>
-  edgeIds.length === 0 ? Promise.resolve([]) : on.selectFrom('containers').select(['id', 'edge_id', 'bp_id', 'service_id', 'name', 'ports']).where('edge_id', 'in', [...edgeIds]).where('ports', '!=', sql<Port[]>`'[]'::jsonb`).execute()
+  edgeIds.length === 0
+    ? Promise.resolve([])
+    : on
+        .selectFrom('containers')
+        .select(['id', 'edge_id', 'bp_id', 'service_id', 'name', 'ports'])
+        .where('edge_id', 'in', [...edgeIds])
+        .where('ports', '!=', sql<Port[]>`'[]'::jsonb`)
+        .execute()
 
 /** Ports of a node are given away by one at a time, until the transaction ends. Always in the same order. */
 export async function holdPorts(tx: Tx, edgeIds: readonly string[]): Promise<void> {

@@ -17,13 +17,19 @@ export function createContainerSuspension(platform: Pick<Platform, 'operations'>
   }
   return {
     kind: 'container',
-    running: async (on, bpId) => (await store.withStatuses(on, bpId, ['running', 'restarting', 'creating'])).map(({ id, name, status }) => ({ id, name, passing: status === 'creating' })),
+    running: async (on, bpId) =>
+      (await store.withStatuses(on, bpId, ['running', 'restarting', 'creating'])).map(({ id, name, status }) => ({ id, name, passing: status === 'creating' })),
     stop: async (tx, id) => {
       const row = await store.lockContainer(tx, platformScope, id)
       if (row === undefined) return null
       refuseAway(row)
       if (row.shown_status !== 'running' && row.shown_status !== 'restarting') return null
-      const operation_id = await platform.operations.begin(tx, operations.stop, { resource_id: id, bp_id: row.bp_id, actor: null, input: { action: 'stop', timeout_seconds: graceSeconds } })
+      const operation_id = await platform.operations.begin(tx, operations.stop, {
+        resource_id: id,
+        bp_id: row.bp_id,
+        actor: null,
+        input: { action: 'stop', timeout_seconds: graceSeconds },
+      })
       await store.updateContainer(tx, id, { error_text: null })
       return { operation_id, detail: null }
     },

@@ -21,7 +21,13 @@ const docker = fakeDocker()
 const otherDocker = fakeDocker()
 let ports = 20_000
 
-const online = (agent: TestAgent) => vi.waitFor(async () => expect(await call(app, edges.get, { token: owner.token, params: { id: agent.edge.id } })).toMatchObject({ status: 'online', docker_version: expect.any(String) as string }))
+const online = (agent: TestAgent) =>
+  vi.waitFor(async () =>
+    expect(await call(app, edges.get, { token: owner.token, params: { id: agent.edge.id } })).toMatchObject({
+      status: 'online',
+      docker_version: expect.any(String) as string,
+    }),
+  )
 beforeAll(async () => {
   app = await testApp()
   owner = await someone(app)
@@ -49,7 +55,9 @@ const is = (id: string, what: Partial<Container>) => vi.waitFor(async () => expe
 const settled = async (id: string): Promise<Container> => {
   await vi.waitFor(async () => expect(containerTransitional).not.toContain((await get(id)).status))
   // Its operation ends with what it says of the container; an open one refuses the next.
-  await vi.waitFor(async () => expect(await app.platform.db.selectFrom('operations').select('id').where('resource_id', '=', id).where('finished_at', 'is', null).execute()).toEqual([]))
+  await vi.waitFor(async () =>
+    expect(await app.platform.db.selectFrom('operations').select('id').where('resource_id', '=', id).where('finished_at', 'is', null).execute()).toEqual([]),
+  )
   return get(id)
 }
 const deployed = async (wish: Parameters<typeof asked>[0] = {}): Promise<Container> => {
@@ -65,11 +73,21 @@ const port = () => ({ container_port: 80, host_port: ports++ })
 
 describe('a deployment', () => {
   it('is one container on each node that has the labels, as it was asked for', async () => {
-    const wish = asked({ placement: { labels: [{ key: 'zone', value: 'a' }] }, spec: { env: [{ name: 'PASSWORD', value: 'geheim-词' }], memory_limit_bytes: 2 ** 26, cpu_limit: 0.25, ports: [port()] } })
+    const wish = asked({
+      placement: { labels: [{ key: 'zone', value: 'a' }] },
+      spec: { env: [{ name: 'PASSWORD', value: 'geheim-词' }], memory_limit_bytes: 2 ** 26, cpu_limit: 0.25, ports: [port()] },
+    })
     const { deployment_id, items } = await call(app, containers.deploy, { token: owner.token, body: wish })
     expect(items.map(({ edge }) => edge.id).toSorted()).toEqual([node.edge.id, other.edge.id].toSorted())
     expect(items.every(({ status, status_code }) => status === 'creating' && status_code === 0)).toBe(true)
-    for (const { id } of items) expect(await settled(id)).toMatchObject({ status: 'running', status_code: 1, error: null, image: 'app:1', deployment: { id: deployment_id, name: wish.name } })
+    for (const { id } of items)
+      expect(await settled(id)).toMatchObject({
+        status: 'running',
+        status_code: 1,
+        error: null,
+        image: 'app:1',
+        deployment: { id: deployment_id, name: wish.name },
+      })
     const here = items.find(({ edge }) => edge.id === node.edge.id)?.id ?? ''
     expect(made(here)[0]?.body).toMatchObject({ Image: 'app:1', Env: ['PASSWORD=geheim-词'], HostConfig: { Memory: 2 ** 26, NanoCpus: 0.25e9 } })
     expect(await get(here)).toMatchObject({ spec: { env: [{ name: 'PASSWORD', value: 'geheim-词' }] }, container_id: made(here)[0]?.id })
@@ -78,9 +96,13 @@ describe('a deployment', () => {
     expect(JSON.stringify(rows)).not.toContain('geheim')
 
     const { items: found } = await call(app, deployments.list, { token: owner.token, query: { keyword: wish.name } })
-    expect(found).toMatchObject([{ id: deployment_id, instance_count: 2, running_count: 2, status: 'running', placement: { labels: [{ key: 'zone', value: 'a' }] } }])
+    expect(found).toMatchObject([
+      { id: deployment_id, instance_count: 2, running_count: 2, status: 'running', placement: { labels: [{ key: 'zone', value: 'a' }] } },
+    ])
     expect((await call(app, deployments.instances, { token: owner.token, params: { id: deployment_id }, query: { status: 'running' } })).total).toBe(2)
-    expect((await call(app, containers.list, { token: owner.token, query: { deployment_id, edge_id: node.edge.id } })).items.map(({ id }) => id)).toEqual([here])
+    expect((await call(app, containers.list, { token: owner.token, query: { deployment_id, edge_id: node.edge.id } })).items.map(({ id }) => id)).toEqual([
+      here,
+    ])
     expect((await call(app, edges.get, { token: owner.token, params: { id: node.edge.id } })).container_count).toBeGreaterThan(0)
     expect(await call(app, deployments.delete, { token: owner.token, params: { id: deployment_id } })).toMatchObject({ status: 'deleting' })
     await vi.waitFor(async () => expect((await call(app, deployments.list, { token: owner.token, query: { keyword: wish.name } })).total).toBe(0))
@@ -91,7 +113,10 @@ describe('a deployment', () => {
     const { name } = await deployed().then(async ({ deployment }) => deployment ?? { name: '' })
     const twice = port()
     for (const [body, problem] of [
-      [{ ...asked(), name: '' }, { code: 90001, fields: [{ field: 'name' }] }],
+      [
+        { ...asked(), name: '' },
+        { code: 90001, fields: [{ field: 'name' }] },
+      ],
       [asked({ spec: { image: 'Not An Image' } }), { code: 90001, fields: [{ field: 'spec.image' }] }],
       [asked({ spec: { ports: [twice, twice] } }), { code: 90001, fields: [{ field: 'spec.ports' }] }],
       [asked({ spec: { mounts: [{ type: 'bind', host_path: '/etc/shadow', path: '/x' }] } }), { code: 90001 }],
@@ -109,13 +134,19 @@ describe('a deployment', () => {
   it('mounts directories of nodes of its own organisation, and no others', async () => {
     const bind = { type: 'bind' as const, host_path: '/srv/data', path: '/data' }
     expect(await deployed({ spec: { mounts: [bind] } })).toMatchObject({ status: 'running' })
-    for (const host_path of ['/etc/shadow', '/./etc', '/var/run/docker.sock', '/var/lib/docker', '/var']) expect(await refused(app, containers.deploy, { token: owner.token, body: asked({ spec: { mounts: [{ ...bind, host_path }] } }) }), host_path).toMatchObject({ status: 400, code: 90001, fields: [{ field: 'spec.mounts.0.host_path' }] })
+    for (const host_path of ['/etc/shadow', '/./etc', '/var/run/docker.sock', '/var/lib/docker', '/var'])
+      expect(
+        await refused(app, containers.deploy, { token: owner.token, body: asked({ spec: { mounts: [{ ...bind, host_path }] } }) }),
+        host_path,
+      ).toMatchObject({ status: 400, code: 90001, fields: [{ field: 'spec.mounts.0.host_path' }] })
     // Of the platform, and shared by it with nobody but itself.
     const platform = await someone(app, { kind: 1 })
     expect(bindRefusal({ kind: 2, bp_id: owner.bp_id }, { bp_id: null }, bind.host_path)).toBe('foreign')
     expect(bindRefusal({ kind: 3, bp_id: null }, { bp_id: null }, bind.host_path)).toBe('foreign')
     const { items } = await call(app, containers.deploy, { token: platform.token, body: asked({ spec: { mounts: [bind] } }) })
-    await vi.waitFor(async () => expect((await call(app, containers.get, { token: platform.token, params: { id: items[0]?.id ?? '' } })).status).toBe('running'))
+    await vi.waitFor(async () =>
+      expect((await call(app, containers.get, { token: platform.token, params: { id: items[0]?.id ?? '' } })).status).toBe('running'),
+    )
   })
 
   it('gets a port that one of two wants at once', async () => {
@@ -144,7 +175,10 @@ describe('what goes wrong on the node', () => {
   it('an image that cannot be had leaves a container that says so, and can be made anew', async () => {
     const container = await deployed({ spec: { image: 'none:1' } })
     expect(container).toMatchObject({ status: 'error', status_code: 2, container_id: null, error: expect.stringContaining('镜像“none:1”') as string })
-    expect(await refused(app, containers.action, { token: owner.token, params: { id: container.id }, body: { action: 'start' } })).toMatchObject({ status: 409, code: 90010 })
+    expect(await refused(app, containers.action, { token: owner.token, params: { id: container.id }, body: { action: 'start' } })).toMatchObject({
+      status: 409,
+      code: 90010,
+    })
     expect(await act(container.id, { action: 'update', spec: { image: 'app:2' } })).toMatchObject({ status: 'running', image: 'app:2', error: null })
     expect(made(container.id)).toHaveLength(1)
   })
@@ -195,12 +229,22 @@ describe('what goes wrong on the node', () => {
     const container = await deployed({ spec: { ports: [before] } })
     const [old] = made(container.id)
     docker.fail((_, path) => (path.endsWith('/start') && !path.includes(old?.id ?? '') ? { status: 500, message: 'no' } : null))
-    expect(await act(container.id, { action: 'update', spec: { image: 'app:2', ports: [after] } })).toMatchObject({ status: 'running', image: 'app:1', ports: [{ host_port: before.host_port }], container_id: old?.id, error: expect.any(String) as string })
+    expect(await act(container.id, { action: 'update', spec: { image: 'app:2', ports: [after] } })).toMatchObject({
+      status: 'running',
+      image: 'app:1',
+      ports: [{ host_port: before.host_port }],
+      container_id: old?.id,
+      error: expect.any(String) as string,
+    })
     expect(made(container.id)).toEqual([old])
     docker.fail(null)
     // The port that it did not get is free again.
     await deployed({ spec: { ports: [after] } })
-    expect(await act(container.id, { action: 'update', spec: { image: 'app:2', ports: [before] } })).toMatchObject({ status: 'running', image: 'app:2', error: null })
+    expect(await act(container.id, { action: 'update', spec: { image: 'app:2', ports: [before] } })).toMatchObject({
+      status: 'running',
+      image: 'app:2',
+      error: null,
+    })
   })
 })
 
@@ -218,7 +262,10 @@ describe('a container', () => {
     expect(await act(id, { action: 'rename', name })).toMatchObject({ name })
     expect(made(id)[0]?.name).toMatch(/^[A-Za-z0-9][A-Za-z0-9_.-]+$/)
     const { name: taken } = await deployed()
-    expect(await refused(app, containers.action, { token: owner.token, params: { id }, body: { action: 'rename', name: taken } })).toMatchObject({ status: 400, code: 95102 })
+    expect(await refused(app, containers.action, { token: owner.token, params: { id }, body: { action: 'rename', name: taken } })).toMatchObject({
+      status: 400,
+      code: 95102,
+    })
     expect(await call(app, containers.delete, { token: owner.token, params: { id } })).toMatchObject({ status: 'deleting', status_code: 3 })
     await vi.waitFor(async () => expect((await send(app, containers.get, { token: owner.token, params: { id } })).status).toBe(404))
     expect(made(id)).toEqual([])
@@ -264,7 +311,9 @@ describe('a container', () => {
     const { id } = await deployed({ placement: { edge_ids: [away.edge.id] } })
     away.stop()
     await is(id, { status: 'unknown', status_code: 13 })
-    expect((await call(app, containers.list, { token: owner.token, query: { status: 'unknown', edge_id: away.edge.id } })).items.map((one) => one.id)).toEqual([id])
+    expect((await call(app, containers.list, { token: owner.token, query: { status: 'unknown', edge_id: away.edge.id } })).items.map((one) => one.id)).toEqual([
+      id,
+    ])
     const params = { id }
     for (const [declared, input] of [
       [containers.action, { body: { action: 'stop' } }],
@@ -274,7 +323,10 @@ describe('a container', () => {
     ] as const) {
       expect(await refused(app, declared, { token: owner.token, params, ...input }), declared.id).toMatchObject({ status: 409, code: 95003 })
     }
-    expect(await refused(app, containers.deploy, { token: owner.token, body: asked({ placement: { edge_ids: [away.edge.id] } }) })).toMatchObject({ status: 409, code: 95003 })
+    expect(await refused(app, containers.deploy, { token: owner.token, body: asked({ placement: { edge_ids: [away.edge.id] } }) })).toMatchObject({
+      status: 409,
+      code: 95003,
+    })
     await call(app, edges.unbind, { token: owner.token, body: { ids: [away.edge.id] } })
     await is(id, { status: 'lost' })
     await call(app, containers.delete, { token: owner.token, params })
@@ -286,18 +338,28 @@ describe('a container', () => {
     const params = { id }
     expect(await call(app, containers.stats, { token: owner.token, params })).toMatchObject({ cpu: 1, memory_bytes: 10, memory_limit_bytes: 20 })
     const logs = (query: object) => call(app, containers.logs, { token: owner.token, params, query })
-    expect((await logs({})).items.map(({ stream, text }) => [stream, text])).toEqual([['stdout', '一'], ['stderr', 'two'], ['stdout', 'three']])
+    expect((await logs({})).items.map(({ stream, text }) => [stream, text])).toEqual([
+      ['stdout', '一'],
+      ['stderr', 'two'],
+      ['stdout', 'three'],
+    ])
     expect((await logs({ keyword: 't', tail: 1 })).items).toEqual([{ at: '2026-11-21T18:00:02.000000001Z', stream: 'stdout', text: 'three' }])
 
     const url = await listening(app)
-    const link = async (how: 'upload' | 'download', path: string) => (await call(app, containers.fileLink, { token: owner.token, params, body: { how, path } })).path
+    const link = async (how: 'upload' | 'download', path: string) =>
+      (await call(app, containers.fileLink, { token: owner.token, params, body: { how, path } })).path
     const upload = await link('upload', '/文件 1.txt')
     expect((await fetch(`${url}${upload}`, { method: 'PUT', body: '内容' })).status).toBe(204)
     expect(await (await fetch(`${url}${await link('download', '/文件 1.txt')}`)).text()).toBe('内容')
     await act(id, { action: 'stop' })
-    expect((await call(app, containers.files, { token: owner.token, params, query: { path: '/' } })).items).toMatchObject([{ name: '文件 1.txt', kind: 'file', size_bytes: 6, mode: '0640' }])
+    expect((await call(app, containers.files, { token: owner.token, params, query: { path: '/' } })).items).toMatchObject([
+      { name: '文件 1.txt', kind: 'file', size_bytes: 6, mode: '0640' },
+    ])
     expect(await refused(app, containers.files, { token: owner.token, params, query: { path: '/none' } })).toMatchObject({ status: 404, code: 95109 })
-    expect(await refused(app, containers.files, { token: owner.token, params, query: { path: 'none' } })).toMatchObject({ status: 400, fields: [{ field: 'path' }] })
+    expect(await refused(app, containers.files, { token: owner.token, params, query: { path: 'none' } })).toMatchObject({
+      status: 400,
+      fields: [{ field: 'path' }],
+    })
     expect((await fetch(`${url}/api/cis/v1/docker/uploads/made-up`, { method: 'PUT', body: 'x' })).status).toBe(404)
     app.clock.advance(11 * 60_000)
     expect((await fetch(`${url}${upload}`, { method: 'PUT', body: 'x' })).status).toBe(404)

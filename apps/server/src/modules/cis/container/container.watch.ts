@@ -80,7 +80,14 @@ export function createContainerWatch(parts: { db: Db; secrets: Secrets; edges: P
       if (row.status !== 'error' && row.status !== 'lost') await store.recordObservation(db, row, { status: 'lost', health: null })
       return
     }
-    const same = row.status === seen.status && row.docker_id === seen.docker_id && row.health === seen.health && row.exit_code === seen.exit_code && row.out_of_memory === seen.out_of_memory && row.restart_count === seen.restart_count && row.started_at?.getTime() === seen.started_at?.getTime()
+    const same =
+      row.status === seen.status &&
+      row.docker_id === seen.docker_id &&
+      row.health === seen.health &&
+      row.exit_code === seen.exit_code &&
+      row.out_of_memory === seen.out_of_memory &&
+      row.restart_count === seen.restart_count &&
+      row.started_at?.getTime() === seen.started_at?.getTime()
     if (!same) await store.recordObservation(db, row, seen)
   }
 
@@ -92,9 +99,10 @@ export function createContainerWatch(parts: { db: Db; secrets: Secrets; edges: P
       if (row === undefined || row.docker_id === null) continue
       const dockerId = row.docker_id
       try {
-        for (const file of files) await putFile({ db, secrets, docker, signal }, dockerId, file, async () => {
-          if (file.restart && row.status === 'running') await docker.containers.restart(dockerId, { signal })
-        })
+        for (const file of files)
+          await putFile({ db, secrets, docker, signal }, dockerId, file, async () => {
+            if (file.restart && row.status === 'running') await docker.containers.restart(dockerId, { signal })
+          })
       } catch (error) {
         // The next look tries again; another container's files do not wait for this one.
         if (!signal.aborted) log.warn({ err: error, container: containerId }, 'bringing a config to a container')
@@ -133,7 +141,8 @@ export function createContainerWatch(parts: { db: Db; secrets: Secrets; edges: P
     /** A tunnel that breaks ends the stream of events, too: then it is not Docker that is away. */
     const dockerAway = async (error: unknown): Promise<void> => {
       log.debug({ err: error, edge: edgeId }, 'events of a node')
-      if (isEngineError(error, 'unreachable') && !isAgentError(error.cause)) await edges.dockerIs(edgeId, 'away').catch((cause: unknown) => log.debug({ err: cause, edge: edgeId }, 'that Docker is away'))
+      if (isEngineError(error, 'unreachable') && !isAgentError(error.cause))
+        await edges.dockerIs(edgeId, 'away').catch((cause: unknown) => log.debug({ err: cause, edge: edgeId }, 'that Docker is away'))
     }
     const opened = async (): Promise<void> => {
       await edges.dockerIs(edgeId, 'there').catch((error: unknown) => log.debug({ err: error, edge: edgeId }, 'that Docker is there'))

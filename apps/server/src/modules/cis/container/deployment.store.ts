@@ -24,7 +24,14 @@ declare module '../../../platform/db/database.ts' {
     container_deployments: DeploymentTable
   }
 }
-export type ShownDeployment = Selectable<DeploymentTable> & { instances: number; running: number; creating: number; deleting: number; failed: number; error_text: string | null }
+export type ShownDeployment = Selectable<DeploymentTable> & {
+  instances: number
+  running: number
+  creating: number
+  deleting: number
+  failed: number
+  error_text: string | null
+}
 
 export const deploymentMigrations: Migrations = {
   '20261122_20_container_deployments': migration(`
@@ -73,16 +80,30 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'container_deployments', T>)
     .selectAll('container_deployments')
     .select(['counts.instances', 'counts.running', 'counts.creating', 'counts.deleting', 'counts.failed', 'counts.error_text'])
 
-const order = { by: { name: 'container_deployments.name', created_at: 'container_deployments.created_at' }, fallback: '-created_at', id: 'container_deployments.id' }
+const order = {
+  by: { name: 'container_deployments.name', created_at: 'container_deployments.created_at' },
+  fallback: '-created_at',
+  id: 'container_deployments.id',
+}
 
 export async function listDeployments(on: Sql, scope: Scope, query: QueryOf<typeof deployments.list>): Promise<{ total: number; rows: ShownDeployment[] }> {
   const filtered = visible(on, scope)
-    .$if(query.edge_id !== undefined, (q) => q.where('container_deployments.id', 'in', on.selectFrom('containers').select('deployment_id').where('edge_id', '=', query.edge_id ?? '')))
+    .$if(query.edge_id !== undefined, (q) =>
+      q.where(
+        'container_deployments.id',
+        'in',
+        on
+          .selectFrom('containers')
+          .select('deployment_id')
+          .where('edge_id', '=', query.edge_id ?? ''),
+      ),
+    )
     .where(matching(query.keyword, 'container_deployments.search'))
   return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('container_deployments').where('container_deployments.id', 'in', ids)))
 }
 
-export const getDeployment = (on: Sql, scope: Scope, id: string): Promise<ShownDeployment | undefined> => shown(visible(on, scope).where('container_deployments.id', '=', id)).executeTakeFirst()
+export const getDeployment = (on: Sql, scope: Scope, id: string): Promise<ShownDeployment | undefined> =>
+  shown(visible(on, scope).where('container_deployments.id', '=', id)).executeTakeFirst()
 
 export const insertDeployment = async (tx: Tx, row: Insertable<DeploymentTable>): Promise<void> => {
   await tx.insertInto('container_deployments').values(row).execute()

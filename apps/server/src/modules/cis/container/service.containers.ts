@@ -59,7 +59,20 @@ export const createServiceContainers = (containers: Pick<ContainerService, 'ofSe
       const now = { ...one, ports: JSON.stringify(ports) }
       await tx
         .insertInto('containers')
-        .values({ id: uuidv7(), edge_id: service.edge_id, deployment_id: null, service_id: service.id, service_name: service.name, bp_id: service.bp_id, spec: null, error_text: null, created_by: service.created_by, created_by_name: service.created_by_name, created_at, ...now })
+        .values({
+          id: uuidv7(),
+          edge_id: service.edge_id,
+          deployment_id: null,
+          service_id: service.id,
+          service_name: service.name,
+          bp_id: service.bp_id,
+          spec: null,
+          error_text: null,
+          created_by: service.created_by,
+          created_by_name: service.created_by_name,
+          created_at,
+          ...now,
+        })
         .onConflict((on) => on.columns(['service_id', 'docker_id']).where('service_id', 'is not', null).doUpdateSet(now))
         .execute()
     }
@@ -68,6 +81,8 @@ export const createServiceContainers = (containers: Pick<ContainerService, 'ofSe
 
 /** Each once: Docker tells one port for each address that it listens at. */
 function portsOf(ports: ContainerSummary['ports']): Port[] {
-  const all = ports.flatMap(({ containerPort, hostPort, protocol }) => (hostPort === null ? [] : [{ container_port: containerPort, host_port: hostPort, protocol }]))
+  const all = ports.flatMap(({ containerPort, hostPort, protocol }) =>
+    hostPort === null ? [] : [{ container_port: containerPort, host_port: hostPort, protocol }],
+  )
   return [...new Map(all.map((port) => [`${port.host_port}/${port.protocol}`, port])).values()]
 }

@@ -16,7 +16,11 @@ export type OpenedOpenStack = OpenStack & { close(): Promise<void> }
  * @param options.timeoutMs for one answer: default 30 s
  * @param options.scoped false: as the user alone, within no project
  */
-export function openOpenStack(connection: OpenStackConnection, name: string, { timeoutMs, scoped = true }: { timeoutMs?: number; scoped?: boolean } = {}): OpenedOpenStack {
+export function openOpenStack(
+  connection: OpenStackConnection,
+  name: string,
+  { timeoutMs, scoped = true }: { timeoutMs?: number; scoped?: boolean } = {},
+): OpenedOpenStack {
   return createOpenStack({
     name,
     authUrl: connection.auth_url,

@@ -17,11 +17,13 @@ type Connection = Extract<BodyInput<typeof clouds.create>['connection'], { type:
 type Way = Awaited<ReturnType<typeof createFaultyWay>>
 
 /** What a way does to answers: all that networks and overloaded services do. */
-const slow = (ms: number): Fault => (_, response) => {
-  const timer = setTimeout(() => response.destroy(), ms)
-  response.on('close', () => clearTimeout(timer))
-  return true
-}
+const slow =
+  (ms: number): Fault =>
+  (_, response) => {
+    const timer = setTimeout(() => response.destroy(), ms)
+    response.on('close', () => clearTimeout(timer))
+    return true
+  }
 const half: Fault = (_, response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
   response.write('{"images": [{"id"')
@@ -52,7 +54,8 @@ describe.skipIf(!cloudIsThere)('a cloud of the second family, on a real OpenStac
     await direct.close()
   })
 
-  const tryIt = (wish: Partial<Connection>) => call(app, clouds.test, { token: admin.token, body: { product: 'openstack', connection: { ...connection, ...wish } } })
+  const tryIt = (wish: Partial<Connection>) =>
+    call(app, clouds.test, { token: admin.token, body: { product: 'openstack', connection: { ...connection, ...wish } } })
   const refusal = (wish: object) => refused(app, clouds.test, { token: admin.token, body: { product: 'openstack', connection: { ...connection, ...wish } } })
   const register = (wish: Partial<Connection> = {}, product: 'openstack' | 'easystack' = 'openstack', name = ownName('cloud')) =>
     call(app, clouds.create, { token: admin.token, body: { name, product, connection: { ...connection, ...wish } } })
@@ -62,7 +65,11 @@ describe.skipIf(!cloudIsThere)('a cloud of the second family, on a real OpenStac
   const answerOf = <S extends { service: string }>(services: readonly S[], service: Service): S | undefined => services.find((one) => one.service === service)
 
   /** A Keystone whose catalogue leads through ways of our own, or leaves services out. */
-  async function withWays(services: readonly Service[], test: (ways: Readonly<Record<string, Way>>, authUrl: string) => Promise<void>, left: readonly Service[] = []): Promise<void> {
+  async function withWays(
+    services: readonly Service[],
+    test: (ways: Readonly<Record<string, Way>>, authUrl: string) => Promise<void>,
+    left: readonly Service[] = [],
+  ): Promise<void> {
     const ways: Record<string, Way> = {}
     const keystone = await createFaultyWay('identity')
     const types: Partial<Record<Service, string>> = { compute: 'compute', placement: 'placement', image: 'image', network: 'network', volume: 'volumev3' }
@@ -74,7 +81,13 @@ describe.skipIf(!cloudIsThere)('a cloud of the second family, on a real OpenStac
           ...token,
           catalog: token.catalog
             .filter(({ type }) => !left.some((service) => type.startsWith(types[service] ?? service)))
-            .map((entry) => ({ ...entry, endpoints: entry.endpoints.map((one) => ({ ...one, url: services.reduce((url, service) => url.replace(`http://127.0.0.1:${ports[service]}`, ways[service]?.url ?? ''), one.url) })) })),
+            .map((entry) => ({
+              ...entry,
+              endpoints: entry.endpoints.map((one) => ({
+                ...one,
+                url: services.reduce((url, service) => url.replace(`http://127.0.0.1:${ports[service]}`, ways[service]?.url ?? ''), one.url),
+              })),
+            })),
         }))
         return true
       }
@@ -88,7 +101,12 @@ describe.skipIf(!cloudIsThere)('a cloud of the second family, on a real OpenStac
 
   it('is tried service by service, and says what each is', async () => {
     const answer = await tryIt({})
-    expect(answer).toMatchObject({ engine: 'openstack', version: 'Nova 2.93', host_name: '127.0.0.1:15000', access: { administrator: true, roles: expect.arrayContaining(['admin']), regions: ['RegionOne'] } })
+    expect(answer).toMatchObject({
+      engine: 'openstack',
+      version: 'Nova 2.93',
+      host_name: '127.0.0.1:15000',
+      access: { administrator: true, roles: expect.arrayContaining(['admin']), regions: ['RegionOne'] },
+    })
     expect(answer.services.map(({ service, required, state, problem }) => [service, required, state, problem])).toEqual([
       ['identity', true, 'works', null],
       ['compute', true, 'works', null],
@@ -123,7 +141,10 @@ describe.skipIf(!cloudIsThere)('a cloud of the second family, on a real OpenStac
       }
       if (field === 'region') expect(answer.message).toContain('RegionOne')
     }
-    const credential = await refused(app, clouds.test, { token: admin.token, body: { product: 'openstack', connection: { type: 'openstack-credential', auth_url: authUrl, credential_id: 'none', credential_secret: 'x' } } })
+    const credential = await refused(app, clouds.test, {
+      token: admin.token,
+      body: { product: 'openstack', connection: { type: 'openstack-credential', auth_url: authUrl, credential_id: 'none', credential_secret: 'x' } },
+    })
     expect(credential).toMatchObject({ code: 93021, fields: [{ field: 'connection.credential_secret' }] })
   })
 
@@ -133,10 +154,21 @@ describe.skipIf(!cloudIsThere)('a cloud of the second family, on a real OpenStac
     const made = await register({}, 'easystack')
     const id = made.cloud_id
     try {
-      expect(made).toMatchObject({ product: 'easystack', engine: 'openstack', sandbox: false, health: 'reachable', health_message: null, connection: { type: 'openstack-password', address: `${authUrl.replace(/\/v3$/, '')}?region=RegionOne` } })
+      expect(made).toMatchObject({
+        product: 'easystack',
+        engine: 'openstack',
+        sandbox: false,
+        health: 'reachable',
+        health_message: null,
+        connection: { type: 'openstack-password', address: `${authUrl.replace(/\/v3$/, '')}?region=RegionOne` },
+      })
       const { VCPU: cores, MEMORY_MB: memory } = inventories
       const sellable = (of: typeof cores) => (of === undefined ? NaN : Math.floor((of.total - of.reserved) * of.allocationRatio))
-      expect(made.capacity).toMatchObject({ nodes: told.count, cpu_cores: { physical: told.vcpus, total: sellable(cores) }, memory_bytes: { physical: told.memory_mb * 2 ** 20, total: sellable(memory) * 2 ** 20 } })
+      expect(made.capacity).toMatchObject({
+        nodes: told.count,
+        cpu_cores: { physical: told.vcpus, total: sellable(cores) },
+        memory_bytes: { physical: told.memory_mb * 2 ** 20, total: sellable(memory) * 2 ** 20 },
+      })
       // What is used moves while others test here.
       await until(
         async () => {
@@ -150,12 +182,26 @@ describe.skipIf(!cloudIsThere)('a cloud of the second family, on a real OpenStac
       expect(await call(app, licences.get, { token: admin.token })).toMatchObject({ nodes_used: told.count, cores_used: told.vcpus })
 
       const seen = await get(id)
-      expect(seen.settings).toEqual({ type: 'openstack-password', auth_url: authUrl, region: 'RegionOne', interface: 'public', username: 'admin', user_domain: 'Default', project: 'admin', project_domain: 'Default' })
+      expect(seen.settings).toEqual({
+        type: 'openstack-password',
+        auth_url: authUrl,
+        region: 'RegionOne',
+        interface: 'public',
+        username: 'admin',
+        user_domain: 'Default',
+        project: 'admin',
+        project_domain: 'Default',
+      })
       expect(seen.services).toHaveLength(6)
       const row = await app.platform.db.selectFrom('clouds').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
       expect(JSON.stringify([made, seen, row])).not.toContain(password)
       // It is one cloud, whatever the product is called.
-      expect(await refused(app, clouds.create, { token: admin.token, body: { name: ownName('again'), product: 'openstack', connection: { ...connection, auth_url: authUrl.replace(/\/v3$/, '/') } } })).toMatchObject({ code: 93009 })
+      expect(
+        await refused(app, clouds.create, {
+          token: admin.token,
+          body: { name: ownName('again'), product: 'openstack', connection: { ...connection, auth_url: authUrl.replace(/\/v3$/, '/') } },
+        }),
+      ).toMatchObject({ code: 93009 })
       // The first family does not know it.
       expect(await refused(app, images.list, { token: admin.token, query: { cloud_id: id } })).toMatchObject({ status: 404 })
     } finally {
@@ -170,12 +216,19 @@ describe.skipIf(!cloudIsThere)('a cloud of the second family, on a real OpenStac
     try {
       const { password: _, ...rest } = connection
       const change = (wish: object) => ({ token: admin.token, params: { id }, body: { name, connection: { ...rest, ...wish } } })
-      expect(await call(app, clouds.update, { ...change({}), body: { name: `${name}-2`, connection: rest } })).toMatchObject({ name: `${name}-2`, health: 'reachable' })
-      expect(await call(app, clouds.test, { token: admin.token, body: { product: 'openstack', connection: rest, cloud_id: id } })).toMatchObject({ access: { administrator: true } })
+      expect(await call(app, clouds.update, { ...change({}), body: { name: `${name}-2`, connection: rest } })).toMatchObject({
+        name: `${name}-2`,
+        health: 'reachable',
+      })
+      expect(await call(app, clouds.test, { token: admin.token, body: { product: 'openstack', connection: rest, cloud_id: id } })).toMatchObject({
+        access: { administrator: true },
+      })
       // An address of somebody else's would get it.
       await withWays([], async (_ways, elsewhere) => {
         expect(await refused(app, clouds.update, change({ auth_url: elsewhere }))).toMatchObject({ code: 93028, fields: [{ field: 'connection.password' }] })
-        expect(await refused(app, clouds.test, { token: admin.token, body: { product: 'openstack', connection: { ...rest, auth_url: elsewhere }, cloud_id: id } })).toMatchObject({ code: 93028 })
+        expect(
+          await refused(app, clouds.test, { token: admin.token, body: { product: 'openstack', connection: { ...rest, auth_url: elsewhere }, cloud_id: id } }),
+        ).toMatchObject({ code: 93028 })
       })
       expect(await refused(app, clouds.update, change({ username: 'other' }))).toMatchObject({ code: 93028 })
       expect(await refused(app, clouds.update, change({ password: 'wrong' }))).toMatchObject({ code: 93021 })
@@ -186,23 +239,31 @@ describe.skipIf(!cloudIsThere)('a cloud of the second family, on a real OpenStac
   })
 
   it('is not registered without a service that it needs, and with a warning without another', async () => {
-    await withWays([], async (_ways, auth_url) => {
-      const answer = await tryIt({ auth_url })
-      expect(answerOf(answer.services, 'volume')).toMatchObject({ state: 'missing', required: false, address: null, problem: null })
-      // Then the hosts' own disks count.
-      expect(answer.capacity?.disk_bytes.physical).toBe((await hypervisorStatistics(direct.session)).local_gb * 2 ** 30)
-      const made = await register({ auth_url })
-      expect(made).toMatchObject({ health: 'reachable' })
-      await remove(made.cloud_id)
-    }, ['volume'])
-    await withWays([], async (_ways, auth_url) => {
-      const name = ownName('cloud')
-      expect(answerOf((await tryIt({ auth_url })).services, 'network')).toMatchObject({ state: 'missing', required: true })
-      const answer = await refused(app, clouds.create, { token: admin.token, body: { name, product: 'openstack', connection: { ...connection, auth_url } } })
-      expect(answer).toMatchObject({ status: 502, code: 93027 })
-      expect(answer.message).toContain('Neutron')
-      expect(answer.message).toContain(name)
-    }, ['network'])
+    await withWays(
+      [],
+      async (_ways, auth_url) => {
+        const answer = await tryIt({ auth_url })
+        expect(answerOf(answer.services, 'volume')).toMatchObject({ state: 'missing', required: false, address: null, problem: null })
+        // Then the hosts' own disks count.
+        expect(answer.capacity?.disk_bytes.physical).toBe((await hypervisorStatistics(direct.session)).local_gb * 2 ** 30)
+        const made = await register({ auth_url })
+        expect(made).toMatchObject({ health: 'reachable' })
+        await remove(made.cloud_id)
+      },
+      ['volume'],
+    )
+    await withWays(
+      [],
+      async (_ways, auth_url) => {
+        const name = ownName('cloud')
+        expect(answerOf((await tryIt({ auth_url })).services, 'network')).toMatchObject({ state: 'missing', required: true })
+        const answer = await refused(app, clouds.create, { token: admin.token, body: { name, product: 'openstack', connection: { ...connection, auth_url } } })
+        expect(answer).toMatchObject({ status: 502, code: 93027 })
+        expect(answer.message).toContain('Neutron')
+        expect(answer.message).toContain(name)
+      },
+      ['network'],
+    )
   })
 
   it('tells which service failed, how, and by which request, while the others work', async () => {
@@ -210,8 +271,14 @@ describe.skipIf(!cloudIsThere)('a cloud of the second family, on a real OpenStac
       ways['compute']?.breaks(broken)
       ways['image']?.breaks(half)
       const nova = await tryIt({ auth_url })
-      expect(answerOf(nova.services, 'compute')).toMatchObject({ state: 'failed', problem: { words: expect.stringContaining('the database is on fire'), request_id: 'req-theirs' } })
-      expect(answerOf(nova.services, 'image')).toMatchObject({ state: 'failed', problem: { message: expect.stringMatching(/\p{Script=Han}/u), request_id: expect.stringMatching(/^req-/) } })
+      expect(answerOf(nova.services, 'compute')).toMatchObject({
+        state: 'failed',
+        problem: { words: expect.stringContaining('the database is on fire'), request_id: 'req-theirs' },
+      })
+      expect(answerOf(nova.services, 'image')).toMatchObject({
+        state: 'failed',
+        problem: { message: expect.stringMatching(/\p{Script=Han}/u), request_id: expect.stringMatching(/^req-/) },
+      })
       for (const service of ['identity', 'placement', 'network', 'volume'] as const) expect(answerOf(nova.services, service)?.state, service).toBe('works')
       expect(nova.capacity).toBeNull()
       const name = ownName('cloud')
@@ -226,7 +293,10 @@ describe.skipIf(!cloudIsThere)('a cloud of the second family, on a real OpenStac
       expect(late10).toMatchObject({ state: 'works' })
       expect(late10?.took_ms).toBeGreaterThan(9_000)
       ways['network']?.breaks(slow(200_000))
-      expect(answerOf((await tryIt({ auth_url })).services, 'network')).toMatchObject({ state: 'failed', problem: { words: expect.stringContaining('no answer within'), request_id: expect.stringMatching(/^req-/) } })
+      expect(answerOf((await tryIt({ auth_url })).services, 'network')).toMatchObject({
+        state: 'failed',
+        problem: { words: expect.stringContaining('no answer within'), request_id: expect.stringMatching(/^req-/) },
+      })
     })
   })
 
@@ -293,21 +363,46 @@ describe.skipIf(!cloudIsThere)('a cloud of the second family, on a real OpenStac
     const { userId } = await direct.session.whoami()
     const made = await direct.identity.applicationCredentials.create(userId, { name: ownName('credential'), roles: ['member'] })
     try {
-      const answer = await send(app, clouds.test, { token: admin.token, body: { product: 'openstack', connection: { type: 'openstack-credential', auth_url: authUrl, region: 'RegionOne', credential_id: made.id, credential_secret: made.secret } } })
+      const answer = await send(app, clouds.test, {
+        token: admin.token,
+        body: {
+          product: 'openstack',
+          connection: { type: 'openstack-credential', auth_url: authUrl, region: 'RegionOne', credential_id: made.id, credential_secret: made.secret },
+        },
+      })
       expect(answer).toMatchObject({ status: 200, body: { access: { administrator: false, roles: expect.not.arrayContaining(['admin']) }, capacity: null } })
-      expect((answer.body as { services: { state: string }[] }).services.map(({ state }) => state)).toEqual(['works', 'works', 'works', 'works', 'works', 'works'])
+      expect((answer.body as { services: { state: string }[] }).services.map(({ state }) => state)).toEqual([
+        'works',
+        'works',
+        'works',
+        'works',
+        'works',
+        'works',
+      ])
     } finally {
       await direct.identity.applicationCredentials.delete(userId, made.id)
     }
   })
 
   /** Passes a request on to Keystone, and changes the token that it answers. */
-  async function passOn(request: IncomingMessage, response: ServerResponse, change: (token: { catalog: { type: string; endpoints: { url: string }[] }[] }) => object): Promise<void> {
+  async function passOn(
+    request: IncomingMessage,
+    response: ServerResponse,
+    change: (token: { catalog: { type: string; endpoints: { url: string }[] }[] }) => object,
+  ): Promise<void> {
     const parts: Buffer[] = []
     for await (const part of request as AsyncIterable<Buffer>) parts.push(part)
-    const answer = await fetch(`http://127.0.0.1:${ports.identity}${request.url ?? ''}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: Buffer.concat(parts) })
+    const answer = await fetch(`http://127.0.0.1:${ports.identity}${request.url ?? ''}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.concat(parts),
+    })
     const body = (await answer.json()) as { token?: Parameters<typeof change>[0] }
-    response.writeHead(answer.status, { 'content-type': 'application/json', 'x-openstack-request-id': answer.headers.get('x-openstack-request-id') ?? '', 'x-subject-token': answer.headers.get('x-subject-token') ?? '' })
+    response.writeHead(answer.status, {
+      'content-type': 'application/json',
+      'x-openstack-request-id': answer.headers.get('x-openstack-request-id') ?? '',
+      'x-subject-token': answer.headers.get('x-subject-token') ?? '',
+    })
     response.end(JSON.stringify(body.token === undefined ? body : { token: change(body.token) }))
   }
 })
@@ -316,10 +411,12 @@ describe.skipIf(!cloudIsThere)('a cloud of the second family, on a real OpenStac
 function late(ms: number): Fault {
   return (request, response) => {
     setTimeout(() => {
-      void fetch(`http://127.0.0.1:${ports.network}${request.url ?? ''}`, { headers: { 'x-auth-token': String(request.headers['x-auth-token'] ?? '') } }).then(async (answer) => {
-        response.writeHead(answer.status, { 'content-type': 'application/json' })
-        response.end(await answer.text())
-      })
+      void fetch(`http://127.0.0.1:${ports.network}${request.url ?? ''}`, { headers: { 'x-auth-token': String(request.headers['x-auth-token'] ?? '') } }).then(
+        async (answer) => {
+          response.writeHead(answer.status, { 'content-type': 'application/json' })
+          response.end(await answer.text())
+        },
+      )
     }, ms)
     return true
   }

@@ -8,7 +8,14 @@ import { openOpenStack, type OpenStackConnection } from './cloud.engines.ts'
 import type { Observed } from './cloud.store.ts'
 
 /** What operators call the services, in every language. */
-const serviceNames: Readonly<Record<Service, string>> = { identity: 'Keystone', compute: 'Nova', placement: 'Placement', image: 'Glance', network: 'Neutron', volume: 'Cinder' }
+const serviceNames: Readonly<Record<Service, string>> = {
+  identity: 'Keystone',
+  compute: 'Nova',
+  placement: 'Placement',
+  image: 'Glance',
+  network: 'Neutron',
+  volume: 'Cinder',
+}
 
 /** Of one service: a slow one is told from one that does not answer. All of them together stay within the time of a request. */
 const tryLimitMs = 25_000
@@ -71,11 +78,15 @@ async function signsInAlone(connection: OpenStackConnection, name: string): Prom
  * @throws Refusal 90001 where there are none, 93028 where they would go to somebody else
  */
 export function withSecrets(change: CloudConnectionChange, kept: CloudConnection | undefined): CloudConnection {
-  const left = (field: string): Refusal => (kept === undefined ? new Refusal('fieldsInvalid', { fields: [{ field: `connection.${field}`, message: fieldTexts.contentRequired }] }) : new Refusal('connectionSecretNeeded', { field: `connection.${field}` }))
+  const left = (field: string): Refusal =>
+    kept === undefined
+      ? new Refusal('fieldsInvalid', { fields: [{ field: `connection.${field}`, message: fieldTexts.contentRequired }] })
+      : new Refusal('connectionSecretNeeded', { field: `connection.${field}` })
   switch (change.type) {
     case 'openstack-password': {
       if (change.password !== undefined) return { ...change, password: change.password }
-      if (kept?.type !== change.type || !sameKeystone(kept, change) || kept.username !== change.username || kept.user_domain !== change.user_domain) throw left('password')
+      if (kept?.type !== change.type || !sameKeystone(kept, change) || kept.username !== change.username || kept.user_domain !== change.user_domain)
+        throw left('password')
       return { ...change, password: kept.password }
     }
     case 'openstack-credential': {
@@ -98,19 +109,32 @@ export const servicesOf = ({ services }: Looked): CloudServiceState[] =>
     address,
     took_ms: tookMs,
     // Not the whole cloud is meant.
-    problem: error === null ? null : { message: (error.kind === 'unreachable' ? new Refusal('cloudServiceUnreachable') : toRefusal(error)).message, words: error.message, request_id: error.requestId },
+    problem:
+      error === null
+        ? null
+        : {
+            message: (error.kind === 'unreachable' ? new Refusal('cloudServiceUnreachable') : toRefusal(error)).message,
+            words: error.message,
+            request_id: error.requestId,
+          },
   }))
 const isRequired = (service: Service): boolean => (requiredServices as readonly Service[]).includes(service)
 
 /** @throws Refusal 93027 where a service is not there without which the cloud is of no use */
 export function refuseIncomplete(services: readonly CloudServiceState[], name: string): void {
   const broken = services.filter(({ required, state }) => required && state !== 'works')
-  if (broken.length > 0) throw new Refusal('cloudServicesFailed', { values: { cloud: name, services: told(broken) }, detail: broken.flatMap(({ problem }) => problem?.words ?? []).join('\n') })
+  if (broken.length > 0)
+    throw new Refusal('cloudServicesFailed', {
+      values: { cloud: name, services: told(broken) },
+      detail: broken.flatMap(({ problem }) => problem?.words ?? []).join('\n'),
+    })
 }
 
 /** Which services failed and how, in a line. */
 const told = (services: readonly CloudServiceState[]): string =>
-  services.map(({ service, problem }) => (problem === null ? serviceNames[service] : `${serviceNames[service]}（${problem.message}，${problem.request_id ?? ''}）`)).join('、')
+  services
+    .map(({ service, problem }) => (problem === null ? serviceNames[service] : `${serviceNames[service]}（${problem.message}，${problem.request_id ?? ''}）`))
+    .join('、')
 
 /** `degraded` where a service fails, or one that is needed is not there; what is merely missing is no fault. */
 export function healthOf(services: readonly CloudServiceState[]): { health: 'reachable' | 'degraded'; health_message: string | null } {

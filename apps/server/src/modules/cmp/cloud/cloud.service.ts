@@ -1,4 +1,21 @@
-import { cloudCan, cloudConnection, connectionsOf, isOpenStack, openStackSettings, type CapacityRange, type CapacitySample, type Cloud, type CloudBasic, type CloudCapacity, type CloudConnection, type CloudDetail, type CloudProduct, type CloudServiceState, type CloudStatus, type clouds } from '@zhisuan/contract/cmp/cloud'
+import {
+  cloudCan,
+  cloudConnection,
+  connectionsOf,
+  isOpenStack,
+  openStackSettings,
+  type CapacityRange,
+  type CapacitySample,
+  type Cloud,
+  type CloudBasic,
+  type CloudCapacity,
+  type CloudConnection,
+  type CloudDetail,
+  type CloudProduct,
+  type CloudServiceState,
+  type CloudStatus,
+  type clouds,
+} from '@zhisuan/contract/cmp/cloud'
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import type { ComputeEngine } from '@zhisuan/engines/compute'
@@ -49,7 +66,9 @@ export interface KnownCloud {
 }
 
 /** The engine of a cloud, by its family. */
-type OpenedEngine = { readonly family: 'nextstack'; readonly engine: ComputeEngine } | { readonly family: 'compute'; readonly engine: OpenedOpenStack; readonly look: Look }
+type OpenedEngine =
+  | { readonly family: 'nextstack'; readonly engine: ComputeEngine }
+  | { readonly family: 'compute'; readonly engine: OpenedOpenStack; readonly look: Look }
 
 export type CloudService = ReturnType<typeof createCloudService>
 
@@ -70,8 +89,7 @@ export function createCloudService(platform: Platform, licence: LicenceLimits) {
   let unsubscribe: () => void = () => undefined
 
   const placeOf = (id: string) => `clouds.connection:${id}`
-  const connectionOf = (row: CloudRow): CloudConnection =>
-    cloudConnection.parse(JSON.parse(secrets.open(row.connection, placeOf(row.id))))
+  const connectionOf = (row: CloudRow): CloudConnection => cloudConnection.parse(JSON.parse(secrets.open(row.connection, placeOf(row.id))))
 
   const openedOf = (row: CloudRow): OpenedEngine => {
     // An OpenStack's errors tell the cloud's name, so another name is another engine.
@@ -124,7 +142,13 @@ export function createCloudService(platform: Platform, licence: LicenceLimits) {
         engine: info.product,
         engine_version: info.version,
         instance_types: { vm: availability(info.instanceTypes.vm), container: availability(info.instanceTypes.container) },
-        capacity: { cpu_cores: whole(capacity.cpuCores), memory_bytes: whole(capacity.memoryBytes), disk_bytes: whole(capacity.diskBytes), nodes: capacity.nodes, running_instances: null },
+        capacity: {
+          cpu_cores: whole(capacity.cpuCores),
+          memory_bytes: whole(capacity.memoryBytes),
+          disk_bytes: whole(capacity.diskBytes),
+          nodes: capacity.nodes,
+          running_instances: null,
+        },
       },
     }
   }
@@ -140,7 +164,8 @@ export function createCloudService(platform: Platform, licence: LicenceLimits) {
   })
   const ask = async (row: CloudRow) => {
     const opened = openedOf(row)
-    if (opened.family === 'nextstack') return seen((await observe(opened.engine, AbortSignal.any([stopping.signal, AbortSignal.timeout(refreshTimeoutMs)]))).observed)
+    if (opened.family === 'nextstack')
+      return seen((await observe(opened.engine, AbortSignal.any([stopping.signal, AbortSignal.timeout(refreshTimeoutMs)]))).observed)
     const looked = await opened.look(refreshTimeoutMs, stopping.signal)
     return seen(observedOf(looked, row.observed), servicesOf(looked))
   }
@@ -162,7 +187,14 @@ export function createCloudService(platform: Platform, licence: LicenceLimits) {
 
   /** What our records know, and of clouds that are their own record what runs there. */
   const countInstances = async (on: Sql, rows: readonly CloudRow[]): Promise<(row: CloudRow) => number> => {
-    const counts = await Promise.all(contents.map((one) => one.count(on, rows.map((row) => row.id))))
+    const counts = await Promise.all(
+      contents.map((one) =>
+        one.count(
+          on,
+          rows.map((row) => row.id),
+        ),
+      ),
+    )
     return (row) => {
       const known = counts.flatMap((count) => count.get(row.id) ?? [])
       return known.length > 0 ? known.reduce((sum, count) => sum + count, 0) : (row.observed?.capacity?.running_instances ?? 0)
@@ -214,7 +246,10 @@ export function createCloudService(platform: Platform, licence: LicenceLimits) {
   }
 
   /** Opens a connection that is not kept, asks it everything, closes it. */
-  const tryConnection = async (connection: CloudConnection, name: string): Promise<{ host_name: string; observed: Observed; services: CloudServiceState[]; access: Looked['access'] | null }> => {
+  const tryConnection = async (
+    connection: CloudConnection,
+    name: string,
+  ): Promise<{ host_name: string; observed: Observed; services: CloudServiceState[]; access: Looked['access'] | null }> => {
     if (isOpenStack(connection)) {
       const looked = await tryOpenStack(connection, name)
       return { host_name: new URL(connection.auth_url).host, observed: observedOf(looked, null), services: servicesOf(looked), access: looked.access }
@@ -237,9 +272,14 @@ export function createCloudService(platform: Platform, licence: LicenceLimits) {
     const now = platform.now().getTime()
     const at = new Date(now - (now % sampleEveryMs))
     // What was known before a cloud fell silent says nothing of now.
-    const fresh = (await store.allClouds(db)).filter((row) => row.status !== 'offline' && isAnswering(row) && row.checked_at !== null && now - row.checked_at.getTime() < sampleEveryMs)
+    const fresh = (await store.allClouds(db)).filter(
+      (row) => row.status !== 'offline' && isAnswering(row) && row.checked_at !== null && now - row.checked_at.getTime() < sampleEveryMs,
+    )
     const instances = await countInstances(db, fresh)
-    await store.insertSamples(db, fresh.flatMap((row) => (row.observed?.capacity == null ? [] : [sampleOf(row, row.observed.capacity, at, instances(row))])))
+    await store.insertSamples(
+      db,
+      fresh.flatMap((row) => (row.observed?.capacity == null ? [] : [sampleOf(row, row.observed.capacity, at, instances(row))])),
+    )
     await store.forgetSamples(db, new Date(now - samplesKeptMs))
   }
 
@@ -337,9 +377,20 @@ export function createCloudService(platform: Platform, licence: LicenceLimits) {
       const kept = body.cloud_id === undefined ? undefined : found(await store.getCloud(db, body.cloud_id))
       const connection = withSecrets(body.connection, kept === undefined ? undefined : connectionOf(kept))
       // It has no name before it is kept.
-      const { observed, host_name, services, access } = await tryConnection(connection, kept?.name ?? (isOpenStack(connection) ? new URL(connection.auth_url).host : ''))
+      const { observed, host_name, services, access } = await tryConnection(
+        connection,
+        kept?.name ?? (isOpenStack(connection) ? new URL(connection.auth_url).host : ''),
+      )
       const { engine, engine_version: version, capacity, instance_types } = observed
-      return { engine, version, host_name, capacity, instance_types, services, access: access === null ? null : { ...access, roles: [...access.roles], regions: [...access.regions] } }
+      return {
+        engine,
+        version,
+        host_name,
+        capacity,
+        instance_types,
+        services,
+        access: access === null ? null : { ...access, roles: [...access.roles], regions: [...access.regions] },
+      }
     },
 
     jobHandler: handleJob(sampleCapacityJob, takeSamples),
@@ -401,10 +452,13 @@ export function createCloudService(platform: Platform, licence: LicenceLimits) {
     async start(): Promise<void> {
       const changed = (id: string) => {
         // The next use opens it anew, as it is now.
-        void store.getCloud(db, id).then(async (row) => {
-          if (row === undefined) await closeEngine(id)
-          for (const told of watchers) told()
-        }, () => undefined)
+        void store.getCloud(db, id).then(
+          async (row) => {
+            if (row === undefined) await closeEngine(id)
+            for (const told of watchers) told()
+          },
+          () => undefined,
+        )
       }
       unsubscribe = bus.subscribe('cloud', changed, () => watchers.forEach((told) => told()))
       await registerLocalCloud()
@@ -457,8 +511,7 @@ const known = (row: CloudRow): KnownCloud => ({
   local: row.connection_type === 'lxd-socket',
 })
 
-const isDue = (row: CloudRow, now: Date): boolean =>
-  row.checked_at === null || now.getTime() - row.checked_at.getTime() >= refreshEveryMs * 0.8
+const isDue = (row: CloudRow, now: Date): boolean => row.checked_at === null || now.getTime() - row.checked_at.getTime() >= refreshEveryMs * 0.8
 
 const isAnswering = ({ health }: CloudRow): boolean => health === 'reachable' || health === 'degraded'
 

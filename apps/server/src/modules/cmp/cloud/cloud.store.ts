@@ -1,4 +1,13 @@
-import { capacitySteps, type Cloud, type CloudCapacity, type CloudProduct, type CloudServiceState, type CloudStatus, type CapacityRange, type CapacitySample } from '@zhisuan/contract/cmp/cloud'
+import {
+  capacitySteps,
+  type Cloud,
+  type CloudCapacity,
+  type CloudProduct,
+  type CloudServiceState,
+  type CloudStatus,
+  type CapacityRange,
+  type CapacitySample,
+} from '@zhisuan/contract/cmp/cloud'
 import { sql, type Generated, type Insertable, type Selectable, type Updateable } from 'kysely'
 import { iso, migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { matching, paged, pageWithTotal, type PageQuery } from '../../../platform/db/page.ts'
@@ -128,19 +137,15 @@ export async function listClouds(
 
 export const allClouds = (on: Sql): Promise<CloudRow[]> => present(on).selectAll().orderBy('created_at').execute()
 
-export const getCloud = (on: Sql, id: string): Promise<CloudRow | undefined> =>
-  present(on).selectAll().where('id', '=', id).executeTakeFirst()
+export const getCloud = (on: Sql, id: string): Promise<CloudRow | undefined> => present(on).selectAll().where('id', '=', id).executeTakeFirst()
 
 /** The same, held against changes by others until the transaction ends. */
-export const lockCloud = (tx: Tx, id: string): Promise<CloudRow | undefined> =>
-  present(tx).selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+export const lockCloud = (tx: Tx, id: string): Promise<CloudRow | undefined> => present(tx).selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 
 /** Held against removal and against changes of its status, while something is made on it. */
-export const shareCloud = (tx: Tx, id: string): Promise<CloudRow | undefined> =>
-  present(tx).selectAll().where('id', '=', id).forShare().executeTakeFirst()
+export const shareCloud = (tx: Tx, id: string): Promise<CloudRow | undefined> => present(tx).selectAll().where('id', '=', id).forShare().executeTakeFirst()
 
-export const anyCloudEver = async (on: Sql): Promise<boolean> =>
-  (await on.selectFrom('clouds').select('id').limit(1).executeTakeFirst()) !== undefined
+export const anyCloudEver = async (on: Sql): Promise<boolean> => (await on.selectFrom('clouds').select('id').limit(1).executeTakeFirst()) !== undefined
 
 export const insertCloud = (tx: Tx, row: Insertable<CloudTable>): Promise<CloudRow> =>
   tx.insertInto('clouds').values(row).returningAll().executeTakeFirstOrThrow()
@@ -172,7 +177,12 @@ export async function licenceUsage(on: Sql): Promise<{ nodes: number; cores: num
 
 /** Once more for the same moment changes nothing, so several servers may take it at once. */
 export async function insertSamples(on: Sql, rows: readonly Insertable<CapacitySampleTable>[]): Promise<void> {
-  if (rows.length > 0) await on.insertInto('cloud_capacity_samples').values(rows).onConflict((conflict) => conflict.doNothing()).execute()
+  if (rows.length > 0)
+    await on
+      .insertInto('cloud_capacity_samples')
+      .values(rows)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
 }
 
 export const forgetSamples = async (on: Sql, before: Date): Promise<void> => {

@@ -36,7 +36,8 @@ const refuse = (wish: object) => refused(app, clouds.create, { token: admin.toke
 const get = async (id: string, token = admin.token, on = app) =>
   (await call(on, clouds.list, { token, query: { page_size: 99_999 } })).clouds.find(({ cloud_id }) => cloud_id === id)
 const remove = (id: string, force = false) => call(app, clouds.delete, { token: admin.token, params: { id }, query: { force: force ? 'true' : 'false' } })
-const act = (id: string, action: 'active' | 'maintenance' | 'offline' | 'refresh') => call(app, clouds.action, { token: admin.token, params: { id }, body: { action } })
+const act = (id: string, action: 'active' | 'maintenance' | 'offline' | 'refresh') =>
+  call(app, clouds.action, { token: admin.token, params: { id }, body: { action } })
 const label = (text: string) => JSON.stringify({ label: text, textColor: '#fff', bgColor: '#1677ff' })
 const whole = (total: number, used: number) => ({ total, used, physical: total })
 /** A registered cloud that a test has in its hand; taken away again, because the licence counts it. */
@@ -55,7 +56,15 @@ async function makeVm(cloud_id: string, token = admin.token, name = `vm-${random
   const flavor = await app.platform.db.selectFrom('flavors').selectAll().orderBy('memory_bytes').executeTakeFirstOrThrow()
   const { items } = await call(app, vms.create, {
     token,
-    body: { cloud_id, name, type: 'container', image_fingerprint: image?.fingerprint ?? '', flavor_id: flavor.id, network: 'sandbox0', password: 'Correct-horse-1' },
+    body: {
+      cloud_id,
+      name,
+      type: 'container',
+      image_fingerprint: image?.fingerprint ?? '',
+      flavor_id: flavor.id,
+      network: 'sandbox0',
+      password: 'Correct-horse-1',
+    },
   })
   const [vm] = items
   if (vm === undefined) throw new Error('nothing was created')
@@ -85,7 +94,13 @@ describe('registering', () => {
       description: '机房一',
       connection: { type: 'lxd-socket', address: engine.connection.socket_path },
       engine_version: '5.0.2',
-      capacity: { cpu_cores: whole(96, 24), memory_bytes: whole(256 * 2 ** 30, 128 * 2 ** 30), disk_bytes: whole(1024 * 2 ** 30, 0), nodes: 3, running_instances: null },
+      capacity: {
+        cpu_cores: whole(96, 24),
+        memory_bytes: whole(256 * 2 ** 30, 128 * 2 ** 30),
+        disk_bytes: whole(1024 * 2 ** 30, 0),
+        nodes: 3,
+        running_instances: null,
+      },
       instance_count: 0,
       health_message: null,
       checked_at: expect.any(String),
@@ -138,7 +153,10 @@ describe('registering', () => {
     ['connection.url', { connection: { type: 'lxd-https', url: 'http://host:8443', client_certificate: pem('CERTIFICATE'), client_key: pem('PRIVATE KEY') } }],
     ['connection.client_certificate', { connection: { type: 'lxd-https', url: 'https://host:8443', client_certificate: 'x', client_key: pem('PRIVATE KEY') } }],
     ['connection.client_key', { connection: { type: 'lxd-https', url: 'https://host:8443', client_certificate: pem('CERTIFICATE') } }],
-    ['connection.project', { connection: { type: 'lxd-https', url: 'https://host', client_certificate: pem('CERTIFICATE'), client_key: pem('PRIVATE KEY'), project: 'a/b' } }],
+    [
+      'connection.project',
+      { connection: { type: 'lxd-https', url: 'https://host', client_certificate: pem('CERTIFICATE'), client_key: pem('PRIVATE KEY'), project: 'a/b' } },
+    ],
     ['labels.0', { labels: ['not json'] }],
     ['labels.0', { labels: ['{}'] }],
     ['labels.1', { labels: [label('好'), '{"label":"坏","imgUrl":"javascript:alert(1)"}'] }],
@@ -172,10 +190,14 @@ describe('registering', () => {
     const name = `same-${randomUUID()}`
     const byName = await Promise.all(Array.from({ length: 4 }, () => send(app, clouds.create, { token: admin.token, body: body({ name }) })))
     expect(byName.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400])
-    expect(byName.filter(({ status }) => status === 400).map((answer) => answer.body)).toEqual(Array.from({ length: 3 }, () => expect.objectContaining({ code: 93001 })))
+    expect(byName.filter(({ status }) => status === 400).map((answer) => answer.body)).toEqual(
+      Array.from({ length: 3 }, () => expect.objectContaining({ code: 93001 })),
+    )
 
     const engine = startTestEngine()
-    const byEngine = await Promise.all(Array.from({ length: 4 }, () => send(app, clouds.create, { token: admin.token, body: body({ connection: engine.connection }) })))
+    const byEngine = await Promise.all(
+      Array.from({ length: 4 }, () => send(app, clouds.create, { token: admin.token, body: body({ connection: engine.connection }) })),
+    )
     expect(byEngine.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400])
     const { clouds: all } = await call(app, clouds.list, { token: admin.token, query: { page_size: 99_999 } })
     const kept = all.filter(({ connection }) => connection.address === engine.connection.socket_path)
@@ -263,21 +285,29 @@ describe('trying a connection', () => {
     })
     expect((await call(app, clouds.list, { token: admin.token })).total).toBe(before)
     engine.fail('unreachable')
-    expect(await refused(app, clouds.test, { token: admin.token, body: { product: 'nextstack', connection: engine.connection } })).toMatchObject({ status: 502, code: 93002 })
+    expect(await refused(app, clouds.test, { token: admin.token, body: { product: 'nextstack', connection: engine.connection } })).toMatchObject({
+      status: 502,
+      code: 93002,
+    })
     expect(await refused(app, clouds.test, { token: admin.token, body: { product: 'openstack', connection: sandbox } })).toMatchObject({ code: 93026 })
     expect(await refused(app, clouds.test, { token: admin.token, body: {} })).toMatchObject({ code: 90001 })
   })
 })
 
 describe('changing', () => {
-  const update = (id: string, changes: object) => refused(app, clouds.update, { token: admin.token, params: { id }, body: { name: `u-${randomUUID()}`, ...changes } })
+  const update = (id: string, changes: object) =>
+    refused(app, clouds.update, { token: admin.token, params: { id }, body: { name: `u-${randomUUID()}`, ...changes } })
 
   it('sets name, description and labels, also while the engine is down', async () => {
     await withEngine(async (engine, id) => {
       const before = await get(id)
       engine.fail('unreachable')
       const name = `n-${randomUUID()}`
-      const after = await call(app, clouds.update, { token: admin.token, params: { id }, body: { name, description: '新', labels: [label('甲'), label('乙')] } })
+      const after = await call(app, clouds.update, {
+        token: admin.token,
+        params: { id },
+        body: { name, description: '新', labels: [label('甲'), label('乙')] },
+      })
       expect(after).toEqual({ ...before, name, description: '新', labels: [label('甲'), label('乙')] })
       expect(await get(id)).toEqual(after)
     })
@@ -346,7 +376,9 @@ describe('changing', () => {
 
 describe('the licence', () => {
   /** A platform whose evaluation licence (10 nodes, 1024 cores) nobody else uses. */
-  async function fresh(test: (on: TestApp, ask: (wish: Partial<Create>) => Promise<{ status: number; body: unknown }>, token: string) => Promise<void>): Promise<void> {
+  async function fresh(
+    test: (on: TestApp, ask: (wish: Partial<Create>) => Promise<{ status: number; body: unknown }>, token: string) => Promise<void>,
+  ): Promise<void> {
     const own = await testApp()
     try {
       const { token } = await someone(own, { kind: 1 })
@@ -383,7 +415,8 @@ describe('the licence', () => {
 
   it('counts a move to a bigger engine by the difference, and a move out of the sandbox in full', async () => {
     await fresh(async (on, ask, token) => {
-      const move = (id: string, connection: Create['connection']) => send(on, clouds.update, { token, params: { id }, body: { name: `x-${randomUUID()}`, connection } })
+      const move = (id: string, connection: Create['connection']) =>
+        send(on, clouds.update, { token, params: { id }, body: { name: `x-${randomUUID()}`, connection } })
       const id = idOf(await ask({ connection: startTestEngine({ nodes: 9, cores: 1000 }).connection }))
       expect(await move(id, startTestEngine({ nodes: 11, cores: 1000 }).connection)).toMatchObject({ status: 400, body: { code: 8805 } })
       expect(await move(id, startTestEngine({ nodes: 9, cores: 1025 }).connection)).toMatchObject({ status: 400, body: { code: 8809 } })
@@ -518,7 +551,10 @@ describe('removing', () => {
       const refusal = await refused(app, clouds.delete, { token: admin.token, params: { id } })
       expect(refusal).toMatchObject({ status: 400, code: 93004 })
       expect(refusal.message).toContain('2')
-      expect(await refused(app, clouds.delete, { token: admin.token, params: { id }, query: { force: 'yes' } })).toMatchObject({ code: 90001, fields: [{ field: 'force' }] })
+      expect(await refused(app, clouds.delete, { token: admin.token, params: { id }, query: { force: 'yes' } })).toMatchObject({
+        code: 90001,
+        fields: [{ field: 'force' }],
+      })
       await remove(id, true)
       expect(await get(id)).toBeUndefined()
       for (const { id: vm } of [one, other]) expect(await refused(app, vms.get, { token: admin.token, params: { id: vm } })).toMatchObject({ status: 404 })
@@ -543,7 +579,15 @@ describe('the list', () => {
       engine.says.capacity.cpuCores.used = 32
       await makeVm(id)
       const whole = await act(id, 'refresh')
-      expect(await get(id, tenant.token)).toEqual({ ...whole, description: '', connection: { type: 'lxd-socket', address: '' }, engine_version: null, capacity: null, instance_count: 0, health_message: null })
+      expect(await get(id, tenant.token)).toEqual({
+        ...whole,
+        description: '',
+        connection: { type: 'lxd-socket', address: '' },
+        engine_version: null,
+        capacity: null,
+        instance_count: 0,
+        health_message: null,
+      })
       const [basic] = (await call(app, clouds.basicInfo, { token: tenant.token })).clouds.filter(({ cloud_id }) => cloud_id === id)
       expect(basic).toEqual({
         cloud_id: id,
@@ -570,7 +614,8 @@ describe('the list', () => {
         const { cloud_id } = await call(own, clouds.create, { token, body: body({ name: `云-${n}`, connection: engine.connection }) })
         if (n === 1) await call(own, clouds.action, { token, params: { id: cloud_id }, body: { action: 'maintenance' } })
       }
-      const ask = async (query: Parameters<typeof call<typeof clouds.list>>[2]['query']) => (await call(own, clouds.list, { token, query: { sort: 'name', ...query } })).clouds.map(({ name }) => Number(name.at(-1)))
+      const ask = async (query: Parameters<typeof call<typeof clouds.list>>[2]['query']) =>
+        (await call(own, clouds.list, { token, query: { sort: 'name', ...query } })).clouds.map(({ name }) => Number(name.at(-1)))
       expect(await ask({})).toEqual([0, 1, 2])
       expect(await ask({ sort: '-name' })).toEqual([2, 1, 0])
       expect(await ask({ sort: '-usage' })).toEqual([1, 2, 0])
@@ -581,7 +626,13 @@ describe('the list', () => {
       expect(await ask({ product: 'openstack' })).toEqual([])
       expect(await ask({ page_size: 2, page_num: 2 })).toEqual([2])
       expect((await call(own, clouds.list, { token, query: { page_size: 2 } })).total).toBe(3)
-      for (const [field, value] of [['page_num', 0], ['page_size', 100_000], ['sort', 'connection'], ['status', 'x'], ['product', 'x']] as const) {
+      for (const [field, value] of [
+        ['page_num', 0],
+        ['page_size', 100_000],
+        ['sort', 'connection'],
+        ['status', 'x'],
+        ['product', 'x'],
+      ] as const) {
         expect(await refused(own, clouds.list, { token, query: { [field]: value } })).toMatchObject({ code: 90001, fields: [{ field }] })
       }
     } finally {
@@ -595,11 +646,15 @@ describe('the list', () => {
         expect((await send(app, clouds.list, { token: who.token })).status).toBe(200)
         expect((await send(app, clouds.basicInfo, { token: who.token })).status).toBe(200)
         for (const declared of [clouds.create, clouds.update, clouds.delete, clouds.action, clouds.test]) {
-          expect(await refused(app, declared, { token: who.token, params: { id }, body: { ...body(), action: 'offline' } }), declared.id).toMatchObject({ status: 403, code: 3000 })
+          expect(await refused(app, declared, { token: who.token, params: { id }, body: { ...body(), action: 'offline' } }), declared.id).toMatchObject({
+            status: 403,
+            code: 3000,
+          })
         }
       }
       const stranger = await someone(app, { kind: 4, roles: ['PROVIDER'] })
-      for (const declared of [clouds.list, clouds.basicInfo]) expect(await refused(app, declared, { token: stranger.token }), declared.id).toMatchObject({ code: 3000 })
+      for (const declared of [clouds.list, clouds.basicInfo])
+        expect(await refused(app, declared, { token: stranger.token }), declared.id).toMatchObject({ code: 3000 })
       expect((await get(id))?.status).toBe('active')
     })
   })
@@ -620,15 +675,31 @@ describe('the history of a capacity', () => {
       engine.says.capacity.cpuCores.used = 16
       const { cloud_id: id } = await call(own, clouds.create, { token, body: body({ connection: engine.connection }) })
       // Sessions end sooner than days.
-      const [one, other] = services.map(({ jobHandler }) => () => jobHandler.run({}, { signal: new AbortController().signal })) as [() => Promise<void>, () => Promise<void>]
+      const [one, other] = services.map(
+        ({ jobHandler }) =>
+          () =>
+            jobHandler.run({}, { signal: new AbortController().signal }),
+      ) as [() => Promise<void>, () => Promise<void>]
       const history = (range: CapacityRange) => services[0].capacity(id, range)
       const look = () => services[0].act(id, 'refresh')
       expect(await call(own, clouds.capacity, { token, params: { id } })).toEqual({ items: [] })
       expect(await refused(own, clouds.capacity, { token, params: { id: randomUUID() } })).toMatchObject({ status: 404 })
-      expect(await refused(own, clouds.capacity, { token, params: { id }, query: { range: 'year' } })).toMatchObject({ code: 90001, fields: [{ field: 'range' }] })
+      expect(await refused(own, clouds.capacity, { token, params: { id }, query: { range: 'year' } })).toMatchObject({
+        code: 90001,
+        fields: [{ field: 'range' }],
+      })
       await Promise.all([one(), other(), one()])
       const { items } = await call(own, clouds.capacity, { token, params: { id } })
-      expect(items).toEqual([{ at: expect.stringMatching(/:\d[05]:00\.000Z$/), cpu_cores: { total: 64, used: 16 }, memory_bytes: { total: 256 * 2 ** 30, used: 0 }, disk_bytes: { total: 1024 * 2 ** 30, used: 0 }, nodes: 2, instances: 0 }])
+      expect(items).toEqual([
+        {
+          at: expect.stringMatching(/:\d[05]:00\.000Z$/),
+          cpu_cores: { total: 64, used: 16 },
+          memory_bytes: { total: 256 * 2 ** 30, used: 0 },
+          disk_bytes: { total: 1024 * 2 ** 30, used: 0 },
+          nodes: 2,
+          instances: 0,
+        },
+      ])
 
       // What was known before it fell silent is no sample.
       clock.advance(10 * minute)
@@ -659,9 +730,25 @@ describe('the history of a capacity', () => {
 })
 
 describe('an OpenStack', () => {
-  const works = (service: CloudServiceState['service'], required: boolean): CloudServiceState => ({ service, required, state: 'works', version: '1', address: 'http://cloud', took_ms: 1, problem: null })
-  const failed = (service: CloudServiceState['service'], required: boolean): CloudServiceState => ({ ...works(service, required), state: 'failed', problem: { message: '连接不上', words: 'connect ECONNREFUSED', request_id: 'req-1' } })
-  const missing = (service: CloudServiceState['service'], required: boolean): CloudServiceState => ({ ...works(service, required), state: 'missing', address: null })
+  const works = (service: CloudServiceState['service'], required: boolean): CloudServiceState => ({
+    service,
+    required,
+    state: 'works',
+    version: '1',
+    address: 'http://cloud',
+    took_ms: 1,
+    problem: null,
+  })
+  const failed = (service: CloudServiceState['service'], required: boolean): CloudServiceState => ({
+    ...works(service, required),
+    state: 'failed',
+    problem: { message: '连接不上', words: 'connect ECONNREFUSED', request_id: 'req-1' },
+  })
+  const missing = (service: CloudServiceState['service'], required: boolean): CloudServiceState => ({
+    ...works(service, required),
+    state: 'missing',
+    address: null,
+  })
 
   it('is degraded where a service fails or a needed one is missing, and names it', () => {
     expect(healthOf([])).toEqual({ health: 'reachable', health_message: null })
@@ -672,12 +759,21 @@ describe('an OpenStack', () => {
 
   it('is kept only with the services that it needs', () => {
     expect(() => refuseIncomplete([works('compute', true), failed('volume', false), missing('placement', false)], '云')).not.toThrow()
-    expect(() => refuseIncomplete([failed('compute', true), missing('network', true)], '云')).toThrow('云的这些必需服务不可用：Nova（连接不上，req-1）、Neutron')
+    expect(() => refuseIncomplete([failed('compute', true), missing('network', true)], '云')).toThrow(
+      '云的这些必需服务不可用：Nova（连接不上，req-1）、Neutron',
+    )
   })
 
   it('keeps a secret that is left out, for the same Keystone and the same name only', () => {
-    const kept = cloudConnection.parse({ type: 'openstack-password', auth_url: 'https://cloud:5000/v3', username: 'admin', password: 'secret', project: 'admin' })
-    const change = (wish: object = {}) => cloudConnectionChange.parse({ type: 'openstack-password', auth_url: 'https://cloud:5000', username: 'admin', project: 'other', ...wish })
+    const kept = cloudConnection.parse({
+      type: 'openstack-password',
+      auth_url: 'https://cloud:5000/v3',
+      username: 'admin',
+      password: 'secret',
+      project: 'admin',
+    })
+    const change = (wish: object = {}) =>
+      cloudConnectionChange.parse({ type: 'openstack-password', auth_url: 'https://cloud:5000', username: 'admin', project: 'other', ...wish })
     expect(withSecrets(change(), kept)).toMatchObject({ password: 'secret', project: 'other' })
     expect(withSecrets(change({ password: 'new' }), kept)).toMatchObject({ password: 'new' })
     for (const wish of [{ auth_url: 'http://cloud:5000' }, { auth_url: 'https://cloud.evil.example:5000' }, { username: 'root' }, { user_domain: 'else' }]) {
@@ -685,7 +781,9 @@ describe('an OpenStack', () => {
     }
     const credential = { type: 'openstack-credential', auth_url: 'https://cloud:5000/v3', credential_id: 'id' }
     expect(() => withSecrets(cloudConnectionChange.parse(credential), kept)).toThrow('认证地址或账号已更改')
-    expect(withSecrets(cloudConnectionChange.parse(credential), cloudConnection.parse({ ...credential, credential_secret: 'x' }))).toMatchObject({ credential_secret: 'x' })
+    expect(withSecrets(cloudConnectionChange.parse(credential), cloudConnection.parse({ ...credential, credential_secret: 'x' }))).toMatchObject({
+      credential_secret: 'x',
+    })
     expect(() => withSecrets(change(), undefined)).toThrow(expect.objectContaining({ fields: [{ field: 'connection.password', message: '请输入内容' }] }))
   })
 
@@ -694,7 +792,11 @@ describe('an OpenStack', () => {
     const nobody = { status: 502, code: 93020, fields: [{ field: 'connection.auth_url', message: expect.stringMatching(/127\.0\.0\.1:1的.*Keystone.*req-/) }] }
     expect(await refused(app, clouds.test, { token: admin.token, body: { product: 'openstack', connection: keystone } })).toMatchObject(nobody)
     const { password: _, ...open } = keystone
-    expect(await refused(app, clouds.test, { token: admin.token, body: { product: 'openstack', connection: open } })).toMatchObject({ status: 400, code: 90001, fields: [{ field: 'connection.password' }] })
+    expect(await refused(app, clouds.test, { token: admin.token, body: { product: 'openstack', connection: open } })).toMatchObject({
+      status: 400,
+      code: 90001,
+      fields: [{ field: 'connection.password' }],
+    })
     const name = `云-${randomUUID()}`
     expect((await refuse({ name, product: 'easystack', connection: keystone })).message).toContain(name)
   })
@@ -702,7 +804,11 @@ describe('an OpenStack', () => {
 
 describe('usage', () => {
   const of = (cores: [number, number], memory: [number, number], disk: [number, number]) =>
-    usageOf({ cpu_cores: { used: cores[0], total: cores[1] }, memory_bytes: { used: memory[0], total: memory[1] }, disk_bytes: { used: disk[0], total: disk[1] } })
+    usageOf({
+      cpu_cores: { used: cores[0], total: cores[1] },
+      memory_bytes: { used: memory[0], total: memory[1] },
+      disk_bytes: { used: disk[0], total: disk[1] },
+    })
 
   it('is the fullest of processors, memory and disk, never more than all', () => {
     expect(of([1, 10], [2, 10], [9, 10])).toBe(0.9)

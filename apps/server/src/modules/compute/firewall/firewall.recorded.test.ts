@@ -25,9 +25,12 @@ describe('firewalls of a cloud that has FWaaS v2', () => {
   let next = 0
   const newName = (what: string): string => `${what}-${++next}`
   const at = (id = '') => ({ cloud_id, id })
-  const makeRule = (more: Partial<BodyInput<typeof firewallRules.create>> = {}, token = tenant): Promise<FirewallRule> => call(app, firewallRules.create, { token, params: at(), body: { name: newName('rule'), action: 'allow', protocol: 'tcp', ...more } })
-  const makePolicy = (more: Partial<BodyInput<typeof firewallPolicies.create>> = {}, token = tenant): Promise<FirewallPolicy> => call(app, firewallPolicies.create, { token, params: at(), body: { name: newName('policy'), ...more } })
-  const makeGroup = (more: Partial<BodyInput<typeof firewallGroups.create>> = {}, token = tenant) => send(app, firewallGroups.create, { token, params: at(), body: { name: newName('firewall'), ...more } })
+  const makeRule = (more: Partial<BodyInput<typeof firewallRules.create>> = {}, token = tenant): Promise<FirewallRule> =>
+    call(app, firewallRules.create, { token, params: at(), body: { name: newName('rule'), action: 'allow', protocol: 'tcp', ...more } })
+  const makePolicy = (more: Partial<BodyInput<typeof firewallPolicies.create>> = {}, token = tenant): Promise<FirewallPolicy> =>
+    call(app, firewallPolicies.create, { token, params: at(), body: { name: newName('policy'), ...more } })
+  const makeGroup = (more: Partial<BodyInput<typeof firewallGroups.create>> = {}, token = tenant) =>
+    send(app, firewallGroups.create, { token, params: at(), body: { name: newName('firewall'), ...more } })
   const madeGroup = async (more: Partial<BodyInput<typeof firewallGroups.create>> = {}, token = tenant) => {
     const { status, body } = await makeGroup(more, token)
     expect(status, JSON.stringify(body)).toBe(201)
@@ -64,15 +67,41 @@ describe('firewalls of a cloud that has FWaaS v2', () => {
 
   it('rules are made, changed, switched and deleted, and say in which policies they are', async () => {
     const rule = await makeRule({ description: '办公网', source_address: '203.0.113.0/24', destination_port: '8000-8010' })
-    expect(rule).toMatchObject({ action: 'allow', protocol: 'tcp', version: 4, source_address: '203.0.113.0/24', source_port: null, destination_port: '8000-8010', enabled: true, shared: false, policy_ids: [], changeable: true })
+    expect(rule).toMatchObject({
+      action: 'allow',
+      protocol: 'tcp',
+      version: 4,
+      source_address: '203.0.113.0/24',
+      source_port: null,
+      destination_port: '8000-8010',
+      enabled: true,
+      shared: false,
+      policy_ids: [],
+      changeable: true,
+    })
     expect(cloud.rows('firewall_rules').find(({ id }) => id === rule.id)).toMatchObject({ destination_port: '8000:8010' })
     const change = (body: BodyInput<typeof firewallRules.update>) => send(app, firewallRules.update, { token: tenant, params: at(rule.id), body })
-    expect((await change({ name: '网页', action: 'reject', destination_port: '443', source_address: null, enabled: false })).body).toMatchObject({ name: '网页', action: 'reject', destination_port: '443', source_address: null, enabled: false })
+    expect((await change({ name: '网页', action: 'reject', destination_port: '443', source_address: null, enabled: false })).body).toMatchObject({
+      name: '网页',
+      action: 'reject',
+      destination_port: '443',
+      source_address: null,
+      enabled: false,
+    })
     // What stays counts as well.
     refused(await change({ protocol: null }), 'fieldsInvalid', 'destination_port')
     refused(await change({ source_address: '2001:db8::/64' }), 'fieldsInvalid', 'source_address')
-    expect((await change({ protocol: 'icmp', destination_port: null, version: 6, source_address: '2001:db8::/64' })).body).toMatchObject({ protocol: 'icmp', version: 6, source_address: '2001:db8::/64', destination_port: null })
-    refused(await send(app, firewallRules.create, { token: tenant, params: at(), body: { name: 'x', action: 'allow', destination_port: '22' } }), 'fieldsInvalid', 'destination_port')
+    expect((await change({ protocol: 'icmp', destination_port: null, version: 6, source_address: '2001:db8::/64' })).body).toMatchObject({
+      protocol: 'icmp',
+      version: 6,
+      source_address: '2001:db8::/64',
+      destination_port: null,
+    })
+    refused(
+      await send(app, firewallRules.create, { token: tenant, params: at(), body: { name: 'x', action: 'allow', destination_port: '22' } }),
+      'fieldsInvalid',
+      'destination_port',
+    )
 
     const policy = await makePolicy({ rule_ids: [rule.id] })
     const told = await lines(app, firewallRules.list, { token: tenant, params: at() })
@@ -88,7 +117,8 @@ describe('firewalls of a cloud that has FWaaS v2', () => {
     const [a, b, c] = [await makeRule(), await makeRule(), await makeRule()]
     const policy = await makePolicy({ rule_ids: [a.id, b.id], audited: true })
     expect(policy).toMatchObject({ rule_ids: [a.id, b.id], audited: true, default: false, group_ids: [] })
-    const insert = (rule_id: string, after: string | null) => send(app, firewallPolicies.insertRule, { token: tenant, params: at(policy.id), body: { rule_id, after } })
+    const insert = (rule_id: string, after: string | null) =>
+      send(app, firewallPolicies.insertRule, { token: tenant, params: at(policy.id), body: { rule_id, after } })
     expect((await insert(c.id, a.id)).body).toMatchObject({ rule_ids: [a.id, c.id, b.id], audited: false })
     refused(await insert(c.id, null), 'fieldsInvalid', 'rule_id')
     refused(await insert(nobodys, null), 'computeFirewallRuleMissing', 'rule_id')
@@ -110,8 +140,13 @@ describe('firewalls of a cloud that has FWaaS v2', () => {
     refused(await update({ name: 'default ingress' }), 'fieldsInvalid', 'name')
 
     const group = await madeGroup({ egress_policy_id: policy.id })
-    expect((await items(app, firewallPolicies.list, { token: tenant, params: at() })).find(({ id }) => id === policy.id)).toMatchObject({ group_ids: [group.id], rule_ids: [b.id, a.id, c.id] })
-    expect(refused(await send(app, firewallPolicies.delete, { token: tenant, params: at(policy.id) }), 'computeFirewallPolicyInUse').message).toContain(group.name)
+    expect((await items(app, firewallPolicies.list, { token: tenant, params: at() })).find(({ id }) => id === policy.id)).toMatchObject({
+      group_ids: [group.id],
+      rule_ids: [b.id, a.id, c.id],
+    })
+    expect(refused(await send(app, firewallPolicies.delete, { token: tenant, params: at(policy.id) }), 'computeFirewallPolicyInUse').message).toContain(
+      group.name,
+    )
     await call(app, firewallGroups.delete, { token: tenant, params: at(group.id) })
     await call(app, firewallPolicies.delete, { token: tenant, params: at(policy.id) })
   })
@@ -120,18 +155,27 @@ describe('firewalls of a cloud that has FWaaS v2', () => {
     const rules = await Promise.all([1, 2, 3, 4].map(() => makeRule()))
     const [a = '', b = '', c = '', d = ''] = rules.map(({ id }) => id)
     const policy = await makePolicy({ rule_ids: [a, b] })
-    const put = await Promise.all([c, d].map((rule_id) => send(app, firewallPolicies.insertRule, { token: tenant, params: at(policy.id), body: { rule_id, after: null } })))
+    const put = await Promise.all(
+      [c, d].map((rule_id) => send(app, firewallPolicies.insertRule, { token: tenant, params: at(policy.id), body: { rule_id, after: null } })),
+    )
     expect(put.map(({ status }) => status)).toEqual([200, 200])
     const was = (await items(app, firewallPolicies.list, { token: tenant, params: at() })).find(({ id }) => id === policy.id)?.rule_ids ?? []
     expect(was.toSorted()).toEqual([a, b, c, d].toSorted())
     const orders = [was.toReversed(), [...was.slice(1), was[0] ?? '']]
-    const set = await Promise.all(orders.map((rule_ids) => send(app, firewallPolicies.setRules, { token: tenant, params: at(policy.id), body: { rule_ids, was } })))
+    const set = await Promise.all(
+      orders.map((rule_ids) => send(app, firewallPolicies.setRules, { token: tenant, params: at(policy.id), body: { rule_ids, was } })),
+    )
     expect(set.map(({ status }) => status).toSorted()).toEqual([200, 409])
     for (const answer of set.filter(({ status }) => status === 409)) refused(answer, 'changedMeanwhile')
     expect(orders).toContainEqual(cloud.rows('firewall_policies').find(({ id }) => id === policy.id)?.['firewall_rules'])
 
     const group = await madeGroup()
-    const added = await Promise.all([plugged.router, plugged.instance].map(async (port) => ({ port, answer: await send(app, firewallGroups.addPorts, { token: tenant, params: at(group.id), body: { port_ids: [port] } }) })))
+    const added = await Promise.all(
+      [plugged.router, plugged.instance].map(async (port) => ({
+        port,
+        answer: await send(app, firewallGroups.addPorts, { token: tenant, params: at(group.id), body: { port_ids: [port] } }),
+      })),
+    )
     const done = added.filter(({ answer }) => answer.status === 200).map(({ port }) => port)
     for (const { answer } of added.filter((one) => one.answer.status !== 200)) refused(answer, 'computeFirewallPending')
     expect(done.length).toBeGreaterThan(0)
@@ -144,7 +188,16 @@ describe('firewalls of a cloud that has FWaaS v2', () => {
   it('firewalls go through their states, and are not deleted while they filter', async () => {
     const policy = await makePolicy({ rule_ids: [(await makeRule()).id] })
     const group = await madeGroup({ ingress_policy_id: policy.id, description: '前端' })
-    expect(group).toMatchObject({ status: 'inactive', enabled: true, shared: false, default: false, ingress_policy_id: policy.id, egress_policy_id: null, port_ids: [], changeable: true })
+    expect(group).toMatchObject({
+      status: 'inactive',
+      enabled: true,
+      shared: false,
+      default: false,
+      ingress_policy_id: policy.id,
+      egress_policy_id: null,
+      port_ids: [],
+      changeable: true,
+    })
     const change = (body: BodyInput<typeof firewallGroups.update>) => send(app, firewallGroups.update, { token: tenant, params: at(group.id), body })
     const add = (port_ids: string[]) => send(app, firewallGroups.addPorts, { token: tenant, params: at(group.id), body: { port_ids } })
     const remove = () => send(app, firewallGroups.delete, { token: tenant, params: at(group.id) })
@@ -152,7 +205,12 @@ describe('firewalls of a cloud that has FWaaS v2', () => {
     expect(refused(await remove(), 'computeFirewallActive').message).toContain('2')
     expect((await change({ enabled: false })).body).toMatchObject({ status: 'down', enabled: false })
     refused(await remove(), 'computeFirewallActive')
-    expect((await change({ name: '边界', ingress_policy_id: null, egress_policy_id: policy.id, enabled: true })).body).toMatchObject({ name: '边界', ingress_policy_id: null, egress_policy_id: policy.id, status: 'active' })
+    expect((await change({ name: '边界', ingress_policy_id: null, egress_policy_id: policy.id, enabled: true })).body).toMatchObject({
+      name: '边界',
+      ingress_policy_id: null,
+      egress_policy_id: policy.id,
+      status: 'active',
+    })
     refused(await change({ ingress_policy_id: nobodys }), 'computeFirewallPolicyMissing', 'ingress_policy_id')
     refused(await change({ egress_policy_id: nobodys }), 'computeFirewallPolicyMissing', 'egress_policy_id')
     refused(await change({ name: 'default' }), 'fieldsInvalid', 'name')
@@ -163,10 +221,15 @@ describe('firewalls of a cloud that has FWaaS v2', () => {
     refused(await change({ enabled: false }), 'computeFirewallPending')
     refused(await add([plugged.other]), 'computeFirewallPending')
     refused(await remove(), 'computeFirewallPending')
-    refused(await send(app, firewallPolicies.insertRule, { token: tenant, params: at(policy.id), body: { rule_id: (await makeRule()).id, after: null } }), 'computeFirewallPending')
+    refused(
+      await send(app, firewallPolicies.insertRule, { token: tenant, params: at(policy.id), body: { rule_id: (await makeRule()).id, after: null } }),
+      'computeFirewallPending',
+    )
     cloud.settle()
 
-    expect(await call(app, firewallGroups.removePorts, { token: tenant, params: at(group.id), body: { port_ids: [plugged.router, plugged.instance] } })).toMatchObject({ status: 'inactive', port_ids: [] })
+    expect(
+      await call(app, firewallGroups.removePorts, { token: tenant, params: at(group.id), body: { port_ids: [plugged.router, plugged.instance] } }),
+    ).toMatchObject({ status: 'inactive', port_ids: [] })
     expect((await remove()).status).toBe(204)
     refused(await remove(), 'notFound')
     await call(app, firewallPolicies.delete, { token: tenant, params: at(policy.id) })
@@ -187,7 +250,11 @@ describe('firewalls of a cloud that has FWaaS v2', () => {
     refused(await makeGroup({ ingress_policy_id: nobodys }), 'computeFirewallPolicyMissing', 'ingress_policy_id')
     // Nothing is left of what was refused.
     expect(cloud.rows('firewall_groups')).toHaveLength(before)
-    refused(await send(app, firewallGroups.addPorts, { token: admin, params: at(group.id), body: { port_ids: [foreign.instance] } }), 'computePortMissing', 'port_ids')
+    refused(
+      await send(app, firewallGroups.addPorts, { token: admin, params: at(group.id), body: { port_ids: [foreign.instance] } }),
+      'computePortMissing',
+      'port_ids',
+    )
     await call(app, firewallGroups.removePorts, { token: tenant, params: at(group.id), body: { port_ids: [plugged.instance] } })
     await call(app, firewallGroups.delete, { token: tenant, params: at(group.id) })
   })
@@ -199,7 +266,10 @@ describe('firewalls of a cloud that has FWaaS v2', () => {
     refused(await send(app, firewallGroups.delete, { token: tenant, params: at(id) }), 'computeFirewallDefault')
     refused(await send(app, firewallGroups.delete, { token: admin, params: at(id) }), 'computeFirewallDefault')
     refused(await send(app, firewallGroups.update, { token: tenant, params: at(id), body: { enabled: false } }), 'computeFirewallDefault')
-    expect(await call(app, firewallGroups.addPorts, { token: tenant, params: at(id), body: { port_ids: [plugged.other] } })).toMatchObject({ status: 'active', port_ids: [plugged.other] })
+    expect(await call(app, firewallGroups.addPorts, { token: tenant, params: at(id), body: { port_ids: [plugged.other] } })).toMatchObject({
+      status: 'active',
+      port_ids: [plugged.other],
+    })
     await call(app, firewallGroups.removePorts, { token: tenant, params: at(id), body: { port_ids: [plugged.other] } })
     const policy = (await items(app, firewallPolicies.list, { token: tenant, params: at() })).find((one) => one.default)
     expect(policy?.group_ids).toEqual([id])
@@ -207,11 +277,19 @@ describe('firewalls of a cloud that has FWaaS v2', () => {
   })
 
   it('what is everybody’s is made and changed by platform-level people, and used by all', async () => {
-    refused(await send(app, firewallRules.create, { token: tenant, params: at(), body: { name: 'x', action: 'deny', shared: true } }), 'computePlatformOnly', 'shared')
+    refused(
+      await send(app, firewallRules.create, { token: tenant, params: at(), body: { name: 'x', action: 'deny', shared: true } }),
+      'computePlatformOnly',
+      'shared',
+    )
     refused(await send(app, firewallPolicies.create, { token: tenant, params: at(), body: { name: 'x', shared: true } }), 'computePlatformOnly', 'shared')
     refused(await makeGroup({ shared: true }), 'computePlatformOnly', 'shared')
     const secret = await makeRule({}, admin)
-    refused(await send(app, firewallPolicies.create, { token: admin, params: at(), body: { name: 'x', shared: true, rule_ids: [secret.id] } }), 'fieldsInvalid', 'rule_ids')
+    refused(
+      await send(app, firewallPolicies.create, { token: admin, params: at(), body: { name: 'x', shared: true, rule_ids: [secret.id] } }),
+      'fieldsInvalid',
+      'rule_ids',
+    )
     const plain = await makePolicy({ rule_ids: [secret.id] }, admin)
     refused(await send(app, firewallPolicies.update, { token: admin, params: at(plain.id), body: { shared: true } }), 'fieldsInvalid', 'shared')
     const rule = await makeRule({ shared: true }, admin)
@@ -219,8 +297,15 @@ describe('firewalls of a cloud that has FWaaS v2', () => {
     const nobody = (await someone(app, { kind: 4, roles: ['TENANT'], organisation: await makeOrganisation(app) })).token
     // Who has no project on the cloud sees the same as who has one.
     for (const token of [tenant, nobody]) {
-      expect((await items(app, firewallPolicies.list, { token, params: at() })).find(({ id }) => id === policy.id)).toMatchObject({ shared: true, changeable: false })
-      expect((await items(app, firewallRules.list, { token, params: at() })).find(({ id }) => id === rule.id)).toMatchObject({ shared: true, changeable: false, policy_ids: [policy.id] })
+      expect((await items(app, firewallPolicies.list, { token, params: at() })).find(({ id }) => id === policy.id)).toMatchObject({
+        shared: true,
+        changeable: false,
+      })
+      expect((await items(app, firewallRules.list, { token, params: at() })).find(({ id }) => id === rule.id)).toMatchObject({
+        shared: true,
+        changeable: false,
+        policy_ids: [policy.id],
+      })
     }
     refused(await send(app, firewallPolicies.update, { token: tenant, params: at(policy.id), body: { name: 'x' } }), 'noPermission')
     refused(await send(app, firewallRules.delete, { token: tenant, params: at(rule.id) }), 'noPermission')
@@ -228,9 +313,14 @@ describe('firewalls of a cloud that has FWaaS v2', () => {
     const group = await madeGroup({ ingress_policy_id: policy.id })
     refused(await send(app, firewallPolicies.update, { token: admin, params: at(policy.id), body: { shared: false } }), 'stateForbids')
     // A shared firewall of another's is seen without his ports.
-    expect(await call(app, firewallGroups.addPorts, { token: tenant, params: at(group.id), body: { port_ids: [plugged.router] } })).toMatchObject({ port_ids: [plugged.router] })
+    expect(await call(app, firewallGroups.addPorts, { token: tenant, params: at(group.id), body: { port_ids: [plugged.router] } })).toMatchObject({
+      port_ids: [plugged.router],
+    })
     expect(await call(app, firewallGroups.update, { token: admin, params: at(group.id), body: { shared: true } })).toMatchObject({ shared: true })
-    expect((await items(app, firewallGroups.list, { token: stranger, params: at() })).find(({ id }) => id === group.id)).toMatchObject({ changeable: false, port_ids: [] })
+    expect((await items(app, firewallGroups.list, { token: stranger, params: at() })).find(({ id }) => id === group.id)).toMatchObject({
+      changeable: false,
+      port_ids: [],
+    })
     await call(app, firewallGroups.removePorts, { token: admin, params: at(group.id), body: { port_ids: [plugged.router] } })
     await call(app, firewallGroups.delete, { token: admin, params: at(group.id) })
     await call(app, firewallPolicies.delete, { token: tenant, params: at(mine.id) })
@@ -265,10 +355,20 @@ describe('firewalls of a cloud that has FWaaS v2', () => {
     }
     refused(await makeGroup({ egress_policy_id: policy.id }, stranger), 'computeFirewallPolicyMissing', 'egress_policy_id')
     refused(await makeGroup({ port_ids: [plugged.router] }, stranger), 'computePortMissing', 'port_ids')
-    refused(await send(app, firewallPolicies.create, { token: stranger, params: at(), body: { name: 'x', rule_ids: [rule.id] } }), 'computeFirewallRuleMissing', 'rule_ids')
+    refused(
+      await send(app, firewallPolicies.create, { token: stranger, params: at(), body: { name: 'x', rule_ids: [rule.id] } }),
+      'computeFirewallRuleMissing',
+      'rule_ids',
+    )
     // Platform-level people see all, and change it within its project.
-    expect((await items(app, firewallGroups.list, { token: admin, params: at() })).find(({ id }) => id === group.id)).toMatchObject({ port_ids: [plugged.instance], changeable: true })
-    expect(await call(app, firewallGroups.removePorts, { token: admin, params: at(group.id), body: { port_ids: [plugged.instance] } })).toMatchObject({ status: 'inactive', keystone_project_id: group.keystone_project_id })
+    expect((await items(app, firewallGroups.list, { token: admin, params: at() })).find(({ id }) => id === group.id)).toMatchObject({
+      port_ids: [plugged.instance],
+      changeable: true,
+    })
+    expect(await call(app, firewallGroups.removePorts, { token: admin, params: at(group.id), body: { port_ids: [plugged.instance] } })).toMatchObject({
+      status: 'inactive',
+      keystone_project_id: group.keystone_project_id,
+    })
   })
 
   it('a cloud without the service says so, and is asked for nothing further', async () => {
@@ -276,7 +376,8 @@ describe('firewalls of a cloud that has FWaaS v2', () => {
     try {
       const params = { cloud_id: await knowCloud(app, bare.registration), id: nobodys }
       expect(await call(app, firewallServices.get, { token: tenant, params })).toEqual({ available: false })
-      for (const list of [firewallGroups.list, firewallPolicies.list, firewallRules.list] as const) refused(await send(app, list, { token: tenant, params }), 'computeFirewallMissing')
+      for (const list of [firewallGroups.list, firewallPolicies.list, firewallRules.list] as const)
+        refused(await send(app, list, { token: tenant, params }), 'computeFirewallMissing')
       refused(await send(app, firewallRules.create, { token: tenant, params, body: { name: 'x', action: 'deny' } }), 'computeFirewallMissing')
       refused(await send(app, firewallGroups.delete, { token: tenant, params }), 'computeFirewallMissing')
       expect(bare.asked.some((one) => one.includes('/fwaas/') && !one.startsWith('GET'))).toBe(false)

@@ -1,4 +1,13 @@
-import { firewallCan, firewallRuleProblems, type FirewallGroup, type FirewallPolicy, type FirewallRule, type firewallGroups, type firewallPolicies, type firewallRules } from '@zhisuan/contract/compute/firewall'
+import {
+  firewallCan,
+  firewallRuleProblems,
+  type FirewallGroup,
+  type FirewallPolicy,
+  type FirewallRule,
+  type firewallGroups,
+  type firewallPolicies,
+  type firewallRules,
+} from '@zhisuan/contract/compute/firewall'
 import type { BodyOf } from '@zhisuan/contract/define'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
@@ -11,14 +20,29 @@ import { linesOf, mapped } from '../lines.ts'
 import { read, someOf, unlessUsed, type Reading } from '../network/network.refusals.ts'
 import type { Place, Tenancy, View } from '../tenancy/tenancy.service.ts'
 import { changeableOne, namesOfPlaces, sharedPagesOf, type Changeable, type Pages } from '../view.ts'
-import { firewallChangeable, firewallStatus, groupShape, holdersOf, isDefaultGroup, policyShape, portsThere, ruleShape, usersOf, type Owned } from './firewall.shapes.ts'
+import {
+  firewallChangeable,
+  firewallStatus,
+  groupShape,
+  holdersOf,
+  isDefaultGroup,
+  policyShape,
+  portsThere,
+  ruleShape,
+  usersOf,
+  type Owned,
+} from './firewall.shapes.ts'
 import { holdFirewall } from './firewall.store.ts'
 
 const isShared = ({ shared }: { readonly shared: boolean }): boolean => shared
-const groupsOf = (view: View, signal?: AbortSignal): Pages<Group> => sharedPagesOf<Group>(view, (cloud) => cloud.network.firewalls.groups.list({}, signal), isShared)
-const policiesOf = (view: View, signal?: AbortSignal): Pages<Policy> => sharedPagesOf<Policy>(view, (cloud) => cloud.network.firewalls.policies.list({}, signal), isShared)
-const rulesOf = (view: View, signal?: AbortSignal): Pages<Rule> => sharedPagesOf<Rule>(view, (cloud) => cloud.network.firewalls.rules.list({}, signal), isShared)
-const namesOf = (pages: Pages<{ readonly id: string; readonly name: string }>): Pages<readonly [string, string]> => mapped(pages, ({ id, name }) => [id, name] as const)
+const groupsOf = (view: View, signal?: AbortSignal): Pages<Group> =>
+  sharedPagesOf<Group>(view, (cloud) => cloud.network.firewalls.groups.list({}, signal), isShared)
+const policiesOf = (view: View, signal?: AbortSignal): Pages<Policy> =>
+  sharedPagesOf<Policy>(view, (cloud) => cloud.network.firewalls.policies.list({}, signal), isShared)
+const rulesOf = (view: View, signal?: AbortSignal): Pages<Rule> =>
+  sharedPagesOf<Rule>(view, (cloud) => cloud.network.firewalls.rules.list({}, signal), isShared)
+const namesOf = (pages: Pages<{ readonly id: string; readonly name: string }>): Pages<readonly [string, string]> =>
+  mapped(pages, ({ id, name }) => [id, name] as const)
 /** What a list needs beside it: who waits for it hears of a failure. */
 const beside = <T>(pages: Pages<T>): Promise<T[]> => {
   const list = all(pages)
@@ -54,7 +78,11 @@ export function createFirewalls({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
    * Where something is made, and by whom: what everybody may use, by the cloud's administrator in the asker's project.
    * @throws Refusal 93137, 93190
    */
-  async function making(actor: Actor, cloudId: string, body: { shared: boolean; project_id: string | null }): Promise<{ cloud: OpenStack; place: Place; owner: { shared?: true; projectId?: string } }> {
+  async function making(
+    actor: Actor,
+    cloudId: string,
+    body: { shared: boolean; project_id: string | null },
+  ): Promise<{ cloud: OpenStack; place: Place; owner: { shared?: true; projectId?: string } }> {
     const view = await tenancy.viewForChange(actor, cloudId)
     if (body.shared && !view.everything) throw new Refusal('computePlatformOnly', { field: 'shared' })
     await served(view)
@@ -84,12 +112,21 @@ export function createFirewalls({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
     return ruleShape(view, rule, await all(policiesOf(view)))
   }
   /** @param change what the ports are then, of those that it has */
-  async function setPorts(actor: Actor, cloudId: string, id: string, asked: readonly string[], change: (now: readonly string[]) => readonly string[]): Promise<FirewallGroup> {
+  async function setPorts(
+    actor: Actor,
+    cloudId: string,
+    id: string,
+    asked: readonly string[],
+    change: (now: readonly string[]) => readonly string[],
+  ): Promise<FirewallGroup> {
     const { cloud, view } = await groupToChange(actor, cloudId, id)
     return holding(id, 'alone', 'computeFirewallPending', async () => {
       const now = await read(cloud.network.firewalls.groups.get(id), goneReadings)
       refusePending(now)
-      return groupShape(view, await read(cloud.network.firewalls.groups.update(id, { portIds: change(now.portIds) }), [...groupReadings({}), ...portReadings(asked)]))
+      return groupShape(
+        view,
+        await read(cloud.network.firewalls.groups.update(id, { portIds: change(now.portIds) }), [...groupReadings({}), ...portReadings(asked)]),
+      )
     })
   }
 
@@ -103,13 +140,20 @@ export function createFirewalls({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
       async *list(actor: Actor, cloudId: string, requestId: string, signal: AbortSignal) {
         const view = await tenancy.view(actor, cloudId)
         await served(view, signal)
-        yield* linesOf({ items: mapped(groupsOf(view, signal), (group) => groupShape(view, group)), names: [namesOfPlaces(view), namesOf(policiesOf(view, signal))], requestId })
+        yield* linesOf({
+          items: mapped(groupsOf(view, signal), (group) => groupShape(view, group)),
+          names: [namesOfPlaces(view), namesOf(policiesOf(view, signal))],
+          requestId,
+        })
       },
 
       async create(actor: Actor, cloudId: string, body: BodyOf<typeof firewallGroups.create>): Promise<FirewallGroup> {
         const { cloud, owner } = await making(actor, cloudId, body)
         const { name, description, enabled, ingress_policy_id: ingressPolicyId, egress_policy_id: egressPolicyId, port_ids: portIds } = body
-        const group = await read(cloud.network.firewalls.groups.create({ name, description, enabled, ingressPolicyId, egressPolicyId, portIds, ...owner }), [...groupReadings(body), ...portReadings(portIds)])
+        const group = await read(cloud.network.firewalls.groups.create({ name, description, enabled, ingressPolicyId, egressPolicyId, portIds, ...owner }), [
+          ...groupReadings(body),
+          ...portReadings(portIds),
+        ])
         return groupShape(await tenancy.view(actor, cloudId), group)
       },
 
@@ -129,8 +173,10 @@ export function createFirewalls({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
         return groupShape(view, await read(cloud.network.firewalls.groups.update(id, changes), groupReadings(body)))
       },
 
-      addPorts: (actor: Actor, cloudId: string, id: string, { port_ids }: BodyOf<typeof firewallGroups.addPorts>): Promise<FirewallGroup> => setPorts(actor, cloudId, id, port_ids, (now) => [...new Set([...now, ...port_ids])]),
-      removePorts: (actor: Actor, cloudId: string, id: string, { port_ids }: BodyOf<typeof firewallGroups.removePorts>): Promise<FirewallGroup> => setPorts(actor, cloudId, id, [], (now) => now.filter((port) => !port_ids.includes(port))),
+      addPorts: (actor: Actor, cloudId: string, id: string, { port_ids }: BodyOf<typeof firewallGroups.addPorts>): Promise<FirewallGroup> =>
+        setPorts(actor, cloudId, id, port_ids, (now) => [...new Set([...now, ...port_ids])]),
+      removePorts: (actor: Actor, cloudId: string, id: string, { port_ids }: BodyOf<typeof firewallGroups.removePorts>): Promise<FirewallGroup> =>
+        setPorts(actor, cloudId, id, [], (now) => now.filter((port) => !port_ids.includes(port))),
 
       async delete(actor: Actor, cloudId: string, id: string): Promise<void> {
         const { one, cloud } = await groupToChange(actor, cloudId, id)
@@ -140,7 +186,12 @@ export function createFirewalls({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
         const allowed: readonly string[] = firewallCan.delete
         if (one.portIds.length > 0 || !allowed.includes(firewallStatus(one.status))) throw new Refusal('computeFirewallActive', { values })
         await read(cloud.network.firewalls.groups.delete(id), [
-          { kind: 'busy', says: /still active/i, refusal: 'computeFirewallActive', values: async () => ({ count: (await cloud.network.firewalls.groups.get(id)).portIds.length }) },
+          {
+            kind: 'busy',
+            says: /still active/i,
+            refusal: 'computeFirewallActive',
+            values: async () => ({ count: (await cloud.network.firewalls.groups.get(id)).portIds.length }),
+          },
           { kind: 'busy', says: pending, refusal: 'computeFirewallPending' },
         ])
       },
@@ -163,14 +214,23 @@ export function createFirewalls({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
       async create(actor: Actor, cloudId: string, body: BodyOf<typeof firewallPolicies.create>): Promise<FirewallPolicy> {
         const { cloud, owner } = await making(actor, cloudId, body)
         const { name, description, audited, rule_ids: ruleIds } = body
-        return shownPolicy(actor, cloudId, await read(cloud.network.firewalls.policies.create({ name, description, audited, ruleIds, ...owner }), policyReadings('rule_ids')))
+        return shownPolicy(
+          actor,
+          cloudId,
+          await read(cloud.network.firewalls.policies.create({ name, description, audited, ruleIds, ...owner }), policyReadings('rule_ids')),
+        )
       },
 
       async update(actor: Actor, cloudId: string, id: string, body: BodyOf<typeof firewallPolicies.update>): Promise<FirewallPolicy> {
         const changeable = await policyToChange(actor, cloudId, id)
         const cloud = changing(changeable, body)
         const { name, description, audited, shared } = body
-        const changes = { ...(name !== undefined && { name }), ...(description !== undefined && { description }), ...(audited !== undefined && { audited }), ...(shared !== undefined && { shared }) }
+        const changes = {
+          ...(name !== undefined && { name }),
+          ...(description !== undefined && { description }),
+          ...(audited !== undefined && { audited }),
+          ...(shared !== undefined && { shared }),
+        }
         return shownPolicy(actor, cloudId, await read(cloud.network.firewalls.policies.update(id, changes), policyReadings('shared')))
       },
 
@@ -190,7 +250,10 @@ export function createFirewalls({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
       async removeRule(actor: Actor, cloudId: string, id: string, { rule_id }: BodyOf<typeof firewallPolicies.removeRule>): Promise<FirewallPolicy> {
         const { cloud } = await policyToChange(actor, cloudId, id)
         const policy = await holding(id, 'together', 'changedMeanwhile', () =>
-          read(cloud.network.firewalls.policies.removeRule(id, rule_id), [{ kind: 'invalid', says: /is not associated with/i, refusal: 'computeFirewallRuleMissing', field: 'rule_id' }, ...policyReadings('rule_id')]),
+          read(cloud.network.firewalls.policies.removeRule(id, rule_id), [
+            { kind: 'invalid', says: /is not associated with/i, refusal: 'computeFirewallRuleMissing', field: 'rule_id' },
+            ...policyReadings('rule_id'),
+          ]),
         )
         return shownPolicy(actor, cloudId, policy)
       },
@@ -231,7 +294,11 @@ export function createFirewalls({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
       async create(actor: Actor, cloudId: string, body: BodyOf<typeof firewallRules.create>): Promise<FirewallRule> {
         const { cloud, owner } = await making(actor, cloudId, body)
         const { name, description, ...settings } = body
-        return shownRule(actor, cloudId, await cloud.network.firewalls.rules.create({ name, description, action: body.action, ...ruleWish(settings), ...owner }))
+        return shownRule(
+          actor,
+          cloudId,
+          await cloud.network.firewalls.rules.create({ name, description, action: body.action, ...ruleWish(settings), ...owner }),
+        )
       },
 
       async update(actor: Actor, cloudId: string, id: string, body: BodyOf<typeof firewallRules.update>): Promise<FirewallRule> {
@@ -241,8 +308,17 @@ export function createFirewalls({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
         const fields = firewallRuleProblems({ ...ruleShape(changeable.view, changeable.one, []), ...defined(body) })
         if (fields.length > 0) throw new Refusal('fieldsInvalid', { fields })
         const { name, description, shared } = body
-        const changes = { ...ruleWish(body), ...(name !== undefined && { name }), ...(description !== undefined && { description }), ...(shared !== undefined && { shared }) }
-        return shownRule(actor, cloudId, await read(cloud.network.firewalls.rules.update(id, changes), [{ kind: 'busy', says: pending, refusal: 'computeFirewallPending' }]))
+        const changes = {
+          ...ruleWish(body),
+          ...(name !== undefined && { name }),
+          ...(description !== undefined && { description }),
+          ...(shared !== undefined && { shared }),
+        }
+        return shownRule(
+          actor,
+          cloudId,
+          await read(cloud.network.firewalls.rules.update(id, changes), [{ kind: 'busy', says: pending, refusal: 'computeFirewallPending' }]),
+        )
       },
 
       async delete(actor: Actor, cloudId: string, id: string): Promise<void> {
@@ -270,7 +346,16 @@ function refusePending({ status }: Group): void {
   if (!allowed.includes(firewallStatus(status))) throw new Refusal('computeFirewallPending')
 }
 
-const ruleWish = ({ action, protocol, version, source_address, source_port, destination_address, destination_port, enabled }: Partial<BodyOf<typeof firewallRules.update>>) => ({
+const ruleWish = ({
+  action,
+  protocol,
+  version,
+  source_address,
+  source_port,
+  destination_address,
+  destination_port,
+  enabled,
+}: Partial<BodyOf<typeof firewallRules.update>>) => ({
   ...(action !== undefined && { action }),
   ...(protocol !== undefined && { protocol }),
   ...(version !== undefined && { version }),
@@ -288,11 +373,24 @@ const reserved: readonly Reading[] = [
   { kind: 'busy', says: /is a reserved name/i, refusal: 'fieldsInvalid', field: 'name', message: fieldTexts.firewallReserved },
   { kind: 'busy', says: /default object|default firewall group/i, refusal: 'computeFirewallDefault' },
 ]
-const groupReadings = ({ ingress_policy_id, egress_policy_id }: { ingress_policy_id?: string | null | undefined; egress_policy_id?: string | null | undefined }): readonly Reading[] => [
+const groupReadings = ({
+  ingress_policy_id,
+  egress_policy_id,
+}: {
+  ingress_policy_id?: string | null | undefined
+  egress_policy_id?: string | null | undefined
+}): readonly Reading[] => [
   { kind: 'busy', says: pending, refusal: 'computeFirewallPending' },
   ...reserved,
-  ...([['ingress_policy_id', ingress_policy_id], ['egress_policy_id', egress_policy_id]] as const).flatMap(([field, id]): Reading[] =>
-    typeof id === 'string' ? [{ kind: 'not_found', says: new RegExp(`firewall policy ${id.replaceAll('.', '\\.')} `, 'i'), refusal: 'computeFirewallPolicyMissing', field }] : [],
+  ...(
+    [
+      ['ingress_policy_id', ingress_policy_id],
+      ['egress_policy_id', egress_policy_id],
+    ] as const
+  ).flatMap(([field, id]): Reading[] =>
+    typeof id === 'string'
+      ? [{ kind: 'not_found', says: new RegExp(`firewall policy ${id.replaceAll('.', '\\.')} `, 'i'), refusal: 'computeFirewallPolicyMissing', field }]
+      : [],
   ),
 ]
 const portReadings = (asked: readonly string[]): readonly Reading[] =>

@@ -3,7 +3,16 @@ import type { FirewallGroup as Group, FirewallPolicy as Policy, FirewallRule as 
 import { ownedBy } from '../network/network.shapes.ts'
 import type { View } from '../tenancy/tenancy.service.ts'
 
-const statuses: Readonly<Record<string, FirewallStatus>> = { ACTIVE: 'active', INACTIVE: 'inactive', DOWN: 'down', CREATED: 'created', PENDING_CREATE: 'pending_create', PENDING_UPDATE: 'pending_update', PENDING_DELETE: 'pending_delete', ERROR: 'error' }
+const statuses: Readonly<Record<string, FirewallStatus>> = {
+  ACTIVE: 'active',
+  INACTIVE: 'inactive',
+  DOWN: 'down',
+  CREATED: 'created',
+  PENDING_CREATE: 'pending_create',
+  PENDING_UPDATE: 'pending_update',
+  PENDING_DELETE: 'pending_delete',
+  ERROR: 'error',
+}
 export const firewallStatus = (status: string): FirewallStatus => statuses[status] ?? 'unknown'
 
 /** What FWaaS makes of itself for each project, and keeps the names for. */
@@ -70,6 +79,7 @@ export const ruleShape = (view: View, rule: Rule, policies: readonly Policy[]): 
 })
 
 /** The firewalls that use a policy. */
-export const usersOf = (policyId: string, groups: readonly Group[]): readonly Group[] => groups.filter(({ ingressPolicyId, egressPolicyId }) => ingressPolicyId === policyId || egressPolicyId === policyId)
+export const usersOf = (policyId: string, groups: readonly Group[]): readonly Group[] =>
+  groups.filter(({ ingressPolicyId, egressPolicyId }) => ingressPolicyId === policyId || egressPolicyId === policyId)
 /** The policies that a rule is in. */
 export const holdersOf = (ruleId: string, policies: readonly Policy[]): readonly Policy[] => policies.filter(({ ruleIds }) => ruleIds.includes(ruleId))

@@ -9,6 +9,10 @@ import type { Tx } from '../../../platform/db/database.ts'
  */
 export async function holdFirewall(tx: Tx, id: string, how: 'alone' | 'together'): Promise<boolean> {
   const key = sql`hashtextextended('firewall ' || ${id}::text, 13)`
-  const { rows } = await (how === 'alone' ? sql<{ held: boolean }>`select pg_try_advisory_xact_lock(${key}) as held` : sql<{ held: boolean }>`select pg_try_advisory_xact_lock_shared(${key}) as held`).execute(tx)
+  const { rows } = await (
+    how === 'alone'
+      ? sql<{ held: boolean }>`select pg_try_advisory_xact_lock(${key}) as held`
+      : sql<{ held: boolean }>`select pg_try_advisory_xact_lock_shared(${key}) as held`
+  ).execute(tx)
   return rows[0]?.held === true
 }

@@ -12,13 +12,24 @@ export function createFlavors(tenancy: Tenancy) {
   return {
     async *list(actor: Actor, cloudId: string, requestId: string, signal: AbortSignal) {
       const view = await tenancy.view(actor, cloudId)
-      const flavors = sharedPagesOf(view, (cloud) => cloud.compute.flavors.list(view.everything ? 'all' : 'mine', signal), (flavor) => flavor.public)
+      const flavors = sharedPagesOf(
+        view,
+        (cloud) => cloud.compute.flavors.list(view.everything ? 'all' : 'mine', signal),
+        (flavor) => flavor.public,
+      )
       yield* linesOf({ items: mapped(flavors, (flavor) => shape(flavor, view.everything)), requestId })
     },
 
     async get(actor: Actor, cloudId: string, id: string): Promise<ComputeFlavor> {
       const view = await tenancy.view(actor, cloudId)
-      return shape(await readOne(view, (cloud) => cloud.compute.flavors.get(id), (flavor) => flavor.public), view.everything)
+      return shape(
+        await readOne(
+          view,
+          (cloud) => cloud.compute.flavors.get(id),
+          (flavor) => flavor.public,
+        ),
+        view.everything,
+      )
     },
   }
 }

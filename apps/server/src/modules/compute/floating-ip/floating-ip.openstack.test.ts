@@ -36,7 +36,8 @@ describe.runIf(cloudIsThere)('floating IPs', () => {
   const undo: (() => Promise<unknown>)[] = []
 
   const params = (id = '') => ({ cloud_id, id })
-  const allocate = (body: Partial<BodyInput<typeof calls.allocate>> = {}, token = tenant) => send(app, calls.allocate, { token, params: params(), body: { network_id: outside, ...body } })
+  const allocate = (body: Partial<BodyInput<typeof calls.allocate>> = {}, token = tenant) =>
+    send(app, calls.allocate, { token, params: params(), body: { network_id: outside, ...body } })
   const one = async (body: Partial<BodyInput<typeof calls.allocate>> = {}, token = tenant): Promise<ComputeFloatingIp> => {
     const [made] = (await call(app, calls.allocate, { token, params: params(), body: { network_id: outside, ...body } })).items
     if (made === undefined) throw new Error('none was made')
@@ -44,7 +45,8 @@ describe.runIf(cloudIsThere)('floating IPs', () => {
   }
   const bind = (id: string, body: BodyInput<typeof calls.bind>, token = tenant) => send(app, calls.bind, { token, params: params(id), body })
   const release = (...ids: string[]) => Promise.all(ids.map((id) => call(app, calls.release, { token: tenant, params: params(id) })))
-  const makePort = (body: Partial<BodyInput<typeof computePorts.create>> = {}, token = tenant): Promise<ComputePort> => call(app, computePorts.create, { token, params: params(), body: { name: ownName('port'), network_id: network.id, ...body } })
+  const makePort = (body: Partial<BodyInput<typeof computePorts.create>> = {}, token = tenant): Promise<ComputePort> =>
+    call(app, computePorts.create, { token, params: params(), body: { name: ownName('port'), network_id: network.id, ...body } })
   const drop = (...ids: string[]) => Promise.all(ids.map((id) => call(app, computePorts.delete, { token: tenant, params: params(id) })))
   const owned = () => items(app, calls.list, { token: tenant, params: params() })
   const refused = (answer: { status: number; body: unknown }, name: keyof typeof errors, field?: string): void => {
@@ -63,11 +65,18 @@ describe.runIf(cloudIsThere)('floating IPs', () => {
     undo.unshift(() => direct.network.networks.delete(outside))
     narrow = await makeOutside(direct, { cidr: '203.0.113.0/29', start: '203.0.113.2', end: '203.0.113.4' })
     undo.unshift(() => direct.network.networks.delete(narrow))
-    const make = (cidr: string, token = tenant) => call(app, computeNetworks.create, { token, params: params(), body: { name: ownName('net'), subnet: { cidr } } })
+    const make = (cidr: string, token = tenant) =>
+      call(app, computeNetworks.create, { token, params: params(), body: { name: ownName('net'), subnet: { cidr } } })
     network = await make('10.61.0.0/24')
     alone = await make('10.62.0.0/24')
     keystoneId = network.keystone_project_id ?? ''
-    router_id = (await call(app, computeRouters.create, { token: tenant, params: params(), body: { name: ownName('router'), gateway: { network_id: outside }, subnet_ids: [network.subnets[0]?.id ?? ''] } })).id
+    router_id = (
+      await call(app, computeRouters.create, {
+        token: tenant,
+        params: params(),
+        body: { name: ownName('router'), gateway: { network_id: outside }, subnet_ids: [network.subnets[0]?.id ?? ''] },
+      })
+    ).id
   })
   afterAll(async () => {
     await forgetProjects(app, cloud_id)
@@ -79,7 +88,15 @@ describe.runIf(cloudIsThere)('floating IPs', () => {
   it('one is allocated, bound, moved, unbound, described and released, and told as it is each time', async () => {
     const [first, second] = [await makePort(), await makePort()]
     const ip = await one({ description: '网站入口' })
-    expect(ip).toMatchObject({ address: expect.stringMatching(/^198\.51\.100\./), status: 'down', network_id: outside, bound_to: null, description: '网站入口', keystone_project_id: keystoneId, changeable: true })
+    expect(ip).toMatchObject({
+      address: expect.stringMatching(/^198\.51\.100\./),
+      status: 'down',
+      network_id: outside,
+      bound_to: null,
+      description: '网站入口',
+      keystone_project_id: keystoneId,
+      changeable: true,
+    })
     expect(Math.abs(Date.parse(ip.created_at ?? '') - Date.now())).toBeLessThan(600_000)
 
     const bound = await call(app, calls.bind, { token: tenant, params: params(ip.id), body: { port_id: first.id } })
@@ -90,12 +107,18 @@ describe.runIf(cloudIsThere)('floating IPs', () => {
     expect(listed).toMatchObject({ bound_to: bound.bound_to, address: ip.address })
     const names = Object.assign({}, ...told.map((line) => line.names ?? {})) as Record<string, string>
     expect(names).toMatchObject({ [outside]: expect.stringContaining('outside'), [router_id]: expect.stringContaining('router') })
-    expect(await call(app, calls.get, { token: tenant, params: params(ip.id) })).toMatchObject({ bound_to: bound.bound_to, names: { [outside]: names[outside], [router_id]: names[router_id] } })
+    expect(await call(app, calls.get, { token: tenant, params: params(ip.id) })).toMatchObject({
+      bound_to: bound.bound_to,
+      names: { [outside]: names[outside], [router_id]: names[router_id] },
+    })
 
     const moved = await call(app, calls.bind, { token: tenant, params: params(ip.id), body: { port_id: second.id, from_port_id: first.id } })
     expect(moved.bound_to).toMatchObject({ port_id: second.id, fixed_address: second.addresses[0]?.address })
     expect((await call(app, calls.unbind, { token: tenant, params: params(ip.id), body: { from_port_id: second.id } })).bound_to).toBeNull()
-    expect(await call(app, calls.update, { token: tenant, params: params(ip.id), body: { description: '' } })).toMatchObject({ description: '', bound_to: null })
+    expect(await call(app, calls.update, { token: tenant, params: params(ip.id), body: { description: '' } })).toMatchObject({
+      description: '',
+      bound_to: null,
+    })
     await release(ip.id)
     refused(await send(app, calls.get, { token: tenant, params: params(ip.id) }), 'notFound')
     expect(await all(direct.network.floatingIps.list({ project_id: keystoneId }))).toEqual([])
@@ -125,7 +148,8 @@ describe.runIf(cloudIsThere)('floating IPs', () => {
       [{ network_id: network.id }, 'computeNetworkNotExternal', 'network_id'],
       [{ address: '198.51.100.77' }, 'computePlatformOnly', 'address'],
       [{ port_id: nobodys }, 'computePortMissing', 'port_id'],
-    ] as const) refused(await allocate(body), name, field)
+    ] as const)
+      refused(await allocate(body), name, field)
     expect(await owned()).toEqual([])
   })
 
@@ -201,11 +225,20 @@ describe.runIf(cloudIsThere)('floating IPs', () => {
 
   it('is told with the instance that it leads to, and leads to none in the recycle bin', async () => {
     const [images, sizes] = await Promise.all([all(direct.images.list({ name: 'empty' })), all(direct.compute.flavors.list())])
-    const wish = { name: ownName('vm'), flavor_id: sizes.find(({ name }) => name === 'm1.tiny')?.id ?? '', source: { type: 'image' as const, image_id: images[0]?.id ?? '' }, networks: [{ network_id: network.id }] }
+    const wish = {
+      name: ownName('vm'),
+      flavor_id: sizes.find(({ name }) => name === 'm1.tiny')?.id ?? '',
+      source: { type: 'image' as const, image_id: images[0]?.id ?? '' },
+      networks: [{ network_id: network.id }],
+    }
     const { items: made } = await call(app, computeInstances.create, { token: tenant, params: params(), body: wish as never })
     const id = made[0]?.id ?? ''
     const look = () => call(app, computeInstances.get, { token: tenant, params: params(id) })
-    const instance = await until(look, ({ state }) => state === 'running', ({ state }) => state === 'create_failed')
+    const instance = await until(
+      look,
+      ({ state }) => state === 'running',
+      ({ state }) => state === 'create_failed',
+    )
     const port_id = instance.interfaces[0]?.port_id ?? ''
     const ip = await one({ port_id })
     expect(ip.bound_to).toMatchObject({ port_id, instance_id: id })
@@ -217,7 +250,10 @@ describe.runIf(cloudIsThere)('floating IPs', () => {
     await until(look, ({ addresses }) => addresses.some(({ type, address }) => type === 'floating' && address === ip.address))
 
     await call(app, computeInstances.recycle, { token: tenant, params: params(id) })
-    await until(() => items(app, recycledInstances.list, { token: tenant, params: params() }), (bin) => bin.some((each) => each.id === id && each.status === 'recycled'))
+    await until(
+      () => items(app, recycledInstances.list, { token: tenant, params: params() }),
+      (bin) => bin.some((each) => each.id === id && each.status === 'recycled'),
+    )
     expect((await call(app, calls.get, { token: tenant, params: params(ip.id) })).bound_to).toBeNull()
     refused(await bind(ip.id, { port_id }), 'instanceRecycled', 'port_id')
     refused(await allocate({ port_id }), 'instanceRecycled', 'port_id')
@@ -237,13 +273,17 @@ describe.runIf(cloudIsThere)('floating IPs', () => {
       await send(app, calls.bind, { ...of, body: { port_id: port.id, from_port_id: port.id } }),
       await send(app, calls.unbind, { ...of, body: { from_port_id: port.id } }),
       await send(app, calls.release, of),
-    ]) refused(answer, 'notFound')
+    ])
+      refused(answer, 'notFound')
     refused(await bind(theirs.id, { port_id: port.id }, stranger), 'computePortMissing', 'port_id')
     refused(await allocate({ port_id: port.id }, stranger), 'computePortMissing', 'port_id')
     // Nor does an administrator join what belongs to two.
     refused(await bind(theirs.id, { port_id: port.id }, admin), 'computePortMissing', 'port_id')
     // An administrator may do all else, in the project of each.
-    expect(await call(app, calls.update, { token: admin, params: params(ip.id), body: { description: '平台' } })).toMatchObject({ description: '平台', bound_to: { port_id: port.id } })
+    expect(await call(app, calls.update, { token: admin, params: params(ip.id), body: { description: '平台' } })).toMatchObject({
+      description: '平台',
+      bound_to: { port_id: port.id },
+    })
     const nobody = (await someone(app, { kind: 4, roles: ['TENANT'], organisation: await makeOrganisation(app) })).token
     expect(await items(app, calls.list, { token: nobody, params: params() })).toEqual([])
     refused(await send(app, calls.get, { token: nobody, params: params(ip.id) }), 'notFound')

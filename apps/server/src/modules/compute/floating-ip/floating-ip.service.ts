@@ -25,7 +25,11 @@ export function createFloatingIps({ db, tenancy }: { db: Db; tenancy: Tenancy })
   const alone = createAlone(db)
   async function toChange(actor: Actor, cloudId: string, id: string): Promise<Changeable<FloatingIp> & { view: View }> {
     const view = await tenancy.viewForChange(actor, cloudId)
-    const changeable = await changeableOne(view, (cloud) => cloud.network.floatingIps.get(id), ({ projectId }) => projectId)
+    const changeable = await changeableOne(
+      view,
+      (cloud) => cloud.network.floatingIps.get(id),
+      ({ projectId }) => projectId,
+    )
     if (!ownedBy(view, changeable.one.projectId)) throw new Refusal('notFound')
     return { ...changeable, view }
   }
@@ -41,16 +45,26 @@ export function createFloatingIps({ db, tenancy }: { db: Db; tenancy: Tenancy })
     const use = useOf(port)
     const allowed: readonly string[] = portCan.update
     if (!allowed.includes(use)) throw new Refusal('computePortInUse', { field: 'port_id' })
-    if (use === 'instance' && port.deviceId !== null && (await isRecycled(db, cloudId, port.deviceId))) throw new Refusal('instanceRecycled', { field: 'port_id' })
+    if (use === 'instance' && port.deviceId !== null && (await isRecycled(db, cloudId, port.deviceId)))
+      throw new Refusal('instanceRecycled', { field: 'port_id' })
   }
 
   /** Where addresses are made: beside the port that one is to lead to, in its project, else where the asker's are. */
-  async function placeFor(actor: Actor, cloudId: string, view: View, { port_id, project_id }: BodyOf<typeof computeFloatingIps.allocate>): Promise<{ cloud: OpenStack; projectId: string | null }> {
+  async function placeFor(
+    actor: Actor,
+    cloudId: string,
+    view: View,
+    { port_id, project_id }: BodyOf<typeof computeFloatingIps.allocate>,
+  ): Promise<{ cloud: OpenStack; projectId: string | null }> {
     if (port_id === undefined) {
       const { cloud, keystoneId: projectId } = await tenancy.placeForMaking(actor, cloudId, project_id)
       return { cloud, projectId }
     }
-    const port = await changeableOne(view, (cloud) => cloud.network.ports.get(port_id), ({ projectId }) => projectId).catch((error: unknown) => {
+    const port = await changeableOne(
+      view,
+      (cloud) => cloud.network.ports.get(port_id),
+      ({ projectId }) => projectId,
+    ).catch((error: unknown) => {
       throw error instanceof Refusal && error.refusal === 'notFound' ? new Refusal('computePortMissing', { field: 'port_id', cause: error }) : error
     })
     if (!ownedBy(view, port.one.projectId)) throw new Refusal('computePortMissing', { field: 'port_id' })
@@ -88,12 +102,19 @@ export function createFloatingIps({ db, tenancy }: { db: Db; tenancy: Tenancy })
   return {
     async *list(actor: Actor, cloudId: string, requestId: string, signal: AbortSignal) {
       const view = await tenancy.view(actor, cloudId)
-      const items = madeWith(pagesOf(view, (cloud) => cloud.network.floatingIps.list({}, signal)), known(portsOf(view, {}, signal)), (page, ports) => {
-        const byId = new Map(ports.map((port) => [port.id, port]))
-        return page.map((ip) => shape(view, ip, byId.get(ip.portId ?? '')))
-      })
+      const items = madeWith(
+        pagesOf(view, (cloud) => cloud.network.floatingIps.list({}, signal)),
+        known(portsOf(view, {}, signal)),
+        (page, ports) => {
+          const byId = new Map(ports.map((port) => [port.id, port]))
+          return page.map((ip) => shape(view, ip, byId.get(ip.portId ?? '')))
+        },
+      )
       const servers = asNames(pagesOf(view, (cloud, allTenants) => cloud.compute.servers.names(allTenants, signal)))
-      const routers = mapped(pagesOf(view, (cloud) => cloud.network.routers.list({ fields: ['id', 'name'] }, signal)), ({ id, name }) => [id, name] as const)
+      const routers = mapped(
+        pagesOf(view, (cloud) => cloud.network.routers.list({ fields: ['id', 'name'] }, signal)),
+        ({ id, name }) => [id, name] as const,
+      )
       yield* linesOf({ items, names: [namesOfPlaces(view), networkNames(networksOf(view, signal)), servers, routers], requestId })
     },
 
@@ -109,7 +130,10 @@ export function createFloatingIps({ db, tenancy }: { db: Db; tenancy: Tenancy })
         ip.routerId === null ? undefined : cloud.network.routers.get(ip.routerId).catch(unlessGone),
       ])
       const named = [network, router].flatMap((one) => (one === undefined ? [] : [[one.id, one.name] as const]))
-      return { ...shape(view, ip, port), names: { ...namesOfPlaces(view), ...Object.fromEntries(named), ...(port !== undefined && (await deviceNames(cloud, [port]))) } }
+      return {
+        ...shape(view, ip, port),
+        names: { ...namesOfPlaces(view), ...Object.fromEntries(named), ...(port !== undefined && (await deviceNames(cloud, [port]))) },
+      }
     },
 
     /** All that are asked for, or none. */
@@ -121,7 +145,13 @@ export function createFloatingIps({ db, tenancy }: { db: Db; tenancy: Tenancy })
       // Neutron lets only administrators say which address it is to be, and then for whom.
       const cloud = address === undefined ? place.cloud : view.administrator
       const owner = cloud === view.administrator && place.projectId !== null ? { projectId: place.projectId } : {}
-      const wish = { networkId, description, ...owner, ...(address !== undefined && { address }), ...(portId !== undefined && { portId, ...(fixedAddress !== undefined && { fixedAddress }) }) }
+      const wish = {
+        networkId,
+        description,
+        ...owner,
+        ...(address !== undefined && { address }),
+        ...(portId !== undefined && { portId, ...(fixedAddress !== undefined && { fixedAddress }) }),
+      }
       const made: FloatingIp[] = []
       try {
         // One after the other: of several at once Neutron lets more through than a quota allows.
@@ -140,9 +170,11 @@ export function createFloatingIps({ db, tenancy }: { db: Db; tenancy: Tenancy })
       return shown(view, cloud, await cloud.network.floatingIps.update(id, { description }))
     },
 
-    bind: (actor: Actor, cloudId: string, id: string, { from_port_id, ...target }: BodyOf<typeof computeFloatingIps.bind>): Promise<ComputeFloatingIp> => lead(actor, cloudId, id, from_port_id, target),
+    bind: (actor: Actor, cloudId: string, id: string, { from_port_id, ...target }: BodyOf<typeof computeFloatingIps.bind>): Promise<ComputeFloatingIp> =>
+      lead(actor, cloudId, id, from_port_id, target),
 
-    unbind: (actor: Actor, cloudId: string, id: string, { from_port_id }: BodyOf<typeof computeFloatingIps.unbind>): Promise<ComputeFloatingIp> => lead(actor, cloudId, id, from_port_id, null),
+    unbind: (actor: Actor, cloudId: string, id: string, { from_port_id }: BodyOf<typeof computeFloatingIps.unbind>): Promise<ComputeFloatingIp> =>
+      lead(actor, cloudId, id, from_port_id, null),
 
     async release(actor: Actor, cloudId: string, id: string): Promise<void> {
       const { cloud } = await toChange(actor, cloudId, id)
@@ -191,7 +223,13 @@ function shape(view: View, ip: FloatingIp, port: Port | undefined): ComputeFloat
     bound_to:
       ip.portId === null
         ? null
-        : { port_id: ip.portId, port_name: port?.name ?? '', instance_id: port !== undefined && useOf(port) === 'instance' ? port.deviceId : null, fixed_address: ip.fixedAddress ?? '', router_id: ip.routerId },
+        : {
+            port_id: ip.portId,
+            port_name: port?.name ?? '',
+            instance_id: port !== undefined && useOf(port) === 'instance' ? port.deviceId : null,
+            fixed_address: ip.fixedAddress ?? '',
+            router_id: ip.routerId,
+          },
     description: ip.description,
     keystone_project_id: project(ip.projectId),
     changeable: ownedBy(view, ip.projectId),

@@ -34,7 +34,7 @@ describe.runIf(cloudIsThere)('images', () => {
     await app.close()
   })
 
-  it('public images are everybody\'s, with a project or without; private ones and groups are their project\'s', async () => {
+  it("public images are everybody's, with a project or without; private ones and groups are their project's", async () => {
     const [mine, others] = [await makeOrganisation(app), await makeOrganisation(app)]
     const tenant = await someone(app, { kind: 4, roles: ['TENANT'], organisation: mine })
     const other = await someone(app, { kind: 4, roles: ['TENANT'], organisation: others })
@@ -55,7 +55,12 @@ describe.runIf(cloudIsThere)('images', () => {
     expect(await images(other.token)).not.toContain(closed)
     const admin = await someone(app, { kind: 1 })
     const all = await items(app, computeImages.list, { token: admin.token, params: { cloud_id } })
-    expect(all.find(({ id }) => id === closed)).toMatchObject({ status: 'queued', min_disk_bytes: 2 * 2 ** 30, min_memory_bytes: 512 * 2 ** 20, snapshot: false })
+    expect(all.find(({ id }) => id === closed)).toMatchObject({
+      status: 'queued',
+      min_disk_bytes: 2 * 2 ** 30,
+      min_memory_bytes: 512 * 2 ** 20,
+      snapshot: false,
+    })
 
     const group = await cloud.network.securityGroups.create({ name: ownName('group') })
     ends.push(() => cloud.network.securityGroups.delete(group.id))
@@ -75,8 +80,14 @@ describe.runIf(cloudIsThere)('images', () => {
     const name = ownName('upload')
     const refused = await call(computeImages.create, { params: { cloud_id }, body: { name, disk_format: 'raw', visibility: 'public' } })
     expect(refused.body).toMatchObject({ code: errors.computePlatformOnly.code, fields: [{ field: 'visibility' }] })
-    const made = await call(computeImages.create, { params: { cloud_id }, body: { name, disk_format: 'raw', distribution: 'ubuntu', os_type: 'linux', min_disk_bytes: 2 ** 30 + 1 } })
-    expect(made, JSON.stringify(made.body)).toMatchObject({ status: 201, body: { image: { status: 'queued', mine: true, offer: null, distribution: 'ubuntu', os_type: 'linux', min_disk_bytes: 2 * 2 ** 30 } } })
+    const made = await call(computeImages.create, {
+      params: { cloud_id },
+      body: { name, disk_format: 'raw', distribution: 'ubuntu', os_type: 'linux', min_disk_bytes: 2 ** 30 + 1 },
+    })
+    expect(made, JSON.stringify(made.body)).toMatchObject({
+      status: 201,
+      body: { image: { status: 'queued', mine: true, offer: null, distribution: 'ubuntu', os_type: 'linux', min_disk_bytes: 2 * 2 ** 30 } },
+    })
     const { image, upload_path } = made.body as { image: { id: string }; upload_path: string }
     const at = { params: { cloud_id, id: image.id } }
     const statusOf = async () => ((await call(computeImages.get, at)).body as { status: string }).status
@@ -84,12 +95,37 @@ describe.runIf(cloudIsThere)('images', () => {
     const content = randomBytes(3 * 2 ** 20)
     await breakOff(address + upload_path, token, content.subarray(0, 2 ** 20), content.length)
     await until(statusOf, (status) => status === 'queued')
-    expect((await fetch(address + upload_path, { method: 'PUT', headers: { authorization: `Bearer ${other.token}`, 'content-type': 'application/octet-stream' }, body: content })).status).toBe(404)
-    const sent = await fetch(address + upload_path, { method: 'PUT', headers: { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' }, body: content })
+    expect(
+      (
+        await fetch(address + upload_path, {
+          method: 'PUT',
+          headers: { authorization: `Bearer ${other.token}`, 'content-type': 'application/octet-stream' },
+          body: content,
+        })
+      ).status,
+    ).toBe(404)
+    const sent = await fetch(address + upload_path, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' },
+      body: content,
+    })
     expect(sent.status, await sent.text()).toBe(204)
-    const deeds = await app.platform.db.selectFrom('audit_log').select(['call', 'code']).where('object_id', '=', image.id).where('call', '=', 'compute.image.upload').orderBy('number').execute()
-    expect(deeds.slice(1)).toEqual([{ call: 'compute.image.upload', code: errors.notFound.code }, { call: 'compute.image.upload', code: 0 }])
-    const again = await fetch(address + upload_path, { method: 'PUT', headers: { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' }, body: content.subarray(0, 10) })
+    const deeds = await app.platform.db
+      .selectFrom('audit_log')
+      .select(['call', 'code'])
+      .where('object_id', '=', image.id)
+      .where('call', '=', 'compute.image.upload')
+      .orderBy('number')
+      .execute()
+    expect(deeds.slice(1)).toEqual([
+      { call: 'compute.image.upload', code: errors.notFound.code },
+      { call: 'compute.image.upload', code: 0 },
+    ])
+    const again = await fetch(address + upload_path, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' },
+      body: content.subarray(0, 10),
+    })
     expect(await again.json()).toMatchObject({ code: errors.stateForbids.code })
     expect((await call(computeImages.get, at)).body).toMatchObject({ status: 'active', size_bytes: content.length, digest: expect.stringMatching(/^sha512:/) })
 
@@ -98,7 +134,9 @@ describe.runIf(cloudIsThere)('images', () => {
     const piece = await fetch(address + link.path, { headers: { range: 'bytes=1048570-1048580' } })
     expect([piece.status, Buffer.from(await piece.arrayBuffer()).equals(content.subarray(1_048_570, 1_048_581))]).toEqual([206, true])
 
-    expect((await call(computeImages.update, { ...at, body: { name: `${name} 二`, distribution: null, os_type: 'windows', protected: true } })).body).toMatchObject({ name: `${name} 二`, distribution: null, os_type: 'windows', protected: true, min_disk_bytes: 2 * 2 ** 30 })
+    expect(
+      (await call(computeImages.update, { ...at, body: { name: `${name} 二`, distribution: null, os_type: 'windows', protected: true } })).body,
+    ).toMatchObject({ name: `${name} 二`, distribution: null, os_type: 'windows', protected: true, min_disk_bytes: 2 * 2 ** 30 })
     expect((await call(computeImages.delete, at)).body).toMatchObject({ code: errors.computeImageProtected.code })
     for (const [of, input] of [
       [computeImages.get, {}],
@@ -128,7 +166,9 @@ describe.runIf(cloudIsThere)('images', () => {
     await place(third)
     const names = await app.platform.db.selectFrom('organisations').select(['id', 'name']).where('id', 'in', [mine, others]).execute()
     const nameOf = (id: string) => names.find((one) => one.id === id)?.name ?? ''
-    const made = (await send(app, computeImages.create, { token, params: { cloud_id }, body: { name: ownName('offer'), disk_format: 'qcow2' } })).body as { image: { id: string } }
+    const made = (await send(app, computeImages.create, { token, params: { cloud_id }, body: { name: ownName('offer'), disk_format: 'qcow2' } })).body as {
+      image: { id: string }
+    }
     const at = { params: { cloud_id, id: made.image.id } }
     ends.push(() => direct.images.delete(made.image.id))
 
@@ -144,9 +184,13 @@ describe.runIf(cloudIsThere)('images', () => {
     expect((await offer(nameOf(mine))).body).toMatchObject({ code: errors.computeOfferToOwner.code })
     // Twice at once is once.
     const [first] = await Promise.all([offer(nameOf(others)), offer(nameOf(others)).catch(() => undefined)])
-    expect(first, JSON.stringify(first.body)).toMatchObject({ status: 200, body: { visibility: 'shared', members: [{ name: nameOf(others), status: 'pending' }] } })
+    expect(first, JSON.stringify(first.body)).toMatchObject({
+      status: 200,
+      body: { visibility: 'shared', members: [{ name: nameOf(others), status: 'pending' }] },
+    })
 
-    const listed = async (person: string) => (await items(app, computeImages.list, { token: person, params: { cloud_id } })).find(({ id }) => id === made.image.id)
+    const listed = async (person: string) =>
+      (await items(app, computeImages.list, { token: person, params: { cloud_id } })).find(({ id }) => id === made.image.id)
     expect(await listed(other.token)).toMatchObject({ mine: false, offer: 'pending' })
     expect(await listed(stranger.token)).toBeUndefined()
     const answer = (accept: boolean, person = other.token) => send(app, computeImages.answer, { token: person, ...at, body: { accept } })
@@ -164,17 +208,23 @@ describe.runIf(cloudIsThere)('images', () => {
     expect((await answer(false)).body).toMatchObject({ offer: 'rejected' })
     expect(await listed(other.token)).toBeUndefined()
 
-    const member_id = ((await send(app, computeImages.get, { token, ...at })).body as { members: { keystone_project_id: string }[] }).members[0]?.keystone_project_id ?? ''
+    const member_id =
+      ((await send(app, computeImages.get, { token, ...at })).body as { members: { keystone_project_id: string }[] }).members[0]?.keystone_project_id ?? ''
     expect((await send(app, computeImages.withdraw, { token, params: { ...at.params, member_id } })).body).toMatchObject({ members: [] })
     expect((await answer(true)).status).toBe(404)
   })
 
   it('lets the cloud fetch from an address only where it can, and never from the house itself', async () => {
     const { token } = await someone(app, { kind: 4, roles: ['TENANT'], organisation: await makeOrganisation(app) })
-    const made = (await send(app, computeImages.create, { token, params: { cloud_id }, body: { name: ownName('fetch'), disk_format: 'raw' } })).body as { image: { id: string } }
+    const made = (await send(app, computeImages.create, { token, params: { cloud_id }, body: { name: ownName('fetch'), disk_format: 'raw' } })).body as {
+      image: { id: string }
+    }
     ends.push(() => direct.images.delete(made.image.id))
     const params = { cloud_id, id: made.image.id }
-    expect((await send(app, computeImages.import, { token, params, body: { url: 'http://169.254.169.254/latest' } })).body).toMatchObject({ code: errors.imageAddressForbidden.code, fields: [{ field: 'url' }] })
+    expect((await send(app, computeImages.import, { token, params, body: { url: 'http://169.254.169.254/latest' } })).body).toMatchObject({
+      code: errors.imageAddressForbidden.code,
+      fields: [{ field: 'url' }],
+    })
     const { address: can } = (await send(app, computeImages.importWays, { token, params: { cloud_id } })).body as { address: boolean }
     expect(can).toBe((await direct.images.importMethods()).includes('web-download'))
     const ask = (url: string) => send(app, computeImages.import, { token, params, body: { url } })
@@ -192,7 +242,11 @@ describe.runIf(cloudIsThere)('images', () => {
     expect((await ask(`${from}/inside`)).body).toMatchObject({ code: (can ? errors.imageAddressForbidden : errors.computeImportUnsupported).code })
     expect((await ask('http://nothing.invalid/x')).body).toMatchObject({ code: (can ? errors.imageFetchFailed : errors.computeImportUnsupported).code })
     // Glance's own filter lets it go to ports 80 and 443 only, and says what it was asked for.
-    expect((await ask(`${from}/moved`)).body).toMatchObject(can ? { code: errors.engineRefused.code, detail: expect.stringMatching(new RegExp(`filtering: ${RegExp.escape(from)}/file$`)) } : { code: errors.computeImportUnsupported.code })
+    expect((await ask(`${from}/moved`)).body).toMatchObject(
+      can
+        ? { code: errors.engineRefused.code, detail: expect.stringMatching(new RegExp(`filtering: ${RegExp.escape(from)}/file$`)) }
+        : { code: errors.computeImportUnsupported.code },
+    )
     expect(sent).toEqual(can ? ['/inside', '/moved', '/file'] : [])
     const statusOf = async () => ((await send(app, computeImages.get, { token, params })).body as { status: string }).status
     await until(statusOf, (status) => status === 'queued')
@@ -200,7 +254,11 @@ describe.runIf(cloudIsThere)('images', () => {
 
   it('an administrator makes an image public and private again', async () => {
     const admin = await someone(app, { kind: 1 })
-    const made = await send(app, computeImages.create, { token: admin.token, params: { cloud_id }, body: { name: ownName('public'), disk_format: 'raw', visibility: 'public', protected: true } })
+    const made = await send(app, computeImages.create, {
+      token: admin.token,
+      params: { cloud_id },
+      body: { name: ownName('public'), disk_format: 'raw', visibility: 'public', protected: true },
+    })
     expect(made, JSON.stringify(made.body)).toMatchObject({ status: 201, body: { image: { visibility: 'public', protected: true, mine: true } } })
     const params = { cloud_id, id: (made.body as { image: { id: string } }).image.id }
     ends.push(() => direct.images.delete(params.id))
@@ -223,7 +281,10 @@ describe.runIf(cloudIsThere)('images', () => {
 /** Sends a part of what was said to come, and hangs up. */
 const breakOff = (url: string, token: string, part: Buffer, length: number): Promise<void> =>
   new Promise((resolve) => {
-    const sending = raw(url, { method: 'PUT', headers: { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream', 'content-length': length } })
+    const sending = raw(url, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream', 'content-length': length },
+    })
     sending.once('close', resolve).on('error', () => undefined)
     sending.write(part, () => setImmediate(() => sending.destroy()))
   })

@@ -14,8 +14,16 @@ afterAll(() => cloud.close())
 
 it('an answer to an offer tells that Glance failed from that nothing was offered', async () => {
   const unused = async () => expect.fail('nobody asks for it')
-  const images = createImages({ downloads: { offer: () => undefined } as never }, { tenancy: { ...cloud.tenancy, join: unused, projectOfNamed: unused, namesOfAll: unused, cloudOf: unused }, guard: createAddressGuard({ allow: [], publicUrl: undefined }) })
-  cloud.replies[`GET /image/v2/images/${id}`] = () => ({ json: { id, status: 'active', visibility: 'shared', owner: 'another', created_at: '2026-11-20T01:02:03Z', updated_at: '2026-11-20T01:02:03Z' } })
+  const images = createImages(
+    { downloads: { offer: () => undefined } as never },
+    {
+      tenancy: { ...cloud.tenancy, join: unused, projectOfNamed: unused, namesOfAll: unused, cloudOf: unused },
+      guard: createAddressGuard({ allow: [], publicUrl: undefined }),
+    },
+  )
+  cloud.replies[`GET /image/v2/images/${id}`] = () => ({
+    json: { id, status: 'active', visibility: 'shared', owner: 'another', created_at: '2026-11-20T01:02:03Z', updated_at: '2026-11-20T01:02:03Z' },
+  })
   cloud.replies[`GET /image/v2/images/${id}/members`] = () => ({ status: 500, json: { message: 'the database is away' } })
   await expect(images.answer(someActor(), cloudId, id, true)).rejects.toMatchObject({ kind: 'failed', service: 'image' })
   cloud.replies[`GET /image/v2/images/${id}/members`] = () => ({ status: 404, json: { message: 'No image found' } })

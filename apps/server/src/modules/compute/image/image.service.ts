@@ -62,7 +62,8 @@ export function createImages(platform: { downloads: Downloads }, parts: { tenanc
 
     async get(actor: Actor, cloudId: string, id: string): Promise<ComputeImageDetail> {
       const view = await tenancy.view(actor, cloudId)
-      if (!view.everything && view.places.length === 0) return detail(cloudId, view, await readOne(view, (cloud) => cloud.images.get(id), isPublic), view.administrator, null)
+      if (!view.everything && view.places.length === 0)
+        return detail(cloudId, view, await readOne(view, (cloud) => cloud.images.get(id), isPublic), view.administrator, null)
       const { one, cloud, place } = await seen(view, id)
       const offered = one.visibility === 'shared' && !isMine(view, one) && place !== null
       // A member sees himself only.
@@ -81,7 +82,13 @@ export function createImages(platform: { downloads: Downloads }, parts: { tenanc
       const view = await tenancy.view(actor, cloudId)
       // Of an administrator with an organisation of his own it stays its project's.
       const properties = { ...(body.distribution !== null && { os_distro: body.distribution }), ...(body.os_type !== null && { os_type: body.os_type }) }
-      const wish = { name: body.name, diskFormat: body.disk_format, minDiskGib: Math.ceil(body.min_disk_bytes / gib), minMemoryMib: Math.ceil(body.min_memory_bytes / mib), properties }
+      const wish = {
+        name: body.name,
+        diskFormat: body.disk_format,
+        minDiskGib: Math.ceil(body.min_disk_bytes / gib),
+        minMemoryMib: Math.ceil(body.min_memory_bytes / mib),
+        properties,
+      }
       const image =
         body.visibility === 'public'
           ? await view.administrator.images.create({ ...wish, visibility: 'public', properties: { ...properties, owner: keystoneId } })
@@ -196,7 +203,8 @@ const refuseUnlessPlatform = (actor: Actor, visibility: ComputeImage['visibility
 }
 
 /** Of a field that may be missing: undefined leaves it, null takes it away. */
-const property = (field: string, now: string | null, wish: string | null | undefined): Record<string, string | null> => (wish === undefined || wish === now ? {} : { [field]: wish })
+const property = (field: string, now: string | null, wish: string | null | undefined): Record<string, string | null> =>
+  wish === undefined || wish === now ? {} : { [field]: wish }
 
 const shape = (view: View, image: Image & { offer?: Offer }): ComputeImage => {
   const mine = isMine(view, image)

@@ -38,20 +38,35 @@ describe.runIf(cloudIsThere)('what instances are made of, and where', () => {
   const at = (id = '') => ({ cloud_id, id })
   const here = (body: object) => ({ token: tenant.token, params: { cloud_id }, body: body as never })
   const look = (id: string): Promise<ComputeInstanceDetail> => call(app, calls.get, { token: tenant.token, params: at(id) })
-  const wish = (changes: Partial<Wish> = {}): Wish => ({ name: ownName('vm'), flavor_id, source: { type: 'image', image_id }, networks: [{ network_id: network.id }], ...changes })
-  const create = (changes: Partial<Wish> = {}, who = tenant): Promise<Answer> => send(app, calls.create, { token: who.token, params: { cloud_id }, body: wish(changes) })
+  const wish = (changes: Partial<Wish> = {}): Wish => ({
+    name: ownName('vm'),
+    flavor_id,
+    source: { type: 'image', image_id },
+    networks: [{ network_id: network.id }],
+    ...changes,
+  })
+  const create = (changes: Partial<Wish> = {}, who = tenant): Promise<Answer> =>
+    send(app, calls.create, { token: who.token, params: { cloud_id }, body: wish(changes) })
   const make = async (changes: Partial<Wish> = {}): Promise<ComputeInstanceDetail> => {
     const answer = await create(changes)
     expect(answer.status, JSON.stringify(answer.body)).toBe(202)
     const [made] = (answer.body as { items: { id: string }[] }).items
-    return until(() => look(made?.id ?? ''), ({ state }) => state === 'running', ({ state }) => state === 'create_failed')
+    return until(
+      () => look(made?.id ?? ''),
+      ({ state }) => state === 'running',
+      ({ state }) => state === 'create_failed',
+    )
   }
   const drop = async ({ id }: { id: string }): Promise<void> => {
     await call(app, calls.delete, { token: tenant.token, params: at(id) })
     await untilGone(() => direct.compute.servers.get(id))
   }
   const rests = (id: string, status = 'available', size_bytes?: number) =>
-    until(() => call(app, volumes.get, { token: tenant.token, params: at(id) }), (one) => one.status === status && (size_bytes === undefined || one.size_bytes === size_bytes), (one) => one.status.startsWith('error'))
+    until(
+      () => call(app, volumes.get, { token: tenant.token, params: at(id) }),
+      (one) => one.status === status && (size_bytes === undefined || one.size_bytes === size_bytes),
+      (one) => one.status.startsWith('error'),
+    )
   const makeVolume = async (body: object = {}) => rests((await call(app, volumes.create, here({ name: ownName('volume'), size_bytes: gib, ...body }))).id)
   const refused = (answer: Answer, name: ErrorName, field?: string): Problem => {
     const problem = answer.body as Problem
@@ -66,7 +81,11 @@ describe.runIf(cloudIsThere)('what instances are made of, and where', () => {
     organisation = await makeOrganisation(app)
     tenant = await someone(app, { kind: 4, roles: ['TENANT'], organisation })
     other = await someone(app, { kind: 4, roles: ['TENANT'], organisation: await makeOrganisation(app) })
-    const [networks, images, sizes] = await Promise.all([all(direct.network.networks.list({ 'router:external': true })), all(direct.images.list({ name: 'empty' })), all(direct.compute.flavors.list())])
+    const [networks, images, sizes] = await Promise.all([
+      all(direct.network.networks.list({ 'router:external': true })),
+      all(direct.images.list({ name: 'empty' })),
+      all(direct.compute.flavors.list()),
+    ])
     public_id = networks.find(({ name }) => name === 'public')?.id ?? ''
     image_id = images[0]?.id ?? ''
     flavor_id = sizes.find(({ name }) => name === 'm1.tiny')?.id ?? ''
@@ -84,7 +103,10 @@ describe.runIf(cloudIsThere)('what instances are made of, and where', () => {
   it('a copy of an image on a volume, and an empty disk: what is to go with the instance goes, the rest stays', async () => {
     const made = await make({ source: { type: 'image', image_id, disk: { size_bytes: gib } }, disks: [{ size_bytes: 2 * gib, delete_on_termination: false }] })
     expect(made.image_id).toBeNull()
-    expect(made.volumes.map(({ size_bytes, bootable, delete_on_termination }) => [size_bytes, bootable, delete_on_termination]).toSorted()).toEqual([[gib, true, true], [2 * gib, false, false]])
+    expect(made.volumes.map(({ size_bytes, bootable, delete_on_termination }) => [size_bytes, bootable, delete_on_termination]).toSorted()).toEqual([
+      [gib, true, true],
+      [2 * gib, false, false],
+    ])
     const [root, disk] = made.volumes.toSorted((a, b) => (a.size_bytes ?? 0) - (b.size_bytes ?? 0))
     // By the page of the volume as by that of the instance.
     refused(await send(app, volumes.detach, { token: tenant.token, params: at(root?.volume_id), body: { server_id: made.id } }), 'computeRootVolume')
@@ -101,7 +123,11 @@ describe.runIf(cloudIsThere)('what instances are made of, and where', () => {
     const answers = await Promise.all([create({ source }), create({ source })])
     expect(answers.map(({ status }) => status).toSorted(), JSON.stringify(answers.map(({ body }) => body))).toEqual([202, 409])
     const made = answers.flatMap(({ status, body }) => (status === 202 ? (body as { items: { id: string }[] }).items : []))
-    const first = await until(() => look(made[0]?.id ?? ''), ({ state }) => state === 'running', ({ state }) => state === 'create_failed')
+    const first = await until(
+      () => look(made[0]?.id ?? ''),
+      ({ state }) => state === 'running',
+      ({ state }) => state === 'create_failed',
+    )
     expect(first).toMatchObject({ image_id: null, volumes: [{ volume_id: volume.id, bootable: true, delete_on_termination: false }] })
     refused(await create({ source }), 'stateForbids', 'source.volume_id')
     await drop(first)
@@ -118,7 +144,11 @@ describe.runIf(cloudIsThere)('what instances are made of, and where', () => {
     const volume = await makeVolume({ image_id })
     const keep = async (volume_id: string) => {
       const { id } = await call(app, snapshots.create, here({ name: ownName('snapshot'), volume_id }))
-      return until(() => call(app, snapshots.get, { token: tenant.token, params: at(id) }), ({ status }) => status === 'available', ({ status }) => status === 'error')
+      return until(
+        () => call(app, snapshots.get, { token: tenant.token, params: at(id) }),
+        ({ status }) => status === 'available',
+        ({ status }) => status === 'error',
+      )
     }
     const larger = async () => keep((await makeVolume({ size_bytes: 2 * gib })).id)
     const snapshot = await keep(volume.id)
@@ -142,7 +172,11 @@ describe.runIf(cloudIsThere)('what instances are made of, and where', () => {
     await inside.images.upload(demanding.id, Readable.from([Buffer.alloc(1024)]))
     refused(await create({ source: { type: 'image', image_id: demanding.id } }), 'flavorTooSmall', 'flavor_id')
     refused(await create({ zone: 'nowhere' }), 'engineRefused', 'zone')
-    refused(await create({ source: { type: 'image', image_id, disk: { size_bytes: gib, volume_type: 'nothing' } } }), 'computeVolumeTypeMissing', 'source.disk.volume_type')
+    refused(
+      await create({ source: { type: 'image', image_id, disk: { size_bytes: gib, volume_type: 'nothing' } } }),
+      'computeVolumeTypeMissing',
+      'source.disk.volume_type',
+    )
     refused(await create({ networks: [{ network_id: network.id, address: '10.99.0.9' }] }), 'computeAddressTaken', 'networks.0.address')
     // Another organisation's key is not there; that of somebody of one's own organisation is.
     const foreign = await call(app, keyPairs.create, { token: other.token, body: { name: ownName('key') } })
@@ -160,7 +194,8 @@ describe.runIf(cloudIsThere)('what instances are made of, and where', () => {
   })
 
   it('ports and addresses: a port that was there before outlives the instance, one that was made with it does not', async () => {
-    const port = (address: string) => call(app, computePorts.create, here({ name: ownName('port'), network_id: network.id, addresses: [{ subnet_id: network.subnets[0]?.id ?? '', address }] }))
+    const port = (address: string) =>
+      call(app, computePorts.create, here({ name: ownName('port'), network_id: network.id, addresses: [{ subnet_id: network.subnets[0]?.id ?? '', address }] }))
     const [first, second] = [await port('10.82.0.41'), await port('10.82.0.42')]
     const made = await make({ networks: [{ port_id: first.id }, { network_id: network.id, address: '10.82.0.43' }] })
     expect(made.interfaces.flatMap(({ addresses }) => addresses.map(({ address }) => address)).toSorted()).toEqual(['10.82.0.41', '10.82.0.43'])
@@ -175,23 +210,42 @@ describe.runIf(cloudIsThere)('what instances are made of, and where', () => {
     refused(await send(app, computePorts.delete, { token: tenant.token, params: at(second.id) }), 'computePortInUse')
     const detach = (port_id: string) => send(app, calls.detachInterface, { token: tenant.token, params: { ...at(made.id), port_id } })
     expect((await detach(second.id)).status).toBe(204)
-    await until(() => look(made.id), ({ interfaces }) => interfaces.length === 2)
-    await until(() => call(app, computePorts.get, { token: tenant.token, params: at(second.id) }), ({ use }) => use === 'free')
+    await until(
+      () => look(made.id),
+      ({ interfaces }) => interfaces.length === 2,
+    )
+    await until(
+      () => call(app, computePorts.get, { token: tenant.token, params: at(second.id) }),
+      ({ use }) => use === 'free',
+    )
     refused(await detach(second.id), 'notFound')
     const own = made.interfaces.find(({ port_id }) => port_id !== first.id)?.port_id ?? ''
     expect((await detach(own)).status).toBe(204)
     await untilGone(() => inside.network.ports.get(own))
     await drop(made)
-    for (const { id } of [first, second]) expect(await until(() => call(app, computePorts.get, { token: tenant.token, params: at(id) }), ({ use }) => use === 'free')).toMatchObject({ device_id: null })
+    for (const { id } of [first, second])
+      expect(
+        await until(
+          () => call(app, computePorts.get, { token: tenant.token, params: at(id) }),
+          ({ use }) => use === 'free',
+        ),
+      ).toMatchObject({ device_id: null })
   })
 
   it('in the project that was chosen: whatever is made lies there, and what lies elsewhere is not there', async () => {
     const project_id = uuidv7()
-    await app.platform.db.insertInto('projects').values({ id: project_id, key: `p-${project_id.slice(-6)}`, name: '研发', bp_id: organisation }).execute()
+    await app.platform.db
+      .insertInto('projects')
+      .values({ id: project_id, key: `p-${project_id.slice(-6)}`, name: '研发', bp_id: organisation })
+      .execute()
     const within = await call(app, computeNetworks.create, here({ name: ownName('net'), project_id, subnet: { cidr: '10.83.0.0/24' } }))
     const keystone_project_id = within.keystone_project_id ?? ''
     expect(keystone_project_id).not.toBe(network.keystone_project_id)
-    const router = await call(app, computeRouters.create, here({ name: ownName('router'), project_id, gateway: { network_id: public_id }, subnet_ids: [within.subnets[0]?.id ?? ''] }))
+    const router = await call(
+      app,
+      computeRouters.create,
+      here({ name: ownName('router'), project_id, gateway: { network_id: public_id }, subnet_ids: [within.subnets[0]?.id ?? ''] }),
+    )
     const volume = await makeVolume({ project_id })
     const { image } = await call(app, computeImages.create, here({ name: ownName('image'), project_id, disk_format: 'raw' }))
     const made = await make({ project_id, networks: [{ network_id: within.id }], disks: [{ size_bytes: gib }] })
@@ -205,14 +259,24 @@ describe.runIf(cloudIsThere)('what instances are made of, and where', () => {
     // What lies in another project of the same organisation cannot be put together with it.
     refused(await create({ project_id }), 'chosenMissing', 'networks.0.network_id')
     refused(await create({ networks: [{ network_id: within.id }] }), 'chosenMissing', 'networks.0.network_id')
-    refused(await send(app, computeRouters.addInterface, { token: tenant.token, params: at(router.id), body: { subnet_id: network.subnets[0]?.id ?? '' } }), 'computeSubnetMissing', 'subnet_id')
+    refused(
+      await send(app, computeRouters.addInterface, { token: tenant.token, params: at(router.id), body: { subnet_id: network.subnets[0]?.id ?? '' } }),
+      'computeSubnetMissing',
+      'subnet_id',
+    )
     const loose = await makeVolume()
     refused(await send(app, volumes.attach, { token: tenant.token, params: at(loose.id), body: { server_id: made.id } }), 'computeServerMissing', 'server_id')
     refused(await send(app, calls.attachVolume, { token: tenant.token, params: at(made.id), body: { volume_id: loose.id } }), 'chosenMissing', 'volume_id')
-    refused(await send(app, calls.attachInterface, { token: tenant.token, params: at(made.id), body: { network_id: network.id } }), 'chosenMissing', 'network_id')
+    refused(
+      await send(app, calls.attachInterface, { token: tenant.token, params: at(made.id), body: { network_id: network.id } }),
+      'chosenMissing',
+      'network_id',
+    )
     // Handed over from one to the other.
     const offer = await call(app, transfers.create, here({ name: '过户', volume_id: loose.id }))
-    expect(await call(app, transfers.accept, { token: tenant.token, params: at(offer.id), body: { auth_key: offer.auth_key, project_id } })).toEqual({ volume_id: loose.id })
+    expect(await call(app, transfers.accept, { token: tenant.token, params: at(offer.id), body: { auth_key: offer.auth_key, project_id } })).toEqual({
+      volume_id: loose.id,
+    })
     expect(await rests(loose.id)).toMatchObject({ keystone_project_id })
     expect((await send(app, calls.attachVolume, { token: tenant.token, params: at(made.id), body: { volume_id: loose.id } })).status).toBe(202)
     await rests(loose.id, 'in-use')

@@ -52,7 +52,10 @@ async function importKey({ compute: { keyPairs } }: OpenStack, id: string, publi
  */
 async function look({ compute, images, network, volume }: OpenStack, body: Body): Promise<void> {
   const { source } = body
-  const disks = [...(source.type === 'image' && source.disk !== null ? [{ at: 'source.disk', disk: source.disk }] : []), ...body.disks.map((disk, index) => ({ at: `disks.${index}`, disk }))]
+  const disks = [
+    ...(source.type === 'image' && source.disk !== null ? [{ at: 'source.disk', disk: source.disk }] : []),
+    ...body.disks.map((disk, index) => ({ at: `disks.${index}`, disk })),
+  ]
   const typed = disks.flatMap(({ at, disk: { volume_type } }) => (volume_type === null ? [] : [{ field: `${at}.volume_type`, volume_type }]))
   const [flavor, image, origin, snapshot, types] = await Promise.all([
     chosen('flavor_id', compute.flavors.get(body.flavor_id)),
@@ -64,7 +67,8 @@ async function look({ compute, images, network, volume }: OpenStack, body: Body)
     ...body.security_group_ids.map((id, at) => chosen(`security_group_ids.${at}`, network.securityGroups.get(id))),
     body.server_group_id === null ? null : chosen('server_group_id', compute.serverGroups.get(body.server_group_id)),
   ])
-  for (const { field, volume_type } of typed) if (!types.some(({ id, name }) => id === volume_type || name === volume_type)) throw new Refusal('computeVolumeTypeMissing', { field })
+  for (const { field, volume_type } of typed)
+    if (!types.some(({ id, name }) => id === volume_type || name === volume_type)) throw new Refusal('computeVolumeTypeMissing', { field })
   const leastGib = (sizeGib: number, bytes: number, field: string): void => {
     if (gibOf(bytes) < sizeGib) throw new Refusal('computeVolumeTooSmall', { field, values: { size: sizeGib } })
   }
@@ -107,7 +111,12 @@ function rootOf(source: Body['source']): Disk | null {
     case 'volume':
       return { from: 'volume', id: source.volume_id, deleteWithServer: source.delete_on_termination }
     case 'snapshot':
-      return { from: 'snapshot', id: source.snapshot_id, ...(source.size_bytes !== null && { sizeGib: gibOf(source.size_bytes) }), deleteWithServer: source.delete_on_termination }
+      return {
+        from: 'snapshot',
+        id: source.snapshot_id,
+        ...(source.size_bytes !== null && { sizeGib: gibOf(source.size_bytes) }),
+        deleteWithServer: source.delete_on_termination,
+      }
   }
 }
 
@@ -119,7 +128,12 @@ function wishOf(body: Body, keyName: string | null): ServerWish {
     flavorId: body.flavor_id,
     ...(root === null && body.source.type === 'image' && { imageId: body.source.image_id }),
     disks: [...(root === null ? [] : [root]), ...body.disks.map((disk) => diskOf({ from: 'blank' }, disk))],
-    networks: body.networks.length === 0 ? 'none' : body.networks.map(({ network_id, address, port_id }) => (network_id === undefined ? { portId: port_id ?? '' } : { networkId: network_id, ...(address !== undefined && { address }) })),
+    networks:
+      body.networks.length === 0
+        ? 'none'
+        : body.networks.map(({ network_id, address, port_id }) =>
+            network_id === undefined ? { portId: port_id ?? '' } : { networkId: network_id, ...(address !== undefined && { address }) },
+          ),
     ...(body.security_group_ids.length > 0 && { securityGroups: body.security_group_ids }),
     ...(keyName !== null && { keyName }),
     ...(body.user_data !== undefined && { userData: body.user_data }),
@@ -144,5 +158,7 @@ export const createInstanceMaker =
     const [first = body.name, ...others] = names
     // Refused for one, it is mostly refused for all.
     const made = await make(first)
-    return { items: [made, ...(await Promise.all(others.map((name) => make(name).catch((error: unknown) => ({ name, id: null, error: toRefusal(error).message })))))] }
+    return {
+      items: [made, ...(await Promise.all(others.map((name) => make(name).catch((error: unknown) => ({ name, id: null, error: toRefusal(error).message })))))],
+    }
   }

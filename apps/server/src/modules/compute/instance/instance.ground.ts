@@ -32,9 +32,19 @@ export interface OpenedServer {
  * An instance that something is to be done to.
  * @throws Refusal notFound, `instanceRecycled`, `instanceNotNow`, `instanceLocked`
  */
-export async function openedServer(parts: { db: Db; tenancy: Tenancy }, actor: Actor, cloudId: string, id: string, action: InstanceAction): Promise<OpenedServer> {
+export async function openedServer(
+  parts: { db: Db; tenancy: Tenancy },
+  actor: Actor,
+  cloudId: string,
+  id: string,
+  action: InstanceAction,
+): Promise<OpenedServer> {
   const view = await parts.tenancy.viewForChange(actor, cloudId)
-  const { one, cloud, place } = await changeableOne(view, (from) => from.compute.servers.get(id), (server) => server.projectId)
+  const { one, cloud, place } = await changeableOne(
+    view,
+    (from) => from.compute.servers.get(id),
+    (server) => server.projectId,
+  )
   if (one.state === 'soft_deleted' || (await isRecycled(parts.db, cloudId, id))) throw new Refusal('instanceRecycled')
   const allowed: readonly string[] = instanceCan[action]
   if (!allowed.includes(one.state)) throw new Refusal('instanceNotNow')
@@ -83,8 +93,19 @@ export async function connectable({ network }: Pick<OpenStack, 'network'>, { net
 /** What somebody else took after `connectable` had looked, by Nova's words, which name it. */
 export const connectionReadings = ({ port_id, address }: Connection, at: string): Reading[] =>
   (['invalid', 'conflict', 'busy'] as const).flatMap((kind) => [
-    ...(port_id === undefined ? [] : [{ kind, says: new RegExp(`Port ${RegExp.escape(port_id)} is still in use`, 'i'), refusal: 'computePortInUse', field: `${at}port_id` } as const]),
-    ...(address === undefined ? [] : [{ kind, says: new RegExp(`Fixed IP (?:address )?${RegExp.escape(address)} is already in use`, 'i'), refusal: 'computeAddressTaken', field: `${at}address` } as const]),
+    ...(port_id === undefined
+      ? []
+      : [{ kind, says: new RegExp(`Port ${RegExp.escape(port_id)} is still in use`, 'i'), refusal: 'computePortInUse', field: `${at}port_id` } as const]),
+    ...(address === undefined
+      ? []
+      : [
+          {
+            kind,
+            says: new RegExp(`Fixed IP (?:address )?${RegExp.escape(address)} is already in use`, 'i'),
+            refusal: 'computeAddressTaken',
+            field: `${at}address`,
+          } as const,
+        ]),
   ])
 
 /** What is only beside the thing that was asked for: without it where its service fails, which is then among `failed`. */

@@ -1,6 +1,13 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { availabilityZones, computeInstances as calls, serverGroups, type ComputeInstance, type ComputeInstanceDetail, type InstanceState } from '@zhisuan/contract/compute/instance'
+import {
+  availabilityZones,
+  computeInstances as calls,
+  serverGroups,
+  type ComputeInstance,
+  type ComputeInstanceDetail,
+  type InstanceState,
+} from '@zhisuan/contract/compute/instance'
 import { recycledInstances, retentions, type RecycledInstance } from '@zhisuan/contract/compute/recycled'
 import type { Call } from '@zhisuan/contract/define'
 import { errors } from '@zhisuan/contract/errors'
@@ -38,9 +45,21 @@ describe.runIf(cloudIsThere)('instances on a real OpenStack', () => {
 
   const at = (id: string) => ({ cloud_id, id })
   const look = (id: string): Promise<ComputeInstanceDetail> => call(app, calls.get, { token: tenant.token, params: at(id) })
-  const reaches = (id: string, state: InstanceState): Promise<ComputeInstanceDetail> => until(() => look(id), (one) => one.state === state, (one) => ['error', 'create_failed'].includes(one.state) && one.state !== state)
-  const ask = (declared: Call, id: string, body?: unknown, who = tenant) => send(app, declared, { token: who.token, params: at(id), ...(body !== undefined && { body }) })
-  const wish = (changes: Record<string, unknown> = {}) => ({ name: ownName('vm'), flavor_id: flavor.tiny, source: { type: 'image', image_id }, networks: [{ network_id }], ...changes })
+  const reaches = (id: string, state: InstanceState): Promise<ComputeInstanceDetail> =>
+    until(
+      () => look(id),
+      (one) => one.state === state,
+      (one) => ['error', 'create_failed'].includes(one.state) && one.state !== state,
+    )
+  const ask = (declared: Call, id: string, body?: unknown, who = tenant) =>
+    send(app, declared, { token: who.token, params: at(id), ...(body !== undefined && { body }) })
+  const wish = (changes: Record<string, unknown> = {}) => ({
+    name: ownName('vm'),
+    flavor_id: flavor.tiny,
+    source: { type: 'image', image_id },
+    networks: [{ network_id }],
+    ...changes,
+  })
   const make = async (changes: Record<string, unknown> = {}): Promise<string> => {
     const { items: made } = await call(app, calls.create, { token: tenant.token, params: { cloud_id }, body: wish(changes) as never })
     for (const { id } of made) undo.unshift(() => removed(id ?? ''))
@@ -56,7 +75,8 @@ describe.runIf(cloudIsThere)('instances on a real OpenStack', () => {
   }
   const bin = (who = tenant): Promise<RecycledInstance[]> => items(app, recycledInstances.list, { token: who.token, params: { cloud_id } })
   const binned = (id: string): Promise<RecycledInstance | undefined> => bin().then((all) => all.find((one) => one.id === id))
-  const listed = async (who = tenant): Promise<string[]> => (await items(app, calls.list, { token: who.token, params: { cloud_id } })).map(({ id }: ComputeInstance) => id)
+  const listed = async (who = tenant): Promise<string[]> =>
+    (await items(app, calls.list, { token: who.token, params: { cloud_id } })).map(({ id }: ComputeInstance) => id)
 
   beforeAll(async () => {
     app = await testApp()
@@ -70,7 +90,11 @@ describe.runIf(cloudIsThere)('instances on a real OpenStack', () => {
       undo.unshift(() => direct.within({ id: group.keystone_project_id ?? '' }).compute.serverGroups.delete(group.id))
       if (who === tenant) inside = direct.within({ id: group.keystone_project_id ?? '' })
     }
-    const [networks, images, sizes] = await Promise.all([all(direct.network.networks.list({ 'router:external': true })), all(direct.images.list({ name: 'empty' })), all(direct.compute.flavors.list())])
+    const [networks, images, sizes] = await Promise.all([
+      all(direct.network.networks.list({ 'router:external': true })),
+      all(direct.images.list({ name: 'empty' })),
+      all(direct.compute.flavors.list()),
+    ])
     public_id = networks.find(({ name }) => name === 'public')?.id ?? ''
     image_id = images[0]?.id ?? ''
     flavor = { tiny: sizes.find(({ name }) => name === 'm1.tiny')?.id ?? '', small: sizes.find(({ name }) => name === 'm1.small')?.id ?? '' }
@@ -96,17 +120,41 @@ describe.runIf(cloudIsThere)('instances on a real OpenStack', () => {
     const key = await call(app, keyPairs.create, { token: tenant.token, body: { name: `key-${Date.now()}` } })
     const group = await call(app, serverGroups.create, { token: tenant.token, params: { cloud_id }, body: { name: '分散', policy: 'soft-anti-affinity' } })
     undo.unshift(() => inside.compute.serverGroups.delete(group.id))
-    const id = await make({ name: '第一台', description: '说明', key_pair_id: key.id, server_group_id: group.id, user_data: '#cloud-config\n', metadata: { use: '测试' }, tags: ['zs'], disks: [] })
+    const id = await make({
+      name: '第一台',
+      description: '说明',
+      key_pair_id: key.id,
+      server_group_id: group.id,
+      user_data: '#cloud-config\n',
+      metadata: { use: '测试' },
+      tags: ['zs'],
+      disks: [],
+    })
     undo.push(() => direct.compute.keyPairs.delete(`zs-${key.id}`).catch(() => undefined))
     const born = await reaches(id, 'running')
-    expect(born).toMatchObject({ name: '第一台', description: '说明', code: 1, image_id, flavor: { name: 'm1.tiny', vcpus: 1, memory_bytes: 512 * 2 ** 20, disk_bytes: gib }, metadata: { use: '测试' }, tags: ['zs'], key_name: `zs-${key.id}`, host: null, vm_state: null, recycled: false })
+    expect(born).toMatchObject({
+      name: '第一台',
+      description: '说明',
+      code: 1,
+      image_id,
+      flavor: { name: 'm1.tiny', vcpus: 1, memory_bytes: 512 * 2 ** 20, disk_bytes: gib },
+      metadata: { use: '测试' },
+      tags: ['zs'],
+      key_name: `zs-${key.id}`,
+      host: null,
+      vm_state: null,
+      recycled: false,
+    })
     expect(born.names).toMatchObject({ [`zs-${key.id}`]: key.name, [image_id]: 'empty' })
     expect(born.interfaces).toEqual([expect.objectContaining({ network_id })])
     expect((await items(app, serverGroups.list, { token: tenant.token, params: { cloud_id } })).find((one) => one.id === group.id)?.member_ids).toEqual([id])
     const told = await lines(app, calls.list, { token: tenant.token, params: { cloud_id } })
     expect(Object.assign({}, ...told.map(({ names }) => names))).toMatchObject({ [image_id]: 'empty', [`zs-${key.id}`]: key.name })
     // Of platform-level people, Nova's own words too.
-    expect((await items(app, calls.list, { token: admin.token, params: { cloud_id } })).find((one) => one.id === id)).toMatchObject({ vm_state: 'active', host: expect.any(String) })
+    expect((await items(app, calls.list, { token: admin.token, params: { cloud_id } })).find((one) => one.id === id)).toMatchObject({
+      vm_state: 'active',
+      host: expect.any(String),
+    })
 
     const steps: [Call, unknown, InstanceState, typeof tenant?][] = [
       [calls.stop, undefined, 'stopped'],
@@ -145,9 +193,14 @@ describe.runIf(cloudIsThere)('instances on a real OpenStack', () => {
     expect((await call(app, calls.lock, { token: tenant.token, params: at(id) })).locked).toBe(true)
     expect(await ask(calls.stop, id)).toMatchObject({ status: 409, body: { code: errors.instanceLocked.code } })
     expect((await call(app, calls.unlock, { token: tenant.token, params: at(id) })).locked).toBe(false)
-    expect(await call(app, calls.update, { token: tenant.token, params: at(id), body: { name: '改名', description: '新' } })).toMatchObject({ name: '改名', description: '新' })
+    expect(await call(app, calls.update, { token: tenant.token, params: at(id), body: { name: '改名', description: '新' } })).toMatchObject({
+      name: '改名',
+      description: '新',
+    })
     expect((await call(app, calls.setMetadata, { token: tenant.token, params: at(id), body: { metadata: { a: 'b' } } })).metadata).toEqual({ a: 'b' })
-    expect((await call(app, calls.setTags, { token: tenant.token, params: at(id), body: { tags: ['x', '标签'] } })).tags.toSorted()).toEqual(['x', '标签'].toSorted())
+    expect((await call(app, calls.setTags, { token: tenant.token, params: at(id), body: { tags: ['x', '标签'] } })).tags.toSorted()).toEqual(
+      ['x', '标签'].toSorted(),
+    )
     const actions = await items(app, calls.actions, { token: tenant.token, params: at(id) })
     expect(actions.map(({ action }) => action)).toEqual(expect.arrayContaining(['create', 'stop', 'start', 'resize', 'shelve', 'rebuild']))
   })
@@ -157,20 +210,41 @@ describe.runIf(cloudIsThere)('instances on a real OpenStack', () => {
     await reaches(id, 'running')
     const volume = await inside.volume.volumes.create({ name: '数据盘', sizeGib: 1 })
     undo.unshift(() => inside.volume.volumes.delete(volume.id))
-    await until(() => inside.volume.volumes.get(volume.id), ({ status }) => status === 'available')
-    expect(await call(app, calls.attachVolume, { token: tenant.token, params: at(id), body: { volume_id: volume.id } })).toMatchObject({ volume_id: volume.id, device: expect.stringMatching(/^\/dev\//) })
-    const attached = await until(() => look(id), ({ volumes }) => volumes.length === 1)
+    await until(
+      () => inside.volume.volumes.get(volume.id),
+      ({ status }) => status === 'available',
+    )
+    expect(await call(app, calls.attachVolume, { token: tenant.token, params: at(id), body: { volume_id: volume.id } })).toMatchObject({
+      volume_id: volume.id,
+      device: expect.stringMatching(/^\/dev\//),
+    })
+    const attached = await until(
+      () => look(id),
+      ({ volumes }) => volumes.length === 1,
+    )
     expect(attached.volumes[0]).toMatchObject({ volume_id: volume.id, name: '数据盘', size_bytes: gib, delete_on_termination: false })
-    await until(() => inside.volume.volumes.get(volume.id), ({ status }) => status === 'in-use')
+    await until(
+      () => inside.volume.volumes.get(volume.id),
+      ({ status }) => status === 'in-use',
+    )
     await call(app, calls.detachVolume, { token: tenant.token, params: { ...at(id), volume_id: volume.id } })
-    await until(() => inside.volume.volumes.get(volume.id), ({ status }) => status === 'available')
+    await until(
+      () => inside.volume.volumes.get(volume.id),
+      ({ status }) => status === 'available',
+    )
 
     const second = await call(app, calls.attachInterface, { token: tenant.token, params: at(id), body: { network_id, address: '10.78.0.77' } })
     expect(second.addresses).toMatchObject([{ address: '10.78.0.77' }])
     expect((await look(id)).interfaces).toHaveLength(2)
     await call(app, calls.detachInterface, { token: tenant.token, params: { ...at(id), port_id: second.port_id } })
-    await until(() => look(id), ({ interfaces }) => interfaces.length === 1)
-    expect(await refused(app, calls.attachVolume, { token: tenant.token, params: at(id), body: { volume_id: network_id } })).toMatchObject({ status: 400, fields: [{ field: 'volume_id' }] })
+    await until(
+      () => look(id),
+      ({ interfaces }) => interfaces.length === 1,
+    )
+    expect(await refused(app, calls.attachVolume, { token: tenant.token, params: at(id), body: { volume_id: network_id } })).toMatchObject({
+      status: 400,
+      fields: [{ field: 'volume_id' }],
+    })
   })
 
   it('have a serial console that is typed into, by one at a time, of their own organisation', async () => {
@@ -187,7 +261,13 @@ describe.runIf(cloudIsThere)('instances on a real OpenStack', () => {
       socket.on('message', (data: Buffer, isBinary) => (isBinary ? said.push(data.toString()) : frames.push(JSON.parse(data.toString()))))
       const closed = new Promise<number>((resolve) => socket.once('close', resolve))
       await once(socket, 'open')
-      return { socket, frames, closed, type: (text: string) => socket.send(Buffer.from(text), { binary: true }), shows: (text: string) => vi.waitFor(() => expect(said.join('')).toContain(text), { interval: 20 }) }
+      return {
+        socket,
+        frames,
+        closed,
+        type: (text: string) => socket.send(Buffer.from(text), { binary: true }),
+        shows: (text: string) => vi.waitFor(() => expect(said.join('')).toContain(text), { interval: 20 }),
+      }
     }
     expect(await ask(calls.serialConsole, id, {}, other)).toMatchObject({ status: 404 })
 
@@ -195,7 +275,12 @@ describe.runIf(cloudIsThere)('instances on a real OpenStack', () => {
     const mine = await screen(first.socket_path)
     mine.type('\r')
     await mine.shows('serial login: ')
-    for (const [typed, answer] of [['root', 'Password: '], ['x', 'Welcome to serial'], ['echo 你好', '\r\n你好\r\n'], ['seq 100000', '\r\n100000\r\n']] as const) {
+    for (const [typed, answer] of [
+      ['root', 'Password: '],
+      ['x', 'Welcome to serial'],
+      ['echo 你好', '\r\n你好\r\n'],
+      ['seq 100000', '\r\n100000\r\n'],
+    ] as const) {
       mine.type(`${typed}\r`)
       await mine.shows(answer)
     }
@@ -236,7 +321,11 @@ describe.runIf(cloudIsThere)('instances on a real OpenStack', () => {
     expect(await refused(app, calls.create, { ...body, token: other.token, body: wish() })).toMatchObject({ fields: [{ field: 'networks.0.network_id' }] })
     const { items: made } = await call(app, calls.create, { ...body, body: wish({ name: '组', count: 3 }) as never })
     for (const { id } of made) undo.unshift(() => removed(id ?? ''))
-    expect(made.map(({ name, error }) => [name, error])).toEqual([['组-1', null], ['组-2', null], ['组-3', null]])
+    expect(made.map(({ name, error }) => [name, error])).toEqual([
+      ['组-1', null],
+      ['组-2', null],
+      ['组-3', null],
+    ])
     const ids = made.map(({ id }) => id ?? '')
     await Promise.all(ids.map((id) => reaches(id, 'running')))
     await call(app, calls.delete, { token: tenant.token, params: at(ids[0] ?? '') })
@@ -263,7 +352,11 @@ describe.runIf(cloudIsThere)('instances on a real OpenStack', () => {
     const admins = new Set<Call>([calls.migrate, calls.liveMigrate, calls.resetState])
     for (const [name, declared] of Object.entries(calls) as [string, Call][]) {
       if (!declared.path.includes('{id}') || admins.has(declared)) continue
-      const answer = await send(app, declared, { token: other.token, params: { ...at(id), port_id: id, volume_id: id }, ...(declared.method !== 'GET' && declared.method !== 'DELETE' && { body: bodies[name] ?? {} }) })
+      const answer = await send(app, declared, {
+        token: other.token,
+        params: { ...at(id), port_id: id, volume_id: id },
+        ...(declared.method !== 'GET' && declared.method !== 'DELETE' && { body: bodies[name] ?? {} }),
+      })
       expect([name, answer.status]).toEqual([name, 404])
     }
     expect(await look(id)).toMatchObject({ state: 'running', locked: false })
@@ -283,15 +376,20 @@ describe.runIf(cloudIsThere)('instances on a real OpenStack', () => {
     // Two at once: it goes there once.
     const both = await Promise.all([ask(calls.recycle, id), ask(calls.recycle, id)])
     expect(both.map(({ status }) => status).toSorted()).toEqual([202, 409])
-    const lying = await until(() => binned(id), (one) => one?.status === 'recycled')
+    const lying = await until(
+      () => binned(id),
+      (one) => one?.status === 'recycled',
+    )
     expect(lying).toMatchObject({ name: '回收', kept_by: 'console', ran: true, floating_ips: [ip.address], error: null, flavor: { name: 'm1.tiny' } })
     expect(Math.round((Date.parse(lying?.until ?? '') - Date.now()) / (24 * 3600_000))).toBe(3)
     expect(await inside.compute.servers.get(id)).toMatchObject({ state: 'stopped', locked: true })
     expect((await inside.network.floatingIps.get(ip.id)).portId).toBeNull()
     expect(await listed()).not.toContain(id)
     expect((await look(id)).recycled).toBe(true)
-    for (const declared of [calls.start, calls.unlock, calls.recycle, calls.delete]) expect(await ask(declared, id)).toMatchObject({ status: 409, body: { code: errors.instanceRecycled.code } })
-    for (const declared of [recycledInstances.restore, recycledInstances.purge]) expect(await ask(declared, id, undefined, other)).toMatchObject({ status: 404 })
+    for (const declared of [calls.start, calls.unlock, calls.recycle, calls.delete])
+      expect(await ask(declared, id)).toMatchObject({ status: 409, body: { code: errors.instanceRecycled.code } })
+    for (const declared of [recycledInstances.restore, recycledInstances.purge])
+      expect(await ask(declared, id, undefined, other)).toMatchObject({ status: 404 })
     expect(await bin(other)).toEqual([])
 
     // As if a server had been killed after each step, before that was recorded.
@@ -303,7 +401,12 @@ describe.runIf(cloudIsThere)('instances on a real OpenStack', () => {
     expect((await binned(id))?.floating_ips).toEqual([ip.address])
 
     expect(await ask(recycledInstances.restore, id)).toMatchObject({ status: 202, body: { status: 'restoring' } })
-    expect(await until(() => binned(id), (one) => one === undefined)).toBeUndefined()
+    expect(
+      await until(
+        () => binned(id),
+        (one) => one === undefined,
+      ),
+    ).toBeUndefined()
     expect(await reaches(id, 'running')).toMatchObject({ locked: false, recycled: false })
     expect((await inside.network.floatingIps.get(ip.id)).portId).toBe(port)
     expect(await listed()).toContain(id)
@@ -312,19 +415,37 @@ describe.runIf(cloudIsThere)('instances on a real OpenStack', () => {
     const second = await make()
     const otherPort = (await reaches(second, 'running')).interfaces[0]?.port_id ?? ''
     await call(app, calls.recycle, { token: tenant.token, params: at(id) })
-    await until(() => binned(id), (one) => one?.status === 'recycled')
+    await until(
+      () => binned(id),
+      (one) => one?.status === 'recycled',
+    )
     await inside.network.floatingIps.update(ip.id, { portId: otherPort })
     await call(app, recycledInstances.restore, { token: tenant.token, params: at(id) })
-    await until(() => binned(id), (one) => one === undefined)
+    await until(
+      () => binned(id),
+      (one) => one === undefined,
+    )
     expect((await inside.network.floatingIps.get(ip.id)).portId).toBe(otherPort)
 
     // Its time is over.
     await reaches(id, 'running')
     await call(app, calls.recycle, { token: tenant.token, params: at(id) })
-    await until(() => binned(id), (one) => one?.status === 'recycled')
-    await app.platform.db.updateTable('recycled_instances').set({ until: new Date(0) }).where('instance_id', '=', id).execute()
+    await until(
+      () => binned(id),
+      (one) => one?.status === 'recycled',
+    )
+    await app.platform.db
+      .updateTable('recycled_instances')
+      .set({ until: new Date(0) })
+      .where('instance_id', '=', id)
+      .execute()
     await app.platform.db.transaction().execute((tx) => app.platform.jobs.send(tx, purgeDueJob, {}))
-    expect(await until(() => binned(id), (one) => one === undefined)).toBeUndefined()
+    expect(
+      await until(
+        () => binned(id),
+        (one) => one === undefined,
+      ),
+    ).toBeUndefined()
     await untilGone(() => inside.compute.servers.get(id))
   })
 
@@ -332,7 +453,10 @@ describe.runIf(cloudIsThere)('instances on a real OpenStack', () => {
     const id = await make()
     await reaches(id, 'running')
     await inside.compute.servers.delete(id)
-    const lying = await until(() => binned(id), (one) => one !== undefined)
+    const lying = await until(
+      () => binned(id),
+      (one) => one !== undefined,
+    )
     expect(lying).toMatchObject({ kept_by: 'cloud', status: 'recycled', until: null })
     expect(await bin(other)).toEqual([])
     expect(await listed()).not.toContain(id)
@@ -342,7 +466,10 @@ describe.runIf(cloudIsThere)('instances on a real OpenStack', () => {
     // What lies in no bin is purged from none.
     expect(await ask(recycledInstances.purge, id)).toMatchObject({ status: 404 })
     await inside.compute.servers.delete(id)
-    await until(() => binned(id), (one) => one !== undefined)
+    await until(
+      () => binned(id),
+      (one) => one !== undefined,
+    )
     await call(app, recycledInstances.purge, { token: tenant.token, params: at(id) })
     await untilGone(() => inside.compute.servers.get(id))
   })

@@ -45,14 +45,21 @@ describe('instances whose host has a console, a log and an image service', () =>
     const asked: unknown[] = []
     cloud.replies[`POST /servers/${id}/remote-consoles`] = (body) => {
       asked.push(body)
-      return { json: { remote_console: { protocol: 'vnc', type: 'novnc', url: 'http://controller:6080/vnc_auto.html?path=%3Ftoken%3D191996c3-7b0f-42f3-95a7-f1839f2da6ed' } } }
+      return {
+        json: {
+          remote_console: { protocol: 'vnc', type: 'novnc', url: 'http://controller:6080/vnc_auto.html?path=%3Ftoken%3D191996c3-7b0f-42f3-95a7-f1839f2da6ed' },
+        },
+      }
     }
     expect((await instances.console(actor, cloudId, id, 'novnc')).url).toContain('vnc_auto.html')
     expect(asked).toEqual([{ remote_console: { protocol: 'vnc', type: 'novnc' } }])
   })
 
   it('say that the cloud has no such console', async () => {
-    cloud.replies[`POST /servers/${id}/remote-consoles`] = () => ({ status: 400, json: { badRequest: { code: 400, message: 'Unavailable console type novnc.' } } })
+    cloud.replies[`POST /servers/${id}/remote-consoles`] = () => ({
+      status: 400,
+      json: { badRequest: { code: 400, message: 'Unavailable console type novnc.' } },
+    })
     expect(await refusal(instances.console(actor, cloudId, id, 'novnc'))).toMatchObject({ refusal: 'consoleMissing', fields: [{ field: 'type' }] })
     server = { ...running, status: 'SHUTOFF', 'OS-EXT-STS:vm_state': 'stopped' }
     expect(await refusal(instances.console(actor, cloudId, id, 'novnc'))).toMatchObject({ refusal: 'instanceNotNow' })
@@ -85,9 +92,17 @@ describe('instances whose host has a console, a log and an image service', () =>
       return { status: 202, json: null }
     }
     const administrator = someActor({ kind: 1, roles: ['ADMIN'], bp_id: null })
-    expect(await instances.liveMigrate(administrator, cloudId, id, 'compute-2')).toMatchObject({ state: 'migrating', host: 'compute-1', task_state: 'migrating' })
+    expect(await instances.liveMigrate(administrator, cloudId, id, 'compute-2')).toMatchObject({
+      state: 'migrating',
+      host: 'compute-1',
+      task_state: 'migrating',
+    })
     expect(asked).toEqual([{ 'os-migrateLive': { host: 'compute-2', block_migration: 'auto' } }])
-    for (const again of [() => instances.liveMigrate(administrator, cloudId, id, null), () => instances.act(administrator, cloudId, id, 'stop'), () => instances.resize(administrator, cloudId, id, 'f')]) {
+    for (const again of [
+      () => instances.liveMigrate(administrator, cloudId, id, null),
+      () => instances.act(administrator, cloudId, id, 'stop'),
+      () => instances.resize(administrator, cloudId, id, 'f'),
+    ]) {
       expect(await refusal(again())).toMatchObject({ refusal: 'instanceNotNow' })
     }
     expect(asked).toHaveLength(1)
@@ -102,7 +117,10 @@ describe('instances whose host has a console, a log and an image service', () =>
   it('stay where they are, where the host that was asked for cannot take them, or somebody else asks', async () => {
     expect(await refusal(instances.liveMigrate(actor, cloudId, id, null))).toMatchObject({ refusal: 'noPermission' })
     begin(true)
-    cloud.replies[`POST /servers/${id}/action`] = () => ({ status: 400, json: { badRequest: { code: 400, message: 'Compute host nowhere could not be found.' } } })
+    cloud.replies[`POST /servers/${id}/action`] = () => ({
+      status: 400,
+      json: { badRequest: { code: 400, message: 'Compute host nowhere could not be found.' } },
+    })
     expect(await refusal(instances.liveMigrate(actor, cloudId, id, 'nowhere'))).toMatchObject({ kind: 'invalid', words: expect.stringContaining('nowhere') })
   })
 
@@ -111,7 +129,8 @@ describe('instances whose host has a console, a log and an image service', () =>
     const unused = async () => expect.fail('nobody asks for it')
     const refusing = createInstances({ db: app.platform.db, tenancy: inArrears, publicKeys: { publicKey: unused, names: async () => [] } })
     const asked: unknown[] = []
-    for (const [flavor, ram] of Object.entries({ large: 4096, small: 1024 })) cloud.replies[`GET /flavors/${flavor}`] = () => ({ json: { flavor: { id: flavor, name: flavor, vcpus: 1, ram, disk: 20 } } })
+    for (const [flavor, ram] of Object.entries({ large: 4096, small: 1024 }))
+      cloud.replies[`GET /flavors/${flavor}`] = () => ({ json: { flavor: { id: flavor, name: flavor, vcpus: 1, ram, disk: 20 } } })
     cloud.replies[`POST /servers/${id}/action`] = (body) => {
       asked.push(body)
       return { status: 202, json: { image_id: 'i' } }
@@ -125,7 +144,13 @@ describe('instances whose host has a console, a log and an image service', () =>
   })
 
   it('have their password set, where their system takes it', async () => {
-    cloud.replies[`POST /servers/${id}/action`] = () => ({ status: 409, json: { conflictingRequest: { code: 409, message: 'Unable to set password on instance: QEMU guest agent is not enabled' } } })
-    expect(await refusal(instances.changePassword(actor, cloudId, id, 'Correct-horse-1'))).toMatchObject({ kind: 'busy', words: expect.stringContaining('guest agent') })
+    cloud.replies[`POST /servers/${id}/action`] = () => ({
+      status: 409,
+      json: { conflictingRequest: { code: 409, message: 'Unable to set password on instance: QEMU guest agent is not enabled' } },
+    })
+    expect(await refusal(instances.changePassword(actor, cloudId, id, 'Correct-horse-1'))).toMatchObject({
+      kind: 'busy',
+      words: expect.stringContaining('guest agent'),
+    })
   })
 })

@@ -8,9 +8,9 @@ export const instanceRoutes = (instances: Instances, serialConsoles: Pick<Serial
   handle(calls.get, ({ actor, params, request }) => instances.get(actor, params.cloud_id, params.id, request.id)),
   handle(calls.create, ({ actor, params, body }) => instances.create(actor, params.cloud_id, body)),
   handle(calls.update, ({ actor, params, body }) => instances.update(actor, params.cloud_id, params.id, body)),
-  ...(['start', 'stop', 'pause', 'unpause', 'suspend', 'resume', 'shelve', 'unshelve', 'lock', 'unlock', 'confirmResize', 'revertResize', 'unrescue'] as const).map((action) =>
-    handle(calls[action], ({ actor, params }) => instances.act(actor, params.cloud_id, params.id, action)),
-  ),
+  ...(
+    ['start', 'stop', 'pause', 'unpause', 'suspend', 'resume', 'shelve', 'unshelve', 'lock', 'unlock', 'confirmResize', 'revertResize', 'unrescue'] as const
+  ).map((action) => handle(calls[action], ({ actor, params }) => instances.act(actor, params.cloud_id, params.id, action))),
   handle(calls.reboot, ({ actor, params, body }) => instances.reboot(actor, params.cloud_id, params.id, body.type)),
   handle(calls.resize, ({ actor, params, body }) => instances.resize(actor, params.cloud_id, params.id, body.flavor_id)),
   handle(calls.rebuild, ({ actor, params, body }) => instances.rebuild(actor, params.cloud_id, params.id, body)),

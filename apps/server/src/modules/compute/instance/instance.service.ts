@@ -1,4 +1,12 @@
-import { instanceCan, type ComputeInstance, type ComputeInstanceDetail, type computeInstances, type InstanceAction, type serverGroups, type ServerGroup } from '@zhisuan/contract/compute/instance'
+import {
+  instanceCan,
+  type ComputeInstance,
+  type ComputeInstanceDetail,
+  type computeInstances,
+  type InstanceAction,
+  type serverGroups,
+  type ServerGroup,
+} from '@zhisuan/contract/compute/instance'
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import { isEngineError } from '@zhisuan/engines/errors'
 import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
@@ -31,7 +39,13 @@ export function createInstances(parts: { db: Db; tenancy: Tenancy; publicKeys: P
   /** As it is now: mostly on its way already. */
   const now = async ({ view, cloud, one }: OpenedServer): Promise<ComputeInstance> =>
     shapeOf(await (view.everything ? view.administrator : cloud).compute.servers.get(one.id), view.everything)
-  const changed = async (actor: Actor, cloudId: string, id: string, action: InstanceAction, change: (opened: OpenedServer) => Promise<unknown>): Promise<ComputeInstance> => {
+  const changed = async (
+    actor: Actor,
+    cloudId: string,
+    id: string,
+    action: InstanceAction,
+    change: (opened: OpenedServer) => Promise<unknown>,
+  ): Promise<ComputeInstance> => {
     const opened = await open(actor, cloudId, id, action)
     await change(opened)
     return now(opened)
@@ -48,15 +62,21 @@ export function createInstances(parts: { db: Db; tenancy: Tenancy; publicKeys: P
     const place = view.everything ? undefined : view.places.find(({ keystoneId }) => keystoneId === one.projectId)
     return { view, one, cloud: place?.cloud ?? (view.everything ? view.administrator : refuse()) }
   }
-  const namesOfKeys = async (scope: Scope): Promise<Record<string, string>> => Object.fromEntries((await publicKeys.names(scope)).map(({ id, name }) => [keyNameOf(id), name]))
+  const namesOfKeys = async (scope: Scope): Promise<Record<string, string>> =>
+    Object.fromEntries((await publicKeys.names(scope)).map(({ id, name }) => [keyNameOf(id), name]))
 
   return {
     async *list(actor: Actor, cloudId: string, requestId: string, signal: AbortSignal) {
       const [view, hidden, keys] = await Promise.all([tenancy.view(actor, cloudId), recycledIds(db, cloudId), namesOfKeys(scopeOf(actor))])
       const shown = async function* (pages: Pages<Server>): AsyncGenerator<ComputeInstance[]> {
-        for await (const page of pages) yield page.filter(({ id, state }) => !hidden.has(id) && state !== 'soft_deleted' && state !== 'deleted').map((one) => shapeOf(one, view.everything))
+        for await (const page of pages)
+          yield page.filter(({ id, state }) => !hidden.has(id) && state !== 'soft_deleted' && state !== 'deleted').map((one) => shapeOf(one, view.everything))
       }
-      const images = sharedPagesOf(view, ({ images: of }) => of.list({}, signal), ({ visibility }) => visibility === 'public')
+      const images = sharedPagesOf(
+        view,
+        ({ images: of }) => of.list({}, signal),
+        ({ visibility }) => visibility === 'public',
+      )
       yield* linesOf({
         items: shown(pagesOf(view, ({ compute }, allTenants) => compute.servers.list(allTenants, signal))),
         names: [{ ...namesOfPlaces(view), ...keys }, mapped(images, ({ id, name }) => [id, name] as const)],
@@ -83,21 +103,37 @@ export function createInstances(parts: { db: Db; tenancy: Tenancy; publicKeys: P
         interfaces: interfaces.map(interfaceShape),
         volumes: attached.map(({ volumeId, device, deleteWithServer }, at) => {
           const volume = volumes[at] ?? null
-          return { volume_id: volumeId, name: volume?.name ?? '', size_bytes: volume && volume.sizeGib * gib, volume_type: volume?.type ?? null, bootable: volume && volume.bootable, device, delete_on_termination: deleteWithServer }
+          return {
+            volume_id: volumeId,
+            name: volume?.name ?? '',
+            size_bytes: volume && volume.sizeGib * gib,
+            volume_type: volume?.type ?? null,
+            bootable: volume && volume.bootable,
+            device,
+            delete_on_termination: deleteWithServer,
+          }
         }),
-        names: { ...namesOfPlaces(view), ...keys, ...(image !== null && { [image.id]: image.name }), ...Object.fromEntries(networks.map((network) => [network.id, network.name])) },
+        names: {
+          ...namesOfPlaces(view),
+          ...keys,
+          ...(image !== null && { [image.id]: image.name }),
+          ...Object.fromEntries(networks.map((network) => [network.id, network.name])),
+        },
         failed: [...failed.values()],
       }
     },
 
     create: createInstanceMaker(parts),
 
-    update: (actor: Actor, cloudId: string, id: string, body: BodyOf<Calls['update']>) => changed(actor, cloudId, id, 'update', ({ cloud }) => cloud.compute.servers.update(id, body)),
+    update: (actor: Actor, cloudId: string, id: string, body: BodyOf<Calls['update']>) =>
+      changed(actor, cloudId, id, 'update', ({ cloud }) => cloud.compute.servers.update(id, body)),
 
     /** What needs nothing more than its name. */
-    act: (actor: Actor, cloudId: string, id: string, action: SimpleAction & InstanceAction) => changed(actor, cloudId, id, action, ({ cloud }) => cloud.compute.servers.act(id, action)),
+    act: (actor: Actor, cloudId: string, id: string, action: SimpleAction & InstanceAction) =>
+      changed(actor, cloudId, id, action, ({ cloud }) => cloud.compute.servers.act(id, action)),
 
-    reboot: (actor: Actor, cloudId: string, id: string, type: 'soft' | 'hard') => changed(actor, cloudId, id, type === 'soft' ? 'rebootSoft' : 'rebootHard', ({ cloud }) => cloud.compute.servers.reboot(id, type)),
+    reboot: (actor: Actor, cloudId: string, id: string, type: 'soft' | 'hard') =>
+      changed(actor, cloudId, id, type === 'soft' ? 'rebootSoft' : 'rebootHard', ({ cloud }) => cloud.compute.servers.reboot(id, type)),
 
     resize: (actor: Actor, cloudId: string, id: string, flavorId: string) =>
       changed(actor, cloudId, id, 'resize', async (opened) => {
@@ -110,21 +146,31 @@ export function createInstances(parts: { db: Db; tenancy: Tenancy; publicKeys: P
     rebuild: (actor: Actor, cloudId: string, id: string, body: BodyOf<Calls['rebuild']>) =>
       changed(actor, cloudId, id, 'rebuild', async ({ cloud }) => {
         await chosen('image_id', cloud.images.get(body.image_id))
-        await cloud.compute.servers.rebuild(id, body.image_id, { ...(body.password !== undefined && { adminPassword: body.password }), ...(body.user_data !== undefined && { userData: body.user_data }) })
+        await cloud.compute.servers.rebuild(id, body.image_id, {
+          ...(body.password !== undefined && { adminPassword: body.password }),
+          ...(body.user_data !== undefined && { userData: body.user_data }),
+        })
       }),
 
     async rescue(actor: Actor, cloudId: string, id: string, body: BodyOf<Calls['rescue']>): Promise<ResponseOf<Calls['rescue']>> {
       const opened = await open(actor, cloudId, id, 'rescue')
       const { image_id } = body
       if (image_id !== null) await chosen('image_id', opened.cloud.images.get(image_id))
-      const password = await opened.cloud.compute.servers.rescue(id, { ...(image_id !== null && { imageId: image_id }), ...(body.password !== undefined && { adminPassword: body.password }) })
+      const password = await opened.cloud.compute.servers.rescue(id, {
+        ...(image_id !== null && { imageId: image_id }),
+        ...(body.password !== undefined && { adminPassword: body.password }),
+      })
       return { instance: await now(opened), password }
     },
 
-    changePassword: (actor: Actor, cloudId: string, id: string, password: string) => changed(actor, cloudId, id, 'changePassword', ({ cloud }) => cloud.compute.servers.changePassword(id, password)),
-    migrate: (actor: Actor, cloudId: string, id: string, host: string | null) => changed(actor, cloudId, id, 'migrate', (opened) => asAdministrator(opened).migrate(id, host)),
-    liveMigrate: (actor: Actor, cloudId: string, id: string, host: string | null) => changed(actor, cloudId, id, 'liveMigrate', (opened) => asAdministrator(opened).liveMigrate(id, host)),
-    resetState: (actor: Actor, cloudId: string, id: string, state: 'active' | 'error') => changed(actor, cloudId, id, 'resetState', (opened) => asAdministrator(opened).resetState(id, state)),
+    changePassword: (actor: Actor, cloudId: string, id: string, password: string) =>
+      changed(actor, cloudId, id, 'changePassword', ({ cloud }) => cloud.compute.servers.changePassword(id, password)),
+    migrate: (actor: Actor, cloudId: string, id: string, host: string | null) =>
+      changed(actor, cloudId, id, 'migrate', (opened) => asAdministrator(opened).migrate(id, host)),
+    liveMigrate: (actor: Actor, cloudId: string, id: string, host: string | null) =>
+      changed(actor, cloudId, id, 'liveMigrate', (opened) => asAdministrator(opened).liveMigrate(id, host)),
+    resetState: (actor: Actor, cloudId: string, id: string, state: 'active' | 'error') =>
+      changed(actor, cloudId, id, 'resetState', (opened) => asAdministrator(opened).resetState(id, state)),
 
     /** For good, whatever the cloud does with what is deleted. */
     async delete(actor: Actor, cloudId: string, id: string): Promise<void> {
@@ -153,13 +199,20 @@ export function createInstances(parts: { db: Db; tenancy: Tenancy; publicKeys: P
     async *actions(actor: Actor, cloudId: string, id: string, requestId: string, signal: AbortSignal) {
       const { cloud } = await seen(actor, cloudId, id)
       yield* linesOf({
-        items: mapped(cloud.compute.servers.actions(id, signal), ({ requestId: request_id, action, startedAt, message }) => ({ request_id, action, started_at: isoOrNull(startedAt), message })),
+        items: mapped(cloud.compute.servers.actions(id, signal), ({ requestId: request_id, action, startedAt, message }) => ({
+          request_id,
+          action,
+          started_at: isoOrNull(startedAt),
+          message,
+        })),
         requestId,
       })
     },
 
-    setMetadata: (actor: Actor, cloudId: string, id: string, metadata: Record<string, string>) => changed(actor, cloudId, id, 'setMetadata', ({ cloud }) => cloud.compute.servers.setMetadata(id, metadata)),
-    setTags: (actor: Actor, cloudId: string, id: string, tags: readonly string[]) => changed(actor, cloudId, id, 'setTags', ({ cloud }) => cloud.compute.servers.setTags(id, tags)),
+    setMetadata: (actor: Actor, cloudId: string, id: string, metadata: Record<string, string>) =>
+      changed(actor, cloudId, id, 'setMetadata', ({ cloud }) => cloud.compute.servers.setMetadata(id, metadata)),
+    setTags: (actor: Actor, cloudId: string, id: string, tags: readonly string[]) =>
+      changed(actor, cloudId, id, 'setTags', ({ cloud }) => cloud.compute.servers.setTags(id, tags)),
 
     async attachInterface(actor: Actor, cloudId: string, id: string, body: BodyOf<Calls['attachInterface']>): Promise<ResponseOf<Calls['attachInterface']>> {
       const { cloud } = await open(actor, cloudId, id, 'attachInterface')
@@ -206,7 +259,11 @@ export function createInstances(parts: { db: Db; tenancy: Tenancy; publicKeys: P
       },
       async delete(actor: Actor, cloudId: string, id: string): Promise<void> {
         const view = await tenancy.viewForChange(actor, cloudId)
-        const { cloud } = await changeableOne(view, ({ compute }) => compute.serverGroups.get(id), ({ projectId }) => projectId)
+        const { cloud } = await changeableOne(
+          view,
+          ({ compute }) => compute.serverGroups.get(id),
+          ({ projectId }) => projectId,
+        )
         await cloud.compute.serverGroups.delete(id)
       },
     },
@@ -220,7 +277,8 @@ export function createInstances(parts: { db: Db; tenancy: Tenancy; publicKeys: P
 }
 
 /** Whether it has more of anything than what is there, as far as that is known. */
-const isMore = (flavor: Amounts, now: Amounts | null): boolean => now === null || flavor.vcpus > now.vcpus || flavor.memoryMib > now.memoryMib || flavor.diskGib > now.diskGib
+const isMore = (flavor: Amounts, now: Amounts | null): boolean =>
+  now === null || flavor.vcpus > now.vcpus || flavor.memoryMib > now.memoryMib || flavor.diskGib > now.diskGib
 type Amounts = Pick<NonNullable<Server['flavor']>, 'vcpus' | 'memoryMib' | 'diskGib'>
 
 const refuse = (): never => {
@@ -235,4 +293,10 @@ const interfaceShape = ({ portId, networkId, mac, status, addresses }: Interface
   addresses: addresses.map(({ address, subnetId }) => ({ address, subnet_id: subnetId })),
 })
 
-const groupShape = ({ id, name, policy, memberIds, projectId }: EngineGroup): ServerGroup => ({ id, name, policy, member_ids: memberIds, keystone_project_id: projectId })
+const groupShape = ({ id, name, policy, memberIds, projectId }: EngineGroup): ServerGroup => ({
+  id,
+  name,
+  policy,
+  member_ids: memberIds,
+  keystone_project_id: projectId,
+})

@@ -1,4 +1,12 @@
-import { computeInstances as calls, instanceCan, instanceCanLocked, instanceTransitional, type ComputeInstanceDetail, type InstanceAction, type InstanceState } from '@zhisuan/contract/compute/instance'
+import {
+  computeInstances as calls,
+  instanceCan,
+  instanceCanLocked,
+  instanceTransitional,
+  type ComputeInstanceDetail,
+  type InstanceAction,
+  type InstanceState,
+} from '@zhisuan/contract/compute/instance'
 import { computeNetworks } from '@zhisuan/contract/compute/network'
 import { recycledInstances } from '@zhisuan/contract/compute/recycled'
 import type { Call } from '@zhisuan/contract/define'
@@ -13,7 +21,17 @@ import { cloudIsThere, directly, forgetProjects, items, knowOpenStack } from '..
 import { makeOrganisation, someone } from '../../../testing/people.ts'
 
 /** Where an instance stays until something is asked for; all others pass by themselves. */
-export const resting = ['running', 'stopped', 'paused', 'suspended', 'shelved', 'rescued', 'resized', 'error', 'create_failed'] as const satisfies readonly InstanceState[]
+export const resting = [
+  'running',
+  'stopped',
+  'paused',
+  'suspended',
+  'shelved',
+  'rescued',
+  'resized',
+  'error',
+  'create_failed',
+] as const satisfies readonly InstanceState[]
 type State = (typeof resting)[number]
 
 /** What is asked for, and what there is to see of it. */
@@ -62,9 +80,17 @@ function statesOf(from: string, tests: (walk: Walk) => void): void {
   const look = (id: string): Promise<ComputeInstanceDetail> => call(app, calls.get, { token: admin.token, params: { cloud_id, id } })
   const now = (id: string) => inside.compute.servers.get(id)
   /** Nothing is being done to it. Asked of Nova, which is a single request. */
-  const rests = (id: string, good: (state: InstanceState) => boolean = () => true) => until(() => now(id), (one) => one.taskState === null && !instanceTransitional.includes(one.state) && good(one.state))
+  const rests = (id: string, good: (state: InstanceState) => boolean = () => true) =>
+    until(
+      () => now(id),
+      (one) => one.taskState === null && !instanceTransitional.includes(one.state) && good(one.state),
+    )
   const make = async (flavor_id = flavors.tiny): Promise<string> => {
-    const { items: made } = await call(app, calls.create, { token: tenant.token, params: { cloud_id }, body: { name: ownName('vm'), flavor_id, source: { type: 'image', image_id }, networks: [{ network_id }] } })
+    const { items: made } = await call(app, calls.create, {
+      token: tenant.token,
+      params: { cloud_id },
+      body: { name: ownName('vm'), flavor_id, source: { type: 'image', image_id }, networks: [{ network_id }] },
+    })
     return made[0]?.id ?? ''
   }
 
@@ -86,8 +112,17 @@ function statesOf(from: string, tests: (walk: Walk) => void): void {
     resize: { call: calls.resize, body: other, leaves: () => 'resized' },
     confirmResize: simple(calls.confirmResize, () => 'running'),
     revertResize: simple(calls.revertResize, () => 'running'),
-    rebuild: { call: calls.rebuild, body: async () => ({ image_id, password: 'Correct-horse-2' }), leaves: (from) => (from === 'stopped' ? 'stopped' : 'running') },
-    rescue: { call: calls.rescue, body: async () => ({ image_id, password: 'Correct-horse-3' }), leaves: () => 'rescued', proof: async (_, { body }) => expect(body).toMatchObject({ password: 'Correct-horse-3' }) },
+    rebuild: {
+      call: calls.rebuild,
+      body: async () => ({ image_id, password: 'Correct-horse-2' }),
+      leaves: (from) => (from === 'stopped' ? 'stopped' : 'running'),
+    },
+    rescue: {
+      call: calls.rescue,
+      body: async () => ({ image_id, password: 'Correct-horse-3' }),
+      leaves: () => 'rescued',
+      proof: async (_, { body }) => expect(body).toMatchObject({ password: 'Correct-horse-3' }),
+    },
     unrescue: simple(calls.unrescue, () => 'running'),
     changePassword: { call: calls.changePassword, body: async () => ({ password: 'Correct-horse-4' }) },
     migrate: { call: calls.migrate, body: async () => ({}), admin: true, leaves: () => 'resized' },
@@ -97,13 +132,24 @@ function statesOf(from: string, tests: (walk: Walk) => void): void {
       body: async () => ({}),
       admin: true,
       proof: async (id) => {
-        const [last] = await until(() => items(app, calls.actions, { token: tenant.token, params: { cloud_id, id } }), ([first]) => first?.action === 'live-migration' && first.message !== null)
+        const [last] = await until(
+          () => items(app, calls.actions, { token: tenant.token, params: { cloud_id, id } }),
+          ([first]) => first?.action === 'live-migration' && first.message !== null,
+        )
         expect(last?.message).toMatch(/\S/)
       },
     },
     resetState: { call: calls.resetState, body: async () => ({ state: 'error' }), admin: true, leaves: () => 'error' },
-    update: { call: calls.update, body: async () => ({ name: '改名', description: '新' }), proof: async (id) => expect(await now(id)).toMatchObject({ name: '改名', description: '新' }) },
-    setMetadata: { call: calls.setMetadata, body: async () => ({ metadata: { a: '乙' } }), proof: async (id) => expect((await now(id)).metadata).toEqual({ a: '乙' }) },
+    update: {
+      call: calls.update,
+      body: async () => ({ name: '改名', description: '新' }),
+      proof: async (id) => expect(await now(id)).toMatchObject({ name: '改名', description: '新' }),
+    },
+    setMetadata: {
+      call: calls.setMetadata,
+      body: async () => ({ metadata: { a: '乙' } }),
+      proof: async (id) => expect((await now(id)).metadata).toEqual({ a: '乙' }),
+    },
     setTags: { call: calls.setTags, body: async () => ({ tags: ['标签'] }), proof: async (id) => expect((await now(id)).tags).toEqual(['标签']) },
     // The fake driver uploads nothing: its image stays as Nova asked for it.
     snapshot: {
@@ -115,12 +161,19 @@ function statesOf(from: string, tests: (walk: Walk) => void): void {
         await inside.images.delete(image.id)
       },
     },
-    attachInterface: { call: calls.attachInterface, body: async () => ({ network_id }), proof: async (id) => expect((await look(id)).interfaces).toHaveLength(2) },
+    attachInterface: {
+      call: calls.attachInterface,
+      body: async () => ({ network_id }),
+      proof: async (id) => expect((await look(id)).interfaces).toHaveLength(2),
+    },
     detachInterface: {
       call: calls.detachInterface,
       params: async (id) => ({ port_id: (await look(id)).interfaces[1]?.port_id ?? '' }),
       proof: async (id) => {
-        await until(() => look(id), ({ interfaces }) => interfaces.length === 1)
+        await until(
+          () => look(id),
+          ({ interfaces }) => interfaces.length === 1,
+        )
       },
     },
     attachVolume: {
@@ -129,7 +182,10 @@ function statesOf(from: string, tests: (walk: Walk) => void): void {
       proof: async (id, { body }) => {
         const { volume_id } = body as { volume_id: string }
         // Where no host has it, it is only kept for it.
-        await until(() => inside.volume.volumes.get(volume_id), ({ status }) => status === 'in-use' || status === 'reserved')
+        await until(
+          () => inside.volume.volumes.get(volume_id),
+          ({ status }) => status === 'in-use' || status === 'reserved',
+        )
         expect((await look(id)).volumes.map((one) => one.volume_id)).toEqual([volume_id])
       },
     },
@@ -137,8 +193,14 @@ function statesOf(from: string, tests: (walk: Walk) => void): void {
       call: calls.detachVolume,
       params: async (id) => ({ volume_id: (await look(id)).volumes[0]?.volume_id ?? '' }),
       proof: async (id) => {
-        await until(() => look(id), ({ volumes }) => volumes.length === 0)
-        await until(() => all(inside.volume.volumes.list({ status: 'detaching' })), (left) => left.length === 0)
+        await until(
+          () => look(id),
+          ({ volumes }) => volumes.length === 0,
+        )
+        await until(
+          () => all(inside.volume.volumes.list({ status: 'detaching' })),
+          (left) => left.length === 0,
+        )
       },
     },
     consoleLog: { call: calls.consoleLog, proof: async (_, { body }) => expect(body).toMatchObject({ text: expect.stringContaining('LAST LINE') }) },
@@ -160,15 +222,34 @@ function statesOf(from: string, tests: (walk: Walk) => void): void {
   /** Doing one thing after the other to one instance. */
   const perform = async (action: keyof typeof off, id: string): Promise<Answer> => {
     const { call: declared, body, params, admin: asAdmin } = off[action]
-    const answer = await ask(declared, id, { ...(body !== undefined && { body: await body(id) }), ...(params !== undefined && { params: await params(id) }), ...(asAdmin === true && { who: admin }) })
+    const answer = await ask(declared, id, {
+      ...(body !== undefined && { body: await body(id) }),
+      ...(params !== undefined && { params: await params(id) }),
+      ...(asAdmin === true && { who: admin }),
+    })
     expect([action, answer.status, answer.status < 300 ? '' : answer.body]).toEqual([action, declared.status, ''])
     return answer
   }
-  const into: Record<Exclude<State, 'running' | 'create_failed'>, keyof typeof off> = { stopped: 'stop', paused: 'pause', suspended: 'suspend', shelved: 'shelve', rescued: 'rescue', resized: 'resize', error: 'resetState' }
-  const out: Record<Exclude<State, 'running' | 'create_failed' | 'error'>, keyof typeof off> = { stopped: 'start', paused: 'unpause', suspended: 'resume', shelved: 'unshelve', rescued: 'unrescue', resized: 'revertResize' }
+  const into: Record<Exclude<State, 'running' | 'create_failed'>, keyof typeof off> = {
+    stopped: 'stop',
+    paused: 'pause',
+    suspended: 'suspend',
+    shelved: 'shelve',
+    rescued: 'rescue',
+    resized: 'resize',
+    error: 'resetState',
+  }
+  const out: Record<Exclude<State, 'running' | 'create_failed' | 'error'>, keyof typeof off> = {
+    stopped: 'start',
+    paused: 'unpause',
+    suspended: 'resume',
+    shelved: 'unshelve',
+    rescued: 'unrescue',
+    resized: 'revertResize',
+  }
   /** By the shortest way, which leads through `running`. */
   const bring = async (id: string, state: State): Promise<void> => {
-    for (let { state: before } = await rests(id); before !== state; ) {
+    for (let { state: before } = await rests(id); before !== state;) {
       const last = before
       if (last === 'error') expect((await ask(calls.resetState, id, { who: admin, body: { state: 'active' } })).status).toBe(202)
       else await perform(last === 'running' ? into[state as keyof typeof into] : out[last as keyof typeof out], id)
@@ -177,7 +258,11 @@ function statesOf(from: string, tests: (walk: Walk) => void): void {
   }
   const freshVolume = async (): Promise<string> => {
     const { id } = await inside.volume.volumes.create({ name: ownName('volume'), sizeGib: 1 })
-    await until(() => inside.volume.volumes.get(id), ({ status }) => status === 'available', ({ status }) => status === 'error')
+    await until(
+      () => inside.volume.volumes.get(id),
+      ({ status }) => status === 'available',
+      ({ status }) => status === 'error',
+    )
     return id
   }
   const started = async (state: State): Promise<string> => {
@@ -197,8 +282,16 @@ function statesOf(from: string, tests: (walk: Walk) => void): void {
     const sized = (name: string): string => sizes.find((one) => one.name === name)?.id ?? ''
     image_id = images[0]?.id ?? ''
     // No host has room for it.
-    flavors = { tiny: sized('m1.tiny'), small: sized('m1.small'), huge: (await direct.compute.flavors.create({ name: ownName('huge'), vcpus: 900_000, memoryMib: 512, diskGib: 1 })).id }
-    const network = await call(app, computeNetworks.create, { token: tenant.token, params: { cloud_id }, body: { name: ownName('net'), subnet: { cidr: `${from}.0/24` } } })
+    flavors = {
+      tiny: sized('m1.tiny'),
+      small: sized('m1.small'),
+      huge: (await direct.compute.flavors.create({ name: ownName('huge'), vcpus: 900_000, memoryMib: 512, diskGib: 1 })).id,
+    }
+    const network = await call(app, computeNetworks.create, {
+      token: tenant.token,
+      params: { cloud_id },
+      body: { name: ownName('net'), subnet: { cidr: `${from}.0/24` } },
+    })
     network_id = network.id
     const keystoneId = network.keystone_project_id ?? ''
     inside = direct.within({ id: keystoneId })
@@ -222,7 +315,11 @@ function statesOf(from: string, tests: (walk: Walk) => void): void {
       const { call: declared, body, leaves, proof } = off[action]
       if (!allowed(action, state)) {
         const who = declared.access === calls.resetState.access ? admin : tenant
-        const answer = await ask(declared, id, { who, params: { port_id: 'x', volume_id: 'x' }, ...(body !== undefined && { body: declared === calls.attachVolume ? { volume_id: image_id } : await body(id) }) })
+        const answer = await ask(declared, id, {
+          who,
+          params: { port_id: 'x', volume_id: 'x' },
+          ...(body !== undefined && { body: declared === calls.attachVolume ? { volume_id: image_id } : await body(id) }),
+        })
         expect([action, answer.status, (answer.body as { code?: number }).code]).toEqual([action, 409, errors.instanceNotNow.code])
         continue
       }
@@ -255,7 +352,11 @@ function statesOf(from: string, tests: (walk: Walk) => void): void {
         await rests(id)
         continue
       }
-      const answer = await ask(declared, id, { ...(asAdmin === true && { who: admin }), params: { port_id: 'x', volume_id: 'x' }, ...(body !== undefined && { body: declared === calls.attachVolume ? { volume_id: image_id } : await body(id) }) })
+      const answer = await ask(declared, id, {
+        ...(asAdmin === true && { who: admin }),
+        params: { port_id: 'x', volume_id: 'x' },
+        ...(body !== undefined && { body: declared === calls.attachVolume ? { volume_id: image_id } : await body(id) }),
+      })
       expect([action, answer.status, (answer.body as { code?: number }).code]).toEqual([action, 409, errors.instanceLocked.code])
     }
     expect((await ask(calls.delete, id)).body).toMatchObject({ code: errors.instanceLocked.code })

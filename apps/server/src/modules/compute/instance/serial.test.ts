@@ -35,18 +35,45 @@ describe('the serial console of an instance', () => {
     const [status, json] = ((): [number, unknown] => {
       if (pathname === '/v3/auth/tokens') {
         const catalog = [{ type: 'compute', endpoints: [{ interface: 'public', region_id: 'one', url: `${url}/compute/v2.1` }] }]
-        return [201, { token: { expires_at: new Date(Date.now() + 3_600_000).toISOString(), user: { id: 'u' }, project: { id: 'p', name: 'p' }, roles: [], catalog } }]
+        return [
+          201,
+          { token: { expires_at: new Date(Date.now() + 3_600_000).toISOString(), user: { id: 'u' }, project: { id: 'p', name: 'p' }, roles: [], catalog } },
+        ]
       }
       if (pathname === `/compute/v2.1/servers/${id}/remote-consoles`) {
         const { status: said, json: body } = remote()
         return [said, body]
       }
       if (pathname === `/compute/v2.1/servers/${id}`) {
-        return [200, { server: { id, name: 'web', status: 'ACTIVE', tenant_id: 'p', metadata: {}, image: '', flavor: { original_name: 'm1.small', vcpus: 1, ram: 2048, disk: 20, ephemeral: 0, swap: 0, extra_specs: {} }, created: '2026-11-20T01:02:03Z', updated: '2026-11-20T01:02:13Z', addresses: {}, key_name: null, locked: false, tags: [], 'OS-EXT-STS:vm_state': 'active', 'OS-EXT-STS:task_state': null, 'OS-SRV-USG:launched_at': '2026-11-20T01:02:12.000000' } }]
+        return [
+          200,
+          {
+            server: {
+              id,
+              name: 'web',
+              status: 'ACTIVE',
+              tenant_id: 'p',
+              metadata: {},
+              image: '',
+              flavor: { original_name: 'm1.small', vcpus: 1, ram: 2048, disk: 20, ephemeral: 0, swap: 0, extra_specs: {} },
+              created: '2026-11-20T01:02:03Z',
+              updated: '2026-11-20T01:02:13Z',
+              addresses: {},
+              key_name: null,
+              locked: false,
+              tags: [],
+              'OS-EXT-STS:vm_state': 'active',
+              'OS-EXT-STS:task_state': null,
+              'OS-SRV-USG:launched_at': '2026-11-20T01:02:12.000000',
+            },
+          },
+        ]
       }
       return [200, { version: { id: 'v2.1', status: 'CURRENT', version: '2.96', min_version: '2.1' } }]
     })()
-    response.writeHead(status, { 'content-type': 'application/json', 'x-openstack-request-id': 'req-of-nova', ...(status === 201 && { 'x-subject-token': 't' }) }).end(JSON.stringify(json))
+    response
+      .writeHead(status, { 'content-type': 'application/json', 'x-openstack-request-id': 'req-of-nova', ...(status === 201 && { 'x-subject-token': 't' }) })
+      .end(JSON.stringify(json))
   })
   const proxy = createServer()
   const sockets = new WebSocketServer({ noServer: true, handleProtocols: (wanted) => (wanted.has('binary') ? 'binary' : false) })
@@ -68,7 +95,17 @@ describe('the serial console of an instance', () => {
     url = `http://127.0.0.1:${(nova.address() as AddressInfo).port}`
     address = `ws://127.0.0.1:${(proxy.address() as AddressInfo).port}/?token=${secret}`
     app = await testApp()
-    cloud_id = await knowCloud(app, { type: 'openstack-password', auth_url: url, interface: 'public', region: 'one', username: 'u', password: 'x', user_domain: 'Default', project: 'p', project_domain: 'Default' })
+    cloud_id = await knowCloud(app, {
+      type: 'openstack-password',
+      auth_url: url,
+      interface: 'public',
+      region: 'one',
+      username: 'u',
+      password: 'x',
+      user_domain: 'Default',
+      project: 'p',
+      project_domain: 'Default',
+    })
     admin = await someone(app, { kind: 1 })
     await app.http.listen({ host: '127.0.0.1', port: 0 })
     port = (app.http.server.address() as AddressInfo).port
@@ -101,7 +138,14 @@ describe('the serial console of an instance', () => {
     const closed = once(socket, 'close').then(([code]) => code as number)
     await once(socket, 'open')
     const text = () => Buffer.concat(printed).toString()
-    return { socket, frames, text, closed, shows: (wanted: string) => vi.waitFor(() => expect(text()).toContain(wanted), { interval: 10 }), type: (typed: string) => socket.send(Buffer.from(typed), { binary: true }) }
+    return {
+      socket,
+      frames,
+      text,
+      closed,
+      shows: (wanted: string) => vi.waitFor(() => expect(text()).toContain(wanted), { interval: 10 }),
+      type: (typed: string) => socket.send(Buffer.from(typed), { binary: true }),
+    }
   }
   const cloudAsked = () => expect.objectContaining({ service: 'compute', request_id: 'req-of-nova' })
 
@@ -179,7 +223,11 @@ describe('the serial console of an instance', () => {
   })
 
   it('says that it broke off, and that the machine hung up', async () => {
-    for (const [end, error] of [[(line: WebSocket) => line.terminate(), errors.consoleBroken], [(line: WebSocket) => line.close(1011), errors.consoleBroken], [(line: WebSocket) => line.close(1000, 'Target closed'), errors.consoleHungUp]] as const) {
+    for (const [end, error] of [
+      [(line: WebSocket) => line.terminate(), errors.consoleBroken],
+      [(line: WebSocket) => line.close(1011), errors.consoleBroken],
+      [(line: WebSocket) => line.close(1000, 'Target closed'), errors.consoleHungUp],
+    ] as const) {
       const screen = await connect((await open()).socket_path)
       await screen.shows('web login: ')
       const line = lines.at(-1)

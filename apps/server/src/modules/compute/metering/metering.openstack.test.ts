@@ -29,9 +29,20 @@ describe.runIf(cloudIsThere)('what is used on a real OpenStack', () => {
     await direct.close()
     await app.close()
   })
-  const told = (id: string) => app.platform.db.selectFrom('usage_events').select(['usage', 'at', 'bp_id', 'resource_type', 'resource_name']).where('resource_id', '=', id).orderBy('at').orderBy('revision').execute()
+  const told = (id: string) =>
+    app.platform.db
+      .selectFrom('usage_events')
+      .select(['usage', 'at', 'bp_id', 'resource_type', 'resource_name'])
+      .where('resource_id', '=', id)
+      .orderBy('at')
+      .orderBy('revision')
+      .execute()
   /** Nobody has to ask for the look that tells it: a call that changes something brings it about. */
-  const becomes = (id: string, usage: object) => until(async () => (await told(id)).at(-1)?.usage, (last) => JSON.stringify(Object.entries(last ?? {}).toSorted()) === JSON.stringify(Object.entries(usage).toSorted()))
+  const becomes = (id: string, usage: object) =>
+    until(
+      async () => (await told(id)).at(-1)?.usage,
+      (last) => JSON.stringify(Object.entries(last ?? {}).toSorted()) === JSON.stringify(Object.entries(usage).toSorted()),
+    )
   const during = (at: Date | undefined, from: Date): void => {
     // The cloud tells whole seconds.
     expect(at?.getTime()).toBeGreaterThan(from.getTime() - 1_000)
@@ -42,7 +53,8 @@ describe.runIf(cloudIsThere)('what is used on a real OpenStack', () => {
     const { roles } = await direct.session.whoami()
     expect(roles.some((role) => /admin/i.test(role))).toBe(true)
     for (const [type, list] of Object.entries(meteredKinds)) {
-      for (const one of await all(list(direct, AbortSignal.timeout(120_000)))) expect({ type, id: one.id, keystone_id: one.keystone_id }).toEqual({ type, id: expect.any(String), keystone_id: expect.any(String) })
+      for (const one of await all(list(direct, AbortSignal.timeout(120_000))))
+        expect({ type, id: one.id, keystone_id: one.keystone_id }).toEqual({ type, id: expect.any(String), keystone_id: expect.any(String) })
     }
   })
 
@@ -56,7 +68,12 @@ describe.runIf(cloudIsThere)('what is used on a real OpenStack', () => {
     const { items: made } = await call(app, instances.create, {
       token,
       params,
-      body: { name: ownName('metered'), flavor_id: sizes.find(({ name }) => name === 'm1.tiny')?.id ?? '', source: { type: 'image', image_id: images[0]?.id ?? '' }, networks: [] },
+      body: {
+        name: ownName('metered'),
+        flavor_id: sizes.find(({ name }) => name === 'm1.tiny')?.id ?? '',
+        source: { type: 'image', image_id: images[0]?.id ?? '' },
+        networks: [],
+      },
     })
     const id = made[0]?.id ?? ''
     const here = { cloud_id, id }
@@ -73,7 +90,12 @@ describe.runIf(cloudIsThere)('what is used on a real OpenStack', () => {
     await becomes(id, {})
 
     const [start, stop, end, ...more] = await told(id)
-    expect(start).toMatchObject({ bp_id: organisation, resource_type: 'compute.instance', resource_name: expect.stringMatching(/^zs-metered-/), usage: running })
+    expect(start).toMatchObject({
+      bp_id: organisation,
+      resource_type: 'compute.instance',
+      resource_name: expect.stringMatching(/^zs-metered-/),
+      usage: running,
+    })
     expect(more).toEqual([])
     during(start?.at, begun)
     during(stop?.at, stopped)

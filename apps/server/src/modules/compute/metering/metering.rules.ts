@@ -53,7 +53,8 @@ export const usedByVolume = ({ status, sizeGib, type }: Pick<Volume, 'status' | 
   unmade.has(status) ? {} : { [`volume.size${type === null ? '' : `/${type}`}` as const]: sizeGib * gib }
 
 /** Of either Cinder says no other size than that of the volume. */
-const sized = (meter: 'snapshot.size' | 'backup.size', { status, sizeGib }: Pick<VolumeSnapshot, 'status' | 'sizeGib'>): Usage => (unmade.has(status) || sizeGib === 0 ? {} : { [meter]: sizeGib * gib })
+const sized = (meter: 'snapshot.size' | 'backup.size', { status, sizeGib }: Pick<VolumeSnapshot, 'status' | 'sizeGib'>): Usage =>
+  unmade.has(status) || sizeGib === 0 ? {} : { [meter]: sizeGib * gib }
 export const usedBySnapshot = (snapshot: Pick<VolumeSnapshot, 'status' | 'sizeGib'>): Usage => sized('snapshot.size', snapshot)
 export const usedByBackup = (backup: Pick<Backup, 'status' | 'sizeGib'>): Usage => sized('backup.size', backup)
 
@@ -69,15 +70,29 @@ const named = ({ id, name, projectId }: { id: string; name: string; projectId: s
 export const meteredKinds: Readonly<Record<string, (cloud: OpenStack, signal: AbortSignal) => Pages<Seen>>> = {
   // With those that Nova keeps after they were deleted: their disks are there until it forgets them.
   'compute.instance': ({ compute }, signal) =>
-    mapped(compute.servers.list({ all_tenants: 1, soft_deleted: true }, signal), (one) => ({ ...named(one), usage: usedByServer(one), made: one.launchedAt, changed: one.updatedAt })),
-  'compute.volume': ({ volume }, signal) => mapped(volume.volumes.list({ all_tenants: 1 }, signal), (one) => ({ ...named(one), usage: usedByVolume(one), ...times(one) })),
-  'compute.volumeSnapshot': ({ volume }, signal) => mapped(volume.snapshots.list({ all_tenants: 1 }, signal), (one) => ({ ...named(one), usage: usedBySnapshot(one), ...times(one) })),
-  'compute.volumeBackup': ({ volume }, signal) => mapped(volume.backups.list({ all_tenants: 1 }, signal), (one) => ({ ...named(one), usage: usedByBackup(one), ...times(one) })),
+    mapped(compute.servers.list({ all_tenants: 1, soft_deleted: true }, signal), (one) => ({
+      ...named(one),
+      usage: usedByServer(one),
+      made: one.launchedAt,
+      changed: one.updatedAt,
+    })),
+  'compute.volume': ({ volume }, signal) =>
+    mapped(volume.volumes.list({ all_tenants: 1 }, signal), (one) => ({ ...named(one), usage: usedByVolume(one), ...times(one) })),
+  'compute.volumeSnapshot': ({ volume }, signal) =>
+    mapped(volume.snapshots.list({ all_tenants: 1 }, signal), (one) => ({ ...named(one), usage: usedBySnapshot(one), ...times(one) })),
+  'compute.volumeBackup': ({ volume }, signal) =>
+    mapped(volume.backups.list({ all_tenants: 1 }, signal), (one) => ({ ...named(one), usage: usedByBackup(one), ...times(one) })),
   // From the moment it is allocated, whether it leads anywhere or not.
   'compute.floatingIp': ({ network }, signal) =>
-    mapped(network.floatingIps.list({}, signal), (one: FloatingIp) => ({ ...named({ ...one, name: one.address }), usage: { 'eip.address': 1 }, made: date(one.createdAt), changed: date(one.updatedAt) })),
+    mapped(network.floatingIps.list({}, signal), (one: FloatingIp) => ({
+      ...named({ ...one, name: one.address }),
+      usage: { 'eip.address': 1 },
+      made: date(one.createdAt),
+      changed: date(one.updatedAt),
+    })),
   'compute.image': async function* ({ images }, signal) {
     // An entry is there before its content is: it was made when that had come. Glance leaves those of the community out unless it is asked for them.
-    for (const query of [{}, { visibility: 'community' }]) yield* mapped(images.list(query, signal), (one) => ({ ...named(one), usage: usedByImage(one), made: one.updatedAt, changed: one.updatedAt }))
+    for (const query of [{}, { visibility: 'community' }])
+      yield* mapped(images.list(query, signal), (one) => ({ ...named(one), usage: usedByImage(one), made: one.updatedAt, changed: one.updatedAt }))
   },
 }

@@ -120,14 +120,25 @@ export async function recordLook(tx: Tx, { cloudId, type, began, now, seen }: Lo
   // Held against its removal, which forgets what was used there.
   const cloud = await tx.selectFrom('clouds').select('id').where('id', '=', cloudId).where('deleted_at', 'is', null).forShare().executeTakeFirst()
   if (cloud === undefined) return false
-  await tx.insertInto('cloud_usage_looks').values({ cloud_id: cloudId, type, began_at: null }).onConflict((conflict) => conflict.doNothing()).execute()
-  const { began_at: before } = await tx.selectFrom('cloud_usage_looks').select('began_at').where('cloud_id', '=', cloudId).where('type', '=', type).forUpdate().executeTakeFirstOrThrow()
+  await tx
+    .insertInto('cloud_usage_looks')
+    .values({ cloud_id: cloudId, type, began_at: null })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  const { began_at: before } = await tx
+    .selectFrom('cloud_usage_looks')
+    .select('began_at')
+    .where('cloud_id', '=', cloudId)
+    .where('type', '=', type)
+    .forUpdate()
+    .executeTakeFirstOrThrow()
   if (before !== null && before >= began) return false
   await tx.updateTable('cloud_usage_looks').set({ began_at: began }).where('cloud_id', '=', cloudId).where('type', '=', type).execute()
   // What was there before anybody looked is paid from now on.
   const last = before ?? now
   // Its own moment if it was made since, else that of its last change.
-  const moment = (lower: ReturnType<typeof sql>) => sql`least(${now}::timestamptz, greatest(${lower}, case when told.made > ${lower} then told.made else coalesce(told.changed, ${now}::timestamptz) end))`
+  const moment = (lower: ReturnType<typeof sql>) =>
+    sql`least(${now}::timestamptz, greatest(${lower}, case when told.made > ${lower} then told.made else coalesce(told.changed, ${now}::timestamptz) end))`
   const lowerOfNew = sql`greatest(${last}::timestamptz, told.owned)`
   const lowerOfKnown = sql`greatest(had.since, ${last}::timestamptz, case when moved then told.owned end)`
   await sql`
@@ -168,14 +179,19 @@ export async function recordLook(tx: Tx, { cloudId, type, began, now, seen }: Lo
   return true
 }
 
-const instances = (on: Sql) => on.selectFrom('cloud_usage').select(['cloud_id', 'id', 'name', 'keystone_id', 'bp_id', 'usage', 'stopped_by_suspension']).where('type', '=', 'compute.instance')
+const instances = (on: Sql) =>
+  on
+    .selectFrom('cloud_usage')
+    .select(['cloud_id', 'id', 'name', 'keystone_id', 'bp_id', 'usage', 'stopped_by_suspension'])
+    .where('type', '=', 'compute.instance')
 type MeteredInstance = Pick<Selectable<CloudUsageTable>, 'cloud_id' | 'id' | 'name' | 'keystone_id' | 'bp_id' | 'usage' | 'stopped_by_suspension'>
 
 /** As the last look saw it; undefined where it is gone, or nobody's of ours. */
 export const meteredInstance = (on: Sql, id: string): Promise<MeteredInstance | undefined> => instances(on).where('id', '=', id).executeTakeFirst()
 
 /** What runs of an organisation's, as the last looks saw it. */
-export const runningInstances = async (on: Sql, bpId: string): Promise<MeteredInstance[]> => (await instances(on).where('bp_id', '=', bpId).orderBy('id').execute()).filter(isRunning)
+export const runningInstances = async (on: Sql, bpId: string): Promise<MeteredInstance[]> =>
+  (await instances(on).where('bp_id', '=', bpId).orderBy('id').execute()).filter(isRunning)
 
 export const setStoppedBySuspension = async (on: Sql, id: string, value: boolean): Promise<void> => {
   await on.updateTable('cloud_usage').set({ stopped_by_suspension: value }).where('id', '=', id).where('type', '=', 'compute.instance').execute()

@@ -38,7 +38,12 @@ describe('what is used on a cloud that is its own record', () => {
     cloud = await createListedCloud()
     const { auth_url, username, password } = cloud.registration
     const domain = { name: 'Default' }
-    engine = createOpenStack({ name: '清单云', authUrl: auth_url, region: 'RegionOne', credentials: { user: { name: username, domain }, password, project: { name: 'admin', domain } } })
+    engine = createOpenStack({
+      name: '清单云',
+      authUrl: auth_url,
+      region: 'RegionOne',
+      credentials: { user: { name: username, domain }, password, project: { name: 'admin', domain } },
+    })
   })
   afterAll(async () => {
     for (const one of opened) await one.stop()
@@ -66,9 +71,16 @@ describe('what is used on a cloud that is its own record', () => {
   }
   const ago = (seconds: number): Date => new Date(Math.floor(clock.now().getTime() / 1000 - seconds) * 1000)
   const nova = (moment: Date): string => moment.toISOString().replace('Z', '000')
-  const machine = (changes: Record<string, unknown> = {}) => recordedServer({ tenant_id: keystone, 'OS-SRV-USG:launched_at': nova(ago(30)), updated: ago(30).toISOString(), ...changes })
+  const machine = (changes: Record<string, unknown> = {}) =>
+    recordedServer({ tenant_id: keystone, 'OS-SRV-USG:launched_at': nova(ago(30)), updated: ago(30).toISOString(), ...changes })
   const told = async (id: string) =>
-    (await app.platform.db.selectFrom('usage_events').select(['resource_type', 'resource_name', 'bp_id', 'project_id', 'at', 'usage']).where('resource_id', '=', id).orderBy('at').orderBy('revision').execute())
+    await app.platform.db
+      .selectFrom('usage_events')
+      .select(['resource_type', 'resource_name', 'bp_id', 'project_id', 'at', 'usage'])
+      .where('resource_id', '=', id)
+      .orderBy('at')
+      .orderBy('revision')
+      .execute()
   const usages = async (id: string) => (await told(id)).map(({ usage }) => usage)
   const moments = async (id: string) => (await told(id)).map(({ at }) => at.toISOString())
   const withinLook = (moment: string | undefined) => {
@@ -116,13 +128,29 @@ describe('what is used on a cloud that is its own record', () => {
     const ids = { volume: randomUUID(), snapshot: randomUUID(), backup: randomUUID(), address: randomUUID(), image: randomUUID(), everybodys: randomUUID() }
     const [made, changed] = [ago(30), ago(10)]
     const times = { created_at: made.toISOString(), updated_at: changed.toISOString() }
-    const volume = { id: ids.volume, name: 'data', status: 'available', size: 3, volume_type: 'fast', 'os-vol-tenant-attr:tenant_id': keystone, ...times, created_at: nova(made) }
+    const volume = {
+      id: ids.volume,
+      name: 'data',
+      status: 'available',
+      size: 3,
+      volume_type: 'fast',
+      'os-vol-tenant-attr:tenant_id': keystone,
+      ...times,
+      created_at: nova(made),
+    }
     cloud.has('volumes', [volume])
-    cloud.has('snapshots', [{ id: ids.snapshot, name: 's', status: 'available', size: 3, volume_id: ids.volume, 'os-extended-snapshot-attributes:project_id': keystone, ...times }])
-    cloud.has('backups', [{ id: ids.backup, name: 'b', status: 'available', size: 3, volume_id: ids.volume, 'os-backup-project-attr:project_id': keystone, ...times }])
+    cloud.has('snapshots', [
+      { id: ids.snapshot, name: 's', status: 'available', size: 3, volume_id: ids.volume, 'os-extended-snapshot-attributes:project_id': keystone, ...times },
+    ])
+    cloud.has('backups', [
+      { id: ids.backup, name: 'b', status: 'available', size: 3, volume_id: ids.volume, 'os-backup-project-attr:project_id': keystone, ...times },
+    ])
     cloud.has('floatingIps', [{ id: ids.address, floating_ip_address: '203.0.113.9', floating_network_id: randomUUID(), project_id: keystone, ...times }])
     const image = { name: 'i', status: 'active', visibility: 'private', owner: keystone, size: 5 * gib, ...times }
-    cloud.has('images', [{ ...image, id: ids.image }, { ...image, id: ids.everybodys, visibility: 'public' }])
+    cloud.has('images', [
+      { ...image, id: ids.image },
+      { ...image, id: ids.everybodys, visibility: 'public' },
+    ])
     await looks.look(cloud_id)
     expect(await told(ids.volume)).toMatchObject([{ resource_type: 'compute.volume', resource_name: 'data', usage: { 'volume.size/fast': 3 * gib } }])
     expect(await told(ids.snapshot)).toMatchObject([{ resource_type: 'compute.volumeSnapshot', usage: { 'snapshot.size': 3 * gib } }])
@@ -156,7 +184,16 @@ describe('what is used on a cloud that is its own record', () => {
     cloud.has('servers', [first], [second])
     await looks.look(cloud_id)
     expect(await usages(second.id)).toEqual([small])
-    const volume = { id: randomUUID(), name: 'data', status: 'available', size: 1, volume_type: null, 'os-vol-tenant-attr:tenant_id': keystone, created_at: ago(5).toISOString(), updated_at: null }
+    const volume = {
+      id: randomUUID(),
+      name: 'data',
+      status: 'available',
+      size: 1,
+      volume_type: null,
+      'os-vol-tenant-attr:tenant_id': keystone,
+      created_at: ago(5).toISOString(),
+      updated_at: null,
+    }
     for (const page of [1, 0]) {
       clock.advance(3_600_000)
       cloud.breaks('servers', page)
@@ -177,7 +214,16 @@ describe('what is used on a cloud that is its own record', () => {
     const one = machine()
     cloud.has('servers', [one])
     await looks.look(cloud_id)
-    const lesser = createOpenStack({ name: '清单云', authUrl: cloud.registration.auth_url, region: 'RegionOne', credentials: { user: { name: 'admin', domain: { name: 'Default' } }, password: cloud.registration.password, project: { name: 'admin', domain: { name: 'Default' } } } })
+    const lesser = createOpenStack({
+      name: '清单云',
+      authUrl: cloud.registration.auth_url,
+      region: 'RegionOne',
+      credentials: {
+        user: { name: 'admin', domain: { name: 'Default' } },
+        password: cloud.registration.password,
+        project: { name: 'admin', domain: { name: 'Default' } },
+      },
+    })
     cloud.takesFor('member')
     cloud.has('servers')
     const { db, log } = app.platform
@@ -203,7 +249,9 @@ describe('what is used on a cloud that is its own record', () => {
     await other.look(cloud_id)
     const { db } = app.platform
     const late = { id: one.id, name: 'web-1', keystone_id: keystone, usage: small, made: ago(200), changed: ago(200) }
-    expect(await db.transaction().execute((tx) => recordLook(tx, { cloudId: cloud_id, type: 'compute.instance', began, now: clock.now(), seen: [late] }))).toBe(false)
+    expect(await db.transaction().execute((tx) => recordLook(tx, { cloudId: cloud_id, type: 'compute.instance', began, now: clock.now(), seen: [late] }))).toBe(
+      false,
+    )
     expect(await usages(one.id)).toEqual([small, {}])
   })
 
@@ -227,7 +275,16 @@ describe('what is used on a cloud that is its own record', () => {
   it('goes over to another with the project that he adopted, and with a volume that was handed over', async () => {
     const { db } = app.platform
     const one = machine()
-    const volume = { id: randomUUID(), name: 'data', status: 'available', size: 1, volume_type: null, 'os-vol-tenant-attr:tenant_id': keystone, created_at: ago(30).toISOString(), updated_at: null as string | null }
+    const volume = {
+      id: randomUUID(),
+      name: 'data',
+      status: 'available',
+      size: 1,
+      volume_type: null,
+      'os-vol-tenant-attr:tenant_id': keystone,
+      created_at: ago(30).toISOString(),
+      updated_at: null as string | null,
+    }
     cloud.has('servers', [one])
     cloud.has('volumes', [volume])
     await looks.look(cloud_id)
@@ -237,13 +294,19 @@ describe('what is used on a cloud that is its own record', () => {
     const handed = ago(100).toISOString()
     volume.updated_at = handed
     await looks.look(cloud_id)
-    expect((await told(volume.id)).map(({ bp_id, at }) => [bp_id, at.toISOString()])).toEqual([[organisation, expect.any(String)], [heir, handed]])
+    expect((await told(volume.id)).map(({ bp_id, at }) => [bp_id, at.toISOString()])).toEqual([
+      [organisation, expect.any(String)],
+      [heir, handed],
+    ])
     clock.advance(600_000)
     const [third, adopted] = [await makeOrganisation(app), ago(300)]
     await db.updateTable('keystone_projects').set({ bp_id: third, created_at: adopted }).where('keystone_id', '=', keystone).execute()
     await looks.look(cloud_id)
     const events = await told(one.id)
-    expect(events.map(({ bp_id, usage }) => [bp_id, usage])).toEqual([[organisation, small], [third, small]])
+    expect(events.map(({ bp_id, usage }) => [bp_id, usage])).toEqual([
+      [organisation, small],
+      [third, small],
+    ])
     expect(events[1]?.at).toEqual(adopted)
     // Whose owner is gone is nobody's.
     await db.updateTable('keystone_projects').set({ bp_id: randomUUID() }).where('keystone_id', '=', keystone).execute()
@@ -283,6 +346,7 @@ describe('what is used on a cloud that is its own record', () => {
     expect(withCards('active')).toMatchObject({ 'vm.vcpu': 1, 'vm.gpu/a100': 2 })
     expect(withCards('shelved_offloaded')).toEqual({})
     for (const status of ['creating', 'error']) expect(usedByVolume({ status, sizeGib: 1, type: 'a/b' })).toEqual({})
-    for (const status of ['available', 'in-use', 'extending', 'deleting', 'error_deleting', 'error_extending']) expect(usedByVolume({ status, sizeGib: 1, type: 'a/b' })).toEqual({ 'volume.size/a/b': gib })
+    for (const status of ['available', 'in-use', 'extending', 'deleting', 'error_deleting', 'error_extending'])
+      expect(usedByVolume({ status, sizeGib: 1, type: 'a/b' })).toEqual({ 'volume.size/a/b': gib })
   })
 })

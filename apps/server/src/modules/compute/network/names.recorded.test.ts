@@ -17,7 +17,8 @@ describe('lists that name instances', () => {
   beforeEach(() => {
     cloud.reset()
     asked.length = 0
-    for (const key of ['ports', 'networks', 'routers', 'floatingips', 'security-groups']) cloud.replies[`GET /network/v2.0/${key}`] = () => ({ json: { [key.replace('-', '_')]: [] } })
+    for (const key of ['ports', 'networks', 'routers', 'floatingips', 'security-groups'])
+      cloud.replies[`GET /network/v2.0/${key}`] = () => ({ json: { [key.replace('-', '_')]: [] } })
     for (const path of ['/servers', '/servers/detail'])
       cloud.replies[`GET ${path}`] = () => {
         asked.push(path)
@@ -33,7 +34,10 @@ describe('lists that name instances', () => {
   it('ask Nova for names, not for all that it knows of them', async () => {
     const signal = new AbortController().signal
     // Of neither a row is asked for in the database.
-    const lists = [createFloatingIps({ db: {} as never, tenancy: cloud.tenancy }).list(actor, cloudId, 'r', signal), createNetworkKinds(cloud.tenancy).ports.list(actor, cloudId, 'r', signal)]
+    const lists = [
+      createFloatingIps({ db: {} as never, tenancy: cloud.tenancy }).list(actor, cloudId, 'r', signal),
+      createNetworkKinds(cloud.tenancy).ports.list(actor, cloudId, 'r', signal),
+    ]
     for (const list of lists) {
       const lines = await told(list)
       expect(lines).toContainEqual({ names: { s: 'web' } })

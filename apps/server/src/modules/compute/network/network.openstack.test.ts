@@ -50,16 +50,47 @@ describe.runIf(cloudIsThere)('networks, subnets, ports and routers', () => {
   }
 
   it('a network is made with its first subnet, changed and deleted', async () => {
-    const made = await makeNetwork(undefined, { description: '前端', subnet: { name: '子网', cidr: '10.31.0.0/24', gateway: '10.31.0.254', nameservers: ['1.1.1.1'], pools: [{ start: '10.31.0.10', end: '10.31.0.20' }], host_routes: [{ destination: '10.99.0.0/16', next_hop: '10.31.0.9' }] } })
-    expect(made).toMatchObject({ status: 'active', enabled: true, shared: false, external: false, provider: null, changeable: true, description: '前端', subnets: [{ name: '子网', cidr: '10.31.0.0/24', gateway: '10.31.0.254', dhcp: true }] })
+    const made = await makeNetwork(undefined, {
+      description: '前端',
+      subnet: {
+        name: '子网',
+        cidr: '10.31.0.0/24',
+        gateway: '10.31.0.254',
+        nameservers: ['1.1.1.1'],
+        pools: [{ start: '10.31.0.10', end: '10.31.0.20' }],
+        host_routes: [{ destination: '10.99.0.0/16', next_hop: '10.31.0.9' }],
+      },
+    })
+    expect(made).toMatchObject({
+      status: 'active',
+      enabled: true,
+      shared: false,
+      external: false,
+      provider: null,
+      changeable: true,
+      description: '前端',
+      subnets: [{ name: '子网', cidr: '10.31.0.0/24', gateway: '10.31.0.254', dhcp: true }],
+    })
     const subnet = await call(app, computeSubnets.get, { token: tenant, params: params(subnetOf(made)) })
-    expect(subnet).toMatchObject({ nameservers: ['1.1.1.1'], pools: [{ start: '10.31.0.10', end: '10.31.0.20' }], host_routes: [{ destination: '10.99.0.0/16', next_hop: '10.31.0.9' }], names: { [made.id]: made.name } })
-    const changed = await call(app, computeNetworks.update, { token: tenant, params: params(made.id), body: { name: `${made.name}-2`, enabled: false, description: '' } })
+    expect(subnet).toMatchObject({
+      nameservers: ['1.1.1.1'],
+      pools: [{ start: '10.31.0.10', end: '10.31.0.20' }],
+      host_routes: [{ destination: '10.99.0.0/16', next_hop: '10.31.0.9' }],
+      names: { [made.id]: made.name },
+    })
+    const changed = await call(app, computeNetworks.update, {
+      token: tenant,
+      params: params(made.id),
+      body: { name: `${made.name}-2`, enabled: false, description: '' },
+    })
     expect(changed).toMatchObject({ name: `${made.name}-2`, enabled: false, description: '', subnets: [{ cidr: '10.31.0.0/24' }] })
     const listed = (await items(app, computeNetworks.list, { token: tenant, params: params() })).find(({ id }) => id === made.id)
     expect(listed).toEqual(changed)
     // Platform-level people also see what it is made of.
-    expect(await call(app, computeNetworks.get, { token: admin, params: params(made.id) })).toMatchObject({ provider: { type: expect.any(String) as string }, changeable: true })
+    expect(await call(app, computeNetworks.get, { token: admin, params: params(made.id) })).toMatchObject({
+      provider: { type: expect.any(String) as string },
+      changeable: true,
+    })
     await call(app, computeNetworks.delete, { token: tenant, params: params(made.id) })
     refused(await send(app, computeNetworks.get, { token: tenant, params: params(made.id) }), 'notFound')
   })
@@ -69,14 +100,20 @@ describe.runIf(cloudIsThere)('networks, subnets, ports and routers', () => {
     const name = ownName('half')
     const project = before.keystone_project_id ?? ''
     await direct.network.quotas.set(project, { subnet: 0 })
-    expect(await send(app, computeNetworks.create, { token: tenant, params: params(), body: { name, subnet: { cidr: '10.32.0.0/24' } } })).toMatchObject({ status: 400 })
+    expect(await send(app, computeNetworks.create, { token: tenant, params: params(), body: { name, subnet: { cidr: '10.32.0.0/24' } } })).toMatchObject({
+      status: 400,
+    })
     await direct.network.quotas.set(project, { subnet: 100 })
     expect(await all(direct.network.networks.list({ name }))).toEqual([])
     await call(app, computeNetworks.delete, { token: tenant, params: params(before.id) })
 
     const router = ownName('half')
     const network = await makeNetwork('10.32.0.0/24')
-    refused(await send(app, computeRouters.create, { token: tenant, params: params(), body: { name: router, subnet_ids: [subnetOf(network), nobodys] } }), 'computeSubnetMissing', 'subnet_ids.1')
+    refused(
+      await send(app, computeRouters.create, { token: tenant, params: params(), body: { name: router, subnet_ids: [subnetOf(network), nobodys] } }),
+      'computeSubnetMissing',
+      'subnet_ids.1',
+    )
     expect(await all(direct.network.routers.list({ name: router }))).toEqual([])
     expect(await all(direct.network.ports.list({ network_id: network.id, device_owner: 'network:router_interface' }))).toEqual([])
     await call(app, computeNetworks.delete, { token: tenant, params: params(network.id) })
@@ -84,7 +121,8 @@ describe.runIf(cloudIsThere)('networks, subnets, ports and routers', () => {
 
   it('settings that do not fit are refused at their field, also where a change makes them so', async () => {
     const network = await makeNetwork('10.33.0.0/24')
-    const create = (body: Record<string, unknown>) => send(app, computeSubnets.create, { token: tenant, params: params(), body: { network_id: network.id, cidr: '10.34.0.0/24', ...body } })
+    const create = (body: Record<string, unknown>) =>
+      send(app, computeSubnets.create, { token: tenant, params: params(), body: { network_id: network.id, cidr: '10.34.0.0/24', ...body } })
     refused(await create({ cidr: '10.33.0.128/25' }), 'computeRangeTaken', 'cidr')
     refused(await create({ cidr: '10.34.0.7/24' }), 'fieldsInvalid', 'cidr')
     refused(await create({ gateway: '10.35.0.1' }), 'fieldsInvalid', 'gateway')
@@ -97,14 +135,21 @@ describe.runIf(cloudIsThere)('networks, subnets, ports and routers', () => {
     refused(await update({ gateway: '10.33.1.1' }), 'fieldsInvalid', 'gateway')
     refused(await update({ gateway: '10.33.0.77' }), 'fieldsInvalid', 'gateway')
     refused(await update({ pools: [{ start: '10.33.0.1', end: '10.33.0.9' }] }), 'fieldsInvalid', 'pools.0')
-    expect((await update({ name: '后端', dhcp: false, nameservers: ['9.9.9.9'], pools: [{ start: '10.33.0.50', end: '10.33.0.60' }] })).body).toMatchObject({ name: '后端', dhcp: false, nameservers: ['9.9.9.9'], pools: [{ start: '10.33.0.50', end: '10.33.0.60' }] })
+    expect((await update({ name: '后端', dhcp: false, nameservers: ['9.9.9.9'], pools: [{ start: '10.33.0.50', end: '10.33.0.60' }] })).body).toMatchObject({
+      name: '后端',
+      dhcp: false,
+      nameservers: ['9.9.9.9'],
+      pools: [{ start: '10.33.0.50', end: '10.33.0.60' }],
+    })
     expect((await update({ gateway: null })).body).toMatchObject({ gateway: null, name: '后端' })
     await call(app, computeNetworks.delete, { token: tenant, params: params(network.id) })
   })
 
   it('of two subnets of one range at once, one is made', async () => {
     const network = await makeNetwork()
-    const answers = await Promise.all([1, 2, 3].map(() => send(app, computeSubnets.create, { token: tenant, params: params(), body: { network_id: network.id, cidr: '10.36.0.0/24' } })))
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => send(app, computeSubnets.create, { token: tenant, params: params(), body: { network_id: network.id, cidr: '10.36.0.0/24' } })),
+    )
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 400, 400])
     for (const answer of answers.filter(({ status }) => status === 400)) refused(answer, 'computeRangeTaken', 'cidr')
     expect((await items(app, computeSubnets.list, { token: tenant, params: params() })).filter(({ network_id }) => network_id === network.id)).toHaveLength(1)
@@ -114,12 +159,26 @@ describe.runIf(cloudIsThere)('networks, subnets, ports and routers', () => {
   it('ports: addresses, guards, and what they are plugged into by its name', async () => {
     const network = await makeNetwork('10.37.0.0/24')
     const subnet_id = subnetOf(network)
-    const create = (body: Record<string, unknown>) => send(app, computePorts.create, { token: tenant, params: params(), body: { name: ownName('port'), network_id: network.id, ...body } })
+    const create = (body: Record<string, unknown>) =>
+      send(app, computePorts.create, { token: tenant, params: params(), body: { name: ownName('port'), network_id: network.id, ...body } })
     const made = await create({ addresses: [{ subnet_id, address: '10.37.0.40' }], allowed_addresses: ['10.37.0.200'] })
-    expect(made).toMatchObject({ status: 201, body: { use: 'free', status: 'down', addresses: [{ address: '10.37.0.40', subnet_id }], allowed_addresses: ['10.37.0.200'], port_security: true, changeable: true } })
+    expect(made).toMatchObject({
+      status: 201,
+      body: {
+        use: 'free',
+        status: 'down',
+        addresses: [{ address: '10.37.0.40', subnet_id }],
+        allowed_addresses: ['10.37.0.200'],
+        port_security: true,
+        changeable: true,
+      },
+    })
     const { id, security_group_ids } = made.body as { id: string; security_group_ids: string[] }
     expect(security_group_ids).toHaveLength(1)
-    expect((await call(app, computePorts.get, { token: tenant, params: params(id) })).names).toMatchObject({ [network.id]: network.name, [security_group_ids[0] ?? '']: 'default' })
+    expect((await call(app, computePorts.get, { token: tenant, params: params(id) })).names).toMatchObject({
+      [network.id]: network.name,
+      [security_group_ids[0] ?? '']: 'default',
+    })
     refused(await create({ addresses: [{ subnet_id, address: '10.37.0.40' }] }), 'computeAddressTaken', 'addresses')
     refused(await create({ addresses: [{ subnet_id, address: '10.38.0.40' }] }), 'computeAddressTaken', 'addresses')
     refused(await create({ addresses: [{ subnet_id: nobodys }] }), 'computeSubnetMissing', 'addresses')
@@ -128,7 +187,11 @@ describe.runIf(cloudIsThere)('networks, subnets, ports and routers', () => {
     refused(await create({ network_id: outside }), 'computeNetworkMissing', 'network_id')
     refused(await create({ port_security: false, security_group_ids }), 'fieldsInvalid', 'security_group_ids')
     const update = (body: Record<string, unknown>) => call(app, computePorts.update, { token: tenant, params: params(id), body })
-    expect(await update({ name: '', enabled: false, addresses: [{ subnet_id, address: '10.37.0.41' }] })).toMatchObject({ name: '', enabled: false, addresses: [{ address: '10.37.0.41' }] })
+    expect(await update({ name: '', enabled: false, addresses: [{ subnet_id, address: '10.37.0.41' }] })).toMatchObject({
+      name: '',
+      enabled: false,
+      addresses: [{ address: '10.37.0.41' }],
+    })
     expect(await update({ port_security: false })).toMatchObject({ port_security: false, security_group_ids: [], allowed_addresses: [] })
     expect(await update({ port_security: true, security_group_ids })).toMatchObject({ port_security: true, security_group_ids })
 
@@ -158,7 +221,11 @@ describe.runIf(cloudIsThere)('networks, subnets, ports and routers', () => {
     const [one, two] = [await makeNetwork('10.40.0.0/24'), await makeNetwork('10.40.0.0/25')]
     const router = await makeRouter({ gateway: { network_id: outside } })
     expect(router.gateway).toMatchObject({ network_id: outside, addresses: [expect.any(String)] })
-    const change = <C extends typeof computeRouters.addInterface | typeof computeRouters.setGateway | typeof computeRouters.setRoutes>(what: C, body: BodyInput<C>, token = tenant) => send(app, what, { token, params: params(router.id), body: body as never })
+    const change = <C extends typeof computeRouters.addInterface | typeof computeRouters.setGateway | typeof computeRouters.setRoutes>(
+      what: C,
+      body: BodyInput<C>,
+      token = tenant,
+    ) => send(app, what, { token, params: params(router.id), body: body as never })
 
     // Added twice at once, it is there once.
     const added = await Promise.all([1, 2, 3].map(() => change(computeRouters.addInterface, { subnet_id: subnetOf(one) })))
@@ -172,15 +239,33 @@ describe.runIf(cloudIsThere)('networks, subnets, ports and routers', () => {
     refused(await change(computeRouters.addInterface, { port_id: nobodys }), 'computePortMissing', 'port_id')
     refused(await change(computeRouters.addInterface, {}), 'fieldsInvalid', 'subnet_id')
 
-    const without = await call(app, computeSubnets.create, { token: tenant, params: params(), body: { network_id: two.id, cidr: '10.41.0.0/24', gateway: null } })
+    const without = await call(app, computeSubnets.create, {
+      token: tenant,
+      params: params(),
+      body: { network_id: two.id, cidr: '10.41.0.0/24', gateway: null },
+    })
     refused(await change(computeRouters.addInterface, { subnet_id: without.id }), 'computeSubnetNoGateway', 'subnet_id')
-    const port = await call(app, computePorts.create, { token: tenant, params: params(), body: { name: ownName('port'), network_id: two.id, addresses: [{ subnet_id: without.id, address: '10.41.0.9' }] } })
-    expect((await change(computeRouters.addInterface, { port_id: port.id })).body).toMatchObject({ interfaces: expect.arrayContaining([expect.objectContaining({ port_id: port.id, addresses: [{ address: '10.41.0.9', subnet_id: without.id }] })]) as unknown })
+    const port = await call(app, computePorts.create, {
+      token: tenant,
+      params: params(),
+      body: { name: ownName('port'), network_id: two.id, addresses: [{ subnet_id: without.id, address: '10.41.0.9' }] },
+    })
+    expect((await change(computeRouters.addInterface, { port_id: port.id })).body).toMatchObject({
+      interfaces: expect.arrayContaining([
+        expect.objectContaining({ port_id: port.id, addresses: [{ address: '10.41.0.9', subnet_id: without.id }] }),
+      ]) as unknown,
+    })
     refused(await change(computeRouters.addInterface, { port_id: port.id }), 'computePortInUse', 'port_id')
 
     refused(await change(computeRouters.setRoutes, { routes: [{ destination: '10.90.0.0/16', next_hop: '10.99.0.1' }] }), 'computeNextHopOutside', 'routes')
-    expect((await change(computeRouters.setRoutes, { routes: [{ destination: '10.90.0.0/16', next_hop: '10.41.0.7' }] })).body).toMatchObject({ routes: [{ destination: '10.90.0.0/16', next_hop: '10.41.0.7' }] })
-    refused(await send(app, computeRouters.removeInterface, { token: tenant, params: params(router.id), body: { port_id: port.id } }), 'computeRouterNeeded', 'port_id')
+    expect((await change(computeRouters.setRoutes, { routes: [{ destination: '10.90.0.0/16', next_hop: '10.41.0.7' }] })).body).toMatchObject({
+      routes: [{ destination: '10.90.0.0/16', next_hop: '10.41.0.7' }],
+    })
+    refused(
+      await send(app, computeRouters.removeInterface, { token: tenant, params: params(router.id), body: { port_id: port.id } }),
+      'computeRouterNeeded',
+      'port_id',
+    )
     await change(computeRouters.setRoutes, { routes: [] })
 
     const in_use = await send(app, computeRouters.delete, { token: tenant, params: params(router.id) })
@@ -189,23 +274,44 @@ describe.runIf(cloudIsThere)('networks, subnets, ports and routers', () => {
     const shown = await call(app, computeRouters.get, { token: tenant, params: params(router.id) })
     expect(shown.names).toMatchObject({ [one.id]: one.name, [subnetOf(one)]: '10.40.0.0/24' })
     const { names: _, ...plain } = shown
-    expect((await items(app, computeRouters.list, { token: tenant, params: params() })).find(({ id }) => id === router.id)).toMatchObject({ ...plain, interfaces: expect.arrayContaining([...plain.interfaces]) as unknown })
+    expect((await items(app, computeRouters.list, { token: tenant, params: params() })).find(({ id }) => id === router.id)).toMatchObject({
+      ...plain,
+      interfaces: expect.arrayContaining([...plain.interfaces]) as unknown,
+    })
 
     refused(await change(computeRouters.setGateway, { network_id: one.id }), 'computeNetworkNotExternal', 'network_id')
     refused(await change(computeRouters.setGateway, { network_id: nobodys }), 'computeNetworkMissing', 'network_id')
     refused(await change(computeRouters.setGateway, { network_id: outside, snat: false }), 'computePlatformOnly', 'snat')
-    expect((await change(computeRouters.setGateway, { network_id: outside, snat: false }, admin)).body).toMatchObject({ gateway: { network_id: outside, snat: false } })
+    expect((await change(computeRouters.setGateway, { network_id: outside, snat: false }, admin)).body).toMatchObject({
+      gateway: { network_id: outside, snat: false },
+    })
     expect(await call(app, computeRouters.clearGateway, { token: tenant, params: params(router.id) })).toMatchObject({ gateway: null })
-    expect(await call(app, computeRouters.update, { token: tenant, params: params(router.id), body: { name: '出口', enabled: false } })).toMatchObject({ name: '出口', enabled: false })
-    for (const body of [{ port_id: port.id }, { subnet_id: subnetOf(one) }]) await call(app, computeRouters.removeInterface, { token: tenant, params: params(router.id), body })
-    refused(await send(app, computeRouters.removeInterface, { token: tenant, params: params(router.id), body: { subnet_id: subnetOf(one) } }), 'computeSubnetMissing', 'subnet_id')
+    expect(await call(app, computeRouters.update, { token: tenant, params: params(router.id), body: { name: '出口', enabled: false } })).toMatchObject({
+      name: '出口',
+      enabled: false,
+    })
+    for (const body of [{ port_id: port.id }, { subnet_id: subnetOf(one) }])
+      await call(app, computeRouters.removeInterface, { token: tenant, params: params(router.id), body })
+    refused(
+      await send(app, computeRouters.removeInterface, { token: tenant, params: params(router.id), body: { subnet_id: subnetOf(one) } }),
+      'computeSubnetMissing',
+      'subnet_id',
+    )
     await call(app, computeRouters.delete, { token: tenant, params: params(router.id) })
     for (const { id } of [one, two]) await call(app, computeNetworks.delete, { token: tenant, params: params(id) })
   })
 
-  it('what is everybody\'s is seen by all, its ranges only where it is shared, and changed by platform-level people only', async () => {
-    for (const [field, body] of [['shared', { shared: true }], ['external', { external: true }], ['provider', { provider: { type: 'vxlan', physical_network: null, segmentation_id: 77 } }]] as const) {
-      refused(await send(app, computeNetworks.create, { token: tenant, params: params(), body: { name: ownName('net'), ...body } }), 'computePlatformOnly', field)
+  it("what is everybody's is seen by all, its ranges only where it is shared, and changed by platform-level people only", async () => {
+    for (const [field, body] of [
+      ['shared', { shared: true }],
+      ['external', { external: true }],
+      ['provider', { provider: { type: 'vxlan', physical_network: null, segmentation_id: 77 } }],
+    ] as const) {
+      refused(
+        await send(app, computeNetworks.create, { token: tenant, params: params(), body: { name: ownName('net'), ...body } }),
+        'computePlatformOnly',
+        field,
+      )
     }
     const mine = await makeNetwork()
     refused(await send(app, computeNetworks.update, { token: tenant, params: params(mine.id), body: { shared: true } }), 'computePlatformOnly', 'shared')
@@ -231,7 +337,9 @@ describe.runIf(cloudIsThere)('networks, subnets, ports and routers', () => {
       const plugged = await call(app, computePorts.create, { token: tenant, params: params(), body: { name: ownName('port'), network_id: shared.id } })
       expect(await items(app, computePorts.list, { token: stranger, params: params() })).toEqual([])
       await call(app, computePorts.delete, { token: tenant, params: params(plugged.id) })
-      expect(await call(app, computeNetworks.update, { token: admin, params: params(shared.id), body: { shared: false, description: 'x' } })).toMatchObject({ shared: false })
+      expect(await call(app, computeNetworks.update, { token: admin, params: params(shared.id), body: { shared: false, description: 'x' } })).toMatchObject({
+        shared: false,
+      })
       refused(await send(app, computeNetworks.get, { token: tenant, params: params(shared.id) }), 'notFound')
     } finally {
       await call(app, computeNetworks.delete, { token: admin, params: params(shared.id) })
@@ -271,11 +379,31 @@ describe.runIf(cloudIsThere)('networks, subnets, ports and routers', () => {
         await send(app, computeRouters.delete, { ...of, params: params(router.id) }),
       ]
       for (const answer of answers) refused(answer, 'notFound')
-      refused(await send(app, computeSubnets.create, { ...of, params: params(), body: { network_id: network.id, cidr: '10.47.0.0/24' } }), 'computeNetworkMissing', 'network_id')
+      refused(
+        await send(app, computeSubnets.create, { ...of, params: params(), body: { network_id: network.id, cidr: '10.47.0.0/24' } }),
+        'computeNetworkMissing',
+        'network_id',
+      )
       if (theirs === null) continue
-      refused(await send(app, computePorts.create, { ...of, params: params(), body: { name: 'x', network_id: network.id } }), 'computeNetworkMissing', 'network_id')
-      refused(await send(app, computePorts.create, { ...of, params: params(), body: { name: 'x', network_id: theirs.id, security_group_ids: port.security_group_ids } }), 'computeGroupMissing', 'security_group_ids')
-      refused(await send(app, computeRouters.create, { ...of, params: params(), body: { name: ownName('router'), subnet_ids: [subnet_id] } }), 'computeSubnetMissing', 'subnet_ids.0')
+      refused(
+        await send(app, computePorts.create, { ...of, params: params(), body: { name: 'x', network_id: network.id } }),
+        'computeNetworkMissing',
+        'network_id',
+      )
+      refused(
+        await send(app, computePorts.create, {
+          ...of,
+          params: params(),
+          body: { name: 'x', network_id: theirs.id, security_group_ids: port.security_group_ids },
+        }),
+        'computeGroupMissing',
+        'security_group_ids',
+      )
+      refused(
+        await send(app, computeRouters.create, { ...of, params: params(), body: { name: ownName('router'), subnet_ids: [subnet_id] } }),
+        'computeSubnetMissing',
+        'subnet_ids.0',
+      )
       await call(app, computeNetworks.delete, { ...of, params: params(theirs.id) })
     }
     const untouched: ComputeSubnet = await call(app, computeSubnets.get, { token: tenant, params: params(subnet_id) })

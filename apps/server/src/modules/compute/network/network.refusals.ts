@@ -26,7 +26,13 @@ export async function read<T>(asked: Promise<T>, readings: readonly Reading[]): 
       const match = kind === error.kind ? says.exec(error.message) : null
       if (match === null) continue
       const { cloud, service, requestId: request_id } = error
-      throw new Refusal(refusal, { cause: error, detail: error.words ?? undefined, engine: { cloud, service, request_id }, ...(field !== undefined && (message === undefined ? { field } : { fields: [{ field, message }] })), ...(values !== undefined && { values: await values(match) }) })
+      throw new Refusal(refusal, {
+        cause: error,
+        detail: error.words ?? undefined,
+        engine: { cloud, service, request_id },
+        ...(field !== undefined && (message === undefined ? { field } : { fields: [{ field, message }] })),
+        ...(values !== undefined && { values: await values(match) }),
+      })
     }
     throw error
   }

@@ -3,7 +3,14 @@ import type { ComputeRouter } from '@zhisuan/contract/compute/router'
 import type { Network, Port, Router, Subnet } from '@zhisuan/engines/openstack/network'
 import type { View } from '../tenancy/tenancy.service.ts'
 
-const statuses: Readonly<Record<string, NetworkStatus>> = { ACTIVE: 'active', BUILD: 'building', ALLOCATING: 'building', DOWN: 'down', 'N/A': 'down', ERROR: 'error' }
+const statuses: Readonly<Record<string, NetworkStatus>> = {
+  ACTIVE: 'active',
+  BUILD: 'building',
+  ALLOCATING: 'building',
+  DOWN: 'down',
+  'N/A': 'down',
+  ERROR: 'error',
+}
 export const statusOf = (status: string): NetworkStatus => statuses[status] ?? 'unknown'
 
 /** The owners by which routers are in networks; a gateway is none of them. */
@@ -43,8 +50,18 @@ export const networkShape = (view: View, network: Network, subnets: readonly Sub
   external: network.external,
   mtu: network.mtu,
   port_security: network.portSecurity,
-  provider: view.everything && network.provider !== null ? { type: network.provider.type, physical_network: network.provider.physicalNetwork, segmentation_id: network.provider.segmentation } : null,
-  subnets: subnets.map((subnet) => ({ id: subnet.id, name: subnet.name, cidr: subnet.cidr, version: versionOf(subnet), gateway: subnet.gateway, dhcp: subnet.dhcp })),
+  provider:
+    view.everything && network.provider !== null
+      ? { type: network.provider.type, physical_network: network.provider.physicalNetwork, segmentation_id: network.provider.segmentation }
+      : null,
+  subnets: subnets.map((subnet) => ({
+    id: subnet.id,
+    name: subnet.name,
+    cidr: subnet.cidr,
+    version: versionOf(subnet),
+    gateway: subnet.gateway,
+    dhcp: subnet.dhcp,
+  })),
   keystone_project_id: project(network.projectId),
   changeable: networkChangeable(view, network),
 })
@@ -94,7 +111,11 @@ export const routerShape = (view: View, router: Router, interfaces: readonly Por
   status: statusOf(router.status),
   enabled: router.enabled,
   gateway: router.gateway === null ? null : { network_id: router.gateway.networkId, snat: router.gateway.snat, addresses: router.gateway.addresses },
-  interfaces: interfaces.map((port) => ({ port_id: port.id, network_id: port.networkId, addresses: port.addresses.map(({ address, subnetId }) => ({ address, subnet_id: subnetId })) })),
+  interfaces: interfaces.map((port) => ({
+    port_id: port.id,
+    network_id: port.networkId,
+    addresses: port.addresses.map(({ address, subnetId }) => ({ address, subnet_id: subnetId })),
+  })),
   routes: routes(router.routes),
   keystone_project_id: project(router.projectId),
   changeable: ownedBy(view, router.projectId),

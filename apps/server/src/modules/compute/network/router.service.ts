@@ -20,7 +20,11 @@ const interfacesOf = (cloud: OpenStack, id: string): Promise<Port[]> => all(clou
 export function createRouters(tenancy: Tenancy) {
   async function toChange(actor: Actor, cloudId: string, id: string): Promise<Changeable<Router> & { view: View }> {
     const view = await tenancy.viewForChange(actor, cloudId)
-    const changeable = await changeableOne(view, (cloud) => cloud.network.routers.get(id), ({ projectId }) => projectId)
+    const changeable = await changeableOne(
+      view,
+      (cloud) => cloud.network.routers.get(id),
+      ({ projectId }) => projectId,
+    )
     if (!ownedBy(view, changeable.one.projectId)) throw new Refusal('notFound')
     return { ...changeable, view }
   }
@@ -32,10 +36,14 @@ export function createRouters(tenancy: Tenancy) {
   return {
     async *list(actor: Actor, cloudId: string, requestId: string, signal: AbortSignal) {
       const view = await tenancy.view(actor, cloudId)
-      const items = madeWith(pagesOf(view, (cloud) => cloud.network.routers.list({}, signal)), known(portsOf(view, { device_owner: interfaceOwners }, signal)), (page, ports) => {
-        const interfaces = Map.groupBy(ports, ({ deviceId }) => deviceId)
-        return page.map((router) => routerShape(view, router, interfaces.get(router.id) ?? []))
-      })
+      const items = madeWith(
+        pagesOf(view, (cloud) => cloud.network.routers.list({}, signal)),
+        known(portsOf(view, { device_owner: interfaceOwners }, signal)),
+        (page, ports) => {
+          const interfaces = Map.groupBy(ports, ({ deviceId }) => deviceId)
+          return page.map((router) => routerShape(view, router, interfaces.get(router.id) ?? []))
+        },
+      )
       const subnets = pagesOf(view, (cloud) => cloud.network.subnets.list({}, signal))
       yield* linesOf({ items, names: [namesOfPlaces(view), networkNames(networksOf(view, signal)), subnetNames(subnets)], requestId })
     },
@@ -53,7 +61,11 @@ export function createRouters(tenancy: Tenancy) {
       ])
       return {
         ...routerShape(view, router, interfaces),
-        names: { ...namesOfPlaces(view), ...Object.fromEntries(networks.map((one) => [one.id, one.name])), ...Object.fromEntries(subnets.map((one) => [one.id, one.name === '' ? one.cidr : one.name])) },
+        names: {
+          ...namesOfPlaces(view),
+          ...Object.fromEntries(networks.map((one) => [one.id, one.name])),
+          ...Object.fromEntries(subnets.map((one) => [one.id, one.name === '' ? one.cidr : one.name])),
+        },
       }
     },
 
@@ -64,7 +76,12 @@ export function createRouters(tenancy: Tenancy) {
       const place = await tenancy.placeForMaking(actor, cloudId, body.project_id)
       const special = body.gateway?.snat !== undefined
       const router = await read(
-        (special ? administrator : place.cloud).network.routers.create({ name: body.name, description: body.description, ...(special && { projectId: place.keystoneId }), ...(body.gateway !== null && { gateway: gatewayOf(body.gateway) }) }),
+        (special ? administrator : place.cloud).network.routers.create({
+          name: body.name,
+          description: body.description,
+          ...(special && { projectId: place.keystoneId }),
+          ...(body.gateway !== null && { gateway: gatewayOf(body.gateway) }),
+        }),
         gatewayReadings('gateway.network_id'),
       )
       const joined: string[] = []
@@ -83,7 +100,11 @@ export function createRouters(tenancy: Tenancy) {
 
     async update(actor: Actor, cloudId: string, id: string, { name, description, enabled }: BodyOf<typeof computeRouters.update>): Promise<ComputeRouter> {
       const { cloud, view } = await toChange(actor, cloudId, id)
-      await cloud.network.routers.update(id, { ...(name !== undefined && { name }), ...(description !== undefined && { description }), ...(enabled !== undefined && { enabled }) })
+      await cloud.network.routers.update(id, {
+        ...(name !== undefined && { name }),
+        ...(description !== undefined && { description }),
+        ...(enabled !== undefined && { enabled }),
+      })
       return now(view, cloud, id)
     },
 
@@ -134,7 +155,9 @@ export function createRouters(tenancy: Tenancy) {
         const ids = interfaces.flatMap(({ addresses }) => addresses.flatMap(({ subnetId }) => (subnetId === null ? [] : [subnetId])))
         if (interfaces.length === 0) return null
         const subnets = ids.length === 0 ? [] : await all(cloud.network.subnets.list({ id: ids }))
-        return new Refusal('computeRouterInUse', { values: { count: interfaces.length, names: someOf(subnets.map(({ name, cidr }) => (name === '' ? cidr : name))) } })
+        return new Refusal('computeRouterInUse', {
+          values: { count: interfaces.length, names: someOf(subnets.map(({ name, cidr }) => (name === '' ? cidr : name))) },
+        })
       })
     },
   }
@@ -153,7 +176,8 @@ const wayOf = ({ subnet_id, port_id }: Joined) => (port_id === undefined ? { sub
 
 async function join(cloud: OpenStack, routerId: string, body: Joined, field: string): Promise<void> {
   const taken = { kind: 'busy', says: /already allocated in subnet/i, field } as const
-  const own = async (): Promise<boolean> => (await interfacesOf(cloud, routerId)).some(({ addresses }) => addresses.some(({ subnetId }) => subnetId === body.subnet_id))
+  const own = async (): Promise<boolean> =>
+    (await interfacesOf(cloud, routerId)).some(({ addresses }) => addresses.some(({ subnetId }) => subnetId === body.subnet_id))
   const asked = cloud.network.routers.addInterface(routerId, wayOf(body)).catch(async (error: unknown) => {
     // Asked for twice at once, the second finds the address taken by the first.
     if (error instanceof OpenStackError && taken.says.test(error.message) && (await own())) throw new Refusal('computeRouterJoined', { cause: error, field })
@@ -171,7 +195,10 @@ async function join(cloud: OpenStack, routerId: string, body: Joined, field: str
       refusal: 'computeRouterOverlap',
       field,
       values: async ([, cidr = '', id = '']) => {
-        const name = await cloud.network.subnets.get(id).then((subnet) => subnet.name, () => '')
+        const name = await cloud.network.subnets.get(id).then(
+          (subnet) => subnet.name,
+          () => '',
+        )
         return { name: name === '' ? cidr : name }
       },
     },

@@ -126,7 +126,8 @@ export function createRecycleOperations(parts: { db: Db; tenancy: Pick<Tenancy, 
         if (work.row.ran && (await needed(work, signal)).state === 'stopped') await work.cloud.compute.servers.act(work.row.instance_id, 'start', signal)
       }),
     ],
-    ended: (tx, { resource_id }, refusal) => (refusal === null ? store.deleteRecycled(tx, resource_id) : store.updateRecycled(tx, resource_id, { status: 'recycled', error_text: refusal.message })),
+    ended: (tx, { resource_id }, refusal) =>
+      refusal === null ? store.deleteRecycled(tx, resource_id) : store.updateRecycled(tx, resource_id, { status: 'recycled', error_text: refusal.message }),
   }
 
   const purge: OperationDefinition<object> = {
@@ -145,7 +146,8 @@ export function createRecycleOperations(parts: { db: Db; tenancy: Pick<Tenancy, 
         if (!(await waits(goneMinutes, async () => (await there(work, signal)) === null, signal))) throw new Refusal('recycledNotNow')
       }),
     ],
-    ended: (tx, { resource_id }, refusal) => (refusal === null ? store.deleteRecycled(tx, resource_id) : store.updateRecycled(tx, resource_id, { status: 'recycled', error_text: refusal.message })),
+    ended: (tx, { resource_id }, refusal) =>
+      refusal === null ? store.deleteRecycled(tx, resource_id) : store.updateRecycled(tx, resource_id, { status: 'recycled', error_text: refusal.message }),
   }
 
   return { recycle, restore, purge, definitions: [recycle, restore, purge] as readonly AnyOperation[] }

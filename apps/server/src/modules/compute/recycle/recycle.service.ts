@@ -48,7 +48,11 @@ export function createRecycleBin(platform: Pick<Platform, 'db' | 'now' | 'operat
 
   /** One that the cloud itself keeps: it goes on by itself once it is told. */
   const kept = async (view: View, id: string, how: 'restore' | 'forceDelete'): Promise<RecycledInstance> => {
-    const { one, cloud } = await changeableOne(view, ({ compute }) => compute.servers.get(id), ({ projectId }) => projectId)
+    const { one, cloud } = await changeableOne(
+      view,
+      ({ compute }) => compute.servers.get(id),
+      ({ projectId }) => projectId,
+    )
     // Another's row, or an instance that lies in no bin.
     if (one.state !== 'soft_deleted') throw new Refusal('notFound')
     await cloud.compute.servers.act(id, how)
@@ -65,8 +69,12 @@ export function createRecycleBin(platform: Pick<Platform, 'db' | 'now' | 'operat
   const softDeleted = async function* (view: View, ours: ReadonlySet<string>, signal: AbortSignal): AsyncGenerator<RecycledInstance[]> {
     const list = (of: Query): Pages<Server> => view.administrator.compute.servers.list({ ...of, status: 'SOFT_DELETED', soft_deleted: true }, signal)
     const mine = new Set(view.places.map(({ keystoneId }) => keystoneId))
-    for await (const page of view.everything ? list(view.allTenants) : merged(view.places.map(({ keystoneId }) => list({ all_tenants: 1, project_id: keystoneId })))) {
-      yield page.filter(({ id, state, projectId }) => state === 'soft_deleted' && !ours.has(id) && (view.everything || mine.has(projectId ?? ''))).map(keptShape)
+    for await (const page of view.everything
+      ? list(view.allTenants)
+      : merged(view.places.map(({ keystoneId }) => list({ all_tenants: 1, project_id: keystoneId })))) {
+      yield page
+        .filter(({ id, state, projectId }) => state === 'soft_deleted' && !ours.has(id) && (view.everything || mine.has(projectId ?? '')))
+        .map(keptShape)
     }
   }
 
@@ -129,16 +137,19 @@ export function createRecycleBin(platform: Pick<Platform, 'db' | 'now' | 'operat
     jobHandler: handleJob(purgeDueJob, async (_, { signal }) => {
       for (const { cloud_id, instance_id } of await store.dueForPurge(db, now())) {
         if (signal.aborted) return
-        await db.transaction().execute(async (tx) => {
-          const row = found(await store.lockRecycled(tx, platformScope, cloud_id, instance_id))
-          // Restored, or purged by hand, since.
-          if (row.status !== 'recycled' || row.until > now()) return
-          await store.updateRecycled(tx, row.id, { status: 'purging', error_text: null })
-          await platform.operations.begin(tx, operations.purge, { resource_id: row.id, bp_id: row.bp_id, actor: null, input: {} })
-        }).catch((error: unknown) => {
-          // One that went meanwhile, or is being worked on, does not keep the others waiting.
-          if (!(error instanceof Refusal)) throw error
-        })
+        await db
+          .transaction()
+          .execute(async (tx) => {
+            const row = found(await store.lockRecycled(tx, platformScope, cloud_id, instance_id))
+            // Restored, or purged by hand, since.
+            if (row.status !== 'recycled' || row.until > now()) return
+            await store.updateRecycled(tx, row.id, { status: 'purging', error_text: null })
+            await platform.operations.begin(tx, operations.purge, { resource_id: row.id, bp_id: row.bp_id, actor: null, input: {} })
+          })
+          .catch((error: unknown) => {
+            // One that went meanwhile, or is being worked on, does not keep the others waiting.
+            if (!(error instanceof Refusal)) throw error
+          })
       }
     }),
   }

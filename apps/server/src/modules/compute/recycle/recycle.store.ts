@@ -74,17 +74,20 @@ export const recycledIds = async (on: Sql, cloudId: string): Promise<ReadonlySet
   new Set((await on.selectFrom('recycled_instances').select('instance_id').where('cloud_id', '=', cloudId).execute()).map(({ instance_id }) => instance_id))
 
 export const isRecycled = async (on: Sql, cloudId: string, instanceId: string): Promise<boolean> =>
-  (await on.selectFrom('recycled_instances').select('id').where('cloud_id', '=', cloudId).where('instance_id', '=', instanceId).executeTakeFirst()) !== undefined
+  (await on.selectFrom('recycled_instances').select('id').where('cloud_id', '=', cloudId).where('instance_id', '=', instanceId).executeTakeFirst()) !==
+  undefined
 
 const seen = (on: Sql, scope: Scope) => on.selectFrom('recycled_instances').selectAll().where(within(scope, 'recycled_instances.bp_id'))
 
-export const recycledOf = (on: Sql, scope: Scope, cloudId: string): Promise<RecycledRow[]> => seen(on, scope).where('cloud_id', '=', cloudId).orderBy('recycled_at', 'desc').execute()
+export const recycledOf = (on: Sql, scope: Scope, cloudId: string): Promise<RecycledRow[]> =>
+  seen(on, scope).where('cloud_id', '=', cloudId).orderBy('recycled_at', 'desc').execute()
 
 /** Held until the transaction ends. */
 export const lockRecycled = (tx: Tx, scope: Scope, cloudId: string, instanceId: string): Promise<RecycledRow | undefined> =>
   seen(tx, scope).where('cloud_id', '=', cloudId).where('instance_id', '=', instanceId).forUpdate().executeTakeFirst()
 
-export const recycledById = (on: Sql, id: string): Promise<RecycledRow | undefined> => on.selectFrom('recycled_instances').selectAll().where('id', '=', id).executeTakeFirst()
+export const recycledById = (on: Sql, id: string): Promise<RecycledRow | undefined> =>
+  on.selectFrom('recycled_instances').selectAll().where('id', '=', id).executeTakeFirst()
 
 /** What is over, the oldest first, on clouds that may be changed now. */
 export const dueForPurge = (on: Sql, now: Date): Promise<RecycledRow[]> =>

@@ -34,9 +34,11 @@ describe.runIf(cloudIsThere)('security groups', () => {
   })
 
   const params = (id = '') => ({ cloud_id, id })
-  const make = (body: Partial<BodyInput<typeof calls.create>> = {}, token = tenant): Promise<ComputeSecurityGroup> => call(app, calls.create, { token, params: params(), body: { name: ownName('group'), ...body } })
+  const make = (body: Partial<BodyInput<typeof calls.create>> = {}, token = tenant): Promise<ComputeSecurityGroup> =>
+    call(app, calls.create, { token, params: params(), body: { name: ownName('group'), ...body } })
   const look = (id: string, token = tenant) => call(app, calls.get, { token, params: params(id) })
-  const add = (id: string, rule: Record<string, unknown>, token = tenant) => send(app, calls.addRule, { token, params: params(id), body: { direction: 'ingress', ...rule } })
+  const add = (id: string, rule: Record<string, unknown>, token = tenant) =>
+    send(app, calls.addRule, { token, params: params(id), body: { direction: 'ingress', ...rule } })
   const remove = (...ids: string[]) => Promise.all(ids.map((id) => call(app, calls.delete, { token: tenant, params: params(id) })))
   const refused = (answer: { status: number; body: unknown }, name: keyof typeof errors, field?: string): Problem => {
     const problem = answer.body as Problem
@@ -45,7 +47,17 @@ describe.runIf(cloudIsThere)('security groups', () => {
     if (field !== undefined) expect(problem.fields?.map((each) => each.field)).toContain(field)
     return problem
   }
-  const plain = { version: 4, protocol: null, port_from: null, port_to: null, icmp_type: null, icmp_code: null, remote_cidr: null, remote_group_id: null, description: '' }
+  const plain = {
+    version: 4,
+    protocol: null,
+    port_from: null,
+    port_to: null,
+    icmp_type: null,
+    icmp_code: null,
+    remote_cidr: null,
+    remote_group_id: null,
+    description: '',
+  }
 
   it('one is made of a template, described, renamed and deleted', async () => {
     const group = await make({ template: 'web', description: '网站' })
@@ -54,10 +66,29 @@ describe.runIf(cloudIsThere)('security groups', () => {
     const { rules } = await look(group.id)
     const inward = rules.filter(({ direction }) => direction === 'ingress').map((rule) => ({ ...rule, id: '' }))
     expect(inward).toHaveLength(3)
-    for (const port of [80, 443]) expect(inward).toContainEqual({ ...plain, id: '', direction: 'ingress', protocol: 'tcp', port_from: port, port_to: port, remote_cidr: '0.0.0.0/0', description: 'HTTP, HTTPS' })
+    for (const port of [80, 443])
+      expect(inward).toContainEqual({
+        ...plain,
+        id: '',
+        direction: 'ingress',
+        protocol: 'tcp',
+        port_from: port,
+        port_to: port,
+        remote_cidr: '0.0.0.0/0',
+        description: 'HTTP, HTTPS',
+      })
     expect(inward).toContainEqual({ ...plain, id: '', direction: 'ingress', protocol: 'icmp', remote_cidr: '0.0.0.0/0', description: 'ping' })
-    expect(rules.filter(({ direction }) => direction === 'egress').map(({ version }) => version).toSorted()).toEqual([4, 6])
-    for (const [template, count] of [['none', 2], ['ssh', 3], ['all', 3]] as const) {
+    expect(
+      rules
+        .filter(({ direction }) => direction === 'egress')
+        .map(({ version }) => version)
+        .toSorted(),
+    ).toEqual([4, 6])
+    for (const [template, count] of [
+      ['none', 2],
+      ['ssh', 3],
+      ['all', 3],
+    ] as const) {
       const other = await make({ template })
       expect(other.rule_count).toBe(count)
       await remove(other.id)
@@ -97,7 +128,10 @@ describe.runIf(cloudIsThere)('security groups', () => {
       refused(await send(app, calls.delete, { token, params: params(group.id) }), 'computeSecurityGroupDefault')
       refused(await send(app, calls.update, { token, params: params(group.id), body: { name: 'x' } }), 'computeSecurityGroupDefault', 'name')
     }
-    expect(await call(app, calls.update, { token: tenant, params: params(group.id), body: { name: 'default', description: '默认' } })).toMatchObject({ name: 'default', description: '默认' })
+    expect(await call(app, calls.update, { token: tenant, params: params(group.id), body: { name: 'default', description: '默认' } })).toMatchObject({
+      name: 'default',
+      description: '默认',
+    })
     refused(await send(app, calls.update, { token: tenant, params: params(own.id), body: { name: 'default' } }), 'computeSecurityGroupDefault', 'name')
     refused(await send(app, calls.create, { token: tenant, params: params(), body: { name: 'default' } }), 'computeSecurityGroupDefault', 'name')
     await remove(own.id)
@@ -106,16 +140,37 @@ describe.runIf(cloudIsThere)('security groups', () => {
   it('rules of each kind are added as they were wished for, and removed', async () => {
     const [group, other] = [await make(), await make()]
     const wishes: [Record<string, unknown>, Partial<ComputeSecurityRule>][] = [
-      [{ protocol: 'tcp', port_from: 22, remote_cidr: '10.0.0.0/8', description: '运维' }, { protocol: 'tcp', port_from: 22, port_to: 22, remote_cidr: '10.0.0.0/8', description: '运维' }],
-      [{ protocol: 'udp', port_from: 8000, port_to: 8100, remote_cidr: '192.0.2.7' }, { protocol: 'udp', port_from: 8000, port_to: 8100, remote_cidr: '192.0.2.7/32' }],
-      [{ version: 6, protocol: 'tcp', port_from: 443, remote_cidr: '2001:db8::/32' }, { version: 6, remote_cidr: '2001:db8::/32' }],
+      [
+        { protocol: 'tcp', port_from: 22, remote_cidr: '10.0.0.0/8', description: '运维' },
+        { protocol: 'tcp', port_from: 22, port_to: 22, remote_cidr: '10.0.0.0/8', description: '运维' },
+      ],
+      [
+        { protocol: 'udp', port_from: 8000, port_to: 8100, remote_cidr: '192.0.2.7' },
+        { protocol: 'udp', port_from: 8000, port_to: 8100, remote_cidr: '192.0.2.7/32' },
+      ],
+      [
+        { version: 6, protocol: 'tcp', port_from: 443, remote_cidr: '2001:db8::/32' },
+        { version: 6, remote_cidr: '2001:db8::/32' },
+      ],
       [{ version: 6, protocol: 'tcp', port_from: 80, remote_cidr: '2001:db8::7' }, { remote_cidr: '2001:db8::7/128' }],
-      [{ protocol: 'icmp', icmp_type: 8, icmp_code: 0 }, { protocol: 'icmp', icmp_type: 8, icmp_code: 0, port_from: null }],
-      [{ version: 6, protocol: 'icmpv6', icmp_type: 128 }, { version: 6, protocol: 'icmpv6', icmp_type: 128, icmp_code: null }],
+      [
+        { protocol: 'icmp', icmp_type: 8, icmp_code: 0 },
+        { protocol: 'icmp', icmp_type: 8, icmp_code: 0, port_from: null },
+      ],
+      [
+        { version: 6, protocol: 'icmpv6', icmp_type: 128 },
+        { version: 6, protocol: 'icmpv6', icmp_type: 128, icmp_code: null },
+      ],
       [{ protocol: '47' }, { protocol: '47' }],
-      [{ protocol: '132', port_from: 5000, port_to: 5010 }, { port_from: 5000, port_to: 5010 }],
+      [
+        { protocol: '132', port_from: 5000, port_to: 5010 },
+        { port_from: 5000, port_to: 5010 },
+      ],
       [{ remote_group_id: other.id }, { protocol: null, remote_group_id: other.id }],
-      [{ direction: 'egress', protocol: 'tcp', port_from: 25, remote_cidr: '10.9.0.0/16' }, { direction: 'egress', port_to: 25 }],
+      [
+        { direction: 'egress', protocol: 'tcp', port_from: 25, remote_cidr: '10.9.0.0/16' },
+        { direction: 'egress', port_to: 25 },
+      ],
     ]
     const made: string[] = []
     for (const [wish, expected] of wishes) {
@@ -187,8 +242,20 @@ describe.runIf(cloudIsThere)('security groups', () => {
 
   it('what guards a port is counted, and stays while it does so', async () => {
     const group = await make()
-    const network = await call(app, computeNetworks.create, { token: tenant, params: params(), body: { name: ownName('net'), subnet: { cidr: '10.63.0.0/24' } } })
-    const ports = await Promise.all([1, 2].map((number) => call(app, computePorts.create, { token: tenant, params: params(), body: { name: `${group.name}-${number}`, network_id: network.id, security_group_ids: [group.id] } })))
+    const network = await call(app, computeNetworks.create, {
+      token: tenant,
+      params: params(),
+      body: { name: ownName('net'), subnet: { cidr: '10.63.0.0/24' } },
+    })
+    const ports = await Promise.all(
+      [1, 2].map((number) =>
+        call(app, computePorts.create, {
+          token: tenant,
+          params: params(),
+          body: { name: `${group.name}-${number}`, network_id: network.id, security_group_ids: [group.id] },
+        }),
+      ),
+    )
     expect((await look(group.id)).port_count).toBe(2)
     expect((await items(app, calls.list, { token: tenant, params: params() })).find(({ id }) => id === group.id)?.port_count).toBe(2)
     const problem = refused(await send(app, calls.delete, { token: tenant, params: params(group.id) }), 'computeSecurityGroupInUse')
@@ -212,7 +279,8 @@ describe.runIf(cloudIsThere)('security groups', () => {
         await send(app, calls.delete, of),
         await add(group.id, { protocol: 'tcp', port_from: 22 }, stranger),
         await send(app, calls.removeRule, { token: stranger, params: { ...params(group.id), security_group_rule_id } }),
-      ]) refused(answer, 'notFound')
+      ])
+        refused(answer, 'notFound')
       if (theirs === null) continue
       refused(await add(theirs.id, { remote_group_id: group.id }, stranger), 'computeGroupMissing', 'remote_group_id')
       await call(app, calls.delete, { token: stranger, params: params(theirs.id) })

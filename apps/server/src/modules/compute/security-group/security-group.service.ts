@@ -1,4 +1,13 @@
-import { defaultGroup, isIcmp, kindOfGroup, securityGroupCan, type ComputeSecurityGroup, type ComputeSecurityRule, type computeSecurityGroups, type RuleWish } from '@zhisuan/contract/compute/security-group'
+import {
+  defaultGroup,
+  isIcmp,
+  kindOfGroup,
+  securityGroupCan,
+  type ComputeSecurityGroup,
+  type ComputeSecurityRule,
+  type computeSecurityGroups,
+  type RuleWish,
+} from '@zhisuan/contract/compute/security-group'
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import { ruleTemplates, type SecurityRule } from '@zhisuan/contract/nextstack/security-group'
 import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
@@ -23,7 +32,11 @@ export function createSecurityGroups({ db, tenancy }: { db: Db; tenancy: Tenancy
 
   async function toChange(actor: Actor, cloudId: string, id: string): Promise<Changeable<SecurityGroup> & { view: View }> {
     const view = await tenancy.viewForChange(actor, cloudId)
-    const changeable = await changeableOne(view, (cloud) => cloud.network.securityGroups.get(id), ({ projectId }) => projectId)
+    const changeable = await changeableOne(
+      view,
+      (cloud) => cloud.network.securityGroups.get(id),
+      ({ projectId }) => projectId,
+    )
     if (!ownedBy(view, changeable.one.projectId)) throw new Refusal('notFound')
     return { ...changeable, view }
   }
@@ -31,9 +44,11 @@ export function createSecurityGroups({ db, tenancy }: { db: Db; tenancy: Tenancy
     if (!allowed.includes(kindOfGroup(group))) throw new Refusal('computeSecurityGroupDefault', field === undefined ? {} : { field })
   }
   // Older clouds do not know this filter and tell all ports.
-  const portsGuarded = async (cloud: OpenStack, id: string) => (await all(cloud.network.ports.list({ security_groups: id }))).filter(({ securityGroupIds }) => securityGroupIds.includes(id))
+  const portsGuarded = async (cloud: OpenStack, id: string) =>
+    (await all(cloud.network.ports.list({ security_groups: id }))).filter(({ securityGroupIds }) => securityGroupIds.includes(id))
   /** As it is now. */
-  const shown = async (view: View, cloud: OpenStack, group: SecurityGroup): Promise<ComputeSecurityGroup> => shape(view, group, (await portsGuarded(cloud, group.id)).filter(({ projectId }) => ownedBy(view, projectId)).length)
+  const shown = async (view: View, cloud: OpenStack, group: SecurityGroup): Promise<ComputeSecurityGroup> =>
+    shape(view, group, (await portsGuarded(cloud, group.id)).filter(({ projectId }) => ownedBy(view, projectId)).length)
 
   return {
     async *list(actor: Actor, cloudId: string, requestId: string, signal: AbortSignal) {
@@ -54,8 +69,15 @@ export function createSecurityGroups({ db, tenancy }: { db: Db; tenancy: Tenancy
       const group = await readOne(view, (cloud) => cloud.network.securityGroups.get(id))
       const cloud = view.places.find(({ keystoneId }) => keystoneId === group.projectId)?.cloud ?? view.administrator
       const remotes = remoteIds(group)
-      const [one, named] = await Promise.all([shown(view, cloud, group), remotes.length === 0 ? [] : all(cloud.network.securityGroups.list({ id: remotes, fields: ['id', 'name'] }))])
-      return { ...one, rules: group.rules.map(ruleShape), names: { ...namesOfPlaces(view), ...Object.fromEntries(named.map((other) => [other.id, other.name])) } }
+      const [one, named] = await Promise.all([
+        shown(view, cloud, group),
+        remotes.length === 0 ? [] : all(cloud.network.securityGroups.list({ id: remotes, fields: ['id', 'name'] })),
+      ])
+      return {
+        ...one,
+        rules: group.rules.map(ruleShape),
+        names: { ...namesOfPlaces(view), ...Object.fromEntries(named.map((other) => [other.id, other.name])) },
+      }
     },
 
     /** With all rules of its template, or not at all. */
@@ -65,7 +87,8 @@ export function createSecurityGroups({ db, tenancy }: { db: Db; tenancy: Tenancy
       const { securityGroups, securityGroupRules } = place.cloud.network
       const group = await read(securityGroups.create({ name: body.name, description: body.description }), groupReadings)
       try {
-        for (const rule of ruleTemplates[body.template].flatMap(wishesOf)) await read(securityGroupRules.create({ securityGroupId: group.id, ...rule }), groupReadings)
+        for (const rule of ruleTemplates[body.template].flatMap(wishesOf))
+          await read(securityGroupRules.create({ securityGroupId: group.id, ...rule }), groupReadings)
         return shape(await tenancy.view(actor, cloudId), await securityGroups.get(group.id), 0)
       } catch (error) {
         await securityGroups.delete(group.id).catch(() => undefined)
@@ -86,7 +109,9 @@ export function createSecurityGroups({ db, tenancy }: { db: Db; tenancy: Tenancy
       refuseDefault(securityGroupCan.delete, one)
       await unlessUsed(cloud.network.securityGroups.delete(id), async () => {
         const users = await portsGuarded(cloud, id)
-        return users.length === 0 ? null : new Refusal('computeSecurityGroupInUse', { values: { count: users.length, names: someOf(await usersNamed(view, cloud, users)) } })
+        return users.length === 0
+          ? null
+          : new Refusal('computeSecurityGroupInUse', { values: { count: users.length, names: someOf(await usersNamed(view, cloud, users)) } })
       })
     },
 
@@ -140,7 +165,13 @@ const ruleReadings: readonly Reading[] = [
 const wishesOf = ({ direction, protocol, ports, remote, description }: SecurityRule) =>
   ports.split(',').map((range) => {
     const [from = '', to = from] = range.split('-')
-    return { direction, remoteCidr: remote, description, ...(protocol !== 'any' && { protocol }), ...(from !== '' && { portFrom: Number(from), portTo: Number(to) }) }
+    return {
+      direction,
+      remoteCidr: remote,
+      description,
+      ...(protocol !== 'any' && { protocol }),
+      ...(from !== '' && { portFrom: Number(from), portTo: Number(to) }),
+    }
   })
 
 const remoteIds = (group: SecurityGroup): string[] => [...new Set(group.rules.flatMap(({ remoteGroupId }) => (remoteGroupId === null ? [] : [remoteGroupId])))]
@@ -158,7 +189,17 @@ const shape = (view: View, group: SecurityGroup, ports: number): ComputeSecurity
 
 // What older clouds and newer ones call the same.
 const protocolNames: Readonly<Record<string, string>> = { 'ipv6-icmp': 'icmpv6', any: '' }
-const ruleShape = ({ id, direction, version, protocol: said, portFrom, portTo, remoteCidr, remoteGroupId, description }: SecurityGroupRule): ComputeSecurityRule => {
+const ruleShape = ({
+  id,
+  direction,
+  version,
+  protocol: said,
+  portFrom,
+  portTo,
+  remoteCidr,
+  remoteGroupId,
+  description,
+}: SecurityGroupRule): ComputeSecurityRule => {
   const called = protocolNames[said ?? ''] ?? said
   const protocol = called === '' ? null : called
   const icmp = isIcmp(protocol)

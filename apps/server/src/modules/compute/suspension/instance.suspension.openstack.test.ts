@@ -33,15 +33,32 @@ describe.runIf(cloudIsThere)('a suspension of who has instances on a real OpenSt
     const { items } = await call(app, instances.create, {
       token: who.token,
       params: { cloud_id },
-      body: { name: ownName('dry'), count: 2, flavor_id: sizes.find(({ name }) => name === 'm1.tiny')?.id ?? '', source: { type: 'image', image_id: images[0]?.id ?? '' }, networks: [] },
+      body: {
+        name: ownName('dry'),
+        count: 2,
+        flavor_id: sizes.find(({ name }) => name === 'm1.tiny')?.id ?? '',
+        source: { type: 'image', image_id: images[0]?.id ?? '' },
+        networks: [],
+      },
     })
     const [runs = '', stood = ''] = items.map(({ id }) => id ?? '')
     const state = async (id: string) => (await call(app, instances.get, { token: who.token, params: { cloud_id, id } })).state
-    for (const id of [runs, stood]) await until(() => state(id), (now) => now === 'running', (now) => now === 'create_failed')
+    for (const id of [runs, stood])
+      await until(
+        () => state(id),
+        (now) => now === 'running',
+        (now) => now === 'create_failed',
+      )
     await call(app, instances.stop, { token: who.token, params: { cloud_id, id: stood } })
-    await until(() => state(stood), (now) => now === 'stopped')
+    await until(
+      () => state(stood),
+      (now) => now === 'stopped',
+    )
     // Who pays for it is known from the first look on.
-    await until(() => app.platform.db.selectFrom('cloud_usage').select('id').where('id', '=', runs).executeTakeFirst(), (row) => row !== undefined)
+    await until(
+      () => app.platform.db.selectFrom('cloud_usage').select('id').where('id', '=', runs).executeTakeFirst(),
+      (row) => row !== undefined,
+    )
 
     await chargeUsage(app.platform.db, owner.id, '1')
     const standing = () => call(app, standings.get, { token: who.token, params: owner })

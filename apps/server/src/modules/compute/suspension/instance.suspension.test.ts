@@ -28,13 +28,21 @@ describe('a suspension of who has instances on an OpenStack', () => {
     cloud_id = await knowCloud(app, cloud.registration)
     const { auth_url, username, password } = cloud.registration
     const domain = { name: 'Default' }
-    const engine = createOpenStack({ name: '清单云', authUrl: auth_url, region: 'RegionOne', credentials: { user: { name: username, domain }, password, project: { name: 'admin', domain } } })
+    const engine = createOpenStack({
+      name: '清单云',
+      authUrl: auth_url,
+      region: 'RegionOne',
+      credentials: { user: { name: username, domain }, password, project: { name: 'admin', domain } },
+    })
     const { db, log } = app.platform
     // Clouds are looked at when a test says so, and by what it tests.
     await app.platform.database.pool.query('delete from pgboss.schedule where name = $1', [lookAtUsageJob.name])
     const looks = createUsageLooks({ db, log, now: app.clock.now, clouds: { all: async () => [], openStack: async () => engine } })
     look = () => looks.lookAnew(cloud_id)
-    ends.push(() => looks.stop(), () => engine.close())
+    ends.push(
+      () => looks.stop(),
+      () => engine.close(),
+    )
   })
   afterEach(() => {
     cloud.failsActions(false)
@@ -49,7 +57,10 @@ describe('a suspension of who has instances on an OpenStack', () => {
   const tenant = async (): Promise<{ who: Who; keystone: string }> => {
     const who = await someone(app)
     const keystone = randomUUID().replaceAll('-', '')
-    await app.platform.db.insertInto('keystone_projects').values({ cloud_id, keystone_id: keystone, bp_id: who.bp_id ?? '', project_id: null }).execute()
+    await app.platform.db
+      .insertInto('keystone_projects')
+      .values({ cloud_id, keystone_id: keystone, bp_id: who.bp_id ?? '', project_id: null })
+      .execute()
     const policy = { low_balance: '0', grace_hours: 0, warning_hours: 0, suspends: true, stop_vms: true, stop_containers: true, refuse_new: true, resume: true }
     await call(app, arrearsPolicies.setException, { token: admin.token, params: { id: who.bp_id ?? '' }, body: policy })
     return { who, keystone }
@@ -58,14 +69,23 @@ describe('a suspension of who has instances on an OpenStack', () => {
   const runsDry = ({ bp_id }: Who) => chargeUsage(app.platform.db, bp_id ?? '', '1')
   const pays = ({ bp_id }: Who) => call(app, accounts.charge, { token: admin.token, params: { id: bp_id ?? '' }, body: { amount: '1' } })
   const standing = ({ token, bp_id }: Who) => call(app, standings.get, { token, params: { id: bp_id ?? '' } })
-  const comesTo = (who: Who, state: StandingState, phase: string | null) => expect.poll(async () => ({ state: (await standing(who)).state, phase: (await standing(who)).suspension?.phase ?? null }), patience).toEqual({ state, phase })
-  const resources = async ({ token, bp_id }: Who) => (await call(app, standings.resources, { token, params: { id: bp_id ?? '' }, query: { page_size: 100 } })).items
+  const comesTo = (who: Who, state: StandingState, phase: string | null) =>
+    expect
+      .poll(async () => ({ state: (await standing(who)).state, phase: (await standing(who)).suspension?.phase ?? null }), patience)
+      .toEqual({ state, phase })
+  const resources = async ({ token, bp_id }: Who) =>
+    (await call(app, standings.resources, { token, params: { id: bp_id ?? '' }, query: { page_size: 100 } })).items
   const states = async (who: Who) => Object.fromEntries((await resources(who)).map(({ id, state }) => [id, state]))
   const asked = (id: string) => cloud.acted.filter((one) => one.endsWith(id)).map((one) => one.split(' ')[0])
 
   it('stops what runs, also what is paused, and starts what it stopped, where it is still there', async () => {
     const { who, keystone } = await tenant()
-    const [runs, rests, stood, goes] = [recordedServer({ tenant_id: keystone }), recordedServer({ tenant_id: keystone, status: 'PAUSED', 'OS-EXT-STS:vm_state': 'paused' }), recordedServer({ tenant_id: keystone, ...off }), recordedServer({ tenant_id: keystone })]
+    const [runs, rests, stood, goes] = [
+      recordedServer({ tenant_id: keystone }),
+      recordedServer({ tenant_id: keystone, status: 'PAUSED', 'OS-EXT-STS:vm_state': 'paused' }),
+      recordedServer({ tenant_id: keystone, ...off }),
+      recordedServer({ tenant_id: keystone }),
+    ]
     const foreign = recordedServer()
     // Stopped by its person since it was last looked at.
     const just = recordedServer({ tenant_id: keystone })

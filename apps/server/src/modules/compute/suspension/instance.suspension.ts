@@ -59,7 +59,13 @@ export function createInstanceSuspension(
     name,
     run: async (context: StepContext<Where>) => run(await tenancy.inside(context.input.cloud_id, context.input.keystone_id), context),
   })
-  const definition = (action: 'stop' | 'start', steps: OperationDefinition<Where>['steps']): OperationDefinition<Where> => ({ kind: `compute.instance.${action}`, resource_type: 'compute.instance', input: where, steps, ended: async () => undefined })
+  const definition = (action: 'stop' | 'start', steps: OperationDefinition<Where>['steps']): OperationDefinition<Where> => ({
+    kind: `compute.instance.${action}`,
+    resource_type: 'compute.instance',
+    input: where,
+    steps,
+    ended: async () => undefined,
+  })
 
   const stop = definition('stop', [
     step('stop', async (cloud, context) => {
@@ -103,7 +109,10 @@ export function createInstanceSuspension(
         if (row === undefined || row.keystone_id === null || !isRunning(row)) return null
         const { cloud_id, keystone_id, bp_id } = row
         if (!again) await setStoppedBySuspension(tx, id, false)
-        return { operation_id: await platform.operations.begin(tx, stop, { resource_id: id, bp_id, actor: null, input: { cloud_id, keystone_id } }), detail: null }
+        return {
+          operation_id: await platform.operations.begin(tx, stop, { resource_id: id, bp_id, actor: null, input: { cloud_id, keystone_id } }),
+          detail: null,
+        }
       },
       start: async (tx, id) => {
         const row = await meteredInstance(tx, id)

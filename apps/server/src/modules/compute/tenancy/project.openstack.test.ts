@@ -42,7 +42,11 @@ describe.runIf(cloudIsThere)('Keystone projects', () => {
   const placeOf = (bp_id: string, project_id: string | null = null) => {
     const there = async () => direct
     const person = { kind: 4, bp_id, roles: ['TENANT'], user_id: bp_id, name: 'x' }
-    return createTenancy({ db: app.platform.db, clouds: { openStack: there, openStackForChange: there } as never, mayMake: async () => undefined }).placeForMaking(person as never, cloud_id, project_id)
+    return createTenancy({
+      db: app.platform.db,
+      clouds: { openStack: there, openStackForChange: there } as never,
+      mayMake: async () => undefined,
+    }).placeForMaking(person as never, cloud_id, project_id)
   }
 
   it('says whose each is; only administrators see them', async () => {
@@ -55,10 +59,12 @@ describe.runIf(cloudIsThere)('Keystone projects', () => {
     expect(await listed(projectId ?? '')).toMatchObject({ registration: true })
     const tenant = await someone(app, { kind: 4, roles: ['TENANT'], organisation })
     expect((await send(app, keystoneProjects.list, { token: tenant.token, params: { cloud_id } })).body).toMatchObject({ code: errors.noPermission.code })
-    expect((await send(app, keystoneProjects.quota, { token: tenant.token, params: { cloud_id, id: keystoneId } })).body).toMatchObject({ code: errors.noPermission.code })
+    expect((await send(app, keystoneProjects.quota, { token: tenant.token, params: { cloud_id, id: keystoneId } })).body).toMatchObject({
+      code: errors.noPermission.code,
+    })
   })
 
-  it('adopts what has no owner, once: of two at once one does; what it holds is its new owner\'s', async () => {
+  it("adopts what has no owner, once: of two at once one does; what it holds is its new owner's", async () => {
     const [one, other] = [await makeOrganisation(app), await makeOrganisation(app)]
     const id = await orphan([])
     expect((await adopt(id, { bp_id: '00000000-0000-4000-8000-000000000000' })).body).toMatchObject({ code: errors.organisationMissing.code })
@@ -96,13 +102,20 @@ describe.runIf(cloudIsThere)('Keystone projects', () => {
 
     const network = await cloud.network.networks.create({ name: ownName('held') })
     // Its owner goes, behind our back.
-    await app.platform.db.updateTable('keystone_projects').set({ bp_id: '00000000-0000-4000-8000-00000000dead' }).where('keystone_id', '=', keystoneId).execute()
+    await app.platform.db
+      .updateTable('keystone_projects')
+      .set({ bp_id: '00000000-0000-4000-8000-00000000dead' })
+      .where('keystone_id', '=', keystoneId)
+      .execute()
     expect(await listed(keystoneId)).toMatchObject({ state: 'orphaned', bp_name: null })
     expect((await remove(keystoneId)).body).toMatchObject({ code: errors.computeProjectHolds.code, message: expect.stringContaining('1个网络') })
     await cloud.network.networks.delete(network.id)
     const answers = await Promise.all([remove(keystoneId), remove(keystoneId)])
     expect(answers.map(({ status }) => status)).toContain(204)
-    expect(answers.every(({ status }) => status === 204 || status === 404), JSON.stringify(answers.map(({ body }) => body))).toBe(true)
+    expect(
+      answers.every(({ status }) => status === 204 || status === 404),
+      JSON.stringify(answers.map(({ body }) => body)),
+    ).toBe(true)
     expect(await listed(keystoneId)).toBeUndefined()
     expect(await app.platform.db.selectFrom('keystone_projects').select('keystone_id').where('keystone_id', '=', keystoneId).execute()).toEqual([])
   })
@@ -110,12 +123,16 @@ describe.runIf(cloudIsThere)('Keystone projects', () => {
   it('gets on without a project that somebody deleted in Keystone: its owner gets another, his others are still listed, and the row can be forgotten', async () => {
     const [organisation, left] = [await makeOrganisation(app), await makeOrganisation(app)]
     const project_id = randomUUID()
-    await app.platform.db.insertInto('projects').values({ id: project_id, key: `p-${project_id.slice(-6)}`, name: '研发', bp_id: organisation }).execute()
+    await app.platform.db
+      .insertInto('projects')
+      .values({ id: project_id, key: `p-${project_id.slice(-6)}`, name: '研发', bp_id: organisation })
+      .execute()
     const [own, projects, others] = [await placeOf(organisation), await placeOf(organisation, project_id), await placeOf(left)]
     const network = await projects.cloud.network.networks.create({ name: ownName('kept') })
     ends.push(() => direct.network.networks.delete(network.id))
     const tenant = await someone(app, { kind: 4, roles: ['TENANT'], organisation })
-    const listedTo = async () => (await lines(app, computeNetworks.list, { token: tenant.token, params: { cloud_id } })) as { items?: { id: string }[]; failed?: object; done?: true }[]
+    const listedTo = async () =>
+      (await lines(app, computeNetworks.list, { token: tenant.token, params: { cloud_id } })) as { items?: { id: string }[]; failed?: object; done?: true }[]
     // Before the server has a token for them: services go on taking one for minutes.
     for (const { keystoneId } of [own, others]) await direct.identity.projects.delete(keystoneId)
 
@@ -138,10 +155,22 @@ describe.runIf(cloudIsThere)('Keystone projects', () => {
   it('does not delete what still holds an instance that can be taken back, or an image of the community', async () => {
     const { keystoneId, cloud } = await placeOf(await makeOrganisation(app))
     const [flavors, images] = await Promise.all([all(direct.compute.flavors.list()), all(direct.images.list({ name: 'empty' }))])
-    const { id } = await cloud.compute.servers.create({ name: ownName('kept'), flavorId: flavors.find(({ name }) => name === 'm1.tiny')?.id ?? '', imageId: images[0]?.id ?? '', networks: 'none' })
-    await until(() => cloud.compute.servers.get(id), ({ state }) => state === 'running', ({ state }) => state === 'create_failed')
+    const { id } = await cloud.compute.servers.create({
+      name: ownName('kept'),
+      flavorId: flavors.find(({ name }) => name === 'm1.tiny')?.id ?? '',
+      imageId: images[0]?.id ?? '',
+      networks: 'none',
+    })
+    await until(
+      () => cloud.compute.servers.get(id),
+      ({ state }) => state === 'running',
+      ({ state }) => state === 'create_failed',
+    )
     await cloud.compute.servers.delete(id)
-    await until(() => cloud.compute.servers.get(id), ({ state }) => state === 'soft_deleted')
+    await until(
+      () => cloud.compute.servers.get(id),
+      ({ state }) => state === 'soft_deleted',
+    )
     await app.platform.db.updateTable('keystone_projects').set({ bp_id: randomUUID() }).where('keystone_id', '=', keystoneId).execute()
     expect((await remove(keystoneId)).body).toMatchObject({ code: errors.computeProjectHolds.code, message: expect.stringContaining('1台云主机') })
     await cloud.compute.servers.act(id, 'forceDelete')
@@ -161,23 +190,39 @@ describe.runIf(cloudIsThere)('Keystone projects', () => {
     const done = await set({ instances: 3, memory_bytes: 2 ** 33, volume_bytes: 50 * 2 ** 30, networks: 2, cores: null })
     expect(done, JSON.stringify(done.body)).toMatchObject({
       status: 200,
-      body: { failed: [], kinds: { instances: { limit: 3, used: 0 }, memory_bytes: { limit: 2 ** 33 }, volume_bytes: { limit: 50 * 2 ** 30 }, networks: { limit: 2, used: 1 }, cores: { limit: null } } },
+      body: {
+        failed: [],
+        kinds: {
+          instances: { limit: 3, used: 0 },
+          memory_bytes: { limit: 2 ** 33 },
+          volume_bytes: { limit: 50 * 2 ** 30 },
+          networks: { limit: 2, used: 1 },
+          cores: { limit: null },
+        },
+      },
     })
     expect((await set({ networks: 0, instances: 9 })).body).toMatchObject({ code: errors.computeQuotaBelowUse.code, fields: [{ field: 'limits.networks' }] })
     expect((await set({ instances: 2 ** 31 })).body).toMatchObject({ code: errors.fieldsInvalid.code, fields: [{ field: 'limits.instances' }] })
     const volume = await cloud.volume.volumes.create({ name: ownName('used'), description: '', sizeGib: 1 })
     ends.push(() => cloud.volume.volumes.delete(volume.id, false))
-    expect((await set({ volume_bytes: 0, instances: 9 })).body).toMatchObject({ code: errors.computeQuotaBelowUse.code, message: expect.stringContaining('1 GB'), fields: [{ field: 'limits.volume_bytes' }] })
+    expect((await set({ volume_bytes: 0, instances: 9 })).body).toMatchObject({
+      code: errors.computeQuotaBelowUse.code,
+      message: expect.stringContaining('1 GB'),
+      fields: [{ field: 'limits.volume_bytes' }],
+    })
     const tenant = await someone(app, { kind: 4, roles: ['TENANT'], organisation })
     const other = await someone(app, { kind: 4, roles: ['TENANT'], organisation: others })
     const mine = (token: string) => call(app, keystoneProjects.mine, { token, params: { cloud_id } })
-    expect((await mine(tenant.token)).items).toMatchObject([{ keystone_project_id: keystoneId, project_id: null, kinds: { instances: { limit: 3, used: 0 }, volumes: { used: 1 } }, failed: [] }])
+    expect((await mine(tenant.token)).items).toMatchObject([
+      { keystone_project_id: keystoneId, project_id: null, kinds: { instances: { limit: 3, used: 0 }, volumes: { used: 1 } }, failed: [] },
+    ])
     // Who has none yet is told what he will begin with: what holds for all that nothing was set for.
     const before = await mine(other.token)
     expect(before).toMatchObject({ items: [], fresh: { failed: [] } })
     const fresh = (await placeOf(others)).keystoneId
     const { kinds } = await call(app, keystoneProjects.quota, { token: admin, params: { cloud_id, id: fresh } })
-    for (const kind of ['instances', 'memory_bytes', 'volume_bytes', 'networks'] as const) expect(before.fresh.kinds[kind]?.limit, kind).toBe(kinds[kind]?.limit)
+    for (const kind of ['instances', 'memory_bytes', 'volume_bytes', 'networks'] as const)
+      expect(before.fresh.kinds[kind]?.limit, kind).toBe(kinds[kind]?.limit)
     // What administrators without an organisation make lies in the project of the registration.
     const { projectId } = await direct.session.whoami()
     expect((await mine(admin)).items).toMatchObject([{ keystone_project_id: projectId, name: '', project_id: null }])

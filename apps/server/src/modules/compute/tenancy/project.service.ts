@@ -1,4 +1,12 @@
-import { quotaKinds, quotaServices, type keystoneProjects as calls, type KeystoneProject, type ProjectQuota, type QuotaKind, type QuotaService } from '@zhisuan/contract/compute/project'
+import {
+  quotaKinds,
+  quotaServices,
+  type keystoneProjects as calls,
+  type KeystoneProject,
+  type ProjectQuota,
+  type QuotaKind,
+  type QuotaService,
+} from '@zhisuan/contract/compute/project'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { fillText } from '@zhisuan/contract/errors'
 import type { Problem } from '@zhisuan/contract/problem'
@@ -62,7 +70,11 @@ export function createKeystoneProjects(parts: { db: Db; clouds: CloudService; te
     )
     return { kinds: Object.assign({}, ...parts) as Kinds, failed }
   }
-  const quotaOf = async (cloud: OpenStack, of: Pick<ProjectQuota, 'keystone_project_id' | 'name' | 'project_id'>, requestId: string): Promise<ProjectQuota> => ({
+  const quotaOf = async (
+    cloud: OpenStack,
+    of: Pick<ProjectQuota, 'keystone_project_id' | 'name' | 'project_id'>,
+    requestId: string,
+  ): Promise<ProjectQuota> => ({
     ...of,
     ...(await ofServices((service) => quotasOf(cloud, service, of.keystone_project_id), requestId)),
   })
@@ -88,15 +100,19 @@ export function createKeystoneProjects(parts: { db: Db; clouds: CloudService; te
       const cloud = await clouds.openStackForChange(cloudId)
       const before = await one(cloudId, cloud, id)
       if (before.state === 'owned' || before.registration) throw new Refusal('computeProjectOwned')
-      if ((await store.organisationWithId(db, owner.bp_id)) === undefined) throw new Refusal('organisationMissing', { field: 'bp_id', values: { name: owner.bp_id } })
-      if (owner.project_id !== null && (await store.projectOfOrganisation(db, owner)) === undefined) throw new Refusal('projectMissing', { field: 'project_id' })
+      if ((await store.organisationWithId(db, owner.bp_id)) === undefined)
+        throw new Refusal('organisationMissing', { field: 'bp_id', values: { name: owner.bp_id } })
+      if (owner.project_id !== null && (await store.projectOfOrganisation(db, owner)) === undefined)
+        throw new Refusal('projectMissing', { field: 'project_id' })
       const other = await store.keystoneProjectOf(db, cloudId, owner)
-      const taken = (cause?: unknown) => new Refusal('computeOwnerHasProject', { field: owner.project_id === null ? 'bp_id' : 'project_id', values: { name: other?.keystone_id ?? '' }, cause })
+      const taken = (cause?: unknown) =>
+        new Refusal('computeOwnerHasProject', { field: owner.project_id === null ? 'bp_id' : 'project_id', values: { name: other?.keystone_id ?? '' }, cause })
       if (other !== undefined) throw taken()
       await tenancy.join(cloud, id)
       try {
         const was = before.bp_id === null ? null : { bp_id: before.bp_id, project_id: before.project_id }
-        if (!(await store.setKeystoneProject(db, { cloud_id: cloudId, keystone_id: id, bp_id: owner.bp_id, project_id: owner.project_id }, was))) throw new Refusal('computeProjectOwned')
+        if (!(await store.setKeystoneProject(db, { cloud_id: cloudId, keystone_id: id, bp_id: owner.bp_id, project_id: owner.project_id }, was)))
+          throw new Refusal('computeProjectOwned')
       } catch (error) {
         if (isUniqueViolation(error, 'keystone_projects_owner')) throw taken(error)
         throw error
@@ -132,13 +148,16 @@ export function createKeystoneProjects(parts: { db: Db; clouds: CloudService; te
     async setQuota(cloudId: string, id: string, limits: Partial<Record<QuotaKind, number | null | undefined>>, requestId: string): Promise<ProjectQuota> {
       const cloud = await clouds.openStackForChange(cloudId)
       const project = await one(cloudId, cloud, id)
-      const wishes = quotaServices.map((service) => ({ service, kinds: quotaKinds[service].filter((kind) => limits[kind] !== undefined) })).filter(({ kinds }) => kinds.length > 0)
+      const wishes = quotaServices
+        .map((service) => ({ service, kinds: quotaKinds[service].filter((kind) => limits[kind] !== undefined) }))
+        .filter(({ kinds }) => kinds.length > 0)
       const now = Object.assign({}, ...(await Promise.all(wishes.map(({ service }) => quotasOf(cloud, service, id))))) as Kinds
       for (const { kinds } of wishes) {
         for (const kind of kinds) {
           const [wish, known] = [limits[kind], now[kind]]
           if (known === undefined) throw new Refusal('computeQuotaUnkept', { field: `limits.${kind}` })
-          if (typeof wish === 'number' && wish < known.used) throw new Refusal('computeQuotaBelowUse', { field: `limits.${kind}`, values: { used: amountOf(kind, known.used) } })
+          if (typeof wish === 'number' && wish < known.used)
+            throw new Refusal('computeQuotaBelowUse', { field: `limits.${kind}`, values: { used: amountOf(kind, known.used) } })
         }
       }
       await Promise.all(
@@ -154,7 +173,9 @@ export function createKeystoneProjects(parts: { db: Db; clouds: CloudService; te
       const view = await tenancy.view(actor, cloudId)
       const cloud = view.administrator
       const { projectId: home } = await cloud.session.whoami()
-      const places = view.places.filter(({ owner }) => owner?.bp_id === actor.bp_id).map(({ keystoneId, name, owner }) => ({ keystone_project_id: keystoneId, name, project_id: owner?.project_id ?? null }))
+      const places = view.places
+        .filter(({ owner }) => owner?.bp_id === actor.bp_id)
+        .map(({ keystoneId, name, owner }) => ({ keystone_project_id: keystoneId, name, project_id: owner?.project_id ?? null }))
       // What platform-level people make without an organisation is made there.
       const own = view.everything && actor.bp_id === null && home !== null ? [{ keystone_project_id: home, name: '', project_id: null }] : places
       const [items, fresh] = await Promise.all([
@@ -215,7 +236,10 @@ async function contentsOf(cloud: OpenStack, id: string): Promise<{ what: string[
     counted('floatingIps', cloud.network.floatingIps.list({ project_id: id })),
   ])
   const own = groups.filter(({ name }) => name !== 'default')
-  return { what: [...counts, ...(own.length > 0 ? [held('securityGroups', own.length)] : [])].filter((text) => text !== ''), groups: groups.filter(({ name }) => name === 'default').map((group) => group.id) }
+  return {
+    what: [...counts, ...(own.length > 0 ? [held('securityGroups', own.length)] : [])].filter((text) => text !== ''),
+    groups: groups.filter(({ name }) => name === 'default').map((group) => group.id),
+  }
 }
 
 /** Glance leaves out what the community has, and what is hidden, unless it is asked for them. */
@@ -246,7 +270,8 @@ const unlessGone = (error: unknown): void => {
   if (!isEngineError(error, 'not_found')) throw error
 }
 
-const ownerName = ({ bp_name, project_name, name, state }: KeystoneProject): string => (state === 'owned' ? [bp_name, project_name].filter((part) => part !== null).join(' / ') : name)
+const ownerName = ({ bp_name, project_name, name, state }: KeystoneProject): string =>
+  state === 'owned' ? [bp_name, project_name].filter((part) => part !== null).join(' / ') : name
 
 /** Of a row whose project is gone. */
 const missingShape = (row: NamedKeystoneProject): KeystoneProject => {

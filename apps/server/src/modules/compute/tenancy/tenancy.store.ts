@@ -69,7 +69,11 @@ export const keystoneProjectOf = (on: Sql, cloudId: string, owner: Owner): Promi
 
 /** Nothing where somebody else has said the same just before. */
 export const insertKeystoneProject = async (on: Sql, row: Omit<KeystoneProjectRow, 'created_at'>): Promise<void> => {
-  await on.insertInto('keystone_projects').values(row).onConflict((conflict) => conflict.doNothing()).execute()
+  await on
+    .insertInto('keystone_projects')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
 }
 
 export const projectOfOrganisation = (on: Sql, owner: Owner): Promise<{ id: string } | undefined> =>
@@ -101,11 +105,18 @@ export async function setKeystoneProject(on: Sql, row: Omit<KeystoneProjectRow, 
 
 /** @returns whether there was one */
 export const deleteKeystoneProject = async (on: Sql, cloudId: string, keystoneId: string): Promise<boolean> =>
-  (await on.deleteFrom('keystone_projects').where('cloud_id', '=', cloudId).where('keystone_id', '=', keystoneId).returning('keystone_id').executeTakeFirst()) !== undefined
+  (await on
+    .deleteFrom('keystone_projects')
+    .where('cloud_id', '=', cloudId)
+    .where('keystone_id', '=', keystoneId)
+    .returning('keystone_id')
+    .executeTakeFirst()) !== undefined
 
-export const organisationWithId = (on: Sql, id: string): Promise<{ id: string } | undefined> => on.selectFrom('organisations').select('id').where('id', '=', id).executeTakeFirst()
+export const organisationWithId = (on: Sql, id: string): Promise<{ id: string } | undefined> =>
+  on.selectFrom('organisations').select('id').where('id', '=', id).executeTakeFirst()
 
-export const organisationNamed = (on: Sql, name: string): Promise<{ id: string } | undefined> => on.selectFrom('organisations').select('id').where('name', '=', name).executeTakeFirst()
+export const organisationNamed = (on: Sql, name: string): Promise<{ id: string } | undefined> =>
+  on.selectFrom('organisations').select('id').where('name', '=', name).executeTakeFirst()
 
 export const projectNamed = (on: Sql, bpId: string, name: string): Promise<{ id: string } | undefined> =>
   on.selectFrom('projects').select('id').where('bp_id', '=', bpId).where('name', '=', name).executeTakeFirst()

@@ -1,4 +1,12 @@
-import { computeBackupCan, computeBackupStatuses, computeSnapshotCan, computeVolumeCan, type ComputeBackupStatus, type ComputeVolumeBackup, type computeVolumeBackups as calls } from '@zhisuan/contract/compute/volume'
+import {
+  computeBackupCan,
+  computeBackupStatuses,
+  computeSnapshotCan,
+  computeVolumeCan,
+  type ComputeBackupStatus,
+  type ComputeVolumeBackup,
+  type computeVolumeBackups as calls,
+} from '@zhisuan/contract/compute/volume'
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import { all } from '@zhisuan/engines/openstack/session'
 import type { Backup } from '@zhisuan/engines/openstack/volume'
@@ -11,7 +19,12 @@ import { statusOf as statusOfSnapshot } from './snapshot.service.ts'
 import { asNames, gib, known, mayMakeBeside, messagesOf, moment, named, namesOf, projectSeen, told } from './storage.ts'
 import { statusOf as statusOfVolume, volumeIn } from './volume.service.ts'
 
-const backupIn = (view: View, id: string) => changeableOne(view, (cloud) => cloud.volume.backups.get(id), ({ projectId }) => projectId)
+const backupIn = (view: View, id: string) =>
+  changeableOne(
+    view,
+    (cloud) => cloud.volume.backups.get(id),
+    ({ projectId }) => projectId,
+  )
 
 /** Volumes in the cloud's store of backups. */
 export function createBackups(tenancy: Tenancy) {
@@ -33,12 +46,19 @@ export function createBackups(tenancy: Tenancy) {
       const view = await tenancy.view(actor, cloudId)
       const { one, cloud } = await backupIn(view, id)
       const { volume } = cloud
-      const [messages, names] = await Promise.all([messagesOf(cloud, id), namesOf([volume.volumes.get(one.volumeId), ...(one.snapshotId === null ? [] : [volume.snapshots.get(one.snapshotId)])])])
+      const [messages, names] = await Promise.all([
+        messagesOf(cloud, id),
+        namesOf([volume.volumes.get(one.volumeId), ...(one.snapshotId === null ? [] : [volume.snapshots.get(one.snapshotId)])]),
+      ])
       return { ...shape(one, projectSeen(view, cloud)), messages, names: { ...namesOfPlaces(view), ...names } }
     },
 
     /** @throws Refusal 90010, `computeVolumeMissing`, `computeSnapshotMissing`, `computeSnapshotOfOther`, `computeVolumeInUse`, `computeNoFullBackup`, `computeStorageExhausted` */
-    async create(actor: Actor, cloudId: string, { volume_id, snapshot_id, name, description, incremental, force }: BodyOf<typeof calls.create>): Promise<ComputeVolumeBackup> {
+    async create(
+      actor: Actor,
+      cloudId: string,
+      { volume_id, snapshot_id, name, description, incremental, force }: BodyOf<typeof calls.create>,
+    ): Promise<ComputeVolumeBackup> {
       const view = await tenancy.viewForChange(actor, cloudId)
       const volume = await named(volumeIn(view, volume_id), 'computeVolumeMissing', 'volume_id')
       const { backups, snapshots } = volume.cloud.volume
@@ -54,7 +74,8 @@ export function createBackups(tenancy: Tenancy) {
       await mayMakeBeside(tenancy, actor, cloudId, volume)
       if (incremental) {
         const before = await all(backups.list({ volume_id, ...(volume.place === null && { all_tenants: 1 }) }))
-        if (!before.some((backup) => backup.volumeId === volume_id && backup.status === 'available')) throw new Refusal('computeNoFullBackup', { field: 'incremental' })
+        if (!before.some((backup) => backup.volumeId === volume_id && backup.status === 'available'))
+          throw new Refusal('computeNoFullBackup', { field: 'incremental' })
       }
       const wish = { volumeId: volume_id, name, description, incremental, force: inUse, ...(snapshot_id !== null && { snapshotId: snapshot_id }) }
       const id = await told(backups.create(wish), { exhausted: ['computeStorageExhausted', 'volume_id'] })

@@ -1,4 +1,11 @@
-import { computeSnapshotCan, computeSnapshotStatuses, computeVolumeCan, type ComputeSnapshotStatus, type ComputeVolumeSnapshot, type computeVolumeSnapshots as calls } from '@zhisuan/contract/compute/volume'
+import {
+  computeSnapshotCan,
+  computeSnapshotStatuses,
+  computeVolumeCan,
+  type ComputeSnapshotStatus,
+  type ComputeVolumeSnapshot,
+  type computeVolumeSnapshots as calls,
+} from '@zhisuan/contract/compute/volume'
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import type { VolumeSnapshot } from '@zhisuan/engines/openstack/volume'
 import type { Actor } from '../../../platform/auth/actor.ts'
@@ -9,7 +16,12 @@ import { changeableOne, namesOfPlaces, pagesOf } from '../view.ts'
 import { asNames, gib, known, mayMakeBeside, messagesOf, moment, named, namesOf, told } from './storage.ts'
 import { statusOf as statusOfVolume, volumeIn } from './volume.service.ts'
 
-export const snapshotIn = (view: View, id: string) => changeableOne(view, (cloud) => cloud.volume.snapshots.get(id), ({ projectId }) => projectId)
+export const snapshotIn = (view: View, id: string) =>
+  changeableOne(
+    view,
+    (cloud) => cloud.volume.snapshots.get(id),
+    ({ projectId }) => projectId,
+  )
 
 /** Volumes as they were. */
 export function createSnapshots(tenancy: Tenancy) {

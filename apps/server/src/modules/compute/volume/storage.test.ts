@@ -10,7 +10,9 @@ it('asks whether an organisation may make something only for what lies in its ow
     return { keystoneId: 'k', name: '', owner: null, cloud: {} as never }
   }
   const beside = (bp_id: string | null, owner: Place['owner'] | 'nobody') =>
-    mayMakeBeside({ placeForMaking } as never, someActor({ kind: 1, bp_id }), 'c', { place: owner === 'nobody' ? null : { keystoneId: 'k', name: '', owner, cloud: {} as never } })
+    mayMakeBeside({ placeForMaking } as never, someActor({ kind: 1, bp_id }), 'c', {
+      place: owner === 'nobody' ? null : { keystoneId: 'k', name: '', owner, cloud: {} as never },
+    })
   await beside('own', { bp_id: 'own', project_id: 'p' })
   // Platform-level people may have an organisation too.
   await beside('own', { bp_id: 'other', project_id: 'q' })

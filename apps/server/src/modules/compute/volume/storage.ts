@@ -13,7 +13,8 @@ export const gib = 2 ** 30
 export const moment = (at: Date | null): string | null => at?.toISOString() ?? null
 
 /** The word of a service among those that we know. */
-export const known = <const Word extends string>(words: readonly (Word | 'unknown')[], said: string): Word | 'unknown' => words.find((word) => word === said) ?? 'unknown'
+export const known = <const Word extends string>(words: readonly (Word | 'unknown')[], said: string): Word | 'unknown' =>
+  words.find((word) => word === said) ?? 'unknown'
 
 /**
  * What the cloud refuses about something that the body names, as a refusal at its field, with the cloud's own words.
@@ -61,14 +62,18 @@ export const projectSeen = (view: View, cloud: OpenStack): string | null => view
 /** What few things are called that one of the cloud's names; those that cannot be read now stay without. */
 export async function namesOf(asked: readonly Promise<{ readonly id: string; readonly name: string }>[]): Promise<Record<string, string>> {
   const answers = await Promise.allSettled(asked)
-  return Object.fromEntries(answers.flatMap((answer) => (answer.status === 'fulfilled' && answer.value.name !== '' ? [[answer.value.id, answer.value.name] as const] : [])))
+  return Object.fromEntries(
+    answers.flatMap((answer) => (answer.status === 'fulfilled' && answer.value.name !== '' ? [[answer.value.id, answer.value.name] as const] : [])),
+  )
 }
 
 /** What the cloud told about something, newest first. A cloud that keeps no such messages has none. */
 export async function messagesOf(cloud: OpenStack, id: string): Promise<ComputeStorageMessage[]> {
   try {
     const messages = await all(cloud.volume.messages(id))
-    return messages.map(({ id: own, text, requestId, createdAt }) => ({ id: own, text, at: moment(createdAt), request_id: requestId })).toSorted((a, b) => (b.at ?? '').localeCompare(a.at ?? ''))
+    return messages
+      .map(({ id: own, text, requestId, createdAt }) => ({ id: own, text, at: moment(createdAt), request_id: requestId }))
+      .toSorted((a, b) => (b.at ?? '').localeCompare(a.at ?? ''))
   } catch (error) {
     if (isEngineError(error, 'not_found', 'unsupported', 'unauthorized')) return []
     throw error

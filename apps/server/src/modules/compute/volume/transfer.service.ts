@@ -41,7 +41,11 @@ export function createTransfers(tenancy: Tenancy) {
     async delete(actor: Actor, cloudId: string, id: string): Promise<void> {
       const view = await tenancy.viewForChange(actor, cloudId)
       // It says whose it is by its volume only; whoever sees it offered it.
-      const { cloud } = await changeableOne(view, (one) => one.volume.transfers.get(id), () => null)
+      const { cloud } = await changeableOne(
+        view,
+        (one) => one.volume.transfers.get(id),
+        () => null,
+      )
       try {
         await cloud.volume.transfers.delete(id)
       } catch (error) {

@@ -80,8 +80,14 @@ describe('volumes that an instance uses', () => {
     expect(asked).toHaveLength(1)
     volume = { ...inUse, size: 20 }
     expect(await refusal(volumes.grow(actor, cloudId, id, { size_bytes: 20 * gib }))).toMatchObject({ refusal: 'volumeSizeUnchanged' })
-    cloud.replies[`POST /volumes/${id}/action`] = () => ({ status: 413, json: { overLimit: { code: 413, message: 'VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota.' } } })
-    expect(await refusal(volumes.grow(actor, cloudId, id, { size_bytes: 30 * gib }))).toMatchObject({ refusal: 'computeStorageExhausted', fields: [{ field: 'size_bytes' }] })
+    cloud.replies[`POST /volumes/${id}/action`] = () => ({
+      status: 413,
+      json: { overLimit: { code: 413, message: 'VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota.' } },
+    })
+    expect(await refusal(volumes.grow(actor, cloudId, id, { size_bytes: 30 * gib }))).toMatchObject({
+      refusal: 'computeStorageExhausted',
+      fields: [{ field: 'size_bytes' }],
+    })
   })
 
   it('move to another place for another type, where that is asked for', async () => {
@@ -91,8 +97,14 @@ describe('volumes that an instance uses', () => {
     expect(await volumes.retype(actor, cloudId, id, { type: 'ssd', migrate: true })).toMatchObject({ status: 'retyping', type: 'ceph' })
     expect(asked).toEqual([{ 'os-retype': { new_type: 'ssd', migration_policy: 'on-demand' } }])
     volume = inUse
-    cloud.replies[`POST /volumes/${id}/action`] = () => ({ status: 400, json: { badRequest: { code: 400, message: 'Retype cannot change encryption requirements.' } } })
-    expect(await refusal(volumes.retype(actor, cloudId, id, { type: 'ssd', migrate: false }))).toMatchObject({ refusal: 'engineRefused', fields: [{ field: 'type' }] })
+    cloud.replies[`POST /volumes/${id}/action`] = () => ({
+      status: 400,
+      json: { badRequest: { code: 400, message: 'Retype cannot change encryption requirements.' } },
+    })
+    expect(await refusal(volumes.retype(actor, cloudId, id, { type: 'ssd', migrate: false }))).toMatchObject({
+      refusal: 'engineRefused',
+      fields: [{ field: 'type' }],
+    })
   })
 
   it('become images, snapshots and backups only where it is known that what is not written yet is missing', async () => {
@@ -102,7 +114,9 @@ describe('volumes that an instance uses', () => {
     records(`POST /volumes/${id}/action`, { 'os-volume_upload_image': { image_id: 'i' } })
     records('POST /snapshots', { snapshot: { id: snapshotId, name: '快照', status: 'creating', size: 10, volume_id: id, metadata: {} } })
     records('POST /backups', { backup: { id: backupId, name: '备份' } })
-    cloud.replies[`GET /backups/${backupId}`] = () => ({ json: { backup: { id: backupId, name: '备份', status: 'creating', size: 10, volume_id: id, is_incremental: false } } })
+    cloud.replies[`GET /backups/${backupId}`] = () => ({
+      json: { backup: { id: backupId, name: '备份', status: 'creating', size: 10, volume_id: id, is_incremental: false } },
+    })
     const make = (force: boolean) => [
       () => volumes.toImage(actor, cloudId, id, { name: '镜像', format: 'raw', force }),
       () => snapshots.create(actor, cloudId, { volume_id: id, name: '快照', description: '', force }),
@@ -131,17 +145,44 @@ describe('volumes that an instance uses', () => {
   })
   it('are neither given to an instance in the recycle bin nor taken from it', async () => {
     const server = inUse.attachments[0]?.server_id ?? ''
-    const known = await knowCloud(app, { type: 'openstack-password', auth_url: 'http://127.0.0.1:1', interface: 'public', username: 'u', password: 'p', user_domain: 'Default', project: 'p', project_domain: 'Default' })
+    const known = await knowCloud(app, {
+      type: 'openstack-password',
+      auth_url: 'http://127.0.0.1:1',
+      interface: 'public',
+      username: 'u',
+      password: 'p',
+      user_domain: 'Default',
+      project: 'p',
+      project_domain: 'Default',
+    })
     const volumes = createVolumes({ db: app.platform.db, tenancy: cloud.tenancy })
     volume = { ...inUse, multiattach: true }
     const both = () => [volumes.attach(actor, known, id, { server_id: server }), volumes.detach(actor, known, id, { server_id: server })]
     // What is not seen from the volume's project is not told to lie there either.
-    await app.platform.db.transaction().execute((tx) => insertRecycled(tx, { id: uuidv7(), cloud_id: known, instance_id: server, name: 'web', keystone_id: 'p', bp_id: actor.bp_id, status: 'recycled', ran: true, flavor: null, floating_ips: null, error_text: null, recycled_by: 'u', until: new Date() }))
+    await app.platform.db.transaction().execute((tx) =>
+      insertRecycled(tx, {
+        id: uuidv7(),
+        cloud_id: known,
+        instance_id: server,
+        name: 'web',
+        keystone_id: 'p',
+        bp_id: actor.bp_id,
+        status: 'recycled',
+        ran: true,
+        flavor: null,
+        floating_ips: null,
+        error_text: null,
+        recycled_by: 'u',
+        until: new Date(),
+      }),
+    )
     for (const one of both()) expect(await refusal(one)).toMatchObject({ refusal: 'computeServerMissing', fields: [{ field: 'server_id' }] })
     cloud.replies[`GET /servers/${server}`] = () => ({ json: { server: recordedServer({ id: server, tenant_id: 'p' }) } })
     for (const one of both()) expect(await refusal(one)).toMatchObject({ refusal: 'instanceRecycled', fields: [{ field: 'server_id' }] })
     // What Nova itself keeps.
-    cloud.replies[`GET /servers/${server}`] = () => ({ json: { server: recordedServer({ id: server, tenant_id: 'p', status: 'SOFT_DELETED', 'OS-EXT-STS:vm_state': 'soft-delete' }) } })
+    cloud.replies[`GET /servers/${server}`] = () => ({
+      json: { server: recordedServer({ id: server, tenant_id: 'p', status: 'SOFT_DELETED', 'OS-EXT-STS:vm_state': 'soft-delete' }) },
+    })
     await app.platform.db.deleteFrom('recycled_instances').where('cloud_id', '=', known).execute()
     for (const one of both()) expect(await refusal(one)).toMatchObject({ refusal: 'instanceRecycled', fields: [{ field: 'server_id' }] })
   })

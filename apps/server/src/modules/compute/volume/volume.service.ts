@@ -1,4 +1,11 @@
-import { computeVolumeCan, computeVolumeStatuses, type ComputeVolume, type ComputeVolumeStatus, type ComputeVolumeType, type computeVolumes as calls } from '@zhisuan/contract/compute/volume'
+import {
+  computeVolumeCan,
+  computeVolumeStatuses,
+  type ComputeVolume,
+  type ComputeVolumeStatus,
+  type ComputeVolumeType,
+  type computeVolumes as calls,
+} from '@zhisuan/contract/compute/volume'
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import { isEngineError } from '@zhisuan/engines/errors'
 import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
@@ -16,7 +23,12 @@ import { asNames, gib, known, mayMakeBeside, messagesOf, moment, named, namesOf,
 export type FoundVolume = Changeable<Volume>
 
 /** One volume through the asker's view. @throws Refusal notFound */
-export const volumeIn = (view: View, id: string): Promise<FoundVolume> => changeableOne(view, (cloud) => cloud.volume.volumes.get(id), ({ projectId }) => projectId)
+export const volumeIn = (view: View, id: string): Promise<FoundVolume> =>
+  changeableOne(
+    view,
+    (cloud) => cloud.volume.volumes.get(id),
+    ({ projectId }) => projectId,
+  )
 
 /** Volumes of a cloud's Cinder, and the types that it has for them. */
 export function createVolumes({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
@@ -62,9 +74,19 @@ export function createVolumes({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
 
     async *types(actor: Actor, cloudId: string, requestId: string, signal: AbortSignal) {
       const view = await tenancy.view(actor, cloudId)
-      const types = sharedPagesOf(view, (cloud) => cloud.volume.types.list(view.everything ? { is_public: 'None' } : {}, signal), (type) => type.public)
+      const types = sharedPagesOf(
+        view,
+        (cloud) => cloud.volume.types.list(view.everything ? { is_public: 'None' } : {}, signal),
+        (type) => type.public,
+      )
       yield* linesOf({
-        items: mapped(types, (type): ComputeVolumeType => ({ id: type.id, name: type.name, description: type.description, public: type.public, multiattach: type.multiattach })),
+        items: mapped(types, (type): ComputeVolumeType => ({
+          id: type.id,
+          name: type.name,
+          description: type.description,
+          public: type.public,
+          multiattach: type.multiattach,
+        })),
         requestId,
       })
     },
@@ -80,7 +102,10 @@ export function createVolumes({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
         ...(body.zone !== null && { zone: body.zone }),
         ...(from !== null && { from }),
       }
-      const made = await inZone(body.zone, told(cloud.volume.volumes.create(wish), { exhausted: ['computeStorageExhausted', 'size_bytes'], not_found: ['computeVolumeTypeMissing', 'type'] }))
+      const made = await inZone(
+        body.zone,
+        told(cloud.volume.volumes.create(wish), { exhausted: ['computeStorageExhausted', 'size_bytes'], not_found: ['computeVolumeTypeMissing', 'type'] }),
+      )
       if (!body.bootable) return shape(made)
       await cloud.volume.volumes.setBootable(made.id, true)
       return shape(await cloud.volume.volumes.get(made.id))
@@ -170,11 +195,20 @@ export type Volumes = ReturnType<typeof createVolumes>
  * Where a volume is made, and what of: what is made of a snapshot, volume or backup lies beside it.
  * @throws Refusal at the field of what it is to be made of
  */
-async function sourceOf(tenancy: Tenancy, actor: Actor, cloudId: string, body: BodyOf<typeof calls.create>): Promise<{ cloud: OpenStack; from: NonNullable<VolumeWish['from']> | null }> {
+async function sourceOf(
+  tenancy: Tenancy,
+  actor: Actor,
+  cloudId: string,
+  body: BodyOf<typeof calls.create>,
+): Promise<{ cloud: OpenStack; from: NonNullable<VolumeWish['from']> | null }> {
   const leastGib = (sizeGib: number): void => {
     if (body.size_bytes / gib < sizeGib) throw new Refusal('computeVolumeTooSmall', { field: 'size_bytes', values: { size: sizeGib } })
   }
-  const beside = async <T extends { sizeGib: number }>(asked: (view: View) => Promise<Changeable<T>>, missing: 'computeSnapshotMissing' | 'computeVolumeMissing' | 'computeBackupMissing', field: string): Promise<OpenStack> => {
+  const beside = async <T extends { sizeGib: number }>(
+    asked: (view: View) => Promise<Changeable<T>>,
+    missing: 'computeSnapshotMissing' | 'computeVolumeMissing' | 'computeBackupMissing',
+    field: string,
+  ): Promise<OpenStack> => {
     const source = await named(asked(await tenancy.viewForChange(actor, cloudId)), missing, field)
     await mayMakeBeside(tenancy, actor, cloudId, source)
     leastGib(source.one.sizeGib)
@@ -182,12 +216,31 @@ async function sourceOf(tenancy: Tenancy, actor: Actor, cloudId: string, body: B
   }
   const { snapshot_id, volume_id, backup_id, image_id } = body
   if (snapshot_id !== null) {
-    const cloud = await beside((view) => changeableOne(view, (one) => one.volume.snapshots.get(snapshot_id), ({ projectId }) => projectId), 'computeSnapshotMissing', 'snapshot_id')
+    const cloud = await beside(
+      (view) =>
+        changeableOne(
+          view,
+          (one) => one.volume.snapshots.get(snapshot_id),
+          ({ projectId }) => projectId,
+        ),
+      'computeSnapshotMissing',
+      'snapshot_id',
+    )
     return { cloud, from: { snapshotId: snapshot_id } }
   }
-  if (volume_id !== null) return { cloud: await beside((view) => volumeIn(view, volume_id), 'computeVolumeMissing', 'volume_id'), from: { volumeId: volume_id } }
+  if (volume_id !== null)
+    return { cloud: await beside((view) => volumeIn(view, volume_id), 'computeVolumeMissing', 'volume_id'), from: { volumeId: volume_id } }
   if (backup_id !== null) {
-    const cloud = await beside((view) => changeableOne(view, (one) => one.volume.backups.get(backup_id), ({ projectId }) => projectId), 'computeBackupMissing', 'backup_id')
+    const cloud = await beside(
+      (view) =>
+        changeableOne(
+          view,
+          (one) => one.volume.backups.get(backup_id),
+          ({ projectId }) => projectId,
+        ),
+      'computeBackupMissing',
+      'backup_id',
+    )
     return { cloud, from: { backupId: backup_id } }
   }
   const { cloud } = await tenancy.placeForMaking(actor, cloudId, body.project_id)
@@ -203,7 +256,8 @@ async function inZone<T>(zone: string | null, asked: Promise<T>): Promise<T> {
   try {
     return await asked
   } catch (error) {
-    if (zone !== null && isEngineError(error, 'invalid') && /availability zone/i.test(error.message)) return await told(Promise.reject(error), { invalid: ['engineRefused', 'zone'] })
+    if (zone !== null && isEngineError(error, 'invalid') && /availability zone/i.test(error.message))
+      return await told(Promise.reject(error), { invalid: ['engineRefused', 'zone'] })
     throw error
   }
 }

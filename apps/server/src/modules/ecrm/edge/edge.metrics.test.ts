@@ -5,14 +5,26 @@ import { averageOf, createMetricsRing, pack, thinned, unpack, type Minutes } fro
 const edgeId = '01900000-0000-7000-8000-000000000000'
 const begin = Date.parse('2026-11-21T10:00:00Z')
 
-const sample = (more: Partial<NodeMetrics> = {}): NodeMetrics => ({ at: 'whatever the node says', cpu_share: 0.5, load: [1, 2, 3], memory: { total_bytes: 100, used_bytes: 40 }, disks: [], nics: [], gpus: [], ...more })
+const sample = (more: Partial<NodeMetrics> = {}): NodeMetrics => ({
+  at: 'whatever the node says',
+  cpu_share: 0.5,
+  load: [1, 2, 3],
+  memory: { total_bytes: 100, used_bytes: 40 },
+  disks: [],
+  nics: [],
+  gpus: [],
+  ...more,
+})
 const gpu = (uuid: string, share: number | null) => ({ uuid, share, memory_used_bytes: null, temperature_celsius: 40, power_watts: 70.5 })
 
 /** A ring with a clock of its own. */
 function ring() {
   let now = begin
   const handed: Minutes[] = []
-  const made = createMetricsRing(() => new Date(now), (minutes) => handed.push(minutes))
+  const made = createMetricsRing(
+    () => new Date(now),
+    (minutes) => handed.push(minutes),
+  )
   return {
     ...made,
     handed,
@@ -27,8 +39,21 @@ function ring() {
 describe('an average', () => {
   it('is of what goes up and down, and the last of what only grows', () => {
     const samples = [
-      sample({ cpu_share: null, load: [1, 2, 4], disks: [{ mount: '/', total_bytes: 10, used_bytes: 2 }], nics: [{ name: 'eth0', received_bytes: 5, sent_bytes: 6 }], gpus: [gpu('a', 0.2), gpu('gone', 1)] }),
-      sample({ cpu_share: 0.25, load: [2, 2, 5], memory: { total_bytes: 200, used_bytes: 45 }, disks: [{ mount: '/', total_bytes: 10, used_bytes: 4 }], nics: [{ name: 'eth0', received_bytes: 50, sent_bytes: 60 }], gpus: [gpu('a', null), gpu('new', null)] }),
+      sample({
+        cpu_share: null,
+        load: [1, 2, 4],
+        disks: [{ mount: '/', total_bytes: 10, used_bytes: 2 }],
+        nics: [{ name: 'eth0', received_bytes: 5, sent_bytes: 6 }],
+        gpus: [gpu('a', 0.2), gpu('gone', 1)],
+      }),
+      sample({
+        cpu_share: 0.25,
+        load: [2, 2, 5],
+        memory: { total_bytes: 200, used_bytes: 45 },
+        disks: [{ mount: '/', total_bytes: 10, used_bytes: 4 }],
+        nics: [{ name: 'eth0', received_bytes: 50, sent_bytes: 60 }],
+        gpus: [gpu('a', null), gpu('new', null)],
+      }),
     ]
     expect(averageOf(samples, begin)).toEqual({
       at: '2026-11-21T10:00:00.000Z',
@@ -43,7 +68,10 @@ describe('an average', () => {
 
   it('of several minutes is one point, and so are parts of one minute', () => {
     const at = (minute: number, cpu_share: number) => sample({ at: new Date(begin + minute * 60_000).toISOString(), cpu_share })
-    expect(thinned([at(0, 0.1), at(3, 0.3), at(4, 0.6)], 4).map(({ at: moment, cpu_share }) => [moment, cpu_share])).toEqual([['2026-11-21T10:00:00.000Z', 0.2], ['2026-11-21T10:04:00.000Z', 0.6]])
+    expect(thinned([at(0, 0.1), at(3, 0.3), at(4, 0.6)], 4).map(({ at: moment, cpu_share }) => [moment, cpu_share])).toEqual([
+      ['2026-11-21T10:00:00.000Z', 0.2],
+      ['2026-11-21T10:04:00.000Z', 0.6],
+    ])
     expect(thinned([at(0, 0.1), at(0, 0.3)], 1)).toHaveLength(1)
     expect(unpack(pack([at(0, 0.1)]))).toEqual([at(0, 0.1)])
   })

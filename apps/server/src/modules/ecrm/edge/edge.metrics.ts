@@ -108,7 +108,11 @@ export function averageOf(samples: readonly NodeMetrics[], at: number): NodeMetr
     cpu_share: mean(samples.map(({ cpu_share }) => cpu_share)),
     load: [0, 1, 2].map((index) => mean(samples.map(({ load }) => load[index] ?? null)) ?? 0) as [number, number, number],
     memory: { total_bytes: last.memory.total_bytes, used_bytes: whole(samples.map(({ memory }) => memory.used_bytes)) ?? 0 },
-    disks: last.disks.map(({ mount, total_bytes }) => ({ mount, total_bytes, used_bytes: whole(samples.flatMap(({ disks }) => disks.filter((disk) => disk.mount === mount).map(({ used_bytes }) => used_bytes))) ?? 0 })),
+    disks: last.disks.map(({ mount, total_bytes }) => ({
+      mount,
+      total_bytes,
+      used_bytes: whole(samples.flatMap(({ disks }) => disks.filter((disk) => disk.mount === mount).map(({ used_bytes }) => used_bytes))) ?? 0,
+    })),
     nics: last.nics,
     gpus: last.gpus.map(({ uuid }) => ({
       uuid,

@@ -42,8 +42,13 @@ export const insertMinutes = async (on: Sql, minutes: readonly Minutes[]): Promi
 
 /** In order; the first one may begin before. */
 export const minutesOf = async (on: Sql, edgeId: string, since: Date): Promise<Buffer[]> =>
-  (await on.selectFrom('edge_minutes').select('data').where('edge_id', '=', edgeId).where('until', '>=', since).orderBy('until').execute()).map(({ data }) => data)
+  (await on.selectFrom('edge_minutes').select('data').where('edge_id', '=', edgeId).where('until', '>=', since).orderBy('until').execute()).map(
+    ({ data }) => data,
+  )
 
 export const deleteMinutes = async (on: Sql, now: Date): Promise<void> => {
-  await on.deleteFrom('edge_minutes').where('until', '<', new Date(now.getTime() - keptMs)).execute()
+  await on
+    .deleteFrom('edge_minutes')
+    .where('until', '<', new Date(now.getTime() - keptMs))
+    .execute()
 }

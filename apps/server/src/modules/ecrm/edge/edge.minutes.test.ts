@@ -23,7 +23,8 @@ async function served(edgeId: string, since: number, minutes: number): Promise<v
   for (; now < since + minutes * 60_000; now += 10_000) metrics.record(edgeId, someMetrics())
   await metrics.stop()
 }
-const ask = (id: string, minutes?: number) => call(app, edges.metrics, { token: owner.token, params: { id }, ...(minutes !== undefined && { query: { minutes } }) })
+const ask = (id: string, minutes?: number) =>
+  call(app, edges.metrics, { token: owner.token, params: { id }, ...(minutes !== undefined && { query: { minutes } }) })
 
 describe('the metrics of a node', () => {
   it('are there by the minute, also after the server was started anew', async () => {
@@ -49,8 +50,16 @@ describe('the metrics of a node', () => {
     await served(other.id, Date.now() - 20 * 60_000, 1)
     await deleteMinutes(app.platform.db, new Date())
     const rows = async (id: string) => (await app.platform.db.selectFrom('edge_minutes').select('until').where('edge_id', '=', id).execute()).length
-    expect([await rows(edge.id) > 0, (await ask(edge.id, 1_440)).items.length > 0]).toEqual([true, true])
-    expect((await app.platform.db.selectFrom('edge_minutes').select('until').where('until', '<', new Date(Date.now() - 86_400_000)).execute()).length).toBe(0)
+    expect([(await rows(edge.id)) > 0, (await ask(edge.id, 1_440)).items.length > 0]).toEqual([true, true])
+    expect(
+      (
+        await app.platform.db
+          .selectFrom('edge_minutes')
+          .select('until')
+          .where('until', '<', new Date(Date.now() - 86_400_000))
+          .execute()
+      ).length,
+    ).toBe(0)
     await call(app, edges.delete, { token: owner.token, params: { id: other.id } })
     expect(await rows(other.id)).toBe(0)
     // Of one that is gone nothing more is written, and that holds up nobody else's.
@@ -60,6 +69,10 @@ describe('the metrics of a node', () => {
 
   it('are asked for a day at most', async () => {
     const { edge } = await register(app, owner.token)
-    for (const minutes of [0, 1_441, 1.5]) expect(await refused(app, edges.metrics, { token: owner.token, params: { id: edge.id }, query: { minutes } })).toMatchObject({ code: 90001, fields: [{ field: 'minutes' }] })
+    for (const minutes of [0, 1_441, 1.5])
+      expect(await refused(app, edges.metrics, { token: owner.token, params: { id: edge.id }, query: { minutes } })).toMatchObject({
+        code: 90001,
+        fields: [{ field: 'minutes' }],
+      })
   })
 })

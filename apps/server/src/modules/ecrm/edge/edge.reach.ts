@@ -74,7 +74,8 @@ export function createEdgeReach(parts: { db: Db; tunnels: () => Tunnels | null; 
   }
 }
 
-const hasLabels = (row: ShownEdge, labels: readonly Label[]): boolean => labels.every((label) => row.labels.some(({ key, value }) => key === label.key && value === label.value))
+const hasLabels = (row: ShownEdge, labels: readonly Label[]): boolean =>
+  labels.every((label) => row.labels.some(({ key, value }) => key === label.key && value === label.value))
 
 /** In the order in which they are named. */
 async function named(db: Db, scope: Scope, ids: readonly string[]): Promise<ShownEdge[]> {

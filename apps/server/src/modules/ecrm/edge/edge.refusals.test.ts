@@ -9,24 +9,40 @@ const node = { name: '节点一' }
 
 describe('what a node says', () => {
   it.each<[string, ErrorName, string]>([
-    ['driver failed programming external connectivity on endpoint web (…): Bind for 0.0.0.0:8080 failed: port is already allocated', 'portTaken', '端口8080已被“其他程序”'],
-    ['driver failed programming external connectivity: Error starting userland proxy: listen tcp4 0.0.0.0:443: bind: address already in use', 'portTaken', '端口443已被'],
+    [
+      'driver failed programming external connectivity on endpoint web (…): Bind for 0.0.0.0:8080 failed: port is already allocated',
+      'portTaken',
+      '端口8080已被“其他程序”',
+    ],
+    [
+      'driver failed programming external connectivity: Error starting userland proxy: listen tcp4 0.0.0.0:443: bind: address already in use',
+      'portTaken',
+      '端口443已被',
+    ],
     ['write /var/lib/docker/overlay2/x: no space left on device', 'nodeDiskFull', '磁盘已满'],
     ['runc create failed: fork/exec /proc/self/exe: cannot allocate memory', 'nodeMemoryFull', '内存不足'],
     ['could not select device driver "" with capabilities: [[gpu]]', 'nodeGpusTooFew', 'GPU'],
     ['could not find an available, non-overlapping IPv4 address pool among the defaults to assign to the network', 'nodeNetworksExhausted', '网段已用完'],
     ['all predefined address pools have been fully subnetted', 'nodeNetworksExhausted', '网段'],
     ['standard_init_linux.go:228: exec user process caused: exec format error', 'imagePlatformWrong', '处理器架构'],
-    ['OCI runtime create failed: container_linux.go:380: starting container process caused: exec: "/data": permission denied: unknown', 'containerCommandDenied', '执行权限'],
+    [
+      'OCI runtime create failed: container_linux.go:380: starting container process caused: exec: "/data": permission denied: unknown',
+      'containerCommandDenied',
+      '执行权限',
+    ],
     ['OCI runtime create failed: exec: "/none": stat /none: no such file or directory: unknown', 'containerCommandMissing', '没有该命令'],
     ['exec: "bash": executable file not found in $PATH: unknown', 'containerCommandMissing', '没有该命令'],
     ['invalid mount config for type "bind": bind source path does not exist: /srv/none', 'bindSourceMissing', '没有要挂载的目录'],
     ['Conflict. The container name "/db" is already in use by container "ab12". You have to remove (or rename) that container', 'dockerNameTaken', '同名容器'],
-    ['conflict: unable to remove repository reference "app:1" (must force) - container ab12 is using its referenced image cd34', 'nodeImageInUse', '镜像正在被容器使用'],
+    [
+      'conflict: unable to remove repository reference "app:1" (must force) - container ab12 is using its referenced image cd34',
+      'nodeImageInUse',
+      '镜像正在被容器使用',
+    ],
     ['remove data: volume is in use - [ab12]', 'nodeVolumeInUse', '数据卷'],
     ['No such image: app:9', 'containerImageMissing', '镜像“app:9”'],
     ['manifest for app:9 not found: manifest unknown: manifest unknown', 'registryImageMissing', '没有该镜像'],
-    ['pull access denied for app, repository does not exist or may require \'docker login\'', 'registryDenied', '镜像仓库拒绝'],
+    ["pull access denied for app, repository does not exist or may require 'docker login'", 'registryDenied', '镜像仓库拒绝'],
     ['Get "https://registry.test/v2/": dial tcp: lookup registry.test: no such host', 'registryUnreachable', '无法连接镜像仓库'],
     ['Get "https://127.0.0.1:1/v2/": dial tcp 127.0.0.1:1: connect: connection refused', 'registryUnreachable', '无法连接镜像仓库'],
     ['No such container: ab12', 'containerGone', '不存在'],
@@ -42,16 +58,25 @@ describe('what a node says', () => {
 
   it('that is none of the usual is told as it is', () => {
     expect(usualRefusal('something else', node)).toBeNull()
-    expect(refusedByNode(new EngineError('failed', 'something else'), node)).toMatchObject({ refusal: 'dockerFailed', message: 'Docker执行失败：something else' })
+    expect(refusedByNode(new EngineError('failed', 'something else'), node)).toMatchObject({
+      refusal: 'dockerFailed',
+      message: 'Docker执行失败：something else',
+    })
   })
 
   it('names the image that was asked for', () => {
-    expect(refusedByNode(new EngineError('not_found', 'No such image: x'), node, 'app:2')).toMatchObject({ message: expect.stringContaining('镜像“app:2”') as string })
+    expect(refusedByNode(new EngineError('not_found', 'No such image: x'), node, 'app:2')).toMatchObject({
+      message: expect.stringContaining('镜像“app:2”') as string,
+    })
   })
 
   it('says nothing where the way to it was cut', () => {
-    expect(refusedByNode(new EngineError('unreachable', 'docker: connect ECONNREFUSED: permission denied'), node)).toMatchObject({ refusal: 'dockerUnavailable' })
-    expect(refusedByNode(new EngineError('unreachable', 'x', { cause: new AgentError('offline', 'the tunnel broke') }), node)).toMatchObject({ refusal: 'edgeOffline' })
+    expect(refusedByNode(new EngineError('unreachable', 'docker: connect ECONNREFUSED: permission denied'), node)).toMatchObject({
+      refusal: 'dockerUnavailable',
+    })
+    expect(refusedByNode(new EngineError('unreachable', 'x', { cause: new AgentError('offline', 'the tunnel broke') }), node)).toMatchObject({
+      refusal: 'edgeOffline',
+    })
     const other = new Error('of ours')
     expect(refusedByNode(other, node)).toBe(other)
     const refusal = new Refusal('notFound')

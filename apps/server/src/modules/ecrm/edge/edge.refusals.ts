@@ -46,7 +46,10 @@ const usual: readonly (readonly [RegExp, ErrorName])[] = [
   [/no such image/i, 'containerImageMissing'],
   [/manifest unknown|manifest for .* not found|not found: manifest/i, 'registryImageMissing'],
   [/pull access denied|unauthorized: |authentication required|denied: requested access/i, 'registryDenied'],
-  [/(lookup|dial tcp|tls:|x509:|Get "?https?:).*(no such host|refused|timeout|unreachable|certificate|server gave HTTP|handshake)|net\/http: (TLS|request canceled)|Client\.Timeout/i, 'registryUnreachable'],
+  [
+    /(lookup|dial tcp|tls:|x509:|Get "?https?:).*(no such host|refused|timeout|unreachable|certificate|server gave HTTP|handshake)|net\/http: (TLS|request canceled)|Client\.Timeout/i,
+    'registryUnreachable',
+  ],
   [/permission denied|operation not permitted/i, 'nodePermissionDenied'],
 ]
 
@@ -59,7 +62,11 @@ export function usualRefusal(said: string, node: { readonly name: string }, imag
   if (refusal === undefined) return null
   const port = /(?::|port )(\d{1,5})[^\d]*(?:port is already allocated|address already in use)/i.exec(said)?.[1] ?? ''
   const named = { node: node.name, image: image ?? /no such image: (\S+)/i.exec(said)?.[1] ?? '' }
-  return new Refusal(refusal, { values: { ...named, port, name: refusal === 'portTaken' ? nodeTexts.otherProgram : node.name }, detail: said.slice(0, detailMax), cause })
+  return new Refusal(refusal, {
+    values: { ...named, port, name: refusal === 'portTaken' ? nodeTexts.otherProgram : node.name },
+    detail: said.slice(0, detailMax),
+    cause,
+  })
 }
 
 /** Nothing was said by who is there. */
@@ -76,5 +83,12 @@ export function refusedByNode(error: unknown, node: { readonly name: string }, i
   const agent = isAgentError(cause)
   if (!agent && !isEngineError(cause)) return error
   const refusal = agent ? agentRefusals[cause.kind] : dockerRefusals[cause.kind]
-  return (isCut(cause) ? null : usualRefusal(cause.message, node, image, cause)) ?? new Refusal(refusal, { values: { name: node.name, reason: cause.message.slice(0, detailMax) }, cause, ...(refusal === 'dockerUnavailable' && { detail: cause.message.slice(0, detailMax) }) })
+  return (
+    (isCut(cause) ? null : usualRefusal(cause.message, node, image, cause)) ??
+    new Refusal(refusal, {
+      values: { name: node.name, reason: cause.message.slice(0, detailMax) },
+      cause,
+      ...(refusal === 'dockerUnavailable' && { detail: cause.message.slice(0, detailMax) }),
+    })
+  )
 }

@@ -26,7 +26,14 @@ export interface EdgeContents {
   count(on: Sql, edgeIds: readonly string[]): Promise<ReadonlyMap<string, number>>
 }
 
-export function createEdges(platform: Pick<Platform, 'db' | 'bus' | 'now' | 'config'>, parts: { metrics: Pick<EdgeMetrics, 'last' | 'of' | 'forget'>; tunnels: () => Tunnels | null; upgradesOf: (on: Sql, ids: readonly string[]) => Promise<ReadonlyMap<string, Edge['upgrade']>> }) {
+export function createEdges(
+  platform: Pick<Platform, 'db' | 'bus' | 'now' | 'config'>,
+  parts: {
+    metrics: Pick<EdgeMetrics, 'last' | 'of' | 'forget'>
+    tunnels: () => Tunnels | null
+    upgradesOf: (on: Sql, ids: readonly string[]) => Promise<ReadonlyMap<string, Edge['upgrade']>>
+  },
+) {
   const { db, bus, now, config } = platform
   const { metrics, tunnels } = parts
   const holders: EdgeContents[] = []
@@ -43,7 +50,8 @@ export function createEdges(platform: Pick<Platform, 'db' | 'bus' | 'now' | 'con
     if (key === undefined) throw new Refusal('serverStopping')
     return key
   }
-  const enrolment = (token: string, expires: Date, reachedAt: string): Enrolment => enrolmentOf({ token, expires, server: (config.PUBLIC_URL ?? reachedAt).replace(/\/+$/, ''), publicKey: serverKey() })
+  const enrolment = (token: string, expires: Date, reachedAt: string): Enrolment =>
+    enrolmentOf({ token, expires, server: (config.PUBLIC_URL ?? reachedAt).replace(/\/+$/, ''), publicKey: serverKey() })
   const shapes = async (on: Sql, rows: readonly store.ShownEdge[]): Promise<Edge[]> => {
     const ids = rows.map(({ id }) => id)
     const [counts, upgrades] = [await contents.count(on, ids), await parts.upgradesOf(on, ids)]
@@ -59,7 +67,12 @@ export function createEdges(platform: Pick<Platform, 'db' | 'bus' | 'now' | 'con
   const explain = (error: unknown): unknown => (isUniqueViolation(error, 'edges_name') ? new Refusal('edgeNameTaken', { field: 'name', cause: error }) : error)
 
   /** Changes one node under its lock. */
-  const change = async (actor: Actor, id: string, may: readonly Edge['status'][], make: (row: store.EdgeRow, tx: Tx) => Changes | Promise<Changes>): Promise<Edge> => {
+  const change = async (
+    actor: Actor,
+    id: string,
+    may: readonly Edge['status'][],
+    make: (row: store.EdgeRow, tx: Tx) => Changes | Promise<Changes>,
+  ): Promise<Edge> => {
     const scope = scopeOf(actor)
     await db.transaction().execute(async (tx) => {
       const [row] = await store.lockEdges(tx, scope, [id])
@@ -138,7 +151,22 @@ export function createEdges(platform: Pick<Platform, 'db' | 'bus' | 'now' | 'con
           return row.binding === 'pending'
         }
         const nobody = { bp_id: null, site_id: null, created_by: null, created_by_name: '' }
-        await store.insertEdge(tx, { id: uuidv7(), name: localName, description: '', binding: 'pending', confirm: 'auto', labels: JSON.stringify([]), taints: JSON.stringify([]), ...nobody, ...columns, public_key: null, server_id: null, facts: null, agent_version: null, seen_at: null })
+        await store.insertEdge(tx, {
+          id: uuidv7(),
+          name: localName,
+          description: '',
+          binding: 'pending',
+          confirm: 'auto',
+          labels: JSON.stringify([]),
+          taints: JSON.stringify([]),
+          ...nobody,
+          ...columns,
+          public_key: null,
+          server_id: null,
+          facts: null,
+          agent_version: null,
+          seen_at: null,
+        })
         return true
       })
       return made ? { token, key: serverKey() } : null
@@ -162,7 +190,13 @@ export function createEdges(platform: Pick<Platform, 'db' | 'bus' | 'now' | 'con
         const row = await store.edgeOfToken(tx, tokenHash(body.token))
         if (row === undefined || (row.public_key !== null && row.public_key !== body.public_key)) throw new Refusal('enrolTokenInvalid', { field: 'token' })
         if (row.public_key === null) {
-          await store.updateEdge(tx, row.id, { public_key: body.public_key, agent_version: body.version, binding: row.confirm === 'auto' ? 'bound' : 'unconfirmed', facts: null, seen_at: now() })
+          await store.updateEdge(tx, row.id, {
+            public_key: body.public_key,
+            agent_version: body.version,
+            binding: row.confirm === 'auto' ? 'bound' : 'unconfirmed',
+            facts: null,
+            seen_at: now(),
+          })
         }
         return row.id
       })

@@ -137,25 +137,45 @@ export async function listEdges(on: Sql, scope: Scope, query: QueryOf<typeof edg
     .$if(status !== undefined, (q) => q.where('edges.status', '=', status ?? 'online'))
     .$if(activation !== undefined, (q) => q.where('edges.activation', '=', activation ?? 'active'))
     .$if(site_id !== undefined, (q) => q.where('edges.site_id', '=', site_id ?? ''))
-    .$if(region_id !== undefined, (q) => q.where('edges.site_id', 'in', on.selectFrom('sites').select('id').where('region_id', '=', region_id ?? '')))
+    .$if(region_id !== undefined, (q) =>
+      q.where(
+        'edges.site_id',
+        'in',
+        on
+          .selectFrom('sites')
+          .select('id')
+          .where('region_id', '=', region_id ?? ''),
+      ),
+    )
     .$if(bp_id !== undefined, (q) => q.where('edges.bp_id', '=', bp_id ?? ''))
     .$if(gpu !== undefined, (q) => q.where(sql<boolean>`(jsonb_array_length(coalesce(edges.facts -> 'gpus', '[]')) > 0) = ${gpu}`))
     .$if(labels !== undefined, (q) => q.where(sql<boolean>`edges.labels @> ${JSON.stringify(labelSelector(labels ?? ''))}::jsonb`))
   return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('edges').where('edges.id', 'in', ids)))
 }
 
-export const getEdge = (on: Sql, scope: Scope, id: string): Promise<ShownEdge | undefined> => shown(visible(on, scope).where('edges.id', '=', id)).executeTakeFirst()
+export const getEdge = (on: Sql, scope: Scope, id: string): Promise<ShownEdge | undefined> =>
+  shown(visible(on, scope).where('edges.id', '=', id)).executeTakeFirst()
 
 export const getEdges = (on: Sql, scope: Scope, ids: readonly string[]): Promise<ShownEdge[]> =>
   ids.length === 0 ? Promise.resolve([]) : shown(visible(on, scope).where('edges.id', 'in', [...ids])).execute()
 
 /** Held until the transaction ends. */
 export const lockEdges = (tx: Tx, scope: Scope, ids: readonly string[]): Promise<EdgeRow[]> =>
-  visible(tx, scope).selectAll('edges').where('edges.id', 'in', [...ids]).orderBy('edges.id').forUpdate().execute()
+  visible(tx, scope)
+    .selectAll('edges')
+    .where('edges.id', 'in', [...ids])
+    .orderBy('edges.id')
+    .forUpdate()
+    .execute()
 
 /** Nodes that take new containers and have all of these labels. */
 export const edgesLabelled = (on: Sql, scope: Scope, labels: readonly Label[]): Promise<ShownEdge[]> =>
-  shown(visible(on, scope).where('edges.status', '=', 'online').where('edges.activation', '=', 'active').where(sql<boolean>`edges.labels @> ${JSON.stringify(labels)}::jsonb`))
+  shown(
+    visible(on, scope)
+      .where('edges.status', '=', 'online')
+      .where('edges.activation', '=', 'active')
+      .where(sql<boolean>`edges.labels @> ${JSON.stringify(labels)}::jsonb`),
+  )
     .orderBy('edges.name')
     .execute()
 
@@ -179,11 +199,22 @@ export const deleteEdge = async (tx: Tx, id: string): Promise<void> => {
 
 /** The node that a token was made for, where it holds still. Held until the transaction ends. */
 export const edgeOfToken = (tx: Tx, hash: string): Promise<EdgeRow | undefined> =>
-  tx.selectFrom('edges').selectAll().where('token_hash', '=', hash).where('token_expires_at', '>', sql<Date>`now()`).forUpdate().executeTakeFirst()
+  tx
+    .selectFrom('edges')
+    .selectAll()
+    .where('token_hash', '=', hash)
+    .where('token_expires_at', '>', sql<Date>`now()`)
+    .forUpdate()
+    .executeTakeFirst()
 
 /** With which keys nodes may connect; of those that may not, or that there are not, there is none. */
 export async function keysOfEdges(on: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const rows = await on.selectFrom('edges').select(['id', 'public_key']).where('id', '=', sql<string>`any(${ids}::uuid[])`).where('binding', 'in', ['unconfirmed', 'bound']).execute()
+  const rows = await on
+    .selectFrom('edges')
+    .select(['id', 'public_key'])
+    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+    .where('binding', 'in', ['unconfirmed', 'bound'])
+    .execute()
   return new Map(rows.flatMap(({ id, public_key }) => (public_key === null ? [] : [[id, public_key] as const])))
 }
 
@@ -193,7 +224,8 @@ export const hasEdgeNamed = async (on: Sql, bpId: string | null, name: string): 
 
 /** Values in use that begin so: of labels `key=value`, of taints `key=value:effect`. */
 export async function suggestMarks(on: Sql, scope: Scope, column: 'labels' | 'taints', beginning: string): Promise<string[]> {
-  const text = column === 'labels' ? sql`mark ->> 'key' || '=' || (mark ->> 'value')` : sql`mark ->> 'key' || '=' || (mark ->> 'value') || ':' || (mark ->> 'effect')`
+  const text =
+    column === 'labels' ? sql`mark ->> 'key' || '=' || (mark ->> 'value')` : sql`mark ->> 'key' || '=' || (mark ->> 'value') || ':' || (mark ->> 'effect')`
   const { rows } = await sql<{ text: string }>`
     select distinct ${text} as text from edges, jsonb_array_elements(${sql.ref(`edges.${column}`)}) as mark
     where ${within(scope, 'edges.bp_id')} and starts_with(lower(${text}), lower(${beginning})) order by 1 limit 20`.execute(on)

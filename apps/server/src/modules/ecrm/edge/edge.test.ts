@@ -29,7 +29,8 @@ afterAll(() => app.close())
 const get = (id: string, token = owner.token) => call(app, edges.get, { token, params: { id } })
 const list = (query: QueryInput<typeof edges.list>, token = owner.token) => call(app, edges.list, { token, query })
 const enrol = (token: string, public_key = publicKeyOf(newPrivateKey())) => call(app, enrolments.enrol, { body: { token, public_key, version: '0.1.0' } })
-const notEnrolled = (token: string, public_key = publicKeyOf(newPrivateKey())) => refused(app, enrolments.enrol, { body: { token, public_key, version: '0.1.0' } })
+const notEnrolled = (token: string, public_key = publicKeyOf(newPrivateKey())) =>
+  refused(app, enrolments.enrol, { body: { token, public_key, version: '0.1.0' } })
 const is = (id: string, status: string) => vi.waitFor(async () => expect((await get(id)).status).toBe(status), { interval: 20 })
 const node = async (wish: Parameters<typeof someNode>[2] = {}, token = owner.token): Promise<TestAgent> => {
   const made = await someNode(app, token, wish)
@@ -39,8 +40,23 @@ const node = async (wish: Parameters<typeof someNode>[2] = {}, token = owner.tok
 
 describe('registering a node', () => {
   it('answers with a token, a command and a code, this once', async () => {
-    const { edge, enrolment } = await register(app, owner.token, { name: '机房-1', description: '一层', labels: [{ key: 'zone', value: 'a' }], confirm: 'manual' })
-    expect(edge).toMatchObject({ name: '机房-1', status: 'pending', activation: 'active', bp_id: owner.bp_id, labels: [{ key: 'zone', value: 'a' }], container_count: 0, host_name: null, seen_at: null, created_by: owner.name })
+    const { edge, enrolment } = await register(app, owner.token, {
+      name: '机房-1',
+      description: '一层',
+      labels: [{ key: 'zone', value: 'a' }],
+      confirm: 'manual',
+    })
+    expect(edge).toMatchObject({
+      name: '机房-1',
+      status: 'pending',
+      activation: 'active',
+      bp_id: owner.bp_id,
+      labels: [{ key: 'zone', value: 'a' }],
+      container_count: 0,
+      host_name: null,
+      seen_at: null,
+      created_by: owner.name,
+    })
     expect(enrolment.command).toContain(`--token '${enrolment.token}'`)
     expect(enrolment.token).toMatch(/^[0-9a-f]{48}$/)
     expect(enrolment.command).toMatch(/--key '[A-Za-z0-9_-]{59}'/)
@@ -55,7 +71,15 @@ describe('registering a node', () => {
     const refuse = (body: object) => refused(app, edges.create, { token: owner.token, body })
     expect(await refuse({ name: edge.name })).toMatchObject({ code: 95001, fields: [{ field: 'name' }] })
     expect(await refuse({ name: 'x', site_id: randomUUID() })).toMatchObject({ code: 95025, fields: [{ field: 'site_id' }] })
-    expect(await refuse({ name: 'x', labels: [{ key: 'a', value: '1' }, { key: 'a', value: '2' }] })).toMatchObject({ code: 90001 })
+    expect(
+      await refuse({
+        name: 'x',
+        labels: [
+          { key: 'a', value: '1' },
+          { key: 'a', value: '2' },
+        ],
+      }),
+    ).toMatchObject({ code: 90001 })
     expect(await register(app, stranger.token, { name: edge.name })).toMatchObject({ edge: { name: edge.name } })
   })
 })
@@ -77,7 +101,11 @@ describe('enrolling', () => {
     expect(await notEnrolled(enrolment.token, 'A'.repeat(59))).toMatchObject({ code: 95002 })
     const renewed = await call(app, edges.qrcode, { token: owner.token, params: { id: edge.id } })
     expect(await notEnrolled(enrolment.token)).toMatchObject({ code: 95002 })
-    await app.platform.db.updateTable('edges').set({ token_expires_at: new Date(Date.now() - 1_000) }).where('id', '=', edge.id).execute()
+    await app.platform.db
+      .updateTable('edges')
+      .set({ token_expires_at: new Date(Date.now() - 1_000) })
+      .where('id', '=', edge.id)
+      .execute()
     expect(await notEnrolled(renewed.token)).toMatchObject({ code: 95002 })
     expect(await get(edge.id)).toMatchObject({ status: 'pending', fingerprint: null })
   })
@@ -97,10 +125,20 @@ describe('enrolling', () => {
 
 describe('an agent that has come', () => {
   it('is online with what it says of itself, and offline when it is gone', async () => {
-    const { edge, stop } = await node({ facts: { gpus: [0, 1].map((index) => ({ index, uuid: `GPU-${index}`, vendor: 'nvidia' as const, model: 'H200', memory_bytes: 1, driver: '1' })) } })
+    const { edge, stop } = await node({
+      facts: { gpus: [0, 1].map((index) => ({ index, uuid: `GPU-${index}`, vendor: 'nvidia' as const, model: 'H200', memory_bytes: 1, driver: '1' })) },
+    })
     await is(edge.id, 'online')
     await vi.waitFor(async () => expect(await get(edge.id)).toMatchObject({ metrics: { cpu_share: 0.25 }, facts: { kernel: '6.12.0' } }))
-    expect(await get(edge.id)).toMatchObject({ host_name: 'edge-01', addresses: ['192.0.2.7'], cpu_cores: 8, docker_version: '20.10.24', agent_version: '0.1.0', gpus: [{ model: 'H200', count: 2 }], facts: { kernel: '6.12.0' } })
+    expect(await get(edge.id)).toMatchObject({
+      host_name: 'edge-01',
+      addresses: ['192.0.2.7'],
+      cpu_cores: 8,
+      docker_version: '20.10.24',
+      agent_version: '0.1.0',
+      gpus: [{ model: 'H200', count: 2 }],
+      facts: { kernel: '6.12.0' },
+    })
     expect((await call(app, edges.metrics, { token: owner.token, params: { id: edge.id } })).items.length).toBeGreaterThan(0)
     stop()
     await is(edge.id, 'offline')
@@ -154,7 +192,11 @@ describe('an agent that has come', () => {
     await db.insertInto('edge_servers').values({ id: server }).execute()
     await db.updateTable('edges').set({ binding: 'bound', server_id: server }).where('id', '=', edge.id).execute()
     expect((await get(edge.id)).status).toBe('online')
-    await db.updateTable('edge_servers').set({ seen_at: new Date(Date.now() - 9_000) }).where('id', '=', server).execute()
+    await db
+      .updateTable('edge_servers')
+      .set({ seen_at: new Date(Date.now() - 9_000) })
+      .where('id', '=', server)
+      .execute()
     await is(edge.id, 'offline')
   })
 })
@@ -198,7 +240,10 @@ describe('changing a node', () => {
     const params = { id: edge.id }
     const name = `n-${randomUUID()}`
     expect(await call(app, edges.update, { token: owner.token, params, body: { name, description: '新' } })).toMatchObject({ name, description: '新' })
-    expect(await call(app, edges.mark, { token: owner.token, params, body: { taints: [{ key: 'gpu', value: '', effect: 'NoSchedule' }] } })).toMatchObject({ labels: [], taints: [{ key: 'gpu' }] })
+    expect(await call(app, edges.mark, { token: owner.token, params, body: { taints: [{ key: 'gpu', value: '', effect: 'NoSchedule' }] } })).toMatchObject({
+      labels: [],
+      taints: [{ key: 'gpu' }],
+    })
     expect(await call(app, edges.activate, { token: owner.token, params, query: { action: 'deactive' } })).toMatchObject({ activation: 'deactive' })
     const { edge: other } = await register(app, owner.token)
     expect(await refused(app, edges.update, { token: owner.token, params, body: { name: other.name } })).toMatchObject({ code: 95001 })
@@ -215,9 +260,17 @@ describe('changing a node', () => {
 describe('the list', () => {
   it('filters by label, keyword, status and GPUs', async () => {
     const mark = `m${randomUUID().slice(0, 8)}`
-    const one = (await register(app, owner.token, { labels: [{ key: mark, value: 'a' }, { key: 'disk', value: 'ssd' }] })).edge
+    const one = (
+      await register(app, owner.token, {
+        labels: [
+          { key: mark, value: 'a' },
+          { key: 'disk', value: 'ssd' },
+        ],
+      })
+    ).edge
     const two = (await register(app, owner.token, { labels: [{ key: mark, value: 'b' }] })).edge
-    const ids = async (query: QueryInput<typeof edges.list>, token = owner.token) => (await list({ ...query, sort: 'created_at' }, token)).items.map(({ id }) => id)
+    const ids = async (query: QueryInput<typeof edges.list>, token = owner.token) =>
+      (await list({ ...query, sort: 'created_at' }, token)).items.map(({ id }) => id)
     expect(await ids({ labels: mark })).toEqual([one.id, two.id])
     expect(await ids({ labels: `${mark}=b` })).toEqual([two.id])
     expect(await ids({ labels: `${mark}, disk=ssd` })).toEqual([one.id])
@@ -253,4 +306,3 @@ describe('another organisation', () => {
     expect((await get(edge.id)).status).toBe('online')
   })
 })
-

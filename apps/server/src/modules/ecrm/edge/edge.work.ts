@@ -18,7 +18,13 @@ const tries = 5
  * @param image that it is about, where it is about one
  * @throws Refusal that says what went wrong on the node
  */
-export async function workOnNode<T>(reach: EdgeReach['reach'], edgeId: string, signal: AbortSignal, work: (edge: ReachedEdge) => Promise<T>, image?: string): Promise<T> {
+export async function workOnNode<T>(
+  reach: EdgeReach['reach'],
+  edgeId: string,
+  signal: AbortSignal,
+  work: (edge: ReachedEdge) => Promise<T>,
+  image?: string,
+): Promise<T> {
   let until: number | null = null
   for (let left = tries; ; left--) {
     const edge = await connected(reach, edgeId, signal)

@@ -20,6 +20,10 @@ const place = 'edge_identity'
 
 /** The platform's key for agents, made at the first start; of servers that start at once one makes it. PEM. */
 export async function readIdentity(db: Db, secrets: Secrets, make: () => string): Promise<string> {
-  await db.insertInto('edge_identity').values({ one: true, sealed: secrets.seal(make(), place) }).onConflict((conflict) => conflict.doNothing()).execute()
+  await db
+    .insertInto('edge_identity')
+    .values({ one: true, sealed: secrets.seal(make(), place) })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
   return secrets.open((await db.selectFrom('edge_identity').select('sealed').executeTakeFirstOrThrow()).sealed, place)
 }

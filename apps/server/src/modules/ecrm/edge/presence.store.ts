@@ -15,7 +15,11 @@ export const tellServer = async (on: Sql, serverId: string): Promise<void> => {
 
 /** This run ends: its nodes are offline at once. */
 export const forgetServer = async (on: Sql, serverId: string): Promise<void> => {
-  await on.updateTable('edges').set({ server_id: null, seen_at: sql`now()` }).where('server_id', '=', serverId).execute()
+  await on
+    .updateTable('edges')
+    .set({ server_id: null, seen_at: sql`now()` })
+    .where('server_id', '=', serverId)
+    .execute()
   await on.deleteFrom('edge_servers').where('id', '=', serverId).execute()
 }
 
@@ -29,7 +33,9 @@ export const forgetServers = async (on: Sql): Promise<void> => {
 export async function dropLost(on: Sql): Promise<void> {
   await sql`
     update edges set server_id = null, seen_at = coalesce((select seen_at from edge_servers where edge_servers.id = edges.server_id), edges.seen_at)
-    where server_id is not null and not exists (select from edge_servers where edge_servers.id = edges.server_id and edge_servers.seen_at > now() - ${lostAfter})`.execute(on)
+    where server_id is not null and not exists (select from edge_servers where edge_servers.id = edges.server_id and edge_servers.seen_at > now() - ${lostAfter})`.execute(
+    on,
+  )
   await sql`delete from edge_servers where seen_at < now() - interval '1 hour'`.execute(on)
 }
 
@@ -50,7 +56,9 @@ export async function setConnected(on: Sql, serverId: string, versions: Readonly
 
 /** Not where another server has them meanwhile. */
 export const setDisconnected = async (on: Sql, serverId: string, ids: readonly string[]): Promise<void> => {
-  await sql`with ${held(ids)} update edges set server_id = null, seen_at = now() from held where edges.id = held.id and edges.server_id = ${serverId}`.execute(on)
+  await sql`with ${held(ids)} update edges set server_id = null, seen_at = now() from held where edges.id = held.id and edges.server_id = ${serverId}`.execute(
+    on,
+  )
 }
 
 /** Nodes that are said to be connected here. */
@@ -59,7 +67,12 @@ export const connectedTo = async (on: Sql, serverId: string): Promise<string[]> 
 
 /** False where that was known. */
 export const setDockerAway = async (on: Sql, edgeId: string, away: boolean): Promise<boolean> => {
-  const { numUpdatedRows } = await on.updateTable('edges').set({ docker_away: away }).where('id', '=', edgeId).where('docker_away', '!=', away).executeTakeFirst()
+  const { numUpdatedRows } = await on
+    .updateTable('edges')
+    .set({ docker_away: away })
+    .where('id', '=', edgeId)
+    .where('docker_away', '!=', away)
+    .executeTakeFirst()
   return numUpdatedRows > 0n
 }
 

@@ -74,7 +74,11 @@ export const getGateway = (on: Sql, id: string): Promise<ShownGateway | undefine
 
 /** By nodes; most have none. */
 export async function gatewaysOfEdges(on: Sql, edgeIds: readonly string[]): Promise<ReadonlyMap<string, GatewayRow>> {
-  const rows = await on.selectFrom('edge_gateways').selectAll().where('edge_id', '=', sql<string>`any(${edgeIds}::uuid[])`).execute()
+  const rows = await on
+    .selectFrom('edge_gateways')
+    .selectAll()
+    .where('edge_id', '=', sql<string>`any(${edgeIds}::uuid[])`)
+    .execute()
   return new Map(rows.map((row) => [row.edge_id, row]))
 }
 
@@ -95,4 +99,5 @@ export const deleteGateway = async (tx: Tx, id: string): Promise<void> => {
   await tx.deleteFrom('edge_gateways').where('id', '=', id).execute()
 }
 
-export const hasGatewayNamed = async (on: Sql, name: string): Promise<boolean> => (await on.selectFrom('edge_gateways').select('id').where('name', '=', name).executeTakeFirst()) !== undefined
+export const hasGatewayNamed = async (on: Sql, name: string): Promise<boolean> =>
+  (await on.selectFrom('edge_gateways').select('id').where('name', '=', name).executeTakeFirst()) !== undefined

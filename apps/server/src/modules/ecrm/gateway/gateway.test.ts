@@ -52,7 +52,8 @@ async function node(site_id: string | null = siteId): Promise<TestAgent & { told
   await vi.waitFor(async () => expect(await status(made.edge.id)).toBe('online'))
   return { ...made, told, answers }
 }
-const create = (edge_id: string, wish: object = {}) => call(app, gateways.create, { token: admin.token, body: { name: `g-${randomUUID()}`, edge_id, address: '10.0.0.7', port: 7000, ...wish } })
+const create = (edge_id: string, wish: object = {}) =>
+  call(app, gateways.create, { token: admin.token, body: { name: `g-${randomUUID()}`, edge_id, address: '10.0.0.7', port: 7000, ...wish } })
 const act = (id: string, action: 'active' | 'deactive' | 'reboot') => call(app, gateways.action, { token: admin.token, params: { id }, query: { action } })
 const list = (query: QueryInput<typeof gateways.list>) => call(app, gateways.list, { token: admin.token, query })
 
@@ -94,7 +95,8 @@ describe('a gateway', () => {
   it('is refused where name or node is taken, the node has no site or is none, and by who may not', async () => {
     const { edge } = await node()
     const made = await create(edge.id)
-    const refuse = (edge_id: string, wish: object = {}, token = admin.token) => refused(app, gateways.create, { token, body: { name: `g-${randomUUID()}`, edge_id, address: 'gw.example.com', port: 7000, ...wish } })
+    const refuse = (edge_id: string, wish: object = {}, token = admin.token) =>
+      refused(app, gateways.create, { token, body: { name: `g-${randomUUID()}`, edge_id, address: 'gw.example.com', port: 7000, ...wish } })
     expect(await refuse(edge.id)).toMatchObject({ code: 95013, fields: [{ field: 'edge_id' }] })
     expect(await refuse(randomUUID())).toMatchObject({ code: 95004 })
     const siteless = await node(null)

@@ -40,7 +40,8 @@ export function createImageOperations(parts: { db: Db; reach: EdgeReach['reach']
         },
       },
     ],
-    ended: async (tx, { resource_id }, refusal) => updatePull(tx, resource_id, { status: refusal === null ? 'succeeded' : 'failed', error: refusal?.message ?? null }),
+    ended: async (tx, { resource_id }, refusal) =>
+      updatePull(tx, resource_id, { status: refusal === null ? 'succeeded' : 'failed', error: refusal?.message ?? null }),
   }
   return { pull }
 }

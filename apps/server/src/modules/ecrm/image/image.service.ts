@@ -60,7 +60,8 @@ export function createImages(platform: Pick<Platform, 'db' | 'operations'>, part
       return { image, status, error, layers }
     },
 
-    remove: (actor: Actor, id: string, { image, force }: QueryOf<Calls['removeImage']>): Promise<void> => ask(actor, id, ({ docker }) => docker.images.remove(image, { force })),
+    remove: (actor: Actor, id: string, { image, force }: QueryOf<Calls['removeImage']>): Promise<void> =>
+      ask(actor, id, ({ docker }) => docker.images.remove(image, { force })),
 
     /** Without `all` only those without a name. */
     prune: (actor: Actor, id: string, { preview, all }: BodyOf<Calls['prune']>): Promise<ResponseOf<Calls['prune']>> =>

@@ -41,8 +41,16 @@ export const imageMigrations: Migrations = {
 
 /** Those that ended days ago are of no interest to anybody. */
 export const insertPull = async (tx: Tx, pull: { id: string; edge_id: string; image: string }): Promise<void> => {
-  await tx.deleteFrom('edge_image_pulls').where('edge_id', '=', pull.edge_id).where('status', '<>', 'running').where('created_at', '<', sql<Date>`now() - interval '7 days'`).execute()
-  await tx.insertInto('edge_image_pulls').values({ ...pull, status: 'running', error: null, layers: '[]' }).execute()
+  await tx
+    .deleteFrom('edge_image_pulls')
+    .where('edge_id', '=', pull.edge_id)
+    .where('status', '<>', 'running')
+    .where('created_at', '<', sql<Date>`now() - interval '7 days'`)
+    .execute()
+  await tx
+    .insertInto('edge_image_pulls')
+    .values({ ...pull, status: 'running', error: null, layers: '[]' })
+    .execute()
 }
 
 export const getPull = (on: Sql, scope: Scope, edgeId: string, id: string): Promise<PullRow | undefined> =>

@@ -47,8 +47,28 @@ function someDocker() {
     if (state.down) end({ message: 'connect ENOENT /var/run/docker.sock' }, 502)
     else if (path === '/_ping') response.writeHead(200, { 'api-version': '1.41' }).end('OK')
     else if (path === '/images/json') end(images.map((image) => ({ ...image, RepoDigests: [], Created: 1_700_000_000, Labels: null })))
-    else if (path === '/containers/json') end([{ Id: 'c1', Names: ['/web'], Image: 'zs-web:1', ImageID: 'sha256:aa', Created: 1_700_000_000, State: 'running', Status: 'Up', Labels: {}, Ports: [], Mounts: [] }])
-    else if (path === '/images/prune') end({ ImagesDeleted: remove((image) => image.Id !== 'sha256:aa' && (query.includes('false') || image.RepoTags.length === 0)).map(({ Id }) => ({ Deleted: Id })), SpaceReclaimed: 42 })
+    else if (path === '/containers/json')
+      end([
+        {
+          Id: 'c1',
+          Names: ['/web'],
+          Image: 'zs-web:1',
+          ImageID: 'sha256:aa',
+          Created: 1_700_000_000,
+          State: 'running',
+          Status: 'Up',
+          Labels: {},
+          Ports: [],
+          Mounts: [],
+        },
+      ])
+    else if (path === '/images/prune')
+      end({
+        ImagesDeleted: remove((image) => image.Id !== 'sha256:aa' && (query.includes('false') || image.RepoTags.length === 0)).map(({ Id }) => ({
+          Deleted: Id,
+        })),
+        SpaceReclaimed: 42,
+      })
     else if (method === 'DELETE' && path.startsWith('/images/')) {
       const name = decodeURIComponent(path.slice('/images/'.length))
       if (name === 'zs-web:1') end({ message: 'conflict: image is being used by running container c1' }, 409)
@@ -107,7 +127,11 @@ describe('images of a node', () => {
     await call(app, edgeImages.removeImage, { token, params, query: { image: 'zs-old:1' } })
     expect(ids(await list())).toEqual(['sha256:aa'])
     expect(await refused(app, edgeImages.removeImage, { token, params, query: { image: 'zs-old:1' } })).toMatchObject({ status: 404 })
-    expect(await refused(app, edgeImages.removeImage, { token, params, query: { image: 'zs-web:1' } })).toMatchObject({ status: 409, code: 95033, detail: expect.stringContaining('being used') as string })
+    expect(await refused(app, edgeImages.removeImage, { token, params, query: { image: 'zs-web:1' } })).toMatchObject({
+      status: 409,
+      code: 95033,
+      detail: expect.stringContaining('being used') as string,
+    })
     expect(await refused(app, edgeImages.removeImage, { token, params, query: { image: '../x' } })).toMatchObject({ code: 90001 })
   })
 
@@ -119,10 +143,20 @@ describe('images of a node', () => {
     })
     const params = { id: edge.id }
     const { pull_id } = await call(app, edgeImages.pullImage, { token: owner.token, params, body: { image: 'library/new:1' } })
-    await vi.waitFor(async () => expect(await call(app, edgeImages.pull, { token: owner.token, params: { ...params, pull_id } })).toMatchObject({ status: 'running', layers: [{ id: 'l1', status: 'Downloading', current_bytes: 10, total_bytes: 100 }] }))
+    await vi.waitFor(async () =>
+      expect(await call(app, edgeImages.pull, { token: owner.token, params: { ...params, pull_id } })).toMatchObject({
+        status: 'running',
+        layers: [{ id: 'l1', status: 'Downloading', current_bytes: 10, total_bytes: 100 }],
+      }),
+    )
     expect(await refused(app, edgeImages.pull, { token: stranger.token, params: { ...params, pull_id } })).toMatchObject({ status: 404 })
     go()
-    expect(await ended(edge.id, pull_id)).toMatchObject({ image: 'library/new:1', status: 'succeeded', error: null, layers: [{ id: 'l1', status: 'Pull complete', current_bytes: 10, total_bytes: 100 }] })
+    expect(await ended(edge.id, pull_id)).toMatchObject({
+      image: 'library/new:1',
+      status: 'succeeded',
+      error: null,
+      layers: [{ id: 'l1', status: 'Pull complete', current_bytes: 10, total_bytes: 100 }],
+    })
     const failing = await call(app, edgeImages.pullImage, { token: owner.token, params, body: { image: 'missing' } })
     expect(await ended(edge.id, failing.pull_id)).toMatchObject({ status: 'failed', error: '镜像仓库中没有该镜像，请检查名称和标签' })
   })

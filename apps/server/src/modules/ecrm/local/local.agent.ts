@@ -29,7 +29,9 @@ export function createLocalAgent(platform: Pick<Platform, 'config' | 'log'>, par
         // It was enrolled once, and somebody took its directory away.
         if (!enrolled && enrolment === null) return
         const first = enrolment === null ? [] : ['--server', url, '--token', enrolment.token, '--key', enrolment.key]
-        child = spawn('flock', ['--nonblock', '--no-fork', join(directory, 'lock'), process.execPath, program, 'run', '--data', directory, ...first], { stdio: 'ignore' })
+        child = spawn('flock', ['--nonblock', '--no-fork', join(directory, 'lock'), process.execPath, program, 'run', '--data', directory, ...first], {
+          stdio: 'ignore',
+        })
         child.on('error', (error) => log.warn({ err: error }, 'the agent of this host'))
         child.on('exit', (code) => {
           child = null

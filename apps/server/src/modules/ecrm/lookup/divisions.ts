@@ -32,4 +32,5 @@ export function divisionsBelow(code: string | null): { code: string; name: strin
 export const divisionName = (code: string): string => divisions.get(code)?.name ?? code
 
 /** Whether each lies directly in the one before it, from a province downwards. */
-export const isChain = (codes: readonly string[]): boolean => codes.every((code, index) => divisions.get(code)?.above === (index === 0 ? null : codes[index - 1]))
+export const isChain = (codes: readonly string[]): boolean =>
+  codes.every((code, index) => divisions.get(code)?.above === (index === 0 ? null : codes[index - 1]))

@@ -22,13 +22,15 @@ export function createLookups({ db }: Pick<Platform, 'db'>) {
     },
 
     /** Only this country's are known. */
-    divisions: (nation: string, above: string): { code: string; name: string; leaf: boolean }[] => (nation === 'CN' ? found(divisionsBelow(above === '0' ? null : above)) : []),
+    divisions: (nation: string, above: string): { code: string; name: string; leaf: boolean }[] =>
+      nation === 'CN' ? found(divisionsBelow(above === '0' ? null : above)) : [],
 
     labels: (actor: Actor, beginning: string): Promise<string[]> => suggestMarks(db, scopeOf(actor), 'labels', beginning),
 
     taints: (actor: Actor, beginning: string): Promise<string[]> => suggestMarks(db, scopeOf(actor), 'taints', beginning),
 
     /** Where nobody has things of a kind, every name is free. */
-    unique: async (actor: Actor, { kind, name }: BodyOf<(typeof lookups)['uniqueness']>): Promise<boolean> => !((await taken.get(kind)?.(db, actor.bp_id, name)) ?? false),
+    unique: async (actor: Actor, { kind, name }: BodyOf<(typeof lookups)['uniqueness']>): Promise<boolean> =>
+      !((await taken.get(kind)?.(db, actor.bp_id, name)) ?? false),
   }
 }

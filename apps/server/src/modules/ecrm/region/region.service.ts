@@ -18,7 +18,8 @@ export function createRegions({ db }: Pick<Platform, 'db'>) {
   const refuseNation = (nation: string): void => {
     if (nationName(nation) === undefined) throw new Refusal('fieldsInvalid', { fields: [{ field: 'nation', message: fieldTexts.nation }] })
   }
-  const explain = (error: unknown): unknown => (isUniqueViolation(error, 'regions_name') ? new Refusal('regionNameTaken', { field: 'name', cause: error }) : error)
+  const explain = (error: unknown): unknown =>
+    isUniqueViolation(error, 'regions_name') ? new Refusal('regionNameTaken', { field: 'name', cause: error }) : error
 
   return {
     async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {

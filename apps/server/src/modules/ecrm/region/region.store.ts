@@ -52,10 +52,14 @@ export const regionMigrations: Migrations = {
 
 /** Regions are everybody's; of their nodes those are counted that the scope shows. */
 const shown = <T>(query: SelectQueryBuilder<Tables, 'regions', T>, scope: Scope) =>
-  query.selectAll('regions').select([
-    sql<number>`(select count(*) from sites where sites.region_id = regions.id)`.as('site_count'),
-    sql<number>`(select count(*) from edges join sites on sites.id = edges.site_id where sites.region_id = regions.id and ${within(scope, 'edges.bp_id')})`.as('edge_count'),
-  ])
+  query
+    .selectAll('regions')
+    .select([
+      sql<number>`(select count(*) from sites where sites.region_id = regions.id)`.as('site_count'),
+      sql<number>`(select count(*) from edges join sites on sites.id = edges.site_id where sites.region_id = regions.id and ${within(scope, 'edges.bp_id')})`.as(
+        'edge_count',
+      ),
+    ])
 
 const order = { by: { name: 'regions.name', created_at: 'regions.created_at' }, fallback: '-created_at', id: 'regions.id' }
 
@@ -67,27 +71,39 @@ export async function listRegions(on: Sql, scope: Scope, query: QueryOf<typeof r
   return pageWithTotal(paged(shown(filtered, scope), query, order), filtered, query)
 }
 
-export const getRegion = (on: Sql, scope: Scope, id: string): Promise<ShownRegion | undefined> => shown(on.selectFrom('regions').where('regions.id', '=', id), scope).executeTakeFirst()
+export const getRegion = (on: Sql, scope: Scope, id: string): Promise<ShownRegion | undefined> =>
+  shown(on.selectFrom('regions').where('regions.id', '=', id), scope).executeTakeFirst()
 
 /** Held until the transaction ends: it is not deleted meanwhile. */
-export const keepRegion = (tx: Tx, id: string): Promise<RegionRow | undefined> => tx.selectFrom('regions').selectAll().where('id', '=', id).forKeyShare().executeTakeFirst()
+export const keepRegion = (tx: Tx, id: string): Promise<RegionRow | undefined> =>
+  tx.selectFrom('regions').selectAll().where('id', '=', id).forKeyShare().executeTakeFirst()
 
 /** Held until the transaction ends: nothing is put into it meanwhile. */
-export const lockRegion = (tx: Tx, id: string): Promise<RegionRow | undefined> => tx.selectFrom('regions').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+export const lockRegion = (tx: Tx, id: string): Promise<RegionRow | undefined> =>
+  tx.selectFrom('regions').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 
 export const sitesIn = async (on: Sql, id: string): Promise<{ count: number; divided: number }> =>
-  on.selectFrom('sites').select([sql<number>`count(*)`.as('count'), sql<number>`count(*) filter (where divisions <> '{}')`.as('divided')]).where('region_id', '=', id).executeTakeFirstOrThrow()
+  on
+    .selectFrom('sites')
+    .select([sql<number>`count(*)`.as('count'), sql<number>`count(*) filter (where divisions <> '{}')`.as('divided')])
+    .where('region_id', '=', id)
+    .executeTakeFirstOrThrow()
 
 export const insertRegion = async (on: Sql, row: Insertable<RegionTable>): Promise<void> => {
   await on.insertInto('regions').values(row).execute()
 }
 
 export const updateRegion = async (on: Sql, id: string, changes: Updateable<RegionTable>): Promise<void> => {
-  await on.updateTable('regions').set({ ...changes, updated_at: sql`now()` }).where('id', '=', id).execute()
+  await on
+    .updateTable('regions')
+    .set({ ...changes, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .execute()
 }
 
 export const deleteRegion = async (tx: Tx, id: string): Promise<void> => {
   await tx.deleteFrom('regions').where('id', '=', id).execute()
 }
 
-export const hasRegionNamed = async (on: Sql, name: string): Promise<boolean> => (await on.selectFrom('regions').select('id').where('name', '=', name).executeTakeFirst()) !== undefined
+export const hasRegionNamed = async (on: Sql, name: string): Promise<boolean> =>
+  (await on.selectFrom('regions').select('id').where('name', '=', name).executeTakeFirst()) !== undefined

@@ -29,7 +29,12 @@ describe('regions', () => {
     expect(made).toMatchObject({ nation: 'CN', nation_name: '中国', site_count: 0, edge_count: 0, description: '北方' })
     const params = { id: made.id }
     const name = `r-${randomUUID()}`
-    expect(await call(app, regions.update, { token: admin.token, params, body: { name, nation: 'SG' } })).toMatchObject({ name, nation: 'SG', nation_name: '新加坡', description: '' })
+    expect(await call(app, regions.update, { token: admin.token, params, body: { name, nation: 'SG' } })).toMatchObject({
+      name,
+      nation: 'SG',
+      nation_name: '新加坡',
+      description: '',
+    })
     expect(await call(app, regions.list, { token: owner.token, query: { keyword: name } })).toMatchObject({ total: 1, items: [{ id: made.id }] })
     expect(await call(app, regions.list, { token: owner.token, query: { keyword: name, nation: 'CN' } })).toMatchObject({ total: 0 })
     await call(app, regions.delete, { token: admin.token, params })
@@ -48,8 +53,13 @@ describe('regions', () => {
   it('stay while sites are in them', async () => {
     const made = await region()
     await site(made.id, { divisions: ['110000'] })
-    expect(await refused(app, regions.delete, { token: admin.token, params: { id: made.id } })).toMatchObject({ code: 95008, message: expect.stringContaining('1个站点') })
-    expect(await refused(app, regions.update, { token: admin.token, params: { id: made.id }, body: { name: made.name, nation: 'SG' } })).toMatchObject({ code: 95011 })
+    expect(await refused(app, regions.delete, { token: admin.token, params: { id: made.id } })).toMatchObject({
+      code: 95008,
+      message: expect.stringContaining('1个站点'),
+    })
+    expect(await refused(app, regions.update, { token: admin.token, params: { id: made.id }, body: { name: made.name, nation: 'SG' } })).toMatchObject({
+      code: 95011,
+    })
   })
 })
 
@@ -59,12 +69,20 @@ describe('sites', () => {
     const made = await site(id, { divisions: ['440000', '440300', '440305'], address: '科技园', longitude: 113.9, latitude: 22.5 })
     expect(made).toMatchObject({
       region: { id, name },
-      divisions: [{ code: '440000', name: '广东省' }, { code: '440300', name: '深圳市' }, { code: '440305', name: '南山区' }],
+      divisions: [
+        { code: '440000', name: '广东省' },
+        { code: '440300', name: '深圳市' },
+        { code: '440305', name: '南山区' },
+      ],
       longitude: 113.9,
       edge_count: 0,
       gateway_count: 0,
     })
-    expect(await call(app, sites.update, { token: admin.token, params: { id: made.id }, body: { name: made.name, region_id: id } })).toMatchObject({ divisions: [], address: '', longitude: null })
+    expect(await call(app, sites.update, { token: admin.token, params: { id: made.id }, body: { name: made.name, region_id: id } })).toMatchObject({
+      divisions: [],
+      address: '',
+      longitude: null,
+    })
     expect(await call(app, sites.list, { token: owner.token, query: { region_id: id } })).toMatchObject({ total: 1 })
   })
 
@@ -118,7 +136,8 @@ describe('looking up', () => {
   it('labels and taints that are in use in the own organisation', async () => {
     const key = `k${randomUUID().slice(0, 8)}`
     await register(app, owner.token, { labels: [{ key, value: 'A' }], taints: [{ key, value: '', effect: 'NoSchedule' }] })
-    const ask = async (call_: typeof lookups.labelInputs | typeof lookups.taintInputs, x: string, token = owner.token) => (await call(app, call_, { token, params: { x } })).items
+    const ask = async (call_: typeof lookups.labelInputs | typeof lookups.taintInputs, x: string, token = owner.token) =>
+      (await call(app, call_, { token, params: { x } })).items
     expect(await ask(lookups.labelInputs, key.toUpperCase())).toEqual([`${key}=A`])
     expect(await ask(lookups.taintInputs, key.slice(0, 4))).toContain(`${key}=:NoSchedule`)
     expect(await ask(lookups.labelInputs, key, stranger.token)).toEqual([])
@@ -128,7 +147,8 @@ describe('looking up', () => {
   it('names that are free', async () => {
     const { name } = await region()
     const { edge } = await register(app, owner.token)
-    const ask = async (kind: 'region' | 'edge' | 'site', text: string, token = owner.token) => (await call(app, lookups.uniqueness, { token, body: { kind, name: text } })).unique
+    const ask = async (kind: 'region' | 'edge' | 'site', text: string, token = owner.token) =>
+      (await call(app, lookups.uniqueness, { token, body: { kind, name: text } })).unique
     expect(await ask('region', name)).toBe(false)
     expect(await ask('site', name)).toBe(true)
     expect(await ask('edge', edge.name)).toBe(false)

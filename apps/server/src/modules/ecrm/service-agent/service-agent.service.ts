@@ -25,7 +25,9 @@ export function createServiceAgents({ db, bus, log }: Pick<Platform, 'db' | 'bus
   let timer: NodeJS.Timeout | undefined
   /** One after the other, each by what the rows say then. */
   const apply = (): Promise<void> => {
-    applying = applying.then(async () => listeners.apply(await store.allServiceAgents(db))).catch((error: unknown) => log.warn({ err: error }, 'ports that lead to nodes'))
+    applying = applying
+      .then(async () => listeners.apply(await store.allServiceAgents(db)))
+      .catch((error: unknown) => log.warn({ err: error }, 'ports that lead to nodes'))
     return applying
   }
   const shape = (row: store.ShownServiceAgent): ServiceAgent => {
@@ -84,7 +86,13 @@ export function createServiceAgents({ db, bus, log }: Pick<Platform, 'db' | 'bus
 
     async start(): Promise<void> {
       // Those of a node go with it.
-      unsubscribe = [changedTopic, dropTopic].map((topic) => bus.subscribe(topic, () => void apply(), () => void apply()))
+      unsubscribe = [changedTopic, dropTopic].map((topic) =>
+        bus.subscribe(
+          topic,
+          () => void apply(),
+          () => void apply(),
+        ),
+      )
       timer = setInterval(() => void apply(), againMs).unref()
       await apply()
     },

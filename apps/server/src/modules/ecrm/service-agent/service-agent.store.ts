@@ -54,7 +54,8 @@ export async function listServiceAgents(on: Sql, query: QueryOf<typeof serviceAg
   return pageWithTotal(paged(filtered, query, order), filtered, query)
 }
 
-export const getServiceAgent = (on: Sql, id: string): Promise<ShownServiceAgent | undefined> => shown(on).where('edge_service_agents.id', '=', id).executeTakeFirst()
+export const getServiceAgent = (on: Sql, id: string): Promise<ShownServiceAgent | undefined> =>
+  shown(on).where('edge_service_agents.id', '=', id).executeTakeFirst()
 
 export const allServiceAgents = (on: Sql): Promise<ServiceAgentRow[]> => on.selectFrom('edge_service_agents').selectAll().execute()
 
@@ -63,6 +64,8 @@ export const insertServiceAgent = async (on: Sql, row: Insertable<EdgeServiceAge
 }
 
 /** False where there is none. */
-export const deleteServiceAgent = async (on: Sql, id: string): Promise<boolean> => (await on.deleteFrom('edge_service_agents').where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n
+export const deleteServiceAgent = async (on: Sql, id: string): Promise<boolean> =>
+  (await on.deleteFrom('edge_service_agents').where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n
 
-export const hasServiceAgentNamed = async (on: Sql, name: string): Promise<boolean> => (await on.selectFrom('edge_service_agents').select('id').where('name', '=', name).executeTakeFirst()) !== undefined
+export const hasServiceAgentNamed = async (on: Sql, name: string): Promise<boolean> =>
+  (await on.selectFrom('edge_service_agents').select('id').where('name', '=', name).executeTakeFirst()) !== undefined

@@ -59,7 +59,8 @@ const node = async (): Promise<TestAgent> => {
   return made
 }
 type Body = BodyInput<typeof serviceAgents.create>
-const create = (body: Omit<Body, 'name'> & { name?: string }) => call(app, serviceAgents.create, { token: admin.token, body: { name: `a-${randomUUID()}`, ...body } })
+const create = (body: Omit<Body, 'name'> & { name?: string }) =>
+  call(app, serviceAgents.create, { token: admin.token, body: { name: `a-${randomUUID()}`, ...body } })
 const refuse = (body: object, token = admin.token) => refused(app, serviceAgents.create, { token, body: { name: `a-${randomUUID()}`, ...body } })
 const listed = async (id: string) => (await call(app, serviceAgents.list, { token: admin.token, query: { page_size: 100 } })).items.find((one) => one.id === id)
 

@@ -36,7 +36,9 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'sites', T>, scope: Scope) =
     .select([
       'regions.name as region_name',
       sql<number>`(select count(*) from edges where edges.site_id = sites.id and ${within(scope, 'edges.bp_id')})`.as('edge_count'),
-      sql<number>`(select count(*) from edges where edges.site_id = sites.id and edges.status = 'online' and ${within(scope, 'edges.bp_id')})`.as('online_count'),
+      sql<number>`(select count(*) from edges where edges.site_id = sites.id and edges.status = 'online' and ${within(scope, 'edges.bp_id')})`.as(
+        'online_count',
+      ),
       sql<number>`(select count(*) from edge_gateways where edge_gateways.site_id = sites.id)`.as('gateway_count'),
     ])
 
@@ -50,28 +52,40 @@ export async function listSites(on: Sql, scope: Scope, query: QueryOf<typeof sit
   return pageWithTotal(paged(shown(filtered, scope), query, order), filtered, query)
 }
 
-export const getSite = (on: Sql, scope: Scope, id: string): Promise<ShownSite | undefined> => shown(on.selectFrom('sites').where('sites.id', '=', id), scope).executeTakeFirst()
+export const getSite = (on: Sql, scope: Scope, id: string): Promise<ShownSite | undefined> =>
+  shown(on.selectFrom('sites').where('sites.id', '=', id), scope).executeTakeFirst()
 
 /** Held until the transaction ends: it is not deleted meanwhile. */
-export const keepSite = async (tx: Tx, id: string): Promise<boolean> => (await tx.selectFrom('sites').select('id').where('id', '=', id).forKeyShare().executeTakeFirst()) !== undefined
+export const keepSite = async (tx: Tx, id: string): Promise<boolean> =>
+  (await tx.selectFrom('sites').select('id').where('id', '=', id).forKeyShare().executeTakeFirst()) !== undefined
 
 /** Held until the transaction ends: nothing is put into it meanwhile. */
-export const lockSite = (tx: Tx, id: string): Promise<SiteRow | undefined> => tx.selectFrom('sites').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+export const lockSite = (tx: Tx, id: string): Promise<SiteRow | undefined> =>
+  tx.selectFrom('sites').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 
 /** Nodes of every organisation, and gateways. */
 export const contentsOf = async (on: Sql, id: string): Promise<number> =>
-  (await sql<{ count: number }>`select (select count(*) from edges where site_id = ${id}) + (select count(*) from edge_gateways where site_id = ${id}) as count`.execute(on)).rows[0]?.count ?? 0
+  (
+    await sql<{
+      count: number
+    }>`select (select count(*) from edges where site_id = ${id}) + (select count(*) from edge_gateways where site_id = ${id}) as count`.execute(on)
+  ).rows[0]?.count ?? 0
 
 export const insertSite = async (tx: Tx, row: Insertable<SiteTable>): Promise<void> => {
   await tx.insertInto('sites').values(row).execute()
 }
 
 export const updateSite = async (tx: Tx, id: string, changes: Updateable<SiteTable>): Promise<void> => {
-  await tx.updateTable('sites').set({ ...changes, updated_at: sql`now()` }).where('id', '=', id).execute()
+  await tx
+    .updateTable('sites')
+    .set({ ...changes, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .execute()
 }
 
 export const deleteSite = async (tx: Tx, id: string): Promise<void> => {
   await tx.deleteFrom('sites').where('id', '=', id).execute()
 }
 
-export const hasSiteNamed = async (on: Sql, name: string): Promise<boolean> => (await on.selectFrom('sites').select('id').where('name', '=', name).executeTakeFirst()) !== undefined
+export const hasSiteNamed = async (on: Sql, name: string): Promise<boolean> =>
+  (await on.selectFrom('sites').select('id').where('name', '=', name).executeTakeFirst()) !== undefined

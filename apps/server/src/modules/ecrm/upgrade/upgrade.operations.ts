@@ -58,7 +58,13 @@ export function createUpgradeOperations(parts: { db: Db; reach: EdgeReach }) {
           // Told once more, an agent of that version does nothing.
           await workOnNode(reach.reach, resource_id, signal, async ({ tunnel }) => {
             if (tunnel.version === input.version) return
-            await tunnel.json(z.unknown(), { method: 'POST', path: agentPaths.upgrade, body: { version: input.version, sha256: input.sha256, path: bundlePath(input.version) }, signal, timeoutMs: 330_000 })
+            await tunnel.json(z.unknown(), {
+              method: 'POST',
+              path: agentPaths.upgrade,
+              body: { version: input.version, sha256: input.sha256, path: bundlePath(input.version) },
+              signal,
+              timeoutMs: 330_000,
+            })
           })
           await store.updateUpgrade(db, resource_id, { ordered_at: new Date() })
         },

@@ -20,7 +20,14 @@ export function createUpgrades(platform: Pick<Platform, 'db' | 'operations'>, pa
   const { db } = platform
   return {
     async versions(): Promise<ResponseOf<Calls['versions']>> {
-      return { items: (await parts.files.list()).map(({ version, sha256, sizeBytes, releasedAt }) => ({ version, sha256, size_bytes: sizeBytes, released_at: iso(releasedAt) })) }
+      return {
+        items: (await parts.files.list()).map(({ version, sha256, sizeBytes, releasedAt }) => ({
+          version,
+          sha256,
+          size_bytes: sizeBytes,
+          released_at: iso(releasedAt),
+        })),
+      }
     },
 
     /** A former version is one like others: so a node is set back. */

@@ -42,18 +42,33 @@ export const upgradeMigrations: Migrations = {
 
 export const upgradesOf = async (on: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, Shown>> => {
   if (ids.length === 0) return new Map()
-  const rows = await on.selectFrom('edge_upgrades').selectAll().where('edge_id', 'in', [...ids]).execute()
-  return new Map(rows.map((row) => [row.edge_id, { status: row.status, from: row.from_version, to: row.to_version, error: row.error, changed_at: iso(row.changed_at) }]))
+  const rows = await on
+    .selectFrom('edge_upgrades')
+    .selectAll()
+    .where('edge_id', 'in', [...ids])
+    .execute()
+  return new Map(
+    rows.map((row) => [row.edge_id, { status: row.status, from: row.from_version, to: row.to_version, error: row.error, changed_at: iso(row.changed_at) }]),
+  )
 }
 
-export const getUpgrade = (on: Sql, edgeId: string): Promise<UpgradeRow | undefined> => on.selectFrom('edge_upgrades').selectAll().where('edge_id', '=', edgeId).executeTakeFirst()
+export const getUpgrade = (on: Sql, edgeId: string): Promise<UpgradeRow | undefined> =>
+  on.selectFrom('edge_upgrades').selectAll().where('edge_id', '=', edgeId).executeTakeFirst()
 
 /** In the place of the one before. */
 export const putUpgrade = async (tx: Tx, row: Pick<UpgradeRow, 'edge_id' | 'status' | 'from_version' | 'to_version' | 'confirm'>): Promise<void> => {
   const fresh = { ...row, ordered_at: null, error: null, changed_at: sql<Date>`now()` }
-  await tx.insertInto('edge_upgrades').values(fresh).onConflict((conflict) => conflict.column('edge_id').doUpdateSet(fresh)).execute()
+  await tx
+    .insertInto('edge_upgrades')
+    .values(fresh)
+    .onConflict((conflict) => conflict.column('edge_id').doUpdateSet(fresh))
+    .execute()
 }
 
 export const updateUpgrade = async (on: Sql, edgeId: string, changes: Partial<Pick<UpgradeRow, 'status' | 'error' | 'ordered_at'>>): Promise<void> => {
-  await on.updateTable('edge_upgrades').set({ ...changes, changed_at: sql`now()` }).where('edge_id', '=', edgeId).execute()
+  await on
+    .updateTable('edge_upgrades')
+    .set({ ...changes, changed_at: sql`now()` })
+    .where('edge_id', '=', edgeId)
+    .execute()
 }

@@ -19,7 +19,8 @@ let stranger: Person & SignedIn
 const stops: (() => void)[] = []
 
 /** A program that says what it was called with. */
-const program = (version: string): string => `import { writeFileSync } from 'node:fs'\n// ${version}\nwriteFileSync(process.argv[process.argv.indexOf('--data') + 1] + '/called', process.argv.slice(2).join(' '))\n`
+const program = (version: string): string =>
+  `import { writeFileSync } from 'node:fs'\n// ${version}\nwriteFileSync(process.argv[process.argv.indexOf('--data') + 1] + '/called', process.argv.slice(2).join(' '))\n`
 const release = (version: string, text = program(version)): string => {
   const folder = join(app.config.DATA_DIR, 'agents', version)
   mkdirSync(folder, { recursive: true })
@@ -42,7 +43,8 @@ afterEach(() => {
 afterAll(() => app.close())
 
 const get = (id: string) => call(app, edges.get, { token: owner.token, params: { id } })
-const begin = (id: string, version: string, confirm: 'auto' | 'manual' = 'auto') => call(app, edgeUpgrades.upgrade, { token: owner.token, params: { id }, body: { version, confirm } })
+const begin = (id: string, version: string, confirm: 'auto' | 'manual' = 'auto') =>
+  call(app, edgeUpgrades.upgrade, { token: owner.token, params: { id }, body: { version, confirm } })
 const upgraded = (id: string, status: number) => vi.waitFor(async () => expect((await get(id)).upgrade?.status).toBe(status), { interval: 20 })
 
 /** A node whose agent comes back as `next` says: with the version that it was told, or its former one. */
@@ -59,7 +61,13 @@ async function node(next: (told: string) => string | null): Promise<{ id: string
       setTimeout(() => {
         made.stop()
         const version = next(order?.version ?? '')
-        if (version !== null) void startAgent(app, { edgeId: made.edge.id, privateKey: made.privateKey, serverKey: new URL(made.enrolment.url).searchParams.get('key') ?? '' }, answers, { version }).then(({ stop }) => stops.push(stop))
+        if (version !== null)
+          void startAgent(
+            app,
+            { edgeId: made.edge.id, privateKey: made.privateKey, serverKey: new URL(made.enrolment.url).searchParams.get('key') ?? '' },
+            answers,
+            { version },
+          ).then(({ stop }) => stops.push(stop))
       }, 20)
     })
     return true
@@ -74,7 +82,10 @@ describe('versions', () => {
   it('are those of the data directory, newest first', async () => {
     const { items } = await call(app, edgeUpgrades.versions, { token: owner.token })
     expect(items.map(({ version }) => version).filter((version) => version.startsWith('9.'))).toEqual(['9.10.0-rc.1', '9.2.0', '9.1.0'])
-    expect(items.find(({ version }) => version === '9.2.0')).toMatchObject({ sha256: createHash('sha256').update(program('9.2.0')).digest('hex'), size_bytes: program('9.2.0').length })
+    expect(items.find(({ version }) => version === '9.2.0')).toMatchObject({
+      sha256: createHash('sha256').update(program('9.2.0')).digest('hex'),
+      size_bytes: program('9.2.0').length,
+    })
   })
 
   it('are served to whoever asks, and nothing else is', async () => {
@@ -118,7 +129,10 @@ describe('the script that the printed command runs', () => {
     const other = script.replace(/[0-9a-f]{64}/, '0'.repeat(64))
     const data = join(app.config.DATA_DIR, 'node-other')
     const env = { ...process.env, ZHISUAN_PROGRAM_DIR: join(data, 'program'), ZHISUAN_DATA_DIR: data, ZHISUAN_NO_SERVICE: '1' }
-    await expect(run('sh', ['-c', other, 'sh', '--server', await listening(app), '--token', 't', '--key', 'k'], { env })).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('SHA-256') })
+    await expect(run('sh', ['-c', other, 'sh', '--server', await listening(app), '--token', 't', '--key', 'k'], { env })).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('SHA-256'),
+    })
     await expect(run('ls', [join(data, 'called')])).rejects.toThrow()
   })
 })
@@ -130,7 +144,10 @@ describe('an upgrade', () => {
     expect(begun).toMatchObject({ from: '9.1.0', to: '9.2.0', error: null })
     // Its work may have begun by the time it is told.
     expect([1, 2]).toContain(begun?.status)
-    expect(await refused(app, edgeUpgrades.upgrade, { token: owner.token, params: { id }, body: { version: '9.2.0' } })).toMatchObject({ status: 409, code: 95019 })
+    expect(await refused(app, edgeUpgrades.upgrade, { token: owner.token, params: { id }, body: { version: '9.2.0' } })).toMatchObject({
+      status: 409,
+      code: 95019,
+    })
     await upgraded(id, 40)
     expect(told()).toEqual({ version: '9.2.0', sha256: createHash('sha256').update(program('9.2.0')).digest('hex'), path: '/agent/9.2.0/agent.mjs' })
     expect(await get(id)).toMatchObject({ agent_version: '9.2.0', status: 'online' })

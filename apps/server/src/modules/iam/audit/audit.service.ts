@@ -25,10 +25,30 @@ const shape = (row: store.AuditRow): AuditRecord => ({
   hash: row.hash.toString('hex'),
 })
 
-const columns = ['number', 'at', 'call', 'actor_id', 'actor_name', 'bp_id', 'object_id', 'request_id', 'ip', 'code', 'access_key_id', 'access_key_name', 'hash'] as const
+const columns = [
+  'number',
+  'at',
+  'call',
+  'actor_id',
+  'actor_name',
+  'bp_id',
+  'object_id',
+  'request_id',
+  'ip',
+  'code',
+  'access_key_id',
+  'access_key_name',
+  'hash',
+] as const
 
 const csvOf = (record: AuditRecord): string => {
-  const flat = { ...record, actor_id: record.actor?.id ?? null, actor_name: record.actor?.name ?? null, access_key_id: record.access_key?.id ?? null, access_key_name: record.access_key?.name ?? null }
+  const flat = {
+    ...record,
+    actor_id: record.actor?.id ?? null,
+    actor_name: record.actor?.name ?? null,
+    access_key_id: record.access_key?.id ?? null,
+    access_key_name: record.access_key?.name ?? null,
+  }
   return csvLine(columns.map((column) => flat[column]))
 }
 
@@ -39,14 +59,22 @@ async function* fileOf(pages: AsyncGenerator<readonly store.AuditRow[]>, format:
 }
 
 /** What a link seals: whose view of the log it is, and what was asked for. */
-const wish = z.object({ scope: z.union([z.object({ everything: z.literal(true) }), z.object({ bp_id: z.string() }), z.object({ nothing: z.literal(true) })]), format: z.enum(['csv', 'jsonl']), filters: z.record(z.string(), z.string()) })
+const wish = z.object({
+  scope: z.union([z.object({ everything: z.literal(true) }), z.object({ bp_id: z.string() }), z.object({ nothing: z.literal(true) })]),
+  format: z.enum(['csv', 'jsonl']),
+  filters: z.record(z.string(), z.string()),
+})
 
 export type AuditService = ReturnType<typeof createAuditService>
 
 export function createAuditService({ db, downloads, now }: Pick<Platform, 'db' | 'downloads' | 'now'>) {
   downloads.offer('audit', async (id) => {
     const { scope, format, filters } = wish.parse(JSON.parse(id))
-    return { name: `audit-${now().toISOString().slice(0, 10)}.${format}`, size: null, open: () => Readable.from(fileOf(store.readAudits(db, scope as Scope, filters), format)) }
+    return {
+      name: `audit-${now().toISOString().slice(0, 10)}.${format}`,
+      size: null,
+      open: () => Readable.from(fileOf(store.readAudits(db, scope as Scope, filters), format)),
+    }
   })
 
   return {
@@ -54,7 +82,8 @@ export function createAuditService({ db, downloads, now }: Pick<Platform, 'db' |
       const { total, rows } = await store.listAudits(db, scopeOf(actor), query)
       return { total, items: rows.map(shape) }
     },
-    export: (actor: Actor, { format, ...filters }: BodyOf<Calls['export']>): ResponseOf<Calls['export']> => downloads.link('audit', JSON.stringify({ scope: scopeOf(actor), format, filters })),
+    export: (actor: Actor, { format, ...filters }: BodyOf<Calls['export']>): ResponseOf<Calls['export']> =>
+      downloads.link('audit', JSON.stringify({ scope: scopeOf(actor), format, filters })),
     async verify(): Promise<ResponseOf<Calls['verify']>> {
       const { count, head, first_broken } = await store.verifyChain(db)
       return { intact: first_broken === null, count, head: { number: head.number, hash: head.hash.toString('hex') }, first_broken }

@@ -36,7 +36,12 @@ describe('the audit log', () => {
     await send(app, policies.create, { token: boss.token, body: { name: 'x', document: 'nonsense' } })
     await rename(stranger, '别人')
     const mine = await call(app, audits.list, { token: boss.token })
-    expect(mine.items.map((record) => [record.call, record.code])).toEqual(expect.arrayContaining([['iam.policy.create', 91101], ['ums.user.updateCurrent', 0]]))
+    expect(mine.items.map((record) => [record.call, record.code])).toEqual(
+      expect.arrayContaining([
+        ['iam.policy.create', 91101],
+        ['ums.user.updateCurrent', 0],
+      ]),
+    )
     expect(mine.items.every(({ bp_id, actor }) => bp_id === boss.bp_id && actor?.id === boss.id)).toBe(true)
     expect((await call(app, audits.list, { token: boss.token, query: { refused: 'true' } })).items.map(({ code }) => code)).toEqual([91101])
     const all = await call(app, audits.list, { token: admin.token, query: { actor_id: stranger.id, call: 'ums.user.updateCurrent' } })
@@ -66,7 +71,10 @@ describe('the audit log', () => {
     expect(header).toBe('\uFEFFnumber,at,call,actor_id,actor_name,bp_id,object_id,request_id,ip,code,access_key_id,access_key_name,hash')
     expect(line?.split(',').slice(2, 6)).toEqual(['ums.user.updateCurrent', boss.id, boss.name, boss.bp_id])
     expect(end).toBe('')
-    const lines = (await fetch('jsonl', boss)).trim().split('\n').map((one) => JSON.parse(one) as { actor: { id: string } })
+    const lines = (await fetch('jsonl', boss))
+      .trim()
+      .split('\n')
+      .map((one) => JSON.parse(one) as { actor: { id: string } })
     expect(lines.map(({ actor }) => actor.id)).toEqual([boss.id])
   })
 
@@ -101,16 +109,22 @@ describe('the audit log', () => {
 
   it('shows what somebody who has the database did to it', async () => {
     await rename(admin, '之前')
-    const { rows: [entry] } = await sql<{ number: number; call: string }>`select number, call from audit_log order by number desc offset 3 limit 1`.execute(app.platform.db)
+    const {
+      rows: [entry],
+    } = await sql<{ number: number; call: string }>`select number, call from audit_log order by number desc offset 3 limit 1`.execute(app.platform.db)
     const number = entry?.number ?? 0
     await tamper(`update audit_log set call = 'nothing.was.done' where number = ${number}`)
     expect(await verify()).toMatchObject({ intact: false, first_broken: number })
     await tamper(`update audit_log set call = '${entry?.call}' where number = ${number}`)
     expect((await verify()).intact).toBe(true)
     // Sealed again, it does not fit to the next.
-    await tamper(`update audit_log set call = 'nothing.was.done' where number = ${number}; update audit_log set hash = audit_seal(audit_log) where number = ${number}`)
+    await tamper(
+      `update audit_log set call = 'nothing.was.done' where number = ${number}; update audit_log set hash = audit_seal(audit_log) where number = ${number}`,
+    )
     expect(await verify()).toMatchObject({ intact: false, first_broken: number + 1 })
-    await tamper(`update audit_log set call = '${entry?.call}' where number = ${number}; update audit_log set hash = audit_seal(audit_log) where number = ${number}`)
+    await tamper(
+      `update audit_log set call = '${entry?.call}' where number = ${number}; update audit_log set hash = audit_seal(audit_log) where number = ${number}`,
+    )
     expect((await verify()).intact).toBe(true)
     // The newest ones taken away: the head tells.
     const { head } = await verify()

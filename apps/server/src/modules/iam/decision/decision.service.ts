@@ -69,7 +69,12 @@ export function createDecisionService({ db, now }: Pick<Platform, 'db' | 'now'>,
     if (!person.is_active) return { outcome: 'inactive', by: null }
     return call === null || mayAccess(call.access, person) ? decide(held.policies, held.boundaries, request) : { outcome: 'role', by: null }
   }
-  const place = (statement: StatementPlace, names: ReadonlyMap<string, string>) => ({ policy_id: statement.policy_id, policy_name: names.get(statement.policy_id) ?? statement.policy_id, index: statement.index, sid: statement.sid })
+  const place = (statement: StatementPlace, names: ReadonlyMap<string, string>) => ({
+    policy_id: statement.policy_id,
+    policy_name: names.get(statement.policy_id) ?? statement.policy_id,
+    index: statement.index,
+    sid: statement.sid,
+  })
 
   return {
     /** @throws Refusal 404, 3000 for a service of somebody else's, 90001 */
@@ -78,7 +83,8 @@ export function createDecisionService({ db, now }: Pick<Platform, 'db' | 'now'>,
       if (!(await isKept(db, scopeOf(actor), serviceId))) throw new Refusal('noPermission')
       const type = customTypes(row).find(({ actions }) => actions.includes(action))
       if (type === undefined) throw new Refusal('notFound', { field: 'action' })
-      if (!fitsPattern(type.pattern, resource)) throw new Refusal('fieldsInvalid', { fields: [{ field: 'resource', message: fillText(fieldTexts.objectPattern, { pattern: type.pattern }) }] })
+      if (!fitsPattern(type.pattern, resource))
+        throw new Refusal('fieldsInvalid', { fields: [{ field: 'resource', message: fillText(fieldTexts.objectPattern, { pattern: type.pattern }) }] })
       const own = new Set([...customService(row).condition_keys.map(({ key }) => key), ...relayedKeys])
       const unknown = Object.keys(context).find((key) => !own.has(key) && !tagPrefixes.some((prefix) => key.startsWith(prefix)))
       if (unknown !== undefined) throw new Refusal('fieldsInvalid', { fields: [{ field: `context.${unknown}`, message: fieldTexts.contextKey }] })
@@ -97,13 +103,23 @@ export function createDecisionService({ db, now }: Pick<Platform, 'db' | 'now'>,
       const request = { action, resource: nameFor(person, action, resource), context: contextOf(person, context) }
       const { outcome, by } = judge(person, held, call, request)
       const statements = [held.policies, ...held.boundaries].flatMap((part, index) => explain(part, request).map((one) => ({ ...one, boundary: index > 0 })))
-      const names = await namesOf(db, statements.map(({ policy_id }) => policy_id))
+      const names = await namesOf(
+        db,
+        statements.map(({ policy_id }) => policy_id),
+      )
       return {
         user: { id: person.user_id, name: person.name ?? '' },
         outcome,
         resource: request.resource,
         by: by === null ? null : place(by, names),
-        statements: statements.map((one) => ({ ...place(one, names), boundary: one.boundary, effect: one.effect, applies: one.applies, other_resource: one.otherResource, unmet: one.unmet.map(({ operator, key }) => ({ operator, key })) })),
+        statements: statements.map((one) => ({
+          ...place(one, names),
+          boundary: one.boundary,
+          effect: one.effect,
+          applies: one.applies,
+          other_resource: one.otherResource,
+          unmet: one.unmet.map(({ operator, key }) => ({ operator, key })),
+        })),
       }
     },
 
@@ -120,11 +136,20 @@ export function createDecisionService({ db, now }: Pick<Platform, 'db' | 'now'>,
         if (allowed === undefined || (allowed === 'true') === (decision.outcome === 'allowed')) judged.push({ person, ...decision })
       }
       const page = judged.slice((page_num - 1) * page_size, page_num * page_size)
-      const names = await namesOf(db, page.flatMap(({ by }) => by?.policy_id ?? []))
+      const names = await namesOf(
+        db,
+        page.flatMap(({ by }) => by?.policy_id ?? []),
+      )
       return {
         total: judged.length,
         items: page.map(({ person, outcome, by }) => ({
-          user: { id: person.user_id, name: person.name ?? '', nickname: person.nickname === '' ? (person.name ?? '') : person.nickname, bp_id: person.bp_id, bp_name: person.bp_name },
+          user: {
+            id: person.user_id,
+            name: person.name ?? '',
+            nickname: person.nickname === '' ? (person.name ?? '') : person.nickname,
+            bp_id: person.bp_id,
+            bp_name: person.bp_name,
+          },
           outcome,
           by: by === null ? null : place(by, names),
         })),

@@ -31,8 +31,18 @@ export type GrantService = ReturnType<typeof createGrantService>
 export function createGrantService({ db }: Pick<Platform, 'db'>, limits: Limits) {
   const shape = (row: store.GrantRow): Grant => {
     const [kind, id, name] =
-      row.user_id !== null ? (['user', row.user_id, row.user_name] as const) : row.role_id !== null ? (['role', row.role_id, row.role_name] as const) : (['project', row.project_id ?? '', row.project_name] as const)
-    return { id: row.id, policy: { id: row.policy_id, name: row.policy_name }, holder: { kind, id, name: name ?? '', bp_id: row.holder_bp_id }, created_by: row.created_by, created_at: iso(row.created_at) }
+      row.user_id !== null
+        ? (['user', row.user_id, row.user_name] as const)
+        : row.role_id !== null
+          ? (['role', row.role_id, row.role_name] as const)
+          : (['project', row.project_id ?? '', row.project_name] as const)
+    return {
+      id: row.id,
+      policy: { id: row.policy_id, name: row.policy_name },
+      holder: { kind, id, name: name ?? '', bp_id: row.holder_bp_id },
+      created_by: row.created_by,
+      created_at: iso(row.created_at),
+    }
   }
 
   /** Whose the holder is. @throws Refusal 404 with its field, 91107, 91108, 91110 */
@@ -73,7 +83,14 @@ export function createGrantService({ db }: Pick<Platform, 'db'>, limits: Limits)
           const { bp_id } = await holderOf(tx, actor, holder)
           if (policy.bp_id !== null && policy.bp_id !== bp_id) throw new Refusal('holderOfOther', { field: 'policy_id' })
           await limits.refuseToGive(tx, actor, [await documentOf(tx, policy)], reachedBy(holder))
-          await store.insertGrant(tx, { id, policy_id, user_id: holder.user_id ?? null, role_id: holder.role_id ?? null, project_id: holder.project_id ?? null, created_by: actor.name })
+          await store.insertGrant(tx, {
+            id,
+            policy_id,
+            user_id: holder.user_id ?? null,
+            role_id: holder.role_id ?? null,
+            project_id: holder.project_id ?? null,
+            created_by: actor.name,
+          })
           await limits.tell(tx)
         })
       } catch (error) {
@@ -101,7 +118,11 @@ export function createGrantService({ db }: Pick<Platform, 'db'>, limits: Limits)
      * Where there was one, what may be beyond it is given with the new one, or with none.
      * @throws Refusal 91106, 91110, 91113
      */
-    async setBoundary(actor: Actor, holder: { user_id: string } | { bp_id: string }, { policy_id }: BodyOf<(typeof boundaries)['setOfUser']>): Promise<{ policy_id: string | null }> {
+    async setBoundary(
+      actor: Actor,
+      holder: { user_id: string } | { bp_id: string },
+      { policy_id }: BodyOf<(typeof boundaries)['setOfUser']>,
+    ): Promise<{ policy_id: string | null }> {
       await db.transaction().execute(async (tx) => {
         await limits.refuseOwn(tx, actor, holder)
         if ('user_id' in holder) found(await lockPerson(tx, platformScope, holder.user_id))

@@ -28,13 +28,23 @@ const joined = (on: Sql, scope: Scope) =>
     .where('users.deleted_at', 'is', null)
     .where(seen(scope))
     .selectAll('policy_grants')
-    .select(['policies.name as policy_name', 'policies.bp_id as policy_bp_id', 'users.name as user_name', 'roles.name as role_name', 'projects.name as project_name', owner.as('holder_bp_id')])
+    .select([
+      'policies.name as policy_name',
+      'policies.bp_id as policy_bp_id',
+      'users.name as user_name',
+      'roles.name as role_name',
+      'projects.name as project_name',
+      owner.as('holder_bp_id'),
+    ])
 
 export async function listGrants(on: Sql, scope: Scope, query: QueryOf<Calls['list']>) {
-  const all = (['policy_id', 'user_id', 'role_id', 'project_id'] as const).reduce((q, column) => {
-    const wanted = query[column]
-    return wanted === undefined ? q : q.where(`policy_grants.${column}`, '=', wanted)
-  }, joined(on, scope))
+  const all = (['policy_id', 'user_id', 'role_id', 'project_id'] as const).reduce(
+    (q, column) => {
+      const wanted = query[column]
+      return wanted === undefined ? q : q.where(`policy_grants.${column}`, '=', wanted)
+    },
+    joined(on, scope),
+  )
   return pageWithTotal(paged(all, query, { by: { created_at: 'policy_grants.created_at' }, fallback: '-created_at', id: 'policy_grants.id' }), all, query)
 }
 
@@ -43,9 +53,11 @@ export const getGrant = (on: Sql, scope: Scope, id: string) => joined(on, scope)
 export const insertGrant = async (tx: Tx, row: Insertable<Tables['policy_grants']>): Promise<void> => {
   await tx.insertInto('policy_grants').values(row).execute()
 }
-export const deleteGrant = async (tx: Tx, id: string): Promise<boolean> => (await tx.deleteFrom('policy_grants').where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n
+export const deleteGrant = async (tx: Tx, id: string): Promise<boolean> =>
+  (await tx.deleteFrom('policy_grants').where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n
 
-export const findProject = (on: Sql, scope: Scope, id: string) => on.selectFrom('projects').select(['id', 'bp_id']).where('id', '=', id).where(within(scope, 'bp_id')).executeTakeFirst()
+export const findProject = (on: Sql, scope: Scope, id: string) =>
+  on.selectFrom('projects').select(['id', 'bp_id']).where('id', '=', id).where(within(scope, 'bp_id')).executeTakeFirst()
 
 /** A document, and whose it is; null is the platform's. */
 export interface OwnedDocument {
@@ -57,9 +69,16 @@ export interface OwnedDocument {
 export const documentsOf = async (tx: Tx, holder: { role_id: string } | { project_id: string }): Promise<OwnedDocument[]> =>
   tx
     .selectFrom('policies')
-    .innerJoin('policy_versions', (join) => join.onRef('policy_versions.policy_id', '=', 'policies.id').onRef('policy_versions.version', '=', 'policies.default_version'))
+    .innerJoin('policy_versions', (join) =>
+      join.onRef('policy_versions.policy_id', '=', 'policies.id').onRef('policy_versions.version', '=', 'policies.default_version'),
+    )
     .select(['policies.bp_id', 'policy_versions.document'])
-    .where('policies.id', 'in', (select) => select.selectFrom('policy_grants').select('policy_id').where((where) => where.and(holder)))
+    .where('policies.id', 'in', (select) =>
+      select
+        .selectFrom('policy_grants')
+        .select('policy_id')
+        .where((where) => where.and(holder)),
+    )
     .forUpdate('policies')
     .execute()
 
@@ -67,6 +86,10 @@ export const documentsOf = async (tx: Tx, holder: { role_id: string } | { projec
 export async function setBoundary(tx: Tx, holder: { user_id: string } | { bp_id: string }, row: { id: string; policy_id: string } | null): Promise<boolean> {
   const [column, id] = 'user_id' in holder ? (['user_id', holder.user_id] as const) : (['bp_id', holder.bp_id] as const)
   const { numDeletedRows } = await tx.deleteFrom('policy_boundaries').where(column, '=', id).executeTakeFirst()
-  if (row !== null) await tx.insertInto('policy_boundaries').values({ ...row, user_id: null, bp_id: null, [column]: id }).execute()
+  if (row !== null)
+    await tx
+      .insertInto('policy_boundaries')
+      .values({ ...row, user_id: null, bp_id: null, [column]: id })
+      .execute()
   return numDeletedRows > 0n
 }

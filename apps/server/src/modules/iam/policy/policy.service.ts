@@ -22,13 +22,20 @@ async function readNaming(tx: Tx, json: unknown, bpId: string | null): Promise<P
   return readDocument(json, await vocabularyFor(tx, bpId))
 }
 
-const explainUnique = (error: unknown): unknown => (isUniqueViolation(error, store.policyNameIndex) ? new Refusal('policyNameTaken', { field: 'name', cause: error }) : error)
+const explainUnique = (error: unknown): unknown =>
+  isUniqueViolation(error, store.policyNameIndex) ? new Refusal('policyNameTaken', { field: 'name', cause: error }) : error
 
 export type PolicyService = ReturnType<typeof createPolicyService>
 
 export function createPolicyService({ db }: Pick<Platform, 'db'>, limits: Limits) {
   const shape = (row: store.ShownPolicy): Policy => ({ ...row, created_at: iso(row.created_at), updated_at: iso(row.updated_at) })
-  const shapeVersion = (row: Awaited<ReturnType<typeof store.versionsOf>>[number], counts: number): PolicyVersion => ({ version: row.version, is_default: row.version === counts, document: row.document, created_by: row.created_by, created_at: iso(row.created_at) })
+  const shapeVersion = (row: Awaited<ReturnType<typeof store.versionsOf>>[number], counts: number): PolicyVersion => ({
+    version: row.version,
+    is_default: row.version === counts,
+    document: row.document,
+    created_by: row.created_by,
+    created_at: iso(row.created_at),
+  })
   const get = async (actor: Actor, id: string, on: Sql = db): Promise<store.ShownPolicy> => found(await store.getPolicy(on, scopeOf(actor), id))
 
   /** One that the actor may change. @throws Refusal 404, 3000 for the platform’s */

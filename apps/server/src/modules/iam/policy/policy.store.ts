@@ -14,18 +14,25 @@ type Calls = typeof policies
 export const policyNameIndex = 'policies_name'
 
 /** One's own, and the platform's, which everybody may be given. */
-const seesPolicy = (scope: Scope): RawBuilder<boolean> => ('nothing' in scope ? sql<boolean>`false` : sql<boolean>`(policies.bp_id is null or ${within(scope, 'policies.bp_id')})`)
+const seesPolicy = (scope: Scope): RawBuilder<boolean> =>
+  'nothing' in scope ? sql<boolean>`false` : sql<boolean>`(policies.bp_id is null or ${within(scope, 'policies.bp_id')})`
 
 const contactCount = sql<number>`((select count(*) from policy_grants where policy_grants.policy_id = policies.id) + (select count(*) from policy_boundaries where policy_boundaries.policy_id = policies.id))`
 const versionCount = sql<number>`(select count(*) from policy_versions where policy_versions.policy_id = policies.id)`
 
 const visible = (on: Sql, scope: Scope) => on.selectFrom('policies').leftJoin('organisations', 'organisations.id', 'policies.bp_id').where(seesPolicy(scope))
 const shown = (on: Sql, scope: Scope) =>
-  visible(on, scope).selectAll('policies').select(['organisations.name as bp_name', contactCount.as('contact_count'), versionCount.as('version_count')])
+  visible(on, scope)
+    .selectAll('policies')
+    .select(['organisations.name as bp_name', contactCount.as('contact_count'), versionCount.as('version_count')])
 
 export type ShownPolicy = NonNullable<Awaited<ReturnType<typeof getPolicy>>>
 
-const order = { by: { name: 'policies.name', created_at: 'policies.created_at', updated_at: 'policies.updated_at' }, fallback: '-updated_at', id: 'policies.id' }
+const order = {
+  by: { name: 'policies.name', created_at: 'policies.created_at', updated_at: 'policies.updated_at' },
+  fallback: '-updated_at',
+  id: 'policies.id',
+}
 
 export async function listPolicies(on: Sql, scope: Scope, query: QueryOf<Calls['list']>) {
   const filter = (q: ReturnType<typeof shown>) =>
@@ -56,7 +63,11 @@ export async function insertPolicy(tx: Tx, row: Insertable<Tables['policies']>, 
 }
 
 export const updatePolicy = async (on: Sql, id: string, changes: Updateable<Tables['policies']>): Promise<void> => {
-  await on.updateTable('policies').set({ ...changes, updated_at: sql`now()` }).where('id', '=', id).execute()
+  await on
+    .updateTable('policies')
+    .set({ ...changes, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .execute()
 }
 
 export const deletePolicy = async (tx: Tx, id: string): Promise<void> => {
@@ -64,7 +75,10 @@ export const deletePolicy = async (tx: Tx, id: string): Promise<void> => {
 }
 
 export const insertVersion = async (tx: Tx, row: Insertable<Tables['policy_versions']>): Promise<void> => {
-  await tx.insertInto('policy_versions').values({ ...row, document: jsonb(row.document) }).execute()
+  await tx
+    .insertInto('policy_versions')
+    .values({ ...row, document: jsonb(row.document) })
+    .execute()
 }
 
 export const deleteVersion = async (tx: Tx, policyId: string, version: number): Promise<void> => {
@@ -72,13 +86,15 @@ export const deleteVersion = async (tx: Tx, policyId: string, version: number): 
 }
 
 /** Newest first. */
-export const versionsOf = (on: Sql, policyId: string) => on.selectFrom('policy_versions').selectAll().where('policy_id', '=', policyId).orderBy('version', 'desc').execute()
+export const versionsOf = (on: Sql, policyId: string) =>
+  on.selectFrom('policy_versions').selectAll().where('policy_id', '=', policyId).orderBy('version', 'desc').execute()
 
 export const getVersion = (on: Sql, policyId: string, version: number) =>
   on.selectFrom('policy_versions').selectAll().where('policy_id', '=', policyId).where('version', '=', version).executeTakeFirst()
 
 export const documentOf = async (on: Sql, { id, default_version }: { id: string; default_version: number }): Promise<PolicyDocument> =>
-  (await on.selectFrom('policy_versions').select('document').where('policy_id', '=', id).where('version', '=', default_version).executeTakeFirstOrThrow()).document
+  (await on.selectFrom('policy_versions').select('document').where('policy_id', '=', id).where('version', '=', default_version).executeTakeFirstOrThrow())
+    .document
 
 export const hasContacts = async (on: Sql, policyId: string): Promise<boolean> => {
   const { count } = await on.selectFrom('policies').select(contactCount.as('count')).where('id', '=', policyId).executeTakeFirstOrThrow()

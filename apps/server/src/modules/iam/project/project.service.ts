@@ -29,7 +29,8 @@ export function createProjectService({ db }: Pick<Platform, 'db'>, limits: Limit
   const contentsOf = async (on: Sql, { id, bp_id }: { id: string; bp_id: string | null }): Promise<{ resource: string; count: number }[]> => {
     if (bp_id === null) return []
     const items: { resource: string; count: number }[] = []
-    for (const contents of holders) items.push(...Object.entries(await contents(on, { bp_id, project_id: id })).map(([resource, count]) => ({ resource, count })))
+    for (const contents of holders)
+      items.push(...Object.entries(await contents(on, { bp_id, project_id: id })).map(([resource, count]) => ({ resource, count })))
     return items
   }
 
@@ -100,7 +101,12 @@ export function createProjectService({ db }: Pick<Platform, 'db'>, limits: Limit
     async addMember(actor: Actor, id: string, { user_id }: BodyOf<Calls['addMember']>): Promise<void> {
       await db.transaction().execute(async (tx) => {
         await lockBoth(tx, actor, { id, user_id })
-        await limits.refuseToGive(tx, actor, (await documentsOf(tx, { project_id: id })).map(({ document }) => document), { user_id })
+        await limits.refuseToGive(
+          tx,
+          actor,
+          (await documentsOf(tx, { project_id: id })).map(({ document }) => document),
+          { user_id },
+        )
         if (await store.addMember(tx, { project_id: id, user_id })) await limits.tell(tx)
       })
       await limits.changed()

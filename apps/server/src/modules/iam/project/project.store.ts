@@ -19,7 +19,9 @@ const shown = (on: Sql, scope: Scope) =>
     .selectAll('projects')
     .select([
       'organisations.name as bp_name',
-      sql<number>`(select count(*) from project_members join users on users.id = project_members.user_id where project_members.project_id = projects.id and users.deleted_at is null)`.as('member_count'),
+      sql<number>`(select count(*) from project_members join users on users.id = project_members.user_id where project_members.project_id = projects.id and users.deleted_at is null)`.as(
+        'member_count',
+      ),
     ])
 
 export type ShownProject = NonNullable<Awaited<ReturnType<typeof getProject>>>
@@ -28,13 +30,18 @@ export async function listProjects(on: Sql, scope: Scope, query: QueryOf<Calls['
   const all = shown(on, scope)
     .$if(query.bp_id !== undefined, (q) => q.where('projects.bp_id', '=', query.bp_id ?? ''))
     .where(matching(query.keyword, 'projects.name', 'projects.key'))
-  return pageWithTotal(paged(all, query, { by: { name: 'projects.name', key: 'projects.key', created_at: 'projects.created_at' }, fallback: '-created_at', id: 'projects.id' }), all, query)
+  return pageWithTotal(
+    paged(all, query, { by: { name: 'projects.name', key: 'projects.key', created_at: 'projects.created_at' }, fallback: '-created_at', id: 'projects.id' }),
+    all,
+    query,
+  )
 }
 
 export const getProject = (on: Sql, scope: Scope, id: string) => shown(on, scope).where('projects.id', '=', id).executeTakeFirst()
 
 /** Held against others who change it or who is in it. */
-export const lockProject = (tx: Tx, scope: Scope, id: string) => tx.selectFrom('projects').selectAll().where('id', '=', id).where(within(scope, 'projects.bp_id')).forUpdate().executeTakeFirst()
+export const lockProject = (tx: Tx, scope: Scope, id: string) =>
+  tx.selectFrom('projects').selectAll().where('id', '=', id).where(within(scope, 'projects.bp_id')).forUpdate().executeTakeFirst()
 
 export const insertProject = async (on: Sql, row: Insertable<Tables['projects']>): Promise<void> => {
   await on.insertInto('projects').values(row).execute()
@@ -59,11 +66,24 @@ export async function listMembers(on: Sql, id: string, query: QueryOf<Calls['mem
 }
 
 export const hasMembers = async (on: Sql, id: string): Promise<boolean> =>
-  (await on.selectFrom('project_members').innerJoin('users', 'users.id', 'project_members.user_id').select('user_id').where('project_id', '=', id).where('users.deleted_at', 'is', null).limit(1).executeTakeFirst()) !== undefined
+  (await on
+    .selectFrom('project_members')
+    .innerJoin('users', 'users.id', 'project_members.user_id')
+    .select('user_id')
+    .where('project_id', '=', id)
+    .where('users.deleted_at', 'is', null)
+    .limit(1)
+    .executeTakeFirst()) !== undefined
 
 /** @returns whether he was none yet */
 export const addMember = async (tx: Tx, row: { project_id: string; user_id: string }): Promise<boolean> =>
-  (await tx.insertInto('project_members').values(row).onConflict((conflict) => conflict.doNothing()).executeTakeFirst()).numInsertedOrUpdatedRows !== 0n
+  (
+    await tx
+      .insertInto('project_members')
+      .values(row)
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirst()
+  ).numInsertedOrUpdatedRows !== 0n
 
 /** @returns whether he was one */
 export const removeMember = async (tx: Tx, row: { project_id: string; user_id: string }): Promise<boolean> =>

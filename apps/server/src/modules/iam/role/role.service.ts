@@ -14,12 +14,17 @@ import * as store from './role.store.ts'
 
 type Calls = typeof calls
 
-const explainUnique = (error: unknown): unknown => (isUniqueViolation(error, store.roleNameIndex) ? new Refusal('roleNameTaken', { field: 'name', cause: error }) : error)
+const explainUnique = (error: unknown): unknown =>
+  isUniqueViolation(error, store.roleNameIndex) ? new Refusal('roleNameTaken', { field: 'name', cause: error }) : error
 
 export type RoleService = ReturnType<typeof createRoleService>
 
 export function createRoleService({ db }: Pick<Platform, 'db'>, limits: Limits) {
-  const shape = (row: store.ShownRole): RoleRow => ({ ...row, created_at: row.built_in ? null : iso(row.created_at), updated_at: row.built_in ? null : iso(row.updated_at) })
+  const shape = (row: store.ShownRole): RoleRow => ({
+    ...row,
+    created_at: row.built_in ? null : iso(row.created_at),
+    updated_at: row.built_in ? null : iso(row.updated_at),
+  })
   const get = async (actor: Actor, id: string): Promise<store.ShownRole> => found(await store.getRole(db, scopeOf(actor), id))
 
   /** One that can be changed. @throws Refusal 404, 91108 */
@@ -102,7 +107,12 @@ export function createRoleService({ db }: Pick<Platform, 'db'>, limits: Limits) 
         if (await store.addMember(tx, role, user_id)) await limits.tell(tx)
         // Now that he has it: other documents that he has may speak about more than this role does.
         const given = [...(role.built_in ? builtInPolicies([role.base]) : []), ...(await documentsOf(tx, { role_id: id }))]
-        await limits.refuseToGive(tx, actor, given.map(({ document }) => document), { user_id })
+        await limits.refuseToGive(
+          tx,
+          actor,
+          given.map(({ document }) => document),
+          { user_id },
+        )
       })
       await limits.changed()
     },

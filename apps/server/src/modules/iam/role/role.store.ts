@@ -12,7 +12,8 @@ type Calls = typeof customRoles
 export const roleNameIndex = 'roles_name'
 
 /** One's own, and the built-in ones; the platform's others are for the platform's own people. */
-const sees = (scope: Scope): RawBuilder<boolean> => ('nothing' in scope ? sql<boolean>`false` : sql<boolean>`(roles.built_in or ${within(scope, 'roles.bp_id')})`)
+const sees = (scope: Scope): RawBuilder<boolean> =>
+  'nothing' in scope ? sql<boolean>`false` : sql<boolean>`(roles.built_in or ${within(scope, 'roles.bp_id')})`
 
 /** Of a built-in role those who were given it as such. */
 const holds = sql<boolean>`(case when roles.built_in
@@ -29,7 +30,9 @@ const shown = (on: Sql, scope: Scope) =>
       'organisations.name as bp_name',
       sql<number>`(case when roles.built_in
         then (select count(*) from user_roles join users on users.id = user_roles.user_id where user_roles.role = roles.name and users.deleted_at is null and ${within(scope, 'users.bp_id')})
-        else (select count(*) from role_members join users on users.id = role_members.user_id where role_members.role_id = roles.id and users.deleted_at is null) end)`.as('member_count'),
+        else (select count(*) from role_members join users on users.id = role_members.user_id where role_members.role_id = roles.id and users.deleted_at is null) end)`.as(
+        'member_count',
+      ),
       sql<number>`(select count(*) from policy_grants where policy_grants.role_id = roles.id)`.as('policy_count'),
     ])
 
@@ -41,25 +44,41 @@ export async function listRoles(on: Sql, scope: Scope, query: QueryOf<Calls['lis
     .$if(query.bp_id !== undefined, (q) => q.where('roles.bp_id', '=', query.bp_id ?? ''))
     .where(matching(query.keyword, 'roles.search'))
   const ordered = query.sort === undefined ? all.orderBy('roles.built_in', 'desc') : all
-  return pageWithTotal(paged(ordered, query, { by: { name: 'roles.name', created_at: 'roles.created_at' }, fallback: 'created_at', id: 'roles.id' }), all, query)
+  return pageWithTotal(
+    paged(ordered, query, { by: { name: 'roles.name', created_at: 'roles.created_at' }, fallback: 'created_at', id: 'roles.id' }),
+    all,
+    query,
+  )
 }
 
 export const getRole = (on: Sql, scope: Scope, id: string) => shown(on, scope).where('roles.id', '=', id).executeTakeFirst()
 
 /** Held against all who give it, take it or delete it. */
-export const lockRole = (tx: Tx, scope: Scope, id: string) => tx.selectFrom('roles').selectAll().where('id', '=', id).where(sees(scope)).forUpdate().executeTakeFirst()
+export const lockRole = (tx: Tx, scope: Scope, id: string) =>
+  tx.selectFrom('roles').selectAll().where('id', '=', id).where(sees(scope)).forUpdate().executeTakeFirst()
 
 export const insertRole = async (on: Sql, row: Insertable<Tables['roles']>): Promise<void> => {
   await on.insertInto('roles').values(row).execute()
 }
 export const updateRole = async (on: Sql, id: string, changes: Updateable<Tables['roles']>): Promise<void> => {
-  await on.updateTable('roles').set({ ...changes, updated_at: sql`now()` }).where('id', '=', id).execute()
+  await on
+    .updateTable('roles')
+    .set({ ...changes, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .execute()
 }
 export const deleteRole = async (tx: Tx, id: string): Promise<void> => {
   await tx.deleteFrom('roles').where('id', '=', id).execute()
 }
 export const hasMembers = async (on: Sql, id: string): Promise<boolean> =>
-  (await on.selectFrom('role_members').innerJoin('users', 'users.id', 'role_members.user_id').select('user_id').where('role_id', '=', id).where('users.deleted_at', 'is', null).limit(1).executeTakeFirst()) !== undefined
+  (await on
+    .selectFrom('role_members')
+    .innerJoin('users', 'users.id', 'role_members.user_id')
+    .select('user_id')
+    .where('role_id', '=', id)
+    .where('users.deleted_at', 'is', null)
+    .limit(1)
+    .executeTakeFirst()) !== undefined
 
 export async function listMembers(on: Sql, scope: Scope, roleId: string, query: QueryOf<Calls['members']>) {
   const all = on
@@ -77,8 +96,16 @@ export async function listMembers(on: Sql, scope: Scope, roleId: string, query: 
 /** Built-in ones and others stand in tables of their own. @returns whether he did not have it yet */
 export async function addMember(tx: Tx, role: Pick<ShownRole, 'id' | 'built_in' | 'base'>, userId: string): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = role.built_in
-    ? await tx.insertInto('user_roles').values({ user_id: userId, role: role.base }).onConflict((conflict) => conflict.doNothing()).executeTakeFirst()
-    : await tx.insertInto('role_members').values({ user_id: userId, role_id: role.id }).onConflict((conflict) => conflict.doNothing()).executeTakeFirst()
+    ? await tx
+        .insertInto('user_roles')
+        .values({ user_id: userId, role: role.base })
+        .onConflict((conflict) => conflict.doNothing())
+        .executeTakeFirst()
+    : await tx
+        .insertInto('role_members')
+        .values({ user_id: userId, role_id: role.id })
+        .onConflict((conflict) => conflict.doNothing())
+        .executeTakeFirst()
   return numInsertedOrUpdatedRows !== 0n
 }
 
@@ -92,7 +119,9 @@ export async function removeMember(tx: Tx, role: Pick<ShownRole, 'id' | 'built_i
 
 export const roleCount = async (tx: Tx, userId: string): Promise<number> => {
   const { count } = await tx
-    .selectNoFrom(sql<number>`(select count(*) from user_roles where user_id = ${userId}) + (select count(*) from role_members where user_id = ${userId})`.as('count'))
+    .selectNoFrom(
+      sql<number>`(select count(*) from user_roles where user_id = ${userId}) + (select count(*) from role_members where user_id = ${userId})`.as('count'),
+    )
     .executeTakeFirstOrThrow()
   return count
 }

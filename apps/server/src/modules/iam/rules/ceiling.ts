@@ -10,7 +10,8 @@ import { Refusal } from '../../../platform/errors.ts'
 export type Keeper = Pick<Actor, 'user_id' | 'kind' | 'roles' | 'built_in_roles' | 'bp_id'> & Partial<Pick<Actor, 'access_key'>>
 
 const deniesNothing = (policies: Policies, action: string): boolean => policies.about(action).denies.length === 0
-const allowsAlways = (policies: Policies, action: string): boolean => policies.about(action).allows.some(({ resources, conditions }) => resources.everything && conditions.length === 0)
+const allowsAlways = (policies: Policies, action: string): boolean =>
+  policies.about(action).allows.some(({ resources, conditions }) => resources.everything && conditions.length === 0)
 
 /** Whether nothing keeps an action on anything from somebody, whatever the circumstances: no denial speaks of it at all. */
 const isNotWithheld = ({ policies, boundaries }: Rules, action: string): boolean =>
@@ -26,7 +27,13 @@ const isAllowedOutright = (rules: Rules, action: string): boolean => allowsAlway
  * @param custom actions of services that are not ours: they are given by whoever keeps people, unless they are kept from him
  * @throws Refusal 91106
  */
-export function refuseToGiveMore(actor: Pick<Keeper, 'kind' | 'roles'>, rules: Rules, documents: readonly PolicyDocument[], reached: readonly Role[], custom: readonly string[]): void {
+export function refuseToGiveMore(
+  actor: Pick<Keeper, 'kind' | 'roles'>,
+  rules: Rules,
+  documents: readonly PolicyDocument[],
+  reached: readonly Role[],
+  custom: readonly string[],
+): void {
   const given = compilePolicies(documents.map((document, index) => ({ id: String(index), document })))
   // Whoever runs the platform has all that is for administrators, and gives roles for the rest.
   const who = isPlatformKind(actor.kind) ? actor : { kind: 4, roles: reached }

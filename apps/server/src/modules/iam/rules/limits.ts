@@ -44,13 +44,19 @@ export const createLimits = (rules: RulesService, customActions: (on: Sql, actor
     // What he remembers of his rights may be a moment old.
     refuseToGiveMore(actor, await rules.of(actor, tx), documents, reached, await customActions(tx, actor))
   }
-  const refuseToGive: Limits['refuseToGive'] = async (tx, actor, documents, to) => refuse(tx, actor, documents, isPlatformKind(actor.kind) ? [] : await rolesReached(tx, to))
+  const refuseToGive: Limits['refuseToGive'] = async (tx, actor, documents, to) =>
+    refuse(tx, actor, documents, isPlatformKind(actor.kind) ? [] : await rolesReached(tx, to))
   const refuseToGiveRoles: Limits['refuseToGiveRoles'] = async (tx, actor, roles, projectId) => {
     if (!roles.every((role) => canHandOn(actor, role))) throw new Refusal('roleBaseForbidden', { field: 'roles' })
     const held: OwnedDocument[] = []
     for (const role of roles) held.push(...(await documentsOf(tx, { role_id: builtInRoleId(role) })))
     if (projectId !== undefined) held.push(...(await documentsOf(tx, { project_id: projectId })))
-    await refuse(tx, actor, [...builtInPolicies(roles), ...held].map(({ document }) => document), roles)
+    await refuse(
+      tx,
+      actor,
+      [...builtInPolicies(roles), ...held].map(({ document }) => document),
+      roles,
+    )
   }
   return {
     refuseToGive,
@@ -64,7 +70,12 @@ export const createLimits = (rules: RulesService, customActions: (on: Sql, actor
       const built_in_roles = (await tx.selectFrom('user_roles').select('role').where('user_id', '=', id).execute()).map(({ role }) => role)
       const roles = allowingRoles({ kind, built_in_roles })
       const held = await policiesOf(tx, id, roles, bp_id)
-      await refuseToGive(tx, actor, [...builtInPolicies(roles), ...held.filter(({ boundary }) => !boundary)].map(({ document }) => document), { user_id: id })
+      await refuseToGive(
+        tx,
+        actor,
+        [...builtInPolicies(roles), ...held.filter(({ boundary }) => !boundary)].map(({ document }) => document),
+        { user_id: id },
+      )
     },
     async refuseOwn(tx, actor, of) {
       if (isBeyondPolicies(actor)) return
@@ -80,7 +91,12 @@ export const createLimits = (rules: RulesService, customActions: (on: Sql, actor
     async refuseToUndeny(tx, actor, documents, to) {
       const denying = documents.flatMap(({ bp_id, document }) => undenied([document]).map((given) => ({ bp_id, given })))
       if (!isPlatformKind(actor.kind) && denying.some(({ bp_id }) => bp_id !== actor.bp_id)) throw new Refusal('noPermission')
-      await refuseToGive(tx, actor, denying.map(({ given }) => given), to)
+      await refuseToGive(
+        tx,
+        actor,
+        denying.map(({ given }) => given),
+        to,
+      )
     },
     ownerOf: (actor, wish) => (isPlatformKind(actor.kind) ? wish : actor.bp_id),
     async refuseUnknownOrganisation(on, id) {

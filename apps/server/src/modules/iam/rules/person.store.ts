@@ -7,7 +7,8 @@ import { within } from '../../../platform/db/scope.ts'
 const present = (on: Sql, scope: Scope) => on.selectFrom('users').where('users.deleted_at', 'is', null).where(within(scope, 'users.bp_id'))
 
 /** Somebody whom the scope shows, held against other changes of what he may do. */
-export const lockPerson = (tx: Tx, scope: Scope, id: string) => present(tx, scope).select(['id', 'bp_id', 'kind', 'name']).where('users.id', '=', id).forUpdate().executeTakeFirst()
+export const lockPerson = (tx: Tx, scope: Scope, id: string) =>
+  present(tx, scope).select(['id', 'bp_id', 'kind', 'name']).where('users.id', '=', id).forUpdate().executeTakeFirst()
 
 /** As decisions need to know him. */
 export const personOf = (on: Sql, scope: Scope) =>

@@ -11,7 +11,12 @@ export interface CountingPolicy extends PolicySource {
 }
 
 /** Whom a document speaks about: those who have it by a user, role or project, or all who have a policy or are bounded by it. */
-export type Reached = { readonly user_id: string } | { readonly role_id: string } | { readonly project_id: string } | { readonly bp_id: string } | { readonly policy_id: string }
+export type Reached =
+  | { readonly user_id: string }
+  | { readonly role_id: string }
+  | { readonly project_id: string }
+  | { readonly bp_id: string }
+  | { readonly policy_id: string }
 
 const holdersOf = (reached: Reached): RawBuilder<unknown> => {
   if ('policy_id' in reached) {

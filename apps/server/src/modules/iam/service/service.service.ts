@@ -49,14 +49,22 @@ export function createServiceService({ db }: Pick<Platform, 'db'>, limits: Pick<
     const before = await vocabularyFor(tx, null)
     await change()
     const after = await vocabularyFor(tx, null)
-    const broken = [...new Set(documents.filter(({ document }) => 'document' in readPolicy(document, before) && 'problems' in readPolicy(document, after)).map(({ name }) => name))]
-    if (broken.length > 0) throw new Refusal('vocabularyInUse', { values: { policies: `${broken.slice(0, namedMost).join('、')}${broken.length > namedMost ? ` 等${broken.length}个` : ''}` } })
+    const broken = [
+      ...new Set(
+        documents.filter(({ document }) => 'document' in readPolicy(document, before) && 'problems' in readPolicy(document, after)).map(({ name }) => name),
+      ),
+    ]
+    if (broken.length > 0)
+      throw new Refusal('vocabularyInUse', {
+        values: { policies: `${broken.slice(0, namedMost).join('、')}${broken.length > namedMost ? ` 等${broken.length}个` : ''}` },
+      })
   }
 
   /** Kinds that its actions name and that it does not have yet. */
   const addTypes = async (tx: Tx, id: string, actions: BodyOf<Calls['create']>['actions'], known: readonly string[]): Promise<void> => {
     const types = new Set(actions.map(({ name }) => name.split('.')[0] ?? ''))
-    if (new Set([...types, ...known]).size > serviceLimits.resourceTypes) throw new Refusal('serviceFull', { field: 'actions', values: { limit: serviceLimits.resourceTypes } })
+    if (new Set([...types, ...known]).size > serviceLimits.resourceTypes)
+      throw new Refusal('serviceFull', { field: 'actions', values: { limit: serviceLimits.resourceTypes } })
     for (const type of types) if (!known.includes(type)) await store.insertType(tx, { service_id: id, type, pattern: '{id}', description: '' })
   }
 
@@ -90,7 +98,12 @@ export function createServiceService({ db }: Pick<Platform, 'db'>, limits: Pick<
         const { types } = await lock(tx, actor, id)
         await changing(tx, id, async () => {
           await store.updateService(tx, id, content)
-          await addTypes(tx, id, content.actions, types.map(({ type }) => type))
+          await addTypes(
+            tx,
+            id,
+            content.actions,
+            types.map(({ type }) => type),
+          )
         })
       })
       return get(actor, id)
@@ -115,7 +128,8 @@ export function createServiceService({ db }: Pick<Platform, 'db'>, limits: Pick<
       try {
         await db.transaction().execute(async (tx) => {
           const { types } = await lock(tx, actor, service)
-          if (types.length >= serviceLimits.resourceTypes) throw new Refusal('serviceFull', { field: 'service', values: { limit: serviceLimits.resourceTypes } })
+          if (types.length >= serviceLimits.resourceTypes)
+            throw new Refusal('serviceFull', { field: 'service', values: { limit: serviceLimits.resourceTypes } })
           await store.insertType(tx, { service_id: service, type, ...content })
         })
       } catch (error) {

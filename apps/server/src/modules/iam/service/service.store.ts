@@ -64,7 +64,8 @@ export const serviceIndex = 'custom_services_pkey'
 export const typeIndex = 'custom_resource_types_pkey'
 
 /** One's own, and the platform's, which policies of all may be about. */
-const sees = (scope: Scope): RawBuilder<boolean> => ('nothing' in scope ? sql<boolean>`false` : sql<boolean>`(custom_services.bp_id is null or ${within(scope, 'custom_services.bp_id')})`)
+const sees = (scope: Scope): RawBuilder<boolean> =>
+  'nothing' in scope ? sql<boolean>`false` : sql<boolean>`(custom_services.bp_id is null or ${within(scope, 'custom_services.bp_id')})`
 
 const shown = (on: Sql, scope: Scope) =>
   on
@@ -74,7 +75,11 @@ const shown = (on: Sql, scope: Scope) =>
     .selectAll('custom_services')
     .select('organisations.name as bp_name')
     .select(
-      sql<CustomResourceTypeTable[]>`(select coalesce(jsonb_agg(to_jsonb(of) order by of.type), '[]') from custom_resource_types as of where of.service_id = custom_services.id)`.as('types'),
+      sql<
+        CustomResourceTypeTable[]
+      >`(select coalesce(jsonb_agg(to_jsonb(of) order by of.type), '[]') from custom_resource_types as of where of.service_id = custom_services.id)`.as(
+        'types',
+      ),
     )
 export type ShownService = NonNullable<Awaited<ReturnType<typeof getService>>>
 
@@ -86,10 +91,21 @@ export const isKept = async (on: Sql, scope: Scope, id: string): Promise<boolean
   (await on.selectFrom('custom_services').select('id').where('id', '=', id).where(within(scope, 'custom_services.bp_id')).executeTakeFirst()) !== undefined
 
 export const insertService = async (tx: Tx, { actions, condition_keys, ...row }: Insertable<Tables['custom_services']>): Promise<void> => {
-  await tx.insertInto('custom_services').values({ ...row, actions: jsonb(actions), condition_keys: jsonb(condition_keys) }).execute()
+  await tx
+    .insertInto('custom_services')
+    .values({ ...row, actions: jsonb(actions), condition_keys: jsonb(condition_keys) })
+    .execute()
 }
-export const updateService = async (tx: Tx, id: string, { actions, condition_keys, ...row }: Updateable<Tables['custom_services']> & Pick<Insertable<Tables['custom_services']>, 'actions' | 'condition_keys'>): Promise<void> => {
-  await tx.updateTable('custom_services').set({ ...row, actions: jsonb(actions), condition_keys: jsonb(condition_keys), updated_at: sql`now()` }).where('id', '=', id).execute()
+export const updateService = async (
+  tx: Tx,
+  id: string,
+  { actions, condition_keys, ...row }: Updateable<Tables['custom_services']> & Pick<Insertable<Tables['custom_services']>, 'actions' | 'condition_keys'>,
+): Promise<void> => {
+  await tx
+    .updateTable('custom_services')
+    .set({ ...row, actions: jsonb(actions), condition_keys: jsonb(condition_keys), updated_at: sql`now()` })
+    .where('id', '=', id)
+    .execute()
 }
 export const deleteService = async (tx: Tx, id: string): Promise<void> => {
   await tx.deleteFrom('custom_services').where('id', '=', id).execute()

@@ -10,7 +10,8 @@ import { subjectOf } from '../../../platform/auth/rules.ts'
 import { iso, type Sql } from '../../../platform/db/database.ts'
 import { listServices, type ShownService } from './service.store.ts'
 
-const levelOf = (call: Call): ServiceAction['level'] => (call.method === 'GET' ? (call.id.endsWith('.list') ? 'list' : 'read') : call.id.startsWith('iam.') ? 'permissions' : 'write')
+const levelOf = (call: Call): ServiceAction['level'] =>
+  call.method === 'GET' ? (call.id.endsWith('.list') ? 'list' : 'read') : call.id.startsWith('iam.') ? 'permissions' : 'write'
 
 const typeOf = (id: string): string => id.split('.').slice(0, 2).join('.')
 
@@ -44,12 +45,32 @@ export const builtInServices: readonly Service[] = [...Map.groupBy(ourActions, (
 }))
 
 /** Of ours, and those that will be: families of the specification that have no calls yet. */
-export const reservedServices: ReadonlySet<string> = new Set([...allCalls.map(({ id }) => subjectOf({ id }).service), 'zs', 'ims', 'cls', 'omc', 'aos', 'cis', 'bill', 'issue', 'service-manager'])
+export const reservedServices: ReadonlySet<string> = new Set([
+  ...allCalls.map(({ id }) => subjectOf({ id }).service),
+  'zs',
+  'ims',
+  'cls',
+  'omc',
+  'aos',
+  'cis',
+  'bill',
+  'issue',
+  'service-manager',
+])
 
 const typesOf = (actions: readonly ServiceAction[]): ResourceType[] =>
   [...Map.groupBy(actions, ({ resource_type }) => resource_type)].map(([id, own]) => {
     const { service, type } = subjectOf({ id })
-    return { id, service, type, built_in: true, description: '', pattern: '{id}', name: resourceName(service, type, '{organisation}', '{id}'), actions: own.map((action) => action.id) }
+    return {
+      id,
+      service,
+      type,
+      built_in: true,
+      description: '',
+      pattern: '{id}',
+      name: resourceName(service, type, '{organisation}', '{id}'),
+      actions: own.map((action) => action.id),
+    }
   })
 export const builtInTypes: readonly ResourceType[] = typesOf(ourActions)
 
@@ -60,7 +81,16 @@ export const customService = (row: ShownService): Service => ({
   description: row.description,
   bp_id: row.bp_id,
   bp_name: row.bp_name,
-  actions: row.actions.map(({ name, level, description }) => ({ id: `${row.id}.${name}`, summary: description, level, resource_type: typeOf(`${row.id}.${name}`), method: null, path: null, roles: [...roles], allowed_by: [] })),
+  actions: row.actions.map(({ name, level, description }) => ({
+    id: `${row.id}.${name}`,
+    summary: description,
+    level,
+    resource_type: typeOf(`${row.id}.${name}`),
+    method: null,
+    path: null,
+    roles: [...roles],
+    allowed_by: [],
+  })),
   condition_keys: row.condition_keys.map(({ name, ...key }) => ({ key: `${row.id}:${name}`, ...key })),
   updated_at: iso(row.updated_at),
 })
@@ -90,7 +120,9 @@ export function vocabularyOf(custom: readonly ShownService[]): PolicyVocabulary 
 }
 
 /** What a policy of an organisation can name; one of the platform's everything, as it may bound anybody. */
-export const vocabularyFor = async (on: Sql, bpId: string | null): Promise<PolicyVocabulary> => vocabularyOf(await listServices(on, bpId === null ? platformScope : { bp_id: bpId }))
+export const vocabularyFor = async (on: Sql, bpId: string | null): Promise<PolicyVocabulary> =>
+  vocabularyOf(await listServices(on, bpId === null ? platformScope : { bp_id: bpId }))
 
 /** Actions of other services that somebody sees. */
-export const customActionsOf = async (on: Sql, scope: Scope): Promise<readonly string[]> => (await listServices(on, scope)).flatMap((row) => customService(row).actions.map(({ id }) => id))
+export const customActionsOf = async (on: Sql, scope: Scope): Promise<readonly string[]> =>
+  (await listServices(on, scope)).flatMap((row) => customService(row).actions.map(({ id }) => id))

@@ -21,7 +21,9 @@ export async function listProjects(
     .where(matching(query.keyword, 'projects.name', 'projects.key'))
   if (memberId !== null) {
     filtered = filtered.where((where) =>
-      where.exists(where.selectFrom('project_members').whereRef('project_members.project_id', '=', 'projects.id').where('project_members.user_id', '=', memberId)),
+      where.exists(
+        where.selectFrom('project_members').whereRef('project_members.project_id', '=', 'projects.id').where('project_members.user_id', '=', memberId),
+      ),
     )
   }
   const page = paged(filtered.selectAll('projects').select('organisations.name as bp_name'), query, {

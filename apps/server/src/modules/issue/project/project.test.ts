@@ -13,7 +13,10 @@ afterAll(() => app.close())
 
 async function makeProject(bp_id: string | null, key: string, members: readonly string[] = []): Promise<string> {
   const id = uuidv7()
-  await app.platform.db.insertInto('projects').values({ id, key, name: `项目-${key}`, bp_id }).execute()
+  await app.platform.db
+    .insertInto('projects')
+    .values({ id, key, name: `项目-${key}`, bp_id })
+    .execute()
   for (const user_id of members) await app.platform.db.insertInto('project_members').values({ project_id: id, user_id }).execute()
   return id
 }
@@ -27,7 +30,9 @@ describe('the projects that somebody may work in', () => {
     await makeProject(stranger.bp_id, 'theirs')
     expect(await keysFor(boss.token)).toEqual(['default', 'mine'])
     const { items } = await call(app, projects.list, { token: boss.token, query: { keyword: 'mine' } })
-    expect(items).toEqual([{ id: expect.any(String), key: 'mine', name: '项目-mine', bp_id: boss.bp_id, bp_name: expect.any(String), created_at: expect.any(String) }])
+    expect(items).toEqual([
+      { id: expect.any(String), key: 'mine', name: '项目-mine', bp_id: boss.bp_id, bp_name: expect.any(String), created_at: expect.any(String) },
+    ])
   })
 
   it('are those he is a member of for everybody else, and never another organisation’s', async () => {

@@ -9,7 +9,10 @@ import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
 import { libraryOf, type LibraryRow } from '../image/image.store.ts'
 
 /** An image that instances may be made from: as the engine has it, with what the library says of it. */
-export interface UsableImage extends Pick<Image, 'fingerprint' | 'name' | 'description' | 'os' | 'release' | 'architecture' | 'sizeBytes' | 'type' | 'createdAt'> {
+export interface UsableImage extends Pick<
+  Image,
+  'fingerprint' | 'name' | 'description' | 'os' | 'release' | 'architecture' | 'sizeBytes' | 'type' | 'createdAt'
+> {
   cloudInit: boolean
   visibility: 'public' | 'private'
   minCpuCores: number
@@ -48,7 +51,15 @@ export function createCatalogue(clouds: Pick<CloudService, 'forReading'>, db: Sq
   }
   const usable: Catalogue['usable'] = async (scope, cloudId) => {
     const { images } = await known(cloudId, await clouds.forReading(cloudId))
-    const rows = Map.groupBy(await libraryOf(db, scope, cloudId, images.map(({ fingerprint }) => fingerprint)), ({ fingerprint }) => fingerprint)
+    const rows = Map.groupBy(
+      await libraryOf(
+        db,
+        scope,
+        cloudId,
+        images.map(({ fingerprint }) => fingerprint),
+      ),
+      ({ fingerprint }) => fingerprint,
+    )
     return images.flatMap((image) => {
       const named = rows.get(image.fingerprint)
       // Not in the library yet: the engine's own are everybody's, ours come when they are whole.
@@ -91,7 +102,14 @@ export function createCatalogue(clouds: Pick<CloudService, 'forReading'>, db: Sq
   }
 }
 
-const withoutRow = (image: Image): UsableImage => ({ ...image, cloudInit: runsCloudInit(image), visibility: 'public', minCpuCores: 0, minMemoryBytes: 0, minDiskBytes: 0 })
+const withoutRow = (image: Image): UsableImage => ({
+  ...image,
+  cloudInit: runsCloudInit(image),
+  visibility: 'public',
+  minCpuCores: 0,
+  minMemoryBytes: 0,
+  minDiskBytes: 0,
+})
 
 const withRow = (image: Image, row: LibraryRow): UsableImage => ({
   ...image,
@@ -110,5 +128,4 @@ const withRow = (image: Image, row: LibraryRow): UsableImage => ({
  * Whether an image reads user data. Images say so with the property `cloud-init`; those of the
  * public image servers name the variant `cloud`.
  */
-export const runsCloudInit = (image: Pick<Image, 'properties'>): boolean =>
-  image.properties['cloud-init'] === 'true' || image.properties['variant'] === 'cloud'
+export const runsCloudInit = (image: Pick<Image, 'properties'>): boolean => image.properties['cloud-init'] === 'true' || image.properties['variant'] === 'cloud'

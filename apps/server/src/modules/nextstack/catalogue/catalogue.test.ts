@@ -9,7 +9,17 @@ import { testApp, type TestApp } from '../../../testing/app.ts'
 import { createCatalogue, runsCloudInit } from './catalogue.service.ts'
 
 const sandbox = createSandboxEngine({ directory: null })
-const bridge = (name: string, managed: boolean): Network => ({ name, description: '', managed, kind: 'bridge', ipv4: null, ipv6: null, nat: false, tags: {}, usedBy: [] })
+const bridge = (name: string, managed: boolean): Network => ({
+  name,
+  description: '',
+  managed,
+  kind: 'bridge',
+  ipv4: null,
+  ipv6: null,
+  nat: false,
+  tags: {},
+  usedBy: [],
+})
 
 /** An engine that counts how often its images are asked for, and may fail. */
 function counting(): { engine: ComputeEngine; asked: () => number; fail: (failing: boolean) => void } {
@@ -70,12 +80,15 @@ describe('what a cloud offers', () => {
   it('is refused before anything is remembered: a cloud that went offline', async () => {
     const { engine } = counting()
     let offline = false
-    const catalogue = createCatalogue({
-      forReading: async () => {
-        if (offline) throw new Error('offline')
-        return engine
+    const catalogue = createCatalogue(
+      {
+        forReading: async () => {
+          if (offline) throw new Error('offline')
+          return engine
+        },
       },
-    }, app.platform.db)
+      app.platform.db,
+    )
     await catalogue.images(platformScope, { cloud_id: a })
     offline = true
     await expect(catalogue.images(platformScope, { cloud_id: a })).rejects.toThrow('offline')

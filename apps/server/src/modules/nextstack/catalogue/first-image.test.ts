@@ -46,7 +46,15 @@ function engineWith(images: readonly Image[] | 'silence') {
   }
   return { engine, imported }
 }
-const cloud = (changes: Partial<KnownCloud> = {}): KnownCloud => ({ id: randomUUID(), name: 'c', product: 'nextstack', status: 'active', sandbox: false, local: true, ...changes })
+const cloud = (changes: Partial<KnownCloud> = {}): KnownCloud => ({
+  id: randomUUID(),
+  name: 'c',
+  product: 'nextstack',
+  status: 'active',
+  sandbox: false,
+  local: true,
+  ...changes,
+})
 
 describe('a cloud at the start', () => {
   let app: TestApp
@@ -57,7 +65,10 @@ describe('a cloud at the start', () => {
   })
   afterAll(() => app.close())
   afterEach(() => app.platform.database.pool.query("delete from pgboss.job where name = 'nextstack.image.seed'"))
-  const asked = async () => (await app.platform.database.pool.query<{ cloud_id: string }>("select data->>'cloud_id' as cloud_id from pgboss.job where name = 'nextstack.image.seed'")).rows.map(({ cloud_id }) => cloud_id)
+  const asked = async () =>
+    (
+      await app.platform.database.pool.query<{ cloud_id: string }>("select data->>'cloud_id' as cloud_id from pgboss.job where name = 'nextstack.image.seed'")
+    ).rows.map(({ cloud_id }) => cloud_id)
   const seed = async (of: KnownCloud, images: readonly Image[] | 'silence') => {
     await seedFirstImage(app.platform, { all: async () => [of], engine: async () => engineWith(images).engine })
     return asked()

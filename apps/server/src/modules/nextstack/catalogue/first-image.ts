@@ -28,7 +28,10 @@ export async function seedFirstImage(platform: Pick<Platform, 'db' | 'jobs'>, cl
   for (const cloud of await clouds.all()) {
     if (cloud.product !== 'nextstack' || cloud.sandbox || !cloud.local) continue
     // One that does not answer, or cannot be opened at all, gets its image when an administrator sees to it.
-    const images = await clouds.engine(cloud.id).then((engine) => engine.images.list()).catch(() => null)
+    const images = await clouds
+      .engine(cloud.id)
+      .then((engine) => engine.images.list())
+      .catch(() => null)
     if (images?.length !== 0) continue
     await platform.db.transaction().execute((tx) => platform.jobs.send(tx, seedImageJob, { cloud_id: cloud.id }))
   }

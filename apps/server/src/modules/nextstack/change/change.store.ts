@@ -18,4 +18,6 @@ export const changeMigrations: Migrations = {
 
 /** SQL that makes a table tell of its changes, as those of every kind whose lists show it. It has to have a column `bp_id`. */
 export const tellsChanges = (table: string, ...kinds: readonly ChangeKind[]): string =>
-  kinds.map((kind) => `create trigger ${table}_tell_${kind} after insert or update or delete on ${table} for each row execute function tell_change('${kind}');`).join('\n')
+  kinds
+    .map((kind) => `create trigger ${table}_tell_${kind} after insert or update or delete on ${table} for each row execute function tell_change('${kind}');`)
+    .join('\n')

@@ -138,10 +138,13 @@ export async function listCommands(on: Sql, scope: Scope, query: QueryOf<typeof 
     .$if(query.cloud_id !== undefined, (q) => q.where('commands.cloud_id', '=', query.cloud_id ?? ''))
     .$if(query.status !== undefined, (q) => q.where('commands.status', '=', query.status ?? 'running'))
     .where(matching(query.keyword, 'commands.name'))
-  return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('commands').where('commands.id', 'in', ids)).select(sql<string>`left(commands.script, ${sql.lit(scriptShown)})`.as('script')))
+  return pageOf(filtered, query, order, (ids) =>
+    shown(on.selectFrom('commands').where('commands.id', 'in', ids)).select(sql<string>`left(commands.script, ${sql.lit(scriptShown)})`.as('script')),
+  )
 }
 
-export const getCommand = (on: Sql, scope: Scope, id: string): Promise<ShownCommand | undefined> => shown(visible(on, scope).where('commands.id', '=', id)).executeTakeFirst()
+export const getCommand = (on: Sql, scope: Scope, id: string): Promise<ShownCommand | undefined> =>
+  shown(visible(on, scope).where('commands.id', '=', id)).executeTakeFirst()
 
 const resultColumns = ['command_id', 'vm_id', 'vm_name', 'status', 'exit_code', 'truncated', 'error_text', 'started_at', 'finished_at'] as const
 /** Of an output, on a page that shows fifty of them. */
@@ -162,11 +165,21 @@ export const listResults = (on: Sql, id: string): Promise<ShownResult[]> =>
     .execute()
 
 export const getResult = (on: Sql, id: string, vmId: string): Promise<CommandResultRow | undefined> =>
-  on.selectFrom('command_results').select([...resultColumns, 'stdout', 'stderr']).where('command_id', '=', id).where('vm_id', '=', vmId).executeTakeFirst()
+  on
+    .selectFrom('command_results')
+    .select([...resultColumns, 'stdout', 'stderr'])
+    .where('command_id', '=', id)
+    .where('vm_id', '=', vmId)
+    .executeTakeFirst()
 
 /** Instances of the scope. */
 export const vmsFor = (on: Sql, scope: Scope, ids: readonly string[]): Promise<{ id: string; name: string; status: VmStatus; cloud_id: string }[]> =>
-  on.selectFrom('vms').select(['id', 'name', 'status', 'cloud_id']).where(within(scope, 'vms.bp_id')).where('id', 'in', [...ids]).execute()
+  on
+    .selectFrom('vms')
+    .select(['id', 'name', 'status', 'cloud_id'])
+    .where(within(scope, 'vms.bp_id'))
+    .where('id', 'in', [...ids])
+    .execute()
 
 export async function insertCommand(tx: Tx, row: Insertable<CommandTable>, vms: readonly { id: string; name: string }[]): Promise<void> {
   await tx.insertInto('commands').values(row).execute()
@@ -191,12 +204,18 @@ export async function insertCommand(tx: Tx, row: Insertable<CommandTable>, vms: 
 }
 
 /** Held before any of its results is changed: so nobody waits for another in a circle, and what is counted is whole. */
-export const lockCommand = (tx: Tx, scope: Scope, id: string): Promise<CommandRow | undefined> => visible(tx, scope).selectAll('commands').where('id', '=', id).forUpdate().executeTakeFirst()
+export const lockCommand = (tx: Tx, scope: Scope, id: string): Promise<CommandRow | undefined> =>
+  visible(tx, scope).selectAll('commands').where('id', '=', id).forUpdate().executeTakeFirst()
 
 /** What has not begun never will. The command is locked. */
 export async function cancelQueued(tx: Tx, id: string): Promise<void> {
   await tx.updateTable('commands').set({ cancelled: true }).where('id', '=', id).execute()
-  await tx.updateTable('command_results').set({ status: 'cancelled', finished_at: sql`now()` }).where('command_id', '=', id).where('status', '=', 'queued').execute()
+  await tx
+    .updateTable('command_results')
+    .set({ status: 'cancelled', finished_at: sql`now()` })
+    .where('command_id', '=', id)
+    .where('status', '=', 'queued')
+    .execute()
 }
 
 /** Sums up how its runs stand. The command is locked. */
@@ -301,7 +320,11 @@ export async function keepPrinted(tx: Tx, runner: string, printed: readonly (Run
       .execute()
   }
   // Consoles are told by this one.
-  await tx.updateTable('commands').set({ updated_at: sql`now()` }).where('id', 'in', ids).execute()
+  await tx
+    .updateTable('commands')
+    .set({ updated_at: sql`now()` })
+    .where('id', 'in', ids)
+    .execute()
 }
 
 /** The runs that a server has, by the table, and whether somebody wants no more of them. */

@@ -26,7 +26,9 @@ vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
     openEngine: (...args: Parameters<typeof openTestEngine>) => {
       const engine = openTestEngine(...args)
       const exec: Instances['exec'] = (name, request, options) =>
-        script.run !== null && request.input?.toString().startsWith('#test') === true ? script.run(name, request, options) : engine.instances.exec(name, request, options)
+        script.run !== null && request.input?.toString().startsWith('#test') === true
+          ? script.run(name, request, options)
+          : engine.instances.exec(name, request, options)
       return { ...engine, instances: { ...engine.instances, exec } }
     },
   }
@@ -67,7 +69,16 @@ async function makeVms(name: string, count: number, person = owner, on = cloud_i
   const [flavor] = (await call(app, flavors.list, { token })).items
   const { items } = await call(app, vms.create, {
     token,
-    body: { cloud_id: on, name, count, type: 'container', image_fingerprint: image?.fingerprint ?? '', flavor_id: flavor?.id ?? '', network: 'sandbox0', password: 'Correct-horse-1' },
+    body: {
+      cloud_id: on,
+      name,
+      count,
+      type: 'container',
+      image_fingerprint: image?.fingerprint ?? '',
+      flavor_id: flavor?.id ?? '',
+      network: 'sandbox0',
+      password: 'Correct-horse-1',
+    },
   })
   return vi.waitFor(
     async () => {
@@ -103,7 +114,10 @@ const engineName = (vm: Pick<Vm, 'id'>) => `zs-${vm.id.replaceAll('-', '')}`
 
 describe('running', () => {
   it('answers at once, then runs in all instances, and keeps what each printed', async () => {
-    const answer = await send(app, commands.create, { token: owner.token, body: body({ script: '# who am I?\nhostname\ncat /no/such\nuname\n', timeout_seconds: 30 }) })
+    const answer = await send(app, commands.create, {
+      token: owner.token,
+      body: body({ script: '# who am I?\nhostname\ncat /no/such\nuname\n', timeout_seconds: 30 }),
+    })
     expect(answer.status).toBe(202)
     const command = answer.body as Command
     expect(command).toEqual({
@@ -158,7 +172,10 @@ describe('running', () => {
     script.run = async (name) => ({ exitCode: name === engineName(web) ? 3 : 0, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) })
     const done = await ended((await run({ script: '#test\n' })).id)
     expect(done).toMatchObject({ status: 'failed', succeeded_count: 1, failed_count: 1 })
-    expect(done.results.map(({ status, exit_code, error }) => [status, exit_code, error])).toEqual([['failed', 3, null], ['succeeded', 0, null]])
+    expect(done.results.map(({ status, exit_code, error }) => [status, exit_code, error])).toEqual([
+      ['failed', 3, null],
+      ['succeeded', 0, null],
+    ])
   })
 
   it('is called by its first line that says something, or as somebody wants', async () => {
@@ -212,7 +229,10 @@ describe('what it prints', () => {
     expect(short).toMatchObject({ stdout: 'x'.repeat(8192), stderr: 'e'.repeat(8192), more: true, truncated: true })
     const whole = await call(app, commands.result, { token: owner.token, params: { id, vm_id: web.id } })
     expect(whole).toEqual({ ...short, stdout: text, stderr: 'e'.repeat(256 * 1024), more: false })
-    for (const [token, vm_id] of [[stranger.token, web.id], [owner.token, theirs.id]] as const) {
+    for (const [token, vm_id] of [
+      [stranger.token, web.id],
+      [owner.token, theirs.id],
+    ] as const) {
       expect(await refused(app, commands.result, { token, params: { id, vm_id } })).toMatchObject({ status: 404, code: 90006 })
     }
   })
@@ -248,7 +268,12 @@ describe('asking for it', () => {
     const asked = runs().length
     expect(await refuse({ vm_ids: [web.id, theirs.id] })).toMatchObject({ status: 404, code: 90006 })
     expect(await refuse({ vm_ids: [randomUUID()] })).toMatchObject({ status: 404, code: 90006 })
-    expect(await refuse({ vm_ids: [web.id, off.id] })).toMatchObject({ status: 400, code: 94050, message: '实例“off”没有运行，不能执行命令', fields: [{ field: 'vm_ids' }] })
+    expect(await refuse({ vm_ids: [web.id, off.id] })).toMatchObject({
+      status: 400,
+      code: 94050,
+      message: '实例“off”没有运行，不能执行命令',
+      fields: [{ field: 'vm_ids' }],
+    })
     expect(await refuse({ vm_ids: [web.id, away.id] })).toMatchObject({ status: 400, code: 94051, fields: [{ field: 'vm_ids' }] })
     await call(app, clouds.action, { token: admin.token, params: { id: other.id }, body: { action: 'offline' } })
     expect(await refuse({ vm_ids: [away.id] })).toMatchObject({ status: 400, code: 12006 })
@@ -295,11 +320,16 @@ describe('a command that takes too long', () => {
       return new Promise((_resolve, reject) => options?.signal?.addEventListener('abort', () => reject(new EngineError('cancelled', 'cancelled'))))
     }
     const done = await ended((await run({ script: '#test\n', vm_ids: [web.id], timeout_seconds: 1 })).id)
-    expect(done).toMatchObject({ status: 'timed_out', failed_count: 1, results: [{ status: 'timed_out', exit_code: null, stdout: 'begun\n', error: '超过1秒没有结束，已被终止' }] })
+    expect(done).toMatchObject({
+      status: 'timed_out',
+      failed_count: 1,
+      results: [{ status: 'timed_out', exit_code: null, stdout: 'begun\n', error: '超过1秒没有结束，已被终止' }],
+    })
   })
 
   it('says so where nobody can be sure that it was ended', async () => {
-    script.run = (_name, _request, options) => new Promise((_resolve, reject) => options?.signal?.addEventListener('abort', () => reject(new EngineError('failed', 'no grep here'))))
+    script.run = (_name, _request, options) =>
+      new Promise((_resolve, reject) => options?.signal?.addEventListener('abort', () => reject(new EngineError('failed', 'no grep here'))))
     const done = await ended((await run({ script: '#test\n', vm_ids: [web.id], timeout_seconds: 1 })).id)
     expect(done.results[0]).toMatchObject({ status: 'timed_out', error: `超过1秒没有结束，已被终止；${errors.commandNotStopped.text}` })
   })
@@ -315,7 +345,10 @@ describe('cancelling', () => {
     expect([first.status, second.status]).toEqual(['running', 'running'])
     const done = await ended(id)
     expect(done).toMatchObject({ status: 'cancelled', succeeded_count: 0, failed_count: 0 })
-    expect(done.results.map(({ status, error, exit_code }) => [status, error, exit_code])).toEqual([['cancelled', null, null], ['cancelled', null, null]])
+    expect(done.results.map(({ status, error, exit_code }) => [status, error, exit_code])).toEqual([
+      ['cancelled', null, null],
+      ['cancelled', null, null],
+    ])
     // Once more changes nothing.
     expect((await cancel(id)).status).toBe('cancelled')
   })
@@ -393,7 +426,11 @@ describe('a server that ends', () => {
   /** As a server leaves behind that was killed. */
   async function cutOff(id: string): Promise<void> {
     await app.platform.db.updateTable('commands').set({ status: 'running', finished_at: null }).where('id', '=', id).execute()
-    await app.platform.db.updateTable('command_results').set({ status: 'running', runner: randomUUID(), stdout: 'half', finished_at: null, exit_code: null }).where('command_id', '=', id).execute()
+    await app.platform.db
+      .updateTable('command_results')
+      .set({ status: 'running', runner: randomUUID(), stdout: 'half', finished_at: null, exit_code: null })
+      .where('command_id', '=', id)
+      .execute()
   }
 
   it('killed, leaves runs that nobody begins anew: they have failed, and say that nobody knows', async () => {
@@ -402,7 +439,8 @@ describe('a server that ends', () => {
     await cutOff(id)
     const done = await ended(id)
     expect(done).toMatchObject({ status: 'failed', failed_count: 2 })
-    for (const result of done.results) expect(result).toMatchObject({ status: 'failed', exit_code: null, stdout: 'half', error: errors.commandInterrupted.text })
+    for (const result of done.results)
+      expect(result).toMatchObject({ status: 'failed', exit_code: null, stdout: 'half', error: errors.commandInterrupted.text })
     expect(runs()).toHaveLength(asked)
   })
 
@@ -440,7 +478,8 @@ describe('a server that ends', () => {
           reject(new EngineError('cancelled', 'cancelled'))
         }),
       )
-    const runnerOf = async (id: string) => (await app.platform.db.selectFrom('command_results').select('runner').where('command_id', '=', id).executeTakeFirstOrThrow()).runner
+    const runnerOf = async (id: string) =>
+      (await app.platform.db.selectFrom('command_results').select('runner').where('command_id', '=', id).executeTakeFirstOrThrow()).runner
     const begin = async () => {
       const { id } = await run({ script: '#test', vm_ids: [web.id] })
       await when(id, ({ status }) => expect(status).toBe('running'))
@@ -471,8 +510,10 @@ describe('a server that ends', () => {
     await when(id, ({ results }) => expect(results.map(({ status }) => status)).toEqual(['running', 'running']))
     const { pool } = app.platform.database
     const holders = async () =>
-      (await pool.query<{ pid: number }>(`select pid from pg_locks, command_results where locktype = 'advisory' and runner is not null
-        and classid = ((hashtextextended(runner::text, 17) >> 32) & 4294967295)::oid and objid = (hashtextextended(runner::text, 17) & 4294967295)::oid`)).rows.map(({ pid }) => pid)
+      (
+        await pool.query<{ pid: number }>(`select pid from pg_locks, command_results where locktype = 'advisory' and runner is not null
+        and classid = ((hashtextextended(runner::text, 17) >> 32) & 4294967295)::oid and objid = (hashtextextended(runner::text, 17) & 4294967295)::oid`)
+      ).rows.map(({ pid }) => pid)
     const [before] = await holders()
     expect(before).toBeDefined()
     await pool.query('select pg_terminate_backend($1)', [before])
@@ -491,8 +532,16 @@ describe('what is kept', () => {
     const { db: database } = app.platform
     const [old, young] = [await ended((await run()).id), await ended((await run()).id)]
     const daysAgo = (days: number) => new Date(app.clock.now().getTime() - days * 24 * 3600_000)
-    await database.updateTable('commands').set({ created_at: daysAgo(91) }).where('id', '=', old.id).execute()
-    await database.updateTable('commands').set({ created_at: daysAgo(89) }).where('id', '=', young.id).execute()
+    await database
+      .updateTable('commands')
+      .set({ created_at: daysAgo(91) })
+      .where('id', '=', old.id)
+      .execute()
+    await database
+      .updateTable('commands')
+      .set({ created_at: daysAgo(89) })
+      .where('id', '=', young.id)
+      .execute()
     await database.transaction().execute((tx) => app.platform.jobs.send(tx, pruneCommandsJob, {}))
     await vi.waitFor(async () => expect((await send(app, commands.get, { token: owner.token, params: { id: old.id } })).status).toBe(404))
     expect((await get(young.id)).id).toBe(young.id)

@@ -24,7 +24,8 @@ export function createEipPoolService(parts: { db: Db; clouds: CloudService }) {
   const read = async (cloudId: string, body: Body) => {
     const ranges = body.ranges.map(({ from, to }) => ({ first: numberOf(from), last: numberOf(to) })).sort((left, right) => left.first - right.first)
     const excluded = [...new Set(body.excluded.map(numberOf))].sort((left, right) => left - right)
-    if (ranges.some((range, index) => overlaps(range, ranges[index - 1] ?? { first: -1, last: -1 }))) throw new Refusal('eipRangeTaken', { field: 'ranges', values: { name: body.name } })
+    if (ranges.some((range, index) => overlaps(range, ranges[index - 1] ?? { first: -1, last: -1 })))
+      throw new Refusal('eipRangeTaken', { field: 'ranges', values: { name: body.name } })
     const vpc = await inRanges(db, cloudId, ranges)
     if (vpc !== undefined) throw new Refusal('eipRangeInVpc', { field: 'ranges', values: { name: vpc.name } })
     const organisationIds = body.public ? [] : [...new Set(body.organisation_ids)]

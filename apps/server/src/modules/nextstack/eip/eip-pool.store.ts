@@ -112,7 +112,8 @@ export async function listPools(on: Sql, scope: Scope, query: QueryOf<typeof eip
   return pageOf(filtered, query, order, (ids) => shown(on, scope).where('eip_pools.id', 'in', ids))
 }
 
-export const getPool = (on: Sql, scope: Scope, id: string): Promise<ShownEipPool | undefined> => shown(on, scope).where('eip_pools.id', '=', id).executeTakeFirst()
+export const getPool = (on: Sql, scope: Scope, id: string): Promise<ShownEipPool | undefined> =>
+  shown(on, scope).where('eip_pools.id', '=', id).executeTakeFirst()
 
 /** Held against others who take from it or change it, until the transaction ends. */
 export const lockPool = (tx: Tx, scope: Scope, id: string): Promise<EipPoolRow | undefined> =>
@@ -133,13 +134,20 @@ export const deletePool = async (tx: Tx, id: string): Promise<void> => {
 /** Exactly these. */
 export async function setRanges(tx: Tx, pool: { id: string; cloud_id: string }, ranges: readonly Range[]): Promise<void> {
   await tx.deleteFrom('eip_pool_ranges').where('pool_id', '=', pool.id).execute()
-  await tx.insertInto('eip_pool_ranges').values(ranges.map((range) => ({ pool_id: pool.id, cloud_id: pool.cloud_id, ...range }))).execute()
+  await tx
+    .insertInto('eip_pool_ranges')
+    .values(ranges.map((range) => ({ pool_id: pool.id, cloud_id: pool.cloud_id, ...range })))
+    .execute()
 }
 
 /** Exactly these; what is no organisation is left out. */
 export async function setOrganisations(tx: Tx, poolId: string, organisationIds: readonly string[]): Promise<void> {
   await tx.deleteFrom('eip_pool_organisations').where('pool_id', '=', poolId).execute()
-  if (organisationIds.length > 0) await tx.insertInto('eip_pool_organisations').values(organisationIds.map((bp_id) => ({ pool_id: poolId, bp_id }))).execute()
+  if (organisationIds.length > 0)
+    await tx
+      .insertInto('eip_pool_organisations')
+      .values(organisationIds.map((bp_id) => ({ pool_id: poolId, bp_id })))
+      .execute()
 }
 
 export const organisationsAmong = async (on: Sql, ids: readonly string[]): Promise<Set<string>> =>

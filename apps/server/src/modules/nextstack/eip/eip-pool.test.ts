@@ -28,14 +28,26 @@ describe('a pool', () => {
     const { app, admin, cloud_id } = stage
     const made = await call(app, eipPools.create, {
       token: admin.token,
-      body: { cloud_id, name: '电信', description: '一号线', ranges: [{ from: '192.0.2.100', to: '192.0.2.109' }, { from: '192.0.2.10', to: '192.0.2.10' }], excluded: ['192.0.2.101', '192.0.2.101', '192.0.2.200'] },
+      body: {
+        cloud_id,
+        name: '电信',
+        description: '一号线',
+        ranges: [
+          { from: '192.0.2.100', to: '192.0.2.109' },
+          { from: '192.0.2.10', to: '192.0.2.10' },
+        ],
+        excluded: ['192.0.2.101', '192.0.2.101', '192.0.2.200'],
+      },
     })
     expect(made).toEqual({
       id: expect.any(String),
       cloud_id,
       name: '电信',
       description: '一号线',
-      ranges: [{ from: '192.0.2.10', to: '192.0.2.10' }, { from: '192.0.2.100', to: '192.0.2.109' }],
+      ranges: [
+        { from: '192.0.2.10', to: '192.0.2.10' },
+        { from: '192.0.2.100', to: '192.0.2.109' },
+      ],
       excluded: ['192.0.2.101', '192.0.2.200'],
       public: true,
       organisations: [],
@@ -64,22 +76,46 @@ describe('a pool', () => {
     const pool = await createPool(10)
     const [range] = pool.ranges
     expect(await refuse({ name: pool.name })).toMatchObject({ status: 400, code: 94140, fields: [{ field: 'name' }] })
-    expect(await refuse({ ranges: [stage.outsideRange(2), { from: range?.to ?? '', to: range?.to ?? '' }] })).toMatchObject({ status: 400, code: 94131, message: `地址段与地址池“${pool.name}”重叠`, fields: [{ field: 'ranges' }] })
-    expect(await refuse({ name: '自身', ranges: [{ from: '192.0.2.50', to: '192.0.2.60' }, { from: '192.0.2.60', to: '192.0.2.61' }] })).toMatchObject({ code: 94131, message: expect.stringContaining('自身') })
+    expect(await refuse({ ranges: [stage.outsideRange(2), { from: range?.to ?? '', to: range?.to ?? '' }] })).toMatchObject({
+      status: 400,
+      code: 94131,
+      message: `地址段与地址池“${pool.name}”重叠`,
+      fields: [{ field: 'ranges' }],
+    })
+    expect(
+      await refuse({
+        name: '自身',
+        ranges: [
+          { from: '192.0.2.50', to: '192.0.2.60' },
+          { from: '192.0.2.60', to: '192.0.2.61' },
+        ],
+      }),
+    ).toMatchObject({ code: 94131, message: expect.stringContaining('自身') })
     const vpc = await createVpc()
-    expect(await refuse({ ranges: [{ from: vpc.gateway.replace(/1$/, '250'), to: vpc.gateway.replace(/1$/, '251') }] })).toMatchObject({ status: 400, code: 94142, message: expect.stringContaining(`“${vpc.name}”重叠`) })
+    expect(await refuse({ ranges: [{ from: vpc.gateway.replace(/1$/, '250'), to: vpc.gateway.replace(/1$/, '251') }] })).toMatchObject({
+      status: 400,
+      code: 94142,
+      message: expect.stringContaining(`“${vpc.name}”重叠`),
+    })
     const nobody = randomUUID()
     expect(await refuse({ public: false, organisation_ids: [nobody] })).toMatchObject({ code: 94167, fields: [{ field: 'organisation_ids' }] })
     expect((await refuse({ cloud_id: randomUUID() })).code).toBe(90006)
     const elsewhere = await stage.addCloud()
-    expect((await send(stage.app, eipPools.create, { token: stage.admin.token, body: body({ cloud_id: elsewhere.cloud_id, name: pool.name, ranges: pool.ranges }) })).status).toBe(201)
+    expect(
+      (await send(stage.app, eipPools.create, { token: stage.admin.token, body: body({ cloud_id: elsewhere.cloud_id, name: pool.name, ranges: pool.ranges }) }))
+        .status,
+    ).toBe(201)
     await call(stage.app, clouds.action, { token: stage.admin.token, params: { id: elsewhere.cloud_id }, body: { action: 'maintenance' } })
     expect((await refuse({ cloud_id: elsewhere.cloud_id })).code).toBe(12005)
   })
 
   it('of ten with overlapping ranges at once is one', async () => {
     const { app, admin } = stage
-    const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => send(app, eipPools.create, { token: admin.token, body: body({ ranges: [{ from: `192.0.2.${220 + index}`, to: '192.0.2.240' }] }) })))
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        send(app, eipPools.create, { token: admin.token, body: body({ ranges: [{ from: `192.0.2.${220 + index}`, to: '192.0.2.240' }] }) }),
+      ),
+    )
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
     expect(answers.filter(({ status }) => status !== 201).map(({ body }) => (body as { code: number }).code)).toEqual(Array(9).fill(94131))
   })
@@ -108,8 +144,14 @@ describe('changing a pool', () => {
     for (let round = 0; round < 5; round++) {
       const pool = await createPool(2)
       const [{ from, to } = { from: '', to: '' }] = pool.ranges
-      const [changed, taken] = await Promise.all([update(pool, { ranges: [{ from, to: from }] }), send(app, eips.allocate, { token: owner.token, body: { pool_id: pool.id, address: to } })])
-      expect([[200, 400], [400, 201]]).toContainEqual([changed.status, taken.status])
+      const [changed, taken] = await Promise.all([
+        update(pool, { ranges: [{ from, to: from }] }),
+        send(app, eips.allocate, { token: owner.token, body: { pool_id: pool.id, address: to } }),
+      ])
+      expect([
+        [200, 400],
+        [400, 201],
+      ]).toContainEqual([changed.status, taken.status])
     }
   })
 
@@ -131,14 +173,21 @@ describe('who sees what', () => {
     expect((await list(stage.admin.token)).items).toEqual([theirs])
     expect(theirs.organisations).toHaveLength(2)
     expect((await list((await someone(app, { kind: 4, organisation: null })).token)).total).toBe(0)
-    for (const declared of [eipPools.get, eipPools.delete, eipPools.occupancy]) expect((await refused(app, declared, params(theirs, stranger.token))).code).toBe(3000)
+    for (const declared of [eipPools.get, eipPools.delete, eipPools.occupancy])
+      expect((await refused(app, declared, params(theirs, stranger.token))).code).toBe(3000)
     await update(theirs, { ranges: theirs.ranges, public: true })
     expect((await list(owner.token)).total).toBe(1)
   })
 
   it('administrators see every address and who has it, in pages', async () => {
     const { app, owner, createPool, createVpc, addVm, settledEip } = stage
-    const pool = await createPool(1, { ranges: [{ from: '192.0.2.150', to: '192.0.2.154' }, { from: '192.0.2.160', to: '192.0.2.164' }], excluded: ['192.0.2.151'] })
+    const pool = await createPool(1, {
+      ranges: [
+        { from: '192.0.2.150', to: '192.0.2.154' },
+        { from: '192.0.2.160', to: '192.0.2.164' },
+      ],
+      excluded: ['192.0.2.151'],
+    })
     const { items } = await call(app, eips.allocate, { token: owner.token, body: { pool_id: pool.id, count: 2 } })
     await call(app, eips.bind, { token: owner.token, params: { id: items[1]?.id ?? '' }, body: { kind: 'vm', target_id: (await addVm(await createVpc())).id } })
     await settledEip(items[1]?.id ?? '')

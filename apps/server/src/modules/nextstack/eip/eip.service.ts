@@ -30,7 +30,12 @@ export function createEipService(parts: { db: Db; clouds: CloudService; quotas: 
   const shownNow = async (tx: Tx, actor: Actor, id: string): Promise<Eip> => shape(found(await store.getEip(tx, scopeOf(actor), id)))
 
   /** Changes an address in a state that allows it, with the network held that it leads into, if it does. */
-  const change = (actor: Actor, id: string, action: keyof typeof eipCan | null, act: (tx: Tx, eip: EipRow, vpc: VpcRow | null) => Promise<void>): Promise<Eip> =>
+  const change = (
+    actor: Actor,
+    id: string,
+    action: keyof typeof eipCan | null,
+    act: (tx: Tx, eip: EipRow, vpc: VpcRow | null) => Promise<void>,
+  ): Promise<Eip> =>
     db.transaction().execute(async (tx) => {
       const before = found(await store.getEip(tx, scopeOf(actor), id))
       await clouds.forChange(tx, before.cloud_id)
@@ -58,7 +63,8 @@ export function createEipService(parts: { db: Db; clouds: CloudService; quotas: 
     const vm = await store.vmTarget(tx, platformScope, id)
     const place = await placeOf(tx, id)
     // On its way in or out, or not there at all.
-    if (vm === undefined || place === undefined || place.left_at !== null || ['creating', 'deleting', 'lost'].includes(vm.status)) throw new Refusal('stateForbids', { field: 'target_id' })
+    if (vm === undefined || place === undefined || place.left_at !== null || ['creating', 'deleting', 'lost'].includes(vm.status))
+      throw new Refusal('stateForbids', { field: 'target_id' })
     const other = await store.eipOfVm(tx, id)
     if (other !== undefined) throw new Refusal('eipTargetTaken', { field: 'target_id', values: { address: addressText(other.number) } })
   }
@@ -87,7 +93,11 @@ export function createEipService(parts: { db: Db; clouds: CloudService; quotas: 
      * All of them, or none.
      * @param also in the same transaction: where it throws, none is taken
      */
-    async allocate(actor: Actor, body: BodyOf<Calls['allocate']>, also: (tx: Tx, made: readonly Eip[]) => Promise<void> = async () => undefined): Promise<{ items: Eip[] }> {
+    async allocate(
+      actor: Actor,
+      body: BodyOf<Calls['allocate']>,
+      also: (tx: Tx, made: readonly Eip[]) => Promise<void> = async () => undefined,
+    ): Promise<{ items: Eip[] }> {
       // What belongs to nobody would be seen by nobody, not even by who made it.
       if ('nothing' in scopeOf(actor)) throw new Refusal('noPermission')
       return db.transaction().execute(async (tx) => {

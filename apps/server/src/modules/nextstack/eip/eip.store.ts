@@ -50,7 +50,14 @@ interface Reference {
   id: string
   name: string
 }
-export type ShownEip = EipRow & { bp_name: string | null; operation_id: string | null; pool: Reference; vm: Reference | null; nat: Reference | null; vpc: Reference | null }
+export type ShownEip = EipRow & {
+  bp_name: string | null
+  operation_id: string | null
+  pool: Reference
+  vm: Reference | null
+  nat: Reference | null
+  vpc: Reference | null
+}
 
 export const eipMigrations: Migrations = {
   // No cascade from instances and networks: who removes one has to say that nothing leads there.
@@ -123,20 +130,24 @@ const visible = (on: Sql, scope: Scope) => on.selectFrom('eips').where(within(sc
 const shown = <T>(query: SelectQueryBuilder<Tables, 'eips', T>) =>
   query
     .leftJoin('organisations', 'organisations.id', 'eips.bp_id')
-    .leftJoin('operations', (join) =>
-      join.onRef('operations.resource_id', '=', 'eips.vpc_id').on('operations.status', 'in', openStatuses),
-    )
+    .leftJoin('operations', (join) => join.onRef('operations.resource_id', '=', 'eips.vpc_id').on('operations.status', 'in', openStatuses))
     .selectAll('eips')
     .select((of) => [
       'organisations.name as bp_name',
       'operations.id as operation_id',
-      jsonObjectFrom(of.selectFrom('eip_pools').whereRef('eip_pools.id', '=', 'eips.pool_id').select(['eip_pools.id', 'eip_pools.name'])).$notNull().as('pool'),
+      jsonObjectFrom(of.selectFrom('eip_pools').whereRef('eip_pools.id', '=', 'eips.pool_id').select(['eip_pools.id', 'eip_pools.name']))
+        .$notNull()
+        .as('pool'),
       jsonObjectFrom(of.selectFrom('vms').whereRef('vms.id', '=', 'eips.vm_id').select(['vms.id', 'vms.name'])).as('vm'),
       jsonObjectFrom(of.selectFrom('nat_gateways').whereRef('nat_gateways.id', '=', 'eips.nat_id').select(['nat_gateways.id', 'nat_gateways.name'])).as('nat'),
       jsonObjectFrom(of.selectFrom('vpcs').whereRef('vpcs.id', '=', 'eips.vpc_id').select(['vpcs.id', 'vpcs.name'])).as('vpc'),
     ])
 
-const order = { by: { address: 'eips.number', name: 'eips.name', status: 'eips.status', created_at: 'eips.created_at' }, fallback: '-created_at', id: 'eips.id' }
+const order = {
+  by: { address: 'eips.number', name: 'eips.name', status: 'eips.status', created_at: 'eips.created_at' },
+  fallback: '-created_at',
+  id: 'eips.id',
+}
 
 export async function listEips(on: Sql, scope: Scope, query: QueryOf<typeof eips.list>): Promise<{ total: number; rows: ShownEip[] }> {
   const filtered = visible(on, scope)
@@ -148,7 +159,8 @@ export async function listEips(on: Sql, scope: Scope, query: QueryOf<typeof eips
   return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('eips').where('eips.id', 'in', ids)))
 }
 
-export const getEip = (on: Sql, scope: Scope, id: string): Promise<ShownEip | undefined> => shown(visible(on, scope).where('eips.id', '=', id)).executeTakeFirst()
+export const getEip = (on: Sql, scope: Scope, id: string): Promise<ShownEip | undefined> =>
+  shown(visible(on, scope).where('eips.id', '=', id)).executeTakeFirst()
 
 /** Held against other changes until the transaction ends. After its network's lock. */
 export const lockEip = (tx: Tx, scope: Scope, id: string): Promise<EipRow | undefined> =>
@@ -157,7 +169,11 @@ export const lockEip = (tx: Tx, scope: Scope, id: string): Promise<EipRow | unde
 export const eipOfVm = (on: Sql, vmId: string): Promise<EipRow | undefined> => on.selectFrom('eips').selectAll().where('vm_id', '=', vmId).executeTakeFirst()
 
 /** An instance that may be led to, and the private network it is in, if any. */
-export const vmTarget = (on: Sql, scope: Scope, id: string): Promise<{ cloud_id: string; bp_id: string | null; status: string; vpc_id: string | null } | undefined> =>
+export const vmTarget = (
+  on: Sql,
+  scope: Scope,
+  id: string,
+): Promise<{ cloud_id: string; bp_id: string | null; status: string; vpc_id: string | null } | undefined> =>
   on
     .selectFrom('vms')
     .leftJoin('vpc_addresses', 'vpc_addresses.vm_id', 'vms.id')
@@ -168,10 +184,18 @@ export const vmTarget = (on: Sql, scope: Scope, id: string): Promise<{ cloud_id:
 
 /** Those of a pool with these addresses, in order. */
 export const eipsByNumber = (on: Sql, scope: Scope, poolId: string, numbers: readonly number[]): Promise<ShownEip[]> =>
-  shown(visible(on, scope).where('eips.pool_id', '=', poolId).where('eips.number', 'in', numbers)).orderBy('eips.number').execute()
+  shown(visible(on, scope).where('eips.pool_id', '=', poolId).where('eips.number', 'in', numbers))
+    .orderBy('eips.number')
+    .execute()
 
 export const countInPool = async (on: Sql, poolId: string): Promise<number> =>
-  (await on.selectFrom('eips').select(sql<number>`count(*)`.as('count')).where('pool_id', '=', poolId).executeTakeFirstOrThrow()).count
+  (
+    await on
+      .selectFrom('eips')
+      .select(sql<number>`count(*)`.as('count'))
+      .where('pool_id', '=', poolId)
+      .executeTakeFirstOrThrow()
+  ).count
 
 export const insertEips = async (tx: Tx, rows: readonly Insertable<EipTable>[]): Promise<void> => {
   await tx.insertInto('eips').values(rows).execute()
@@ -194,7 +218,11 @@ export const bindEip = (tx: Tx, id: string, to: { vpc_id: string; changed_at_wan
   updateEip(tx, id, { ...to, status: 'binding', error_text: null })
 
 /** They are to lead nowhere, by that change of their network. */
-export const unbindEips = async (tx: Tx, by: { id: string } | { vm_id: string } | { nat_id: string } | { vpc_id: string }, changedAtWanted: number): Promise<void> => {
+export const unbindEips = async (
+  tx: Tx,
+  by: { id: string } | { vm_id: string } | { nat_id: string } | { vpc_id: string },
+  changedAtWanted: number,
+): Promise<void> => {
   const [[column, value] = ['id', '']] = Object.entries(by)
   await tx
     .updateTable('eips')
@@ -216,7 +244,11 @@ export const retryEips = async (tx: Tx, vpcId: string): Promise<void> => {
 /** The engine has all changes of a network up to this one: bound are those that were to be, free again those that were not. */
 export async function settleEips(tx: Tx, vpcId: string, applied: number): Promise<void> {
   const changed = tx.updateTable('eips').where('vpc_id', '=', vpcId).where('changed_at_wanted', '<=', applied)
-  await changed.set({ status: 'bound', updated_at: sql`now()` }).where('unbinding', '=', false).where('status', '=', 'binding').execute()
+  await changed
+    .set({ status: 'bound', updated_at: sql`now()` })
+    .where('unbinding', '=', false)
+    .where('status', '=', 'binding')
+    .execute()
   await changed
     .set({ status: 'available', error_text: null, vm_id: null, nat_id: null, vpc_id: null, unbinding: false, updated_at: sql`now()` })
     .where('unbinding', '=', true)
@@ -241,7 +273,8 @@ export const detachEips = async (tx: Tx, vmId: string): Promise<void> => {
 
 /** Puts down how each did that was applied to the engine: those of the map by its text, the others well. Under the network's lock. */
 export async function noteOutcome(tx: Tx, ids: readonly string[], failed: ReadonlyMap<string, string>): Promise<void> {
-  for (const [id, text] of failed) await tx.updateTable('eips').set({ status: 'error', error_text: text }).where('id', '=', id).where('unbinding', '=', false).execute()
+  for (const [id, text] of failed)
+    await tx.updateTable('eips').set({ status: 'error', error_text: text }).where('id', '=', id).where('unbinding', '=', false).execute()
   const well = ids.filter((id) => !failed.has(id))
   if (well.length === 0) return
   await tx
@@ -255,7 +288,9 @@ export async function noteOutcome(tx: Tx, ids: readonly string[], failed: Readon
 
 /** Addresses of a network that could not be led to where they are to. */
 export const failedEips = async (on: Sql, vpcId: string): Promise<Set<string>> =>
-  new Set((await on.selectFrom('eips').select('number').where('vpc_id', '=', vpcId).where('status', '=', 'error').execute()).map(({ number }) => addressText(number)))
+  new Set(
+    (await on.selectFrom('eips').select('number').where('vpc_id', '=', vpcId).where('status', '=', 'error').execute()).map(({ number }) => addressText(number)),
+  )
 
 /** A limit on a NIC as it is to be and as it is; an instance that is to have none is null. */
 export interface NicLimit {

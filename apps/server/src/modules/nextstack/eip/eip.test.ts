@@ -29,7 +29,8 @@ afterAll(() => stage.app.close())
 const params = (one: { id: string } | null, token = stage.owner.token) => ({ token, params: { id: one?.id ?? '' } })
 const bind = (eip: { id: string }, kind: 'vm' | 'nat', target: { id: string } | null, token = stage.owner.token) =>
   call(stage.app, eips.bind, { ...params(eip, token), body: { kind, target_id: target?.id ?? '' } })
-const refuseBind = (eip: { id: string }, kind: 'vm' | 'nat', target_id: string, token = stage.owner.token) => refused(stage.app, eips.bind, { ...params(eip, token), body: { kind, target_id } })
+const refuseBind = (eip: { id: string }, kind: 'vm' | 'nat', target_id: string, token = stage.owner.token) =>
+  refused(stage.app, eips.bind, { ...params(eip, token), body: { kind, target_id } })
 const refuseAllocate = (body: object, token = stage.owner.token) => refused(stage.app, eips.allocate, { token, body })
 /** What an instance's NIC was asked to be, in order. */
 const nicsOf = (vm: { id: string }) =>
@@ -63,7 +64,10 @@ describe('allocating', () => {
     })
     await call(app, eips.release, params(items[1] ?? null))
     const again = await call(app, eips.allocate, { token: owner.token, body: { pool_id: pool.id, name: '入口', count: 2, bandwidth_mbps: 5 } })
-    expect(again.items.map(({ address, name, bandwidth_mbps }) => [address, name, bandwidth_mbps])).toEqual([['198.51.100.12', '入口', 5], ['198.51.100.14', '入口', 5]])
+    expect(again.items.map(({ address, name, bandwidth_mbps }) => [address, name, bandwidth_mbps])).toEqual([
+      ['198.51.100.12', '入口', 5],
+      ['198.51.100.14', '入口', 5],
+    ])
   })
 
   it('takes the address that is asked for, where it is free', async () => {
@@ -121,7 +125,12 @@ describe('allocating', () => {
   it('is refused above the pool’s bandwidth, the quota, and on a cloud in maintenance', async () => {
     const { app, admin, createPool } = stage
     const pool = await createPool(4, { max_bandwidth_mbps: 50 })
-    expect(await refuseAllocate({ pool_id: pool.id, bandwidth_mbps: 51 })).toMatchObject({ status: 400, code: 94139, message: '带宽不能超过地址池的上限50 Mbps', fields: [{ field: 'bandwidth_mbps' }] })
+    expect(await refuseAllocate({ pool_id: pool.id, bandwidth_mbps: 51 })).toMatchObject({
+      status: 400,
+      code: 94139,
+      message: '带宽不能超过地址池的上限50 Mbps',
+      fields: [{ field: 'bandwidth_mbps' }],
+    })
     const person = await someone(app)
     await call(app, quotas.set, { token: admin.token, params: { bp_id: person.bp_id ?? '' }, body: { limits: { eips: 2 } } })
     expect((await refuseAllocate({ pool_id: pool.id, count: 3 }, person.token)).code).toBe(94030)
@@ -138,10 +147,16 @@ describe('binding to an instance', () => {
     const { app, createVpc, addVm, allocate, settledEip, onEngine } = stage
     const [vpc, eip] = [await createVpc(), await allocate({ bandwidth_mbps: 10 })]
     const vm = await addVm(vpc, { onEngine: true })
-    expect(await bind(eip, 'vm', vm)).toMatchObject({ status: 'binding', bound_to: { kind: 'vm', id: vm.id, name: vm.name, vpc: { id: vpc.id, name: vpc.name } }, operation_id: expect.any(String) })
+    expect(await bind(eip, 'vm', vm)).toMatchObject({
+      status: 'binding',
+      bound_to: { kind: 'vm', id: vm.id, name: vm.name, vpc: { id: vpc.id, name: vpc.name } },
+      operation_id: expect.any(String),
+    })
     expect(await settledEip(eip.id)).toMatchObject({ status: 'bound', error: null, operation_id: null })
     expect((await onEngine(vpc)).forwards).toEqual([{ address: eip.address, description: '', target: vm.address, ports: [] }])
-    expect(nicsOf(vm)).toEqual([{ network: stage.engineName(vpc), address: vm.address, guarded: true, ingressBitsPerSecond: 10_000_000, egressBitsPerSecond: 10_000_000 }])
+    expect(nicsOf(vm)).toEqual([
+      { network: stage.engineName(vpc), address: vm.address, guarded: true, ingressBitsPerSecond: 10_000_000, egressBitsPerSecond: 10_000_000 },
+    ])
     expect(await call(app, eips.unbind, params(eip))).toMatchObject({ status: 'unbinding' })
     expect(await settledEip(eip.id)).toMatchObject({ status: 'available', bound_to: null })
     expect((await onEngine(vpc)).forwards).toEqual([])
@@ -190,9 +205,17 @@ describe('binding to an instance', () => {
     expect((await refuseBind(eip, 'nat', far.nat?.id ?? '')).code).toBe(94138)
     await bind(other, 'vm', vm)
     await settledEip(other.id)
-    expect(await refuseBind(eip, 'vm', vm.id)).toMatchObject({ status: 400, code: 94137, message: `该实例已绑定弹性公网 IP ${other.address}`, fields: [{ field: 'target_id' }] })
+    expect(await refuseBind(eip, 'vm', vm.id)).toMatchObject({
+      status: 400,
+      code: 94137,
+      message: `该实例已绑定弹性公网 IP ${other.address}`,
+      fields: [{ field: 'target_id' }],
+    })
     expect(await refuseBind(other, 'vm', (await addVm(vpc)).id)).toMatchObject({ status: 409, code: 90010 })
-    expect(await refused(app, eips.bind, { token: owner.token, params: { id: eip.id }, body: { kind: 'host', target_id: vm.id } })).toMatchObject({ code: 90001, fields: [{ field: 'kind' }] })
+    expect(await refused(app, eips.bind, { token: owner.token, params: { id: eip.id }, body: { kind: 'host', target_id: vm.id } })).toMatchObject({
+      code: 90001,
+      fields: [{ field: 'kind' }],
+    })
   })
 
   it('is refused for an instance that comes, goes or is lost', async () => {
@@ -200,7 +223,8 @@ describe('binding to an instance', () => {
     const [vpc, eip] = [await createVpc(), await allocate()]
     const leaving = await addVm(vpc)
     await inTx((tx) => members.leaving(tx, leaving.id))
-    for (const vm of [leaving, await addVm(vpc, { status: 'creating' }), await addVm(vpc, { status: 'lost' })]) expect(await refuseBind(eip, 'vm', vm.id)).toMatchObject({ status: 409, code: 90010 })
+    for (const vm of [leaving, await addVm(vpc, { status: 'creating' }), await addVm(vpc, { status: 'lost' })])
+      expect(await refuseBind(eip, 'vm', vm.id)).toMatchObject({ status: 409, code: 90010 })
   })
 
   it('is refused for what another organisation has, which does not exist', async () => {
@@ -228,7 +252,9 @@ describe('binding to an instance', () => {
     const { app, owner, createVpc, addVm, allocate, onEngine, settledEip, settledVpc } = stage
     const [one, other, eip] = [await createVpc(), await createVpc(), await allocate()]
     const vms = await Promise.all(Array.from({ length: 10 }, (_, index) => addVm(index % 2 === 0 ? one : other)))
-    const answers = await Promise.all(vms.map(({ id }) => send(app, eips.bind, { token: owner.token, params: { id: eip.id }, body: { kind: 'vm', target_id: id } })))
+    const answers = await Promise.all(
+      vms.map(({ id }) => send(app, eips.bind, { token: owner.token, params: { id: eip.id }, body: { kind: 'vm', target_id: id } })),
+    )
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(1)
     expect((await settledEip(eip.id)).status).toBe('bound')
     for (const vpc of [one, other]) await settledVpc(vpc.id)
@@ -250,7 +276,10 @@ describe('binding to a gateway', () => {
   it('is not undone while rules are on it; as a way out it is replaced by the host’s', async () => {
     const { app, createVpc, allocate, settledEip, settledNat } = stage
     const [vpc, eip] = [await createVpc(), await allocate()]
-    const { rules } = await call(app, natGateways.addRule, { ...params(vpc.nat), body: { eip_id: eip.id, protocol: 'tcp', outside_ports: '80', inside_address: vpc.gateway.replace(/1$/, '5') } })
+    const { rules } = await call(app, natGateways.addRule, {
+      ...params(vpc.nat),
+      body: { eip_id: eip.id, protocol: 'tcp', outside_ports: '80', inside_address: vpc.gateway.replace(/1$/, '5') },
+    })
     await call(app, natGateways.update, { ...params(vpc.nat), body: { name: 'n', snat: true, snat_eip_id: eip.id } })
     await settledEip(eip.id)
     expect(await refused(app, eips.unbind, params(eip))).toMatchObject({ status: 400, code: 94136 })
@@ -267,7 +296,17 @@ describe('an address that the engine cannot lead there', () => {
     const [vpc, taken, free] = [await createVpc(), await allocate(), await allocate()]
     // Somebody forwarded it by hand, to a network that is none of ours: of ours it would be taken back.
     const other = 'theirs'
-    await engine.direct.networks.apply({ name: other, description: '', ipv4: '192.168.251.1/24', nat: true, natAddress: null, dhcp: true, dnsDomain: null, acl: null, tags: {} })
+    await engine.direct.networks.apply({
+      name: other,
+      description: '',
+      ipv4: '192.168.251.1/24',
+      nat: true,
+      natAddress: null,
+      dhcp: true,
+      dnsDomain: null,
+      acl: null,
+      tags: {},
+    })
     await engine.direct.networks.forwards.apply(other, { address: taken.address, description: '', target: null, ports: [] })
     const [one, two] = [await addVm(vpc), await addVm(vpc)]
     await bind(taken, 'vm', one)
@@ -320,9 +359,17 @@ describe('one address', () => {
     const pool = await createPool(2, { max_bandwidth_mbps: 30 })
     const [eip] = (await call(app, eips.allocate, { token: owner.token, body: { pool_id: pool.id } })).items
     const update = (body: { name: string; description?: string; bandwidth_mbps?: number | null }) => call(app, eips.update, { ...params(eip ?? null), body })
-    expect(await update({ name: '新', description: '说明', bandwidth_mbps: 20 })).toMatchObject({ name: '新', description: '说明', bandwidth_mbps: 20, status: 'available' })
+    expect(await update({ name: '新', description: '说明', bandwidth_mbps: 20 })).toMatchObject({
+      name: '新',
+      description: '说明',
+      bandwidth_mbps: 20,
+      status: 'available',
+    })
     expect(await update({ name: '新', bandwidth_mbps: null })).toMatchObject({ bandwidth_mbps: 30 })
-    expect(await refused(app, eips.update, { ...params(eip ?? null), body: { name: '新', bandwidth_mbps: 31 } })).toMatchObject({ code: 94139, fields: [{ field: 'bandwidth_mbps' }] })
+    expect(await refused(app, eips.update, { ...params(eip ?? null), body: { name: '新', bandwidth_mbps: 31 } })).toMatchObject({
+      code: 94139,
+      fields: [{ field: 'bandwidth_mbps' }],
+    })
     expect(await refused(app, eips.update, { ...params(eip ?? null), body: { name: '' } })).toMatchObject({ code: 90001, fields: [{ field: 'name' }] })
   })
 
@@ -335,7 +382,8 @@ describe('one address', () => {
     const pool = await createPool(1, { max_bandwidth_mbps: 30 })
     const [eip] = (await call(app, eips.allocate, { token: tenant.token, body: { pool_id: pool.id, bandwidth_mbps: 20 } })).items
     const update = { ...params(eip ?? null, tenant.token), body: { name: '新', bandwidth_mbps: 21 } }
-    const comesTo = (state: string) => expect.poll(async () => (await call(app, standings.get, { token: tenant.token, params: whose })).state, { interval: 30 }).toBe(state)
+    const comesTo = (state: string) =>
+      expect.poll(async () => (await call(app, standings.get, { token: tenant.token, params: whose })).state, { interval: 30 }).toBe(state)
     await chargeUsage(app.platform.db, whose.id, '1')
     await comesTo('arrears')
     expect(await refused(app, eips.update, update)).toMatchObject({ code: 24011 })
@@ -358,7 +406,10 @@ describe('an address of another organisation does not exist', () => {
   it.each(ofOne.map((declared) => [declared.id, declared] as const))('%s', async (_, declared) => {
     const { app, allocate, stranger, createVpc, addVm, settledEip } = stage
     const eip = await allocate()
-    const bodies: Readonly<Record<string, object>> = { 'nextstack.eip.update': { name: 'x' }, 'nextstack.eip.bind': { kind: 'vm', target_id: (await addVm(await createVpc())).id } }
+    const bodies: Readonly<Record<string, object>> = {
+      'nextstack.eip.update': { name: 'x' },
+      'nextstack.eip.bind': { kind: 'vm', target_id: (await addVm(await createVpc())).id },
+    }
     const sent = bodies[declared.id] === undefined ? {} : { body: bodies[declared.id] }
     if (declared.id === 'nextstack.eip.unbind') {
       await bind(eip, 'vm', await addVm(await createVpc()))

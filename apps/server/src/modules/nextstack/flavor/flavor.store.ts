@@ -88,7 +88,8 @@ export const flavorMigrations: Migrations = {
 const few = 1_000
 
 /** What an organisation was chosen for; none of it is public. */
-const chosenFor = (bpId: string): RawBuilder<boolean> => sql<boolean>`not flavors.public and exists (select from flavor_organisations where flavor_organisations.flavor_id = flavors.id and flavor_organisations.bp_id = ${bpId})`
+const chosenFor = (bpId: string): RawBuilder<boolean> =>
+  sql<boolean>`not flavors.public and exists (select from flavor_organisations where flavor_organisations.flavor_id = flavors.id and flavor_organisations.bp_id = ${bpId})`
 
 /** The same as parts of which one is empty. */
 function chosenInOrder(bpId: string): RawBuilder<boolean>[] {
@@ -137,11 +138,21 @@ export async function listFlavors(on: Sql, scope: Scope, query: QueryOf<typeof f
   const chosen = 'bp_id' in scope ? chosenInOrder(scope.bp_id).map(found) : []
   // The page is cut out before its instances are counted.
   const cut = pagedTogether([first, ...chosen], query, order)
-  return pageWithTotal(paged(shown(on.selectFrom('flavors').where('flavors.id', 'in', cut)), { ...query, page_num: 1 }, order), first, query, countedBeside(on, scope, query, found))
+  return pageWithTotal(
+    paged(shown(on.selectFrom('flavors').where('flavors.id', 'in', cut)), { ...query, page_num: 1 }, order),
+    first,
+    query,
+    countedBeside(on, scope, query, found),
+  )
 }
 
 /** What an organisation was chosen for, to be counted: without filters there is no need to look at the flavors. */
-function countedBeside(on: Sql, scope: Scope, query: QueryOf<typeof flavors.list>, found: (part: RawBuilder<boolean>) => Expression<unknown>): Expression<unknown>[] {
+function countedBeside(
+  on: Sql,
+  scope: Scope,
+  query: QueryOf<typeof flavors.list>,
+  found: (part: RawBuilder<boolean>) => Expression<unknown>,
+): Expression<unknown>[] {
   if (!('bp_id' in scope)) return []
   const filtered = (query.keyword ?? '') !== '' || query.gpu !== undefined || query.public === true
   return [filtered ? found(chosenFor(scope.bp_id)) : on.selectFrom('flavor_organisations').select('flavor_id').where('bp_id', '=', scope.bp_id)]
@@ -150,14 +161,16 @@ function countedBeside(on: Sql, scope: Scope, query: QueryOf<typeof flavors.list
 /** One of any organisation's: for who has seen to it already that it may be shown. */
 export const getFlavor = (on: Sql, id: string): Promise<FlavorRow | undefined> => on.selectFrom('flavors').selectAll().where('id', '=', id).executeTakeFirst()
 
-export const getShown = (on: Sql, scope: Scope, id: string): Promise<ShownFlavor | undefined> => shown(visible(on, scope).where('flavors.id', '=', id)).executeTakeFirst()
+export const getShown = (on: Sql, scope: Scope, id: string): Promise<ShownFlavor | undefined> =>
+  shown(visible(on, scope).where('flavors.id', '=', id)).executeTakeFirst()
 
 /** Held until the transaction ends, so that it is not deleted while an instance is made with it. */
 export const shareFlavor = (on: Sql, scope: Scope, id: string): Promise<FlavorRow | undefined> =>
   visible(on, scope).selectAll('flavors').where('flavors.id', '=', id).forKeyShare().executeTakeFirst()
 
 /** Held against who is about to use it, until the transaction ends. */
-export const lockFlavor = (tx: Tx, id: string): Promise<FlavorRow | undefined> => tx.selectFrom('flavors').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+export const lockFlavor = (tx: Tx, id: string): Promise<FlavorRow | undefined> =>
+  tx.selectFrom('flavors').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 
 export const insertFlavor = async (tx: Tx, row: Insertable<FlavorTable>): Promise<void> => {
   await tx.insertInto('flavors').values(row).execute()
@@ -175,15 +188,33 @@ export const deleteFlavor = async (tx: Tx, id: string): Promise<void> => {
 export async function setOrganisations(tx: Tx, flavorId: string, bpIds: readonly string[]): Promise<string | null> {
   await tx.deleteFrom('flavor_organisations').where('flavor_id', '=', flavorId).execute()
   if (bpIds.length === 0) return null
-  const known = new Set((await tx.selectFrom('organisations').select('id').where('id', 'in', [...bpIds]).forKeyShare().execute()).map(({ id }) => id))
+  const known = new Set(
+    (
+      await tx
+        .selectFrom('organisations')
+        .select('id')
+        .where('id', 'in', [...bpIds])
+        .forKeyShare()
+        .execute()
+    ).map(({ id }) => id),
+  )
   const missing = bpIds.find((id) => !known.has(id))
   if (missing !== undefined) return missing
-  await tx.insertInto('flavor_organisations').values([...known].map((bp_id) => ({ flavor_id: flavorId, bp_id }))).execute()
+  await tx
+    .insertInto('flavor_organisations')
+    .values([...known].map((bp_id) => ({ flavor_id: flavorId, bp_id })))
+    .execute()
   return null
 }
 
 export const countVms = async (on: Sql, id: string): Promise<number> =>
-  (await on.selectFrom('vms').select(sql<number>`count(*)`.as('count')).where('flavor_id', '=', id).executeTakeFirstOrThrow()).count
+  (
+    await on
+      .selectFrom('vms')
+      .select(sql<number>`count(*)`.as('count'))
+      .where('flavor_id', '=', id)
+      .executeTakeFirstOrThrow()
+  ).count
 
 export async function listVms(on: Sql, id: string, query: QueryOf<typeof flavors.vms>): Promise<{ total: number; items: FlavorVm[] }> {
   const [total, rows] = await Promise.all([

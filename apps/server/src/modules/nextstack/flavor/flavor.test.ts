@@ -35,12 +35,23 @@ const list = (query: QueryInput<typeof flavors.list>, token = admin.token) => ca
 const get = (id: string, token = admin.token) => call(app, flavors.get, { token, params: { id } })
 /** An instance on paper: what counts here is that there is a row. */
 async function vmWith(flavor_id: string, person = owner): Promise<string> {
-  const cloud = await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: { type: 'sandbox' } } })
+  const cloud = await call(app, clouds.create, {
+    token: admin.token,
+    body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: { type: 'sandbox' } },
+  })
   const query = { cloud_id: cloud.cloud_id, type: 'container' } as const
   const [image] = (await call(app, images.list, { token: admin.token, query })).items
   const { items } = await call(app, vms.create, {
     token: person.token,
-    body: { cloud_id: cloud.cloud_id, name: `vm-${randomUUID()}`, type: 'container', image_fingerprint: image?.fingerprint ?? '', flavor_id, network: 'sandbox0', password: 'Correct-horse-1' },
+    body: {
+      cloud_id: cloud.cloud_id,
+      name: `vm-${randomUUID()}`,
+      type: 'container',
+      image_fingerprint: image?.fingerprint ?? '',
+      flavor_id,
+      network: 'sandbox0',
+      password: 'Correct-horse-1',
+    },
   })
   return items[0]?.id ?? ''
 }
@@ -99,9 +110,17 @@ describe('making', () => {
 
   it('refuses a name that there is, and an organisation that there is not; nothing is kept', async () => {
     const { name } = await create()
-    expect(await refused(app, flavors.create, { token: admin.token, body: body({ name }) })).toMatchObject({ status: 400, code: 94021, fields: [{ field: 'name', message: '规格名称已存在' }] })
+    expect(await refused(app, flavors.create, { token: admin.token, body: body({ name }) })).toMatchObject({
+      status: 400,
+      code: 94021,
+      fields: [{ field: 'name', message: '规格名称已存在' }],
+    })
     const other = body({ public: false, organisation_ids: [randomUUID()] })
-    expect(await refused(app, flavors.create, { token: admin.token, body: other })).toMatchObject({ status: 400, code: 94167, fields: [{ field: 'organisation_ids' }] })
+    expect(await refused(app, flavors.create, { token: admin.token, body: other })).toMatchObject({
+      status: 400,
+      code: 94167,
+      fields: [{ field: 'organisation_ids' }],
+    })
     expect((await list({ keyword: other.name })).total).toBe(0)
   })
 
@@ -124,7 +143,8 @@ describe('the list', () => {
     const big = await create({ name: `${mark}-big`, cpu_cores: 64 })
     const own = await forOwner({ name: `${mark}-own`, cpu_cores: 8 })
     const gpu = await create({ name: `${mark}-gpu`, cpu_cores: 16, gpu: { model: 'H200', count: 8 } })
-    const ids = async (query: QueryInput<typeof flavors.list>, token = admin.token) => (await list({ keyword: mark, ...query }, token)).items.map(({ id }) => id)
+    const ids = async (query: QueryInput<typeof flavors.list>, token = admin.token) =>
+      (await list({ keyword: mark, ...query }, token)).items.map(({ id }) => id)
     expect(await ids({ sort: 'cpu_cores' })).toEqual([own.id, gpu.id, big.id])
     expect(await ids({ sort: '-name' })).toEqual([own.id, gpu.id, big.id])
     expect(await ids({ sort: '-created_at' })).toEqual([gpu.id, own.id, big.id])
@@ -133,7 +153,11 @@ describe('the list', () => {
     expect(await ids({ gpu: 'false', public: 'true' })).toEqual([big.id])
     expect(await ids({ page_size: 1, page_num: 2, sort: 'cpu_cores' })).toEqual([gpu.id])
     expect(await ids({ public: 'false' }, stranger.token)).toEqual([])
-    expect(await refused(app, flavors.list, { token: owner.token, query: { sort: 'disk_bytes' } })).toMatchObject({ status: 400, code: 90001, fields: [{ field: 'sort' }] })
+    expect(await refused(app, flavors.list, { token: owner.token, query: { sort: 'disk_bytes' } })).toMatchObject({
+      status: 400,
+      code: 90001,
+      fields: [{ field: 'sort' }],
+    })
   })
 })
 
@@ -175,7 +199,10 @@ describe('changing', () => {
     expect((await send(app, flavors.get, { token: owner.token, params: { id: flavor.id } })).status).toBe(404)
     expect(await call(app, vms.get, { token: owner.token, params: { id: vm } })).toMatchObject({ cpu_cores: 2, flavor: { id: flavor.id, name: flavor.name } })
     // Public again, it is nobody's in particular.
-    expect(await call(app, flavors.update, { token: admin.token, params: { id: flavor.id }, body: { ...wish, public: true } })).toMatchObject({ public: true, organisations: [] })
+    expect(await call(app, flavors.update, { token: admin.token, params: { id: flavor.id }, body: { ...wish, public: true } })).toMatchObject({
+      public: true,
+      organisations: [],
+    })
   })
 
   it('refuses another’s name, and what does not exist', async () => {

@@ -117,7 +117,11 @@ export async function recordGpus(on: Sql, hostId: string, gpus: readonly Gpu[]):
     on conflict (host_id, pci_address) do update set vendor = excluded.vendor, model = excluded.model, driver = excluded.driver, present = true
     where (host_gpus.vendor, host_gpus.model, host_gpus.driver, host_gpus.present) is distinct from (excluded.vendor, excluded.model, excluded.driver, true)
   `.execute(on)
-  const gone = on.selectFrom('host_gpus').select('pci_address').where('host_id', '=', hostId).where(sql<boolean>`not pci_address = any(${gpus.map(({ pciAddress }) => pciAddress)})`)
+  const gone = on
+    .selectFrom('host_gpus')
+    .select('pci_address')
+    .where('host_id', '=', hostId)
+    .where(sql<boolean>`not pci_address = any(${gpus.map(({ pciAddress }) => pciAddress)})`)
   await on.updateTable('host_gpus').set({ present: false }).where('host_id', '=', hostId).where('present', '=', true).where('pci_address', 'in', gone).execute()
   await on.deleteFrom('host_gpus').where('host_id', '=', hostId).where('present', '=', false).where('vm_id', 'is', null).execute()
 }

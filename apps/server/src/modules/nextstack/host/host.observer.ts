@@ -13,19 +13,36 @@ export function createHostObserver({ db, now }: Pick<Platform, 'db' | 'now'>): O
     // Rows first: whatever an operation changes after this has another revision, and wins.
     const rows = await store.rowsOfCloud(db, id)
     const list = await engine.hosts.list({ signal }).catch(async (error: unknown) => {
-      if (isEngineError(error, 'unreachable')) await store.recordAbsent(db, rows.filter(({ observed }) => observed !== 'gone').map((row) => row.id), 'offline', '')
+      if (isEngineError(error, 'unreachable'))
+        await store.recordAbsent(
+          db,
+          rows.filter(({ observed }) => observed !== 'gone').map((row) => row.id),
+          'offline',
+          '',
+        )
       throw error
     })
     const clustered = list.length > 1 || list.some(({ address }) => address !== null)
     const withCards = new Map<string, string>()
     for (const host of list) {
-      const row = await store.recordHost(db, id, clustered, host, rows.find(({ name }) => name === host.name))
+      const row = await store.recordHost(
+        db,
+        id,
+        clustered,
+        host,
+        rows.find(({ name }) => name === host.name),
+      )
       if (!store.answers(host)) continue
       await gpus.recordGpus(db, row, host.gpus)
       if (host.gpus.length > 0) withCards.set(host.name, row)
     }
     const there = new Set(list.map(({ name }) => name))
-    await store.recordAbsent(db, rows.filter(({ name }) => !there.has(name)).map((row) => row.id), 'gone', '')
+    await store.recordAbsent(
+      db,
+      rows.filter(({ name }) => !there.has(name)).map((row) => row.id),
+      'gone',
+      '',
+    )
     await store.deleteGone(db, id, new Date(now().getTime() - goneKeptMs))
     if (withCards.size === 0) return
     const others = (await engine.instances.list({ signal })).filter((instance) => instance.gpus.length > 0 && instance.tags['vm_id'] === undefined)

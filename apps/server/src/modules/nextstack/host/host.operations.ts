@@ -54,7 +54,11 @@ export function createHostOperations(parts: { db: Db; clouds: Pick<CloudService,
     ended: async (tx, { resource_id }, refusal) => {
       const host = await store.lockHost(tx, resource_id)
       if (host === undefined) return
-      await store.updateHost(tx, host.id, refusal === null ? { status: endsAs[action], observed: endsAs[action], error_text: null } : { status: host.observed, error_text: refusal.message })
+      await store.updateHost(
+        tx,
+        host.id,
+        refusal === null ? { status: endsAs[action], observed: endsAs[action], error_text: null } : { status: host.observed, error_text: refusal.message },
+      )
     },
   })
 

@@ -24,7 +24,12 @@ export async function place(tx: Tx, vms: readonly NewVm[], flavor: WantedGpus): 
   const free = takers.map((host) => ({ ...host, freeBytes: host.memory_total_bytes - host.promised_bytes, cards: [] as string[] }))
   const { gpu_model: model, gpu_count: count } = flavor
   if (model !== null) {
-    for (const { host_id, pci_address } of await gpus.lockFree(tx, free.map(({ id }) => id), model)) free.find(({ id }) => id === host_id)?.cards.push(pci_address)
+    for (const { host_id, pci_address } of await gpus.lockFree(
+      tx,
+      free.map(({ id }) => id),
+      model,
+    ))
+      free.find(({ id }) => id === host_id)?.cards.push(pci_address)
   }
   const needed = model === null ? 0 : (count ?? 0)
   for (const vm of vms) {

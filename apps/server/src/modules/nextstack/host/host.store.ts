@@ -84,7 +84,8 @@ export const hostMigrations: Migrations = {
 }
 
 /** Of clouds that are registered: one that is removed while its hosts are looked at may leave some behind. */
-export const present = (on: Sql) => on.selectFrom('hosts').where('hosts.cloud_id', 'in', on.selectFrom('clouds').select('clouds.id').where('clouds.deleted_at', 'is', null))
+export const present = (on: Sql) =>
+  on.selectFrom('hosts').where('hosts.cloud_id', 'in', on.selectFrom('clouds').select('clouds.id').where('clouds.deleted_at', 'is', null))
 
 /**
  * The instances of one host: those on it, and where there is no cluster all of its cloud's, whose
@@ -101,9 +102,7 @@ function promisedTo(those: RawBuilder<unknown>): RawBuilder<unknown> {
 
 const shown = <T>(query: SelectQueryBuilder<Tables, 'hosts', T>) =>
   query
-    .leftJoin('operations', (join) =>
-      join.onRef('operations.resource_id', '=', 'hosts.id').on('operations.status', 'in', openStatuses),
-    )
+    .leftJoin('operations', (join) => join.onRef('operations.resource_id', '=', 'hosts.id').on('operations.status', 'in', openStatuses))
     .selectAll('hosts')
     .select((of) => [
       'operations.id as operation_id',
@@ -132,7 +131,8 @@ export async function listHosts(on: Sql, query: QueryOf<typeof hosts.list>): Pro
 export const getHost = (on: Sql, id: string): Promise<ShownHost | undefined> => shown(present(on).where('hosts.id', '=', id)).executeTakeFirst()
 
 /** Held against other changes until the transaction ends. */
-export const lockHost = (tx: Tx, id: string): Promise<HostRow | undefined> => tx.selectFrom('hosts').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+export const lockHost = (tx: Tx, id: string): Promise<HostRow | undefined> =>
+  tx.selectFrom('hosts').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 
 /** A change by a request or an operation: counts as a revision. */
 export const updateHost = async (on: Sql, id: string, changes: Updateable<HostTable>): Promise<void> => {
@@ -145,7 +145,14 @@ export const updateHost = async (on: Sql, id: string, changes: Updateable<HostTa
 
 /** Whether another host of its cloud takes what one gives away. */
 export const hasOther = async (on: Sql, host: Pick<HostRow, 'id' | 'cloud_id'>): Promise<boolean> =>
-  (await on.selectFrom('hosts').select('id').where('cloud_id', '=', host.cloud_id).where('id', '<>', host.id).where('status', '=', 'online').limit(1).executeTakeFirst()) !== undefined
+  (await on
+    .selectFrom('hosts')
+    .select('id')
+    .where('cloud_id', '=', host.cloud_id)
+    .where('id', '<>', host.id)
+    .where('status', '=', 'online')
+    .limit(1)
+    .executeTakeFirst()) !== undefined
 
 /** What the observer compares with the engine. */
 export const rowsOfCloud = (on: Sql, cloudId: string): Promise<Pick<HostRow, 'id' | 'name' | 'observed' | 'revision'>[]> =>
@@ -157,7 +164,13 @@ const statusSeen = (observed: HostStatus) => sql<HostStatus>`case when exists (
 ) then hosts.status else ${observed} end`
 
 /** What is known of one that does not answer stands as it was. @returns its id */
-export async function recordHost(on: Sql, cloudId: string, clustered: boolean, host: EngineHost, known: { id: string; revision: number } | undefined): Promise<string> {
+export async function recordHost(
+  on: Sql,
+  cloudId: string,
+  clustered: boolean,
+  host: EngineHost,
+  known: { id: string; revision: number } | undefined,
+): Promise<string> {
   const { cpu, disks, nics, system } = host
   const hardware = jsonb<Hardware>({ cpu, disks, nics, system })
   const seen = {
@@ -173,7 +186,19 @@ export async function recordHost(on: Sql, cloudId: string, clustered: boolean, h
     const id = uuidv7()
     await on
       .insertInto('hosts')
-      .values({ id, cloud_id: cloudId, bp_id: null, name: host.name, status: host.status, error_text: null, architecture: host.architecture, hardware, memory_total_bytes: host.memory.totalBytes, ...seen, seen_at: sql`now()` })
+      .values({
+        id,
+        cloud_id: cloudId,
+        bp_id: null,
+        name: host.name,
+        status: host.status,
+        error_text: null,
+        architecture: host.architecture,
+        hardware,
+        memory_total_bytes: host.memory.totalBytes,
+        ...seen,
+        seen_at: sql`now()`,
+      })
       // Another server was faster.
       .onConflict((conflict) => conflict.columns(['cloud_id', 'name']).doNothing())
       .execute()
@@ -214,7 +239,10 @@ export const deleteGone = async (on: Sql, cloudId: string, before: Date): Promis
 }
 
 /** Hosts of a cloud for who looks for a place, with what is promised there. */
-export const placesOf = (tx: Tx, cloudId: string): Promise<(Pick<HostRow, 'id' | 'name' | 'status' | 'schedulable' | 'clustered' | 'memory_total_bytes'> & { promised_bytes: number })[]> =>
+export const placesOf = (
+  tx: Tx,
+  cloudId: string,
+): Promise<(Pick<HostRow, 'id' | 'name' | 'status' | 'schedulable' | 'clustered' | 'memory_total_bytes'> & { promised_bytes: number })[]> =>
   tx
     .selectFrom('hosts')
     .select([
@@ -225,7 +253,9 @@ export const placesOf = (tx: Tx, cloudId: string): Promise<(Pick<HostRow, 'id' |
       'clustered',
       'memory_total_bytes',
       // Where there is but one, nothing has to be weighed.
-      sql<number>`(select coalesce(sum(memory_bytes), 0)::bigint from vms where hosts.clustered and vms.cloud_id = hosts.cloud_id and vms.node = hosts.name)`.as('promised_bytes'),
+      sql<number>`(select coalesce(sum(memory_bytes), 0)::bigint from vms where hosts.clustered and vms.cloud_id = hosts.cloud_id and vms.node = hosts.name)`.as(
+        'promised_bytes',
+      ),
     ])
     .where('cloud_id', '=', cloudId)
     .where('status', '<>', 'gone')

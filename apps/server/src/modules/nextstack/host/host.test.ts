@@ -46,14 +46,20 @@ afterAll(() => app.close())
 
 const patient = { interval: 20 }
 const makeFlavor = (count: number, model = 'Sandbox GPU') =>
-  call(app, flavors.create, { token: admin.token, body: { name: `gpu-${randomUUID()}`, cpu_cores: 1, memory_bytes: 2 ** 30, disk_bytes: plain.disk_bytes, gpu: { model, count } } })
+  call(app, flavors.create, {
+    token: admin.token,
+    body: { name: `gpu-${randomUUID()}`, cpu_cores: 1, memory_bytes: 2 ** 30, disk_bytes: plain.disk_bytes, gpu: { model, count } },
+  })
 
 const listed = async (cloudId: string): Promise<Host[]> => (await call(app, hosts.list, { token: admin.token, query: { cloud_id: cloudId } })).items
 /** A cloud whose hosts are known. */
 async function addCloud(members = 1) {
   const engine = startTestEngine({ members })
   started.push(engine)
-  const { cloud_id } = await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: engine.connection } })
+  const { cloud_id } = await call(app, clouds.create, {
+    token: admin.token,
+    body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: engine.connection },
+  })
   const all = await vi.waitFor(async () => {
     const items = await listed(cloud_id)
     expect(items).toHaveLength(members)
@@ -97,9 +103,11 @@ const resting = (host: Pick<Host, 'id'>) =>
     expect(now.operation_id).toBeNull()
     return now
   }, patient)
-const setSchedulable = (host: Host, schedulable: boolean) => call(app, hosts.setSchedulable, { token: admin.token, params: { id: host.id }, body: { schedulable } })
+const setSchedulable = (host: Host, schedulable: boolean) =>
+  call(app, hosts.setSchedulable, { token: admin.token, params: { id: host.id }, body: { schedulable } })
 const of = (host: Pick<Host, 'id'>) => ({ token: admin.token, params: { id: host.id } })
-const look = (cloud: Cloud, engine: ComputeEngine = cloud.engine.direct) => createHostObserver(app.platform).look({ id: cloud.cloud_id, engine, signal: new AbortController().signal }, null)
+const look = (cloud: Cloud, engine: ComputeEngine = cloud.engine.direct) =>
+  createHostObserver(app.platform).look({ id: cloud.cloud_id, engine, signal: new AbortController().signal }, null)
 
 describe('a cloud of one host', () => {
   let cloud: Cloud
@@ -167,14 +175,31 @@ describe('a cloud of one host', () => {
     expect(await get(own.host)).toMatchObject({ status: 'online' })
     // One that is off tells nothing of itself.
     const { seen_at } = await get(own.host)
-    await hear(async () => (await direct.hosts.list()).map((host) => ({ ...host, status: 'offline', architecture: '', cpu: { model: '', sockets: 0, cores: 0, threads: 0 }, memory: { totalBytes: 0, usedBytes: 0 }, disks: [], gpus: [] })))
+    await hear(async () =>
+      (await direct.hosts.list()).map((host) => ({
+        ...host,
+        status: 'offline',
+        architecture: '',
+        cpu: { model: '', sockets: 0, cores: 0, threads: 0 },
+        memory: { totalBytes: 0, usedBytes: 0 },
+        disks: [],
+        gpus: [],
+      })),
+    )
     expect(await get(own.host)).toMatchObject({ status: 'offline', cpu: { cores: 64 }, disks: [{ id: 'sda' }], gpus: [{ count: 2 }], seen_at })
   })
 
   it('loses a card that is taken out, but not while an instance holds it', async () => {
     const own = await addCloud()
     const { direct } = own.engine
-    const without = (pci: string) => look(own, { ...direct, hosts: { ...direct.hosts, list: async () => (await direct.hosts.list()).map((host) => ({ ...host, gpus: host.gpus.filter(({ pciAddress }) => pciAddress !== pci) })) } })
+    const without = (pci: string) =>
+      look(own, {
+        ...direct,
+        hosts: {
+          ...direct.hosts,
+          list: async () => (await direct.hosts.list()).map((host) => ({ ...host, gpus: host.gpus.filter(({ pciAddress }) => pciAddress !== pci) })),
+        },
+      })
     const [vm] = await create(own, { flavor_id: withGpu.id })
     await without('0000:01:00.0')
     expect((await get(own.host)).gpu_cards).toMatchObject([{ pci_address: '0000:01:00.0', present: false, vm: { id: vm?.id } }, { present: true }])
@@ -186,7 +211,9 @@ describe('a cloud of one host', () => {
 describe('GPUs', () => {
   it('are given to one instance each, however many ask at once, and given back', async () => {
     const cloud = await addCloud()
-    const answers = await Promise.all(Array.from({ length: 6 }, () => send(app, vms.create, { token: owner.token, body: wish(cloud, { flavor_id: withGpu.id }) })))
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => send(app, vms.create, { token: owner.token, body: wish(cloud, { flavor_id: withGpu.id }) })),
+    )
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 202, 400, 400, 400, 400])
     expect(answers.flatMap(({ body, status }) => (status === 400 ? [(body as { code: number }).code] : []))).toEqual([94023, 94023, 94023, 94023])
     const made = await Promise.all(answers.flatMap(({ body, status }) => (status === 202 ? (body as { items: Vm[] }).items : [])).map(({ id }) => settled(id)))
@@ -196,7 +223,8 @@ describe('GPUs', () => {
     expect(given.flat().sort()).toEqual(['0000:01:00.0', '0000:02:00.0'])
     const { gpu_cards, gpus } = await get(cloud.host)
     expect(gpus).toEqual([{ model: 'Sandbox GPU', count: 2, used: 2 }])
-    for (const [index, vm] of made.entries()) expect(gpu_cards.find(({ pci_address }) => pci_address === given[index]?.[0])?.vm).toEqual({ id: vm.id, name: vm.name })
+    for (const [index, vm] of made.entries())
+      expect(gpu_cards.find(({ pci_address }) => pci_address === given[index]?.[0])?.vm).toEqual({ id: vm.id, name: vm.name })
     // Nothing is left of those that were refused.
     expect(await cloud.engine.direct.instances.list()).toHaveLength(2)
 
@@ -228,7 +256,17 @@ describe('GPUs', () => {
 
   it('that another instance on the engine has are not given away', async () => {
     const cloud = await addCloud()
-    await cloud.engine.direct.instances.create({ name: 'by-hand', type: 'container', imageFingerprint: cloud.image, network: 'sandbox0', gpus: ['0000:01:00.0'], cpuCores: 1, memoryBytes: 2 ** 28, diskBytes: 2 ** 30, tags: {} })
+    await cloud.engine.direct.instances.create({
+      name: 'by-hand',
+      type: 'container',
+      imageFingerprint: cloud.image,
+      network: 'sandbox0',
+      gpus: ['0000:01:00.0'],
+      cpuCores: 1,
+      memoryBytes: 2 ** 28,
+      diskBytes: 2 ** 30,
+      tags: {},
+    })
     await look(cloud)
     expect((await get(cloud.host)).gpu_cards[0]).toMatchObject({ vm: null, taken_by: 'by-hand' })
     expect((await get(cloud.host)).gpus[0]?.used).toBe(1)
@@ -242,9 +280,15 @@ describe('GPUs', () => {
   it('of another model are none, and none come or go with another size', async () => {
     const cloud = await addCloud()
     const other = await makeFlavor(1, 'NVIDIA H200')
-    expect(await refused(app, vms.create, { token: owner.token, body: wish(cloud, { flavor_id: other.id }) })).toMatchObject({ code: 94023, fields: [{ field: 'flavor_id' }] })
+    expect(await refused(app, vms.create, { token: owner.token, body: wish(cloud, { flavor_id: other.id }) })).toMatchObject({
+      code: 94023,
+      fields: [{ field: 'flavor_id' }],
+    })
     const [vm] = await create(cloud)
-    expect(await refused(app, vms.resize, { token: owner.token, params: { id: vm?.id ?? '' }, body: { flavor_id: withGpu.id } })).toMatchObject({ code: 94024, fields: [{ field: 'flavor_id' }] })
+    expect(await refused(app, vms.resize, { token: owner.token, params: { id: vm?.id ?? '' }, body: { flavor_id: withGpu.id } })).toMatchObject({
+      code: 94024,
+      fields: [{ field: 'flavor_id' }],
+    })
   })
 
   it('count against the quota', async () => {
@@ -288,7 +332,11 @@ describe('a cluster', () => {
 
   it('has its GPUs on the host that has them free', async () => {
     const both = await makeFlavor(2)
-    const made = [...(await create(cloud, { flavor_id: withGpu.id })), ...(await create(cloud, { flavor_id: withGpu.id })), ...(await create(cloud, { flavor_id: both.id, count: 2 }))]
+    const made = [
+      ...(await create(cloud, { flavor_id: withGpu.id })),
+      ...(await create(cloud, { flavor_id: withGpu.id })),
+      ...(await create(cloud, { flavor_id: both.id, count: 2 })),
+    ]
     const [first, second, ...others] = await nodes(made)
     // The two that need one each share a host, so that the others find two together.
     expect(second).toBe(first)

@@ -38,7 +38,7 @@ export interface FetchWish {
 export async function fetchFile(wish: FetchWish): Promise<void> {
   const agent = createGuardedAgent(wish.guard)
   try {
-    for (let tries = 0; ; ) {
+    for (let tries = 0; ;) {
       const before = await sizeOf(wish.path)
       try {
         await fetchRest(wish, agent)
@@ -63,7 +63,12 @@ async function fetchRest(wish: FetchWish, agent: Agent): Promise<void> {
   const from = had?.validator === null || had === null ? 0 : await sizeOf(wish.path)
   if (had !== null && from > 0 && had.total === from) return
   const { guard, signal } = wish
-  const { answer } = await follow(wish.url, { guard, agent, signal, headers: from > 0 && had !== null ? { range: `bytes=${from}-`, 'if-range': had.validator ?? '' } : {} })
+  const { answer } = await follow(wish.url, {
+    guard,
+    agent,
+    signal,
+    headers: from > 0 && had !== null ? { range: `bytes=${from}-`, 'if-range': had.validator ?? '' } : {},
+  })
   const { statusCode, headers, body } = answer
   try {
     if (statusCode === 416) {
@@ -131,7 +136,11 @@ async function writeKept(path: string, what: Kept): Promise<void> {
   await rename(`${placeOf(path)}.new`, placeOf(path))
 }
 
-const sizeOf = (path: string): Promise<number> => stat(path).then(({ size }) => size, () => 0)
+const sizeOf = (path: string): Promise<number> =>
+  stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  )
 
 /** What no further try would mend; null for the rest. */
 function refusalOf(error: unknown): Refusal | null {

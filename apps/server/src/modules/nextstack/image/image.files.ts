@@ -28,7 +28,11 @@ export function createImageFiles(dataDirectory: string) {
       await (await open(join(folderOf(id), 'file'), 'a', 0o600)).close()
     },
     /** Of what came so far; 0 where nothing did. */
-    sizeOf: (id: string): Promise<number> => stat(join(folderOf(id), 'file')).then(({ size }) => size, () => 0),
+    sizeOf: (id: string): Promise<number> =>
+      stat(join(folderOf(id), 'file')).then(
+        ({ size }) => size,
+        () => 0,
+      ),
     /** Nothing where there is none. */
     remove: (id: string): Promise<void> => rm(folderOf(id), { recursive: true, force: true }),
     /** Ids that have a folder. */
@@ -75,7 +79,11 @@ const rootfsName = /^(?:\.\/)?(?:rootfs|root|disk)[^/]*\.(?:squashfs|img|qcow2|t
  * Again of the same file it makes the same bytes.
  * @throws Refusal 94162, 94186
  */
-export async function importable(path: string, about: { name: string; os: string | null; release: string | null; created_at: Date }, signal: AbortSignal): Promise<Importable> {
+export async function importable(
+  path: string,
+  about: { name: string; os: string | null; release: string | null; created_at: Date },
+  signal: AbortSignal,
+): Promise<Importable> {
   const head = await headOf(path, 512)
   const [metadataPath, rootfsPath] = [`${path}.metadata`, `${path}.rootfs`]
   if (isDisk(head)) {

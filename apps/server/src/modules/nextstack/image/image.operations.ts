@@ -49,16 +49,16 @@ export function createImageOperations(parts: {
     if (image === undefined) throw new Refusal('imageMissing')
     return { image, engine: await clouds.engine(image.cloud_id) }
   }
-  const step =
-    <Input>(name: string, act: (engine: ComputeEngine, image: ImageRow, context: StepContext<Input>) => Promise<void>): OperationStep<Input> => ({
-      name,
-      run: async (context: StepContext<Input>) => {
-        const { image, engine } = await open(context)
-        await act(engine, image, context)
-      },
-    })
+  const step = <Input>(name: string, act: (engine: ComputeEngine, image: ImageRow, context: StepContext<Input>) => Promise<void>): OperationStep<Input> => ({
+    name,
+    run: async (context: StepContext<Input>) => {
+      const { image, engine } = await open(context)
+      await act(engine, image, context)
+    },
+  })
 
-  const onEngine = async (engine: ComputeEngine, so: (image: Image) => boolean, signal: AbortSignal): Promise<Image | undefined> => (await engine.images.list({ signal })).find(so)
+  const onEngine = async (engine: ComputeEngine, so: (image: Image) => boolean, signal: AbortSignal): Promise<Image | undefined> =>
+    (await engine.images.list({ signal })).find(so)
 
   /** From here on the row counts as one that has these bytes. @throws Refusal 94166 where its organisation has them already */
   const claim = async (image: ImageRow, fingerprint: string): Promise<void> => {
@@ -112,7 +112,9 @@ export function createImageOperations(parts: {
     const fingerprint = await sha256Of([file.metadataPath, ...(file.rootfsPath === undefined ? [] : [file.rootfsPath])], signal)
     const there = await onEngine(engine, (one) => one.fingerprint === fingerprint, signal)
     await claim(image, fingerprint)
-    const shared = there !== undefined && (there.tags['image_id'] === undefined || (await store.othersWith(db, image, fingerprint)).some(({ status }) => status !== 'importing'))
+    const shared =
+      there !== undefined &&
+      (there.tags['image_id'] === undefined || (await store.othersWith(db, image, fingerprint)).some(({ status }) => status !== 'importing'))
     if (!shared) {
       try {
         await engine.images.importFile?.({ alias: aliasOf(image.id), ...file, tags: tagsOf(image.id) }, { signal })
@@ -147,7 +149,14 @@ export function createImageOperations(parts: {
     await discard(engine, image, context.signal)
   }
 
-  const upload: OperationDefinition<object> = { kind: 'nextstack.image.upload', resource_type: 'image', input: nothing, steps: [verify, importStep, clean], undo, ended }
+  const upload: OperationDefinition<object> = {
+    kind: 'nextstack.image.upload',
+    resource_type: 'image',
+    input: nothing,
+    steps: [verify, importStep, clean],
+    undo,
+    ended,
+  }
 
   const fetch: OperationDefinition<z.output<typeof fetchInput>> = {
     kind: 'nextstack.image.fetch',
@@ -204,7 +213,11 @@ export function createImageOperations(parts: {
           const { name, description, os, release, cloud_init } = image
           const properties = { ...(os !== null && { os }), ...(release !== null && { release }), ...(cloud_init && { 'cloud-init': 'true' }) }
           try {
-            const fingerprint = await engine.images.publish?.(input, { alias: aliasOf(image.id), description: description === '' ? name : description, properties, tags: tagsOf(image.id) }, { signal })
+            const fingerprint = await engine.images.publish?.(
+              input,
+              { alias: aliasOf(image.id), description: description === '' ? name : description, properties, tags: tagsOf(image.id) },
+              { signal },
+            )
             if (fingerprint === undefined) throw new Refusal('engineUnsupported')
             await claim(image, fingerprint)
             await record(engine, image, fingerprint, engine.kind === 'sandbox' ? '.tar' : '.tar.gz', signal)

@@ -49,7 +49,10 @@ export function createImageService(
     }
   }
 
-  type About = Pick<BodyOf<Calls['fromVm']>, 'name' | 'description' | 'os' | 'release' | 'cloud_init' | 'min_cpu_cores' | 'min_memory_bytes' | 'min_disk_bytes' | 'visibility'>
+  type About = Pick<
+    BodyOf<Calls['fromVm']>,
+    'name' | 'description' | 'os' | 'release' | 'cloud_init' | 'min_cpu_cores' | 'min_memory_bytes' | 'min_disk_bytes' | 'visibility'
+  >
   /** The one way to new images: records one, and what is then done with it. */
   const add = (
     actor: Actor,
@@ -96,7 +99,12 @@ export function createImageService(
     async upload(actor: Actor, body: BodyOf<Calls['upload']>): Promise<ResponseOf<Calls['upload']>> {
       if ((await files.room()) < body.size_bytes) throw new Refusal('filesExhausted', { field: 'size_bytes' })
       const { cloud_id, type, size_bytes, sha256 = null } = body
-      const image = await add(actor, body, { cloud_id, bp_id: actor.bp_id, type, status: 'uploading', source: 'upload', size_bytes, sha256 }, async () => undefined)
+      const image = await add(
+        actor,
+        body,
+        { cloud_id, bp_id: actor.bp_id, type, status: 'uploading', source: 'upload', size_bytes, sha256 },
+        async () => undefined,
+      )
       return { image, upload_path: uploadPath(image.id) }
     },
 
@@ -114,11 +122,16 @@ export function createImageService(
       const snapshot = body.snapshot_id === null ? null : found(await store.snapshotFor(db, vm.id, body.snapshot_id))
       if (snapshot !== null) refuseUnless(snapshotCan.clone, snapshot)
       const bp_id = body.visibility === 'public' ? actor.bp_id : vm.bp_id
-      return add(actor, body, { cloud_id: vm.cloud_id, bp_id, type: vm.type, status: 'publishing', source: 'vm', size_bytes: null, sha256: null }, async (tx, { id }) => {
-        if (snapshot === null && found(await store.vmFor(tx, scopeOf(actor), vm.id)).status !== 'stopped') throw new Refusal('stateForbids')
-        const input = { instance: vm.engine_name, snapshot: snapshot?.engine_name ?? null }
-        await platform.operations.begin(tx, operations.fromVm, { resource_id: id, bp_id, actor, input })
-      })
+      return add(
+        actor,
+        body,
+        { cloud_id: vm.cloud_id, bp_id, type: vm.type, status: 'publishing', source: 'vm', size_bytes: null, sha256: null },
+        async (tx, { id }) => {
+          if (snapshot === null && found(await store.vmFor(tx, scopeOf(actor), vm.id)).status !== 'stopped') throw new Refusal('stateForbids')
+          const input = { instance: vm.engine_name, snapshot: snapshot?.engine_name ?? null }
+          await platform.operations.begin(tx, operations.fromVm, { resource_id: id, bp_id, actor, input })
+        },
+      )
     },
 
     async update(actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<Image> {
@@ -142,7 +155,11 @@ export function createImageService(
         const missing = names.find((name) => !known.has(name))
         if (missing !== undefined) throw new Refusal('organisationMissing', { field: 'organisations', values: { name: missing } })
         // Its owner needs no share.
-        await store.setShares(tx, id, [...new Set(known.values())].filter((bpId) => bpId !== image.bp_id))
+        await store.setShares(
+          tx,
+          id,
+          [...new Set(known.values())].filter((bpId) => bpId !== image.bp_id),
+        )
         await store.updateImage(tx, id, {})
         return get(tx, actor, id)
       })

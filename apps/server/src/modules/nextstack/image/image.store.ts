@@ -162,7 +162,11 @@ function usableParts(scope: Scope): [RawBuilder<boolean>, ...RawBuilder<boolean>
   const shared = sql<boolean>`images.status = 'active' and images.visibility = 'private' and images.id = any (array(select image_id from image_shares where image_shares.bp_id = ${bp_id}))`
   return [sql<boolean>`images.bp_id = ${bp_id}`, sql<boolean>`${everybodys} and ${anothers}`, sql<boolean>`${shared} and ${anothers}`]
 }
-const usable = (scope: Scope): RawBuilder<boolean> => sql<boolean>`(${sql.join(usableParts(scope).map((part) => sql`(${part})`), sql` or `)})`
+const usable = (scope: Scope): RawBuilder<boolean> =>
+  sql<boolean>`(${sql.join(
+    usableParts(scope).map((part) => sql`(${part})`),
+    sql` or `,
+  )})`
 
 const visible = (on: Sql, scope: Scope) => on.selectFrom('images').where(usable(scope))
 
@@ -184,7 +188,11 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'images', T>, scope: Scope) 
       )`.as('vm_count'),
     ])
 
-const order = { by: { name: 'images.name', status: 'images.status', size_bytes: 'images.size_bytes', created_at: 'images.created_at' }, fallback: '-created_at', id: 'images.id' }
+const order = {
+  by: { name: 'images.name', status: 'images.status', size_bytes: 'images.size_bytes', created_at: 'images.created_at' },
+  fallback: '-created_at',
+  id: 'images.id',
+}
 
 export async function listImages(on: Sql, scope: Scope, query: QueryOf<typeof imageLibrary.list>): Promise<{ total: number; rows: ShownImage[] }> {
   const found = (part: RawBuilder<boolean>) =>
@@ -204,7 +212,8 @@ export async function listImages(on: Sql, scope: Scope, query: QueryOf<typeof im
   return pageWithTotal(paged(shown(on.selectFrom('images').where('images.id', 'in', cut), scope), { ...query, page_num: 1 }, order), first, query, rest)
 }
 
-export const getImage = (on: Sql, scope: Scope, id: string): Promise<ShownImage | undefined> => shown(visible(on, scope).where('images.id', '=', id), scope).executeTakeFirst()
+export const getImage = (on: Sql, scope: Scope, id: string): Promise<ShownImage | undefined> =>
+  shown(visible(on, scope).where('images.id', '=', id), scope).executeTakeFirst()
 
 /** Held against other changes until the transaction ends. Of the scope's own only. */
 export const lockImage = (tx: Tx, scope: Scope, id: string): Promise<ImageRow | undefined> =>
@@ -243,11 +252,26 @@ export async function setShares(tx: Tx, imageId: string, bpIds: readonly string[
     .where('image_id', '=', imageId)
     .$if(bpIds.length > 0, (q) => q.where('bp_id', 'not in', [...bpIds]))
     .execute()
-  if (bpIds.length > 0) await tx.insertInto('image_shares').values(bpIds.map((bp_id) => ({ image_id: imageId, bp_id }))).onConflict((of) => of.doNothing()).execute()
+  if (bpIds.length > 0)
+    await tx
+      .insertInto('image_shares')
+      .values(bpIds.map((bp_id) => ({ image_id: imageId, bp_id })))
+      .onConflict((of) => of.doNothing())
+      .execute()
 }
 
 export const organisationsNamed = async (on: Sql, names: readonly string[]): Promise<ReadonlyMap<string, string>> =>
-  new Map(names.length === 0 ? [] : (await on.selectFrom('organisations').select(['id', 'name']).where('name', 'in', [...names]).execute()).map(({ id, name }) => [name, id]))
+  new Map(
+    names.length === 0
+      ? []
+      : (
+          await on
+            .selectFrom('organisations')
+            .select(['id', 'name'])
+            .where('name', 'in', [...names])
+            .execute()
+        ).map(({ id, name }) => [name, id]),
+  )
 
 /** The one image of an organisation with this content. */
 export const nameOfContent = async (on: Sql, { cloud_id, bp_id }: Pick<ImageRow, 'cloud_id' | 'bp_id'>, fingerprint: string): Promise<string | undefined> =>
@@ -294,7 +318,11 @@ export const restingOfCloud = (on: Sql, cloudId: string): Promise<Pick<ImageRow,
 
 /** The engine's own, once: who was faster has it. */
 export const adoptImage = async (on: Sql, row: NewImage): Promise<void> => {
-  await on.insertInto('images').values(row).onConflict((of) => of.doNothing()).execute()
+  await on
+    .insertInto('images')
+    .values(row)
+    .onConflict((of) => of.doNothing())
+    .execute()
 }
 
 export const expiredUploads = (on: Sql, before: Date): Promise<{ id: string }[]> =>
@@ -331,4 +359,5 @@ export const vmFor = (on: Sql, scope: Scope, id: string) =>
     .where('id', '=', id)
     .executeTakeFirst()
 
-export const snapshotFor = (on: Sql, vmId: string, id: string) => on.selectFrom('vm_snapshots').select(['engine_name', 'status']).where('vm_id', '=', vmId).where('id', '=', id).executeTakeFirst()
+export const snapshotFor = (on: Sql, vmId: string, id: string) =>
+  on.selectFrom('vm_snapshots').select(['engine_name', 'status']).where('vm_id', '=', vmId).where('id', '=', id).executeTakeFirst()

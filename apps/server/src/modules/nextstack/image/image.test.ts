@@ -54,7 +54,8 @@ beforeAll(async () => {
   url = await app.http.listen({ port: 0, host: '127.0.0.1' })
   ;[admin, owner, stranger] = [await someone(app, { kind: 1 }), await someone(app), await someone(app)]
   engine = startTestEngine()
-  cloud_id = (await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: engine.connection } })).cloud_id
+  cloud_id = (await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: engine.connection } }))
+    .cloud_id
 })
 afterEach(() => engine.recover())
 afterAll(async () => {
@@ -72,7 +73,11 @@ async function startSource(): Promise<Source> {
       const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0)
       const etag = `"${sha256(file)}"`
       const partly = from > 0 && request.headers['if-range'] === etag
-      response.writeHead(partly ? 206 : 200, { etag, 'content-length': file.length - (partly ? from : 0), ...(partly && { 'content-range': `bytes ${from}-${file.length - 1}/${file.length}` }) })
+      response.writeHead(partly ? 206 : 200, {
+        etag,
+        'content-length': file.length - (partly ? from : 0),
+        ...(partly && { 'content-range': `bytes ${from}-${file.length - 1}/${file.length}` }),
+      })
       response.end(file.subarray(partly ? from : 0))
     },
   }
@@ -81,7 +86,12 @@ async function startSource(): Promise<Source> {
     source.answer(request, response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return Object.assign(source, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, files, asked, close: () => void server.close().closeAllConnections() })
+  return Object.assign(source, {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    files,
+    asked,
+    close: () => void server.close().closeAllConnections(),
+  })
 }
 
 const sha256 = (content: Buffer): string => createHash('sha256').update(content).digest('hex')
@@ -93,7 +103,14 @@ async function tar(entries: Readonly<Record<string, string | Buffer>>): Promise<
 }
 /** An image that nobody else has. */
 const imageFile = async (about = randomUUID(), padding = 0): Promise<Buffer> =>
-  gzipSync(await tar({ 'metadata.yaml': `architecture: x86_64\ncreation_date: 1700000000\nproperties:\n  os: testos\n  release: "7"\n`, 'rootfs/etc/about': about, 'rootfs/pad': Buffer.alloc(padding, about) }), { level: 0 })
+  gzipSync(
+    await tar({
+      'metadata.yaml': `architecture: x86_64\ncreation_date: 1700000000\nproperties:\n  os: testos\n  release: "7"\n`,
+      'rootfs/etc/about': about,
+      'rootfs/pad': Buffer.alloc(padding, about),
+    }),
+    { level: 0 },
+  )
 
 const about = (wish: object = {}) => ({ cloud_id, name: `image-${randomUUID()}`, ...wish })
 const announce = (size_bytes: number, wish: Partial<BodyInput<typeof imageLibrary.upload>> = {}, token = owner.token) =>
@@ -108,7 +125,8 @@ const settled = (id: string, token = owner.token): Promise<Image> =>
     },
     { interval: 20 },
   )
-const gone = (id: string) => vi.waitFor(async () => expect((await send(app, imageLibrary.get, { token: owner.token, params: { id } })).status).toBe(404), { interval: 20 })
+const gone = (id: string) =>
+  vi.waitFor(async () => expect((await send(app, imageLibrary.get, { token: owner.token, params: { id } })).status).toBe(404), { interval: 20 })
 const tus = (method: 'HEAD' | 'PATCH', path: string, options: { token?: string; offset?: number; content?: Buffer } = {}) =>
   fetch(url + path, {
     method,
@@ -133,16 +151,38 @@ describe('an uploaded image', () => {
   it('comes in pieces, is checked and imported, and leaves no file', async () => {
     const content = await imageFile(undefined, 100_000)
     const { image, upload_path } = await announce(content.length, { sha256: sha256(content).toUpperCase(), min_cpu_cores: 1 })
-    expect(image).toMatchObject({ status: 'uploading', source: 'upload', size_bytes: content.length, received_bytes: 0, fingerprint: null, mine: true, visibility: 'private' })
+    expect(image).toMatchObject({
+      status: 'uploading',
+      source: 'upload',
+      size_bytes: content.length,
+      received_bytes: 0,
+      fingerprint: null,
+      mine: true,
+      visibility: 'private',
+    })
     expect((await tus('HEAD', upload_path)).headers.get('upload-offset')).toBe('0')
     expect((await tus('PATCH', upload_path, { content: content.subarray(0, 70_000) })).headers.get('upload-offset')).toBe('70000')
     const head = await tus('HEAD', upload_path)
-    expect([head.headers.get('upload-offset'), head.headers.get('upload-length'), head.headers.get('tus-resumable')]).toEqual(['70000', String(content.length), '1.0.0'])
+    expect([head.headers.get('upload-offset'), head.headers.get('upload-length'), head.headers.get('tus-resumable')]).toEqual([
+      '70000',
+      String(content.length),
+      '1.0.0',
+    ])
     expect(await get(image.id)).toMatchObject({ status: 'uploading', received_bytes: 70_000 })
     expect((await tus('PATCH', upload_path, { offset: 1, content })).status).toBe(409)
     expect((await tus('PATCH', upload_path, { offset: 70_000, content: content.subarray(70_000) })).status).toBe(204)
     const fingerprint = sha256(content)
-    expect(await settled(image.id)).toMatchObject({ status: 'active', error: null, fingerprint, os: 'testos', release: '7', architecture: 'x86_64', type: 'container', size_bytes: content.length, received_bytes: content.length })
+    expect(await settled(image.id)).toMatchObject({
+      status: 'active',
+      error: null,
+      fingerprint,
+      os: 'testos',
+      release: '7',
+      architecture: 'x86_64',
+      type: 'container',
+      size_bytes: content.length,
+      received_bytes: content.length,
+    })
     expect(await onEngine(fingerprint)).toMatchObject({ tags: { image_id: image.id } })
     await nothingLeft()
     expect((await tus('HEAD', upload_path)).status).toBe(409)
@@ -218,7 +258,10 @@ describe('an uploaded image', () => {
     await gone(one.image.id)
     expect(left()).not.toContain(one.image.id)
     const expire = (hours: number) =>
-      expireImagesHandler({ db: app.platform.db, now: () => new Date(Date.now() + hours * 3600_000), files: createImageFiles(app.config.DATA_DIR) }).run({}, { signal: new AbortController().signal })
+      expireImagesHandler({ db: app.platform.db, now: () => new Date(Date.now() + hours * 3600_000), files: createImageFiles(app.config.DATA_DIR) }).run(
+        {},
+        { signal: new AbortController().signal },
+      )
     await expire(23)
     expect(await get(other.image.id)).toMatchObject({ status: 'uploading', received_bytes: 10 })
     await expire(25)
@@ -260,7 +303,9 @@ describe('the same bytes of several organisations', () => {
       const [first, second, ...kept] = brought
       const deleted = async (one: (typeof brought)[number] | undefined) => {
         await call(app, imageLibrary.delete, { token: one?.token, params: { id: one?.image.id ?? '' } })
-        await vi.waitFor(async () => expect((await send(app, imageLibrary.get, { token: one?.token ?? '', params: { id: one?.image.id ?? '' } })).status).toBe(404))
+        await vi.waitFor(async () =>
+          expect((await send(app, imageLibrary.get, { token: one?.token ?? '', params: { id: one?.image.id ?? '' } })).status).toBe(404),
+        )
       }
       await Promise.all([deleted(first), deleted(second)])
       expect(await onEngine(fingerprint)).toBeDefined()
@@ -296,7 +341,12 @@ describe('an image from an address', () => {
     try {
       const image = await fetchIt({ url: `${source.url}/cut`, sha256: sha256(content) })
       expect(image).toMatchObject({ status: 'fetching', source: 'url', size_bytes: null })
-      expect(await settled(image.id)).toMatchObject({ status: 'active', fingerprint: sha256(content), size_bytes: content.length, received_bytes: content.length })
+      expect(await settled(image.id)).toMatchObject({
+        status: 'active',
+        fingerprint: sha256(content),
+        size_bytes: content.length,
+        received_bytes: content.length,
+      })
       expect(source.asked.filter((line) => line.startsWith('/cut'))).toEqual(['/cut ', expect.stringMatching(/^\/cut bytes=[1-9]\d*-$/)])
     } finally {
       source.answer = answer
@@ -336,7 +386,11 @@ describe('an image from an address', () => {
     ['http://100.100.100.200/x'],
     ['http://0.0.0.0/x'],
   ])('of the platform’s own networks is refused: %s', async (to) => {
-    expect(await refused(app, imageLibrary.fetch, { token: owner.token, body: { ...about(), url: to } })).toMatchObject({ status: 400, code: 94165, fields: [{ field: 'url' }] })
+    expect(await refused(app, imageLibrary.fetch, { token: owner.token, body: { ...about(), url: to } })).toMatchObject({
+      status: 400,
+      code: 94165,
+      fields: [{ field: 'url' }],
+    })
   })
 
   it('that sends elsewhere is followed to where it may, and not to where it may not', async () => {
@@ -344,12 +398,16 @@ describe('an image from an address', () => {
     source.files.set('/real', content)
     const answer = source.answer
     source.answer = (request, response) => {
-      const to = { '/moved': '/real', '/inside': 'http://169.254.169.254/latest', '/file-scheme': 'file:///etc/passwd', '/circle': '/circle' }[request.url ?? '']
+      const to = { '/moved': '/real', '/inside': 'http://169.254.169.254/latest', '/file-scheme': 'file:///etc/passwd', '/circle': '/circle' }[
+        request.url ?? ''
+      ]
       if (to === undefined) return answer(request, response)
       response.writeHead(302, { location: to }).end()
     }
     try {
-      const [moved, inside, scheme, circle] = await Promise.all(['/moved', '/inside', '/file-scheme', '/circle'].map((path) => fetchIt({ url: source.url + path })))
+      const [moved, inside, scheme, circle] = await Promise.all(
+        ['/moved', '/inside', '/file-scheme', '/circle'].map((path) => fetchIt({ url: source.url + path })),
+      )
       expect(await settled(moved?.id ?? '')).toMatchObject({ status: 'active', fingerprint: sha256(content) })
       for (const image of [inside, scheme]) expect(await settled(image?.id ?? '')).toMatchObject({ status: 'error', error: '不能从该地址下载镜像' })
       expect(await settled(circle?.id ?? '')).toMatchObject({ status: 'error', error: expect.stringContaining('重定向') })
@@ -390,17 +448,39 @@ describe('whose images are', () => {
   it('shared with an organisation can be used by it, not changed, and by no other', async () => {
     const third = await someone(app)
     const image = await upload(await imageFile(), { min_memory_bytes: 2 ** 40 })
-    const [shared] = await app.platform.db.selectFrom('organisations').select('name').where('id', '=', stranger.bp_id ?? '').execute()
-    expect(await refused(app, imageLibrary.share, { token: owner.token, params: { id: image.id }, body: { organisations: ['nobody-at-all'] } })).toMatchObject({ status: 400, code: 94167, fields: [{ field: 'organisations' }] })
+    const [shared] = await app.platform.db
+      .selectFrom('organisations')
+      .select('name')
+      .where('id', '=', stranger.bp_id ?? '')
+      .execute()
+    expect(await refused(app, imageLibrary.share, { token: owner.token, params: { id: image.id }, body: { organisations: ['nobody-at-all'] } })).toMatchObject({
+      status: 400,
+      code: 94167,
+      fields: [{ field: 'organisations' }],
+    })
     const after = await call(app, imageLibrary.share, { token: owner.token, params: { id: image.id }, body: { organisations: [shared?.name ?? ''] } })
     expect(after.shared_with).toEqual([{ id: stranger.bp_id, name: shared?.name }])
     expect(await get(image.id, stranger.token)).toMatchObject({ mine: false, shared_with: [] })
-    for (const declared of [imageLibrary.delete, imageLibrary.download]) expect(await refused(app, declared, { token: stranger.token, params: { id: image.id } })).toMatchObject({ code: 3000 })
+    for (const declared of [imageLibrary.delete, imageLibrary.download])
+      expect(await refused(app, declared, { token: stranger.token, params: { id: image.id } })).toMatchObject({ code: 3000 })
     expect(await refused(app, imageLibrary.update, { token: stranger.token, params: { id: image.id }, body: { name: 'x' } })).toMatchObject({ code: 3000 })
-    const offered = async (token: string) => (await call(app, images.list, { token, query: { cloud_id } })).items.some(({ fingerprint }) => fingerprint === image.fingerprint)
+    const offered = async (token: string) =>
+      (await call(app, images.list, { token, query: { cloud_id } })).items.some(({ fingerprint }) => fingerprint === image.fingerprint)
     expect([await offered(owner.token), await offered(stranger.token), await offered(third.token)]).toEqual([true, true, false])
     const flavor = (await call(app, flavors.list, { token: owner.token })).items.find(({ name }) => name === 'nano')
-    const make = (token: string) => send(app, vms.create, { token, body: { cloud_id, name: `vm-${randomUUID()}`, type: 'container', image_fingerprint: image.fingerprint, flavor_id: flavor?.id, network: 'sandbox0', password: 'Correct-horse-1' } })
+    const make = (token: string) =>
+      send(app, vms.create, {
+        token,
+        body: {
+          cloud_id,
+          name: `vm-${randomUUID()}`,
+          type: 'container',
+          image_fingerprint: image.fingerprint,
+          flavor_id: flavor?.id,
+          network: 'sandbox0',
+          password: 'Correct-horse-1',
+        },
+      })
     expect((await make(third.token)).body).toMatchObject({ code: 94003 })
     expect((await make(stranger.token)).body).toMatchObject({ code: 94022 })
     await call(app, imageLibrary.update, { token: owner.token, params: { id: image.id }, body: { name: image.name } })
@@ -416,9 +496,13 @@ describe('whose images are', () => {
     const image = await upload(await imageFile())
     for (const visibility of ['public'] as const) {
       expect(await refused(app, imageLibrary.upload, { token: owner.token, body: { ...about(), size_bytes: 1, visibility } })).toMatchObject({ code: 3000 })
-      expect(await refused(app, imageLibrary.update, { token: owner.token, params: { id: image.id }, body: { name: 'x', visibility } })).toMatchObject({ code: 3000 })
+      expect(await refused(app, imageLibrary.update, { token: owner.token, params: { id: image.id }, body: { name: 'x', visibility } })).toMatchObject({
+        code: 3000,
+      })
     }
-    expect(await call(app, imageLibrary.update, { token: admin.token, params: { id: image.id }, body: { name: image.name, visibility: 'public' } })).toMatchObject({ visibility: 'public' })
+    expect(
+      await call(app, imageLibrary.update, { token: admin.token, params: { id: image.id }, body: { name: image.name, visibility: 'public' } }),
+    ).toMatchObject({ visibility: 'public' })
     expect(await get(image.id, stranger.token)).toMatchObject({ mine: false, visibility: 'public' })
     const listed = await call(app, imageLibrary.list, { token: stranger.token, query: { visibility: 'public', keyword: image.name } })
     expect(listed.items.map(({ id }) => id)).toEqual([image.id])
@@ -428,7 +512,11 @@ describe('whose images are', () => {
   it.each(ofOne.map((declared) => [declared.id, declared] as const))('another organisation’s do not exist: %s', async (_, declared) => {
     const { image } = await announce(1)
     const body = { 'nextstack.image.update': { name: 'x' }, 'nextstack.image.share': { organisations: [] } }[declared.id]
-    for (const id of [image.id, randomUUID(), 'x']) expect(await refused(app, declared, { token: stranger.token, params: { id }, ...(body !== undefined && { body }) })).toMatchObject({ status: 404, code: 90006 })
+    for (const id of [image.id, randomUUID(), 'x'])
+      expect(await refused(app, declared, { token: stranger.token, params: { id }, ...(body !== undefined && { body }) })).toMatchObject({
+        status: 404,
+        code: 90006,
+      })
     await call(app, imageLibrary.delete, { token: owner.token, params: { id: image.id } })
   })
 
@@ -506,13 +594,22 @@ describe('an image of an instance', () => {
     const flavor = (await call(app, flavors.list, { token: owner.token })).items.find(({ name }) => name === 'nano')
     const made = await call(app, vms.create, {
       token: owner.token,
-      body: { cloud_id, name: `vm-${randomUUID()}`, type: 'container', image_fingerprint: items.find(({ name }) => name === 'busybox')?.fingerprint ?? '', flavor_id: flavor?.id ?? '', network: 'sandbox0', password: 'Correct-horse-1' },
+      body: {
+        cloud_id,
+        name: `vm-${randomUUID()}`,
+        type: 'container',
+        image_fingerprint: items.find(({ name }) => name === 'busybox')?.fingerprint ?? '',
+        flavor_id: flavor?.id ?? '',
+        network: 'sandbox0',
+        password: 'Correct-horse-1',
+      },
     })
     const id = made.items[0]?.id ?? ''
     await is(id, 'running')
     return { id, engineName: `zs-${id.replaceAll('-', '')}` }
   }
-  const is = (id: string, status: string) => vi.waitFor(async () => expect((await call(app, vms.get, { token: owner.token, params: { id } })).status).toBe(status), { interval: 20 })
+  const is = (id: string, status: string) =>
+    vi.waitFor(async () => expect((await call(app, vms.get, { token: owner.token, params: { id } })).status).toBe(status), { interval: 20 })
 
   it('is made of a stopped one, has its files, and outlives it', async () => {
     const { id, engineName } = await machine()
@@ -524,7 +621,16 @@ describe('an image of an instance', () => {
     await is(id, 'stopped')
     const image = await settled((await call(app, imageLibrary.fromVm, { token: owner.token, body })).id)
     expect(image).toMatchObject({ status: 'active', source: 'vm', os: 'mine', type: 'container' })
-    await engine.direct.instances.create({ name: 'of-image', type: 'container', imageFingerprint: image.fingerprint ?? '', cpuCores: 1, memoryBytes: 2 ** 28, diskBytes: 2 ** 30, network: 'sandbox0', tags: {} })
+    await engine.direct.instances.create({
+      name: 'of-image',
+      type: 'container',
+      imageFingerprint: image.fingerprint ?? '',
+      cpuCores: 1,
+      memoryBytes: 2 ** 28,
+      diskBytes: 2 ** 30,
+      network: 'sandbox0',
+      tags: {},
+    })
     await engine.direct.instances.start('of-image')
     expect((await engine.direct.instances.exec('of-image', { command: ['cat', '/root/file'] })).stdout.toString()).toBe('inside')
     await call(app, imageLibrary.delete, { token: owner.token, params: { id: image.id } })

@@ -46,7 +46,9 @@ export function createImageUploads(parts: { db: Db; operations: Operations; uplo
           const image = await store.getImage(db, platformScope, imageOf(name))
           return image?.status === 'uploading' && image.size_bytes !== null
             ? // Of tus's own class only its methods are missing, which nothing asks for here.
-              ({ id: name, size: image.size_bytes, offset: 0, creation_date: image.created_at.toISOString() } as Awaited<ReturnType<NonNullable<FileStore['configstore']>['get']>>)
+              ({ id: name, size: image.size_bytes, offset: 0, creation_date: image.created_at.toISOString() } as Awaited<
+                ReturnType<NonNullable<FileStore['configstore']>['get']>
+              >)
             : undefined
         },
         set: async () => undefined,

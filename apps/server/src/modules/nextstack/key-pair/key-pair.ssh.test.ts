@@ -8,11 +8,31 @@ import { encodeKey, fingerprintsOf, generateKey, generatedAlgorithms, parsePubli
 
 /** What `ssh-keygen` of OpenSSH 9.2 wrote, and says of it. Nobody's keys. */
 const known = [
-  ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG6l0uNYBUsRUAfb7E1sd/iVJ32O7azxPPPtbBDAU7aA vector@ed25519', 'SHA256:2BEvnkE2LVfQvrGv2qm+vROUt6QugCzar9JPBzHVk2U', '1e:f3:1b:10:20:50:fa:f0:16:53:5d:98:68:60:a3:c1'],
-  ['ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQCydB5w967XiMfSOGq2BpAUWoaFKnRGbLlVQlFwEZtYufF0M9AsK0OwGnLmUMH0tE/55JjWAkeTLWakMH/DLR5JPPtzcSZRxYa6sQWFvWd9qP+adk13ZMTEjQB0WZLn7Z/BvT+TJkOlEI/gAp8Jycor2iL6Ly33X8dW2uevaEjhJek4LzQAHThxNSqzERsA9w/jKMp2XgPGkFoCdruFFW4JUpgrSuryM6KXoYRRXsPhAWHAqQVlI0BiYLc9dSjYtSGlNLx+pXoXoLMZjNuYEZ2aJ0C+hbiNOSCCtCi7JukqdNHCzuvNREstyyf2gInnXrmwOvhnjrnRSS1q7PgDloqx two', 'SHA256:/ueaCJJ34n1gkpTBdCM5mbVUpeZk1865DPAZrLtRQZo', 'd6:4f:24:80:b0:66:af:80:dd:ce:93:18:60:3c:e9:80'],
-  ['ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBGIVyyVcxqWf26onFT6oMGgdNJjBQfi3QGH+ILvV8mQE68oAIbq34HQ07YXsTXScOCMY24upAUScwPm3wL9sbXk= p256', 'SHA256:IGLLA0ewVp1jliyn43cWhORbgHX2/+pIuEsEr9qkm8Y', 'e3:d2:87:89:19:cf:67:a9:4a:bc:72:0c:3e:6c:e7:c3'],
-  ['ecdsa-sha2-nistp384 AAAAE2VjZHNhLXNoYTItbmlzdHAzODQAAAAIbmlzdHAzODQAAABhBCTIVjXaE/q9pU9k/LQ25jF9sav6juyrBlwm4MR8Emu/7mFlXEs97IvDFNuydl8RNAco7I9eGBe8pBKkVZjvAiaqWuIVSB/v4b0OK5gadP+e+oEDuUd4uvUuddqUTOjVow== p384', 'SHA256:UwLt1IdRrZmPGZ1jCVx2rfHCuWPIF+I43+lM4vkkSbU', '38:db:e3:09:42:06:53:21:7b:e2:40:78:66:eb:f0:7a'],
-  ['ecdsa-sha2-nistp521 AAAAE2VjZHNhLXNoYTItbmlzdHA1MjEAAAAIbmlzdHA1MjEAAACFBAFTLjdn2bMqlZ4kAzWAV1G//mF/c+JuHaeakKmZ4KKEkBtAnYVxuP/Yp/spF50QVBBIvd3iOIcoPnBoyQn/e8wg6AFm39U/2GqEBXWJoDnyvHxpBvTgdmnk4YiQLOM8sa8SkxmC5JMZYz7gAHBriC6631sfCsA3xKAxWo4146L6iALSPQ== p521', 'SHA256:O3blymPOfOq4ETskDeHMfDGNsJ+wsyyLBfvWHGsFI4Q', 'b5:1b:79:46:87:64:56:28:24:c7:01:b1:ab:d0:52:35'],
+  [
+    'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG6l0uNYBUsRUAfb7E1sd/iVJ32O7azxPPPtbBDAU7aA vector@ed25519',
+    'SHA256:2BEvnkE2LVfQvrGv2qm+vROUt6QugCzar9JPBzHVk2U',
+    '1e:f3:1b:10:20:50:fa:f0:16:53:5d:98:68:60:a3:c1',
+  ],
+  [
+    'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQCydB5w967XiMfSOGq2BpAUWoaFKnRGbLlVQlFwEZtYufF0M9AsK0OwGnLmUMH0tE/55JjWAkeTLWakMH/DLR5JPPtzcSZRxYa6sQWFvWd9qP+adk13ZMTEjQB0WZLn7Z/BvT+TJkOlEI/gAp8Jycor2iL6Ly33X8dW2uevaEjhJek4LzQAHThxNSqzERsA9w/jKMp2XgPGkFoCdruFFW4JUpgrSuryM6KXoYRRXsPhAWHAqQVlI0BiYLc9dSjYtSGlNLx+pXoXoLMZjNuYEZ2aJ0C+hbiNOSCCtCi7JukqdNHCzuvNREstyyf2gInnXrmwOvhnjrnRSS1q7PgDloqx two',
+    'SHA256:/ueaCJJ34n1gkpTBdCM5mbVUpeZk1865DPAZrLtRQZo',
+    'd6:4f:24:80:b0:66:af:80:dd:ce:93:18:60:3c:e9:80',
+  ],
+  [
+    'ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBGIVyyVcxqWf26onFT6oMGgdNJjBQfi3QGH+ILvV8mQE68oAIbq34HQ07YXsTXScOCMY24upAUScwPm3wL9sbXk= p256',
+    'SHA256:IGLLA0ewVp1jliyn43cWhORbgHX2/+pIuEsEr9qkm8Y',
+    'e3:d2:87:89:19:cf:67:a9:4a:bc:72:0c:3e:6c:e7:c3',
+  ],
+  [
+    'ecdsa-sha2-nistp384 AAAAE2VjZHNhLXNoYTItbmlzdHAzODQAAAAIbmlzdHAzODQAAABhBCTIVjXaE/q9pU9k/LQ25jF9sav6juyrBlwm4MR8Emu/7mFlXEs97IvDFNuydl8RNAco7I9eGBe8pBKkVZjvAiaqWuIVSB/v4b0OK5gadP+e+oEDuUd4uvUuddqUTOjVow== p384',
+    'SHA256:UwLt1IdRrZmPGZ1jCVx2rfHCuWPIF+I43+lM4vkkSbU',
+    '38:db:e3:09:42:06:53:21:7b:e2:40:78:66:eb:f0:7a',
+  ],
+  [
+    'ecdsa-sha2-nistp521 AAAAE2VjZHNhLXNoYTItbmlzdHA1MjEAAAAIbmlzdHA1MjEAAACFBAFTLjdn2bMqlZ4kAzWAV1G//mF/c+JuHaeakKmZ4KKEkBtAnYVxuP/Yp/spF50QVBBIvd3iOIcoPnBoyQn/e8wg6AFm39U/2GqEBXWJoDnyvHxpBvTgdmnk4YiQLOM8sa8SkxmC5JMZYz7gAHBriC6631sfCsA3xKAxWo4146L6iALSPQ== p521',
+    'SHA256:O3blymPOfOq4ETskDeHMfDGNsJ+wsyyLBfvWHGsFI4Q',
+    'b5:1b:79:46:87:64:56:28:24:c7:01:b1:ab:d0:52:35',
+  ],
 ] as const
 const privateKeys = {
   'ssh-ed25519': `-----BEGIN OPENSSH PRIVATE KEY-----
@@ -208,7 +228,10 @@ describe.skipIf(!keygen && process.env['CI'] === undefined)('the ssh-keygen of t
     writeFileSync(text, 'signed')
     run('-Y', 'sign', '-f', file, '-n', 'test', text)
     writeFileSync(join(folder, 'signers'), `me ${publicLine(open)}\n`)
-    const checked = execFileSync('ssh-keygen', ['-Y', 'verify', '-f', join(folder, 'signers'), '-I', 'me', '-n', 'test', '-s', `${text}.sig`], { input: 'signed', encoding: 'utf8' })
+    const checked = execFileSync('ssh-keygen', ['-Y', 'verify', '-f', join(folder, 'signers'), '-I', 'me', '-n', 'test', '-s', `${text}.sig`], {
+      input: 'signed',
+      encoding: 'utf8',
+    })
     expect(checked).toContain('Good "test" signature')
   })
 

@@ -99,7 +99,10 @@ export const publicLine = ({ algorithm, blob, comment }: PublicKey): string => `
 /** As `ssh-keygen -l` shows them. */
 export const fingerprintsOf = (blob: Buffer): { sha256: string; md5: string } => ({
   sha256: `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`,
-  md5: createHash('md5').update(blob).digest('hex').replace(/(..)(?!$)/g, '$1:'),
+  md5: createHash('md5')
+    .update(blob)
+    .digest('hex')
+    .replace(/(..)(?!$)/g, '$1:'),
 })
 
 const uint32 = (value: number): Buffer => {
@@ -143,7 +146,15 @@ export function encodeKey(algorithm: GeneratedAlgorithm, key: KeyObject, comment
   const check = randomBytes(4)
   const plain = Buffer.concat([check, check, string(algorithm), parts.secret, string(comment)])
   const padding = Buffer.from(Array.from({ length: (8 - (plain.length % 8)) % 8 }, (_, index) => index + 1))
-  const bytes = Buffer.concat([Buffer.from('openssh-key-v1\0'), string('none'), string('none'), string(''), uint32(1), string(blob), string(Buffer.concat([plain, padding]))])
+  const bytes = Buffer.concat([
+    Buffer.from('openssh-key-v1\0'),
+    string('none'),
+    string('none'),
+    string(''),
+    uint32(1),
+    string(blob),
+    string(Buffer.concat([plain, padding])),
+  ])
   const lines = bytes.toString('base64').match(/.{1,70}/g) ?? []
   return {
     open: { algorithm, blob, comment },

@@ -106,13 +106,18 @@ export async function listKeyPairs(on: Sql, scope: Scope, query: QueryOf<typeof 
   return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('key_pairs').where('key_pairs.id', 'in', ids)))
 }
 
-export const getKeyPair = (on: Sql, scope: Scope, id: string): Promise<ShownKeyPair | undefined> => shown(visible(on, scope).where('key_pairs.id', '=', id)).executeTakeFirst()
+export const getKeyPair = (on: Sql, scope: Scope, id: string): Promise<ShownKeyPair | undefined> =>
+  shown(visible(on, scope).where('key_pairs.id', '=', id)).executeTakeFirst()
 
 export const namesOfKeys = (on: Sql, scope: Scope): Promise<Pick<KeyPairRow, 'id' | 'name'>[]> => visible(on, scope).select(['id', 'name']).execute()
 
 /** Held until the transaction ends, so that none is deleted while it is put into an instance. */
 export const shareKeyPairs = (on: Sql, scope: Scope, ids: readonly string[]): Promise<Pick<KeyPairRow, 'id' | 'public_key'>[]> =>
-  visible(on, scope).select(['id', 'public_key']).where('id', 'in', [...ids]).forKeyShare().execute()
+  visible(on, scope)
+    .select(['id', 'public_key'])
+    .where('id', 'in', [...ids])
+    .forKeyShare()
+    .execute()
 
 /** Which of the organisation's has this key. */
 export const nameOfKey = async (on: Sql, bpId: string | null, fingerprint: string): Promise<string | undefined> =>
@@ -152,7 +157,11 @@ export const vmsOf = (on: Sql, scope: Scope, id: string): Promise<{ id: string; 
     .execute()
 
 export const insertVmKeys = async (tx: Tx, vmId: string, ids: readonly string[]): Promise<void> => {
-  await tx.insertInto('vm_key_pairs').values(ids.map((key_pair_id) => ({ vm_id: vmId, key_pair_id }))).onConflict((conflict) => conflict.doNothing()).execute()
+  await tx
+    .insertInto('vm_key_pairs')
+    .values(ids.map((key_pair_id) => ({ vm_id: vmId, key_pair_id })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
 }
 
 /** Held until the transaction ends. */

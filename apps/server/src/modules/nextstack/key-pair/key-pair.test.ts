@@ -38,13 +38,24 @@ const scopeOf = (person: Person) => ({ bp_id: person.bp_id ?? '' })
 
 /** An instance on paper: what counts here is that there is a row. */
 async function someVm(person = owner): Promise<string> {
-  const cloud = await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: { type: 'sandbox' } } })
+  const cloud = await call(app, clouds.create, {
+    token: admin.token,
+    body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: { type: 'sandbox' } },
+  })
   const query = { cloud_id: cloud.cloud_id, type: 'container' } as const
   const [image] = (await call(app, images.list, { token: person.token, query })).items
   const [flavor] = (await call(app, flavors.list, { token: person.token })).items
   const { items } = await call(app, vms.create, {
     token: person.token,
-    body: { cloud_id: cloud.cloud_id, name: `vm-${randomUUID()}`, type: 'container', image_fingerprint: image?.fingerprint ?? '', flavor_id: flavor?.id ?? '', network: 'sandbox0', password: 'Correct-horse-1' },
+    body: {
+      cloud_id: cloud.cloud_id,
+      name: `vm-${randomUUID()}`,
+      type: 'container',
+      image_fingerprint: image?.fingerprint ?? '',
+      flavor_id: flavor?.id ?? '',
+      network: 'sandbox0',
+      password: 'Correct-horse-1',
+    },
   })
   return items[0]?.id ?? ''
 }
@@ -76,7 +87,9 @@ describe('generating', () => {
     const secret = private_key.split('\n')[3] ?? ''
     expect(secret).toHaveLength(70)
     const { pool } = app.platform.database
-    const { rows: tables } = await pool.query<{ name: string }>(`select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('public', 'pgboss')`)
+    const { rows: tables } = await pool.query<{ name: string }>(
+      `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('public', 'pgboss')`,
+    )
     expect(tables.map(({ name }) => name)).toContain('public.key_pairs')
     for (const { name } of tables) {
       expect((await pool.query(`select from ${name} as t where t::text like $1`, [`%${secret}%`])).rowCount, name).toBe(0)
@@ -177,7 +190,8 @@ describe('the list', () => {
     const mark = randomUUID().slice(0, 8)
     const [one, two] = [await create({ name: `${mark}-b` }), await create({ name: `${mark}-a`, algorithm: 'ssh-rsa' }, colleague.token)]
     await create({ name: `${mark}-c` }, stranger.token)
-    const names = async (query: QueryInput<typeof keyPairs.list>, token = owner.token) => (await list({ keyword: mark, ...query }, token)).items.map(({ name }) => name)
+    const names = async (query: QueryInput<typeof keyPairs.list>, token = owner.token) =>
+      (await list({ keyword: mark, ...query }, token)).items.map(({ name }) => name)
     expect(await names({})).toEqual([two.name, one.name])
     expect(await names({ sort: 'name' })).toEqual([two.name, one.name])
     expect(await names({ sort: 'algorithm' })).toEqual([one.name, two.name])
@@ -185,7 +199,11 @@ describe('the list', () => {
     expect((await names({}, admin.token)).length).toBe(3)
     expect((await list({ keyword: one.fingerprint.slice(8, 30) })).items.map(({ id }) => id)).toEqual([one.id])
     expect((await list({ keyword: two.fingerprint_md5 })).items.map(({ id }) => id)).toEqual([two.id])
-    expect(await refused(app, keyPairs.list, { token: owner.token, query: { sort: 'fingerprint' } })).toMatchObject({ status: 400, code: 90001, fields: [{ field: 'sort' }] })
+    expect(await refused(app, keyPairs.list, { token: owner.token, query: { sort: 'fingerprint' } })).toMatchObject({
+      status: 400,
+      code: 90001,
+      fields: [{ field: 'sort' }],
+    })
   })
 })
 
@@ -214,7 +232,11 @@ describe('changing', () => {
     expect(after).toMatchObject({ id: made.id, name, description: '新', public_key: made.public_key })
     expect(after.updated_at > made.updated_at).toBe(true)
     const { name: taken } = await create()
-    expect(await refused(app, keyPairs.update, { token: owner.token, params: { id: made.id }, body: { name: taken } })).toMatchObject({ status: 400, code: 94045, fields: [{ field: 'name' }] })
+    expect(await refused(app, keyPairs.update, { token: owner.token, params: { id: made.id }, body: { name: taken } })).toMatchObject({
+      status: 400,
+      code: 94045,
+      fields: [{ field: 'name' }],
+    })
   })
 })
 

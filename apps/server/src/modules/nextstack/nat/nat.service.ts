@@ -40,11 +40,18 @@ export function createNatService(parts: { db: Db; clouds: CloudService; want: Wa
     })
 
   /** One of the organisation's addresses, which the gateway has or now gets. With the network held. */
-  const giveEip = async (tx: Tx, nat: Pick<NatGatewayRow, 'id' | 'cloud_id' | 'bp_id' | 'vpc_id'>, eipId: string, field: string, changedAtWanted: number): Promise<void> => {
+  const giveEip = async (
+    tx: Tx,
+    nat: Pick<NatGatewayRow, 'id' | 'cloud_id' | 'bp_id' | 'vpc_id'>,
+    eipId: string,
+    field: string,
+    changedAtWanted: number,
+  ): Promise<void> => {
     const eip = await eips.lockEip(tx, platformScope, eipId)
     if (eip === undefined || eip.bp_id !== nat.bp_id) throw new Refusal('notFound', { field })
     const has = eip.nat_id === nat.id && !eip.unbinding
-    if (!has && (eip.status !== 'available' || eip.cloud_id !== nat.cloud_id)) throw new Refusal('eipAddressTaken', { field, values: { address: addressText(eip.number) } })
+    if (!has && (eip.status !== 'available' || eip.cloud_id !== nat.cloud_id))
+      throw new Refusal('eipAddressTaken', { field, values: { address: addressText(eip.number) } })
     if (!has) await eips.bindEip(tx, eip.id, { nat_id: nat.id, vpc_id: nat.vpc_id, changed_at_wanted: changedAtWanted })
   }
 
@@ -114,26 +121,32 @@ export function createNatService(parts: { db: Db; clouds: CloudService; want: Wa
     async addRule(actor: Actor, id: string, body: BodyOf<Calls['addRule']>): Promise<NatGateway> {
       const outside = portsOf(body.outside_ports)
       const inside = portsOf(body.inside_ports ?? body.outside_ports)
-      if (inside.first !== inside.last && inside.last - inside.first !== outside.last - outside.first) throw new Refusal('natPortsDiffer', { field: 'inside_ports' })
+      if (inside.first !== inside.last && inside.last - inside.first !== outside.last - outside.first)
+        throw new Refusal('natPortsDiffer', { field: 'inside_ports' })
       try {
-        return await change(actor, id, async (tx, nat, vpc) => {
-          refuseUnless(vpcCan.update, vpc)
-          const wanted = await want(tx, vpc, actor)
-          await giveEip(tx, nat, body.eip_id, 'eip_id', wanted)
-          await store.insertRule(tx, {
-            id: uuidv7(),
-            nat_id: id,
-            eip_id: body.eip_id,
-            protocol: body.protocol,
-            outside_first: outside.first,
-            outside_last: outside.last,
-            inside: await targetOf(tx, vpc, body),
-            inside_first: inside.first,
-            inside_last: inside.last,
-            vm_id: body.vm_id,
-            description: body.description,
-          })
-        }, body.vm_id)
+        return await change(
+          actor,
+          id,
+          async (tx, nat, vpc) => {
+            refuseUnless(vpcCan.update, vpc)
+            const wanted = await want(tx, vpc, actor)
+            await giveEip(tx, nat, body.eip_id, 'eip_id', wanted)
+            await store.insertRule(tx, {
+              id: uuidv7(),
+              nat_id: id,
+              eip_id: body.eip_id,
+              protocol: body.protocol,
+              outside_first: outside.first,
+              outside_last: outside.last,
+              inside: await targetOf(tx, vpc, body),
+              inside_first: inside.first,
+              inside_last: inside.last,
+              vm_id: body.vm_id,
+              description: body.description,
+            })
+          },
+          body.vm_id,
+        )
       } catch (error) {
         if (isExclusionViolation(error, store.natPortsRule)) throw new Refusal('natPortTaken', { field: 'outside_ports', cause: error })
         throw error

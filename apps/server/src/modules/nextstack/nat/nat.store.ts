@@ -123,9 +123,7 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'nat_gateways', T>) =>
   query
     .innerJoin('vpcs', 'vpcs.id', 'nat_gateways.vpc_id')
     .leftJoin('organisations', 'organisations.id', 'nat_gateways.bp_id')
-    .leftJoin('operations', (join) =>
-      join.onRef('operations.resource_id', '=', 'nat_gateways.vpc_id').on('operations.status', 'in', openStatuses),
-    )
+    .leftJoin('operations', (join) => join.onRef('operations.resource_id', '=', 'nat_gateways.vpc_id').on('operations.status', 'in', openStatuses))
     .selectAll('nat_gateways')
     .select((of) => [
       'organisations.name as bp_name',
@@ -147,7 +145,9 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'nat_gateways', T>) =>
             'nat_rules.inside_first',
             'nat_rules.inside_last',
             'nat_rules.description',
-            jsonObjectFrom(rule.selectFrom('eips').whereRef('eips.id', '=', 'nat_rules.eip_id').select(['eips.id', 'eips.number'])).$notNull().as('eip'),
+            jsonObjectFrom(rule.selectFrom('eips').whereRef('eips.id', '=', 'nat_rules.eip_id').select(['eips.id', 'eips.number']))
+              .$notNull()
+              .as('eip'),
             // Whoever has the address now, where none was named.
             jsonObjectFrom(
               rule
@@ -180,7 +180,8 @@ export const getNat = (on: Sql, scope: Scope, id: string): Promise<ShownNatGatew
 export const getNatRow = (on: Sql, scope: Scope, id: string): Promise<NatGatewayRow | undefined> =>
   visible(on, scope).selectAll('nat_gateways').where('nat_gateways.id', '=', id).executeTakeFirst()
 
-export const natOfVpc = (on: Sql, vpcId: string): Promise<ShownNatGateway | undefined> => shown(on.selectFrom('nat_gateways').where('nat_gateways.vpc_id', '=', vpcId)).executeTakeFirst()
+export const natOfVpc = (on: Sql, vpcId: string): Promise<ShownNatGateway | undefined> =>
+  shown(on.selectFrom('nat_gateways').where('nat_gateways.vpc_id', '=', vpcId)).executeTakeFirst()
 
 export const insertNat = async (tx: Tx, row: Insertable<NatGatewayTable>): Promise<void> => {
   await tx.insertInto('nat_gateways').values(row).execute()
@@ -196,7 +197,11 @@ export const updateNat = async (tx: Tx, id: string, changes: Updateable<NatGatew
 
 /** An address that is to lead nowhere is nobody's way out. */
 export const dropSnatEip = async (tx: Tx, eipId: string): Promise<void> => {
-  await tx.updateTable('nat_gateways').set({ snat_eip_id: null, updated_at: sql`now()` }).where('snat_eip_id', '=', eipId).execute()
+  await tx
+    .updateTable('nat_gateways')
+    .set({ snat_eip_id: null, updated_at: sql`now()` })
+    .where('snat_eip_id', '=', eipId)
+    .execute()
 }
 
 /** The engine has all changes of a network up to this one. After its addresses are settled. */

@@ -24,13 +24,15 @@ afterAll(() => stage.app.close())
 
 const params = (one: { id: string } | null, token = stage.owner.token) => ({ token, params: { id: one?.id ?? '' } })
 const inside = (vpc: Pick<Vpc, 'gateway'>, last: number): string => vpc.gateway.replace(/1$/, String(last))
-const addRule = (nat: { id: string } | null, body: object, token = stage.owner.token) => send(stage.app, natGateways.addRule, { ...params(nat, token), body: { protocol: 'tcp', outside_ports: '80', ...body } })
+const addRule = (nat: { id: string } | null, body: object, token = stage.owner.token) =>
+  send(stage.app, natGateways.addRule, { ...params(nat, token), body: { protocol: 'tcp', outside_ports: '80', ...body } })
 const added = async (nat: { id: string } | null, body: object): Promise<NatGateway> => {
   const answer = await addRule(nat, body)
   expect(answer.status, JSON.stringify(answer.body)).toBe(202)
   return answer.body as NatGateway
 }
-const refuseRule = (nat: { id: string } | null, body: object, token = stage.owner.token) => refused(stage.app, natGateways.addRule, { ...params(nat, token), body: { protocol: 'tcp', outside_ports: '80', ...body } })
+const refuseRule = (nat: { id: string } | null, body: object, token = stage.owner.token) =>
+  refused(stage.app, natGateways.addRule, { ...params(nat, token), body: { protocol: 'tcp', outside_ports: '80', ...body } })
 
 describe('creating', () => {
   it('lets a network out that could not', async () => {
@@ -66,7 +68,9 @@ describe('creating', () => {
     const { id } = await call(app, natGateways.create, { token: owner.token, body: { name: 'n', snat: true, snat_eip_id: eip.id, vpc_id: vpc.id } })
     expect(await settledNat(id)).toMatchObject({ snat_eip: { id: eip.id, address: eip.address } })
     expect(await settledEip(eip.id)).toMatchObject({ status: 'bound', bound_to: { kind: 'nat', id, name: 'n', vpc: { id: vpc.id, name: vpc.name } } })
-    expect(engine.asked.findLast(({ method, args }) => method === 'networks.apply' && (args[0] as { name: string }).name === engineName(vpc))?.args[0]).toMatchObject({ nat: true, natAddress: eip.address })
+    expect(
+      engine.asked.findLast(({ method, args }) => method === 'networks.apply' && (args[0] as { name: string }).name === engineName(vpc))?.args[0],
+    ).toMatchObject({ nat: true, natAddress: eip.address })
   })
 
   it('is refused for a network that has one, is not there, or is another organisation’s', async () => {
@@ -74,21 +78,25 @@ describe('creating', () => {
     const vpc = await createVpc()
     const create = (vpc_id: string, token = owner.token) => refused(app, natGateways.create, { token, body: { name: 'n', snat: true, vpc_id } })
     expect(await create(vpc.id)).toMatchObject({ status: 400, code: 94121, message: `该网络已有NAT 网关“${vpc.nat?.name}”`, fields: [{ field: 'vpc_id' }] })
-    for (const answer of [await create(randomUUID()), await create(vpc.id, stranger.token)]) expect(answer).toMatchObject({ status: 400, code: 94106, fields: [{ field: 'vpc_id' }] })
+    for (const answer of [await create(randomUUID()), await create(vpc.id, stranger.token)])
+      expect(answer).toMatchObject({ status: 400, code: 94106, fields: [{ field: 'vpc_id' }] })
     expect((await create('x')).code).toBe(90001)
   })
 
   it('twice at once is once', async () => {
     const { app, owner, createVpc } = stage
     const vpc = await createVpc({ snat: false })
-    const answers = await Promise.all([1, 2, 3].map((number) => send(app, natGateways.create, { token: owner.token, body: { name: `n-${number}`, snat: true, vpc_id: vpc.id } })))
+    const answers = await Promise.all(
+      [1, 2, 3].map((number) => send(app, natGateways.create, { token: owner.token, body: { name: `n-${number}`, snat: true, vpc_id: vpc.id } })),
+    )
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 400, 400])
   })
 
   it('is refused with an outside address that is another’s, bound, or elsewhere, and then nothing is made', async () => {
     const { app, owner, stranger, createVpc, allocate, settledEip, addVm, getVpc } = stage
     const vpc = await createVpc({ snat: false })
-    const create = (snat_eip_id: string) => refused(app, natGateways.create, { token: owner.token, body: { name: 'n', snat: true, snat_eip_id, vpc_id: vpc.id } })
+    const create = (snat_eip_id: string) =>
+      refused(app, natGateways.create, { token: owner.token, body: { name: 'n', snat: true, snat_eip_id, vpc_id: vpc.id } })
     for (const id of [randomUUID(), (await allocate({}, stranger.token)).id]) expect(await create(id)).toMatchObject({ status: 404, code: 90006 })
     const bound = await allocate()
     await call(app, eips.bind, { ...params(bound), body: { kind: 'vm', target_id: (await addVm(vpc)).id } })
@@ -105,7 +113,18 @@ describe('rules', () => {
     const vm = await addVm(vpc)
     expect(await added(vpc.nat, { eip_id: eip.id, outside_ports: '443', vm_id: vm.id, description: 'HTTPS' })).toMatchObject({
       status: 'applying',
-      rules: [{ id: expect.any(String), eip: { id: eip.id, address: eip.address }, protocol: 'tcp', outside_ports: '443', inside_address: vm.address, inside_ports: '443', vm: { id: vm.id, name: vm.name }, description: 'HTTPS' }],
+      rules: [
+        {
+          id: expect.any(String),
+          eip: { id: eip.id, address: eip.address },
+          protocol: 'tcp',
+          outside_ports: '443',
+          inside_address: vm.address,
+          inside_ports: '443',
+          vm: { id: vm.id, name: vm.name },
+          description: 'HTTPS',
+        },
+      ],
     })
     await added(vpc.nat, { eip_id: eip.id, protocol: 'udp', outside_ports: '5000-5009', inside_address: inside(vpc, 77), inside_ports: '6000-6009' })
     await added(vpc.nat, { eip_id: eip.id, outside_ports: '8000-8010', inside_address: vm.address, inside_ports: '80' })
@@ -139,7 +158,9 @@ describe('rules', () => {
       expect((await onEngine(vpc)).forwards.flatMap(({ ports }) => ports)).toHaveLength(left)
     }
     expect((await onEngine(vpc)).forwards).toEqual([])
-    expect((await refused(app, natGateways.removeRule, { token: stage.owner.token, params: { id: vpc.nat?.id ?? '', rule_id: rules[0]?.id ?? '' } })).code).toBe(90006)
+    expect(
+      (await refused(app, natGateways.removeRule, { token: stage.owner.token, params: { id: vpc.nat?.id ?? '', rule_id: rules[0]?.id ?? '' } })).code,
+    ).toBe(90006)
   })
 
   it.each([
@@ -173,7 +194,9 @@ describe('rules', () => {
   it('of ten who want one port at once are one', async () => {
     const { createVpc, allocate, settledNat } = stage
     const [vpc, eip] = [await createVpc(), await allocate()]
-    const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => addRule(vpc.nat, { eip_id: eip.id, outside_ports: `${75 + index}-85`, inside_address: inside(vpc, 5) })))
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => addRule(vpc.nat, { eip_id: eip.id, outside_ports: `${75 + index}-85`, inside_address: inside(vpc, 5) })),
+    )
     expect(answers.map(({ status }) => status).sort()).toEqual([202, ...Array(9).fill(400)])
     expect((await settledNat(vpc.nat?.id ?? '')).rules).toHaveLength(1)
   })
@@ -182,7 +205,10 @@ describe('rules', () => {
     const { createVpc, allocate } = stage
     const [vpc, eip] = [await createVpc(), await allocate()]
     const to = { eip_id: eip.id, inside_address: inside(vpc, 5) }
-    for (const [outside_ports, inside_ports] of [['80-89', '80-88'], ['80', '80-81']]) {
+    for (const [outside_ports, inside_ports] of [
+      ['80-89', '80-88'],
+      ['80', '80-81'],
+    ]) {
       expect(await refuseRule(vpc.nat, { ...to, outside_ports, inside_ports })).toMatchObject({ status: 400, code: 94124, fields: [{ field: 'inside_ports' }] })
     }
   })
@@ -197,7 +223,11 @@ describe('rules', () => {
       expect(await refuseRule(vpc.nat, { eip_id: eip.id, vm_id: id })).toMatchObject({ status: 400, code: 94123, fields: [{ field: 'vm_id' }] })
     }
     for (const address of [elsewhere.gateway, vpc.gateway, inside(vpc, 0), inside(vpc, 255)]) {
-      expect(await refuseRule(vpc.nat, { eip_id: eip.id, inside_address: address })).toMatchObject({ status: 400, code: 94123, fields: [{ field: 'inside_address' }] })
+      expect(await refuseRule(vpc.nat, { eip_id: eip.id, inside_address: address })).toMatchObject({
+        status: 400,
+        code: 94123,
+        fields: [{ field: 'inside_address' }],
+      })
     }
     expect(await stage.getEip(eip.id)).toMatchObject({ status: 'available' })
   })
@@ -206,7 +236,8 @@ describe('rules', () => {
     const { createVpc, allocate, stranger } = stage
     const [vpc, other, eip] = [await createVpc(), await createVpc(), await allocate()]
     const to = { inside_address: inside(vpc, 5) }
-    for (const id of [randomUUID(), (await allocate({}, stranger.token)).id]) expect(await refuseRule(vpc.nat, { ...to, eip_id: id })).toMatchObject({ status: 404, code: 90006 })
+    for (const id of [randomUUID(), (await allocate({}, stranger.token)).id])
+      expect(await refuseRule(vpc.nat, { ...to, eip_id: id })).toMatchObject({ status: 404, code: 90006 })
     await added(other.nat, { eip_id: eip.id, inside_address: inside(other, 5) })
     expect(await refuseRule(vpc.nat, { ...to, eip_id: eip.id })).toMatchObject({ code: 94135, fields: [{ field: 'eip_id' }] })
   })
@@ -265,7 +296,10 @@ describe('deleting', () => {
     await gate.reached
     expect(await getEip(eip.id)).toMatchObject({ status: 'unbinding' })
     expect((await refused(app, eips.release, params(eip))).code).toBe(90010)
-    for (const declared of [natGateways.delete, natGateways.update]) expect((await refused(app, declared, { ...params(vpc.nat), ...(declared === natGateways.update && { body: { name: 'x', snat: true } }) })).code).toBe(90010)
+    for (const declared of [natGateways.delete, natGateways.update])
+      expect((await refused(app, declared, { ...params(vpc.nat), ...(declared === natGateways.update && { body: { name: 'x', snat: true } }) })).code).toBe(
+        90010,
+      )
     gate.open()
     expect(await settledEip(eip.id)).toMatchObject({ status: 'available', bound_to: null })
     expect((await refused(app, natGateways.get, params(vpc.nat))).code).toBe(90006)
@@ -282,11 +316,15 @@ describe('a gateway of another organisation does not exist', () => {
     const { app, createVpc, allocate, stranger, owner } = stage
     const [vpc, eip] = [await createVpc(), await allocate()]
     const { rules } = await added(vpc.nat, { eip_id: eip.id, inside_address: inside(vpc, 5) })
-    const bodies: Readonly<Record<string, object>> = { 'nextstack.nat.update': { name: 'x', snat: false }, 'nextstack.nat.addRule': { eip_id: eip.id, protocol: 'tcp', outside_ports: '90', inside_address: inside(vpc, 5) } }
+    const bodies: Readonly<Record<string, object>> = {
+      'nextstack.nat.update': { name: 'x', snat: false },
+      'nextstack.nat.addRule': { eip_id: eip.id, protocol: 'tcp', outside_ports: '90', inside_address: inside(vpc, 5) },
+    }
     const sent = bodies[declared.id] === undefined ? {} : { body: bodies[declared.id] }
     const at = (id: string) => ({ id, rule_id: rules[0]?.id ?? '' })
     expect(await refused(app, declared, { token: stranger.token, params: at(vpc.nat?.id ?? ''), ...sent })).toMatchObject({ status: 404, code: 90006 })
-    for (const id of [randomUUID(), 'x']) expect(await refused(app, declared, { token: owner.token, params: at(id), ...sent })).toMatchObject({ status: 404, code: 90006 })
+    for (const id of [randomUUID(), 'x'])
+      expect(await refused(app, declared, { token: owner.token, params: at(id), ...sent })).toMatchObject({ status: 404, code: 90006 })
     expect((await send(app, declared, { token: owner.token, params: at(vpc.nat?.id ?? ''), ...sent })).status).toBe(declared.status)
   })
 

@@ -1,5 +1,14 @@
 import { errors } from '@zhisuan/contract/errors'
-import { eventResources, overviewKinds, type EventResource, type OverviewAlarm, type OverviewCounts, type OverviewEvent, type TrendRange, type TrendSample } from '@zhisuan/contract/nextstack/overview'
+import {
+  eventResources,
+  overviewKinds,
+  type EventResource,
+  type OverviewAlarm,
+  type OverviewCounts,
+  type OverviewEvent,
+  type TrendRange,
+  type TrendSample,
+} from '@zhisuan/contract/nextstack/overview'
 import { z } from 'zod'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull } from '../../../platform/db/database.ts'
@@ -26,15 +35,37 @@ export function createOverview({ db, now }: Pick<Platform, 'db' | 'now'>) {
     const [clouds, hosts] = await Promise.all([store.cloudsInTrouble(db, scope), 'everything' in scope ? store.hostsInTrouble(db) : []])
     return [
       ...clouds.map(({ id, name, health }) => ({ type: 'cloud' as const, id, name, health })),
-      ...hosts.map(({ id, name, cloud_name, status }) => ({ type: 'host' as const, id, name, cloud_name, status: status === 'gone' ? ('gone' as const) : ('offline' as const) })),
-      ...counted.flatMap(({ kind, status, count }) => (status === 'error' || status === 'lost' ? [{ type: 'resource' as const, kind, status: status as 'error' | 'lost', count }] : [])),
+      ...hosts.map(({ id, name, cloud_name, status }) => ({
+        type: 'host' as const,
+        id,
+        name,
+        cloud_name,
+        status: status === 'gone' ? ('gone' as const) : ('offline' as const),
+      })),
+      ...counted.flatMap(({ kind, status, count }) =>
+        status === 'error' || status === 'lost' ? [{ type: 'resource' as const, kind, status: status as 'error' | 'lost', count }] : [],
+      ),
     ]
   }
 
   /** Under the names they have now; of what was deleted, under its last known one. */
   const shapeEvents = async (rows: readonly EventRow[]): Promise<OverviewEvent[]> => {
     const kinds = [...new Set(rows.flatMap(({ resource_type }) => (isKnown(resource_type) ? [resource_type] : [])))]
-    const known = new Map((await Promise.all(kinds.map((kind) => store.namesOf(db, kind, rows.filter((row) => row.resource_type === kind).map((row) => row.resource_id))))).flat().map((one) => [one.id, one]))
+    const known = new Map(
+      (
+        await Promise.all(
+          kinds.map((kind) =>
+            store.namesOf(
+              db,
+              kind,
+              rows.filter((row) => row.resource_type === kind).map((row) => row.resource_id),
+            ),
+          ),
+        )
+      )
+        .flat()
+        .map((one) => [one.id, one]),
+    )
     return rows.map((row) => ({
       id: row.id,
       kind: row.kind,

@@ -173,7 +173,9 @@ export const cloudsInTrouble = async (on: Sql, scope: Scope): Promise<{ id: stri
       q.where((of) =>
         of.or([
           of.exists(of.selectFrom('vms').whereRef('vms.cloud_id', '=', 'clouds.id').where(within(scope, 'vms.bp_id'))),
-          of.exists(of.selectFrom('keystone_projects').whereRef('keystone_projects.cloud_id', '=', 'clouds.id').where(within(scope, 'keystone_projects.bp_id'))),
+          of.exists(
+            of.selectFrom('keystone_projects').whereRef('keystone_projects.cloud_id', '=', 'clouds.id').where(within(scope, 'keystone_projects.bp_id')),
+          ),
         ]),
       ),
     )
@@ -226,5 +228,11 @@ export const newestEvents = (on: Sql, scope: Scope, limit: number): Promise<Even
 /** What resources are called now, and whose page tells of them; what is gone is left out. */
 export async function namesOf(on: Sql, kind: EventResource, ids: readonly string[]): Promise<{ id: string; name: string; page_id: string }[]> {
   const { table, name, page } = namedTables[kind]
-  return (await sql<{ id: string; name: string; page_id: string }>`select id, ${sql.ref(name)} as name, ${sql.ref(page)} as page_id from ${sql.table(table)} where id = any(${[...ids]}::uuid[])`.execute(on)).rows
+  return (
+    await sql<{
+      id: string
+      name: string
+      page_id: string
+    }>`select id, ${sql.ref(name)} as name, ${sql.ref(page)} as page_id from ${sql.table(table)} where id = any(${[...ids]}::uuid[])`.execute(on)
+  ).rows
 }

@@ -36,7 +36,8 @@ beforeAll(async () => {
   app = await testApp()
   ;[admin, owner, stranger] = [await someone(app, { kind: 1 }), await someone(app), await someone(app)]
   engine = startTestEngine()
-  cloud_id = (await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: engine.connection } })).cloud_id
+  cloud_id = (await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: engine.connection } }))
+    .cloud_id
   flavor = (await call(app, flavors.list, { token: owner.token })).items[0] ?? expect.fail('no flavor')
   image = (await call(app, images.list, { token: owner.token, query: { cloud_id, type: 'container' } })).items[0]?.fingerprint ?? ''
 })
@@ -45,7 +46,16 @@ afterAll(() => app.close())
 
 const patient = { interval: 20 }
 const create = async (count: number, who = owner): Promise<Vm[]> => {
-  const body = { cloud_id, name: `vm-${randomUUID()}`, type: 'container' as const, image_fingerprint: image, flavor_id: flavor.id, network: 'sandbox0', password: 'Correct-horse-1', count }
+  const body = {
+    cloud_id,
+    name: `vm-${randomUUID()}`,
+    type: 'container' as const,
+    image_fingerprint: image,
+    flavor_id: flavor.id,
+    network: 'sandbox0',
+    password: 'Correct-horse-1',
+    count,
+  }
   const { items } = await call(app, vms.create, { token: who.token, body })
   return Promise.all(items.map(({ id }) => settled(id, who)))
 }
@@ -60,7 +70,8 @@ const remove = async (vm: Vm): Promise<void> => {
   await vi.waitFor(async () => expect((await send(app, vms.get, { token: owner.token, params: { id: vm.id } })).status).toBe(404), patient)
 }
 const get = (who: SignedIn) => call(app, overview.get, { token: who.token })
-const events = (who: SignedIn, limit?: number) => call(app, overview.events, { token: who.token, query: { ...(limit !== undefined && { limit }) } }).then(({ items }) => items)
+const events = (who: SignedIn, limit?: number) =>
+  call(app, overview.events, { token: who.token, query: { ...(limit !== undefined && { limit }) } }).then(({ items }) => items)
 const trends = (who: SignedIn, range: 'day' | 'week' | 'month' = 'day') => call(app, overview.trends, { token: who.token, query: { range } })
 const countOf = async (who: SignedIn, kind = 'vm') => (await get(who)).resources.find((one) => one.kind === kind)
 
@@ -72,7 +83,14 @@ describe('what there is', () => {
     await settled(first?.id ?? '')
     const mine = await get(owner)
     expect(mine.resources.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['vm', 'vpc', 'eip']))
-    expect(mine.resources[0]).toMatchObject({ kind: 'vm', total: 2, statuses: expect.arrayContaining([{ status: 'running', count: 1 }, { status: 'stopped', count: 1 }]) })
+    expect(mine.resources[0]).toMatchObject({
+      kind: 'vm',
+      total: 2,
+      statuses: expect.arrayContaining([
+        { status: 'running', count: 1 },
+        { status: 'stopped', count: 1 },
+      ]),
+    })
     expect(mine.promised).toEqual({ cpu_cores: 2 * flavor.cpu_cores, memory_bytes: 2 * flavor.memory_bytes })
     expect(await countOf(stranger)).toEqual({ kind: 'vm', total: 1, statuses: [{ status: 'running', count: 1 }] })
     expect(await countOf(admin)).toMatchObject({ total: 3 })
@@ -123,7 +141,10 @@ describe('alarms', () => {
   it('tell of a cloud of which some services fail, also to who has a project on it', async () => {
     const name = (await call(app, clouds.list, { token: admin.token })).clouds[0]?.name ?? ''
     const there = await someone(app)
-    await app.platform.db.insertInto('keystone_projects').values({ cloud_id, keystone_id: 'k1', bp_id: there.bp_id ?? '', project_id: null }).execute()
+    await app.platform.db
+      .insertInto('keystone_projects')
+      .values({ cloud_id, keystone_id: 'k1', bp_id: there.bp_id ?? '', project_id: null })
+      .execute()
     await app.platform.db.updateTable('clouds').set({ health: 'degraded' }).where('id', '=', cloud_id).execute()
     const alarm = { type: 'cloud', id: cloud_id, name, health: 'degraded' }
     for (const who of [there, admin]) expect((await get(who)).alarms).toEqual([alarm])
@@ -139,7 +160,17 @@ describe('events', () => {
     const renamed = `renamed-${randomUUID()}`
     await call(app, vms.rename, { token: owner.token, params: { id: vm?.id ?? '' }, body: { name: renamed } })
     const [newest] = (await events(owner)).filter(({ status }) => status !== 'failed')
-    expect(newest).toMatchObject({ kind: 'nextstack.vm.create', resource: 'vm', resource_id: vm?.id, resource_name: renamed, exists: true, status: 'succeeded', error: null, actor_name: owner.name, finished_at: expect.any(String) })
+    expect(newest).toMatchObject({
+      kind: 'nextstack.vm.create',
+      resource: 'vm',
+      resource_id: vm?.id,
+      resource_name: renamed,
+      exists: true,
+      status: 'succeeded',
+      error: null,
+      actor_name: owner.name,
+      finished_at: expect.any(String),
+    })
     expect((await events(stranger)).every(({ resource_id }) => resource_id !== vm?.id)).toBe(true)
     expect((await events(admin)).map(({ resource_id }) => resource_id)).toContain(vm?.id)
   })
@@ -147,22 +178,49 @@ describe('events', () => {
   it('remember the name of what was deleted', async () => {
     const [vm] = await create(1)
     await remove(vm ?? expect.fail('none'))
-    expect((await events(owner)).find(({ kind }) => kind === 'nextstack.vm.delete')).toMatchObject({ resource_id: vm?.id, resource_name: vm?.name, exists: false, status: 'succeeded' })
+    expect((await events(owner)).find(({ kind }) => kind === 'nextstack.vm.delete')).toMatchObject({
+      resource_id: vm?.id,
+      resource_name: vm?.name,
+      exists: false,
+      status: 'succeeded',
+    })
   })
 
   it('tell of nodes and what runs on them, too', async () => {
     const { db } = app.platform
-    const { edge } = await call(app, edges.create, { token: owner.token, body: { name: `e-${randomUUID().slice(0, 8)}`, description: '', site_id: null, labels: [], taints: [], confirm: 'auto' } })
+    const { edge } = await call(app, edges.create, {
+      token: owner.token,
+      body: { name: `e-${randomUUID().slice(0, 8)}`, description: '', site_id: null, labels: [], taints: [], confirm: 'auto' },
+    })
     const pull = randomUUID()
-    await db.insertInto('edge_image_pulls').values({ id: pull, edge_id: edge.id, image: 'nginx:1.27', status: 'succeeded', error: null, layers: '[]' }).execute()
-    const done = { bp_id: owner.bp_id, actor_id: owner.id, actor_name: owner.name, status: 'succeeded' as const, steps_done: 1, steps_total: 1, step: null, input: '', error: null, error_text: null, started_at: null, finished_at: null }
+    await db
+      .insertInto('edge_image_pulls')
+      .values({ id: pull, edge_id: edge.id, image: 'nginx:1.27', status: 'succeeded', error: null, layers: '[]' })
+      .execute()
+    const done = {
+      bp_id: owner.bp_id,
+      actor_id: owner.id,
+      actor_name: owner.name,
+      status: 'succeeded' as const,
+      steps_done: 1,
+      steps_total: 1,
+      step: null,
+      input: '',
+      error: null,
+      error_text: null,
+      started_at: null,
+      finished_at: null,
+    }
     const container = randomUUID()
-    await db.insertInto('operations').values([
-      { ...done, id: randomUUID(), kind: 'ecrm.edge.upgrade', resource_type: 'edge', resource_id: edge.id },
-      { ...done, id: randomUUID(), kind: 'ecrm.edge.pullImage', resource_type: 'edge_image_pull', resource_id: pull },
-      { ...done, id: randomUUID(), kind: 'cis.container.delete', resource_type: 'container', resource_id: container },
-      { ...done, id: randomUUID(), kind: 'made.up', resource_type: 'unknown', resource_id: container },
-    ]).execute()
+    await db
+      .insertInto('operations')
+      .values([
+        { ...done, id: randomUUID(), kind: 'ecrm.edge.upgrade', resource_type: 'edge', resource_id: edge.id },
+        { ...done, id: randomUUID(), kind: 'ecrm.edge.pullImage', resource_type: 'edge_image_pull', resource_id: pull },
+        { ...done, id: randomUUID(), kind: 'cis.container.delete', resource_type: 'container', resource_id: container },
+        { ...done, id: randomUUID(), kind: 'made.up', resource_type: 'unknown', resource_id: container },
+      ])
+      .execute()
     const told = await events(owner, 50)
     const of = (kind: string) => told.find((event) => event.kind === kind)
     expect(of('ecrm.edge.upgrade')).toMatchObject({ resource: 'edge', resource_id: edge.id, resource_name: edge.name, exists: true })
@@ -182,7 +240,11 @@ describe('events', () => {
     const [first] = await events(owner)
     expect(first).toMatchObject({ kind: 'nextstack.vm.create', resource_id: failed?.id, status: 'failed' })
     expect(first?.error).toMatch(/\p{Script=Han}{4}/u)
-    await app.platform.db.updateTable('operations').set({ created_at: new Date(Date.now() - 25 * 3_600_000) }).where('status', '=', 'failed').execute()
+    await app.platform.db
+      .updateTable('operations')
+      .set({ created_at: new Date(Date.now() - 25 * 3_600_000) })
+      .where('status', '=', 'failed')
+      .execute()
     expect((await events(owner))[0]?.status).toBe('succeeded')
     await remove(failed ?? expect.fail('none'))
   })
@@ -223,10 +285,30 @@ describe('trends', () => {
     const vmsOf = async (scope: { bp_id: string } | { everything: true }, range: keyof typeof trendSteps) =>
       (await service.trends(scope, range)).items.filter((item) => Date.parse(item.at) >= at).map((item) => [(Date.parse(item.at) - at) / minute, item.vms])
     const own = { bp_id: late.bp_id ?? '' }
-    expect(await vmsOf(own, 'day')).toEqual([[0, 0], [10, 1], [60, 2], [240, 2], [300, 2]])
-    expect(await vmsOf(own, 'week')).toEqual([[10, 1], [60, 2], [240, 2], [300, 2]])
-    expect(await vmsOf(own, 'month')).toEqual([[60, 2], [240, 2], [300, 2]])
-    expect(await vmsOf({ everything: true }, 'week')).toEqual([[10, before + 1], [60, before + 2], [240, before + 2], [300, before + 2]])
+    expect(await vmsOf(own, 'day')).toEqual([
+      [0, 0],
+      [10, 1],
+      [60, 2],
+      [240, 2],
+      [300, 2],
+    ])
+    expect(await vmsOf(own, 'week')).toEqual([
+      [10, 1],
+      [60, 2],
+      [240, 2],
+      [300, 2],
+    ])
+    expect(await vmsOf(own, 'month')).toEqual([
+      [60, 2],
+      [240, 2],
+      [300, 2],
+    ])
+    expect(await vmsOf({ everything: true }, 'week')).toEqual([
+      [10, before + 1],
+      [60, before + 2],
+      [240, before + 2],
+      [300, before + 2],
+    ])
   })
 
   it('are forgotten after a month', async () => {

@@ -23,7 +23,11 @@ export function createQuotas(parts: {
 }) {
   const { db } = parts
 
-  const used = async (on: Sql, of: { bp_id: string | null; project_id: string | null }, only: readonly QuotaResource[] = quotaResources): Promise<Partial<Record<QuotaResource, number>>> => {
+  const used = async (
+    on: Sql,
+    of: { bp_id: string | null; project_id: string | null },
+    only: readonly QuotaResource[] = quotaResources,
+  ): Promise<Partial<Record<QuotaResource, number>>> => {
     const counters = parts.counters.filter(({ resources }) => resources.some((resource) => only.includes(resource)))
     // One after the other: a transaction has one connection.
     const counts: Partial<Record<QuotaResource, number>> = {}
@@ -90,7 +94,8 @@ export function createQuotas(parts: {
      */
     async ownerOf(tx: Tx, actor: Actor, projectId: string | null): Promise<{ bp_id: string | null; project_id: string | null }> {
       if (projectId === null) return { bp_id: actor.bp_id, project_id: null }
-      if (actor.bp_id === null || (await store.getProject(tx, actor.bp_id, projectId)) === undefined) throw new Refusal('projectMissing', { field: 'project_id' })
+      if (actor.bp_id === null || (await store.getProject(tx, actor.bp_id, projectId)) === undefined)
+        throw new Refusal('projectMissing', { field: 'project_id' })
       return { bp_id: actor.bp_id, project_id: projectId }
     },
 

@@ -85,10 +85,11 @@ export const lockQuota = async (tx: Tx, bpId: string): Promise<void> => {
   await sql`select pg_advisory_xact_lock(hashtextextended('quota ' || ${bpId}::text, 11))`.execute(tx)
 }
 
-export async function listOrganisations(on: Sql, query: PageQuery & { keyword?: string | undefined }): Promise<{ total: number; rows: { id: string; name: string }[] }> {
-  const filtered = on
-    .selectFrom('organisations')
-    .where(matching(query.keyword, 'name'))
+export async function listOrganisations(
+  on: Sql,
+  query: PageQuery & { keyword?: string | undefined },
+): Promise<{ total: number; rows: { id: string; name: string }[] }> {
+  const filtered = on.selectFrom('organisations').where(matching(query.keyword, 'name'))
   return pageWithTotal(paged(filtered.select(['id', 'name']), query, { by: { bp_name: 'name' }, fallback: 'bp_name', id: 'id' }), filtered, query)
 }
 

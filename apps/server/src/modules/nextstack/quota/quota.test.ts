@@ -45,7 +45,10 @@ const whole = (bp_id: string | null): Of => ({ bp_id, project_id: null })
 const newOrganisation = () => makeOrganisation(app)
 async function newProject(bp_id: string): Promise<string> {
   const id = uuidv7()
-  await app.platform.db.insertInto('projects').values({ id, key: `p-${id}`, name: `项目-${id.slice(-6)}`, bp_id }).execute()
+  await app.platform.db
+    .insertInto('projects')
+    .values({ id, key: `p-${id}`, name: `项目-${id.slice(-6)}`, bp_id })
+    .execute()
   return id
 }
 const add = (tx: Tx, { bp_id, project_id }: Of, size = gib) => sql`insert into things values (${bp_id}, ${project_id}, ${size})`.execute(tx)
@@ -56,7 +59,13 @@ const make = (of: Of, more: Partial<Record<QuotaResource, number>> = { volumes: 
     await add(tx, of, size)
   })
 const things = async ({ bp_id, project_id }: Of): Promise<number> =>
-  (await sql<{ count: number }>`select count(*) as count from things where bp_id is not distinct from ${bp_id} and (${project_id}::uuid is null or project_id = ${project_id})`.execute(app.platform.db)).rows[0]?.count ?? 0
+  (
+    await sql<{
+      count: number
+    }>`select count(*) as count from things where bp_id is not distinct from ${bp_id} and (${project_id}::uuid is null or project_id = ${project_id})`.execute(
+      app.platform.db,
+    )
+  ).rows[0]?.count ?? 0
 const limit = (bp_id: string, limits: Partial<Record<QuotaResource, number | null>>, project_id: string | null = null) =>
   call(app, quotas.set, { token: admin.token, params: { bp_id }, body: { project_id, limits } })
 /** How many of so many at once were made; the others were refused by the quota and by nothing else. */
@@ -123,7 +132,11 @@ describe('taking', () => {
     await limit(bp_id, { volumes: 3, volume_bytes: 10 * gib })
     await make(whole(bp_id), { volumes: 1, volume_bytes: 7.5 * gib }, 7.5 * gib)
     await make(whole(bp_id), { volumes: 1, volume_bytes: 2.5 * gib }, 2.5 * gib)
-    const refusal = async (more: Partial<Record<QuotaResource, number>>): Promise<Refusal> => make(whole(bp_id), more).then(() => expect.fail('was made'), (error: Refusal) => error)
+    const refusal = async (more: Partial<Record<QuotaResource, number>>): Promise<Refusal> =>
+      make(whole(bp_id), more).then(
+        () => expect.fail('was made'),
+        (error: Refusal) => error,
+      )
     expect((await refusal({ volumes: 1, volume_bytes: 1 })).message).toBe('超出配额：云硬盘容量最多10 GB，已用10 GB')
     expect((await refusal({ volumes: 2 })).message).toBe('超出配额：云硬盘最多3，已用2')
     // What does not grow is not judged, however much there is.
@@ -181,7 +194,12 @@ describe('limits', () => {
     expect(mine.lines.find(({ resource }) => resource === 'key_pairs')).toEqual({ resource: 'key_pairs', used: 0, limit: 5, own: true })
     const ofProject = await call(app, quotas.mine, { token: owner.token, query: { project_id } })
     expect(ofProject.lines.find(({ resource }) => resource === 'vms')).toMatchObject({ limit: 7, own: true })
-    expect(await call(app, quotas.get, { token: admin.token, params: { bp_id }, query: { project_id } })).toMatchObject({ bp_id, bp_name: expect.stringMatching(/^org-/), project_id, project_name: expect.stringMatching(/^项目-/) })
+    expect(await call(app, quotas.get, { token: admin.token, params: { bp_id }, query: { project_id } })).toMatchObject({
+      bp_id,
+      bp_name: expect.stringMatching(/^org-/),
+      project_id,
+      project_name: expect.stringMatching(/^项目-/),
+    })
     const { total, items } = await call(app, quotas.list, { token: admin.token, query: { page_size: 1000, sort: 'bp_name' } })
     expect(total).toBe(items.length)
     expect(items.find((one) => one.bp_id === bp_id)).toMatchObject({ project_id: null, lines: mine.lines })
@@ -213,7 +231,10 @@ describe('limits', () => {
     expect(await refused(app, quotas.get, { token: admin.token, params, query: { project_id } })).toMatchObject({ status: 404, code: 90006 })
     expect(await refused(app, quotas.set, { token: admin.token, params, body: { project_id, limits: {} } })).toMatchObject({ status: 404, code: 90006 })
     expect(await refused(app, quotas.get, { token: admin.token, params: { bp_id: randomUUID() } })).toMatchObject({ status: 404, code: 90006 })
-    expect(await refused(app, quotas.set, { token: admin.token, params: { bp_id: randomUUID() }, body: { limits: {} } })).toMatchObject({ status: 404, code: 90006 })
+    expect(await refused(app, quotas.set, { token: admin.token, params: { bp_id: randomUUID() }, body: { limits: {} } })).toMatchObject({
+      status: 404,
+      code: 90006,
+    })
   })
 
   it('are set by administrators', async () => {

@@ -134,8 +134,22 @@ const order = { by: { name: 'security_groups.name', created_at: 'security_groups
 export async function listGroups(on: Sql, scope: Scope, query: QueryOf<typeof securityGroups.list>): Promise<{ total: number; rows: ShownSecurityGroup[] }> {
   const filtered = visible(on, scope)
     .$if(query.cloud_id !== undefined, (q) => q.where('security_groups.cloud_id', '=', query.cloud_id ?? ''))
-    .$if(query.vm_id !== undefined, (q) => q.where('security_groups.id', 'in', (of) => of.selectFrom('vm_security_groups').select('group_id').where('vm_id', '=', query.vm_id ?? '')))
-    .$if(query.vpc_id !== undefined, (q) => q.where('security_groups.id', 'in', (of) => of.selectFrom('vpc_security_groups').select('group_id').where('vpc_id', '=', query.vpc_id ?? '')))
+    .$if(query.vm_id !== undefined, (q) =>
+      q.where('security_groups.id', 'in', (of) =>
+        of
+          .selectFrom('vm_security_groups')
+          .select('group_id')
+          .where('vm_id', '=', query.vm_id ?? ''),
+      ),
+    )
+    .$if(query.vpc_id !== undefined, (q) =>
+      q.where('security_groups.id', 'in', (of) =>
+        of
+          .selectFrom('vpc_security_groups')
+          .select('group_id')
+          .where('vpc_id', '=', query.vpc_id ?? ''),
+      ),
+    )
     .where(matching(query.keyword, 'security_groups.search'))
   return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('security_groups').where('security_groups.id', 'in', ids)))
 }
@@ -177,8 +191,20 @@ export const vpcsGuardedBy = async (on: Sql, id: string): Promise<string[]> =>
 /** What it guards, by name. */
 export async function guardedBy(on: Sql, id: string): Promise<{ vms: { id: string; name: string }[]; vpcs: { id: string; name: string }[] }> {
   return {
-    vms: await on.selectFrom('vm_security_groups').innerJoin('vms', 'vms.id', 'vm_id').where('group_id', '=', id).select(['vms.id', 'vms.name']).orderBy('vms.name').execute(),
-    vpcs: await on.selectFrom('vpc_security_groups').innerJoin('vpcs', 'vpcs.id', 'vpc_id').where('group_id', '=', id).select(['vpcs.id', 'vpcs.name']).orderBy('vpcs.name').execute(),
+    vms: await on
+      .selectFrom('vm_security_groups')
+      .innerJoin('vms', 'vms.id', 'vm_id')
+      .where('group_id', '=', id)
+      .select(['vms.id', 'vms.name'])
+      .orderBy('vms.name')
+      .execute(),
+    vpcs: await on
+      .selectFrom('vpc_security_groups')
+      .innerJoin('vpcs', 'vpcs.id', 'vpc_id')
+      .where('group_id', '=', id)
+      .select(['vpcs.id', 'vpcs.name'])
+      .orderBy('vpcs.name')
+      .execute(),
   }
 }
 
@@ -201,7 +227,11 @@ export const deleteGroup = async (tx: Tx, id: string): Promise<void> => {
 /** The groups of an instance: exactly these. */
 export async function setGroupsOfVm(tx: Tx, vmId: string, groupIds: readonly string[]): Promise<void> {
   await tx.deleteFrom('vm_security_groups').where('vm_id', '=', vmId).execute()
-  if (groupIds.length > 0) await tx.insertInto('vm_security_groups').values(groupIds.map((group_id) => ({ vm_id: vmId, group_id }))).execute()
+  if (groupIds.length > 0)
+    await tx
+      .insertInto('vm_security_groups')
+      .values(groupIds.map((group_id) => ({ vm_id: vmId, group_id })))
+      .execute()
 }
 
 export const isGuarded = async (on: Sql, vmId: string): Promise<boolean> =>

@@ -23,9 +23,19 @@ afterEach(() => stage.engine.recover())
 afterAll(() => stage.app.close())
 
 const params = (group: { id: string }, token = stage.owner.token) => ({ token, params: { id: group.id } })
-const refuse = (wish: object, token = stage.owner.token) => refused(stage.app, securityGroups.create, { token, body: { cloud_id: stage.cloud_id, name: `group-${randomUUID()}`, ...wish } })
-const rule = (wish: Partial<SecurityRule> = {}): SecurityRule => ({ direction: 'ingress', action: 'allow', protocol: 'tcp', ports: '22', remote: '0.0.0.0/0', description: '', ...wish })
-const setRules = (group: { id: string }, revision: number, rules: SecurityRule[], token = stage.owner.token) => call(stage.app, securityGroups.setRules, { ...params(group, token), body: { revision, rules } })
+const refuse = (wish: object, token = stage.owner.token) =>
+  refused(stage.app, securityGroups.create, { token, body: { cloud_id: stage.cloud_id, name: `group-${randomUUID()}`, ...wish } })
+const rule = (wish: Partial<SecurityRule> = {}): SecurityRule => ({
+  direction: 'ingress',
+  action: 'allow',
+  protocol: 'tcp',
+  ports: '22',
+  remote: '0.0.0.0/0',
+  description: '',
+  ...wish,
+})
+const setRules = (group: { id: string }, revision: number, rules: SecurityRule[], token = stage.owner.token) =>
+  call(stage.app, securityGroups.setRules, { ...params(group, token), body: { revision, rules } })
 
 describe('creating', () => {
   it('makes a group that guards nothing yet', async () => {
@@ -104,14 +114,19 @@ describe('rules', () => {
     gate.open()
     for (const vpc of [whole, member]) await settledVpc(vpc.id)
     expect(await getGroup(group.id)).toMatchObject({ status: 'active', vms: [{ id: vm.id, name: vm.name }], vpcs: [{ id: whole.id, name: whole.name }] })
-    expect((await onEngine(whole)).acl).toMatchObject({ ingress: [{ destination: [whole.cidr], destinationPorts: ['22'] }], egress: [{ action: 'drop', source: [whole.cidr] }] })
+    expect((await onEngine(whole)).acl).toMatchObject({
+      ingress: [{ destination: [whole.cidr], destinationPorts: ['22'] }],
+      egress: [{ action: 'drop', source: [whole.cidr] }],
+    })
     expect((await onEngine(member)).acl).toMatchObject({ ingress: [{ destination: [`${vm.address}/32`] }], egress: [{ source: [`${vm.address}/32`] }] })
     expect((await onEngine(other)).acl?.ingress).toEqual([])
   })
 
   it('that two change at once are those of one; the other is told', async () => {
     const group = await stage.createGroup()
-    const answers = await Promise.all(['80', '443'].map((ports) => send(stage.app, securityGroups.setRules, { ...params(group), body: { revision: 1, rules: [rule({ ports })] } })))
+    const answers = await Promise.all(
+      ['80', '443'].map((ports) => send(stage.app, securityGroups.setRules, { ...params(group), body: { revision: 1, rules: [rule({ ports })] } })),
+    )
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 409])
     expect(answers.find(({ status }) => status === 409)?.body).toMatchObject({ code: 90012 })
     const won = answers.find(({ status }) => status === 202)?.body
@@ -121,7 +136,10 @@ describe('rules', () => {
 
   it('that are wrong change nothing', async () => {
     const group = await stage.createGroup({ template: 'ssh' })
-    expect(await refused(stage.app, securityGroups.setRules, { ...params(group), body: { revision: 1, rules: [rule({ ports: '1-0' })] } })).toMatchObject({ code: 90001, fields: [{ field: 'rules.0.ports' }] })
+    expect(await refused(stage.app, securityGroups.setRules, { ...params(group), body: { revision: 1, rules: [rule({ ports: '1-0' })] } })).toMatchObject({
+      code: 90001,
+      fields: [{ field: 'rules.0.ports' }],
+    })
     expect(await stage.getGroup(group.id)).toMatchObject({ revision: 1, rules: ruleTemplates.ssh })
   })
 
@@ -179,7 +197,10 @@ describe('lists', () => {
 
 describe('a group of another organisation does not exist', () => {
   const ofOne = allCalls.filter(({ id, path }) => id.startsWith('nextstack.securityGroup.') && path.includes('{id}'))
-  const bodies: Readonly<Record<string, object>> = { 'nextstack.securityGroup.update': { name: 'x' }, 'nextstack.securityGroup.setRules': { revision: 1, rules: [] } }
+  const bodies: Readonly<Record<string, object>> = {
+    'nextstack.securityGroup.update': { name: 'x' },
+    'nextstack.securityGroup.setRules': { revision: 1, rules: [] },
+  }
 
   it.each(ofOne.map((declared) => [declared.id, declared] as const))('%s', async (_, declared) => {
     const group = await stage.createGroup({ template: 'ssh' })
@@ -200,8 +221,15 @@ describe('changing and deleting', () => {
     const { app, createGroup } = stage
     const [group, other] = [await createGroup(), await createGroup()]
     const name = `group-${randomUUID()}`
-    expect(await call(app, securityGroups.update, { ...params(group), body: { name, description: '新' } })).toMatchObject({ name, description: '新', revision: 1 })
-    expect(await refused(app, securityGroups.update, { ...params(group), body: { name: other.name } })).toMatchObject({ code: 94112, fields: [{ field: 'name' }] })
+    expect(await call(app, securityGroups.update, { ...params(group), body: { name, description: '新' } })).toMatchObject({
+      name,
+      description: '新',
+      revision: 1,
+    })
+    expect(await refused(app, securityGroups.update, { ...params(group), body: { name: other.name } })).toMatchObject({
+      code: 94112,
+      fields: [{ field: 'name' }],
+    })
   })
 
   it('is refused while it guards something, and done when it does not', async () => {
@@ -209,7 +237,11 @@ describe('changing and deleting', () => {
     const [group, vpc] = [await createGroup(), await createVpc()]
     const vm = await addVm(vpc, { groups: [group.id] })
     await call(app, vpcs.setSecurityGroups, { ...params(vpc), body: { security_group_ids: [group.id] } })
-    expect(await refused(app, securityGroups.delete, params(group))).toMatchObject({ status: 400, code: 94111, message: '安全组正在保护2个实例或网络，请先解除' })
+    expect(await refused(app, securityGroups.delete, params(group))).toMatchObject({
+      status: 400,
+      code: 94111,
+      message: '安全组正在保护2个实例或网络，请先解除',
+    })
     await call(app, vpcs.setSecurityGroups, { ...params(vpc), body: { security_group_ids: [] } })
     expect((await refused(app, securityGroups.delete, params(group))).code).toBe(94111)
     await inTx((tx) => members.gone(tx, vm.id))
@@ -223,8 +255,14 @@ describe('changing and deleting', () => {
     const vpc = await createVpc()
     for (let round = 0; round < 5; round++) {
       const group = await createGroup()
-      const [removed, given] = await Promise.all([send(app, securityGroups.delete, params(group)), send(app, vpcs.setSecurityGroups, { ...params(vpc), body: { security_group_ids: [group.id] } })])
-      expect([[204, 400], [400, 202]]).toContainEqual([removed.status, given.status])
+      const [removed, given] = await Promise.all([
+        send(app, securityGroups.delete, params(group)),
+        send(app, vpcs.setSecurityGroups, { ...params(vpc), body: { security_group_ids: [group.id] } }),
+      ])
+      expect([
+        [204, 400],
+        [400, 202],
+      ]).toContainEqual([removed.status, given.status])
       const code = (answer: { body: unknown }) => (answer.body as { code?: number } | undefined)?.code
       if (removed.status === 204) expect(code(given)).toBe(94113)
       else expect(code(removed)).toBe(94111)

@@ -25,7 +25,10 @@ const passes = new Set<string>(['operationRunning', 'cloudMaintenance', 'cloudOf
  * begins its snapshot: so it is run once, by however many servers, and once also where many were
  * missed.
  */
-export function createScheduleRunner(platform: Pick<Platform, 'db' | 'now' | 'log'>, parts: { clouds: Pick<CloudService, 'forChange'>; snapshots: Pick<SnapshotService, 'take'> }) {
+export function createScheduleRunner(
+  platform: Pick<Platform, 'db' | 'now' | 'log'>,
+  parts: { clouds: Pick<CloudService, 'forChange'>; snapshots: Pick<SnapshotService, 'take'> },
+) {
   const { db, now, log } = platform
   const stopping = new AbortController()
   let running: Promise<void> = Promise.resolve()

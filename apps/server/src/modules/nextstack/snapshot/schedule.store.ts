@@ -84,7 +84,9 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'vm_snapshot_schedules', T>)
     .selectAll('vm_snapshot_schedules')
     .select((of) => [
       'organisations.name as bp_name',
-      jsonObjectFrom(of.selectFrom('vms').whereRef('vms.id', '=', 'vm_snapshot_schedules.vm_id').select(['vms.id', 'vms.name'])).$notNull().as('vm'),
+      jsonObjectFrom(of.selectFrom('vms').whereRef('vms.id', '=', 'vm_snapshot_schedules.vm_id').select(['vms.id', 'vms.name']))
+        .$notNull()
+        .as('vm'),
     ])
 
 const order = {
@@ -126,4 +128,11 @@ export const deleteSchedule = async (on: Sql, scope: Scope, id: string): Promise
 
 /** Whose time has come, the most overdue first. */
 export const dueSchedules = (on: Sql, now: Date, limit: number): Promise<{ id: string; vm_id: string; cloud_id: string }[]> =>
-  on.selectFrom('vm_snapshot_schedules').select(['id', 'vm_id', 'cloud_id']).where('enabled', '=', true).where('next_run_at', '<=', now).orderBy('next_run_at').limit(limit).execute()
+  on
+    .selectFrom('vm_snapshot_schedules')
+    .select(['id', 'vm_id', 'cloud_id'])
+    .where('enabled', '=', true)
+    .where('next_run_at', '<=', now)
+    .orderBy('next_run_at')
+    .limit(limit)
+    .execute()

@@ -42,7 +42,8 @@ beforeAll(async () => {
   other = await testApp({ DATABASE_URL: app.databaseUrl }, { clock })
   ;[admin, owner, stranger] = [await someone(app, { kind: 1 }), await someone(app), await someone(app)]
   engine = startTestEngine()
-  cloud_id = (await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: engine.connection } })).cloud_id
+  cloud_id = (await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: engine.connection } }))
+    .cloud_id
   flavor_id = (await call(app, flavors.list, { token: owner.token, query: { sort: 'memory_bytes' } })).items[0]?.id ?? ''
   const { items } = await call(app, images.list, { token: owner.token, query: { cloud_id, type: 'container' } })
   image_fingerprint = items.find(({ name }) => name === 'busybox')?.fingerprint ?? ''
@@ -60,11 +61,22 @@ const forward = async (ms: number): Promise<void> => {
   stranger = { ...stranger, ...(await signIn(app, stranger)) }
 }
 const makeVm = async (): Promise<Vm> => {
-  const body = { cloud_id, name: `vm-${randomUUID()}`, type: 'container' as const, image_fingerprint, flavor_id, password: 'Correct-horse-1', network: 'sandbox0' }
+  const body = {
+    cloud_id,
+    name: `vm-${randomUUID()}`,
+    type: 'container' as const,
+    image_fingerprint,
+    flavor_id,
+    password: 'Correct-horse-1',
+    network: 'sandbox0',
+  }
   const { items } = await call(app, vms.create, { token: owner.token, body })
   const [vm] = items
   if (vm === undefined) return expect.fail('nothing was created')
-  await vi.waitFor(async () => expect(await call(app, vms.get, { token: owner.token, params: { id: vm.id } })).toMatchObject({ status: 'running', operation_id: null }), patient)
+  await vi.waitFor(
+    async () => expect(await call(app, vms.get, { token: owner.token, params: { id: vm.id } })).toMatchObject({ status: 'running', operation_id: null }),
+    patient,
+  )
   return vm
 }
 /** `HH:mm` so many minutes from now, by a clock that knows no summer. */
@@ -97,7 +109,19 @@ describe('a schedule', () => {
   it('says when it runs next, in its own time zone', async () => {
     const vm = await makeVm()
     const schedule = await create(vm, { rhythm: 'weekly', at: '03:30', weekday: 1, time_zone: 'Asia/Shanghai', keep: 3, description: 'd' })
-    expect(schedule).toMatchObject({ vm: { id: vm.id, name: vm.name }, rhythm: 'weekly', at: '03:30', weekday: 1, time_zone: 'Asia/Shanghai', keep: 3, enabled: true, last_run_at: null, last_error: null, bp_id: owner.bp_id, created_by: owner.name })
+    expect(schedule).toMatchObject({
+      vm: { id: vm.id, name: vm.name },
+      rhythm: 'weekly',
+      at: '03:30',
+      weekday: 1,
+      time_zone: 'Asia/Shanghai',
+      keep: 3,
+      enabled: true,
+      last_run_at: null,
+      last_error: null,
+      bp_id: owner.bp_id,
+      created_by: owner.name,
+    })
     // Monday 03:30 in Shanghai is Sunday 19:30 in UTC.
     const next = new Date(schedule.next_run_at ?? '')
     expect([next.getUTCDay(), next.toISOString().slice(11, 16)]).toEqual([0, '19:30'])
@@ -115,14 +139,20 @@ describe('a schedule', () => {
     const items = await made(vm)
     expect(items).toMatchObject([{ status: 'available', schedule_id: schedule.id, created_by: schedule.name }])
     expect(items[0]?.name).toMatch(new RegExp(`^${schedule.name}-\\d{8}-\\d{4}$`))
-    expect(engine.asked.filter(({ method, args }) => method === 'instances.snapshots.create' && JSON.stringify(args).includes(vm.id.replaceAll('-', '')))).toHaveLength(1)
+    expect(
+      engine.asked.filter(({ method, args }) => method === 'instances.snapshots.create' && JSON.stringify(args).includes(vm.id.replaceAll('-', ''))),
+    ).toHaveLength(1)
   })
 
   it('that was missed many times runs once', async () => {
     const vm = await makeVm()
     const schedule = await create(vm, { rhythm: 'hourly', at: String(clock.now().getUTCMinutes()) })
     // As if nobody had been there for days.
-    await app.platform.db.updateTable('vm_snapshot_schedules').set({ next_run_at: new Date(clock.now().getTime() - 5 * dayMs) }).where('id', '=', schedule.id).execute()
+    await app.platform.db
+      .updateTable('vm_snapshot_schedules')
+      .set({ next_run_at: new Date(clock.now().getTime() - 5 * dayMs) })
+      .where('id', '=', schedule.id)
+      .execute()
     const after = await ran(schedule)
     expect(new Date(after.next_run_at ?? '').getTime()).toBeGreaterThan(clock.now().getTime())
     expect(await made(vm)).toHaveLength(1)
@@ -142,7 +172,17 @@ describe('a schedule', () => {
     await vi.waitFor(async () => expect(await made(vm)).toHaveLength(3), patient)
     const left = await made(vm)
     expect(left.map(({ id }) => id)).toContain(byHand.id)
-    expect(left.filter(({ schedule_id }) => schedule_id === schedule.id).map(({ name }) => name).sort()).toEqual(names.filter((name) => name !== 'by-hand').slice(-2).sort())
+    expect(
+      left
+        .filter(({ schedule_id }) => schedule_id === schedule.id)
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(
+      names
+        .filter((name) => name !== 'by-hand')
+        .slice(-2)
+        .sort(),
+    )
     await vi.waitFor(async () => expect(await engine.direct.instances.snapshots.list(`zs-${vm.id.replaceAll('-', '')}`)).toHaveLength(3), patient)
     await call(app, snapshotSchedules.delete, { token: owner.token, params: { id: schedule.id } })
     expect(await made(vm)).toHaveLength(3)
@@ -183,7 +223,10 @@ describe('a schedule', () => {
     expect(new Date(waiting.next_run_at ?? '').getTime() - clock.now().getTime()).toBeLessThanOrEqual(minuteMs)
     gate.open()
     stop.open()
-    await vi.waitFor(async () => expect(await call(app, vms.get, { token: owner.token, params: { id: vm.id } })).toMatchObject({ status: 'running', operation_id: null }), patient)
+    await vi.waitFor(
+      async () => expect(await call(app, vms.get, { token: owner.token, params: { id: vm.id } })).toMatchObject({ status: 'running', operation_id: null }),
+      patient,
+    )
     await forward(minuteMs + 1_000)
     expect(await ran(waiting)).toMatchObject({ last_error: null })
     expect(await made(vm)).toHaveLength(1)
@@ -193,7 +236,11 @@ describe('a schedule', () => {
     const vm = await makeVm()
     const schedule = await create(vm)
     // With a revision of its own: what was observed before is not to put it right again.
-    await app.platform.db.updateTable('vms').set((row) => ({ status: 'error', observed: null, revision: row('revision', '+', 1) })).where('id', '=', vm.id).execute()
+    await app.platform.db
+      .updateTable('vms')
+      .set((row) => ({ status: 'error', observed: null, revision: row('revision', '+', 1) }))
+      .where('id', '=', vm.id)
+      .execute()
     await forward(11 * minuteMs)
     const failed = await vi.waitFor(async () => {
       const now = await get(schedule)
@@ -251,6 +298,9 @@ describe('a schedule', () => {
     [{ time_zone: 'Mars/Olympus' }, 'time_zone'],
     [{ name: '' }, 'name'],
   ])('names what is wrong with %o', async (changes, field) => {
-    expect(await refused(app, snapshotSchedules.create, { token: owner.token, body: { ...wish({ id: randomUUID() }), ...changes } })).toMatchObject({ code: 90001, fields: [{ field }] })
+    expect(await refused(app, snapshotSchedules.create, { token: owner.token, body: { ...wish({ id: randomUUID() }), ...changes } })).toMatchObject({
+      code: 90001,
+      fields: [{ field }],
+    })
   })
 })

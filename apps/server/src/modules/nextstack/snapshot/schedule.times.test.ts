@@ -15,7 +15,10 @@ describe('when a schedule runs next', () => {
   it('is told by the clock of its time zone', () => {
     expect(runs(daily('03:00', 'Asia/Shanghai'), '2026-03-06T18:59:59.999Z', 2)).toEqual(['2026-03-06T19:00', '2026-03-07T19:00'])
     expect(runs(hourly('5', 'Asia/Kolkata'), '2026-03-06T12:00:00Z', 2)).toEqual(['2026-03-06T12:35', '2026-03-06T13:35'])
-    expect(runs({ rhythm: 'weekly', at: '03:00', weekday: 1, time_zone: 'Asia/Shanghai' }, '2026-03-06T12:00:00Z', 2)).toEqual(['2026-03-08T19:00', '2026-03-15T19:00'])
+    expect(runs({ rhythm: 'weekly', at: '03:00', weekday: 1, time_zone: 'Asia/Shanghai' }, '2026-03-06T12:00:00Z', 2)).toEqual([
+      '2026-03-08T19:00',
+      '2026-03-15T19:00',
+    ])
   })
   it('is after the moment, never at it', () => {
     expect(runs(daily('03:00', 'UTC'), '2026-03-06T03:00:00Z', 1)).toEqual(['2026-03-07T03:00'])
@@ -24,7 +27,10 @@ describe('when a schedule runs next', () => {
   })
   it('comes later on the day whose clock leaves the time out', () => {
     expect(runs(daily('02:30', 'America/New_York'), '2026-03-06T12:00:00Z', 3)).toEqual(['2026-03-07T07:30', '2026-03-08T07:30', '2026-03-09T06:30'])
-    expect(runs({ rhythm: 'weekly', at: '02:30', weekday: 7, time_zone: 'America/New_York' }, '2026-03-06T12:00:00Z', 2)).toEqual(['2026-03-08T07:30', '2026-03-15T06:30'])
+    expect(runs({ rhythm: 'weekly', at: '02:30', weekday: 7, time_zone: 'America/New_York' }, '2026-03-06T12:00:00Z', 2)).toEqual([
+      '2026-03-08T07:30',
+      '2026-03-15T06:30',
+    ])
     expect(runs(daily('00:00', 'America/Sao_Paulo'), '2018-11-03T12:00:00Z', 2)).toEqual(['2018-11-04T03:00', '2018-11-05T02:00'])
   })
   it('comes once on the day whose clock shows it twice', () => {
@@ -33,7 +39,12 @@ describe('when a schedule runs next', () => {
     expect(runs(daily('01:30', 'America/New_York'), '2026-11-01T06:10:00Z', 1)).toEqual(['2026-11-02T06:30'])
   })
   it('goes on every hour while the clock changes, be it by half an hour', () => {
-    expect(runs(hourly('30', 'America/New_York'), '2026-11-01T04:00:00Z', 4)).toEqual(['2026-11-01T04:30', '2026-11-01T05:30', '2026-11-01T06:30', '2026-11-01T07:30'])
+    expect(runs(hourly('30', 'America/New_York'), '2026-11-01T04:00:00Z', 4)).toEqual([
+      '2026-11-01T04:30',
+      '2026-11-01T05:30',
+      '2026-11-01T06:30',
+      '2026-11-01T07:30',
+    ])
     expect(runs(hourly('30', 'America/New_York'), '2026-03-08T05:00:00Z', 3)).toEqual(['2026-03-08T05:30', '2026-03-08T06:30', '2026-03-08T07:30'])
     expect(runs(hourly('15', 'Australia/Lord_Howe'), '2026-04-04T13:30:00Z', 3)).toEqual(['2026-04-04T14:15', '2026-04-04T15:45', '2026-04-04T16:45'])
   })

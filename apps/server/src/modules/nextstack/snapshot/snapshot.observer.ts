@@ -41,7 +41,13 @@ export function createSnapshotObserver({ db }: { db: Db }): Observer {
     async look(cloud, names) {
       // Rows first: whatever changes after this has another revision, and wins.
       const vms = await store.watched(db, cloud.id, names, few)
-      const rows = Map.groupBy(await store.snapshotsOf(db, vms.map(({ id }) => id)), ({ vm_id }) => vm_id)
+      const rows = Map.groupBy(
+        await store.snapshotsOf(
+          db,
+          vms.map(({ id }) => id),
+        ),
+        ({ vm_id }) => vm_id,
+      )
       const failed: unknown[] = []
       for (let from = 0; from < vms.length; from += atOnce) {
         const looks = await Promise.allSettled(vms.slice(from, from + atOnce).map((vm) => look(cloud, vm, rows.get(vm.id) ?? [])))

@@ -43,7 +43,9 @@ export function createSnapshotOperations(parts: { db: Db; clouds: Pick<CloudServ
     resource_type: 'vm',
     input: nothing,
     steps: [
-      cancellableStep('create', async (engine, vm, { signal }) => engine.instances.snapshots.create(vm.engine_name, (await inWork(vm)).engine_name, { signal })),
+      cancellableStep('create', async (engine, vm, { signal }) =>
+        engine.instances.snapshots.create(vm.engine_name, (await inWork(vm)).engine_name, { signal }),
+      ),
       step('measure', measure),
     ],
     undo: async (context) => {
@@ -124,7 +126,13 @@ export function createSnapshotOperations(parts: { db: Db; clouds: Pick<CloudServ
 
   /** Records that a snapshot goes, and begins it. The instance is held, and so is the snapshot. */
   const beginDelete = async (tx: Tx, snapshot: SnapshotRow, actor: Pick<Actor, 'user_id' | 'name'> | null): Promise<void> => {
-    await parts.operations.begin(tx, remove, { resource_id: snapshot.id, of: { id: snapshot.vm_id, part: snapshot.name }, bp_id: snapshot.bp_id, actor, input: {} })
+    await parts.operations.begin(tx, remove, {
+      resource_id: snapshot.id,
+      of: { id: snapshot.vm_id, part: snapshot.name },
+      bp_id: snapshot.bp_id,
+      actor,
+      input: {},
+    })
     await store.updateSnapshot(tx, snapshot.id, { status: 'deleting', error_text: null })
   }
 

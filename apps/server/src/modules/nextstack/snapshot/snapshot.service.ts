@@ -38,7 +38,12 @@ export function createSnapshotService(
   const shownNow = async (tx: Tx, id: string): Promise<VmSnapshot> => shape(found(await store.getSnapshot(tx, platformScope, id)))
 
   /** Changes a snapshot in a state that allows it, with its cloud and its instance held. */
-  const change = (actor: Actor, id: string, action: keyof typeof snapshotCan, act: (tx: Tx, snapshot: SnapshotRow, vm: VmRow) => Promise<void>): Promise<VmSnapshot> =>
+  const change = (
+    actor: Actor,
+    id: string,
+    action: keyof typeof snapshotCan,
+    act: (tx: Tx, snapshot: SnapshotRow, vm: VmRow) => Promise<void>,
+  ): Promise<VmSnapshot> =>
     db.transaction().execute(async (tx) => {
       const before = found(await store.getSnapshot(tx, scopeOf(actor), id))
       await clouds.forChange(tx, before.cloud_id)
@@ -116,7 +121,13 @@ export function createSnapshotService(
         refuseUnlessVmAllows(vm, 'restore')
         // The disk that is copied, or of which a part is taken away, is not exchanged meanwhile.
         if ((await store.isDeleting(tx, vm.id)) || (await store.isCopied(tx, { vm_id: vm.id }))) throw new Refusal('operationRunning')
-        await platform.operations.begin(tx, operations.restore, { resource_id: vm.id, of: { id: vm.id, part: snapshot.name }, bp_id: vm.bp_id, actor, input: {} })
+        await platform.operations.begin(tx, operations.restore, {
+          resource_id: vm.id,
+          of: { id: vm.id, part: snapshot.name },
+          bp_id: vm.bp_id,
+          actor,
+          input: {},
+        })
         await vmStore.updateVm(tx, vm.id, { status: 'restoring', error_text: null })
         await store.updateSnapshot(tx, snapshot.id, { status: 'restoring', error_text: null })
       }),

@@ -112,7 +112,9 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'vm_snapshots', T>) =>
     .select((of) => [
       'organisations.name as bp_name',
       'operations.id as operation_id',
-      jsonObjectFrom(of.selectFrom('vms').whereRef('vms.id', '=', 'vm_snapshots.vm_id').select(['vms.id', 'vms.name'])).$notNull().as('vm'),
+      jsonObjectFrom(of.selectFrom('vms').whereRef('vms.id', '=', 'vm_snapshots.vm_id').select(['vms.id', 'vms.name']))
+        .$notNull()
+        .as('vm'),
     ])
 
 const order = {
@@ -130,7 +132,8 @@ export async function listSnapshots(on: Sql, scope: Scope, query: QueryOf<typeof
   return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('vm_snapshots').where('vm_snapshots.id', 'in', ids)))
 }
 
-export const getSnapshot = (on: Sql, scope: Scope, id: string): Promise<ShownSnapshot | undefined> => shown(visible(on, scope).where('vm_snapshots.id', '=', id)).executeTakeFirst()
+export const getSnapshot = (on: Sql, scope: Scope, id: string): Promise<ShownSnapshot | undefined> =>
+  shown(visible(on, scope).where('vm_snapshots.id', '=', id)).executeTakeFirst()
 
 /** Held against other changes until the transaction ends. After its instance's lock, where both are needed. */
 export const lockSnapshot = (tx: Tx, scope: Scope, id: string): Promise<SnapshotRow | undefined> =>
@@ -229,7 +232,11 @@ export type KnownSnapshot = Pick<SnapshotRow, 'id' | 'vm_id' | 'name' | 'engine_
 export const snapshotsOf = (on: Sql, vmIds: readonly string[]): Promise<KnownSnapshot[]> =>
   vmIds.length === 0
     ? Promise.resolve([])
-    : on.selectFrom('vm_snapshots').select(['id', 'vm_id', 'name', 'engine_name', 'status', 'size_bytes', 'foreign_made', 'revision']).where('vm_id', 'in', vmIds).execute()
+    : on
+        .selectFrom('vm_snapshots')
+        .select(['id', 'vm_id', 'name', 'engine_name', 'status', 'size_bytes', 'foreign_made', 'revision'])
+        .where('vm_id', 'in', vmIds)
+        .execute()
 
 /** Records what was seen of one, unless it was changed since it was read. */
 export const recordSeen = async (on: Sql, row: Pick<KnownSnapshot, 'id' | 'revision'>, seen: Pick<SnapshotRow, 'status' | 'size_bytes'>): Promise<void> => {
@@ -247,10 +254,27 @@ export const forgetSeen = async (on: Sql, row: Pick<KnownSnapshot, 'id' | 'revis
 }
 
 /** One that somebody made on the engine. Nothing where its instance is gone, or somebody else has recorded it. */
-export const adopt = async (on: Sql, vm: Watched, made: { id: string; name: string; engine_name: string; size_bytes: number | null; created_at: Date | null }): Promise<void> => {
+export const adopt = async (
+  on: Sql,
+  vm: Watched,
+  made: { id: string; name: string; engine_name: string; size_bytes: number | null; created_at: Date | null },
+): Promise<void> => {
   await on
     .insertInto('vm_snapshots')
-    .columns(['id', 'cloud_id', 'bp_id', 'vm_id', 'name', 'description', 'status', 'engine_name', 'size_bytes', 'foreign_made', 'created_by_name', 'created_at'])
+    .columns([
+      'id',
+      'cloud_id',
+      'bp_id',
+      'vm_id',
+      'name',
+      'description',
+      'status',
+      'engine_name',
+      'size_bytes',
+      'foreign_made',
+      'created_by_name',
+      'created_at',
+    ])
     .expression((of) =>
       of
         .selectFrom('vms')

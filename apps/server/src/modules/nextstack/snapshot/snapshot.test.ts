@@ -38,7 +38,8 @@ beforeAll(async () => {
   app = await testApp()
   ;[admin, owner, stranger] = [await someone(app, { kind: 1 }), await someone(app), await someone(app)]
   engine = startTestEngine()
-  cloud_id = (await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: engine.connection } })).cloud_id
+  cloud_id = (await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: engine.connection } }))
+    .cloud_id
   sizes = (await call(app, flavors.list, { token: owner.token, query: { sort: 'memory_bytes' } })).items
   const { items } = await call(app, images.list, { token: owner.token, query: { cloud_id, type: 'container' } })
   image_fingerprint = items.find(({ name }) => name === 'busybox')?.fingerprint ?? ''
@@ -62,12 +63,22 @@ const settledVm = (one: { id: string }): Promise<Vm> =>
   }, patient)
 const beginVm = async (wish: Partial<BodyInput<typeof vms.create>> = {}): Promise<Vm> => {
   const network = wish.vpc_id === undefined ? { network: 'sandbox0' } : {}
-  const body = { cloud_id, name: `vm-${randomUUID()}`, type: 'container' as const, image_fingerprint, flavor_id: sizes[0]?.id ?? '', password: 'Correct-horse-1', ...network, ...wish }
+  const body = {
+    cloud_id,
+    name: `vm-${randomUUID()}`,
+    type: 'container' as const,
+    image_fingerprint,
+    flavor_id: sizes[0]?.id ?? '',
+    password: 'Correct-horse-1',
+    ...network,
+    ...wish,
+  }
   const { items } = await call(app, vms.create, { token: owner.token, body })
   return items[0] ?? expect.fail('nothing was created')
 }
 const makeVm = async (wish: Partial<BodyInput<typeof vms.create>> = {}): Promise<Vm> => settledVm(await beginVm(wish))
-const begin = (vm: { id: string }, wish: { name?: string; description?: string } = {}) => call(app, snapshots.create, { token: owner.token, body: { vm_id: vm.id, name: `s-${randomUUID()}`, ...wish } })
+const begin = (vm: { id: string }, wish: { name?: string; description?: string } = {}) =>
+  call(app, snapshots.create, { token: owner.token, body: { vm_id: vm.id, name: `s-${randomUUID()}`, ...wish } })
 const settled = (one: { id: string }): Promise<VmSnapshot> =>
   vi.waitFor(async () => {
     const snapshot = await get(one)
@@ -76,7 +87,8 @@ const settled = (one: { id: string }): Promise<VmSnapshot> =>
   }, patient)
 const take = async (vm: { id: string }, wish: { name?: string } = {}): Promise<VmSnapshot> => settled(await begin(vm, wish))
 const gone = (one: { id: string }) => vi.waitFor(async () => expect((await send(app, snapshots.get, of(one))).status).toBe(404), patient)
-const write = (vm: { id: string }, text: string) => engine.direct.instances.writeFile(engineName(vm), { path: '/root/file', content: Buffer.from(text), mode: 0o600 })
+const write = (vm: { id: string }, text: string) =>
+  engine.direct.instances.writeFile(engineName(vm), { path: '/root/file', content: Buffer.from(text), mode: 0o600 })
 const read = async (vm: { id: string }) => (await engine.direct.instances.exec(engineName(vm), { command: ['cat', '/root/file'] })).stdout.toString()
 const history = async (vm: { id: string }) => (await call(app, vms.operations, of(vm))).items
 
@@ -85,7 +97,17 @@ describe('a snapshot', () => {
     const vm = await makeVm()
     await write(vm, 'then')
     const begun = await begin(vm, { name: '升级前', description: '三月' })
-    expect(begun).toMatchObject({ name: '升级前', description: '三月', status: 'creating', vm: { id: vm.id, name: vm.name }, cloud_id, bp_id: owner.bp_id, created_by: owner.name, schedule_id: null, error: null })
+    expect(begun).toMatchObject({
+      name: '升级前',
+      description: '三月',
+      status: 'creating',
+      vm: { id: vm.id, name: vm.name },
+      cloud_id,
+      bp_id: owner.bp_id,
+      created_by: owner.name,
+      schedule_id: null,
+      error: null,
+    })
     expect(begun.operation_id).not.toBeNull()
     const made = await settled(begun)
     expect(made).toMatchObject({ status: 'available', operation_id: null, size_bytes: expect.any(Number) })
@@ -131,7 +153,10 @@ describe('a snapshot', () => {
     const [one, other] = [await take(vm, { name: 'one' }), await take(vm, { name: 'other' })]
     expect(await call(app, snapshots.update, { ...of(one), body: { name: 'first', description: 'd' } })).toMatchObject({ name: 'first', description: 'd' })
     expect(await refused(app, snapshots.update, { ...of(other), body: { name: 'first' } })).toMatchObject({ code: 94040, fields: [{ field: 'name' }] })
-    expect(await refused(app, snapshots.create, { token: owner.token, body: { vm_id: vm.id, name: 'other' } })).toMatchObject({ code: 94040, fields: [{ field: 'name' }] })
+    expect(await refused(app, snapshots.create, { token: owner.token, body: { vm_id: vm.id, name: 'other' } })).toMatchObject({
+      code: 94040,
+      fields: [{ field: 'name' }],
+    })
     expect(await take(await makeVm(), { name: 'other' })).toMatchObject({ name: 'other', status: 'available' })
   })
 
@@ -146,16 +171,20 @@ describe('a snapshot', () => {
       await send(app, snapshots.clone, { ...theirs, body: { name: 'mine' } }),
       await send(app, snapshots.delete, theirs),
       await send(app, snapshots.create, { token: stranger.token, body: { vm_id: vm.id, name: 'mine' } }),
-    ]) expect([answer.status, (answer.body as { code: number }).code]).toEqual([404, 90006])
+    ])
+      expect([answer.status, (answer.body as { code: number }).code]).toEqual([404, 90006])
     expect((await call(app, snapshots.list, { token: stranger.token })).items).toEqual([])
     expect(await get(made)).toMatchObject({ status: 'available' })
-    expect((await call(app, snapshots.list, { token: admin.token, query: { vm_id: vm.id } })).items).toMatchObject([{ id: made.id, bp_name: expect.any(String) }])
+    expect((await call(app, snapshots.list, { token: admin.token, query: { vm_id: vm.id } })).items).toMatchObject([
+      { id: made.id, bp_name: expect.any(String) },
+    ])
   })
 
   it('is found by name, instance and status, and sorted', async () => {
     const vm = await makeVm()
     const made = [await take(vm, { name: 'b' }), await take(vm, { name: 'a' }), await take(vm, { name: 'c_1' })]
-    const names = async (query: Parameters<typeof call<typeof snapshots.list>>[2]['query']) => (await call(app, snapshots.list, { token: owner.token, query: { vm_id: vm.id, ...query } })).items.map(({ name }) => name)
+    const names = async (query: Parameters<typeof call<typeof snapshots.list>>[2]['query']) =>
+      (await call(app, snapshots.list, { token: owner.token, query: { vm_id: vm.id, ...query } })).items.map(({ name }) => name)
     expect(await names({})).toEqual(['c_1', 'a', 'b'])
     expect(await names({ sort: 'name' })).toEqual(['a', 'b', 'c_1'])
     expect(await names({ sort: '-size_bytes', page_size: 2, page_num: 2 })).toHaveLength(1)
@@ -174,7 +203,10 @@ describe('a snapshot', () => {
       const vm = await makeVm()
       await call(app, quotas.set, { token: admin.token, params: { bp_id: somebody.bp_id ?? '' }, body: { limits: { vm_snapshots: 1 } } })
       const made = await take(vm)
-      expect(await refused(app, snapshots.create, { token: owner.token, body: { vm_id: vm.id, name: 'more' } })).toMatchObject({ code: 94030, message: '超出配额：云主机快照最多1，已用1' })
+      expect(await refused(app, snapshots.create, { token: owner.token, body: { vm_id: vm.id, name: 'more' } })).toMatchObject({
+        code: 94030,
+        message: '超出配额：云主机快照最多1，已用1',
+      })
       expect((await call(app, quotas.mine, { token: owner.token })).lines).toContainEqual({ resource: 'vm_snapshots', used: 1, limit: 1, own: true })
       await call(app, snapshots.delete, of(made))
       await gone(made)
@@ -374,7 +406,9 @@ describe('a clone', () => {
     const made = await take(vm)
     const bigger = sizes.find(({ memory_bytes, disk_bytes }) => memory_bytes > vm.memory_bytes && disk_bytes > vm.disk_bytes) ?? sizes[1]
     const vpc = await call(app, vpcs.create, { token: owner.token, body: { cloud_id, name: `net-${randomUUID()}`, cidr: '10.78.0.0/24' } })
-    const clone = await settledVm(await call(app, snapshots.clone, { ...of(made), body: { name: `clone-${randomUUID()}`, flavor_id: bigger?.id ?? '', vpc_id: vpc.id } }))
+    const clone = await settledVm(
+      await call(app, snapshots.clone, { ...of(made), body: { name: `clone-${randomUUID()}`, flavor_id: bigger?.id ?? '', vpc_id: vpc.id } }),
+    )
     expect(clone).toMatchObject({ flavor: { id: bigger?.id }, memory_bytes: bigger?.memory_bytes, vpc: { id: vpc.id } })
     expect(clone.disk_bytes).toBe(Math.max(vm.disk_bytes, bigger?.disk_bytes ?? 0))
     const plain = await settledVm(await call(app, snapshots.clone, { ...of(await take(clone)), body: { name: `plain-${randomUUID()}`, vpc_id: null } }))

@@ -38,12 +38,23 @@ describe('a terminal', () => {
     app = await testApp()
     owner = await someone(app)
     const admin = await someone(app, { kind: 1 })
-    const { cloud_id } = await call(app, clouds.create, { token: admin.token, body: { name: 'sandbox', product: 'nextstack', connection: { type: 'sandbox' } } })
+    const { cloud_id } = await call(app, clouds.create, {
+      token: admin.token,
+      body: { name: 'sandbox', product: 'nextstack', connection: { type: 'sandbox' } },
+    })
     const { items: offered } = await call(app, images.list, { token: owner.token, query: { cloud_id, type: 'container' } })
     const { items: sizes } = await call(app, flavors.list, { token: owner.token })
     const { items } = await call(app, vms.create, {
       token: owner.token,
-      body: { cloud_id, name: 'vm', type: 'container', image_fingerprint: offered[0]?.fingerprint ?? '', flavor_id: sizes[0]?.id ?? '', network: 'sandbox0', password: 'Correct-horse-1' },
+      body: {
+        cloud_id,
+        name: 'vm',
+        type: 'container',
+        image_fingerprint: offered[0]?.fingerprint ?? '',
+        flavor_id: sizes[0]?.id ?? '',
+        network: 'sandbox0',
+        password: 'Correct-horse-1',
+      },
     })
     vmId = items[0]?.id ?? ''
     await vi.waitFor(async () => expect((await call(app, vms.get, { token: owner.token, params: { id: vmId } })).status).toBe('running'), { interval: 20 })
@@ -55,7 +66,8 @@ describe('a terminal', () => {
   })
   afterAll(() => app.close())
 
-  const open = (body: { columns?: number; rows?: number; terminal_id?: string; take_over?: boolean } = {}, token = owner.token) => call(app, terminals.open, { token, params: { id: vmId }, body })
+  const open = (body: { columns?: number; rows?: number; terminal_id?: string; take_over?: boolean } = {}, token = owner.token) =>
+    call(app, terminals.open, { token, params: { id: vmId }, body })
   /** The first terminal of a test takes the place of what the test before left. */
   const fresh = (body: { columns?: number; rows?: number } = {}) => open({ ...body, take_over: true })
   const connect = async (path: string): Promise<Screen> => {
@@ -151,7 +163,13 @@ describe('a terminal', () => {
     await connect(socket_path)
     const ticket = socket_path.split('ticket=')[1] ?? ''
     const path = (id: string, one: string) => `/api/nextstack/v1/terminals/${id}/socket?ticket=${one}`
-    for (const wrong of [socket_path, path(terminal_id, ''), path(terminal_id, ticket.toLowerCase()), path(terminal_id, 'x'.repeat(500)), `/api/nextstack/v1/terminals/${terminal_id}/socket`]) {
+    for (const wrong of [
+      socket_path,
+      path(terminal_id, ''),
+      path(terminal_id, ticket.toLowerCase()),
+      path(terminal_id, 'x'.repeat(500)),
+      `/api/nextstack/v1/terminals/${terminal_id}/socket`,
+    ]) {
       expect(await rejected(wrong)).toMatchObject({ status: 401, body: { code: 94010 } })
     }
     const colleague = await someone(app, { kind: 4, organisation: owner.bp_id })
@@ -201,11 +219,14 @@ describe('a terminal', () => {
     expect(other.text()).not.toContain('private')
   })
 
-  it.each(['{"type":"resize","columns":0,"rows":5}', '{"type":"resize"}', '{"type":"run","command":"reboot"}', 'not json'])('cuts off who sends %s', async (text) => {
-    const screen = await connect((await fresh()).socket_path)
-    screen.socket.send(text)
-    expect(await screen.closed).toBe(1008)
-  })
+  it.each(['{"type":"resize","columns":0,"rows":5}', '{"type":"resize"}', '{"type":"run","command":"reboot"}', 'not json'])(
+    'cuts off who sends %s',
+    async (text) => {
+      const screen = await connect((await fresh()).socket_path)
+      screen.socket.send(text)
+      expect(await screen.closed).toBe(1008)
+    },
+  )
 
   it('ends with the session of who opened it', async () => {
     const person = await someone(app, { kind: 4, organisation: owner.bp_id })
@@ -219,8 +240,19 @@ describe('a terminal', () => {
   })
 
   it('refuses sizes that no screen has', async () => {
-    for (const [field, value] of [['columns', 9], ['columns', 501], ['rows', 3], ['rows', 301], ['terminal_id', 'x'], ['take_over', 'yes']] as const) {
-      expect(await refused(app, terminals.open, { token: owner.token, params: { id: vmId }, body: { [field]: value } }), field).toMatchObject({ status: 400, code: 90001, fields: [{ field }] })
+    for (const [field, value] of [
+      ['columns', 9],
+      ['columns', 501],
+      ['rows', 3],
+      ['rows', 301],
+      ['terminal_id', 'x'],
+      ['take_over', 'yes'],
+    ] as const) {
+      expect(await refused(app, terminals.open, { token: owner.token, params: { id: vmId }, body: { [field]: value } }), field).toMatchObject({
+        status: 400,
+        code: 90001,
+        fields: [{ field }],
+      })
     }
   })
 })

@@ -42,7 +42,9 @@ export function createMetrics(now: () => Date): Metrics {
       looked.set(vm.cloud_id, now().getTime())
       const since = now().getTime() - minutes * 60_000
       const series = clouds.get(vm.cloud_id)?.get(vm.engine_name) ?? []
-      const items = series.map((usage, index) => sample(usage, series[index - 1], vm.cpu_cores)).filter((_, index) => (series[index]?.takenAt.getTime() ?? 0) >= since)
+      const items = series
+        .map((usage, index) => sample(usage, series[index - 1], vm.cpu_cores))
+        .filter((_, index) => (series[index]?.takenAt.getTime() ?? 0) >= since)
       return { interval_seconds: sampleEveryMs / 1000, items }
     },
     watches: (cloudId) => (looked.get(cloudId) ?? 0) > now().getTime() - keptMs,

@@ -80,7 +80,12 @@ describe('an instance in a private network', () => {
   })
   it('needs one network and no more', async () => {
     const vpc = await stage.beginVpc()
-    for (const wish of [{}, { vpc_id: vpc.id, network: 'sandbox0' }, { network: 'sandbox0', address: '10.0.0.9' }, { network: 'sandbox0', security_group_ids: [randomUUID()] }]) {
+    for (const wish of [
+      {},
+      { vpc_id: vpc.id, network: 'sandbox0' },
+      { network: 'sandbox0', address: '10.0.0.9' },
+      { network: 'sandbox0', security_group_ids: [randomUUID()] },
+    ]) {
       expect(await refused(stage.app, vms.create, { token: stage.owner.token, body: body(wish) })).toMatchObject({ code: errors.fieldsInvalid.code })
     }
   })
@@ -105,7 +110,9 @@ describe('keys of the organisation', () => {
   it('are put into the instance, several at once, and say where they are', async () => {
     const { token } = stage.owner
     const made = await Promise.all(['first', 'second'].map((name) => call(stage.app, keyPairs.create, { token, body: { name: `${name}-${randomUUID()}` } })))
-    const busybox = (await call(stage.app, images.list, { token, query: { cloud_id: stage.cloud_id, type: 'container' } })).items.find(({ cloud_init }) => !cloud_init)
+    const busybox = (await call(stage.app, images.list, { token, query: { cloud_id: stage.cloud_id, type: 'container' } })).items.find(
+      ({ cloud_init }) => !cloud_init,
+    )
     const vm = await create({ network: 'sandbox0', image_fingerprint: busybox?.fingerprint ?? '', password: undefined, key_pair_ids: made.map(({ id }) => id) })
     const { stdout } = await stage.engine.direct.instances.exec(`zs-${vm.id.replaceAll('-', '')}`, { command: ['cat', '/root/.ssh/authorized_keys'] })
     expect(stdout.toString()).toBe(made.map(({ public_key }) => `${public_key}\n`).join(''))

@@ -62,7 +62,16 @@ const settled = (id: string, token = owner.token, on = app): Promise<Vm> =>
     { interval: 20 },
   )
 const begin = async (wish: Partial<BodyInput<typeof vms.create>> = {}, token = owner.token, on = app): Promise<Vm> => {
-  const body = { cloud_id, name: `vm-${randomUUID()}`, type: 'container' as const, image_fingerprint: busybox, flavor_id: sizes[0]?.id ?? '', network: 'sandbox0', password: 'Correct-horse-1', ...wish }
+  const body = {
+    cloud_id,
+    name: `vm-${randomUUID()}`,
+    type: 'container' as const,
+    image_fingerprint: busybox,
+    flavor_id: sizes[0]?.id ?? '',
+    network: 'sandbox0',
+    password: 'Correct-horse-1',
+    ...wish,
+  }
   const { items } = await call(on, vms.create, { token, body })
   return items[0] ?? expect.fail('nothing was created')
 }
@@ -71,7 +80,8 @@ const params = (vm: Pick<Vm, 'id'>) => ({ token: owner.token, params: { id: vm.i
 const engineName = (vm: Pick<Vm, 'id'>) => `zs-${vm.id.replaceAll('-', '')}`
 const onEngine = (vm: Pick<Vm, 'id'>) => engine.direct.instances.get(engineName(vm))
 const last = async (vm: Pick<Vm, 'id'>) => (await call(app, vms.operations, params(vm))).items[0]
-const asked = (method: string, vm: Pick<Vm, 'id'>) => engine.asked.filter((one) => one.method === method && JSON.stringify(one.args[0]).includes(engineName(vm))).length
+const asked = (method: string, vm: Pick<Vm, 'id'>) =>
+  engine.asked.filter((one) => one.method === method && JSON.stringify(one.args[0]).includes(engineName(vm))).length
 const gone = (vm: Pick<Vm, 'id'>) => vi.waitFor(async () => expect((await send(app, vms.get, params(vm))).status).toBe(404), { interval: 20 })
 /** Whether a text says something to a person and nothing of the engine's. */
 const readable = (text: string | null | undefined) => {
@@ -102,7 +112,14 @@ describe('an engine that goes away and comes back', () => {
     expect(asked('instances.stop', vm)).toBe(6)
     expect(asked('instances.get', vm) - looks).toBeLessThan(4)
     expect(failed).toMatchObject({ status: 'running', operation_id: null, error: '无法连接云平台，请检查地址和网络' })
-    expect(await last(vm)).toMatchObject({ kind: 'nextstack.vm.stop', status: 'failed', step: 'stop', steps_done: 0, error: '无法连接云平台，请检查地址和网络', finished_at: expect.any(String) })
+    expect(await last(vm)).toMatchObject({
+      kind: 'nextstack.vm.stop',
+      status: 'failed',
+      step: 'stop',
+      steps_done: 0,
+      error: '无法连接云平台，请检查地址和网络',
+      finished_at: expect.any(String),
+    })
     engine.recover()
     await call(app, vms.stop, { ...params(vm), body: {} })
     expect(await settled(vm.id)).toMatchObject({ status: 'stopped', error: null })
@@ -188,7 +205,14 @@ describe('an operation that fails', () => {
     const vm = await create()
     engine.fail('exhausted', { method: 'instances.resize' })
     await call(app, vms.resize, { ...params(vm), body: { flavor_id: sizes.at(-1)?.id ?? '' } })
-    expect(await settled(vm.id)).toMatchObject({ status: 'running', error: '节点资源不足', flavor: vm.flavor, cpu_cores: vm.cpu_cores, memory_bytes: vm.memory_bytes, disk_bytes: vm.disk_bytes })
+    expect(await settled(vm.id)).toMatchObject({
+      status: 'running',
+      error: '节点资源不足',
+      flavor: vm.flavor,
+      cpu_cores: vm.cpu_cores,
+      memory_bytes: vm.memory_bytes,
+      disk_bytes: vm.disk_bytes,
+    })
   })
 
   it('to rebuild keeps the old image’s name and says the state that is', async () => {
@@ -229,7 +253,10 @@ describe('a creation that fails', () => {
     expect(vm).toMatchObject({ status: 'error', error: '节点资源不足', operation_id: null })
     expect(await onEngine(vm)).toBeNull()
     expect(await last(vm)).toMatchObject({ status: 'failed', error: '节点资源不足' })
-    for (const [declared, body] of [[vms.start, undefined], [vms.restart, {}]] as const) {
+    for (const [declared, body] of [
+      [vms.start, undefined],
+      [vms.restart, {}],
+    ] as const) {
       expect((await send(app, declared, { ...params(vm), body })).status).toBe(409)
     }
     await call(app, vms.delete, params(vm))
@@ -252,7 +279,16 @@ describe('a creation that fails', () => {
     const gate = engine.hold('instances.create')
     const vm = await begin()
     await gate.reached
-    await engine.direct.instances.create({ name: engineName(vm), type: 'container', imageFingerprint: busybox, cpuCores: 1, memoryBytes: 1, diskBytes: 1, network: 'sandbox0', tags: { vm_id: 'of-another' } })
+    await engine.direct.instances.create({
+      name: engineName(vm),
+      type: 'container',
+      imageFingerprint: busybox,
+      cpuCores: 1,
+      memoryBytes: 1,
+      diskBytes: 1,
+      network: 'sandbox0',
+      tags: { vm_id: 'of-another' },
+    })
     gate.open()
     expect((await settled(vm.id)).status).toBe('error')
     expect(await onEngine(vm)).toMatchObject({ tags: { vm_id: 'of-another' } })
@@ -262,7 +298,16 @@ describe('a creation that fails', () => {
     engine.fail('exhausted', { method: 'instances.create', times: 1 })
     const { items } = await call(app, vms.create, {
       token: owner.token,
-      body: { cloud_id, name: `n-${randomUUID()}`, type: 'container', image_fingerprint: busybox, flavor_id: sizes[0]?.id ?? '', network: 'sandbox0', password: 'Correct-horse-1', count: 3 },
+      body: {
+        cloud_id,
+        name: `n-${randomUUID()}`,
+        type: 'container',
+        image_fingerprint: busybox,
+        flavor_id: sizes[0]?.id ?? '',
+        network: 'sandbox0',
+        password: 'Correct-horse-1',
+        count: 3,
+      },
     })
     const statuses = await Promise.all(items.map(async ({ id }) => (await settled(id)).status))
     expect(statuses.sort()).toEqual(['error', 'running', 'running'])
@@ -274,19 +319,33 @@ describe('cancelling', () => {
     call(app, vms.cancelOperation, { token: owner.token, params: { id: vm.id, operation_id: operation_id ?? '' } })
   const notNow = (vm: Pick<Vm, 'id'>, operation_id: string | null) =>
     refused(app, vms.cancelOperation, { token: owner.token, params: { id: vm.id, operation_id: operation_id ?? '' } })
-  const rowOf = (id: string | null) => app.platform.db.selectFrom('operations').selectAll().where('id', '=', id ?? '').executeTakeFirstOrThrow()
+  const rowOf = (id: string | null) =>
+    app.platform.db
+      .selectFrom('operations')
+      .selectAll()
+      .where('id', '=', id ?? '')
+      .executeTakeFirstOrThrow()
 
   it.each(['instances.create', 'instances.start', 'instances.exec'])('a creation at %s takes back all that was made, its record too', async (method) => {
     const gate = engine.hold(method)
     const vm = await begin()
     await gate.reached
     expect(await last(vm)).toMatchObject({ status: 'running', cancellable: true })
-    expect(await cancel(vm, vm.operation_id)).toMatchObject({ id: vm.operation_id, kind: 'nextstack.vm.create', status: 'cancelling', cancellable: false, error: null, finished_at: null })
+    expect(await cancel(vm, vm.operation_id)).toMatchObject({
+      id: vm.operation_id,
+      kind: 'nextstack.vm.create',
+      status: 'cancelling',
+      cancellable: false,
+      error: null,
+      finished_at: null,
+    })
     await gone(vm)
     gate.open()
     expect(await onEngine(vm)).toBeNull()
     expect(await rowOf(vm.operation_id)).toMatchObject({ status: 'cancelled', error: 'operationCancelled', input: '' })
-    expect(await app.platform.db.selectFrom('audit_log').selectAll().where('object_id', '=', vm.id).execute()).toMatchObject([{ call: 'nextstack.vm.cancelOperation', actor_id: owner.id, code: 0 }])
+    expect(await app.platform.db.selectFrom('audit_log').selectAll().where('object_id', '=', vm.id).execute()).toMatchObject([
+      { call: 'nextstack.vm.cancelOperation', actor_id: owner.id, code: 0 },
+    ])
     // Its name is free again.
     expect((await settled((await begin({ name: vm.name })).id)).status).toBe('running')
   })
@@ -406,7 +465,15 @@ describe('a server that stops in the middle', () => {
 
 describe('what the engine says', () => {
   it('is shown in our terms', () => {
-    expect((['running', 'stopped', 'paused', 'starting', 'stopping', 'error', 'unknown'] as const).map((power) => statusOf({ power }))).toEqual(['running', 'stopped', 'paused', 'starting', 'stopping', 'error', 'error'])
+    expect((['running', 'stopped', 'paused', 'starting', 'stopping', 'error', 'unknown'] as const).map((power) => statusOf({ power }))).toEqual([
+      'running',
+      'stopped',
+      'paused',
+      'starting',
+      'stopping',
+      'error',
+      'error',
+    ])
   })
 })
 
@@ -433,13 +500,19 @@ describe('cloud-init data', () => {
   })
 
   it('joins a script or configuration of the person’s own as a part of its own', () => {
-    for (const [user_data, kind] of [['#!/bin/sh\necho --zhisuan-user-data--\n', 'text/x-shellscript'], ['#cloud-config\nruncmd: [ls]\n', 'text/cloud-config']] as const) {
+    for (const [user_data, kind] of [
+      ['#!/bin/sh\necho --zhisuan-user-data--\n', 'text/x-shellscript'],
+      ['#cloud-config\nruncmd: [ls]\n', 'text/cloud-config'],
+    ] as const) {
       const text = cloudInitOf({ password: 'Correct-horse-1', ssh_public_keys: [], user_data }) ?? ''
       expect(text.startsWith('Content-Type: multipart/mixed')).toBe(true)
       const parts = text.split('--zhisuan-user-data').slice(1, -1)
       expect(parts).toHaveLength(2)
       expect(parts[1]).toContain(kind)
-      expect(parts.map((part) => Buffer.from(part.split('\n\n')[1] ?? '', 'base64').toString())).toEqual([expect.stringContaining('Correct-horse-1'), user_data])
+      expect(parts.map((part) => Buffer.from(part.split('\n\n')[1] ?? '', 'base64').toString())).toEqual([
+        expect.stringContaining('Correct-horse-1'),
+        user_data,
+      ])
     }
   })
 })

@@ -57,7 +57,11 @@ export const statusDuring = {
 export const tagsOf = (vmId: string): Record<string, string> => ({ vm_id: vmId })
 
 /** The long work on instances. Engines are called here and nowhere else in this folder but for reading. */
-export function createVmOperations(parts: { db: Db; clouds: Pick<CloudService, 'engine'>; members: Pick<VpcMembers, 'whenReady' | 'shownOf' | 'stays' | 'gone'> }) {
+export function createVmOperations(parts: {
+  db: Db
+  clouds: Pick<CloudService, 'engine'>
+  members: Pick<VpcMembers, 'whenReady' | 'shownOf' | 'stays' | 'gone'>
+}) {
   const { db, members } = parts
 
   const { open, step, cancellableStep, observe, observeAfterFailure } = createVmSteps(parts)
@@ -168,9 +172,7 @@ export function createVmOperations(parts: { db: Db; clouds: Pick<CloudService, '
     kind: 'nextstack.vm.stop',
     resource_type: 'vm',
     input: force,
-    steps: [
-      step('stop', powerOff),
-    ],
+    steps: [step('stop', powerOff)],
     undo: observeAfterFailure,
     ended: endsAs('stopped'),
   }

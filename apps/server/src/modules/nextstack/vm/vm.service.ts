@@ -50,7 +50,10 @@ export function createVmService(
 
   const get = async (actor: Actor, id: string): Promise<ShownVm> => found(await store.getVm(db, scopeOf(actor), id))
   const shapeAll = async (on: Sql, rows: readonly ShownVm[]): Promise<Vm[]> => {
-    const places = await members.shownOf(on, rows.map(({ id }) => id))
+    const places = await members.shownOf(
+      on,
+      rows.map(({ id }) => id),
+    )
     return rows.map((row) => shape(row, places.get(row.id)))
   }
   const shapeOne = async (on: Sql, row: ShownVm): Promise<Vm> => found((await shapeAll(on, [row]))[0])
@@ -150,8 +153,20 @@ export function createVmService(
       await platform.operations.begin(tx, operations.create, { resource_id: row.id, bp_id: row.bp_id, actor, input: access })
     }
     // In the order in which they are numbered, and as they are before anything was done.
-    const made = new Map((await store.getVms(tx, rows.map(({ id }) => id))).map((row) => [row.id, row]))
-    return { items: await shapeAll(tx, rows.map(({ id }) => found(made.get(id)))) }
+    const made = new Map(
+      (
+        await store.getVms(
+          tx,
+          rows.map(({ id }) => id),
+        )
+      ).map((row) => [row.id, row]),
+    )
+    return {
+      items: await shapeAll(
+        tx,
+        rows.map(({ id }) => found(made.get(id))),
+      ),
+    }
   }
 
   return {
@@ -174,7 +189,11 @@ export function createVmService(
      * All of them are recorded, or none.
      * @param also in the same transaction: where it throws, none is
      */
-    async create(actor: Actor, body: BodyOf<Calls['create']>, also: (tx: Tx, made: readonly Vm[]) => Promise<void> = async () => undefined): Promise<{ items: Vm[] }> {
+    async create(
+      actor: Actor,
+      body: BodyOf<Calls['create']>,
+      also: (tx: Tx, made: readonly Vm[]) => Promise<void> = async () => undefined,
+    ): Promise<{ items: Vm[] }> {
       // What belongs to nobody would be seen by nobody, not even by who made it.
       if ('nothing' in scopeOf(actor)) throw new Refusal('noPermission')
       await licence.assertValid()
@@ -250,11 +269,9 @@ export function createVmService(
 
     start: (actor: Actor, id: string) => begin(actor, id, 'start', operations.start, statusDuring.start, {}),
 
-    stop: (actor: Actor, id: string, force: boolean) =>
-      begin(actor, id, force ? 'forceStop' : 'stop', operations.stop, statusDuring.stop, { force }),
+    stop: (actor: Actor, id: string, force: boolean) => begin(actor, id, force ? 'forceStop' : 'stop', operations.stop, statusDuring.stop, { force }),
 
-    restart: (actor: Actor, id: string, force: boolean) =>
-      begin(actor, id, 'restart', operations.restart, statusDuring.restart, { force }),
+    restart: (actor: Actor, id: string, force: boolean) => begin(actor, id, 'restart', operations.restart, statusDuring.restart, { force }),
 
     /** Nothing leads to it any more before it goes. */
     delete: (actor: Actor, id: string) =>

@@ -44,14 +44,13 @@ export function createVmSteps(parts: { db: Db; clouds: Pick<CloudService, 'engin
   }
 
   /** Step on the engine, with the row at hand. */
-  const step =
-    <Input>(name: string, act: (engine: ComputeEngine, vm: VmRow, context: StepContext<Input>) => Promise<void>): OperationStep<Input> => ({
-      name,
-      run: async (context: StepContext<Input>) => {
-        const { vm, engine } = await open(context)
-        await act(engine, vm, context)
-      },
-    })
+  const step = <Input>(name: string, act: (engine: ComputeEngine, vm: VmRow, context: StepContext<Input>) => Promise<void>): OperationStep<Input> => ({
+    name,
+    run: async (context: StepContext<Input>) => {
+      const { vm, engine } = await open(context)
+      await act(engine, vm, context)
+    },
+  })
   /** One that may be left half way: what it does is taken back by its operation's `undo`. */
   const cancellableStep: typeof step = (name, act) => ({ ...step(name, act), cancellable: true })
 

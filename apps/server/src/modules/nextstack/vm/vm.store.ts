@@ -133,14 +133,19 @@ const visible = (on: Sql, scope: Scope) => on.selectFrom('vms').where(within(sco
 const shown = <T>(query: SelectQueryBuilder<Tables, 'vms', T>) =>
   query
     .leftJoin('organisations', 'organisations.id', 'vms.bp_id')
-    .leftJoin('operations', (join) =>
-      join.onRef('operations.resource_id', '=', 'vms.id').on('operations.status', 'in', openStatuses),
-    )
+    .leftJoin('operations', (join) => join.onRef('operations.resource_id', '=', 'vms.id').on('operations.status', 'in', openStatuses))
     .selectAll('vms')
     .select((of) => [
       'organisations.name as bp_name',
       'operations.id as operation_id',
-      jsonArrayFrom(of.selectFrom('host_gpus').whereRef('host_gpus.vm_id', '=', 'vms.id').select(['model', sql<number>`count(*)`.as('count')]).groupBy('model').orderBy('model')).as('gpus'),
+      jsonArrayFrom(
+        of
+          .selectFrom('host_gpus')
+          .whereRef('host_gpus.vm_id', '=', 'vms.id')
+          .select(['model', sql<number>`count(*)`.as('count')])
+          .groupBy('model')
+          .orderBy('model'),
+      ).as('gpus'),
     ])
 
 export async function listVms(on: Sql, scope: Scope, query: QueryOf<typeof vms.list>): Promise<{ total: number; rows: ShownVm[] }> {
@@ -150,7 +155,14 @@ export async function listVms(on: Sql, scope: Scope, query: QueryOf<typeof vms.l
     .$if(query.type !== undefined, (q) => q.where('vms.type', '=', query.type ?? 'vm'))
     .$if(query.bp_id !== undefined, (q) => q.where('vms.bp_id', '=', query.bp_id ?? ''))
     .$if(query.vpc_id !== undefined, (q) =>
-      q.where((of) => of.exists(of.selectFrom('vpc_addresses').whereRef('vpc_addresses.vm_id', '=', 'vms.id').where('vpc_id', '=', query.vpc_id ?? ''))),
+      q.where((of) =>
+        of.exists(
+          of
+            .selectFrom('vpc_addresses')
+            .whereRef('vpc_addresses.vm_id', '=', 'vms.id')
+            .where('vpc_id', '=', query.vpc_id ?? ''),
+        ),
+      ),
     )
     .$if(query.host_id !== undefined, (q) =>
       q.where((of) =>
@@ -180,8 +192,7 @@ const order = {
   id: 'vms.id',
 }
 
-export const getVm = (on: Sql, scope: Scope, id: string): Promise<ShownVm | undefined> =>
-  shown(visible(on, scope).where('vms.id', '=', id)).executeTakeFirst()
+export const getVm = (on: Sql, scope: Scope, id: string): Promise<ShownVm | undefined> => shown(visible(on, scope).where('vms.id', '=', id)).executeTakeFirst()
 
 /** Of whomever they are: for who made them. */
 export const getVms = (tx: Tx, ids: readonly string[]): Promise<ShownVm[]> => shown(tx.selectFrom('vms').where('vms.id', 'in', ids)).execute()

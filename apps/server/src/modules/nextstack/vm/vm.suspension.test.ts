@@ -27,7 +27,10 @@ describe('of an instance', () => {
       return id
     }
     // Of both only what is asked here.
-    const suspension = createVmSuspension({ operations: { begin } as never }, { clouds: { forChange: async () => undefined as never }, operations: { stop: { kind: 'stop' }, start: { kind: 'start' } } as never })
+    const suspension = createVmSuspension(
+      { operations: { begin } as never },
+      { clouds: { forChange: async () => undefined as never }, operations: { stop: { kind: 'stop' }, start: { kind: 'start' } } as never },
+    )
     // In one transaction, so that no observer sees what the engine does not have.
     await stage.app.platform.db.transaction().execute(async (tx) => {
       await tx.updateTable('vms').set({ status, observed: status }).where('id', '=', id).execute()

@@ -16,9 +16,18 @@ const ending: readonly VmStatus[] = [statusDuring.stop, statusDuring.delete]
 const passing = vmTransitional.filter((status) => !ending.includes(status))
 
 /** Instances, as a suspension stops and starts them. */
-export function createVmSuspension(platform: Pick<Platform, 'operations'>, parts: { clouds: Pick<CloudService, 'forChange'>; operations: VmOperations }): Suspendable {
+export function createVmSuspension(
+  platform: Pick<Platform, 'operations'>,
+  parts: { clouds: Pick<CloudService, 'forChange'>; operations: VmOperations },
+): Suspendable {
   /** @param plan with what, and in which states, it may be begun; null where there is nothing to do */
-  const begin = async <Input>(tx: Tx, id: string, action: 'start' | 'stop', definition: OperationDefinition<Input>, plan: (status: VmStatus) => { input: Input; allowed: readonly VmStatus[] } | null): Promise<string | null> => {
+  const begin = async <Input>(
+    tx: Tx,
+    id: string,
+    action: 'start' | 'stop',
+    definition: OperationDefinition<Input>,
+    plan: (status: VmStatus) => { input: Input; allowed: readonly VmStatus[] } | null,
+  ): Promise<string | null> => {
     const seen = await store.getVm(tx, platformScope, id)
     if (seen === undefined) return null
     // The cloud before the instance, as its removal does.
@@ -33,7 +42,8 @@ export function createVmSuspension(platform: Pick<Platform, 'operations'>, parts
   }
   return {
     kind: 'vm',
-    running: async (on, bpId) => (await store.withStatuses(on, bpId, [...costing, ...passing])).map(({ id, name, status }) => ({ id, name, passing: passing.includes(status) })),
+    running: async (on, bpId) =>
+      (await store.withStatuses(on, bpId, [...costing, ...passing])).map(({ id, name, status }) => ({ id, name, passing: passing.includes(status) })),
     // Who ignores a shutdown has its power cut at the second try; who is paused hears of none.
     stop: async (tx, id, again) => {
       const operation = await begin(tx, id, 'stop', parts.operations.stop, (status) => {

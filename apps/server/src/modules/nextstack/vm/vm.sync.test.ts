@@ -31,19 +31,31 @@ beforeAll(async () => {
   admin = await someone(app, { kind: 1 })
   owner = await someone(app)
   engine = startTestEngine()
-  ;({ cloud_id } = await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: engine.connection } }))
+  ;({ cloud_id } = await call(app, clouds.create, {
+    token: admin.token,
+    body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: engine.connection },
+  }))
 })
 afterAll(() => app.close())
 
 const get = (id: string, on = app, token = owner.token) => call(on, vms.get, { token, params: { id } })
-const becomes = (id: string, wanted: object, on = app, token = owner.token) => vi.waitFor(async () => expect(await get(id, on, token)).toMatchObject(wanted), { interval: 20 })
+const becomes = (id: string, wanted: object, on = app, token = owner.token) =>
+  vi.waitFor(async () => expect(await get(id, on, token)).toMatchObject(wanted), { interval: 20 })
 const engineName = (vm: Pick<Vm, 'id'>) => `zs-${vm.id.replaceAll('-', '')}`
 async function create(on = app, token = owner.token, cloud = cloud_id): Promise<Vm> {
   const { items: offered } = await call(on, images.list, { token, query: { cloud_id: cloud, type: 'container' } })
   const { items: sizes } = await call(on, flavors.list, { token })
   const { items } = await call(on, vms.create, {
     token,
-    body: { cloud_id: cloud, name: `vm-${randomUUID()}`, type: 'container', image_fingerprint: offered[0]?.fingerprint ?? '', flavor_id: sizes[0]?.id ?? '', network: 'sandbox0', password: 'Correct-horse-1' },
+    body: {
+      cloud_id: cloud,
+      name: `vm-${randomUUID()}`,
+      type: 'container',
+      image_fingerprint: offered[0]?.fingerprint ?? '',
+      flavor_id: sizes[0]?.id ?? '',
+      network: 'sandbox0',
+      password: 'Correct-horse-1',
+    },
   })
   const vm = items[0] ?? expect.fail('nothing was created')
   await becomes(vm.id, { status: 'running', addresses: [{ family: 4 }] }, on, token)
@@ -56,7 +68,16 @@ describe('what somebody does on the engine behind our back', () => {
     const vm = await create()
     const name = engineName(vm)
     const { instances } = engine.direct
-    const spec = { name, type: vm.type, imageFingerprint: vm.image.fingerprint, cpuCores: 1, memoryBytes: 1, diskBytes: 1, network: 'sandbox0', tags: { vm_id: vm.id } }
+    const spec = {
+      name,
+      type: vm.type,
+      imageFingerprint: vm.image.fingerprint,
+      cpuCores: 1,
+      memoryBytes: 1,
+      diskBytes: 1,
+      network: 'sandbox0',
+      tags: { vm_id: vm.id },
+    }
     await instances.stop(name)
     await becomes(vm.id, { status: 'stopped', addresses: [] })
     await instances.start(name)
@@ -75,7 +96,16 @@ describe('what somebody does on the engine behind our back', () => {
   it('is nothing of ours where the instance is not', async () => {
     const vm = await create()
     const before = (await call(app, vms.list, { token: admin.token })).total
-    await engine.direct.instances.create({ name: 'by-hand', type: 'container', imageFingerprint: vm.image.fingerprint, cpuCores: 1, memoryBytes: 1, diskBytes: 1, network: 'sandbox0', tags: {} })
+    await engine.direct.instances.create({
+      name: 'by-hand',
+      type: 'container',
+      imageFingerprint: vm.image.fingerprint,
+      cpuCores: 1,
+      memoryBytes: 1,
+      diskBytes: 1,
+      network: 'sandbox0',
+      tags: {},
+    })
     // One of ours afterwards, so that both were looked at.
     await engine.direct.instances.stop(engineName(vm))
     await becomes(vm.id, { status: 'stopped' })
@@ -113,7 +143,10 @@ describe('what somebody does on the engine behind our back', () => {
   it('is looked at by one after the other, also while a row is held', async () => {
     const [vm, held] = [await create(), await create()]
     const elsewhere = startTestEngine()
-    const other = await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: elsewhere.connection } })
+    const other = await call(app, clouds.create, {
+      token: admin.token,
+      body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: elsewhere.connection },
+    })
     const clock = await create(app, owner.token, other.cloud_id)
     const { pool } = app.platform.database
     const waiting = () => waitingForLocks(app, '%update vms%')
@@ -149,7 +182,8 @@ describe('what somebody does on the engine behind our back', () => {
 })
 
 describe('what was seen', () => {
-  const rowOf = async ({ id }: { id: string }) => app.platform.db.selectFrom('vms').select(['revision', 'observed']).where('id', '=', id).executeTakeFirstOrThrow()
+  const rowOf = async ({ id }: { id: string }) =>
+    app.platform.db.selectFrom('vms').select(['revision', 'observed']).where('id', '=', id).executeTakeFirstOrThrow()
   const record = async (vm: { id: string }, observed: VmStatus, revision?: number) =>
     recordObservations(app.platform.db, [{ id: vm.id, revision: revision ?? (await rowOf(vm)).revision, observed, addresses: [], node: null }])
 
@@ -218,7 +252,10 @@ describe('what was seen', () => {
     const vm = await unseen()
     const { revision } = await rowOf(vm)
     const others = Array.from({ length: 4_500 }, () => ({ id: randomUUID(), revision: 0, observed: 'running' as const, addresses: [], node: null }))
-    await recordObservations(app.platform.db, [...others, { id: vm.id, revision, observed: 'running', addresses: [{ family: 6, address: 'fd00::1' }], node: 'n2' }])
+    await recordObservations(app.platform.db, [
+      ...others,
+      { id: vm.id, revision, observed: 'running', addresses: [{ family: 6, address: 'fd00::1' }], node: 'n2' },
+    ])
     expect(await get(vm.id)).toMatchObject({ addresses: [{ family: 6, address: 'fd00::1' }], node: 'n2' })
   })
 })
@@ -240,7 +277,15 @@ describe('the difference', () => {
     createdAt: null,
     ...changes,
   })
-  const row = (changes: Partial<Parameters<typeof look>[0]> = {}) => ({ id: 'a', status: 'running' as VmStatus, observed: 'running' as VmStatus | null, addresses: [{ family: 4 as const, address: '10.0.0.2' }], node: 'n1', revision: 3, ...changes })
+  const row = (changes: Partial<Parameters<typeof look>[0]> = {}) => ({
+    id: 'a',
+    status: 'running' as VmStatus,
+    observed: 'running' as VmStatus | null,
+    addresses: [{ family: 4 as const, address: '10.0.0.2' }],
+    node: 'n1',
+    revision: 3,
+    ...changes,
+  })
 
   it('is none where all is as it was', () => {
     expect(look(row(), instance())).toBeNull()
@@ -279,11 +324,14 @@ describe('the difference', () => {
 describe('usage of running instances', () => {
   it('is sampled by itself', async () => {
     const vm = await create()
-    const items = await vi.waitFor(async () => {
-      const got = (await call(app, vms.metrics, { token: owner.token, params: { id: vm.id }, query: { minutes: 5 } })).items
-      expect(got.length).toBeGreaterThanOrEqual(2)
-      return got
-    }, { interval: 200 })
+    const items = await vi.waitFor(
+      async () => {
+        const got = (await call(app, vms.metrics, { token: owner.token, params: { id: vm.id }, query: { minutes: 5 } })).items
+        expect(got.length).toBeGreaterThanOrEqual(2)
+        return got
+      },
+      { interval: 200 },
+    )
     expect(items[0]).toMatchObject({ cpu: null, memory_bytes: expect.any(Number), received_bytes_per_second: null })
     expect(items[1]).toMatchObject({ cpu: expect.any(Number), received_bytes_per_second: expect.any(Number) })
   })

@@ -88,7 +88,8 @@ async function stopped(wish: Partial<Create> = {}): Promise<Vm> {
   await call(app, vms.stop, { token: owner.token, params: { id: vm.id }, body: {} })
   return settled(vm.id)
 }
-const gone = (id: string) => vi.waitFor(async () => expect((await send(app, vms.get, { token: owner.token, params: { id } })).status).toBe(404), { interval: 20 })
+const gone = (id: string) =>
+  vi.waitFor(async () => expect((await send(app, vms.get, { token: owner.token, params: { id } })).status).toBe(404), { interval: 20 })
 const history = async (id: string) => (await call(app, vms.operations, { token: owner.token, params: { id } })).items
 const onEngine = (vm: Pick<Vm, 'id'>) => engine.direct.instances.get(`zs-${vm.id.replaceAll('-', '')}`)
 const requests = (method: string) => engine.asked.filter((one) => one.method === method).map(({ args }) => args)
@@ -206,7 +207,11 @@ describe('creating', () => {
     const other = await addCloud()
     other.engine.says.info = { ...other.engine.says.info, instanceTypes: { vm: { available: false, reason: 'vhost_vsock' }, container: { available: true } } }
     await call(app, clouds.action, { token: admin.token, params: { id: other.id }, body: { action: 'refresh' } })
-    expect(await refuse({ cloud_id: other.id, type: 'vm', image_fingerprint: print('vm:busybox') })).toMatchObject({ status: 400, code: 94002, fields: [{ field: 'type' }] })
+    expect(await refuse({ cloud_id: other.id, type: 'vm', image_fingerprint: print('vm:busybox') })).toMatchObject({
+      status: 400,
+      code: 94002,
+      fields: [{ field: 'type' }],
+    })
   })
 
   it('refuses a name that the organisation has on this cloud; others may have it', async () => {
@@ -215,9 +220,14 @@ describe('creating', () => {
     await create({ name: `${name.slice(0, 50)}-2` })
     expect((await refuse({ name: name.slice(0, 50), count: 3 })).code).toBe(94001)
     // All or none.
-    expect((await call(app, vms.list, { token: owner.token, query: { keyword: `${name.slice(0, 50)}-` } })).items.map((one) => one.name)).toEqual([`${name.slice(0, 50)}-2`])
+    expect((await call(app, vms.list, { token: owner.token, query: { keyword: `${name.slice(0, 50)}-` } })).items.map((one) => one.name)).toEqual([
+      `${name.slice(0, 50)}-2`,
+    ])
     const second = await addCloud()
-    for (const [wish, token] of [[{ name, cloud_id: second.id }, owner.token], [{ name }, stranger.token]] as const) {
+    for (const [wish, token] of [
+      [{ name, cloud_id: second.id }, owner.token],
+      [{ name }, stranger.token],
+    ] as const) {
       expect((await create(wish, token)).name).toBe(name)
     }
   })
@@ -246,7 +256,11 @@ describe('creating', () => {
     const secret = 'Very-Secret-42'
     const vm = await create({ password: secret })
     const { db } = app.platform
-    const everything = await Promise.all([db.selectFrom('operations').selectAll().execute(), db.selectFrom('vms').selectAll().execute(), db.selectFrom('audit_log').selectAll().execute()])
+    const everything = await Promise.all([
+      db.selectFrom('operations').selectAll().execute(),
+      db.selectFrom('vms').selectAll().execute(),
+      db.selectFrom('audit_log').selectAll().execute(),
+    ])
     expect(JSON.stringify(everything)).not.toContain(secret)
     // Sealed while it runs, gone when it has ended.
     expect(await db.selectFrom('operations').select('input').where('resource_id', '=', vm.id).execute()).toEqual([{ input: '' }])
@@ -305,7 +319,9 @@ describe('quotas', () => {
     await limit(person, { vms: 10 })
     const answers = await Promise.all(Array.from({ length: 100 }, () => send(app, vms.create, { token: person.token, body: body() })))
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(10)
-    expect(answers.filter(({ status }) => status === 400).map((answer) => (answer.body as { code: number }).code)).toEqual(Array<number>(90).fill(errors.quotaExceeded.code))
+    expect(answers.filter(({ status }) => status === 400).map((answer) => (answer.body as { code: number }).code)).toEqual(
+      Array<number>(90).fill(errors.quotaExceeded.code),
+    )
     expect((await call(app, vms.list, { token: person.token, query: {} })).total).toBe(10)
   })
   it('count processors and memory too, of several and of what grows', async () => {
@@ -314,8 +330,12 @@ describe('quotas', () => {
     expect(await refused(app, vms.create, { token: person.token, body: body({ count: 3 }) })).toMatchObject({ code: errors.quotaExceeded.code })
     const { items } = await call(app, vms.create, { token: person.token, body: body() })
     const id = items[0]?.id ?? ''
-    await vi.waitFor(async () => expect(await call(app, vms.get, { token: person.token, params: { id } })).toMatchObject({ status: 'running' }), { interval: 20 })
-    expect(await refused(app, vms.resize, { token: person.token, params: { id }, body: { flavor_id: size('xlarge').id } })).toMatchObject({ code: errors.quotaExceeded.code })
+    await vi.waitFor(async () => expect(await call(app, vms.get, { token: person.token, params: { id } })).toMatchObject({ status: 'running' }), {
+      interval: 20,
+    })
+    expect(await refused(app, vms.resize, { token: person.token, params: { id }, body: { flavor_id: size('xlarge').id } })).toMatchObject({
+      code: errors.quotaExceeded.code,
+    })
     expect(await call(app, vms.get, { token: person.token, params: { id } })).toMatchObject({ status: 'running', cpu_cores: 1 })
   })
   it('of a project that is another organisation’s are not to be taken from', async () => {
@@ -349,7 +369,9 @@ describe('power', () => {
     await call(app, vms.stop, { token, params: { id: vm.id }, body: { force: true } })
     expect((await settled(vm.id)).status).toBe('stopped')
     const name = `zs-${vm.id.replaceAll('-', '')}`
-    const forces = requests('instances.stop').filter(([one]) => one === name).map(([, options]) => (options as { force: boolean }).force)
+    const forces = requests('instances.stop')
+      .filter(([one]) => one === name)
+      .map(([, options]) => (options as { force: boolean }).force)
     expect(forces).toEqual([false, false, true])
     expect((await history(vm.id)).map(({ kind, status }) => [kind, status])).toEqual([
       ['nextstack.vm.stop', 'succeeded'],
@@ -369,7 +391,10 @@ describe('power', () => {
       expect(await refused(app, vms.restart, { token, params: { id: off.id }, body: { force } })).toMatchObject({ status: 409, code: 90010 })
     }
     expect(await refused(app, terminals.open, { token, params: { id: off.id }, body: {} })).toMatchObject({ status: 409, code: 90010 })
-    expect(await refused(app, vms.stop, { token, params: { id: running.id }, body: { force: 'yes' } })).toMatchObject({ code: 90001, fields: [{ field: 'force' }] })
+    expect(await refused(app, vms.stop, { token, params: { id: running.id }, body: { force: 'yes' } })).toMatchObject({
+      code: 90001,
+      fields: [{ field: 'force' }],
+    })
     expect((await history(off.id)).length).toBe(2)
   })
 
@@ -404,7 +429,16 @@ describe('while an operation runs', () => {
     ])
     for (const refusal of refusals) expect(refusal).toMatchObject({ status: 409, code: 90010 })
     const [running] = await history(vm.id)
-    expect(running).toMatchObject({ kind: 'nextstack.vm.start', status: 'running', step: 'start', steps_done: 0, steps_total: 1, error: null, actor_name: owner.name, finished_at: null })
+    expect(running).toMatchObject({
+      kind: 'nextstack.vm.start',
+      status: 'running',
+      step: 'start',
+      steps_done: 0,
+      steps_total: 1,
+      error: null,
+      actor_name: owner.name,
+      finished_at: null,
+    })
     gate.open()
     expect((await settled(vm.id)).status).toBe('running')
   })
@@ -444,7 +478,8 @@ describe('while an operation runs', () => {
     })
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([202, 204])
     await gone(vm.id)
-    const open = () => db.selectFrom('operations').select('status').where('resource_id', '=', vm.id).where('status', 'in', ['queued', 'running', 'undoing']).execute()
+    const open = () =>
+      db.selectFrom('operations').select('status').where('resource_id', '=', vm.id).where('status', 'in', ['queued', 'running', 'undoing']).execute()
     expect(await open()).toEqual([])
   })
 })
@@ -477,7 +512,13 @@ describe('resizing', () => {
   it('changes processors, memory and disk, running or stopped, and keeps the state', async () => {
     for (const vm of [await create(), await stopped()]) {
       expect(await resize(vm.id, { flavor_id: size('medium').id })).toMatchObject({ status: 'resizing', flavor: { name: 'nano' } })
-      expect(await settled(vm.id)).toMatchObject({ status: vm.status, flavor: { id: size('medium').id, name: 'medium' }, cpu_cores: 2, memory_bytes: 2 * gib, disk_bytes: 40 * gib })
+      expect(await settled(vm.id)).toMatchObject({
+        status: vm.status,
+        flavor: { id: size('medium').id, name: 'medium' },
+        cpu_cores: 2,
+        memory_bytes: 2 * gib,
+        disk_bytes: 40 * gib,
+      })
       expect(await onEngine(vm)).toMatchObject({ cpuCores: 2, memoryBytes: 2 * gib, diskBytes: 40 * gib, power: vm.status })
     }
   })
@@ -486,8 +527,16 @@ describe('resizing', () => {
     const vm = await create({ flavor_id: size('small').id })
     await resize(vm.id, { flavor_id: size('small').id, disk_bytes: 50 * gib })
     expect((await settled(vm.id)).disk_bytes).toBe(50 * gib)
-    expect(await refuseResize(vm.id, { flavor_id: size('small').id, disk_bytes: 30 * gib })).toMatchObject({ status: 400, code: 94007, fields: [{ field: 'disk_bytes' }] })
-    expect(await refuseResize(vm.id, { flavor_id: size('large').id, disk_bytes: 55 * gib })).toMatchObject({ status: 400, code: 94015, fields: [{ field: 'disk_bytes' }] })
+    expect(await refuseResize(vm.id, { flavor_id: size('small').id, disk_bytes: 30 * gib })).toMatchObject({
+      status: 400,
+      code: 94007,
+      fields: [{ field: 'disk_bytes' }],
+    })
+    expect(await refuseResize(vm.id, { flavor_id: size('large').id, disk_bytes: 55 * gib })).toMatchObject({
+      status: 400,
+      code: 94015,
+      fields: [{ field: 'disk_bytes' }],
+    })
     // A smaller flavor keeps the disk that there is.
     await resize(vm.id, { flavor_id: size('nano').id })
     expect(await settled(vm.id)).toMatchObject({ flavor: { name: 'nano' }, disk_bytes: 50 * gib })
@@ -506,9 +555,18 @@ describe('resizing', () => {
 describe('rebuilding', () => {
   it('replaces the image and the way in, and ends in the state that it had', async () => {
     for (const vm of [await create(), await stopped()]) {
-      const answer = await call(app, vms.rebuild, { token: owner.token, params: { id: vm.id }, body: { image_fingerprint: print('ubuntu-24.04'), password: 'Another-horse-2' } })
+      const answer = await call(app, vms.rebuild, {
+        token: owner.token,
+        params: { id: vm.id },
+        body: { image_fingerprint: print('ubuntu-24.04'), password: 'Another-horse-2' },
+      })
       expect(answer).toMatchObject({ status: 'rebuilding', image: { name: 'busybox' } })
-      expect(await settled(vm.id)).toMatchObject({ id: vm.id, status: vm.status, image: { fingerprint: print('ubuntu-24.04'), name: 'ubuntu-24.04' }, error: null })
+      expect(await settled(vm.id)).toMatchObject({
+        id: vm.id,
+        status: vm.status,
+        image: { fingerprint: print('ubuntu-24.04'), name: 'ubuntu-24.04' },
+        error: null,
+      })
       expect((await onEngine(vm))?.power).toBe(vm.status)
     }
   })
@@ -557,12 +615,18 @@ describe('the list', () => {
   it('filters, sorts and pages', async () => {
     const person = await someone(app, { organisation: await makeOrganisation(app) })
     const { id: other } = await addCloud()
-    const wishes: Partial<Create>[] = [{ flavor_id: size('medium').id }, { type: 'vm', image_fingerprint: print('vm:busybox') }, { flavor_id: size('xlarge').id }, { cloud_id: other }]
+    const wishes: Partial<Create>[] = [
+      { flavor_id: size('medium').id },
+      { type: 'vm', image_fingerprint: print('vm:busybox') },
+      { flavor_id: size('xlarge').id },
+      { cloud_id: other },
+    ]
     const made: Vm[] = []
     for (const [n, wish] of wishes.entries()) made.push(await create({ name: `列表_${n}`, ...wish }, person.token))
     await call(app, vms.stop, { token: person.token, params: { id: made[2]?.id ?? '' }, body: {} })
     await settled(made[2]?.id ?? '', person.token)
-    const ask = async (query: QueryInput<typeof vms.list>) => (await list({ sort: 'name', ...query }, person.token)).items.map(({ name }) => Number(name.at(-1)))
+    const ask = async (query: QueryInput<typeof vms.list>) =>
+      (await list({ sort: 'name', ...query }, person.token)).items.map(({ name }) => Number(name.at(-1)))
     expect(await ask({})).toEqual([0, 1, 2, 3])
     expect(await ask({ sort: '-created_at' })).toEqual([3, 2, 1, 0])
     expect(await ask({ sort: undefined })).toEqual([3, 2, 1, 0])
@@ -585,8 +649,21 @@ describe('the list', () => {
       return found ?? expect.fail('no address yet')
     })
     expect(await ask({ keyword: address, cloud_id })).toContain(0)
-    for (const [field, value] of [['page_size', 1001], ['page_num', 0], ['sort', 'password'], ['status', 'x'], ['type', 'x'], ['cloud_id', 'x'], ['bp_id', 'x'], ['keyword', 'x'.repeat(129)]] as const) {
-      expect(await refused(app, vms.list, { token: person.token, query: { [field]: value } }), field).toMatchObject({ status: 400, code: 90001, fields: [{ field }] })
+    for (const [field, value] of [
+      ['page_size', 1001],
+      ['page_num', 0],
+      ['sort', 'password'],
+      ['status', 'x'],
+      ['type', 'x'],
+      ['cloud_id', 'x'],
+      ['bp_id', 'x'],
+      ['keyword', 'x'.repeat(129)],
+    ] as const) {
+      expect(await refused(app, vms.list, { token: person.token, query: { [field]: value } }), field).toMatchObject({
+        status: 400,
+        code: 90001,
+        fields: [{ field }],
+      })
     }
   })
 })
@@ -609,7 +686,8 @@ describe('an instance of another organisation does not exist', () => {
     for (const token of [stranger.token, nobody.token]) {
       expect(await refused(app, declared, { token, params: { id: vm.id, operation_id }, ...sent })).toMatchObject({ status: 404, code: 90006 })
     }
-    for (const id of [randomUUID(), 'x', '../vms']) expect(await refused(app, declared, { token: owner.token, params: { id, operation_id }, ...sent })).toMatchObject({ status: 404, code: 90006 })
+    for (const id of [randomUUID(), 'x', '../vms'])
+      expect(await refused(app, declared, { token: owner.token, params: { id, operation_id }, ...sent })).toMatchObject({ status: 404, code: 90006 })
     expect(await get(vm.id)).toMatchObject({ name: vm.name, status: 'running' })
     expect(await history(vm.id)).toHaveLength(1)
     // The same request by its owner finds it: so the refusals above were about whose it is.
@@ -626,15 +704,25 @@ describe('what a cloud offers', () => {
     const page = await call(app, flavors.list, { token: owner.token, query: { page_size: 3 } })
     expect(page.total).toBe(7)
     expect(page.items.map(({ name }) => name)).toEqual(['nano', 'micro', 'small'])
-    expect((await call(app, flavors.list, { token: owner.token, query: { keyword: 'XL', sort: '-cpu_cores' } })).items.map(({ name }) => name)).toEqual(['2xlarge', 'xlarge'])
+    expect((await call(app, flavors.list, { token: owner.token, query: { keyword: 'XL', sort: '-cpu_cores' } })).items.map(({ name }) => name)).toEqual([
+      '2xlarge',
+      'xlarge',
+    ])
   })
 
   it('lists images, by type, and networks that are managed', async () => {
     const all = await call(app, images.list, { token: owner.token, query: { cloud_id } })
     expect(all.total).toBe(6)
     const containers = await call(app, images.list, { token: owner.token, query: { cloud_id, type: 'container' } })
-    expect(containers.items.map(({ name, cloud_init }) => [name, cloud_init]).sort()).toEqual([['busybox', false], ['debian-12', true], ['ubuntu-24.04', true]])
-    expect(await call(app, networks.list, { token: owner.token, query: { cloud_id } })).toEqual({ total: 1, items: [{ name: 'sandbox0', description: '', ipv4: '10.99.0.1/16', ipv6: null }] })
+    expect(containers.items.map(({ name, cloud_init }) => [name, cloud_init]).sort()).toEqual([
+      ['busybox', false],
+      ['debian-12', true],
+      ['ubuntu-24.04', true],
+    ])
+    expect(await call(app, networks.list, { token: owner.token, query: { cloud_id } })).toEqual({
+      total: 1,
+      items: [{ name: 'sandbox0', description: '', ipv4: '10.99.0.1/16', ipv6: null }],
+    })
   })
 
   it('is refused for clouds that are not there, offline or down', async () => {

@@ -36,7 +36,8 @@ export function createStoragePools(parts: Pick<Platform, 'db' | 'now'> & { cloud
      * @throws Refusal 94153
      */
     async choose(cloudId: string, name: string | undefined): Promise<StoragePoolRow> {
-      const among = (pools: readonly StoragePoolRow[]) => (name === undefined ? (pools.find((pool) => pool.name === 'default') ?? pools[0]) : pools.find((pool) => pool.name === name))
+      const among = (pools: readonly StoragePoolRow[]) =>
+        name === undefined ? (pools.find((pool) => pool.name === 'default') ?? pools[0]) : pools.find((pool) => pool.name === name)
       const known = among(await store.poolsOfCloud(db, cloudId))
       if (known !== undefined) return known
       await look(cloudId, await clouds.forReading(cloudId))
@@ -73,4 +74,12 @@ const shape = (row: ShownStoragePool): StoragePool => ({
 })
 
 /** What a tenant may not know: how much there is, and how much of it others have. */
-const withoutInternals = (pool: StoragePool): StoragePool => ({ ...pool, description: '', total_bytes: 0, used_bytes: 0, promised_bytes: 0, volume_count: 0, members: [] })
+const withoutInternals = (pool: StoragePool): StoragePool => ({
+  ...pool,
+  description: '',
+  total_bytes: 0,
+  used_bytes: 0,
+  promised_bytes: 0,
+  volume_count: 0,
+  members: [],
+})

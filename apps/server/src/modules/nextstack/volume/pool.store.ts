@@ -72,12 +72,13 @@ const promised = sql<Promised>`(
   from volumes where volumes.cloud_id = storage_pools.cloud_id and volumes.pool = storage_pools.name
 )`
 
-const shown = (on: Sql, scope: Scope) =>
-  visible(on, scope)
-    .selectAll('storage_pools')
-    .select(promised.as('promised'))
+const shown = (on: Sql, scope: Scope) => visible(on, scope).selectAll('storage_pools').select(promised.as('promised'))
 
-const order = { by: { name: 'storage_pools.name', total_bytes: 'storage_pools.total_bytes', used_bytes: 'storage_pools.used_bytes' }, fallback: 'name', id: 'storage_pools.id' }
+const order = {
+  by: { name: 'storage_pools.name', total_bytes: 'storage_pools.total_bytes', used_bytes: 'storage_pools.used_bytes' },
+  fallback: 'name',
+  id: 'storage_pools.id',
+}
 
 export async function listPools(on: Sql, scope: Scope, query: QueryOf<typeof storagePools.list>): Promise<{ total: number; rows: ShownStoragePool[] }> {
   const filtered = visible(on, scope)
@@ -86,9 +87,11 @@ export async function listPools(on: Sql, scope: Scope, query: QueryOf<typeof sto
   return pageOf(filtered, query, order, (ids) => shown(on, scope).where('storage_pools.id', 'in', ids))
 }
 
-export const getPool = (on: Sql, scope: Scope, id: string): Promise<ShownStoragePool | undefined> => shown(on, scope).where('storage_pools.id', '=', id).executeTakeFirst()
+export const getPool = (on: Sql, scope: Scope, id: string): Promise<ShownStoragePool | undefined> =>
+  shown(on, scope).where('storage_pools.id', '=', id).executeTakeFirst()
 
-export const poolsOfCloud = (on: Sql, cloudId: string): Promise<StoragePoolRow[]> => on.selectFrom('storage_pools').selectAll().where('cloud_id', '=', cloudId).orderBy('name').execute()
+export const poolsOfCloud = (on: Sql, cloudId: string): Promise<StoragePoolRow[]> =>
+  on.selectFrom('storage_pools').selectAll().where('cloud_id', '=', cloudId).orderBy('name').execute()
 
 export const findPool = (on: Sql, cloudId: string, name: string): Promise<StoragePoolRow | undefined> =>
   on.selectFrom('storage_pools').selectAll().where('cloud_id', '=', cloudId).where('name', '=', name).executeTakeFirst()
@@ -121,7 +124,13 @@ export async function recordPools(tx: Tx, cloudId: string, pools: readonly Pool[
   await tx
     .deleteFrom('storage_pools')
     .where('cloud_id', '=', cloudId)
-    .$if(pools.length > 0, (q) => q.where('name', 'not in', pools.map(({ name }) => name)))
+    .$if(pools.length > 0, (q) =>
+      q.where(
+        'name',
+        'not in',
+        pools.map(({ name }) => name),
+      ),
+    )
     .execute()
 }
 

@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { BodyInput } from '@zhisuan/contract/define'
-import { volumeBackups, volumes, volumeSnapshots, volumeTransitional, type Volume, type VolumeBackup, type VolumeSnapshot } from '@zhisuan/contract/nextstack/volume'
+import {
+  volumeBackups,
+  volumes,
+  volumeSnapshots,
+  volumeTransitional,
+  type Volume,
+  type VolumeBackup,
+  type VolumeSnapshot,
+} from '@zhisuan/contract/nextstack/volume'
 import { expect, vi } from 'vitest'
 import type { TestApp } from '../../../testing/app.ts'
 import { call, send } from '../../../testing/call.ts'
@@ -24,8 +32,10 @@ export async function storageStage(on?: TestApp) {
     }, wait)
   const beginVolume = (wish: Partial<BodyInput<typeof volumes.create>> = {}, token = owner.token): Promise<Volume> =>
     call(app, volumes.create, { token, body: { cloud_id, name: `vol-${randomUUID()}`, size_bytes: gib, ...wish } })
-  const createVolume = async (wish: Partial<BodyInput<typeof volumes.create>> = {}, token = owner.token): Promise<Volume> => settledVolume((await beginVolume(wish, token)).id, token)
-  const goneVolume = (id: string, token = owner.token) => vi.waitFor(async () => expect((await send(app, volumes.get, { token, params: { id } })).status).toBe(404), wait)
+  const createVolume = async (wish: Partial<BodyInput<typeof volumes.create>> = {}, token = owner.token): Promise<Volume> =>
+    settledVolume((await beginVolume(wish, token)).id, token)
+  const goneVolume = (id: string, token = owner.token) =>
+    vi.waitFor(async () => expect((await send(app, volumes.get, { token, params: { id } })).status).toBe(404), wait)
 
   const settledSnapshot = (id: string, token = owner.token): Promise<VolumeSnapshot> =>
     vi.waitFor(async () => {
@@ -78,12 +88,31 @@ export async function storageStage(on?: TestApp) {
     return settledVolume(volume.id, token)
   }
   /** Writes in an instance, where a volume may be mounted. */
-  const write = (vm: { engine_name: string }, path: string, text: string) => engine.direct.instances.writeFile(vm.engine_name, { path, content: Buffer.from(text), mode: 0o644, uid: 0, gid: 0 })
-  const read = async (vm: { engine_name: string }, path: string) => (await engine.direct.instances.exec(vm.engine_name, { command: ['cat', path] })).stdout.toString()
+  const write = (vm: { engine_name: string }, path: string, text: string) =>
+    engine.direct.instances.writeFile(vm.engine_name, { path, content: Buffer.from(text), mode: 0o644, uid: 0, gid: 0 })
+  const read = async (vm: { engine_name: string }, path: string) =>
+    (await engine.direct.instances.exec(vm.engine_name, { command: ['cat', path] })).stdout.toString()
 
   return {
-    ...stage, wait, getVolume, settledVolume, beginVolume, createVolume, goneVolume, settledSnapshot, createSnapshot, settledBackup, createBackup,
-    addInstance, onVolume: onEngine, nameOf, deviceOf, attach, detach, write, read,
+    ...stage,
+    wait,
+    getVolume,
+    settledVolume,
+    beginVolume,
+    createVolume,
+    goneVolume,
+    settledSnapshot,
+    createSnapshot,
+    settledBackup,
+    createBackup,
+    addInstance,
+    onVolume: onEngine,
+    nameOf,
+    deviceOf,
+    attach,
+    detach,
+    write,
+    read,
   }
 }
 export type StorageStage = Awaited<ReturnType<typeof storageStage>>

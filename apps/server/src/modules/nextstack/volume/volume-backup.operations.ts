@@ -12,7 +12,11 @@ const nothing = z.object({})
 export type VolumeBackupOperations = ReturnType<typeof createVolumeBackupOperations>
 
 /** The long work on backups. One is written by an operation of its volume, so that nothing else is done to that meanwhile. */
-export function createVolumeBackupOperations(parts: { db: Db; files: BackupFiles; volumes: Pick<VolumeOperations, 'step' | 'observing' | 'observeAfterFailure' | 'settle'> }) {
+export function createVolumeBackupOperations(parts: {
+  db: Db
+  files: BackupFiles
+  volumes: Pick<VolumeOperations, 'step' | 'observing' | 'observeAfterFailure' | 'settle'>
+}) {
   const { db, files, volumes } = parts
 
   const create: OperationDefinition<z.output<typeof backup>> = {

@@ -74,7 +74,13 @@ export function createVolumeBackupService(
           created_by: actor.user_id,
           created_by_name: actor.name,
         })
-        await platform.operations.begin(tx, operations.create, { resource_id: volume.id, of: { id: volume.id, part: body.name }, bp_id, actor, input: { backup_id: id } })
+        await platform.operations.begin(tx, operations.create, {
+          resource_id: volume.id,
+          of: { id: volume.id, part: body.name },
+          bp_id,
+          actor,
+          input: { backup_id: id },
+        })
         await volumes.updateVolume(tx, volume.id, { status: 'backing_up', error_text: null })
         return shownNow(tx, actor, id)
       }),

@@ -100,7 +100,13 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'volume_backups', T>) =>
     // What writes one is its volume's operation.
     .leftJoin('operations', (join) =>
       join
-        .on((on) => on.eb('operations.resource_id', '=', sql<string>`case volume_backups.status when 'creating' then volume_backups.volume_id else volume_backups.id end`))
+        .on((on) =>
+          on.eb(
+            'operations.resource_id',
+            '=',
+            sql<string>`case volume_backups.status when 'creating' then volume_backups.volume_id else volume_backups.id end`,
+          ),
+        )
         .on('operations.status', 'in', openStatuses),
     )
     .selectAll('volume_backups')
@@ -124,10 +130,12 @@ export async function listBackups(on: Sql, scope: Scope, query: QueryOf<typeof v
   return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('volume_backups').where('volume_backups.id', 'in', ids)))
 }
 
-export const getBackup = (on: Sql, scope: Scope, id: string): Promise<ShownVolumeBackup | undefined> => shown(visible(on, scope).where('volume_backups.id', '=', id)).executeTakeFirst()
+export const getBackup = (on: Sql, scope: Scope, id: string): Promise<ShownVolumeBackup | undefined> =>
+  shown(visible(on, scope).where('volume_backups.id', '=', id)).executeTakeFirst()
 
 /** Of whomever it is: for who works on it. */
-export const getBackupRow = (on: Sql, id: string): Promise<VolumeBackupRow | undefined> => on.selectFrom('volume_backups').selectAll().where('id', '=', id).executeTakeFirst()
+export const getBackupRow = (on: Sql, id: string): Promise<VolumeBackupRow | undefined> =>
+  on.selectFrom('volume_backups').selectAll().where('id', '=', id).executeTakeFirst()
 
 /** Held against other changes until the transaction ends. */
 export const lockBackup = (tx: Tx, scope: Scope, id: string): Promise<VolumeBackupRow | undefined> =>

@@ -68,7 +68,13 @@ it('writes a volume to a file, whose checksum it tells', async () => {
   door.open()
   const backup = await stage.settledBackup(begun.id)
   const content = readFileSync(fileOf(backup))
-  expect(backup).toMatchObject({ status: 'available', error: null, operation_id: null, file_bytes: content.length, sha256: createHash('sha256').update(content).digest('hex') })
+  expect(backup).toMatchObject({
+    status: 'available',
+    error: null,
+    operation_id: null,
+    file_bytes: content.length,
+    sha256: createHash('sha256').update(content).digest('hex'),
+  })
   expect(await stage.settledVolume(volume.id)).toMatchObject({ status: 'available', error: null })
 })
 
@@ -204,7 +210,8 @@ it('the list is filtered and sorted', async () => {
   const [one, other] = [await stage.createVolume({}, token), await stage.createVolume({}, token)]
   for (const name of ['b', 'a']) await stage.createBackup(one, name, token)
   await stage.createBackup(other, 'c', token)
-  const names = async (query: object) => (await call(app, volumeBackups.list, { token, query: { cloud_id: stage.cloud_id, ...query } })).items.map(({ name }) => name)
+  const names = async (query: object) =>
+    (await call(app, volumeBackups.list, { token, query: { cloud_id: stage.cloud_id, ...query } })).items.map(({ name }) => name)
   expect(await names({})).toEqual(['c', 'a', 'b'])
   expect(await names({ sort: 'name', volume_id: one.id })).toEqual(['a', 'b'])
   expect(await names({ sort: 'file_bytes' })).toHaveLength(3)
@@ -216,9 +223,15 @@ it('another organisation finds none of it', async () => {
   const backup = await stage.createBackup(volume)
   const { token } = stage.stranger
   for (const declared of allCalls.filter(({ id, path }) => id.startsWith('nextstack.volumeBackup.') && path.includes('{id}'))) {
-    expect(await refused(stage.app, declared, { ...params(backup, token), ...(declared.method === 'POST' && { body: {} }) }), declared.id).toMatchObject({ status: 404, code: 90006 })
+    expect(await refused(stage.app, declared, { ...params(backup, token), ...(declared.method === 'POST' && { body: {} }) }), declared.id).toMatchObject({
+      status: 404,
+      code: 90006,
+    })
   }
-  expect(await refused(stage.app, volumeBackups.create, { token, body: { volume_id: volume.id, name: 'x' } })).toMatchObject({ status: 404, fields: [{ field: 'volume_id' }] })
+  expect(await refused(stage.app, volumeBackups.create, { token, body: { volume_id: volume.id, name: 'x' } })).toMatchObject({
+    status: 404,
+    fields: [{ field: 'volume_id' }],
+  })
   const body = { cloud_id: stage.cloud_id, name: 'x', backup_id: backup.id, size_bytes: gib }
   expect(await refused(stage.app, volumes.create, { token, body })).toMatchObject({ status: 404, fields: [{ field: 'backup_id' }] })
 })

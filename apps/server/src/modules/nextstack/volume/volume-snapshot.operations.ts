@@ -45,7 +45,9 @@ export function createVolumeSnapshotOperations(parts: { db: Db; clouds: Pick<Clo
         name: 'snapshot',
         run: async (context) => {
           const { engine, name, snapshot } = await open(context)
-          await told({ exhausted: 'poolExhausted', not_found: 'volumeGone' }, () => engine.storage.volumes.snapshots.create(name, snapshot, { signal: context.signal }))
+          await told({ exhausted: 'poolExhausted', not_found: 'volumeGone' }, () =>
+            engine.storage.volumes.snapshots.create(name, snapshot, { signal: context.signal }),
+          )
         },
       },
     ],

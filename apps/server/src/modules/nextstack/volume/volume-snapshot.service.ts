@@ -85,8 +85,15 @@ export function createVolumeSnapshotService(
         const snapshot = found(await store.lockSnapshot(tx, scopeOf(actor), id))
         refuseUnless(volumeSnapshotCan.delete, snapshot)
         // The volume is being set back to it, or goes with all of them.
-        if (volume.status === 'restoring' || volume.status === 'deleting' || (await volumes.isBeingCopied(tx, { snapshot_id: id }))) throw new Refusal('operationRunning')
-        await platform.operations.begin(tx, operations.delete, { resource_id: id, of: { id: volume.id, part: snapshot.name }, bp_id: snapshot.bp_id, actor, input: {} })
+        if (volume.status === 'restoring' || volume.status === 'deleting' || (await volumes.isBeingCopied(tx, { snapshot_id: id })))
+          throw new Refusal('operationRunning')
+        await platform.operations.begin(tx, operations.delete, {
+          resource_id: id,
+          of: { id: volume.id, part: snapshot.name },
+          bp_id: snapshot.bp_id,
+          actor,
+          input: {},
+        })
         await store.updateSnapshot(tx, id, { status: 'deleting', error_text: null })
         return shownNow(tx, actor, id)
       }),

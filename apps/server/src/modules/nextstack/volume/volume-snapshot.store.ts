@@ -91,14 +91,14 @@ const visible = (on: Sql, scope: Scope) => on.selectFrom('volume_snapshots').whe
 const shown = <T>(query: SelectQueryBuilder<Tables, 'volume_snapshots', T>) =>
   query
     .leftJoin('organisations', 'organisations.id', 'volume_snapshots.bp_id')
-    .leftJoin('operations', (join) =>
-      join.onRef('operations.resource_id', '=', 'volume_snapshots.id').on('operations.status', 'in', openStatuses),
-    )
+    .leftJoin('operations', (join) => join.onRef('operations.resource_id', '=', 'volume_snapshots.id').on('operations.status', 'in', openStatuses))
     .selectAll('volume_snapshots')
     .select((of) => [
       'organisations.name as bp_name',
       'operations.id as operation_id',
-      jsonObjectFrom(of.selectFrom('volumes').whereRef('volumes.id', '=', 'volume_snapshots.volume_id').select(['volumes.id', 'volumes.name'])).$notNull().as('volume'),
+      jsonObjectFrom(of.selectFrom('volumes').whereRef('volumes.id', '=', 'volume_snapshots.volume_id').select(['volumes.id', 'volumes.name']))
+        .$notNull()
+        .as('volume'),
     ])
 
 const order = {
@@ -107,7 +107,11 @@ const order = {
   id: 'volume_snapshots.id',
 }
 
-export async function listSnapshots(on: Sql, scope: Scope, query: QueryOf<typeof volumeSnapshots.list>): Promise<{ total: number; rows: ShownVolumeSnapshot[] }> {
+export async function listSnapshots(
+  on: Sql,
+  scope: Scope,
+  query: QueryOf<typeof volumeSnapshots.list>,
+): Promise<{ total: number; rows: ShownVolumeSnapshot[] }> {
   const filtered = visible(on, scope)
     .$if(query.cloud_id !== undefined, (q) => q.where('volume_snapshots.cloud_id', '=', query.cloud_id ?? ''))
     .$if(query.volume_id !== undefined, (q) => q.where('volume_snapshots.volume_id', '=', query.volume_id ?? ''))
@@ -134,7 +138,13 @@ export const getSnapshotSource = (on: Sql, id: string): Promise<{ volume: string
 
 /** While one of a volume's is made or deleted, nothing is done to the volume. @throws Refusal 90011 */
 export async function refuseWhileBusy(tx: Tx, volumeId: string): Promise<void> {
-  const row = await tx.selectFrom('volume_snapshots').select('id').where('volume_id', '=', volumeId).where('status', 'in', ['creating', 'deleting']).limit(1).executeTakeFirst()
+  const row = await tx
+    .selectFrom('volume_snapshots')
+    .select('id')
+    .where('volume_id', '=', volumeId)
+    .where('status', 'in', ['creating', 'deleting'])
+    .limit(1)
+    .executeTakeFirst()
   if (row !== undefined) throw new Refusal('operationRunning')
 }
 
@@ -169,9 +179,19 @@ export async function forgetSnapshots(tx: Tx, cloudId: string): Promise<void> {
 export const restingOf = async (on: Sql, volumeIds: readonly string[]): Promise<Pick<VolumeSnapshotRow, 'id' | 'volume_id' | 'engine_name' | 'status'>[]> =>
   volumeIds.length === 0
     ? []
-    : on.selectFrom('volume_snapshots').select(['id', 'volume_id', 'engine_name', 'status']).where('volume_id', 'in', volumeIds).where('status', 'in', ['available', 'lost']).execute()
+    : on
+        .selectFrom('volume_snapshots')
+        .select(['id', 'volume_id', 'engine_name', 'status'])
+        .where('volume_id', 'in', volumeIds)
+        .where('status', 'in', ['available', 'lost'])
+        .execute()
 
 /** Records what was seen, but of those whose status changed since they were read. */
 export const recordSnapshot = async (on: Sql, id: string, from: VolumeSnapshotStatus, to: VolumeSnapshotStatus): Promise<void> => {
-  await on.updateTable('volume_snapshots').set({ status: to, updated_at: sql`now()` }).where('id', '=', id).where('status', '=', from).execute()
+  await on
+    .updateTable('volume_snapshots')
+    .set({ status: to, updated_at: sql`now()` })
+    .where('id', '=', id)
+    .where('status', '=', from)
+    .execute()
 }

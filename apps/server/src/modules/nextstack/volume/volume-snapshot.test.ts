@@ -22,7 +22,8 @@ afterEach(() => stage.engine.recover())
 afterAll(() => stage.app.close())
 
 const params = (one: { id: string }, token = stage.owner.token) => ({ token, params: { id: one.id } })
-const namesOnEngine = async (volume: { id: string; pool: string }) => (await stage.engine.direct.storage.volumes.snapshots.list(stage.nameOf(volume))).map(({ name }) => name)
+const namesOnEngine = async (volume: { id: string; pool: string }) =>
+  (await stage.engine.direct.storage.volumes.snapshots.list(stage.nameOf(volume))).map(({ name }) => name)
 
 it('keeps a volume as it is, also while it is attached', async () => {
   const { app, owner, cloud_id } = stage
@@ -91,9 +92,15 @@ it('has a name of its own on its volume', async () => {
   await stage.createSnapshot(one, 'daily')
   await stage.createSnapshot(other, 'daily')
   const second = await stage.createSnapshot(one, 'weekly')
-  expect(await refused(stage.app, volumeSnapshots.create, { token: stage.owner.token, body: { volume_id: one.id, name: 'daily' } })).toMatchObject({ code: 94184, fields: [{ field: 'name' }] })
+  expect(await refused(stage.app, volumeSnapshots.create, { token: stage.owner.token, body: { volume_id: one.id, name: 'daily' } })).toMatchObject({
+    code: 94184,
+    fields: [{ field: 'name' }],
+  })
   expect(await refused(stage.app, volumeSnapshots.update, { ...params(second), body: { name: 'daily' } })).toMatchObject({ code: 94184 })
-  expect(await call(stage.app, volumeSnapshots.update, { ...params(second), body: { name: 'monthly', description: 'x' } })).toMatchObject({ name: 'monthly', description: 'x' })
+  expect(await call(stage.app, volumeSnapshots.update, { ...params(second), body: { name: 'monthly', description: 'x' } })).toMatchObject({
+    name: 'monthly',
+    description: 'x',
+  })
 })
 
 it('is counted', async () => {
@@ -102,13 +109,18 @@ it('is counted', async () => {
   const { token } = await someone(app, { organisation })
   const volume = await stage.createVolume({}, token)
   await call(app, quotas.set, { token: admin.token, params: { bp_id: organisation }, body: { limits: { volume_snapshots: 3 } } })
-  const answers = await Promise.all(Array.from({ length: 12 }, (_, index) => send(app, volumeSnapshots.create, { token, body: { volume_id: volume.id, name: `s-${index}` } })))
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, index) => send(app, volumeSnapshots.create, { token, body: { volume_id: volume.id, name: `s-${index}` } })),
+  )
   expect(answers.filter(({ status }) => status === 202)).toHaveLength(3)
   expect(new Set(answers.filter(({ status }) => status !== 202).map(({ body }) => (body as { code: number }).code))).toEqual(new Set([94030]))
 })
 
 describe('setting a volume back', () => {
-  const restore = (volume: { id: string }, snapshot: { id: string }, token = stage.owner.token) => ({ ...params(volume, token), body: { snapshot_id: snapshot.id } })
+  const restore = (volume: { id: string }, snapshot: { id: string }, token = stage.owner.token) => ({
+    ...params(volume, token),
+    body: { snapshot_id: snapshot.id },
+  })
 
   it('brings what was written before, and nothing since', async () => {
     const vm = await stage.addInstance()
@@ -143,7 +155,8 @@ describe('setting a volume back', () => {
   it('takes only its own snapshots, which are whole', async () => {
     const [volume, other] = [await stage.createVolume(), await stage.createVolume()]
     const foreign = await stage.createSnapshot(other)
-    for (const snapshot of [foreign, { id: randomUUID() }]) expect(await refused(stage.app, volumes.restore, restore(volume, snapshot))).toMatchObject({ status: 404, fields: [{ field: 'snapshot_id' }] })
+    for (const snapshot of [foreign, { id: randomUUID() }])
+      expect(await refused(stage.app, volumes.restore, restore(volume, snapshot))).toMatchObject({ status: 404, fields: [{ field: 'snapshot_id' }] })
     stage.engine.fail('failed', { method: 'storage.volumes.snapshots.create' })
     const broken = await stage.createSnapshot(volume)
     expect(await refused(stage.app, volumes.restore, restore(volume, broken))).toMatchObject({ code: 90010, fields: [{ field: 'snapshot_id' }] })
@@ -172,7 +185,11 @@ describe('a volume made from one', () => {
     expect(copy).toMatchObject({ status: 'in_use', size_bytes: 2 * gib, pool: volume.pool })
     expect(await stage.read(vm, '/copy/a')).toBe('then')
     const body = { cloud_id: stage.cloud_id, name: 'x', snapshot_id: snapshot.id, size_bytes: gib / 2 }
-    expect(await refused(stage.app, volumes.create, { token: stage.owner.token, body })).toMatchObject({ code: 94183, message: '容量不能小于来源的1 GB', fields: [{ field: 'size_bytes' }] })
+    expect(await refused(stage.app, volumes.create, { token: stage.owner.token, body })).toMatchObject({
+      code: 94183,
+      message: '容量不能小于来源的1 GB',
+      fields: [{ field: 'size_bytes' }],
+    })
   })
 
   it('has the content of its source, whatever is asked for', async () => {
@@ -199,7 +216,10 @@ describe('a volume made from one', () => {
     const snapshot = await stage.createSnapshot(volume)
     const [pool] = await stage.db.selectFrom('storage_pools').selectAll().where('cloud_id', '=', stage.cloud_id).execute()
     const { id: _, ...facts } = pool ?? expect.fail('no pool')
-    await stage.db.insertInto('storage_pools').values({ ...facts, id: randomUUID(), name: 'other', members: jsonb([]) }).execute()
+    await stage.db
+      .insertInto('storage_pools')
+      .values({ ...facts, id: randomUUID(), name: 'other', members: jsonb([]) })
+      .execute()
     const body = { cloud_id: stage.cloud_id, name: `x-${randomUUID()}`, snapshot_id: snapshot.id, size_bytes: gib, pool: 'other' }
     expect(await refused(stage.app, volumes.create, { token: stage.owner.token, body })).toMatchObject({ code: 94182, fields: [{ field: 'pool' }] })
   })
@@ -243,7 +263,8 @@ it('the list is filtered and sorted', async () => {
   const [one, other] = [await stage.createVolume({}, token), await stage.createVolume({}, token)]
   for (const name of ['b', 'a', 'c']) await stage.createSnapshot(one, name, token)
   await stage.createSnapshot(other, 'd', token)
-  const names = async (query: object) => (await call(app, volumeSnapshots.list, { token, query: { cloud_id: stage.cloud_id, ...query } })).items.map(({ name }) => name)
+  const names = async (query: object) =>
+    (await call(app, volumeSnapshots.list, { token, query: { cloud_id: stage.cloud_id, ...query } })).items.map(({ name }) => name)
   expect(await names({})).toEqual(['d', 'c', 'a', 'b'])
   expect(await names({ sort: 'name' })).toEqual(['a', 'b', 'c', 'd'])
   expect(await names({ volume_id: one.id, sort: '-name' })).toEqual(['c', 'b', 'a'])
@@ -256,7 +277,13 @@ it('another organisation finds none of it', async () => {
   const snapshot = await stage.createSnapshot(volume)
   const { token } = stage.stranger
   for (const declared of allCalls.filter(({ id, path }) => id.startsWith('nextstack.volumeSnapshot.') && path.includes('{id}'))) {
-    expect(await refused(stage.app, declared, { ...params(snapshot, token), ...(declared.method === 'PUT' && { body: { name: 'x' } }) }), declared.id).toMatchObject({ status: 404, code: 90006 })
+    expect(
+      await refused(stage.app, declared, { ...params(snapshot, token), ...(declared.method === 'PUT' && { body: { name: 'x' } }) }),
+      declared.id,
+    ).toMatchObject({ status: 404, code: 90006 })
   }
-  expect(await refused(stage.app, volumeSnapshots.create, { token, body: { volume_id: volume.id, name: 'x' } })).toMatchObject({ status: 404, fields: [{ field: 'volume_id' }] })
+  expect(await refused(stage.app, volumeSnapshots.create, { token, body: { volume_id: volume.id, name: 'x' } })).toMatchObject({
+    status: 404,
+    fields: [{ field: 'volume_id' }],
+  })
 })

@@ -15,7 +15,13 @@ type Wish = BodyOf<typeof volumes.attach>
  * where in it. Before the volume's row. `field` leads to the wish in the request.
  * @throws Refusal 90006, 90010, 94157, 94158, 94189, 94190
  */
-export async function placeFor(tx: Tx, scope: Scope, volume: Pick<VolumeRow, 'cloud_id' | 'bp_id' | 'content' | 'node'>, wish: Wish, field: string): Promise<{ vm_id: string; path: string | null }> {
+export async function placeFor(
+  tx: Tx,
+  scope: Scope,
+  volume: Pick<VolumeRow, 'cloud_id' | 'bp_id' | 'content' | 'node'>,
+  wish: Wish,
+  field: string,
+): Promise<{ vm_id: string; path: string | null }> {
   const seen = await store.getVmOf(tx, scope, wish.vm_id)
   if (seen === undefined || seen.cloud_id !== volume.cloud_id || seen.bp_id !== volume.bp_id) throw new Refusal('notFound', { field: `${field}vm_id` })
   await holdVm(tx, wish.vm_id)

@@ -25,15 +25,24 @@ export function createVolumeObserver({ db }: { db: Db }): Observer {
   }
 
   const recordSnapshots = async ({ engine, signal }: FollowedCloud, rows: readonly Row[]): Promise<void> => {
-    const known = Map.groupBy(await snapshots.restingOf(db, rows.map(({ id }) => id)), ({ volume_id }) => volume_id)
+    const known = Map.groupBy(
+      await snapshots.restingOf(
+        db,
+        rows.map(({ id }) => id),
+      ),
+      ({ volume_id }) => volume_id,
+    )
     const { volumes } = engine.storage
-    await some(rows.filter(({ id }) => known.has(id)), async (row) => {
-      const there = new Set((await volumes.snapshots.list({ pool: row.pool, volume: row.engine_name }, { signal })).map(({ name }) => name))
-      for (const { id, engine_name, status } of known.get(row.id) ?? []) {
-        const now = there.has(engine_name) ? 'available' : 'lost'
-        if (now !== status) await snapshots.recordSnapshot(db, id, status, now)
-      }
-    })
+    await some(
+      rows.filter(({ id }) => known.has(id)),
+      async (row) => {
+        const there = new Set((await volumes.snapshots.list({ pool: row.pool, volume: row.engine_name }, { signal })).map(({ name }) => name))
+        for (const { id, engine_name, status } of known.get(row.id) ?? []) {
+          const now = there.has(engine_name) ? 'available' : 'lost'
+          if (now !== status) await snapshots.recordSnapshot(db, id, status, now)
+        }
+      },
+    )
   }
 
   return {
@@ -58,7 +67,8 @@ export function createVolumeObserver({ db }: { db: Db }): Observer {
           : (await some(rows, (row) => volumes.get({ pool: row.pool, volume: row.engine_name }, { signal }))).filter((volume) => volume !== null)
       const there = new Map(found.map((volume) => [keyOf(volume.pool, volume.volume), volume]))
       await record(id, rows, there)
-      const asked = names === null ? (rows.length <= snapshotsLookedThrough ? rows : []) : rows.filter((row) => names.includes(keyOf(row.pool, row.engine_name)))
+      const asked =
+        names === null ? (rows.length <= snapshotsLookedThrough ? rows : []) : rows.filter((row) => names.includes(keyOf(row.pool, row.engine_name)))
       await recordSnapshots(
         cloud,
         asked.filter((row) => {

@@ -87,14 +87,21 @@ export function createVolumeOperations(parts: { db: Db; clouds: Pick<CloudServic
     if (volume.source_backup_id !== null) {
       const backup = await getBackupRow(db, volume.source_backup_id)
       if (backup?.sha256 === null || backup === undefined) throw new Refusal('backupUnreadable')
-      await told({ invalid: 'backupUnreadable', exhausted: 'poolExhausted' }, async () => volumes.import(spec, files.read(backup.id, backup.sha256 ?? ''), { signal }))
+      await told({ invalid: 'backupUnreadable', exhausted: 'poolExhausted' }, async () =>
+        volumes.import(spec, files.read(backup.id, backup.sha256 ?? ''), { signal }),
+      )
       // The backup says how large it was.
       await told({ exhausted: 'poolExhausted' }, () => volumes.grow(name, volume.size_bytes, { signal }))
       return
     }
     const source = volume.source_snapshot_id === null ? undefined : await getSnapshotSource(db, volume.source_snapshot_id)
     if (source === undefined && volume.source_snapshot_id !== null) throw new Refusal('notFound')
-    const whole = { ...spec, content: volume.content, sizeBytes: volume.size_bytes, ...(source !== undefined && { copyOf: { volume: source.volume, snapshot: source.snapshot } }) }
+    const whole = {
+      ...spec,
+      content: volume.content,
+      sizeBytes: volume.size_bytes,
+      ...(source !== undefined && { copyOf: { volume: source.volume, snapshot: source.snapshot } }),
+    }
     await told({ exhausted: 'poolExhausted', invalid: 'volumeRefused' }, () => volumes.create(whole, { signal }))
   }
 
@@ -170,7 +177,9 @@ export function createVolumeOperations(parts: { db: Db; clouds: Pick<CloudServic
     input: size,
     steps: [
       step('grow', ({ engine, name }, { input, signal }) =>
-        told({ busy: 'volumeInUse', exhausted: 'poolExhausted', invalid: 'volumeShrink' }, () => engine.storage.volumes.grow(name, input.size_bytes, { signal })),
+        told({ busy: 'volumeInUse', exhausted: 'poolExhausted', invalid: 'volumeShrink' }, () =>
+          engine.storage.volumes.grow(name, input.size_bytes, { signal }),
+        ),
       ),
       observing(),
     ],

@@ -64,7 +64,11 @@ export function createVolumeService(
     })
 
   /** What a volume is made of, held until it is known to be made of it. */
-  const sourceOf = async (tx: Tx, scope: Scope, body: BodyOf<Calls['create']>): Promise<{ content: Volume['content']; size_bytes: number; pool?: string; node: string | null } | null> => {
+  const sourceOf = async (
+    tx: Tx,
+    scope: Scope,
+    body: BodyOf<Calls['create']>,
+  ): Promise<{ content: Volume['content']; size_bytes: number; pool?: string; node: string | null } | null> => {
     if (body.snapshot_id !== undefined) {
       const seen = await snapshots.getSnapshot(tx, scope, body.snapshot_id)
       if (seen === undefined || seen.cloud_id !== body.cloud_id) throw new Refusal('notFound', { field: 'snapshot_id' })
@@ -113,9 +117,14 @@ export function createVolumeService(
           if (body.attach !== undefined) await holdVm(tx, body.attach.vm_id)
           const source = await sourceOf(tx, scopeOf(actor), body)
           const content = source?.content ?? body.content
-          const place = body.attach === undefined ? null : await placeFor(tx, scopeOf(actor), { cloud_id: body.cloud_id, bp_id: owner.bp_id, content, node: source?.node ?? null }, body.attach, 'attach.')
-          if (source !== null && source.size_bytes > body.size_bytes) throw new Refusal('volumeBelowSource', { field: 'size_bytes', values: { size: gibibytes(source.size_bytes) } })
-          if (source?.pool !== undefined && chosen !== null && chosen.name !== source.pool) throw new Refusal('volumePoolOfSource', { field: 'pool', values: { name: source.pool } })
+          const place =
+            body.attach === undefined
+              ? null
+              : await placeFor(tx, scopeOf(actor), { cloud_id: body.cloud_id, bp_id: owner.bp_id, content, node: source?.node ?? null }, body.attach, 'attach.')
+          if (source !== null && source.size_bytes > body.size_bytes)
+            throw new Refusal('volumeBelowSource', { field: 'size_bytes', values: { size: gibibytes(source.size_bytes) } })
+          if (source?.pool !== undefined && chosen !== null && chosen.name !== source.pool)
+            throw new Refusal('volumePoolOfSource', { field: 'pool', values: { name: source.pool } })
           if (chosen !== null) refuseUnlessFits(chosen, body.size_bytes)
           await quotas.take(tx, owner, { volumes: 1, volume_bytes: body.size_bytes })
           await store.insertVolume(tx, {

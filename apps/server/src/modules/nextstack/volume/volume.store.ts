@@ -132,9 +132,7 @@ const visible = (on: Sql, scope: Scope) => on.selectFrom('volumes').where(within
 const shown = <T>(query: SelectQueryBuilder<Tables, 'volumes', T>) =>
   query
     .leftJoin('organisations', 'organisations.id', 'volumes.bp_id')
-    .leftJoin('operations', (join) =>
-      join.onRef('operations.resource_id', '=', 'volumes.id').on('operations.status', 'in', openStatuses),
-    )
+    .leftJoin('operations', (join) => join.onRef('operations.resource_id', '=', 'volumes.id').on('operations.status', 'in', openStatuses))
     .selectAll('volumes')
     .select((of) => [
       'organisations.name as bp_name',
@@ -160,7 +158,8 @@ export async function listVolumes(on: Sql, scope: Scope, query: QueryOf<typeof v
   return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('volumes').where('volumes.id', 'in', ids)))
 }
 
-export const getVolume = (on: Sql, scope: Scope, id: string): Promise<ShownVolume | undefined> => shown(visible(on, scope).where('volumes.id', '=', id)).executeTakeFirst()
+export const getVolume = (on: Sql, scope: Scope, id: string): Promise<ShownVolume | undefined> =>
+  shown(visible(on, scope).where('volumes.id', '=', id)).executeTakeFirst()
 
 /** Held against other changes until the transaction ends. After its instance's row. */
 export const lockVolume = (tx: Tx, scope: Scope, id: string): Promise<VolumeRow | undefined> =>
@@ -196,7 +195,14 @@ export async function isBeingCopied(tx: Tx, of: { snapshot_id: string } | { volu
     .$if('snapshot_id' in of, (q) => q.where('source_snapshot_id', '=', 'snapshot_id' in of ? of.snapshot_id : ''))
     .$if('backup_id' in of, (q) => q.where('source_backup_id', '=', 'backup_id' in of ? of.backup_id : ''))
     .$if('volume_id' in of, (q) =>
-      q.where('source_snapshot_id', 'in', tx.selectFrom('volume_snapshots').select('id').where('volume_id', '=', 'volume_id' in of ? of.volume_id : '')),
+      q.where(
+        'source_snapshot_id',
+        'in',
+        tx
+          .selectFrom('volume_snapshots')
+          .select('id')
+          .where('volume_id', '=', 'volume_id' in of ? of.volume_id : ''),
+      ),
     )
     .limit(1)
     .executeTakeFirst()
@@ -214,7 +220,12 @@ export interface VolumeVm {
   node: string | null
 }
 export const getVmOf = (on: Sql, scope: Scope, id: string): Promise<VolumeVm | undefined> =>
-  on.selectFrom('vms').where(within(scope, 'vms.bp_id')).where('id', '=', id).select(['id', 'cloud_id', 'bp_id', 'type', 'status', 'engine_name', 'node']).executeTakeFirst()
+  on
+    .selectFrom('vms')
+    .where(within(scope, 'vms.bp_id'))
+    .where('id', '=', id)
+    .select(['id', 'cloud_id', 'bp_id', 'type', 'status', 'engine_name', 'node'])
+    .executeTakeFirst()
 
 /** Instances of a cloud by their names on the engine. */
 export async function vmsByEngineName(on: Sql, cloudId: string, names: readonly string[]): Promise<ReadonlyMap<string, { id: string; bp_id: string | null }>> {
@@ -224,7 +235,13 @@ export async function vmsByEngineName(on: Sql, cloudId: string, names: readonly 
 }
 
 export const countVolumes = async (on: Sql, cloudId: string): Promise<number> =>
-  (await on.selectFrom('volumes').select(sql<number>`count(*)`.as('count')).where('cloud_id', '=', cloudId).executeTakeFirstOrThrow()).count
+  (
+    await on
+      .selectFrom('volumes')
+      .select(sql<number>`count(*)`.as('count'))
+      .where('cloud_id', '=', cloudId)
+      .executeTakeFirstOrThrow()
+  ).count
 
 /** Ends the open operations of a cloud's volumes and removes their records. */
 export async function forgetVolumes(tx: Tx, cloudId: string): Promise<void> {
@@ -246,7 +263,15 @@ export const restingOfCloud = (on: Sql, cloudId: string, only: { volumes: readon
       q.where((of) =>
         of.or([
           of('engine_name', '=', sql<string>`any(${only?.volumes ?? []})`),
-          of('vm_id', 'in', of.selectFrom('vms').select('id').where('cloud_id', '=', cloudId).where('engine_name', '=', sql<string>`any(${only?.instances ?? []})`)),
+          of(
+            'vm_id',
+            'in',
+            of
+              .selectFrom('vms')
+              .select('id')
+              .where('cloud_id', '=', cloudId)
+              .where('engine_name', '=', sql<string>`any(${only?.instances ?? []})`),
+          ),
         ]),
       ),
     )

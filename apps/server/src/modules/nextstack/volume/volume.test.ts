@@ -24,8 +24,10 @@ afterEach(() => stage.engine.recover())
 afterAll(() => stage.app.close())
 
 const params = (one: { id: string }, token = stage.owner.token) => ({ token, params: { id: one.id } })
-const refuseCreate = (body: object, token = stage.owner.token) => refused(stage.app, volumes.create, { token, body: { cloud_id: stage.cloud_id, name: `v-${randomUUID()}`, size_bytes: gib, ...body } })
-const refuseAttach = (volume: { id: string }, vm_id: string, path: string | null = '/data', token = stage.owner.token) => refused(stage.app, volumes.attach, { ...params(volume, token), body: { vm_id, path } })
+const refuseCreate = (body: object, token = stage.owner.token) =>
+  refused(stage.app, volumes.create, { token, body: { cloud_id: stage.cloud_id, name: `v-${randomUUID()}`, size_bytes: gib, ...body } })
+const refuseAttach = (volume: { id: string }, vm_id: string, path: string | null = '/data', token = stage.owner.token) =>
+  refused(stage.app, volumes.attach, { ...params(volume, token), body: { vm_id, path } })
 
 describe('creating', () => {
   it('makes an empty volume in the default pool, as it was asked for', async () => {
@@ -118,9 +120,17 @@ describe('creating', () => {
 
   it('is refused above what the pool has altogether', async () => {
     const pools = await call(stage.app, storagePools.list, { token: stage.admin.token, query: { cloud_id: stage.cloud_id } })
-    await stage.db.updateTable('storage_pools').set({ total_bytes: gib }).where('id', '=', pools.items[0]?.id ?? '').execute()
+    await stage.db
+      .updateTable('storage_pools')
+      .set({ total_bytes: gib })
+      .where('id', '=', pools.items[0]?.id ?? '')
+      .execute()
     expect(await refuseCreate({ size_bytes: 2 * gib })).toMatchObject({ code: 94159, fields: [{ field: 'size_bytes' }] })
-    await stage.db.updateTable('storage_pools').set({ total_bytes: 2 ** 50 }).where('id', '=', pools.items[0]?.id ?? '').execute()
+    await stage.db
+      .updateTable('storage_pools')
+      .set({ total_bytes: 2 ** 50 })
+      .where('id', '=', pools.items[0]?.id ?? '')
+      .execute()
   })
 
   it('is refused on a cloud in maintenance', async () => {
@@ -135,7 +145,9 @@ describe('creating', () => {
     const organisation = await makeOrganisation(app)
     const { token } = await someone(app, { organisation })
     await call(app, quotas.set, { token: admin.token, params: { bp_id: organisation }, body: { limits: { volumes: 10 } } })
-    const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => send(app, volumes.create, { token, body: { cloud_id, name: `q-${index}`, size_bytes: 2 ** 20 } })))
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => send(app, volumes.create, { token, body: { cloud_id, name: `q-${index}`, size_bytes: 2 ** 20 } })),
+    )
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(10)
     expect(new Set(answers.filter(({ status }) => status !== 202).map(({ body }) => (body as { code: number }).code))).toEqual(new Set([94030]))
     expect((await call(app, volumes.list, { token, query: { cloud_id } })).total).toBe(10)
@@ -167,7 +179,10 @@ describe('attaching and detaching', () => {
     const block = await stage.createVolume({ content: 'block' })
     expect(await refuseAttach(block, vm.id, null)).toMatchObject({ code: 94157, fields: [{ field: 'vm_id' }] })
     const elsewhere = await addCloud()
-    const others = [await stage.addInstance({ of: { cloud_id, bp_id: stranger.bp_id } }), await stage.addPlainVm({ cloud_id: elsewhere.cloud_id, bp_id: owner.bp_id })]
+    const others = [
+      await stage.addInstance({ of: { cloud_id, bp_id: stranger.bp_id } }),
+      await stage.addPlainVm({ cloud_id: elsewhere.cloud_id, bp_id: owner.bp_id }),
+    ]
     for (const { id } of [...others, { id: randomUUID() }]) expect(await refuseAttach(volume, id)).toMatchObject({ status: 404, fields: [{ field: 'vm_id' }] })
     const starting = await stage.addPlainVm()
     await stage.db.updateTable('vms').set({ status: 'starting' }).where('id', '=', starting.id).execute()
@@ -184,13 +199,22 @@ describe('attaching and detaching', () => {
     // The engine knows of no host "two": nobody looks there meanwhile.
     for (const look of ['instances.list', 'instances.get', 'hosts.list', 'storage.volumes.list']) stage.engine.hold(look)
     await sql`insert into hosts (id, cloud_id, name, status, observed, status_message, clustered, architecture, hardware, memory_total_bytes, memory_used_bytes)
-      values (${randomUUID()}, ${stage.cloud_id}, 'two', 'online', 'online', '', true, 'x86_64', '{"cpu":{"model":"","sockets":1,"cores":1,"threads":1},"disks":[],"nics":[],"system":{"vendor":"","product":"","kind":"","kernel":"","firmware":""}}', 1, 0)`.execute(stage.db)
+      values (${randomUUID()}, ${stage.cloud_id}, 'two', 'online', 'online', '', true, 'x86_64', '{"cpu":{"model":"","sockets":1,"cores":1,"threads":1},"disks":[],"nics":[],"system":{"vendor":"","product":"","kind":"","kernel":"","firmware":""}}', 1, 0)`.execute(
+      stage.db,
+    )
     await stage.db.updateTable('vms').set({ node: 'two' }).where('id', '=', vm.id).execute()
     await stage.db.updateTable('volumes').set({ node: 'one' }).where('id', '=', volume.id).execute()
-    expect(await refuseAttach(volume, vm.id)).toMatchObject({ code: 94190, message: '云硬盘在主机“one”上，不能挂载到主机“two”上的实例', fields: [{ field: 'vm_id' }] })
+    expect(await refuseAttach(volume, vm.id)).toMatchObject({
+      code: 94190,
+      message: '云硬盘在主机“one”上，不能挂载到主机“two”上的实例',
+      fields: [{ field: 'vm_id' }],
+    })
     const there = await stage.createVolume({ attach: { vm_id: vm.id, path: '/data' } })
     expect(there.status).toBe('in_use')
-    expect(stage.engine.asked.findLast(({ method }) => method === 'storage.volumes.create')?.args[0]).toMatchObject({ host: 'two', tags: { volume_id: there.id } })
+    expect(stage.engine.asked.findLast(({ method }) => method === 'storage.volumes.create')?.args[0]).toMatchObject({
+      host: 'two',
+      tags: { volume_id: there.id },
+    })
     stage.engine.recover()
   })
 
@@ -204,7 +228,9 @@ describe('attaching and detaching', () => {
   it('of two at once for one path one gets it', async () => {
     const vm = await stage.addInstance()
     const [one, other] = [await stage.createVolume(), await stage.createVolume()]
-    const answers = await Promise.all([one, other].map((volume) => send(stage.app, volumes.attach, { ...params(volume), body: { vm_id: vm.id, path: '/data' } })))
+    const answers = await Promise.all(
+      [one, other].map((volume) => send(stage.app, volumes.attach, { ...params(volume), body: { vm_id: vm.id, path: '/data' } })),
+    )
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 400])
   })
 
@@ -212,7 +238,11 @@ describe('attaching and detaching', () => {
     const vm = await stage.addInstance()
     const volume = await stage.attach(await stage.createVolume(), vm)
     stage.engine.fail('busy', { method: 'storage.volumes.detach' })
-    expect(await stage.detach(volume)).toMatchObject({ status: 'in_use', attached_to: { vm: { id: vm.id } }, error: '实例中有程序正在使用该云硬盘，请先停止程序或卸载' })
+    expect(await stage.detach(volume)).toMatchObject({
+      status: 'in_use',
+      attached_to: { vm: { id: vm.id } },
+      error: '实例中有程序正在使用该云硬盘，请先停止程序或卸载',
+    })
     expect((await stage.onVolume(volume))?.attached).toHaveLength(1)
     stage.engine.recover()
     expect(await stage.detach(volume, true)).toMatchObject({ status: 'available', error: null })
@@ -254,7 +284,11 @@ describe('an instance that is deleted', () => {
     const volume = await stage.attach(await stage.createVolume({ name: '忙碌' }), vm)
     const door = stage.engine.hold('storage.volumes.grow')
     await call(stage.app, volumes.grow, { ...params(volume), body: { size_bytes: 3 * gib } })
-    expect(await refused(stage.app, vms.delete, params(vm))).toMatchObject({ status: 409, code: 94185, message: '实例挂载的云硬盘“忙碌”有正在进行的操作，请等待完成后再试' })
+    expect(await refused(stage.app, vms.delete, params(vm))).toMatchObject({
+      status: 409,
+      code: 94185,
+      message: '实例挂载的云硬盘“忙碌”有正在进行的操作，请等待完成后再试',
+    })
     door.open()
     await stage.settledVolume(volume.id)
   })
@@ -349,7 +383,11 @@ describe('one operation at a time', () => {
       ['update', { name: 'other' }],
     ]
     const vm = await stage.addInstance()
-    for (const [action, body] of tries) expect(await refused(stage.app, volumes[action], { ...params(volume), body: { ...body, ...(action === 'attach' && { vm_id: vm.id }) } })).toMatchObject({ status: 409, code: 90010 })
+    for (const [action, body] of tries)
+      expect(await refused(stage.app, volumes[action], { ...params(volume), body: { ...body, ...(action === 'attach' && { vm_id: vm.id }) } })).toMatchObject({
+        status: 409,
+        code: 90010,
+      })
     expect(await refused(stage.app, volumes.delete, params(volume))).toMatchObject({ status: 409, code: 90010 })
     door.open()
     await stage.settledVolume(volume.id)
@@ -374,7 +412,8 @@ describe('the list', () => {
     const made: Volume[] = []
     for (const [index, name] of ['beta', 'alpha', 'gamma'].entries()) made.push(await stage.createVolume({ name, size_bytes: (3 - index) * gib }, token))
     await stage.attach(made[1] ?? { id: '' }, vm, '/data', token)
-    const names = async (query: object) => (await call(app, volumes.list, { token, query: { cloud_id: stage.cloud_id, ...query } })).items.map(({ name }) => name)
+    const names = async (query: object) =>
+      (await call(app, volumes.list, { token, query: { cloud_id: stage.cloud_id, ...query } })).items.map(({ name }) => name)
     expect(await names({})).toEqual(['gamma', 'alpha', 'beta'])
     expect(await names({ sort: 'name' })).toEqual(['alpha', 'beta', 'gamma'])
     expect(await names({ sort: '-size_bytes' })).toEqual(['beta', 'alpha', 'gamma'])
@@ -395,7 +434,13 @@ describe('another organisation', () => {
     const volume = await stage.createVolume()
     const body = { name: 'x', vm_id: randomUUID(), path: '/data', size_bytes: 2 * gib, snapshot_id: randomUUID() }
     for (const declared of allCalls.filter(({ id, path }) => id.startsWith('nextstack.volume.') && path.includes('{id}'))) {
-      expect(await refused(stage.app, declared, { ...params(volume, stage.stranger.token), ...(declared.method !== 'GET' && declared.method !== 'DELETE' && { body }) }), declared.id).toMatchObject({ status: 404, code: 90006 })
+      expect(
+        await refused(stage.app, declared, {
+          ...params(volume, stage.stranger.token),
+          ...(declared.method !== 'GET' && declared.method !== 'DELETE' && { body }),
+        }),
+        declared.id,
+      ).toMatchObject({ status: 404, code: 90006 })
     }
   })
 })

@@ -47,7 +47,19 @@ it('whatever is asked at once is done or refused, and the records end as the eng
     () => [volumeSnapshots.create, { token, body: { volume_id: pick(disks).id, name: `s-${randomUUID()}` } }],
     () => one(volumeSnapshots.delete, pick(then).id),
     () => [volumeBackups.create, { token, body: { volume_id: pick(disks).id, name: 'b' } }],
-    () => [volumes.create, { token, body: { cloud_id, name: `c-${randomUUID()}`, size_bytes: 6 * gib, snapshot_id: pick(then).id, attach: { vm_id: pick(machines).id, path: pick(['/a', '/c']) } } }],
+    () => [
+      volumes.create,
+      {
+        token,
+        body: {
+          cloud_id,
+          name: `c-${randomUUID()}`,
+          size_bytes: 6 * gib,
+          snapshot_id: pick(then).id,
+          attach: { vm_id: pick(machines).id, path: pick(['/a', '/c']) },
+        },
+      },
+    ],
     () => one(vms.stop, pick(machines).id, { force: true }),
     () => one(vms.start, pick(machines).id),
     () => [vmSnapshots.create, { token, body: { vm_id: pick(machines).id, name: `s-${randomUUID()}` } }],
@@ -64,25 +76,31 @@ it('whatever is asked at once is done or refused, and the records end as the eng
   // Not everything was refused.
   expect(codes).toContain(202)
 
-  await vi.waitFor(async () => {
-    const open = await stage.db.selectFrom('operations').select('id').where('status', 'in', ['queued', 'running', 'undoing']).execute()
-    expect(open).toEqual([])
-  }, { interval: 50 })
-  await vi.waitFor(async () => {
-    const { items } = await call(app, volumes.list, { token, query: { cloud_id, page_size: 1000 } })
-    const there = new Map((await engine.direct.storage.volumes.list()).map((volume) => [volume.tags['volume_id'], volume]))
-    for (const volume of items) {
-      const on = there.get(volume.id)
-      if (volume.status === 'error') expect(on).toBeUndefined()
-      else {
-        expect(volume.status).toBe((on?.attached.length ?? 0) > 0 ? 'in_use' : 'available')
-        expect(volume.attached_to?.vm.id.replaceAll('-', '')).toBe(on?.attached[0]?.instance.slice(3))
-        expect(volume.attached_to?.path).toBe(on?.attached[0]?.path ?? undefined)
-        expect(volume.size_bytes).toBe(on?.sizeBytes)
+  await vi.waitFor(
+    async () => {
+      const open = await stage.db.selectFrom('operations').select('id').where('status', 'in', ['queued', 'running', 'undoing']).execute()
+      expect(open).toEqual([])
+    },
+    { interval: 50 },
+  )
+  await vi.waitFor(
+    async () => {
+      const { items } = await call(app, volumes.list, { token, query: { cloud_id, page_size: 1000 } })
+      const there = new Map((await engine.direct.storage.volumes.list()).map((volume) => [volume.tags['volume_id'], volume]))
+      for (const volume of items) {
+        const on = there.get(volume.id)
+        if (volume.status === 'error') expect(on).toBeUndefined()
+        else {
+          expect(volume.status).toBe((on?.attached.length ?? 0) > 0 ? 'in_use' : 'available')
+          expect(volume.attached_to?.vm.id.replaceAll('-', '')).toBe(on?.attached[0]?.instance.slice(3))
+          expect(volume.attached_to?.path).toBe(on?.attached[0]?.path ?? undefined)
+          expect(volume.size_bytes).toBe(on?.sizeBytes)
+        }
+        there.delete(volume.id)
       }
-      there.delete(volume.id)
-    }
-    // Nothing on the engine that nobody has a record of.
-    expect([...there.keys()]).toEqual([])
-  }, { interval: 50 })
+      // Nothing on the engine that nobody has a record of.
+      expect([...there.keys()]).toEqual([])
+    },
+    { interval: 50 },
+  )
 })

@@ -30,7 +30,10 @@ export const addressMigrations: Migrations = {
 }
 
 export const insertAddress = async (tx: Tx, row: { vpc_id: string; number: number; vm_id: string | null }): Promise<void> => {
-  await tx.insertInto('vpc_addresses').values({ ...row, left_at: null }).execute()
+  await tx
+    .insertInto('vpc_addresses')
+    .values({ ...row, left_at: null })
+    .execute()
 }
 
 /** The lowest that nobody has, under the network's lock; the gateway's is the lowest of all. @param last the greatest that an instance may have */
@@ -40,7 +43,16 @@ export async function lowestFree(tx: Tx, vpcId: string, last: number): Promise<n
     .select(sql<number>`taken.number + 1`.as('number'))
     .where('taken.vpc_id', '=', vpcId)
     .where('taken.number', '<', last)
-    .where((where) => where.not(where.exists(where.selectFrom('vpc_addresses as next').where('next.vpc_id', '=', vpcId).where(sql<boolean>`next.number = taken.number + 1`))))
+    .where((where) =>
+      where.not(
+        where.exists(
+          where
+            .selectFrom('vpc_addresses as next')
+            .where('next.vpc_id', '=', vpcId)
+            .where(sql<boolean>`next.number = taken.number + 1`),
+        ),
+      ),
+    )
     .orderBy('taken.number')
     .limit(1)
     .executeTakeFirst()
@@ -51,7 +63,8 @@ export const isTaken = async (on: Sql, vpcId: string, number: number): Promise<b
   (await on.selectFrom('vpc_addresses').select('number').where('vpc_id', '=', vpcId).where('number', '=', number).executeTakeFirst()) !== undefined
 
 /** Where an instance is; undefined where it is in no private network. */
-export const placeOf = (on: Sql, vmId: string): Promise<VpcAddressTable | undefined> => on.selectFrom('vpc_addresses').selectAll().where('vm_id', '=', vmId).executeTakeFirst()
+export const placeOf = (on: Sql, vmId: string): Promise<VpcAddressTable | undefined> =>
+  on.selectFrom('vpc_addresses').selectAll().where('vm_id', '=', vmId).executeTakeFirst()
 
 /** Held against being deleted until the transaction ends, by whoever makes something lead to it: before its network is. */
 export const holdVm = async (tx: Tx, vmId: string): Promise<void> => {
@@ -69,7 +82,13 @@ export const holdersOf = (on: Sql, vpcId: string): Promise<{ number: number; id:
     .execute()
 
 export const countVms = async (on: Sql, vpcId: string): Promise<number> =>
-  (await on.selectFrom('vpc_addresses').select(sql<number>`count(vm_id)`.as('count')).where('vpc_id', '=', vpcId).executeTakeFirstOrThrow()).count
+  (
+    await on
+      .selectFrom('vpc_addresses')
+      .select(sql<number>`count(vm_id)`.as('count'))
+      .where('vpc_id', '=', vpcId)
+      .executeTakeFirstOrThrow()
+  ).count
 
 export const setLeaving = async (tx: Tx, vmId: string, leftAt: number | null): Promise<void> => {
   await tx.updateTable('vpc_addresses').set({ left_at: leftAt }).where('vm_id', '=', vmId).execute()

@@ -32,7 +32,10 @@ export async function factsOf(on: Sql, vpcId: string): Promise<VpcFacts | undefi
           .whereRef('vpc_addresses.vpc_id', '=', 'vpcs.id')
           .where('vpc_addresses.left_at', 'is', null)
           .groupBy('security_groups.id')
-          .select((group) => ['security_groups.rules', group.fn.agg<number[]>('array_agg', ['vpc_addresses.number']).orderBy('vpc_addresses.number').as('addresses')])
+          .select((group) => [
+            'security_groups.rules',
+            group.fn.agg<number[]>('array_agg', ['vpc_addresses.number']).orderBy('vpc_addresses.number').as('addresses'),
+          ])
           .orderBy('security_groups.id'),
       ).as('member_groups'),
       jsonObjectFrom(
@@ -128,6 +131,16 @@ export async function placesOf(on: Sql, vmIds: readonly string[]): Promise<Place
     ])
     .execute()
   return rows.flatMap(({ vm_id, number, id, name, security_groups, eip }) =>
-    vm_id === null ? [] : [{ vm_id, vpc: { id, name }, address: addressText(number), security_groups, eip: eip === null ? null : { id: eip.id, address: addressText(eip.number) } }],
+    vm_id === null
+      ? []
+      : [
+          {
+            vm_id,
+            vpc: { id, name },
+            address: addressText(number),
+            security_groups,
+            eip: eip === null ? null : { id: eip.id, address: addressText(eip.number) },
+          },
+        ],
   )
 }

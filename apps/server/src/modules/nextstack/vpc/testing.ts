@@ -59,7 +59,8 @@ export async function networkStage(on?: TestApp) {
     )
   const beginVpc = (wish: Partial<BodyInput<typeof vpcs.create>> = {}, token = owner.token): Promise<Vpc> =>
     call(app, vpcs.create, { token, body: { cloud_id, name: `net-${randomUUID()}`, cidr: range(), ...wish } })
-  const createVpc = async (wish: Partial<BodyInput<typeof vpcs.create>> = {}, token = owner.token): Promise<Vpc> => settledVpc((await beginVpc(wish, token)).id, token)
+  const createVpc = async (wish: Partial<BodyInput<typeof vpcs.create>> = {}, token = owner.token): Promise<Vpc> =>
+    settledVpc((await beginVpc(wish, token)).id, token)
   const createGroup = (wish: Partial<BodyInput<typeof securityGroups.create>> = {}, token = owner.token): Promise<SecurityGroup> =>
     call(app, securityGroups.create, { token, body: { cloud_id, name: `group-${randomUUID()}`, ...wish } })
   const getGroup = (id: string, token = owner.token) => call(app, securityGroups.get, { token, params: { id } })
@@ -101,7 +102,10 @@ export async function networkStage(on?: TestApp) {
     return { network, acl: await networks.acls.get(engineName(vpc)), forwards: network === null ? [] : await networks.forwards.list(engineName(vpc)) }
   }
   /** An instance in a network: its record, and what joins it; `onEngine` makes it there too. */
-  const addVm = async (vpc: Pick<Vpc, 'id' | 'cloud_id' | 'bp_id'>, wish: { address?: string; groups?: readonly string[]; onEngine?: boolean; status?: 'running' | 'creating' | 'lost' } = {}) => {
+  const addVm = async (
+    vpc: Pick<Vpc, 'id' | 'cloud_id' | 'bp_id'>,
+    wish: { address?: string; groups?: readonly string[]; onEngine?: boolean; status?: 'running' | 'creating' | 'lost' } = {},
+  ) => {
     const id = uuidv7()
     const vm = { id, cloud_id: vpc.cloud_id, bp_id: vpc.bp_id, name: `vm-${id.slice(-12)}` }
     const joined = await db.transaction().execute(async (tx) => {
@@ -141,7 +145,11 @@ export async function networkStage(on?: TestApp) {
     await db.transaction().execute((tx) => insertVm(tx, vm, 'running'))
     return vm
   }
-  const insertVm = async (tx: Parameters<typeof members.leaving>[0], vm: { id: string; cloud_id: string; bp_id: string | null; name: string }, status: 'running' | 'creating' | 'lost') => {
+  const insertVm = async (
+    tx: Parameters<typeof members.leaving>[0],
+    vm: { id: string; cloud_id: string; bp_id: string | null; name: string },
+    status: 'running' | 'creating' | 'lost',
+  ) => {
     await tx
       .insertInto('vms')
       .values({
@@ -170,12 +178,41 @@ export async function networkStage(on?: TestApp) {
   }
   const inTx = <T>(act: (tx: Parameters<typeof members.leaving>[0]) => Promise<T>): Promise<T> => db.transaction().execute(act)
   const deleteVmRow = (id: string) => inTx((tx) => tx.deleteFrom('vms').where('id', '=', id).execute())
-  const goneVpc = (id: string, token = owner.token) => vi.waitFor(async () => expect((await send(app, vpcs.get, { token, params: { id } })).status).toBe(404), { interval: 20 })
+  const goneVpc = (id: string, token = owner.token) =>
+    vi.waitFor(async () => expect((await send(app, vpcs.get, { token, params: { id } })).status).toBe(404), { interval: 20 })
 
   return {
-    app, admin, owner, stranger, engine, cloud_id, addCloud, members, db, range, outsideRange,
-    getVpc, settledVpc, beginVpc, createVpc, goneVpc, createGroup, getGroup, createPool, allocate, getEip, settledEip, getNat, settledNat,
-    engineName, vmName, onEngine, addVm, addPlainVm, inTx, deleteVmRow,
+    app,
+    admin,
+    owner,
+    stranger,
+    engine,
+    cloud_id,
+    addCloud,
+    members,
+    db,
+    range,
+    outsideRange,
+    getVpc,
+    settledVpc,
+    beginVpc,
+    createVpc,
+    goneVpc,
+    createGroup,
+    getGroup,
+    createPool,
+    allocate,
+    getEip,
+    settledEip,
+    getNat,
+    settledNat,
+    engineName,
+    vmName,
+    onEngine,
+    addVm,
+    addPlainVm,
+    inTx,
+    deleteVmRow,
   }
 }
 export type NetworkStage = Awaited<ReturnType<typeof networkStage>>

@@ -29,7 +29,10 @@ afterAll(() => stage.app.close())
 const params = (one: { id: string }) => ({ token: stage.owner.token, params: { id: one.id } })
 const nth = (vpc: Pick<Vpc, 'gateway'>, last: number): string => vpc.gateway.replace(/1$/, String(last))
 const refusal = async (attempt: Promise<unknown>): Promise<Pick<Refusal, 'refusal' | 'message' | 'fields'>> => {
-  const error = await attempt.then(() => null, (error: unknown) => error)
+  const error = await attempt.then(
+    () => null,
+    (error: unknown) => error,
+  )
   if (!(error instanceof Refusal)) throw new Error('it was not refused', { cause: error })
   return error
 }
@@ -56,7 +59,11 @@ describe('joining', () => {
     const vpc = await stage.createVpc()
     await stage.addVm(vpc)
     for (const address of [nth(vpc, 2), vpc.gateway, nth(vpc, 0), nth(vpc, 255), '10.255.0.5', 'x']) {
-      expect(await refusal(stage.addVm(vpc, { address }))).toMatchObject({ refusal: 'vpcAddressTaken', message: `地址${address}已被占用，或不在该网络中`, fields: [{ field: 'address' }] })
+      expect(await refusal(stage.addVm(vpc, { address }))).toMatchObject({
+        refusal: 'vpcAddressTaken',
+        message: `地址${address}已被占用，或不在该网络中`,
+        fields: [{ field: 'address' }],
+      })
     }
   })
 
@@ -64,7 +71,11 @@ describe('joining', () => {
     const vpc = await stage.createVpc({ cidr: stage.range(29) })
     const vms = []
     for (let count = 0; count < 5; count++) vms.push(await stage.addVm(vpc))
-    expect(await refusal(stage.addVm(vpc))).toMatchObject({ refusal: 'vpcAddressesExhausted', message: `网络“${vpc.name}”的地址已用完`, fields: [{ field: 'vpc_id' }] })
+    expect(await refusal(stage.addVm(vpc))).toMatchObject({
+      refusal: 'vpcAddressesExhausted',
+      message: `网络“${vpc.name}”的地址已用完`,
+      fields: [{ field: 'vpc_id' }],
+    })
     expect(await stage.getVpc(vpc.id)).toMatchObject({ vm_count: 5, address_count: 5 })
     await gone(vms[2] ?? { id: '' })
     expect((await stage.addVm(vpc)).address).toBe(vms[2]?.address)
@@ -73,7 +84,9 @@ describe('joining', () => {
   it('of fifty at once gives fifty different addresses', async () => {
     const vpc = await stage.createVpc()
     const joined = await Promise.all(Array.from({ length: 50 }, () => stage.addVm(vpc)))
-    expect(joined.map(({ address }) => Number(address.split('.')[3])).sort((left, right) => left - right)).toEqual(Array.from({ length: 50 }, (_, index) => index + 2))
+    expect(joined.map(({ address }) => Number(address.split('.')[3])).sort((left, right) => left - right)).toEqual(
+      Array.from({ length: 50 }, (_, index) => index + 2),
+    )
   })
 
   it('is refused for a network that is not there, another’s, of another cloud, or takes nobody now', async () => {
@@ -95,7 +108,10 @@ describe('joining', () => {
     const { stranger, createVpc, createGroup, addCloud, addVm } = stage
     const vpc = await createVpc()
     for (const group of [await createGroup({}, stranger.token), await createGroup({ cloud_id: (await addCloud()).cloud_id }), { id: randomUUID() }]) {
-      expect(await refusal(addVm(vpc, { groups: [(await createGroup()).id, group.id] }))).toMatchObject({ refusal: 'securityGroupMissing', fields: [{ field: 'security_group_ids' }] })
+      expect(await refusal(addVm(vpc, { groups: [(await createGroup()).id, group.id] }))).toMatchObject({
+        refusal: 'securityGroupMissing',
+        fields: [{ field: 'security_group_ids' }],
+      })
     }
     expect(await stage.getVpc(vpc.id)).toMatchObject({ vm_count: 0, status: 'active' })
   })
@@ -131,7 +147,10 @@ describe('groups of an instance', () => {
   it('are refused for who is in no private network, or where there is no such group', async () => {
     const { createVpc, addVm, addPlainVm, createGroup, stranger } = stage
     const group = await createGroup()
-    expect(await refusal(setGroups(await addPlainVm(), [group.id]))).toMatchObject({ refusal: 'securityGroupNeedsVpc', fields: [{ field: 'security_group_ids' }] })
+    expect(await refusal(setGroups(await addPlainVm(), [group.id]))).toMatchObject({
+      refusal: 'securityGroupNeedsVpc',
+      fields: [{ field: 'security_group_ids' }],
+    })
     const vm = await addVm(await createVpc(), { groups: [group.id] })
     expect(await refusal(setGroups(vm, [(await createGroup({}, stranger.token)).id]))).toMatchObject({ refusal: 'securityGroupMissing' })
     expect((await stage.getGroup(group.id)).vm_count).toBe(1)
@@ -273,7 +292,10 @@ describe('waiting for a network', () => {
     engine.fail('failed', { method: 'networks.apply' })
     gate.open()
     await settledVpc(vpc.id)
-    expect(await refusal(members.whenReady(vpc.id, new AbortController().signal))).toMatchObject({ refusal: 'vpcNotMade', message: expect.stringContaining(vpc.name) })
+    expect(await refusal(members.whenReady(vpc.id, new AbortController().signal))).toMatchObject({
+      refusal: 'vpcNotMade',
+      message: expect.stringContaining(vpc.name),
+    })
     engine.recover()
     const lost = await createVpc()
     await db.updateTable('vpcs').set({ status: 'lost' }).where('id', '=', lost.id).execute()
@@ -298,7 +320,10 @@ describe('what lists show of instances', () => {
     const place = { vpc: { id: vpc.id, name: vpc.name } }
     expect(await members.shownOf(db, [one.id, other.id, plain.id])).toEqual(
       new Map([
-        [one.id, { ...place, vm_id: one.id, address: one.address, security_groups: [{ id: group.id, name: group.name }], eip: { id: eip.id, address: eip.address } }],
+        [
+          one.id,
+          { ...place, vm_id: one.id, address: one.address, security_groups: [{ id: group.id, name: group.name }], eip: { id: eip.id, address: eip.address } },
+        ],
         [other.id, { ...place, vm_id: other.id, address: other.address, security_groups: [], eip: null }],
       ]),
     )

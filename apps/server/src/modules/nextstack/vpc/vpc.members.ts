@@ -80,7 +80,11 @@ export function createVpcMembers(parts: { db: Db; want: Want }) {
      * puts groups before it.
      * @throws Refusal 94104, 94105, 94106, 94113, 90010 where the network takes nobody now
      */
-    async join(tx: Tx, vm: Member, wish: { vpc_id: string; address?: string | undefined; security_group_ids: readonly string[] }): Promise<{ network: string; address: string; guarded: true }> {
+    async join(
+      tx: Tx,
+      vm: Member,
+      wish: { vpc_id: string; address?: string | undefined; security_group_ids: readonly string[] },
+    ): Promise<{ network: string; address: string; guarded: true }> {
       const groupIds = await shareGroups(tx, vm, wish.security_group_ids)
       const vpc = await store.lockVpc(tx, platformScope, wish.vpc_id)
       if (vpc === undefined || vpc.cloud_id !== vm.cloud_id || vpc.bp_id !== vm.bp_id) throw new Refusal('vpcMissing', { field: 'vpc_id' })

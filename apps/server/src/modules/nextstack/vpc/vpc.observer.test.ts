@@ -48,10 +48,21 @@ async function guarded() {
 
 describe('what somebody changes on the engine by hand is put right', () => {
   it.each<[string, (vpc: Vpc, eip: { address: string }) => Promise<void>]>([
-    ['rules', (vpc) => stage.engine.direct.networks.acls.apply({ name: stage.engineName(vpc), description: vpc.name, ingress: [], egress: [], tags: { vpc_id: vpc.id } })],
+    [
+      'rules',
+      (vpc) =>
+        stage.engine.direct.networks.acls.apply({ name: stage.engineName(vpc), description: vpc.name, ingress: [], egress: [], tags: { vpc_id: vpc.id } }),
+    ],
     ['a forward taken away', (vpc, { address }) => stage.engine.direct.networks.forwards.delete(stage.engineName(vpc), address)],
-    ['a forward added', (vpc) => stage.engine.direct.networks.forwards.apply(stage.engineName(vpc), { address: '203.0.113.254', description: '', target: null, ports: [] })],
-    ['a forward led elsewhere', (vpc, { address }) => stage.engine.direct.networks.forwards.apply(stage.engineName(vpc), { address, description: '', target: vpc.gateway.replace(/1$/, '99'), ports: [] })],
+    [
+      'a forward added',
+      (vpc) => stage.engine.direct.networks.forwards.apply(stage.engineName(vpc), { address: '203.0.113.254', description: '', target: null, ports: [] }),
+    ],
+    [
+      'a forward led elsewhere',
+      (vpc, { address }) =>
+        stage.engine.direct.networks.forwards.apply(stage.engineName(vpc), { address, description: '', target: vpc.gateway.replace(/1$/, '99'), ports: [] }),
+    ],
     ['NAT', (vpc) => stage.engine.direct.networks.apply(spec(vpc, { nat: false }))],
     ['the filter taken off', (vpc) => stage.engine.direct.networks.apply(spec(vpc, { acl: null }))],
   ])('%s', async (_, spoil) => {
@@ -75,7 +86,11 @@ describe('what somebody changes on the engine by hand is put right', () => {
     const reads = stage.engine.asked.length
     await spoil()
     // It was looked at, and left.
-    await until(async () => expect(stage.engine.asked.slice(reads).filter(({ method, args }) => method === 'networks.isAs' && (args[0] as NetworkSpec).name === stage.engineName(vpc))).not.toEqual([]))
+    await until(async () =>
+      expect(
+        stage.engine.asked.slice(reads).filter(({ method, args }) => method === 'networks.isAs' && (args[0] as NetworkSpec).name === stage.engineName(vpc)),
+      ).not.toEqual([]),
+    )
     expect(await operations()).toBe(count)
     expect((await stage.onEngine(vpc)).network?.nat).toBe(false)
   })
@@ -103,7 +118,11 @@ describe('an outside address that cannot be led in', () => {
     await call(app, eips.bind, { ...params(eip), body: { kind: 'vm', target_id: (await addVm(vpc)).id } })
     expect((await settledEip(eip.id)).status).toBe('error')
     await settledVpc(vpc.id)
-    const observer = createVpcObserver({ db, clouds: { forChange: async () => expect.fail('nothing is to be changed') }, want: async () => expect.fail('nothing is wanted') })
+    const observer = createVpcObserver({
+      db,
+      clouds: { forChange: async () => expect.fail('nothing is to be changed') },
+      want: async () => expect.fail('nothing is wanted'),
+    })
     await observer.look({ id: stage.cloud_id, engine: engine.direct, signal: new AbortController().signal }, [engineName(vpc)])
   })
 })
@@ -116,7 +135,9 @@ describe('a look at everything', () => {
     const wanted: string[] = []
     const observer = createVpcObserver({
       db: stage.db,
-      clouds: { forChange: async () => ({ id: cloud_id, name: '', product: 'nextstack', status: 'active', sandbox: false, local: false, instance_types: null }) },
+      clouds: {
+        forChange: async () => ({ id: cloud_id, name: '', product: 'nextstack', status: 'active', sandbox: false, local: false, instance_types: null }),
+      },
       want: async (_, vpc) => {
         wanted.push(vpc.id)
         return 0
@@ -194,7 +215,14 @@ describe('what is as wanted', () => {
 
   it('concerns the network of a filter or a forward, and no other objects', () => {
     const observer = createVpcObserver({ db: stage.db, clouds: { forChange: async () => expect.fail() }, want: async () => 0 })
-    const event = (kind: 'network' | 'acl' | 'forward' | 'volume', within: string | null = null) => ({ type: 'object' as const, kind, name: 'zs-1', within, action: '', at: new Date() })
+    const event = (kind: 'network' | 'acl' | 'forward' | 'volume', within: string | null = null) => ({
+      type: 'object' as const,
+      kind,
+      name: 'zs-1',
+      within,
+      action: '',
+      at: new Date(),
+    })
     expect(observer.concerns(event('network'))).toBe('zs-1')
     expect(observer.concerns(event('acl'))).toBe('zs-1')
     expect(observer.concerns({ ...event('forward', 'zs-2'), name: '203.0.113.1' })).toBe('zs-2')

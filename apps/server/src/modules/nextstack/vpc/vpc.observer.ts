@@ -31,14 +31,17 @@ export function createVpcObserver(parts: { db: Db; clouds: Pick<CloudService, 'f
 
   /** Changes a row that nobody has touched since it was read. */
   const ifUntouched = (row: Row, act: (tx: Tx, vpc: VpcRow) => Promise<unknown>): Promise<void> =>
-    db.transaction().execute(async (tx) => {
-      // An administrator at work on the cloud is not to be worked against.
-      await clouds.forChange(tx, row.cloud_id)
-      const vpc = await store.lockVpc(tx, platformScope, row.id)
-      if (vpc !== undefined && vpc.status === row.status && vpc.wanted === row.wanted) await act(tx, vpc)
-    }).catch((error: unknown) => {
-      if (!(error instanceof Refusal)) throw error
-    })
+    db
+      .transaction()
+      .execute(async (tx) => {
+        // An administrator at work on the cloud is not to be worked against.
+        await clouds.forChange(tx, row.cloud_id)
+        const vpc = await store.lockVpc(tx, platformScope, row.id)
+        if (vpc !== undefined && vpc.status === row.status && vpc.wanted === row.wanted) await act(tx, vpc)
+      })
+      .catch((error: unknown) => {
+        if (!(error instanceof Refusal)) throw error
+      })
 
   const lose = async (row: Row): Promise<void> => {
     if (row.status === 'active') await ifUntouched(row, (tx) => store.updateVpc(tx, row.id, { status: 'lost' }))
@@ -96,7 +99,12 @@ async function isAs(engine: ComputeEngine, plan: VpcPlan, failed: ReadonlySet<st
   const acl = await engine.networks.acls.get(plan.acl.name, { signal })
   if (acl === null || !same(comparableAcl(acl), comparableAcl(plan.acl))) return false
   const there = await engine.networks.forwards.list(plan.network.name, { signal })
-  const [have, wanted] = [there, plan.forwards.map(({ forward }) => forward)].map((forwards) => forwards.filter(({ address }) => !failed.has(address)).map(comparableForward).sort())
+  const [have, wanted] = [there, plan.forwards.map(({ forward }) => forward)].map((forwards) =>
+    forwards
+      .filter(({ address }) => !failed.has(address))
+      .map(comparableForward)
+      .sort(),
+  )
   return same(have, wanted)
 }
 
@@ -112,5 +120,7 @@ const comparableForward = ({ address, description, target, ports }: Forward): st
     address,
     description,
     target,
-    ...ports.map(({ protocol, listenPorts, targetAddress, targetPorts, description }) => [protocol, listenPorts, targetAddress, targetPorts, description].join(' ')).sort(),
+    ...ports
+      .map(({ protocol, listenPorts, targetAddress, targetPorts, description }) => [protocol, listenPorts, targetAddress, targetPorts, description].join(' '))
+      .sort(),
   ])

@@ -30,7 +30,8 @@ afterAll(() => stage.app.close())
 
 const params = (one: { id: string } | null, token = stage.owner.token) => ({ token, params: { id: one?.id ?? '' } })
 const operationsOf = (vpc: Pick<Vpc, 'id'>) => stage.db.selectFrom('operations').selectAll().where('resource_id', '=', vpc.id).orderBy('id').execute()
-const asked = (method: string, vpc: Pick<Vpc, 'id'>, engine = stage.engine) => engine.asked.filter((one) => one.method === method && JSON.stringify(one.args[0]).includes(stage.engineName(vpc))).length
+const asked = (method: string, vpc: Pick<Vpc, 'id'>, engine = stage.engine) =>
+  engine.asked.filter((one) => one.method === method && JSON.stringify(one.args[0]).includes(stage.engineName(vpc))).length
 const inside = (vpc: Pick<Vpc, 'gateway'>, last: number): string => vpc.gateway.replace(/1$/, String(last))
 
 describe('an engine that goes away and comes back', () => {
@@ -72,7 +73,17 @@ describe('an apply that fails', () => {
     const gate = engine.hold('networks.apply')
     const vpc = await beginVpc({ cidr })
     await gate.reached
-    await engine.direct.networks.apply({ name: 'foreign0', description: '', ipv4: cidr.replace('0/24', '129/25'), dhcp: true, dnsDomain: null, nat: false, natAddress: null, acl: null, tags: {} })
+    await engine.direct.networks.apply({
+      name: 'foreign0',
+      description: '',
+      ipv4: cidr.replace('0/24', '129/25'),
+      dhcp: true,
+      dnsDomain: null,
+      nat: false,
+      natAddress: null,
+      acl: null,
+      tags: {},
+    })
     gate.open()
     expect(await settledVpc(vpc.id)).toMatchObject({ status: 'error', error: '网段与该云平台上的网络“foreign0”重叠' })
     await engine.direct.networks.delete('foreign0')
@@ -192,7 +203,16 @@ describe('a deletion that fails', () => {
     const vpc = await createVpc()
     const [image] = await engine.direct.images.list()
     const name = `by-hand-${vpc.id.slice(-6)}`
-    await engine.direct.instances.create({ name, type: image?.type ?? 'container', imageFingerprint: image?.fingerprint ?? '', cpuCores: 1, memoryBytes: 2 ** 28, diskBytes: 2 ** 30, network: engineName(vpc), tags: {} })
+    await engine.direct.instances.create({
+      name,
+      type: image?.type ?? 'container',
+      imageFingerprint: image?.fingerprint ?? '',
+      cpuCores: 1,
+      memoryBytes: 2 ** 28,
+      diskBytes: 2 ** 30,
+      network: engineName(vpc),
+      tags: {},
+    })
     await call(app, vpcs.delete, params(vpc))
     expect(await settledVpc(vpc.id)).toMatchObject({ status: 'error', error: '网络中还有1台实例，请先删除或移出' })
     await engine.direct.instances.delete(name)
@@ -202,41 +222,45 @@ describe('a deletion that fails', () => {
 })
 
 describe('a server that stops in the middle', () => {
-  it.each(['networks.acls.apply', 'networks.apply', 'networks.forwards.apply', 'instances.connect', 'networks.forwards.list', 'networks.forwards.delete'])('of an apply at %s leaves it to the next, which ends it', async (method) => {
-    const database = await freshDatabase()
-    const overrides = { DATABASE_URL: database.url }
-    const first = await networkStage(await testApp(overrides))
-    const { engine, owner } = first
-    const vpc = await first.createVpc()
-    const [old, eip, vm] = [await first.allocate(), await first.allocate({ bandwidth_mbps: 10 }), await first.addVm(vpc, { onEngine: true })]
-    const bind = (app: NetworkStage['app'], one: { id: string }) => call(app, eips.bind, { ...params(one, owner.token), body: { kind: 'vm', target_id: vm.id } })
-    await bind(first.app, old)
-    await first.settledEip(old.id)
-    await call(first.app, eips.unbind, params(old, owner.token))
-    // The first two wait for each other: an instance has one address.
-    if (method !== 'networks.forwards.delete') {
+  it.each(['networks.acls.apply', 'networks.apply', 'networks.forwards.apply', 'instances.connect', 'networks.forwards.list', 'networks.forwards.delete'])(
+    'of an apply at %s leaves it to the next, which ends it',
+    async (method) => {
+      const database = await freshDatabase()
+      const overrides = { DATABASE_URL: database.url }
+      const first = await networkStage(await testApp(overrides))
+      const { engine, owner } = first
+      const vpc = await first.createVpc()
+      const [old, eip, vm] = [await first.allocate(), await first.allocate({ bandwidth_mbps: 10 }), await first.addVm(vpc, { onEngine: true })]
+      const bind = (app: NetworkStage['app'], one: { id: string }) =>
+        call(app, eips.bind, { ...params(one, owner.token), body: { kind: 'vm', target_id: vm.id } })
+      await bind(first.app, old)
       await first.settledEip(old.id)
-      const gate = engine.hold(method)
-      await bind(first.app, eip)
-      await gate.reached
-      await first.app.close()
-      gate.open()
-    } else {
-      const gate = engine.hold(method)
-      await gate.reached
-      await first.app.close()
-      gate.open()
-    }
-    const app = await testApp(overrides)
-    const of = (one: { id: string }) => call(app, eips.get, params(one, owner.token))
-    await vi.waitFor(async () => expect((await call(app, vpcs.get, params(vpc, owner.token))).status).toBe('active'), { interval: 20 })
-    if (method === 'networks.forwards.delete') await bind(app, eip)
-    await vi.waitFor(async () => expect((await of(eip)).status).toBe('bound'), { interval: 20 })
-    expect((await of(old)).status).toBe('available')
-    expect((await first.onEngine(vpc)).forwards).toMatchObject([{ address: eip.address, target: vm.address }])
-    await app.close()
-    await database.drop()
-  })
+      await call(first.app, eips.unbind, params(old, owner.token))
+      // The first two wait for each other: an instance has one address.
+      if (method !== 'networks.forwards.delete') {
+        await first.settledEip(old.id)
+        const gate = engine.hold(method)
+        await bind(first.app, eip)
+        await gate.reached
+        await first.app.close()
+        gate.open()
+      } else {
+        const gate = engine.hold(method)
+        await gate.reached
+        await first.app.close()
+        gate.open()
+      }
+      const app = await testApp(overrides)
+      const of = (one: { id: string }) => call(app, eips.get, params(one, owner.token))
+      await vi.waitFor(async () => expect((await call(app, vpcs.get, params(vpc, owner.token))).status).toBe('active'), { interval: 20 })
+      if (method === 'networks.forwards.delete') await bind(app, eip)
+      await vi.waitFor(async () => expect((await of(eip)).status).toBe('bound'), { interval: 20 })
+      expect((await of(old)).status).toBe('available')
+      expect((await first.onEngine(vpc)).forwards).toMatchObject([{ address: eip.address, target: vm.address }])
+      await app.close()
+      await database.drop()
+    },
+  )
 })
 
 describe('a cloud that is removed by force', () => {

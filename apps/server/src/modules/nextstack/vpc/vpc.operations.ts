@@ -57,7 +57,9 @@ export function createVpcOperations(parts: { db: Db; clouds: Pick<CloudService, 
         run: async (context) => {
           // Before the plan is read: it may hold more than this, never less.
           await store.noteApplying(db, context.resource_id)
-          await step('acl', (_, { plan, engine, signal }) => told({ invalid: 'vpcRulesRefused' }, () => engine.networks.acls.apply(plan.acl, { signal }))).run(context)
+          await step('acl', (_, { plan, engine, signal }) => told({ invalid: 'vpcRulesRefused' }, () => engine.networks.acls.apply(plan.acl, { signal }))).run(
+            context,
+          )
         },
       },
       step('network', async (_, { plan, engine, signal }) => {
@@ -80,7 +82,11 @@ export function createVpcOperations(parts: { db: Db; clouds: Pick<CloudService, 
         }
         await db.transaction().execute(async (tx) => {
           await store.lockVpc(tx, platformScope, vpc.id)
-          await eips.noteOutcome(tx, plan.forwards.map(({ eip_id }) => eip_id), failed)
+          await eips.noteOutcome(
+            tx,
+            plan.forwards.map(({ eip_id }) => eip_id),
+            failed,
+          )
         })
       }),
       step('obsolete', async (_, { plan, engine, signal }) => {
@@ -178,7 +184,13 @@ export function createVpcOperations(parts: { db: Db; clouds: Pick<CloudService, 
     if (outcome === 'unsupported') await eips.updateEip(db, id, { error_text: errors.bandwidthUnsupported.text })
   }
   /** @returns `gone` where there is no such instance on the engine, or it is in the network no longer */
-  const limit = async (vpc: Place, engine: ComputeEngine, vmId: string, mbps: number | null, signal: AbortSignal): Promise<'limited' | 'unsupported' | 'gone'> => {
+  const limit = async (
+    vpc: Place,
+    engine: ComputeEngine,
+    vmId: string,
+    mbps: number | null,
+    signal: AbortSignal,
+  ): Promise<'limited' | 'unsupported' | 'gone'> => {
     const known = await nicOf(db, vpc.id, vmId)
     if (known === undefined) return 'gone'
     const bits = mbps === null ? null : mbps * 1_000_000

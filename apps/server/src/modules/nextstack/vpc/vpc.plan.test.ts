@@ -19,7 +19,15 @@ const facts = (wish: Partial<VpcFacts> = {}): VpcFacts => ({
   rules: [],
   ...wish,
 })
-const rule = (wish: Partial<SecurityRule> = {}): SecurityRule => ({ direction: 'ingress', action: 'allow', protocol: 'tcp', ports: '22', remote: '0.0.0.0/0', description: '', ...wish })
+const rule = (wish: Partial<SecurityRule> = {}): SecurityRule => ({
+  direction: 'ingress',
+  action: 'allow',
+  protocol: 'tcp',
+  ports: '22',
+  remote: '0.0.0.0/0',
+  description: '',
+  ...wish,
+})
 const dnat = (wish: Partial<VpcFacts['rules'][number]> = {}): VpcFacts['rules'][number] => ({
   eip_id: 'e1',
   number: outside(10),
@@ -69,15 +77,40 @@ describe('the plan of a network', () => {
 
 describe('rules', () => {
   it('of the network’s groups are about all of it', () => {
-    const { acl } = planOf(facts({ groups: [{ rules: [rule({ description: 'SSH', remote: '192.0.2.0/24' }), rule({ direction: 'egress', action: 'drop', protocol: 'udp', ports: '53', remote: '198.51.100.1/32' })] }] }))
-    expect(acl.ingress).toEqual([{ action: 'allow', protocol: 'tcp', source: ['192.0.2.0/24'], destination: ['10.1.0.0/24'], destinationPorts: ['22'], description: 'SSH' }])
-    expect(acl.egress).toEqual([{ action: 'drop', protocol: 'udp', source: ['10.1.0.0/24'], destination: ['198.51.100.1/32'], destinationPorts: ['53'], description: '' }])
+    const { acl } = planOf(
+      facts({
+        groups: [
+          {
+            rules: [
+              rule({ description: 'SSH', remote: '192.0.2.0/24' }),
+              rule({ direction: 'egress', action: 'drop', protocol: 'udp', ports: '53', remote: '198.51.100.1/32' }),
+            ],
+          },
+        ],
+      }),
+    )
+    expect(acl.ingress).toEqual([
+      { action: 'allow', protocol: 'tcp', source: ['192.0.2.0/24'], destination: ['10.1.0.0/24'], destinationPorts: ['22'], description: 'SSH' },
+    ])
+    expect(acl.egress).toEqual([
+      { action: 'drop', protocol: 'udp', source: ['10.1.0.0/24'], destination: ['198.51.100.1/32'], destinationPorts: ['53'], description: '' },
+    ])
   })
 
   it('of instances’ groups are about those, all in one', () => {
-    const { acl } = planOf(facts({ member_groups: [{ rules: [rule({ ports: '5432' }), rule({ direction: 'egress', action: 'reject', protocol: 'any', ports: '' })], addresses: [a(3), a(7)] }] }))
-    expect(acl.ingress).toEqual([{ action: 'allow', protocol: 'tcp', source: [], destination: ['10.1.0.3/32', '10.1.0.7/32'], destinationPorts: ['5432'], description: '' }])
-    expect(acl.egress).toEqual([{ action: 'reject', protocol: null, source: ['10.1.0.3/32', '10.1.0.7/32'], destination: [], destinationPorts: [], description: '' }])
+    const { acl } = planOf(
+      facts({
+        member_groups: [
+          { rules: [rule({ ports: '5432' }), rule({ direction: 'egress', action: 'reject', protocol: 'any', ports: '' })], addresses: [a(3), a(7)] },
+        ],
+      }),
+    )
+    expect(acl.ingress).toEqual([
+      { action: 'allow', protocol: 'tcp', source: [], destination: ['10.1.0.3/32', '10.1.0.7/32'], destinationPorts: ['5432'], description: '' },
+    ])
+    expect(acl.egress).toEqual([
+      { action: 'reject', protocol: null, source: ['10.1.0.3/32', '10.1.0.7/32'], destination: [], destinationPorts: [], description: '' },
+    ])
   })
 
   it('of a group without instances are none: they would be about everybody', () => {
@@ -96,12 +129,19 @@ describe('rules', () => {
   it('that say the same twice are said once, in the order in which they are looked at', () => {
     const rules = [rule(), rule({ description: 'once more' }), rule({ action: 'drop', remote: '192.0.2.1/32' }), rule({ action: 'reject', ports: '25' })]
     const { ingress } = planOf(facts({ groups: [{ rules }, { rules: [rule()] }] })).acl
-    expect(ingress.map(({ action, destinationPorts }) => [action, ...destinationPorts])).toEqual([['drop', '22'], ['reject', '25'], ['allow', '22']])
+    expect(ingress.map(({ action, destinationPorts }) => [action, ...destinationPorts])).toEqual([
+      ['drop', '22'],
+      ['reject', '25'],
+      ['allow', '22'],
+    ])
   })
 
   it('of the same group on the network and on an instance are both said', () => {
     const group = { rules: [rule()] }
-    expect(planOf(facts({ groups: [group], member_groups: [{ ...group, addresses: [a(3)] }] })).acl.ingress.map(({ destination }) => destination)).toEqual([['10.1.0.0/24'], ['10.1.0.3/32']])
+    expect(planOf(facts({ groups: [group], member_groups: [{ ...group, addresses: [a(3)] }] })).acl.ingress.map(({ destination }) => destination)).toEqual([
+      ['10.1.0.0/24'],
+      ['10.1.0.3/32'],
+    ])
   })
 })
 
@@ -113,7 +153,11 @@ describe('forwards', () => {
   })
 
   it('of a gateway’s address lead ports, and nothing else anywhere', () => {
-    const rules = [dnat(), dnat({ protocol: 'udp', outside_first: 5000, outside_last: 5010, inside_first: 5000, inside_last: 5010, inside: a(6), description: 'RTP' }), dnat({ eip_id: 'e2', number: outside(11) })]
+    const rules = [
+      dnat(),
+      dnat({ protocol: 'udp', outside_first: 5000, outside_last: 5010, inside_first: 5000, inside_last: 5010, inside: a(6), description: 'RTP' }),
+      dnat({ eip_id: 'e2', number: outside(11) }),
+    ]
     expect(planOf(facts({ rules })).forwards).toEqual([
       {
         eip_id: 'e1',
@@ -127,7 +171,15 @@ describe('forwards', () => {
           ],
         },
       },
-      { eip_id: 'e2', forward: { address: '203.0.113.11', description: '', target: null, ports: [{ protocol: 'tcp', listenPorts: '80', targetAddress: '10.1.0.5', targetPorts: '8080', description: '' }] } },
+      {
+        eip_id: 'e2',
+        forward: {
+          address: '203.0.113.11',
+          description: '',
+          target: null,
+          ports: [{ protocol: 'tcp', listenPorts: '80', targetAddress: '10.1.0.5', targetPorts: '8080', description: '' }],
+        },
+      },
     ])
   })
 })

@@ -52,7 +52,9 @@ export function planOf(facts: VpcFacts): VpcPlan {
   const guards = [
     ...facts.groups.map((group) => ({ group, inside: [facts.cidr] })),
     // Of nobody there is nothing to allow; an empty list would mean anybody.
-    ...facts.member_groups.filter(({ addresses }) => addresses.length > 0).map((group) => ({ group, inside: group.addresses.map((number) => `${addressText(number)}/32`) })),
+    ...facts.member_groups
+      .filter(({ addresses }) => addresses.length > 0)
+      .map((group) => ({ group, inside: group.addresses.map((number) => `${addressText(number)}/32`) })),
   ]
   const rulesOf = (direction: SecurityRule['direction']): AclRule[] =>
     distinct(inOrder(guards.flatMap(({ group, inside }) => group.rules.filter((rule) => rule.direction === direction).map((rule) => aclRule(rule, inside)))))
@@ -70,7 +72,13 @@ export function planOf(facts: VpcFacts): VpcPlan {
       tags,
     },
     acl: { name: facts.engine_name, description: facts.name, ingress: rulesOf('ingress'), egress: rulesOf('egress'), tags },
-    forwards: [...facts.eips.map((eip) => ({ eip_id: eip.id, forward: { address: addressText(eip.number), description: '', target: addressText(eip.inside), ports: [] } })), ...forwardsOf(facts.rules)],
+    forwards: [
+      ...facts.eips.map((eip) => ({
+        eip_id: eip.id,
+        forward: { address: addressText(eip.number), description: '', target: addressText(eip.inside), ports: [] },
+      })),
+      ...forwardsOf(facts.rules),
+    ],
   }
 }
 
@@ -113,7 +121,13 @@ function forwardsOf(rules: VpcFacts['rules']): { eip_id: string; forward: Forwar
     const eip = byEip.get(rule.eip_id) ?? { number: rule.number, ports: [] }
     byEip.set(rule.eip_id, eip)
     const [listenPorts, targetPorts] = [portsText(rule.outside_first, rule.outside_last), portsText(rule.inside_first, rule.inside_last)]
-    eip.ports.push({ protocol: rule.protocol, listenPorts, targetAddress: addressText(rule.inside), targetPorts: targetPorts === listenPorts ? null : targetPorts, description: rule.description })
+    eip.ports.push({
+      protocol: rule.protocol,
+      listenPorts,
+      targetAddress: addressText(rule.inside),
+      targetPorts: targetPorts === listenPorts ? null : targetPorts,
+      description: rule.description,
+    })
   }
   return [...byEip].map(([eip_id, { number, ports }]) => ({ eip_id, forward: { address: addressText(number), description: '', target: null, ports } }))
 }

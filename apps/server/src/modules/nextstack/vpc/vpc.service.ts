@@ -105,7 +105,18 @@ export function createVpcService(parts: { db: Db; clouds: CloudService; quotas: 
           })
           await addresses.insertAddress(tx, { vpc_id: id, number: usable(body.cidr).gateway, vm_id: null })
           if (body.snat) {
-            await nats.insertNat(tx, { id: uuidv7(), cloud_id: body.cloud_id, vpc_id: id, bp_id: actor.bp_id, name: body.name, description: '', snat: true, snat_eip_id: null, deleting_at: null, ...made })
+            await nats.insertNat(tx, {
+              id: uuidv7(),
+              cloud_id: body.cloud_id,
+              vpc_id: id,
+              bp_id: actor.bp_id,
+              name: body.name,
+              description: '',
+              snat: true,
+              snat_eip_id: null,
+              deleting_at: null,
+              ...made,
+            })
           }
           await want(tx, found(await store.lockVpc(tx, scopeOf(actor), id)), actor)
           return shownNow(tx, actor, id)
@@ -176,7 +187,14 @@ export function createVpcService(parts: { db: Db; clouds: CloudService; quotas: 
     async topology(actor: Actor, id: string): Promise<ResponseOf<Calls['topology']>> {
       const vpc = await get(actor, id)
       const [vms, nat] = [await store.vmsOf(db, id), await nats.natOfVpc(db, id)]
-      const places = new Map((await placesOf(db, vms.map((vm) => vm.id))).map((place) => [place.vm_id, place]))
+      const places = new Map(
+        (
+          await placesOf(
+            db,
+            vms.map((vm) => vm.id),
+          )
+        ).map((place) => [place.vm_id, place]),
+      )
       return {
         vpc: shape(vpc),
         vms: vms.map((vm) => {

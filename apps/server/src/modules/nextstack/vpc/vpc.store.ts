@@ -133,9 +133,7 @@ const visible = (on: Sql, scope: Scope) => on.selectFrom('vpcs').where(within(sc
 const shown = <T>(query: SelectQueryBuilder<Tables, 'vpcs', T>) =>
   query
     .leftJoin('organisations', 'organisations.id', 'vpcs.bp_id')
-    .leftJoin('operations', (join) =>
-      join.onRef('operations.resource_id', '=', 'vpcs.id').on('operations.status', 'in', openStatuses),
-    )
+    .leftJoin('operations', (join) => join.onRef('operations.resource_id', '=', 'vpcs.id').on('operations.status', 'in', openStatuses))
     .selectAll('vpcs')
     .select((of) => [
       'organisations.name as bp_name',
@@ -165,7 +163,8 @@ export async function listVpcs(on: Sql, scope: Scope, query: QueryOf<typeof vpcs
   return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('vpcs').where('vpcs.id', 'in', ids)))
 }
 
-export const getVpc = (on: Sql, scope: Scope, id: string): Promise<ShownVpc | undefined> => shown(visible(on, scope).where('vpcs.id', '=', id)).executeTakeFirst()
+export const getVpc = (on: Sql, scope: Scope, id: string): Promise<ShownVpc | undefined> =>
+  shown(visible(on, scope).where('vpcs.id', '=', id)).executeTakeFirst()
 
 /** How far a network is on the engine. */
 export const progressOf = (on: Sql, id: string): Promise<Pick<VpcRow, 'name' | 'engine_name' | 'status' | 'applied'> | undefined> =>
@@ -198,7 +197,12 @@ export const updateVpc = async (on: Sql, id: string, changes: Updateable<VpcTabl
 
 /** Notes that whatever is wanted by now is being applied. */
 export const noteApplying = async (on: Sql, id: string): Promise<void> => {
-  await on.updateTable('vpcs').set({ applying: sql`wanted` }).where('id', '=', id).whereRef('applying', '<>', 'wanted').execute()
+  await on
+    .updateTable('vpcs')
+    .set({ applying: sql`wanted` })
+    .where('id', '=', id)
+    .whereRef('applying', '<>', 'wanted')
+    .execute()
 }
 
 export const deleteVpc = async (tx: Tx, id: string): Promise<void> => {
@@ -207,7 +211,13 @@ export const deleteVpc = async (tx: Tx, id: string): Promise<void> => {
 
 /** Networks of a cloud whose range overlaps this one. */
 export const overlapping = (on: Sql, cloudId: string, cidr: string): Promise<Pick<VpcRow, 'name' | 'bp_id'>[]> =>
-  on.selectFrom('vpcs').select(['name', 'bp_id']).where('cloud_id', '=', cloudId).where(sql<boolean>`cidr && ${cidr}::cidr`).orderBy('cidr').execute()
+  on
+    .selectFrom('vpcs')
+    .select(['name', 'bp_id'])
+    .where('cloud_id', '=', cloudId)
+    .where(sql<boolean>`cidr && ${cidr}::cidr`)
+    .orderBy('cidr')
+    .execute()
 
 export const engineNames = async (on: Sql, cloudId: string): Promise<string[]> =>
   (await on.selectFrom('vpcs').select('engine_name').where('cloud_id', '=', cloudId).execute()).map(({ engine_name }) => engine_name)
@@ -219,7 +229,12 @@ export const inRanges = (on: Sql, cloudId: string, ranges: readonly { first: num
     .select('name')
     .where('cloud_id', '=', cloudId)
     .where((where) =>
-      where.or(ranges.map(({ first, last }) => sql<boolean>`('0.0.0.0'::inet + ${last}::bigint >= host(cidr)::inet and '0.0.0.0'::inet + ${first}::bigint <= host(broadcast(cidr))::inet)`)),
+      where.or(
+        ranges.map(
+          ({ first, last }) =>
+            sql<boolean>`('0.0.0.0'::inet + ${last}::bigint >= host(cidr)::inet and '0.0.0.0'::inet + ${first}::bigint <= host(broadcast(cidr))::inet)`,
+        ),
+      ),
     )
     .limit(1)
     .executeTakeFirst()
@@ -237,11 +252,19 @@ export const vmsOf = (on: Sql, id: string): Promise<{ id: string; name: string; 
 /** Exactly these. */
 export async function setGroups(tx: Tx, vpcId: string, groupIds: readonly string[]): Promise<void> {
   await tx.deleteFrom('vpc_security_groups').where('vpc_id', '=', vpcId).execute()
-  if (groupIds.length > 0) await tx.insertInto('vpc_security_groups').values(groupIds.map((group_id) => ({ vpc_id: vpcId, group_id }))).execute()
+  if (groupIds.length > 0)
+    await tx
+      .insertInto('vpc_security_groups')
+      .values(groupIds.map((group_id) => ({ vpc_id: vpcId, group_id })))
+      .execute()
 }
 
 /** Networks at rest of a cloud, for who compares them with the engine. */
-export const restingOfCloud = (on: Sql, cloudId: string, engineNames: readonly string[] | null): Promise<Pick<VpcRow, 'id' | 'cloud_id' | 'engine_name' | 'status' | 'wanted'>[]> =>
+export const restingOfCloud = (
+  on: Sql,
+  cloudId: string,
+  engineNames: readonly string[] | null,
+): Promise<Pick<VpcRow, 'id' | 'cloud_id' | 'engine_name' | 'status' | 'wanted'>[]> =>
   on
     .selectFrom('vpcs')
     .select(['id', 'cloud_id', 'engine_name', 'status', 'wanted'])

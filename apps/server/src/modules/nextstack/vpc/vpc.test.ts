@@ -60,7 +60,13 @@ describe('creating', () => {
     expect(await settledVpc(made.id)).toMatchObject({ status: 'active', error: null, operation_id: null })
     const { network, acl, forwards } = await onEngine(made)
     // What a person typed does not become a name on the engine.
-    expect(network).toMatchObject({ name: expect.stringMatching(/^zs-[0-9a-f]{12}$/), description: '生产', ipv4: cidr.replace('0/24', '1/24'), nat: true, tags: { vpc_id: made.id } })
+    expect(network).toMatchObject({
+      name: expect.stringMatching(/^zs-[0-9a-f]{12}$/),
+      description: '生产',
+      ipv4: cidr.replace('0/24', '1/24'),
+      nat: true,
+      tags: { vpc_id: made.id },
+    })
     expect(acl).toMatchObject({ ingress: [], egress: [], tags: { vpc_id: made.id } })
     expect(forwards).toEqual([])
   })
@@ -138,7 +144,11 @@ describe('what is refused, before anything is changed', () => {
 
   it('of ten who want overlapping ranges at once all but one', async () => {
     const cidr = stage.range()
-    const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => send(stage.app, vpcs.create, { token: stage.owner.token, body: body({ cidr: cidr.replace('/24', `/${20 + (index % 5)}`) }) })))
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        send(stage.app, vpcs.create, { token: stage.owner.token, body: body({ cidr: cidr.replace('/24', `/${20 + (index % 5)}`) }) }),
+      ),
+    )
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(1)
     expect(answers.filter(({ status }) => status !== 202).map(({ body }) => (body as { code: number }).code)).toEqual(Array(9).fill(94101))
   })
@@ -147,7 +157,10 @@ describe('what is refused, before anything is changed', () => {
     const { app, admin } = stage
     expect(await refuse({ cloud_id: randomUUID() })).toMatchObject({ status: 404, code: 90006 })
     const { cloud_id } = await stage.addCloud()
-    for (const [action, code] of [['maintenance', 12005], ['offline', 12006]] as const) {
+    for (const [action, code] of [
+      ['maintenance', 12005],
+      ['offline', 12006],
+    ] as const) {
       await call(app, clouds.action, { token: admin.token, params: { id: cloud_id }, body: { action } })
       expect(await refuse({ cloud_id })).toMatchObject({ status: 400, code })
     }
@@ -203,7 +216,8 @@ describe('a network of another organisation does not exist', () => {
     const vpc = await stage.createVpc()
     const sent = declared.method === 'GET' || declared.method === 'DELETE' ? {} : { body: bodies[declared.id] ?? {} }
     const nobody = await someone(stage.app, { kind: 4, organisation: null })
-    for (const { token } of [stage.stranger, nobody]) expect(await refused(stage.app, declared, { ...params(vpc, token), ...sent })).toMatchObject({ status: 404, code: 90006 })
+    for (const { token } of [stage.stranger, nobody])
+      expect(await refused(stage.app, declared, { ...params(vpc, token), ...sent })).toMatchObject({ status: 404, code: 90006 })
     for (const id of [randomUUID(), 'x']) expect(await refused(stage.app, declared, { ...params({ id }), ...sent })).toMatchObject({ status: 404, code: 90006 })
     expect(await stage.getVpc(vpc.id)).toMatchObject({ name: vpc.name, status: 'active' })
     // The same request by its owner finds it: so the refusals above were about whose it is.
@@ -220,10 +234,18 @@ describe('changing', () => {
     const { app, settledVpc, createVpc, onEngine, engine } = stage
     const vpc = await createVpc()
     const before = engine.asked.length
-    expect(await call(app, vpcs.update, { ...params(vpc), body: { name: vpc.name, description: '说明' } })).toMatchObject({ description: '说明', status: 'active', operation_id: null })
+    expect(await call(app, vpcs.update, { ...params(vpc), body: { name: vpc.name, description: '说明' } })).toMatchObject({
+      description: '说明',
+      status: 'active',
+      operation_id: null,
+    })
     expect(engine.asked.slice(before).filter(({ method }) => method.endsWith('apply'))).toEqual([])
     const name = `net-${randomUUID()}`
-    expect(await call(app, vpcs.update, { ...params(vpc), body: { name, dns_domain: 'b.example' } })).toMatchObject({ name, dns_domain: 'b.example', status: 'applying' })
+    expect(await call(app, vpcs.update, { ...params(vpc), body: { name, dns_domain: 'b.example' } })).toMatchObject({
+      name,
+      dns_domain: 'b.example',
+      status: 'applying',
+    })
     await settledVpc(vpc.id)
     expect((await onEngine(vpc)).network?.description).toBe(name)
   })
@@ -256,7 +278,8 @@ describe('changing', () => {
 })
 
 describe('groups of the whole network', () => {
-  const setGroups = (vpc: Vpc, ids: readonly string[], token = stage.owner.token) => call(stage.app, vpcs.setSecurityGroups, { ...params(vpc, token), body: { security_group_ids: [...ids] } })
+  const setGroups = (vpc: Vpc, ids: readonly string[], token = stage.owner.token) =>
+    call(stage.app, vpcs.setSecurityGroups, { ...params(vpc, token), body: { security_group_ids: [...ids] } })
 
   it('guard its border, until they are taken away', async () => {
     const { createVpc, createGroup, settledVpc, onEngine, getGroup } = stage
@@ -265,7 +288,11 @@ describe('groups of the whole network', () => {
     await setGroups(vpc, [ssh.id, web.id, ssh.id])
     expect((await settledVpc(vpc.id)).security_groups.map(({ id }) => id).sort()).toEqual([ssh.id, web.id].sort())
     const { acl } = await onEngine(vpc)
-    expect(acl?.ingress.map(({ destination, destinationPorts }) => [...destination, ...destinationPorts].join(' ')).sort()).toEqual([vpc.cidr, `${vpc.cidr} 22`, `${vpc.cidr} 80 443`])
+    expect(acl?.ingress.map(({ destination, destinationPorts }) => [...destination, ...destinationPorts].join(' ')).sort()).toEqual([
+      vpc.cidr,
+      `${vpc.cidr} 22`,
+      `${vpc.cidr} 80 443`,
+    ])
     expect(await getGroup(ssh.id)).toMatchObject({ vpc_count: 1, vpcs: [{ id: vpc.id, name: vpc.name }] })
     await setGroups(vpc, [])
     expect((await settledVpc(vpc.id)).security_groups).toEqual([])
@@ -276,10 +303,19 @@ describe('groups of the whole network', () => {
     const { createVpc, createGroup, stranger, app, admin } = stage
     const vpc = await createVpc()
     const elsewhere = await stage.addCloud()
-    const unfit = [await createGroup({}, stranger.token), await createGroup({ cloud_id: elsewhere.cloud_id }), await createGroup({}, admin.token), { id: randomUUID() }]
+    const unfit = [
+      await createGroup({}, stranger.token),
+      await createGroup({ cloud_id: elsewhere.cloud_id }),
+      await createGroup({}, admin.token),
+      { id: randomUUID() },
+    ]
     for (const { id } of unfit) {
       for (const token of [stage.owner.token, admin.token]) {
-        expect(await refused(app, vpcs.setSecurityGroups, { ...params(vpc, token), body: { security_group_ids: [id] } })).toMatchObject({ status: 400, code: 94113, fields: [{ field: 'security_group_ids' }] })
+        expect(await refused(app, vpcs.setSecurityGroups, { ...params(vpc, token), body: { security_group_ids: [id] } })).toMatchObject({
+          status: 400,
+          code: 94113,
+          fields: [{ field: 'security_group_ids' }],
+        })
       }
     }
     // Whoever runs the platform may give an organisation's group to its network.
@@ -294,7 +330,10 @@ describe('deleting', () => {
     const group = await createGroup()
     await call(app, vpcs.setSecurityGroups, { ...params(vpc), body: { security_group_ids: [group.id] } })
     const eip = await allocate()
-    await call(app, natGateways.addRule, { ...params(vpc.nat ?? { id: '' }), body: { eip_id: eip.id, protocol: 'tcp', outside_ports: '80', inside_address: vpc.gateway.replace(/1$/, '9') } })
+    await call(app, natGateways.addRule, {
+      ...params(vpc.nat ?? { id: '' }),
+      body: { eip_id: eip.id, protocol: 'tcp', outside_ports: '80', inside_address: vpc.gateway.replace(/1$/, '9') },
+    })
     await settledVpc(vpc.id)
     expect((await onEngine(vpc)).forwards).toHaveLength(1)
     expect(await call(app, vpcs.delete, params(vpc))).toMatchObject({ status: 'deleting', operation_id: expect.any(String) })
@@ -332,7 +371,17 @@ describe('deleting', () => {
     await call(app, vpcs.delete, params(vpc))
     await hold.reached
     await networks.delete(engineName(vpc))
-    await networks.apply({ name: engineName(vpc), description: '', ipv4: '10.240.0.1/24', dhcp: true, dnsDomain: null, nat: false, natAddress: null, acl: null, tags: { vpc_id: 'another' } })
+    await networks.apply({
+      name: engineName(vpc),
+      description: '',
+      ipv4: '10.240.0.1/24',
+      dhcp: true,
+      dnsDomain: null,
+      nat: false,
+      natAddress: null,
+      acl: null,
+      tags: { vpc_id: 'another' },
+    })
     hold.open()
     await goneVpc(vpc.id)
     expect(await networks.get(engineName(vpc))).toMatchObject({ tags: { vpc_id: 'another' } })
@@ -371,7 +420,10 @@ describe('one network', () => {
     const [eip, entry] = [await allocate(), await allocate()]
     await settledVpc(vpc.id)
     await call(app, eips.bind, { ...params(eip), body: { kind: 'vm', target_id: one.id } })
-    await call(app, natGateways.addRule, { ...params(vpc.nat ?? { id: '' }), body: { eip_id: entry.id, protocol: 'udp', outside_ports: '53', vm_id: other.id, inside_ports: '5353' } })
+    await call(app, natGateways.addRule, {
+      ...params(vpc.nat ?? { id: '' }),
+      body: { eip_id: entry.id, protocol: 'udp', outside_ports: '53', vm_id: other.id, inside_ports: '5353' },
+    })
     await call(app, natGateways.update, { ...params(vpc.nat ?? { id: '' }), body: { name: '出口', snat: true, snat_eip_id: entry.id } })
     await settledVpc(vpc.id)
     expect(await call(app, vpcs.topology, params(vpc))).toEqual({
@@ -380,7 +432,13 @@ describe('one network', () => {
         { id: one.id, name: one.name, status: 'running', address: one.address, security_groups: [{ id: group.id, name: group.name }], eip: eip.address },
         { id: other.id, name: other.name, status: 'running', address: other.address, security_groups: [], eip: null },
       ],
-      nat: { id: vpc.nat?.id, name: '出口', snat: true, snat_address: entry.address, rules: [{ id: expect.any(String), protocol: 'udp', outside: `${entry.address}:53`, inside: `${other.address}:5353` }] },
+      nat: {
+        id: vpc.nat?.id,
+        name: '出口',
+        snat: true,
+        snat_address: entry.address,
+        rules: [{ id: expect.any(String), protocol: 'udp', outside: `${entry.address}:53`, inside: `${other.address}:5353` }],
+      },
     })
   })
 })

@@ -29,7 +29,11 @@ export const getInstallation = (on: Sql): Promise<InstallationTable> => on.selec
 
 /** At the first start; of servers that start at once, one does. */
 export const insertInstallation = async (on: Sql, row: InstallationTable): Promise<void> => {
-  await on.insertInto('installation').values(row).onConflict((conflict) => conflict.doNothing()).execute()
+  await on
+    .insertInto('installation')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
 }
 
 /** The newest first. */

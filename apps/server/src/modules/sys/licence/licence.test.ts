@@ -75,7 +75,13 @@ describe('the licence in force', () => {
 
   it('is the newest that was imported, once it has begun', async () => {
     const now = app.clock.now().getTime()
-    expect(await doImport(issueLicence(grant({ id: 'first', nodes: null, cores: null }), ownKey()))).toMatchObject({ kind: 'licensed', id: 'first', customer: '某某大学', nodes: null, cores: null })
+    expect(await doImport(issueLicence(grant({ id: 'first', nodes: null, cores: null }), ownKey()))).toMatchObject({
+      kind: 'licensed',
+      id: 'first',
+      customer: '某某大学',
+      nodes: null,
+      cores: null,
+    })
     expect(await doImport(issueLicence(grant({ id: 'second' }), ownKey()))).toMatchObject({ id: 'second', nodes: 50, cores: 4096 })
     expect(await doImport(issueLicence(grant({ id: 'renewal', start_timestamp: now + 10 * dayMs }), ownKey()))).toMatchObject({ id: 'second' })
     app.clock.advance(10 * dayMs + 1000)
@@ -131,7 +137,10 @@ describe('importing', () => {
 
   it('refuses what is over, and what is another installation’s', async () => {
     const now = app.clock.now().getTime()
-    expect(await refuseImport(issueLicence(grant({ start_timestamp: now - 2 * dayMs, end_timestamp: now - 1000 }), ownKey()))).toMatchObject({ status: 400, code: 92004 })
+    expect(await refuseImport(issueLicence(grant({ start_timestamp: now - 2 * dayMs, end_timestamp: now - 1000 }), ownKey()))).toMatchObject({
+      status: 400,
+      code: 92004,
+    })
     expect(await refuseImport(issueLicence(grant({ installation_id: randomUUID() }), ownKey()))).toMatchObject({ status: 400, code: 92005 })
     expect((await get()).kind).toBe('evaluation')
   })
@@ -139,7 +148,14 @@ describe('importing', () => {
   it('of a payload that cannot be one is not even signed', () => {
     const key = makeKeyPair().privateKey
     const now = Date.now()
-    for (const changes of [{ nodes: 0 }, { cores: -1 }, { nodes: 1.5 }, { customer: '' }, { start_timestamp: now, end_timestamp: now }, { installation_id: 'x' }]) {
+    for (const changes of [
+      { nodes: 0 },
+      { cores: -1 },
+      { nodes: 1.5 },
+      { customer: '' },
+      { start_timestamp: now, end_timestamp: now },
+      { installation_id: 'x' },
+    ]) {
       expect(() => issueLicence(grant(changes), key), JSON.stringify(changes)).toThrow()
     }
   })
@@ -151,7 +167,9 @@ describe('what the licence limits', () => {
     const licence = createLicence(app.platform)
     await sql`create table used (nodes integer not null, cores integer not null)`.execute(app.platform.db)
     licence.countsUsage(async (on) => {
-      const { rows } = await sql<{ nodes: number; cores: number }>`select coalesce(sum(nodes), 0) as nodes, coalesce(sum(cores), 0) as cores from used`.execute(on)
+      const { rows } = await sql<{ nodes: number; cores: number }>`select coalesce(sum(nodes), 0) as nodes, coalesce(sum(cores), 0) as cores from used`.execute(
+        on,
+      )
       return rows[0] ?? { nodes: 0, cores: 0 }
     })
     const add = (nodes: number, cores: number) =>

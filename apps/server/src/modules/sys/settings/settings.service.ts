@@ -60,7 +60,14 @@ export function createSettings({ db, bus, config, now }: Platform): Settings {
     }
   }
 
-  const change = (author: Author, key: string, value: string | null) => ({ id: uuidv7(), key, value, actor_id: author.user_id, actor_name: author.name, created_at: now() })
+  const change = (author: Author, key: string, value: string | null) => ({
+    id: uuidv7(),
+    key,
+    value,
+    actor_id: author.user_id,
+    actor_name: author.name,
+    created_at: now(),
+  })
 
   return {
     async get<K extends keyof Known>(key: K): Promise<Known[K]> {

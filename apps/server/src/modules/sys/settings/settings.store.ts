@@ -61,7 +61,11 @@ export const insertChange = async (tx: Tx, change: ConfigChangeTable): Promise<v
 export async function listChanges(on: Sql, query: QueryOf<(typeof configs)['changes']>): Promise<{ total: number; items: ConfigChange[] }> {
   const { key } = query
   const filtered = on.selectFrom('config_changes').$if(key !== undefined, (q) => q.where('key', '=', key ?? ''))
-  const page = paged(filtered.select(['id', 'key', 'value', 'actor_name', 'created_at']), query, { by: { created_at: 'created_at' }, fallback: '-created_at', id: 'id' })
+  const page = paged(filtered.select(['id', 'key', 'value', 'actor_name', 'created_at']), query, {
+    by: { created_at: 'created_at' },
+    fallback: '-created_at',
+    id: 'id',
+  })
   const { total, rows } = await pageWithTotal(page, filtered, query)
   return { total, items: rows.map((row) => ({ ...row, created_at: iso(row.created_at) })) }
 }

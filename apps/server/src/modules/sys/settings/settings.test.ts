@@ -27,7 +27,14 @@ describe('settings', () => {
     expect(await list()).toEqual([
       { key: 'register_mode', value: 'open', known: true, default_value: 'open', updated_at: null, updated_by: null },
       { key: 'title', value: '智算云', known: true, default_value: '智算云', updated_at: null, updated_by: null },
-      ...['remittance_receiver', 'remittance_bank', 'remittance_account', 'invoice_tax_number'].map((key) => ({ key, value: '', known: true, default_value: '', updated_at: null, updated_by: null })),
+      ...['remittance_receiver', 'remittance_bank', 'remittance_account', 'invoice_tax_number'].map((key) => ({
+        key,
+        value: '',
+        known: true,
+        default_value: '',
+        updated_at: null,
+        updated_by: null,
+      })),
       { key: 'invoice_tax_rate', value: '6', known: true, default_value: '6', updated_at: null, updated_by: null },
     ])
     expect(await call(app, system.info, {})).toEqual({
@@ -52,15 +59,32 @@ describe('settings', () => {
   })
 
   it('that the platform reads take only what it understands', async () => {
-    for (const [key, value] of [['register_mode', 'OPEN'], ['register_mode', ''], ['title', '  '], ['title', 'x'.repeat(65)], ['title', '两行\n标题']] as const) {
-      expect(await refused(app, configs.set, { token, body: { key, value } }), `${key}=${value}`).toMatchObject({ status: 400, code: 92006, fields: [{ field: 'value' }] })
+    for (const [key, value] of [
+      ['register_mode', 'OPEN'],
+      ['register_mode', ''],
+      ['title', '  '],
+      ['title', 'x'.repeat(65)],
+      ['title', '两行\n标题'],
+    ] as const) {
+      expect(await refused(app, configs.set, { token, body: { key, value } }), `${key}=${value}`).toMatchObject({
+        status: 400,
+        code: 92006,
+        fields: [{ field: 'value' }],
+      })
     }
     expect((await list('register_mode'))[0]?.updated_at).toBeNull()
   })
 
   it('of the console’s own take any text, and are gone when they are reset', async () => {
     const made = await set('console.banner', '今晚 23:00 维护')
-    expect(made).toEqual({ key: 'console.banner', value: '今晚 23:00 维护', known: false, default_value: null, updated_at: expect.any(String), updated_by: expect.any(String) })
+    expect(made).toEqual({
+      key: 'console.banner',
+      value: '今晚 23:00 维护',
+      known: false,
+      default_value: null,
+      updated_at: expect.any(String),
+      updated_by: expect.any(String),
+    })
     expect(await list('console.banner')).toEqual([made])
     expect((await set('console.banner', '')).value).toBe('')
     await reset('console.banner')
@@ -79,7 +103,9 @@ describe('settings', () => {
   })
 
   it('are set by several at once without failing', async () => {
-    const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => send(n % 2 === 0 ? app : other, configs.set, { token, body: { key: 'console.race', value: String(n) } })))
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => send(n % 2 === 0 ? app : other, configs.set, { token, body: { key: 'console.race', value: String(n) } })),
+    )
     expect(answers.every(({ status }) => status === 200)).toBe(true)
     expect((await list('console.race')).length).toBe(1)
   })

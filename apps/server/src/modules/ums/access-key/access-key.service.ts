@@ -1,6 +1,13 @@
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import { fieldTexts } from '@zhisuan/contract/texts'
-import { accessKeyCan, accessKeyLimits, type AccessKey, type accessKeys as calls, type AccessKeyScheme, type AccessKeyStatus } from '@zhisuan/contract/ums/access-key'
+import {
+  accessKeyCan,
+  accessKeyLimits,
+  type AccessKey,
+  type accessKeys as calls,
+  type AccessKeyScheme,
+  type AccessKeyStatus,
+} from '@zhisuan/contract/ums/access-key'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { readDocument } from '../../../platform/auth/rules.ts'
 import { iso, isoOrNull, type Tx } from '../../../platform/db/database.ts'
@@ -22,7 +29,10 @@ type Calls = typeof calls
 export type AccessKeyService = ReturnType<typeof createAccessKeyService>
 
 /** Access keys as people keep them, their own and, as administrators, others'. */
-export function createAccessKeyService({ db, bus, secrets, now }: Pick<Platform, 'db' | 'bus' | 'secrets' | 'now'>, parts: { actors: Actors; prove: Proof; keep: Pick<KeepService, 'lock'> }) {
+export function createAccessKeyService(
+  { db, bus, secrets, now }: Pick<Platform, 'db' | 'bus' | 'secrets' | 'now'>,
+  parts: { actors: Actors; prove: Proof; keep: Pick<KeepService, 'lock'> },
+) {
   const { actors, prove, keep } = parts
 
   const shape = (row: store.ShownAccessKey): AccessKey => ({
@@ -61,7 +71,12 @@ export function createAccessKeyService({ db, bus, secrets, now }: Pick<Platform,
   }
 
   /** Within a transaction that holds the key; every server knows when it resolves. */
-  const change = async <T>(userId: string, id: string, how: (tx: Tx, key: NonNullable<Awaited<ReturnType<typeof store.lockAccessKey>>>) => Promise<T>, before: (tx: Tx) => Promise<unknown> = async () => undefined): Promise<T> => {
+  const change = async <T>(
+    userId: string,
+    id: string,
+    how: (tx: Tx, key: NonNullable<Awaited<ReturnType<typeof store.lockAccessKey>>>) => Promise<T>,
+    before: (tx: Tx) => Promise<unknown> = async () => undefined,
+  ): Promise<T> => {
     const answer = await db.transaction().execute(async (tx) => {
       await before(tx)
       const done = await how(tx, found(await store.lockAccessKey(tx, userId, id)))
@@ -72,7 +87,13 @@ export function createAccessKeyService({ db, bus, secrets, now }: Pick<Platform,
     await bus.everyoneTold(db)
     return answer
   }
-  const setStatus = async (userId: string, id: string, action: 'enable' | 'disable' | 'block' | 'unblock', status: AccessKeyStatus, before?: (tx: Tx) => Promise<unknown>): Promise<AccessKey> => {
+  const setStatus = async (
+    userId: string,
+    id: string,
+    action: 'enable' | 'disable' | 'block' | 'unblock',
+    status: AccessKeyStatus,
+    before?: (tx: Tx) => Promise<unknown>,
+  ): Promise<AccessKey> => {
     await change(
       userId,
       id,
@@ -93,12 +114,24 @@ export function createAccessKeyService({ db, bus, secrets, now }: Pick<Platform,
     /** @throws Refusal 1120, 1136, 91101, 91125, 91206 */
     async create(actor: Actor, { password, scheme, document, expires_at, ...body }: BodyOf<Calls['create']>): Promise<ResponseOf<Calls['create']>> {
       const id = uuidv7()
-      const row = { ...body, id, user_id: actor.user_id, scheme, status: 'active' as const, document: document == null ? null : readDocument(document), expires_at: futureOf(expires_at), last_used_at: null, last_used_ip: null, created_at: now() }
+      const row = {
+        ...body,
+        id,
+        user_id: actor.user_id,
+        scheme,
+        status: 'active' as const,
+        document: document == null ? null : readDocument(document),
+        expires_at: futureOf(expires_at),
+        last_used_at: null,
+        last_used_ip: null,
+        created_at: now(),
+      }
       await prove(actor, password)
       const secret = await db.transaction().execute(async (tx) => {
         // Of two that come at once, each counts the other.
         await lockUser(tx, actor.user_id)
-        if ((await store.countAccessKeys(tx, actor.user_id)) >= accessKeyLimits.perPerson) throw new Refusal('accessKeysFull', { values: { limit: accessKeyLimits.perPerson } })
+        if ((await store.countAccessKeys(tx, actor.user_id)) >= accessKeyLimits.perPerson)
+          throw new Refusal('accessKeysFull', { values: { limit: accessKeyLimits.perPerson } })
         await store.insertAccessKey(tx, row)
         return giveSecret(tx, id, scheme)
       })

@@ -87,7 +87,9 @@ export const accessKeyMigrations: Migrations = {
 const shown = (on: Sql, now: Date) =>
   on
     .selectFrom('access_keys')
-    .innerJoin('access_key_secrets', (join) => join.onRef('access_key_secrets.access_key_id', '=', 'access_keys.id').on('access_key_secrets.ends_at', 'is', null))
+    .innerJoin('access_key_secrets', (join) =>
+      join.onRef('access_key_secrets.access_key_id', '=', 'access_keys.id').on('access_key_secrets.ends_at', 'is', null),
+    )
     .selectAll('access_keys')
     .select(['access_key_secrets.hint', 'access_key_secrets.created_at as rotated_at'])
     .select((from) =>
@@ -102,20 +104,36 @@ const shown = (on: Sql, now: Date) =>
 export type ShownAccessKey = NonNullable<Awaited<ReturnType<typeof getAccessKey>>>
 
 /** Newest first. */
-export const accessKeysOf = (on: Sql, userId: string, now: Date) => shown(on, now).where('access_keys.user_id', '=', userId).orderBy('access_keys.id', 'desc').execute()
-export const getAccessKey = (on: Sql, userId: string, id: string, now: Date) => shown(on, now).where('access_keys.user_id', '=', userId).where('access_keys.id', '=', id).executeTakeFirst()
+export const accessKeysOf = (on: Sql, userId: string, now: Date) =>
+  shown(on, now).where('access_keys.user_id', '=', userId).orderBy('access_keys.id', 'desc').execute()
+export const getAccessKey = (on: Sql, userId: string, id: string, now: Date) =>
+  shown(on, now).where('access_keys.user_id', '=', userId).where('access_keys.id', '=', id).executeTakeFirst()
 
 /** One of somebody's, held against other changes until the transaction ends. */
-export const lockAccessKey = (tx: Tx, userId: string, id: string) => tx.selectFrom('access_keys').selectAll().where('id', '=', id).where('user_id', '=', userId).forUpdate().executeTakeFirst()
+export const lockAccessKey = (tx: Tx, userId: string, id: string) =>
+  tx.selectFrom('access_keys').selectAll().where('id', '=', id).where('user_id', '=', userId).forUpdate().executeTakeFirst()
 
 export const countAccessKeys = async (on: Sql, userId: string): Promise<number> =>
-  (await on.selectFrom('access_keys').select((select) => select.fn.countAll<number>().as('count')).where('user_id', '=', userId).executeTakeFirstOrThrow()).count
+  (
+    await on
+      .selectFrom('access_keys')
+      .select((select) => select.fn.countAll<number>().as('count'))
+      .where('user_id', '=', userId)
+      .executeTakeFirstOrThrow()
+  ).count
 
 export const insertAccessKey = async (tx: Tx, { document, ...row }: Insertable<AccessKeyTable>): Promise<void> => {
-  await tx.insertInto('access_keys').values({ ...row, document: document == null ? null : jsonb(document) }).execute()
+  await tx
+    .insertInto('access_keys')
+    .values({ ...row, document: document == null ? null : jsonb(document) })
+    .execute()
 }
 export const updateAccessKey = async (tx: Tx, id: string, { document, ...changes }: Updateable<AccessKeyTable>): Promise<void> => {
-  await tx.updateTable('access_keys').set({ ...changes, ...(document !== undefined && { document: document === null ? null : jsonb(document) }) }).where('id', '=', id).execute()
+  await tx
+    .updateTable('access_keys')
+    .set({ ...changes, ...(document !== undefined && { document: document === null ? null : jsonb(document) }) })
+    .where('id', '=', id)
+    .execute()
 }
 export const deleteAccessKey = async (tx: Tx, id: string): Promise<void> => {
   await tx.deleteFrom('access_keys').where('id', '=', id).execute()
@@ -154,11 +172,23 @@ export const findById = (on: Sql, id: string) => held(on).where('access_keys.id'
 
 /** What requests of a key may be signed with, the newest first. */
 export const signingSecrets = (on: Sql, accessKeyId: string) =>
-  on.selectFrom('access_key_secrets').select(['id', 'sealed', 'created_at', 'ends_at']).where('access_key_id', '=', accessKeyId).where('sealed', 'is not', null).orderBy('created_at', 'desc').execute()
+  on
+    .selectFrom('access_key_secrets')
+    .select(['id', 'sealed', 'created_at', 'ends_at'])
+    .where('access_key_id', '=', accessKeyId)
+    .where('sealed', 'is not', null)
+    .orderBy('created_at', 'desc')
+    .execute()
 
 /** @returns false where it was there already */
 export const spendNonce = async (on: Sql, row: Insertable<NonceTable>): Promise<boolean> =>
-  (await on.insertInto('access_key_nonces').values(row).onConflict((conflict) => conflict.doNothing()).executeTakeFirst()).numInsertedOrUpdatedRows !== 0n
+  (
+    await on
+      .insertInto('access_key_nonces')
+      .values(row)
+      .onConflict((conflict) => conflict.doNothing())
+      .executeTakeFirst()
+  ).numInsertedOrUpdatedRows !== 0n
 
 /** Nothing where somebody, or another server, noted it later than `before`. */
 export const noteUse = async (on: Sql, id: string, at: Date, ip: string, before: Date): Promise<void> => {
@@ -179,7 +209,9 @@ export const stoppedKeys = async (on: Sql, of: { readonly user: string } | { rea
       .leftJoin('organisations', 'organisations.id', 'users.bp_id')
       .select('access_keys.id')
       .where((where) => ('user' in of ? where('users.id', '=', of.user) : where('users.bp_id', '=', of.organisation)))
-      .where((where) => where.or([where('users.status', '<>', 'active'), where('users.deleted_at', 'is not', null), where('organisations.status', '<>', 'active')]))
+      .where((where) =>
+        where.or([where('users.status', '<>', 'active'), where('users.deleted_at', 'is not', null), where('organisations.status', '<>', 'active')]),
+      )
       .execute()
   ).map(({ id }) => id)
 
@@ -187,5 +219,8 @@ export const stoppedKeys = async (on: Sql, of: { readonly user: string } | { rea
 export async function clean(on: Sql, now: Date, noncesBefore: Date): Promise<void> {
   await on.deleteFrom('access_key_nonces').where('created_at', '<', noncesBefore).execute()
   await on.deleteFrom('access_key_secrets').where('ends_at', '<=', now).execute()
-  await on.deleteFrom('access_keys').where('user_id', 'in', (select) => select.selectFrom('users').select('id').where('deleted_at', 'is not', null)).execute()
+  await on
+    .deleteFrom('access_keys')
+    .where('user_id', 'in', (select) => select.selectFrom('users').select('id').where('deleted_at', 'is not', null))
+    .execute()
 }

@@ -41,9 +41,13 @@ afterAll(async () => {
 type Made = { key: AccessKey; secret: string }
 const make = (who: SignedIn, wish: Partial<BodyInput<typeof accessKeys.create>> = {}): Promise<Made> =>
   call(app, accessKeys.create, { token: who.token, body: { name: `k-${randomUUID().slice(0, 8)}`, scheme: 'bearer', password, ...wish } })
-const codeOf = ({ body }: Answer): number | null => (typeof body === 'object' && body !== null && 'code' in body && typeof body.code === 'number' ? body.code : null)
+const codeOf = ({ body }: Answer): number | null =>
+  typeof body === 'object' && body !== null && 'code' in body && typeof body.code === 'number' ? body.code : null
 /** Success, or the code of the refusal. */
-const outcome = async (token: string, { on = app, ip = someIp(), declared = users.current }: { on?: TestApp; ip?: string; declared?: Call } = {}): Promise<number | 'ok'> => {
+const outcome = async (
+  token: string,
+  { on = app, ip = someIp(), declared = users.current }: { on?: TestApp; ip?: string; declared?: Call } = {},
+): Promise<number | 'ok'> => {
   const answer = await send(on, declared, { token, ip })
   return answer.status < 300 ? 'ok' : (codeOf(answer) ?? answer.status)
 }
@@ -79,11 +83,24 @@ async function sign({ key, secret }: Made, wish: SigningWish = {}): Promise<Sign
       key: createSigner(wish.secret ?? secret, 'hmac-sha256', wish.keyId ?? key.id),
       fields: wish.fields ?? ['@method', '@path', '@query', ...(payload === undefined ? [] : ['content-digest'])],
       params: ['created', 'nonce', 'keyid', ...(wish.expiresInSeconds === undefined ? [] : ['expires'])],
-      paramValues: { created: new Date(now - (wish.secondsAgo ?? 0) * 1000), nonce: wish.nonce ?? randomUUID(), ...(wish.expiresInSeconds !== undefined && { expires: new Date(now + wish.expiresInSeconds * 1000) }) },
+      paramValues: {
+        created: new Date(now - (wish.secondsAgo ?? 0) * 1000),
+        nonce: wish.nonce ?? randomUUID(),
+        ...(wish.expiresInSeconds !== undefined && { expires: new Date(now + wish.expiresInSeconds * 1000) }),
+      },
     },
-    { method, url: `http://localhost${url}`, headers: payload === undefined ? {} : { 'content-type': 'application/json', 'content-digest': digestOf(payload) } },
+    {
+      method,
+      url: `http://localhost${url}`,
+      headers: payload === undefined ? {} : { 'content-type': 'application/json', 'content-digest': digestOf(payload) },
+    },
   )
-  return { method, url, headers: Object.fromEntries(Object.entries(signed.headers).map(([name, value]) => [name.toLowerCase(), String(value)])), ...(payload !== undefined && { payload }) }
+  return {
+    method,
+    url,
+    headers: Object.fromEntries(Object.entries(signed.headers).map(([name, value]) => [name.toLowerCase(), String(value)])),
+    ...(payload !== undefined && { payload }),
+  }
 }
 async function sent(request: Signed, { on = app, ip = someIp() }: { on?: TestApp; ip?: string } = {}): Promise<number | 'ok'> {
   const response = await on.http.inject({ ...request, remoteAddress: ip })
@@ -99,7 +116,17 @@ describe('an access key', () => {
   it('stands for its person, by a token', async () => {
     const person = await someone(app)
     const { key, secret } = await make(person, { name: '发布' })
-    expect(key).toMatchObject({ name: '发布', scheme: 'bearer', status: 'active', networks: [], document: null, expires_at: null, last_used_at: null, previous_until: null, hint: secret.slice(-4) })
+    expect(key).toMatchObject({
+      name: '发布',
+      scheme: 'bearer',
+      status: 'active',
+      networks: [],
+      document: null,
+      expires_at: null,
+      last_used_at: null,
+      previous_until: null,
+      hint: secret.slice(-4),
+    })
     expect((await call(app, users.current, { token: secret })).id).toBe(person.id)
     expect(await call(app, accessKeys.list, { token: person.token })).toMatchObject({ total: 1, items: [{ id: key.id }] })
     // Nowhere to be read: neither here nor in the database.
@@ -113,7 +140,9 @@ describe('an access key', () => {
     const made = await make(person, { scheme: 'hmac' })
     const response = await app.http.inject({ ...(await sign(made)), remoteAddress: someIp() })
     expect(response.json()).toMatchObject({ id: person.id })
-    expect(await sent(await sign(made, { fields: ['@method', '@target-uri', '@authority'], url: `${organisations.list.path}?page_size=5&keyword=%E4%B8%AD` }))).toBe('ok')
+    expect(
+      await sent(await sign(made, { fields: ['@method', '@target-uri', '@authority'], url: `${organisations.list.path}?page_size=5&keyword=%E4%B8%AD` })),
+    ).toBe('ok')
     expect(await sent(await sign(made, { method: 'POST', url: keyPairs.create.path, body: { name: `n-${randomUUID()}` }, expiresInSeconds: 60 }))).toBe('ok')
     const row = await app.platform.db.selectFrom('access_key_secrets').selectAll().where('access_key_id', '=', made.key.id).executeTakeFirstOrThrow()
     expect([row.hash, row.sealed?.includes(made.secret)]).toEqual([null, false])
@@ -123,7 +152,13 @@ describe('an access key', () => {
     const secret = newSecret('bearer')
     expect(secret).toMatch(/^zsk_[0-9A-Za-z]{49}$/)
     expect(couldBeSecret(secret)).toBe(true)
-    for (const wrong of [secret.slice(0, -1), `${secret}0`, secret.replace('zsk_', 'zss_'), `${secret.slice(0, 10)}${secret[10] === 'a' ? 'b' : 'a'}${secret.slice(11)}`]) expect(couldBeSecret(wrong), wrong).toBe(false)
+    for (const wrong of [
+      secret.slice(0, -1),
+      `${secret}0`,
+      secret.replace('zsk_', 'zss_'),
+      `${secret.slice(0, 10)}${secret[10] === 'a' ? 'b' : 'a'}${secret.slice(11)}`,
+    ])
+      expect(couldBeSecret(wrong), wrong).toBe(false)
     // One with a right checksum that nobody has, and one with a wrong one.
     for (const token of [secret, secret.slice(0, -1)]) expect(await refused(app, users.current, { token })).toMatchObject({ status: 401, code: 91201 })
     // What only programs have is told on public calls, too.
@@ -144,7 +179,9 @@ describe('an access key', () => {
     const { key } = await make(person, { password: undefined })
     app.clock.advance(11 * 60_000)
     expect(await refused(app, accessKeys.create, { token: person.token, body: { name: 'k', scheme: 'bearer' } })).toMatchObject({ code: 91125 })
-    expect(await refused(app, accessKeys.rotate, { token: person.token, params: { id: key.id }, body: { password: 'Wrong-password-1' } })).toMatchObject({ code: 1120 })
+    expect(await refused(app, accessKeys.rotate, { token: person.token, params: { id: key.id }, body: { password: 'Wrong-password-1' } })).toMatchObject({
+      code: 1120,
+    })
   })
 
   it.each([
@@ -165,7 +202,11 @@ describe('an access key', () => {
 
   it('is one of a limited number, of whatever comes at once', async () => {
     const person = await someone(app)
-    const answers = await Promise.all(Array.from({ length: accessKeyLimits.perPerson + 2 }, (_, index) => send(index % 2 === 0 ? app : other, accessKeys.create, { token: person.token, body: { name: `k${index}`, scheme: 'bearer', password } })))
+    const answers = await Promise.all(
+      Array.from({ length: accessKeyLimits.perPerson + 2 }, (_, index) =>
+        send(index % 2 === 0 ? app : other, accessKeys.create, { token: person.token, body: { name: `k${index}`, scheme: 'bearer', password } }),
+      ),
+    )
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(accessKeyLimits.perPerson)
     expect(answers.filter((answer) => codeOf(answer) === 91206)).toHaveLength(2)
   })
@@ -203,13 +244,17 @@ describe('an access key', () => {
 
 describe('an access key ends', () => {
   /** On both servers, which remember it. */
-  const remembered = async (person: Person & SignedIn, wish: Parameters<typeof make>[1] = {}): Promise<Made & { outcomes: () => Promise<(number | 'ok')[]> }> => {
+  const remembered = async (
+    person: Person & SignedIn,
+    wish: Parameters<typeof make>[1] = {},
+  ): Promise<Made & { outcomes: () => Promise<(number | 'ok')[]> }> => {
     const made = await make(person, wish)
     const outcomes = () => Promise.all([outcome(made.secret), outcome(made.secret, { on: other })])
     expect(await outcomes()).toEqual(['ok', 'ok'])
     return { ...made, outcomes }
   }
-  const becomes = (outcomes: () => Promise<(number | 'ok')[]>, code: number | 'ok') => vi.waitFor(async () => expect(await outcomes()).toEqual([code, code]), { interval: 20 })
+  const becomes = (outcomes: () => Promise<(number | 'ok')[]>, code: number | 'ok') =>
+    vi.waitFor(async () => expect(await outcomes()).toEqual([code, code]), { interval: 20 })
 
   it('when it is disabled, on both servers, and lives when it is enabled', async () => {
     const person = await someone(app)
@@ -218,7 +263,10 @@ describe('an access key ends', () => {
     expect(await act('disable')).toMatchObject({ status: 'disabled' })
     // On every server once it is answered.
     expect(await outcomes()).toEqual([91202, 91202])
-    expect(await refused(app, accessKeys.action, { token: person.token, params: { id: key.id }, body: { action: 'disable' } })).toMatchObject({ status: 409, code: 90010 })
+    expect(await refused(app, accessKeys.action, { token: person.token, params: { id: key.id }, body: { action: 'disable' } })).toMatchObject({
+      status: 409,
+      code: 90010,
+    })
     await act('enable')
     expect(await outcomes()).toEqual(['ok', 'ok'])
   })
@@ -252,8 +300,14 @@ describe('an access key ends', () => {
     const { token } = await signIn(app, person)
     // It may be renamed, and given another end, which is no past one.
     const settings = { name: 'later', networks: [], document: null }
-    expect(await call(app, accessKeys.update, { token, params: { id: key.id }, body: { ...settings, expires_at: key.expires_at } })).toMatchObject({ name: 'later', expires_at: key.expires_at })
-    expect(await refused(app, accessKeys.update, { token, params: { id: key.id }, body: { ...settings, expires_at: '2020-01-01T00:00:00Z' } })).toMatchObject({ code: 90001, fields: [{ field: 'expires_at' }] })
+    expect(await call(app, accessKeys.update, { token, params: { id: key.id }, body: { ...settings, expires_at: key.expires_at } })).toMatchObject({
+      name: 'later',
+      expires_at: key.expires_at,
+    })
+    expect(await refused(app, accessKeys.update, { token, params: { id: key.id }, body: { ...settings, expires_at: '2020-01-01T00:00:00Z' } })).toMatchObject({
+      code: 90001,
+      fields: [{ field: 'expires_at' }],
+    })
     await call(app, accessKeys.update, { token, params: { id: key.id }, body: settings })
     await becomes(outcomes, 'ok')
   })
@@ -315,7 +369,16 @@ describe('an access key ends', () => {
     const { secret } = await make(person)
     const listed = (on = app) => outcome(secret, { on, declared: keyPairs.list })
     expect([await listed(), await listed(other)]).toEqual(['ok', 'ok'])
-    const policy = await call(app, policies.create, { token: admin.token, body: { name: `p-${randomUUID()}`, document: { Version: policyLanguage, Statement: [{ Effect: 'Deny', Action: 'nextstack.keyPair.*', Resource: '*', Condition: { StringEquals: { 'zs:AuthenticatedBy': 'access_key' } } }] } } })
+    const policy = await call(app, policies.create, {
+      token: admin.token,
+      body: {
+        name: `p-${randomUUID()}`,
+        document: {
+          Version: policyLanguage,
+          Statement: [{ Effect: 'Deny', Action: 'nextstack.keyPair.*', Resource: '*', Condition: { StringEquals: { 'zs:AuthenticatedBy': 'access_key' } } }],
+        },
+      },
+    })
     await call(app, grants.create, { token: admin.token, body: { policy_id: policy.id, user_id: person.id } })
     await vi.waitFor(async () => expect([await listed(), await listed(other)]).toEqual([3000, 3000]), { interval: 20 })
     // It speaks of keys only.
@@ -324,7 +387,8 @@ describe('an access key ends', () => {
 })
 
 describe('rotating', () => {
-  const rotate = (who: SignedIn, { key }: Made, overlap_seconds?: number) => call(app, accessKeys.rotate, { token: who.token, params: { id: key.id }, body: { password, ...(overlap_seconds !== undefined && { overlap_seconds }) } })
+  const rotate = (who: SignedIn, { key }: Made, overlap_seconds?: number) =>
+    call(app, accessKeys.rotate, { token: who.token, params: { id: key.id }, body: { password, ...(overlap_seconds !== undefined && { overlap_seconds }) } })
 
   it('gives a new secret, and takes the old one at once', async () => {
     const person = await someone(app)
@@ -390,7 +454,10 @@ describe('an access key may', () => {
     expect(await outcome(secret, { declared: vms.list })).toBe(3000)
     expect((await send(app, vms.list, { token: person.token })).status).toBe(200)
     expect((await send(app, allCalls.find(({ id }) => id === 'cmp.cloud.create') ?? vms.list, { token: secret })).status).toBe(403)
-    const document = { Version: policyLanguage, Statement: [...allow('*').Statement, { Effect: 'Deny' as const, Action: 'nextstack.keyPair.list', Resource: '*' }] }
+    const document = {
+      Version: policyLanguage,
+      Statement: [...allow('*').Statement, { Effect: 'Deny' as const, Action: 'nextstack.keyPair.list', Resource: '*' }],
+    }
     await call(app, accessKeys.update, { token: person.token, params: { id: key.id }, body: { name: key.name, document } })
     expect([await outcome(secret, { declared: keyPairs.list }), await outcome(secret, { declared: vms.list })]).toEqual([3000, 'ok'])
   })
@@ -404,7 +471,10 @@ describe('an access key may', () => {
   it('give no more than it has itself, though its person has more', async () => {
     const admin = await someone(app, { kind: 1 })
     const boss = await someone(app)
-    const [narrow, wide] = [await call(app, policies.create, { token: admin.token, body: { name: `p-${randomUUID()}`, document: allow('nextstack.keyPair.list') } }), await call(app, policies.create, { token: admin.token, body: { name: `p-${randomUUID()}`, document: allow('nextstack.vm.*') } })]
+    const [narrow, wide] = [
+      await call(app, policies.create, { token: admin.token, body: { name: `p-${randomUUID()}`, document: allow('nextstack.keyPair.list') } }),
+      await call(app, policies.create, { token: admin.token, body: { name: `p-${randomUUID()}`, document: allow('nextstack.vm.*') } }),
+    ]
     const member = await someone(app, { kind: 4, organisation: boss.bp_id })
     const { secret } = await make(boss, { document: allow('iam.*', 'nextstack.keyPair.list', 'ums.user.*') })
     expect((await send(app, grants.create, { token: secret, body: { policy_id: narrow.id, user_id: member.id } })).status).toBe(201)
@@ -416,10 +486,28 @@ describe('an access key may', () => {
   it('never do what only a person does', async () => {
     const person = await someone(app, { kind: 0 })
     const [{ secret }, hmac] = [await make(person), await make(person, { scheme: 'hmac' })]
-    const params = (declared: Call) => Object.fromEntries([...declared.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, name === 'phone' ? '13912345678' : name === 'email' ? 'a@example.com' : '018f0000-0000-7000-8000-000000000000']))
+    const params = (declared: Call) =>
+      Object.fromEntries(
+        [...declared.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [
+          name,
+          name === 'phone' ? '13912345678' : name === 'email' ? 'a@example.com' : '018f0000-0000-7000-8000-000000000000',
+        ]),
+      )
     const personal = allCalls.filter((one) => one.personal)
     expect(personal.map(({ id }) => id)).toEqual(
-      expect.arrayContaining(['ums.accessKey.create', 'ums.accessKey.rotate', 'ums.accessKey.update', 'ums.user.changePassword', 'ums.user.changePhone', 'ums.user.endOwnSession', 'ums.secondFactor.begin', 'ums.secondFactor.remove', 'ums.auth.password', 'ums.auth.refresh', auth.retrievePassword.id]),
+      expect.arrayContaining([
+        'ums.accessKey.create',
+        'ums.accessKey.rotate',
+        'ums.accessKey.update',
+        'ums.user.changePassword',
+        'ums.user.changePhone',
+        'ums.user.endOwnSession',
+        'ums.secondFactor.begin',
+        'ums.secondFactor.remove',
+        'ums.auth.password',
+        'ums.auth.refresh',
+        auth.retrievePassword.id,
+      ]),
     )
     for (const declared of personal) expect(codeOf(await send(app, declared, { token: secret, params: params(declared) })), declared.id).toBe(91205)
     expect(await sent(await sign(hmac, { method: 'POST', url: accessKeys.create.path, body: { name: 'k', scheme: 'bearer', password } }))).toBe(91205)
@@ -428,7 +516,10 @@ describe('an access key may', () => {
   it('be used for whatever else is not about one’s own account', () => {
     expect(allCalls.filter(({ personal, id }) => personal && !id.startsWith('ums.'))).toEqual([])
     // Of ums these two are for everybody, and for keys.
-    expect(allCalls.filter(({ id, access, personal }) => id.startsWith('ums.') && typeof access === 'string' && !personal).map(({ id }) => id)).toEqual(['ums.user.current', 'ums.organisation.list'])
+    expect(allCalls.filter(({ id, access, personal }) => id.startsWith('ums.') && typeof access === 'string' && !personal).map(({ id }) => id)).toEqual([
+      'ums.user.current',
+      'ums.organisation.list',
+    ])
   })
 })
 
@@ -499,7 +590,9 @@ describe('a signed request is refused', () => {
     expect(await sent(without)).toBe(91210)
     // The digest of another body is another field than was signed.
     const swapped = await post()
-    expect(await sent({ ...swapped, payload: JSON.stringify(body), headers: { ...swapped.headers, 'content-digest': digestOf(JSON.stringify(body)) } })).toBe(91207)
+    expect(await sent({ ...swapped, payload: JSON.stringify(body), headers: { ...swapped.headers, 'content-digest': digestOf(JSON.stringify(body)) } })).toBe(
+      91207,
+    )
     // White space is part of the body.
     const spaced = await post()
     expect(await sent({ ...spaced, payload: `${spaced.payload ?? ''} ` })).toBe(91210)
@@ -523,7 +616,8 @@ describe('a signed request is refused', () => {
   it('by the secret of another key, or for a key that is not there', async () => {
     const another = await make(person, { scheme: 'hmac' })
     expect(await sent(await sign(made, { secret: another.secret }))).toBe(91207)
-    for (const keyId of [randomUUID(), 'x', `${made.key.id}'; --`, made.key.id.toUpperCase()]) expect(await sent(await sign(made, { keyId })), keyId).toBe(91207)
+    for (const keyId of [randomUUID(), 'x', `${made.key.id}'; --`, made.key.id.toUpperCase()])
+      expect(await sent(await sign(made, { keyId })), keyId).toBe(91207)
   })
 
   it('beside a token, or with half of a signature', async () => {
@@ -558,7 +652,8 @@ describe('of others', () => {
       expect(await refused(app, declared, { token: stranger.token, params, ...(body !== undefined && { body }) }), declared.id).toMatchObject({ status: 404 })
     }
     expect(await refused(app, accessKeys.of, { token: stranger.token, params: { id: person.id } })).toMatchObject({ status: 404 })
-    for (const declared of [accessKeys.block, accessKeys.unblock, accessKeys.deleteOf]) expect(await refused(app, declared, { token: stranger.token, params: { user_id: person.id, id: key.id } }), declared.id).toMatchObject({ status: 404 })
+    for (const declared of [accessKeys.block, accessKeys.unblock, accessKeys.deleteOf])
+      expect(await refused(app, declared, { token: stranger.token, params: { user_id: person.id, id: key.id } }), declared.id).toMatchObject({ status: 404 })
     // Nor of somebody whom one keeps, by another's name.
     expect(await refused(app, accessKeys.block, { token: stranger.token, params: { user_id: stranger.id, id: key.id } })).toMatchObject({ status: 404 })
     expect(await call(app, accessKeys.list, { token: person.token })).toMatchObject({ items: [{ name: key.name, status: 'active' }] })
@@ -573,7 +668,8 @@ describe('of others', () => {
     expect(await outcome(secret)).toBe('ok')
     expect(await call(app, accessKeys.block, { token: boss.token, params })).toMatchObject({ status: 'blocked' })
     expect(await outcome(secret)).toBe(91202)
-    for (const action of ['enable', 'disable'] as const) expect(await refused(app, accessKeys.action, { token: person.token, params: { id: key.id }, body: { action } })).toMatchObject({ code: 90010 })
+    for (const action of ['enable', 'disable'] as const)
+      expect(await refused(app, accessKeys.action, { token: person.token, params: { id: key.id }, body: { action } })).toMatchObject({ code: 90010 })
     expect(await refused(app, accessKeys.rotate, { token: person.token, params: { id: key.id }, body: { password } })).toMatchObject({ code: 90010 })
     expect(await call(app, accessKeys.unblock, { token: boss.token, params })).toMatchObject({ status: 'disabled' })
     expect(await refused(app, accessKeys.unblock, { token: boss.token, params })).toMatchObject({ code: 90010 })
@@ -627,7 +723,10 @@ describe('the programs of the help', () => {
   it('with curl works', async () => {
     const person = await someone(app)
     const { secret } = await make(person)
-    const line = program('bash').split('\n').find((one) => one.startsWith('curl ')) ?? ''
+    const line =
+      program('bash')
+        .split('\n')
+        .find((one) => one.startsWith('curl ')) ?? ''
     const { stdout } = await run('bash', ['-c', line], { env: { PATH: process.env['PATH'], BASE: base, TOKEN: secret } })
     expect(JSON.parse(stdout)).toMatchObject({ id: person.id })
   })

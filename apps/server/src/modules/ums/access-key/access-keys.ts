@@ -102,7 +102,9 @@ export function createAccessKeys({ db, secrets, now, log }: Pick<Platform, 'db' 
   }
 
   const signing = async (row: store.HeldAccessKey): Promise<{ id: string; since: Date; until: number; key: string }[]> =>
-    (await store.signingSecrets(db, row.id)).flatMap(({ id, sealed, created_at, ends_at }) => (sealed === null ? [] : [{ id, since: created_at, until: timeOf(ends_at), key: secrets.open(sealed, placeOf(id)) }]))
+    (await store.signingSecrets(db, row.id)).flatMap(({ id, sealed, created_at, ends_at }) =>
+      sealed === null ? [] : [{ id, since: created_at, until: timeOf(ends_at), key: secrets.open(sealed, placeOf(id)) }],
+    )
 
   return {
     /**
@@ -135,7 +137,8 @@ export function createAccessKeys({ db, secrets, now, log }: Pick<Platform, 'db' 
     async ofSignature(signature: RequestSignature, ip: string): Promise<Actor> {
       const at = now().getTime() / 1000
       const { keyId, created, expires, nonce } = signature
-      if (created < at - accessKeyLimits.signatureAgeSeconds || created > at + accessKeyLimits.signatureSkewSeconds || (expires !== null && expires <= at)) throw new Refusal('signatureStale')
+      if (created < at - accessKeyLimits.signatureAgeSeconds || created > at + accessKeyLimits.signatureSkewSeconds || (expires !== null && expires <= at))
+        throw new Refusal('signatureStale')
       const isProved = ({ key, until }: { key: string | null; until: number }): boolean => key !== null && until > now().getTime() && isSignedBy(signature, key)
       const standing =
         signers.get(keyId) ??
@@ -149,7 +152,8 @@ export function createAccessKeys({ db, secrets, now, log }: Pick<Platform, 'db' 
       const proof = standing?.proofs.find(isProved)
       if (standing == null || proof === undefined) throw signatureMismatch()
       const actor = admit(standing, proof, ip)
-      if (!(await store.spendNonce(db, { access_key_id: keyId, hash: createHash('sha256').update(nonce).digest(), created_at: now() }))) throw new Refusal('signatureReplayed')
+      if (!(await store.spendNonce(db, { access_key_id: keyId, hash: createHash('sha256').update(nonce).digest(), created_at: now() })))
+        throw new Refusal('signatureReplayed')
       return use(actor, ip)
     },
 

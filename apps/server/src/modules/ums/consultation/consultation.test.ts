@@ -40,8 +40,13 @@ describe('the message board', () => {
 
   it('says what is wrong with a message', async () => {
     const who = await visitor()
-    expect(await refused(app, consultations.leave, { body: { ...who, content: ' ' } })).toMatchObject({ code: 90001, fields: [{ field: 'content', message: '请输入留言内容' }] })
-    expect(await refused(app, consultations.leave, { body: { ...who, content: 'x'.repeat(1001) } })).toMatchObject({ fields: [{ field: 'content', message: '留言不能超过1000个字符' }] })
+    expect(await refused(app, consultations.leave, { body: { ...who, content: ' ' } })).toMatchObject({
+      code: 90001,
+      fields: [{ field: 'content', message: '请输入留言内容' }],
+    })
+    expect(await refused(app, consultations.leave, { body: { ...who, content: 'x'.repeat(1001) } })).toMatchObject({
+      fields: [{ field: 'content', message: '留言不能超过1000个字符' }],
+    })
     expect((await refused(app, consultations.leave, { body: { ...who, code: '000000', content: 'x' } })).code).toBe(who.code === '000000' ? 0 : 1121)
   })
 

@@ -23,9 +23,24 @@ const hashOf = (token: string): Buffer => createHash('sha256').update(token).dig
 export type InvitationService = ReturnType<typeof createInvitationService>
 
 /** Links that let one person each register in an organisation. */
-export function createInvitationService({ db, now }: Pick<Platform, 'db' | 'now'>, { verification, limits }: { verification: VerificationService; limits: Limits }) {
-  const statusOf = (row: store.ShownInvitation): Invitation['status'] => (row.used_at !== null ? 'used' : row.revoked_at !== null ? 'revoked' : row.expires_at <= now() ? 'expired' : 'open')
-  const shape = (row: store.ShownInvitation): Invitation => ({ id: row.id, bp_id: row.bp_id, bp_name: row.bp_name, role: row.role, note: row.note, status: statusOf(row), created_by: row.created_by, used_by: row.used_by, created_at: iso(row.created_at), expires_at: iso(row.expires_at) })
+export function createInvitationService(
+  { db, now }: Pick<Platform, 'db' | 'now'>,
+  { verification, limits }: { verification: VerificationService; limits: Limits },
+) {
+  const statusOf = (row: store.ShownInvitation): Invitation['status'] =>
+    row.used_at !== null ? 'used' : row.revoked_at !== null ? 'revoked' : row.expires_at <= now() ? 'expired' : 'open'
+  const shape = (row: store.ShownInvitation): Invitation => ({
+    id: row.id,
+    bp_id: row.bp_id,
+    bp_name: row.bp_name,
+    role: row.role,
+    note: row.note,
+    status: statusOf(row),
+    created_by: row.created_by,
+    used_by: row.used_by,
+    created_at: iso(row.created_at),
+    expires_at: iso(row.expires_at),
+  })
   /** One that lets somebody in. @throws Refusal 1183 */
   const open = (row: store.ShownInvitation | undefined): store.ShownInvitation => {
     if (row === undefined || statusOf(row) !== 'open' || row.bp_status !== 'active') throw new Refusal('invitationInvalid')
@@ -33,7 +48,11 @@ export function createInvitationService({ db, now }: Pick<Platform, 'db' | 'now'
   }
 
   /** A link gives what whoever made it could give now, not what he could then. @throws Refusal 1183 */
-  const refuseUnlessStillHis = async (tx: Tx, { role, created_by_id }: Pick<store.ShownInvitation, 'role' | 'created_by_id'>, project: string | undefined): Promise<void> => {
+  const refuseUnlessStillHis = async (
+    tx: Tx,
+    { role, created_by_id }: Pick<store.ShownInvitation, 'role' | 'created_by_id'>,
+    project: string | undefined,
+  ): Promise<void> => {
     await limits.refuseToHaveGivenRoles(tx, created_by_id, [role], project).catch((cause: unknown) => {
       throw cause instanceof Refusal ? new Refusal('invitationInvalid', { cause }) : cause
     })
@@ -53,7 +72,19 @@ export function createInvitationService({ db, now }: Pick<Platform, 'db' | 'now'
       await db.transaction().execute(async (tx) => {
         await limits.refuseUnknownOrganisation(tx, bp_id)
         await limits.refuseToGiveRoles(tx, actor, [role], await defaultProject(tx, bp_id))
-        await store.insertInvitation(tx, { id, bp_id, role, note, token_hash: hashOf(token), created_by: actor.name, created_by_id: actor.user_id, used_by: null, used_at: null, revoked_at: null, expires_at: new Date(now().getTime() + days * dayMs) })
+        await store.insertInvitation(tx, {
+          id,
+          bp_id,
+          role,
+          note,
+          token_hash: hashOf(token),
+          created_by: actor.name,
+          created_by_id: actor.user_id,
+          used_by: null,
+          used_at: null,
+          revoked_at: null,
+          expires_at: new Date(now().getTime() + days * dayMs),
+        })
       })
       return { ...shape(found(await store.getInvitation(db, scopeOf(actor), id))), token }
     },
@@ -89,7 +120,20 @@ export function createInvitationService({ db, now }: Pick<Platform, 'db' | 'now'
           const project = await defaultProject(tx, invitation.bp_id)
           await refuseUnlessStillHis(tx, invitation, project)
           await verification.spend(tx, code)
-          await insertUser(tx, { ...blankUser, id, name: body.username, kind: invitation.role === 'TENANT_ADMIN' ? 2 : 4, status: 'active', bp_id: invitation.bp_id, phone: body.phone, password_hash }, [invitation.role])
+          await insertUser(
+            tx,
+            {
+              ...blankUser,
+              id,
+              name: body.username,
+              kind: invitation.role === 'TENANT_ADMIN' ? 2 : 4,
+              status: 'active',
+              bp_id: invitation.bp_id,
+              phone: body.phone,
+              password_hash,
+            },
+            [invitation.role],
+          )
           if (project !== undefined) await insertProjectMember(tx, project, id)
           await store.markUsed(tx, invitation.id, body.username)
         })

@@ -49,7 +49,11 @@ export const invitationMigrations: Migrations = {
 }
 
 const shown = (on: Sql) =>
-  on.selectFrom('invitations').innerJoin('organisations', 'organisations.id', 'invitations.bp_id').selectAll('invitations').select(['organisations.name as bp_name', 'organisations.status as bp_status'])
+  on
+    .selectFrom('invitations')
+    .innerJoin('organisations', 'organisations.id', 'invitations.bp_id')
+    .selectAll('invitations')
+    .select(['organisations.name as bp_name', 'organisations.status as bp_status'])
 
 export type ShownInvitation = NonNullable<Awaited<ReturnType<typeof findByToken>>>
 
@@ -57,20 +61,38 @@ export async function listInvitations(on: Sql, scope: Scope, query: QueryOf<type
   const all = shown(on)
     .where(within(scope, 'invitations.bp_id'))
     .$if(query.bp_id !== undefined, (q) => q.where('invitations.bp_id', '=', query.bp_id ?? ''))
-  return pageWithTotal(paged(all, query, { by: { created_at: 'invitations.created_at', expires_at: 'invitations.expires_at' }, fallback: '-created_at', id: 'invitations.id' }), all, query)
+  return pageWithTotal(
+    paged(all, query, { by: { created_at: 'invitations.created_at', expires_at: 'invitations.expires_at' }, fallback: '-created_at', id: 'invitations.id' }),
+    all,
+    query,
+  )
 }
 
 export const findByToken = (on: Sql, hash: Buffer) => shown(on).where('invitations.token_hash', '=', hash).executeTakeFirst()
 /** Held: of two who accept it at once one gets in. */
 export const lockByToken = (tx: Tx, hash: Buffer) => shown(tx).where('invitations.token_hash', '=', hash).forUpdate('invitations').executeTakeFirst()
-export const getInvitation = (on: Sql, scope: Scope, id: string) => shown(on).where('invitations.id', '=', id).where(within(scope, 'invitations.bp_id')).executeTakeFirst()
+export const getInvitation = (on: Sql, scope: Scope, id: string) =>
+  shown(on).where('invitations.id', '=', id).where(within(scope, 'invitations.bp_id')).executeTakeFirst()
 
 export const insertInvitation = async (on: Sql, row: Insertable<InvitationTable>): Promise<void> => {
   await on.insertInto('invitations').values(row).execute()
 }
 export const markUsed = async (tx: Tx, id: string, by: string): Promise<void> => {
-  await tx.updateTable('invitations').set({ used_by: by, used_at: sql`now()` }).where('id', '=', id).execute()
+  await tx
+    .updateTable('invitations')
+    .set({ used_by: by, used_at: sql`now()` })
+    .where('id', '=', id)
+    .execute()
 }
 /** @returns whether the scope shows one that was open */
 export const revoke = async (on: Sql, scope: Scope, id: string): Promise<boolean> =>
-  (await on.updateTable('invitations').set({ revoked_at: sql`now()` }).where('id', '=', id).where(within(scope, 'bp_id')).where('used_at', 'is', null).where('revoked_at', 'is', null).executeTakeFirst()).numUpdatedRows > 0n
+  (
+    await on
+      .updateTable('invitations')
+      .set({ revoked_at: sql`now()` })
+      .where('id', '=', id)
+      .where(within(scope, 'bp_id'))
+      .where('used_at', 'is', null)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirst()
+  ).numUpdatedRows > 0n

@@ -58,7 +58,8 @@ export type OidcClients = ReturnType<typeof createOidcClients>
 export function createOidcClients({ config, secrets }: { config: Pick<Config, 'ZHISUAN_ENV'>; secrets: Secrets }) {
   const development = config.ZHISUAN_ENV !== 'production'
   const remembered = new LRUCache<string, Promise<oidc.Configuration>>({ max: 100, ttl: discoveredMs })
-  const secretOf = (row: Pick<ProviderRow, 'id' | 'client_secret'>): string | null => (row.client_secret === null ? null : secrets.open(row.client_secret, placeOfSecret(row.id)))
+  const secretOf = (row: Pick<ProviderRow, 'id' | 'client_secret'>): string | null =>
+    row.client_secret === null ? null : secrets.open(row.client_secret, placeOfSecret(row.id))
   return {
     development,
     secretOf,

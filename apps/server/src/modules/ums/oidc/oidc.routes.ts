@@ -14,7 +14,8 @@ const ticketCookie = 'zs_sign_on'
 const flowCookie = (state: string): string => `zs_sign_on_${state.slice(0, 12)}`
 
 /** Lax: it has to come with the browser that a provider leads back, which is another site. */
-const flowCookieOf = (config: Config) => ({ path: `${path}/providers`, httpOnly: true, sameSite: 'lax', secure: config.PUBLIC_URL?.startsWith('https:') === true }) as const
+const flowCookieOf = (config: Config) =>
+  ({ path: `${path}/providers`, httpOnly: true, sameSite: 'lax', secure: config.PUBLIC_URL?.startsWith('https:') === true }) as const
 const ticketCookieOf = (config: Config) => ({ path, httpOnly: true, sameSite: 'strict', secure: config.PUBLIC_URL?.startsWith('https:') === true }) as const
 
 export function oidcRoutes(config: Config, providers: ProviderService, signOn: SignOnService, hand: HandTokens): Handler[] {
@@ -51,7 +52,9 @@ export function serveSignOn(http: FastifyInstance, config: Config, signOn: SignO
     const parsed = params.safeParse(request.params)
     const query = new URL(request.url, 'http://localhost').searchParams
     const name = flowCookie(query.get('state') ?? '')
-    const back = parsed.success ? await signOn.returned(parsed.data.id, query, request.cookies[name]) : ({ redirect: null, linking: false, refused: 'ssoExpired' } as const)
+    const back = parsed.success
+      ? await signOn.returned(parsed.data.id, query, request.cookies[name])
+      : ({ redirect: null, linking: false, refused: 'ssoExpired' } as const)
     reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer')
     // A state of its own length only: whatever else stands there is no name of a cookie of ours.
     if (/^zs_sign_on_[\w-]{12}$/.test(name)) reply.clearCookie(name, flowCookieOf(config))

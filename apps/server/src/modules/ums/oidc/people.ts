@@ -24,7 +24,8 @@ export function readClaims(claims: Readonly<Record<string, unknown>>, subject: s
   const said = textOf(claims[names.email])
   // The flags belong to the standard's claims; other claims were chosen by an administrator, and need them all the same.
   const email = claims['email_verified'] === true ? (emailRule.safeParse(said).data ?? null) : null
-  const phone = claims['phone_number_verified'] === true ? (phoneRule.safeParse(textOf(claims[names.phone])?.replace(/^\+86[ -]?|[ -]/g, '')).data ?? null) : null
+  const phone =
+    claims['phone_number_verified'] === true ? (phoneRule.safeParse(textOf(claims[names.phone])?.replace(/^\+86[ -]?|[ -]/g, '')).data ?? null) : null
   const wish = textOf(claims[names.username])
   return {
     subject,

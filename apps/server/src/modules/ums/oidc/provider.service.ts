@@ -22,7 +22,10 @@ const sameIssuer = (one: string, other: string): boolean => new URL(one).href ==
 export type ProviderService = ReturnType<typeof createProviders>
 
 /** Identity providers as administrators set them up. */
-export function createProviders({ db, config, secrets, now, log }: Pick<Platform, 'db' | 'config' | 'secrets' | 'now' | 'log'>, { clients, limits }: { clients: OidcClients; limits: Pick<Limits, 'refuseUnknownOrganisation'> }) {
+export function createProviders(
+  { db, config, secrets, now, log }: Pick<Platform, 'db' | 'config' | 'secrets' | 'now' | 'log'>,
+  { clients, limits }: { clients: OidcClients; limits: Pick<Limits, 'refuseUnknownOrganisation'> },
+) {
   const at = (path: string): string | null => (config.PUBLIC_URL === undefined ? null : new URL(path, config.PUBLIC_URL).href)
 
   const shape = ({ client_secret, people, created_at, updated_at, ...row }: store.ShownProvider): IdentityProvider => ({
@@ -39,9 +42,11 @@ export function createProviders({ db, config, secrets, now, log }: Pick<Platform
   const refuseInsecure = (issuer: string): void => {
     if (!isProviderAddress(new URL(issuer), clients.development)) throw new Refusal('providerIssuerInsecure', { field: 'issuer' })
   }
-  const sealed = (id: string, secret: string | undefined): string | null => (secret === undefined || secret === '' ? null : secrets.seal(secret, placeOfSecret(id)))
+  const sealed = (id: string, secret: string | undefined): string | null =>
+    secret === undefined || secret === '' ? null : secrets.seal(secret, placeOfSecret(id))
 
-  const explain = (error: unknown): unknown => (isUniqueViolation(error, store.providerNameIndex) ? new Refusal('providerNameTaken', { field: 'name', cause: error }) : error)
+  const explain = (error: unknown): unknown =>
+    isUniqueViolation(error, store.providerNameIndex) ? new Refusal('providerNameTaken', { field: 'name', cause: error }) : error
 
   return {
     async list(): Promise<ResponseOf<Calls['list']>> {
@@ -92,7 +97,11 @@ export function createProviders({ db, config, secrets, now, log }: Pick<Platform
     async test({ id, issuer, client_id, client_secret }: BodyOf<Calls['test']>): Promise<ResponseOf<Calls['test']>> {
       const kept = id === undefined ? undefined : found(await store.findProvider(db, id))
       const secret = client_secret ?? (kept !== undefined && sameIssuer(kept.issuer, issuer) ? (clients.secretOf(kept) ?? undefined) : undefined)
-      const problem = (what: Problem, error?: unknown): ResponseOf<Calls['test']> => ({ problem: what, detail: error instanceof Error ? error.message.slice(0, 300) : null, ends_session: false })
+      const problem = (what: Problem, error?: unknown): ResponseOf<Calls['test']> => ({
+        problem: what,
+        detail: error instanceof Error ? error.message.slice(0, 300) : null,
+        ends_session: false,
+      })
       let client: oidc.Configuration
       try {
         client = await discover({ issuer, client_id, client_secret: secret === undefined || secret === '' ? null : secret }, clients.development)
@@ -103,7 +112,8 @@ export function createProviders({ db, config, secrets, now, log }: Pick<Platform
         return problem(error instanceof Error && 'code' in error && error.code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED' ? 'issuer' : 'answer', error)
       }
       const server = client.serverMetadata()
-      const codeFlow = server.authorization_endpoint !== undefined && server.token_endpoint !== undefined && server.response_types_supported?.includes('code') !== false
+      const codeFlow =
+        server.authorization_endpoint !== undefined && server.token_endpoint !== undefined && server.response_types_supported?.includes('code') !== false
       if (!codeFlow) return problem('codeFlow')
       if (server.code_challenge_methods_supported?.includes('S256') === false) return problem('pkce')
       try {
@@ -114,9 +124,14 @@ export function createProviders({ db, config, secrets, now, log }: Pick<Platform
       const redirect = at(callbackPath(id ?? uuidv7())) ?? 'http://localhost/'
       try {
         // Of a code that nobody gave a provider says only whose it is not, once it knows who asks.
-        await oidc.genericGrantRequest(client, 'authorization_code', { code: 'connection-test', redirect_uri: redirect, code_verifier: oidc.randomPKCECodeVerifier() })
+        await oidc.genericGrantRequest(client, 'authorization_code', {
+          code: 'connection-test',
+          redirect_uri: redirect,
+          code_verifier: oidc.randomPKCECodeVerifier(),
+        })
       } catch (error) {
-        if (error instanceof oidc.ResponseBodyError && (error.error === 'invalid_client' || error.error === 'unauthorized_client')) return problem('client', error)
+        if (error instanceof oidc.ResponseBodyError && (error.error === 'invalid_client' || error.error === 'unauthorized_client'))
+          return problem('client', error)
         if (error instanceof oidc.WWWAuthenticateChallengeError) return problem('client', error)
         const cause = causeOf(error)
         if (cause instanceof AddressForbidden || cause instanceof ProviderUnreachable) return problem('unreachable', cause)

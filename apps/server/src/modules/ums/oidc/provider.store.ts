@@ -156,23 +156,37 @@ const shown = (on: Sql) =>
     )
 export type ShownProvider = ProviderRow & { bp_name: string | null; people: number | null }
 
-export const listProviders = (on: Sql): Promise<ShownProvider[]> => shown(on).orderBy('identity_providers.created_at').orderBy('identity_providers.id').execute()
+export const listProviders = (on: Sql): Promise<ShownProvider[]> =>
+  shown(on).orderBy('identity_providers.created_at').orderBy('identity_providers.id').execute()
 export const showProvider = (on: Sql, id: string): Promise<ShownProvider | undefined> => shown(on).where('identity_providers.id', '=', id).executeTakeFirst()
-export const findProvider = (on: Sql, id: string): Promise<ProviderRow | undefined> => on.selectFrom('identity_providers').selectAll().where('id', '=', id).executeTakeFirst()
-export const enabledProviders = (on: Sql) => on.selectFrom('identity_providers').select(['id', 'name', 'linking']).where('enabled', '=', true).orderBy('created_at').orderBy('id').execute()
+export const findProvider = (on: Sql, id: string): Promise<ProviderRow | undefined> =>
+  on.selectFrom('identity_providers').selectAll().where('id', '=', id).executeTakeFirst()
+export const enabledProviders = (on: Sql) =>
+  on.selectFrom('identity_providers').select(['id', 'name', 'linking']).where('enabled', '=', true).orderBy('created_at').orderBy('id').execute()
 
 /** Kysely hands arrays and objects on as they are; jsonb wants its text. */
-const stored = <T extends { claims: IdentityProvider['claims'] }>({ claims, ...row }: T) => ({ ...row, claims: sql<IdentityProvider['claims']>`${JSON.stringify(claims)}::jsonb` })
+const stored = <T extends { claims: IdentityProvider['claims'] }>({ claims, ...row }: T) => ({
+  ...row,
+  claims: sql<IdentityProvider['claims']>`${JSON.stringify(claims)}::jsonb`,
+})
 
 export const insertProvider = async (on: Sql, row: Insertable<IdentityProviderTable>): Promise<void> => {
   await on.insertInto('identity_providers').values(stored(row)).execute()
 }
-export const updateProvider = async (on: Sql, id: string, changes: Updateable<IdentityProviderTable> & { claims: IdentityProvider['claims'] }): Promise<void> => {
+export const updateProvider = async (
+  on: Sql,
+  id: string,
+  changes: Updateable<IdentityProviderTable> & { claims: IdentityProvider['claims'] },
+): Promise<void> => {
   await on.updateTable('identity_providers').set(stored(changes)).where('id', '=', id).execute()
 }
 /** Against other changes, and against new links to it. */
-export const lockProvider = (tx: Tx, id: string): Promise<ProviderRow | undefined> => tx.selectFrom('identity_providers').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+export const lockProvider = (tx: Tx, id: string): Promise<ProviderRow | undefined> =>
+  tx.selectFrom('identity_providers').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 /** So that it stays as it is while somebody is linked to it. */
-export const holdProvider = (tx: Tx, id: string): Promise<ProviderRow | undefined> => tx.selectFrom('identity_providers').selectAll().where('id', '=', id).forShare().executeTakeFirst()
-export const hasIdentities = async (tx: Tx, id: string): Promise<boolean> => (await tx.selectFrom('identities').select('id').where('provider_id', '=', id).limit(1).executeTakeFirst()) !== undefined
-export const deleteProvider = async (on: Sql, id: string): Promise<boolean> => (await on.deleteFrom('identity_providers').where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n
+export const holdProvider = (tx: Tx, id: string): Promise<ProviderRow | undefined> =>
+  tx.selectFrom('identity_providers').selectAll().where('id', '=', id).forShare().executeTakeFirst()
+export const hasIdentities = async (tx: Tx, id: string): Promise<boolean> =>
+  (await tx.selectFrom('identities').select('id').where('provider_id', '=', id).limit(1).executeTakeFirst()) !== undefined
+export const deleteProvider = async (on: Sql, id: string): Promise<boolean> =>
+  (await on.deleteFrom('identity_providers').where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n

@@ -13,7 +13,11 @@ let real: RunningProvider
 let liar: Awaited<ReturnType<typeof startLiar>>
 let admin: Person & SignedIn
 beforeAll(async () => {
-  ;[app, real, liar] = await Promise.all([testApp({ PUBLIC_URL: 'https://console.example.com' }), startProvider(), startLiar({ id: 'zhisuan', secret: 'of-the-liar' })])
+  ;[app, real, liar] = await Promise.all([
+    testApp({ PUBLIC_URL: 'https://console.example.com' }),
+    startProvider(),
+    startLiar({ id: 'zhisuan', secret: 'of-the-liar' }),
+  ])
   admin = await someone(app, { kind: 1 })
 })
 afterAll(async () => {
@@ -21,21 +25,49 @@ afterAll(async () => {
 })
 afterEach(() => liar.tells({}))
 
-const wish = (more: Partial<IdentityProviderInput> = {}): IdentityProviderInput => ({ name: `p-${randomUUID()}`, issuer: real.issuer, client_id: real.client.id, client_secret: real.client.secret, ...more })
+const wish = (more: Partial<IdentityProviderInput> = {}): IdentityProviderInput => ({
+  name: `p-${randomUUID()}`,
+  issuer: real.issuer,
+  client_id: real.client.id,
+  client_secret: real.client.secret,
+  ...more,
+})
 const create = (body: IdentityProviderInput) => call(app, identityProviders.create, { token: admin.token, body })
 
 describe('an identity provider', () => {
   it('is set up, shown without its secret, changed and removed', async () => {
     const made = await create(wish())
-    expect(made).toMatchObject({ enabled: false, has_secret: true, creates_people: false, linking: 'owner', role: 'TENANT', people: 0, claims: { username: 'preferred_username' } })
+    expect(made).toMatchObject({
+      enabled: false,
+      has_secret: true,
+      creates_people: false,
+      linking: 'owner',
+      role: 'TENANT',
+      people: 0,
+      claims: { username: 'preferred_username' },
+    })
     expect(made.redirect_uri).toBe(`https://console.example.com/api/ums/v1/auth/sso/providers/${made.id}/callback`)
     expect(JSON.stringify(made)).not.toContain(real.client.secret)
     const row = await app.platform.db.selectFrom('identity_providers').selectAll().where('id', '=', made.id).executeTakeFirst()
     expect(row?.client_secret).not.toContain(real.client.secret)
     const params = { id: made.id }
     const bp_id = await makeOrganisation(app)
-    const { client_secret: _, ...kept } = wish({ name: made.name, enabled: true, creates_people: true, bp_id, scopes: ['openid'], mfa_values: ['mfa'], email_domains: ['Corp.Example'] })
-    expect(await call(app, identityProviders.update, { token: admin.token, params, body: kept })).toMatchObject({ enabled: true, has_secret: true, bp_id, scopes: ['openid'], email_domains: ['corp.example'] })
+    const { client_secret: _, ...kept } = wish({
+      name: made.name,
+      enabled: true,
+      creates_people: true,
+      bp_id,
+      scopes: ['openid'],
+      mfa_values: ['mfa'],
+      email_domains: ['Corp.Example'],
+    })
+    expect(await call(app, identityProviders.update, { token: admin.token, params, body: kept })).toMatchObject({
+      enabled: true,
+      has_secret: true,
+      bp_id,
+      scopes: ['openid'],
+      email_domains: ['corp.example'],
+    })
     expect(await call(app, identityProviders.update, { token: admin.token, params, body: { ...kept, client_secret: '' } })).toMatchObject({ has_secret: false })
     await call(app, identityProviders.delete, { token: admin.token, params })
     expect((await refused(app, identityProviders.get, { token: admin.token, params })).status).toBe(404)
@@ -49,10 +81,14 @@ describe('an identity provider', () => {
     expect(await wrong(wish({ name: made.name.toUpperCase() }))).toMatchObject({ status: 400, code: 91153, fields: [{ field: 'name' }] })
     expect(await wrong(wish({ creates_people: true }))).toMatchObject({ code: 90001, fields: [{ field: 'bp_id' }] })
     expect(await wrong(wish({ bp_id: randomUUID() }))).toMatchObject({ status: 404, fields: [{ field: 'bp_id' }] })
-    for (const issuer of ['http://login.example.com', 'http://10.0.0.1', 'http://127.0.0.1.evil.example']) expect(await wrong(wish({ issuer })), issuer).toMatchObject({ code: 91155, fields: [{ field: 'issuer' }] })
-    for (const issuer of ['ftp://a.example', 'a.example', 'https://a.example/?x=1', 'https://a.example/#x', 'https://user:password@a.example']) expect(await wrong(wish({ issuer })), issuer).toMatchObject({ code: 90001, fields: [{ field: 'issuer' }] })
+    for (const issuer of ['http://login.example.com', 'http://10.0.0.1', 'http://127.0.0.1.evil.example'])
+      expect(await wrong(wish({ issuer })), issuer).toMatchObject({ code: 91155, fields: [{ field: 'issuer' }] })
+    for (const issuer of ['ftp://a.example', 'a.example', 'https://a.example/?x=1', 'https://a.example/#x', 'https://user:password@a.example'])
+      expect(await wrong(wish({ issuer })), issuer).toMatchObject({ code: 90001, fields: [{ field: 'issuer' }] })
     expect(await wrong({ ...wish(), role: 'ADMIN' })).toMatchObject({ code: 90001, fields: [{ field: 'role' }] })
-    const two = await Promise.all(Array.from({ length: 2 }, () => send(app, identityProviders.create, { token: admin.token, body: wish({ name: `${made.name}-2` }) })))
+    const two = await Promise.all(
+      Array.from({ length: 2 }, () => send(app, identityProviders.create, { token: admin.token, body: wish({ name: `${made.name}-2` }) })),
+    )
     expect(two.map(({ status }) => status).sort()).toEqual([201, 400])
   })
 
@@ -60,24 +96,39 @@ describe('an identity provider', () => {
     const made = await create(wish())
     const params = { id: made.id }
     const { client_secret: _, ...elsewhere } = wish({ name: made.name, issuer: liar.issuer })
-    expect(await refused(app, identityProviders.update, { token: admin.token, params, body: elsewhere })).toMatchObject({ code: 91154, fields: [{ field: 'client_secret' }] })
+    expect(await refused(app, identityProviders.update, { token: admin.token, params, body: elsewhere })).toMatchObject({
+      code: 91154,
+      fields: [{ field: 'client_secret' }],
+    })
     const before = liar.asked.length
     await call(app, identityProviders.test, { token: admin.token, body: { id: made.id, issuer: liar.issuer, client_id: 'zhisuan' } })
     expect(liar.asked.length).toBeGreaterThan(before)
     expect(liar.secrets.join()).not.toContain(real.client.secret)
     const person = await someone(app)
-    await app.platform.db.insertInto('identities').values({ id: randomUUID(), provider_id: made.id, user_id: person.id, subject: 'x', account: 'x', last_used_at: null }).execute()
-    expect(await refused(app, identityProviders.update, { token: admin.token, params, body: { ...elsewhere, client_secret: 'x' } })).toMatchObject({ code: 91156, fields: [{ field: 'issuer' }] })
+    await app.platform.db
+      .insertInto('identities')
+      .values({ id: randomUUID(), provider_id: made.id, user_id: person.id, subject: 'x', account: 'x', last_used_at: null })
+      .execute()
+    expect(await refused(app, identityProviders.update, { token: admin.token, params, body: { ...elsewhere, client_secret: 'x' } })).toMatchObject({
+      code: 91156,
+      fields: [{ field: 'issuer' }],
+    })
   })
 
   it('is tested: the first thing wrong is told', async () => {
-    const test = (body: object) => call(app, identityProviders.test, { token: admin.token, body: { issuer: real.issuer, client_id: real.client.id, client_secret: real.client.secret, ...body } })
+    const test = (body: object) =>
+      call(app, identityProviders.test, {
+        token: admin.token,
+        body: { issuer: real.issuer, client_id: real.client.id, client_secret: real.client.secret, ...body },
+      })
     expect(await test({})).toEqual({ problem: null, detail: null, ends_session: true })
     expect(await test({ client_secret: 'wrong' })).toMatchObject({ problem: 'client' })
     expect(await test({ client_id: 'nobody' })).toMatchObject({ problem: 'client' })
     // The one that is kept.
     const made = await create(wish())
-    expect(await call(app, identityProviders.test, { token: admin.token, body: { id: made.id, issuer: real.issuer, client_id: real.client.id } })).toMatchObject({ problem: null })
+    expect(
+      await call(app, identityProviders.test, { token: admin.token, body: { id: made.id, issuer: real.issuer, client_id: real.client.id } }),
+    ).toMatchObject({ problem: null })
     expect(await test({ issuer: 'http://login.example.com' })).toMatchObject({ problem: 'address' })
     expect(await test({ issuer: 'http://127.0.0.1:1' })).toMatchObject({ problem: 'unreachable' })
     const lies: readonly (readonly [string, ProviderLie])[] = [
@@ -104,12 +155,22 @@ describe('asking a provider', () => {
     expect(at('http://localhost:1', true)).toBe(true)
     expect(at('http://[::1]:1', true)).toBe(true)
     for (const url of ['http://127.0.0.1:1', 'http://localhost:1']) expect(at(url, false), url).toBe(false)
-    for (const url of ['http://10.0.0.1', 'http://login.example.com', 'http://127.0.0.1.example.com', 'https://user@login.example.com', 'file:///etc/passwd']) expect(at(url, true), url).toBe(false)
+    for (const url of ['http://10.0.0.1', 'http://login.example.com', 'http://127.0.0.1.example.com', 'https://user@login.example.com', 'file:///etc/passwd'])
+      expect(at(url, true), url).toBe(false)
   })
 
   it('leads from what an administrator typed to no other machine of the own network', async () => {
     const ask = createProviderFetch(new URL('https://login.example.com'), true)
-    for (const url of ['https://10.0.0.1/token', 'https://169.254.169.254/latest', 'https://127.0.0.1/x', 'https://[::1]/x', 'https://[::ffff:10.0.0.1]/x', 'https://localhost/x', 'http://127.0.0.1:1/x', 'http://10.0.0.1/x']) {
+    for (const url of [
+      'https://10.0.0.1/token',
+      'https://169.254.169.254/latest',
+      'https://127.0.0.1/x',
+      'https://[::1]/x',
+      'https://[::ffff:10.0.0.1]/x',
+      'https://localhost/x',
+      'http://127.0.0.1:1/x',
+      'http://10.0.0.1/x',
+    ]) {
       await expect(ask(url, {}), url).rejects.toThrow(AddressForbidden)
     }
   })

@@ -57,7 +57,14 @@ export type SignOnService = ReturnType<typeof createSignOn>
 /** Signing in by what an OpenID Connect provider says: authorization code flow with PKCE, state and nonce. */
 export function createSignOn(
   { db, config, secrets, now, log }: Pick<Platform, 'db' | 'config' | 'secrets' | 'now' | 'log'>,
-  parts: { clients: OidcClients; sessions: Pick<SessionService, 'signInAs'>; guesses: Guesses; secondFactors: Pick<SecondFactors, 'prove'>; actors: Pick<Actors, 'ofSession'>; prove: Proof },
+  parts: {
+    clients: OidcClients
+    sessions: Pick<SessionService, 'signInAs'>
+    guesses: Guesses
+    secondFactors: Pick<SecondFactors, 'prove'>
+    actors: Pick<Actors, 'ofSession'>
+    prove: Proof
+  },
 ) {
   const { clients } = parts
   const at = (path: string): URL => {
@@ -70,7 +77,8 @@ export function createSignOn(
     const cause = causeOf(error)
     const broken = cause instanceof Error && cause.cause instanceof Response && cause.cause.status >= 500
     const unreachable = cause instanceof ProviderUnreachable || cause instanceof AddressForbidden || broken
-    const { message, code } = cause instanceof Error ? { message: cause.message, code: 'code' in cause ? cause.code : undefined } : { message: String(cause), code: undefined }
+    const { message, code } =
+      cause instanceof Error ? { message: cause.message, code: 'code' in cause ? cause.code : undefined } : { message: String(cause), code: undefined }
     log.warn({ provider, message, code }, 'single sign-on failed')
     return new Refusal(unreachable ? 'ssoUnreachable' : 'ssoFailed', { cause: error })
   }
@@ -159,7 +167,14 @@ export function createSignOn(
 
   const link = async (tx: Tx, provider: ProviderRow, claimed: Claimed, userId: string): Promise<IdentityRow> => {
     try {
-      return await store.insertIdentity(tx, { id: uuidv7(), provider_id: provider.id, user_id: userId, subject: claimed.subject, account: claimed.account, last_used_at: null })
+      return await store.insertIdentity(tx, {
+        id: uuidv7(),
+        provider_id: provider.id,
+        user_id: userId,
+        subject: claimed.subject,
+        account: claimed.account,
+        last_used_at: null,
+      })
     } catch (error) {
       throw isUniqueViolation(error, 'identities_user') ? new Refusal('ssoLinkedAlready', { cause: error }) : error
     }
@@ -263,7 +278,8 @@ export function createSignOn(
         }
         const { refusal } = refusalOf(error, providerId)
         // Ours to hear of, and nothing that the page has words for.
-        if (!(singleSignOnRefusals as readonly ErrorName[]).includes(refusal)) log.error({ refusal: errors[refusal].code }, 'single sign-on was refused unexpectedly')
+        if (!(singleSignOnRefusals as readonly ErrorName[]).includes(refusal))
+          log.error({ refusal: errors[refusal].code }, 'single sign-on was refused unexpectedly')
         return { ...back, refused: refusal }
       }
     },
@@ -296,7 +312,10 @@ export function createSignOn(
       try {
         const client = await clients.of(provider)
         if (client.serverMetadata().end_session_endpoint === undefined) return { url: null }
-        const url = oidc.buildEndSessionUrl(client, { post_logout_redirect_uri: at('/login').href, id_token_hint: secrets.open(session.id_token, placeOfSession(session.session_id)) })
+        const url = oidc.buildEndSessionUrl(client, {
+          post_logout_redirect_uri: at('/login').href,
+          id_token_hint: secrets.open(session.id_token, placeOfSession(session.session_id)),
+        })
         return { url: url.href }
       } catch (error) {
         refusalOf(error, provider.name)
@@ -309,7 +328,14 @@ export function createSignOn(
       const offered = config.PUBLIC_URL === undefined ? [] : await enabledProviders(db)
       return {
         total: rows.length,
-        items: rows.map((row) => ({ id: row.id, provider_id: row.provider_id, provider_name: row.provider_name, account: row.account, created_at: iso(row.created_at), last_used_at: isoOrNull(row.last_used_at) })),
+        items: rows.map((row) => ({
+          id: row.id,
+          provider_id: row.provider_id,
+          provider_name: row.provider_name,
+          account: row.account,
+          created_at: iso(row.created_at),
+          last_used_at: isoOrNull(row.last_used_at),
+        })),
         offered: offered.filter(({ id, linking }) => linking !== 'nobody' && !rows.some((row) => row.provider_id === id)).map(({ id, name }) => ({ id, name })),
       }
     },

@@ -6,7 +6,11 @@ export const insertFlow = async (on: Sql, row: Insertable<Tables['sign_on_flows'
   await on.insertInto('sign_on_flows').values(row).execute()
 }
 /** A state is good once, for the browser that it was given to and the provider that it was sent to, on whichever server. */
-export const takeFlow = (on: Sql, of: { state: Buffer; browser: Buffer; provider: string }, now: Date): Promise<Selectable<Tables['sign_on_flows']> | undefined> =>
+export const takeFlow = (
+  on: Sql,
+  of: { state: Buffer; browser: Buffer; provider: string },
+  now: Date,
+): Promise<Selectable<Tables['sign_on_flows']> | undefined> =>
   on
     .deleteFrom('sign_on_flows')
     .where('state_hash', '=', of.state)
@@ -29,7 +33,8 @@ export const findSignOn = (on: Sql, ticket: Buffer, now: Date) =>
     .where('expires_at', '>', now)
     .executeTakeFirst()
 /** Good once. */
-export const spendSignOn = async (tx: Tx, ticket: Buffer): Promise<boolean> => (await tx.deleteFrom('sign_ons').where('ticket_hash', '=', ticket).executeTakeFirst()).numDeletedRows > 0n
+export const spendSignOn = async (tx: Tx, ticket: Buffer): Promise<boolean> =>
+  (await tx.deleteFrom('sign_ons').where('ticket_hash', '=', ticket).executeTakeFirst()).numDeletedRows > 0n
 
 export const deleteSignOnsBefore = async (on: Sql, now: Date): Promise<void> => {
   await on.deleteFrom('sign_on_flows').where('expires_at', '<', now).execute()
@@ -42,14 +47,16 @@ export const lockSubject = async (tx: Tx, providerId: string, subject: string): 
 }
 export const findIdentity = (on: Sql, providerId: string, subject: string): Promise<IdentityRow | undefined> =>
   on.selectFrom('identities').selectAll().where('provider_id', '=', providerId).where('subject', '=', subject).executeTakeFirst()
-export const insertIdentity = (tx: Tx, row: Insertable<Tables['identities']>): Promise<IdentityRow> => tx.insertInto('identities').values(row).returningAll().executeTakeFirstOrThrow()
+export const insertIdentity = (tx: Tx, row: Insertable<Tables['identities']>): Promise<IdentityRow> =>
+  tx.insertInto('identities').values(row).returningAll().executeTakeFirstOrThrow()
 export const renameIdentity = async (tx: Tx, id: string, account: string): Promise<void> => {
   await tx.updateTable('identities').set({ account }).where('id', '=', id).execute()
 }
 export const recordIdentityUse = async (tx: Tx, id: string, at: Date): Promise<void> => {
   await tx.updateTable('identities').set({ last_used_at: at }).where('id', '=', id).execute()
 }
-export const deleteIdentity = async (tx: Tx, userId: string, id: string): Promise<boolean> => (await tx.deleteFrom('identities').where('id', '=', id).where('user_id', '=', userId).executeTakeFirst()).numDeletedRows > 0n
+export const deleteIdentity = async (tx: Tx, userId: string, id: string): Promise<boolean> =>
+  (await tx.deleteFrom('identities').where('id', '=', id).where('user_id', '=', userId).executeTakeFirst()).numDeletedRows > 0n
 export const identitiesOf = (on: Sql, userId: string) =>
   on
     .selectFrom('identities')
@@ -63,7 +70,10 @@ export const identitiesOf = (on: Sql, userId: string) =>
 /** For signing out there with the session of this token. */
 export const keepSessionOf = async (tx: Tx, accessHash: Buffer, of: { provider_id: string; id_token: (sessionId: string) => string }): Promise<void> => {
   const { session_id } = await tx.selectFrom('access_tokens').select('session_id').where('hash', '=', accessHash).executeTakeFirstOrThrow()
-  await tx.insertInto('sign_on_sessions').values({ session_id, provider_id: of.provider_id, id_token: of.id_token(session_id) }).execute()
+  await tx
+    .insertInto('sign_on_sessions')
+    .values({ session_id, provider_id: of.provider_id, id_token: of.id_token(session_id) })
+    .execute()
 }
 export const findSession = (on: Sql, sessionId: string) => on.selectFrom('sign_on_sessions').selectAll().where('session_id', '=', sessionId).executeTakeFirst()
 

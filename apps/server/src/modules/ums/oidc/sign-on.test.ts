@@ -23,7 +23,11 @@ let real: RunningProvider & { allow(uri: string): void }
 let liar: Awaited<ReturnType<typeof startLiar>>
 let admin: Person & SignedIn
 beforeAll(async () => {
-  ;[app, real, liar] = await Promise.all([testApp({ PUBLIC_URL: origin }), startProvider(), startLiar({ id: 'zhisuan', secret: 'a-secret-of-the-liar-that-is-long-enough' })])
+  ;[app, real, liar] = await Promise.all([
+    testApp({ PUBLIC_URL: origin }),
+    startProvider(),
+    startLiar({ id: 'zhisuan', secret: 'a-secret-of-the-liar-that-is-long-enough' }),
+  ])
   admin = await someone(app, { kind: 1 })
 })
 afterAll(async () => {
@@ -35,18 +39,41 @@ afterEach(() => {
 })
 
 type Cookies = Record<string, string>
-const cookiesOf = (answer: { cookies: readonly { name: string; value: string }[] }): Cookies => Object.fromEntries(answer.cookies.map(({ name, value }) => [name, value]))
+const cookiesOf = (answer: { cookies: readonly { name: string; value: string }[] }): Cookies =>
+  Object.fromEntries(answer.cookies.map(({ name, value }) => [name, value]))
 
 /** Set up for the test alone: an organisation of its own takes new people in. */
-async function setUp(wish: Partial<IdentityProviderInput> = {}, of: { issuer: string; client: { id: string; secret: string } } = real): Promise<IdentityProvider> {
+async function setUp(
+  wish: Partial<IdentityProviderInput> = {},
+  of: { issuer: string; client: { id: string; secret: string } } = real,
+): Promise<IdentityProvider> {
   const provider = await call(app, identityProviders.create, {
     token: admin.token,
-    body: { name: `p-${randomUUID()}`, enabled: true, issuer: of.issuer, client_id: of.client.id, client_secret: of.client.secret, creates_people: true, bp_id: await makeOrganisation(app), ...wish },
+    body: {
+      name: `p-${randomUUID()}`,
+      enabled: true,
+      issuer: of.issuer,
+      client_id: of.client.id,
+      client_secret: of.client.secret,
+      creates_people: true,
+      bp_id: await makeOrganisation(app),
+      ...wish,
+    },
   })
   real.allow(provider.redirect_uri ?? '')
   return provider
 }
-const settingsOf = ({ id: _id, has_secret: _secret, bp_name: _bp, people: _people, redirect_uri: _uri, post_logout_redirect_uri: _logout, created_at: _created, updated_at: _updated, ...settings }: IdentityProvider): IdentityProviderInput => settings
+const settingsOf = ({
+  id: _id,
+  has_secret: _secret,
+  bp_name: _bp,
+  people: _people,
+  redirect_uri: _uri,
+  post_logout_redirect_uri: _logout,
+  created_at: _created,
+  updated_at: _updated,
+  ...settings
+}: IdentityProvider): IdentityProviderInput => settings
 
 function account(wish: Partial<ProviderAccount> = {}): ProviderAccount {
   const sub = randomUUID()
@@ -71,7 +98,10 @@ async function comeBack(back: URL, cookies: Cookies, server: TestApp = app): Pro
   const location = response.headers.location ?? ''
   // Never to another site.
   expect(location).toMatch(/^\/(login|userMsg)\?/)
-  return { at: new URL(location, origin), cookies: Object.fromEntries(response.cookies.filter(({ value }) => value !== '').map(({ name, value }) => [name, value])) }
+  return {
+    at: new URL(location, origin),
+    cookies: Object.fromEntries(response.cookies.filter(({ value }) => value !== '').map(({ name, value }) => [name, value])),
+  }
 }
 const told = ({ at }: { at: URL }): string | null => at.searchParams.get('sso')
 const codeOf = (name: ErrorName): string => String(errors[name].code)
@@ -116,7 +146,14 @@ describe('single sign-on', () => {
     expect(answer.cookies.find(({ name }) => name === 'zs_refresh')).toMatchObject({ httpOnly: true, sameSite: 'Strict', secure: true })
     const { token } = answer.body as { token: string }
     const person = await call(app, users.current, { token })
-    expect(person).toMatchObject({ name: who.preferred_username, nickname: '张三', email: who.email, kind: 4, bp_id: provider.bp_id, permissions: [{ role: 'TENANT' }] })
+    expect(person).toMatchObject({
+      name: who.preferred_username,
+      nickname: '张三',
+      email: who.email,
+      kind: 4,
+      bp_id: provider.bp_id,
+      permissions: [{ role: 'TENANT' }],
+    })
     expect(await call(app, users.current, { token: await enter(provider, who.sub) })).toMatchObject({ id: person.id })
     expect(await call(app, identityProviders.get, { token: admin.token, params: { id: provider.id } })).toMatchObject({ people: 1, has_secret: true })
     // Nobody can guess at a password that is none.
@@ -128,7 +165,11 @@ describe('single sign-on', () => {
   it('leads to another page of the console only', async () => {
     const provider = await setUp()
     for (const redirect of ['https://evil.example', '//evil.example', '/\\evil.example', 'login', '/a\nb', '/\t/evil.example']) {
-      expect(await refused(app, singleSignOn.begin, { params: { id: provider.id }, body: { redirect } })).toMatchObject({ status: 400, code: 90001, fields: [{ field: 'redirect' }] })
+      expect(await refused(app, singleSignOn.begin, { params: { id: provider.id }, body: { redirect } })).toMatchObject({
+        status: 400,
+        code: 90001,
+        fields: [{ field: 'redirect' }],
+      })
     }
   })
 
@@ -248,7 +289,7 @@ describe('what is refused on the way back', () => {
     'a key that the provider does not have': { kid: 'unknown', key: stranger },
     'another key by the name of its own': { key: stranger },
     'no token': { noIdToken: true },
-    'nobody': { claims: { sub: undefined } },
+    nobody: { claims: { sub: undefined } },
     'a name with control characters': { claims: { sub: 'a\u0000b' } },
     'a way to somewhere else': { status: 302, location: 'http://127.0.0.1:1/' },
   }
@@ -301,7 +342,8 @@ describe('what is refused on the way back', () => {
   it('by a provider that is disabled, removed or set up anew meanwhile', async () => {
     const provider = await setUp()
     const who = account()
-    const change = (body: Partial<IdentityProviderInput>) => call(app, identityProviders.update, { token: admin.token, params: { id: provider.id }, body: { ...settingsOf(provider), ...body } })
+    const change = (body: Partial<IdentityProviderInput>) =>
+      call(app, identityProviders.update, { token: admin.token, params: { id: provider.id }, body: { ...settingsOf(provider), ...body } })
     const flow = await begin(provider)
     const back = await signInThere(flow.url, who.sub)
     await change({ enabled: false })
@@ -329,7 +371,11 @@ describe('what is refused on the way back', () => {
     await call(app, users.action, { token: admin.token, params, body: { action: 'disable' } })
     expect((await attempt()).code).toBe(1135)
     await call(app, users.action, { token: admin.token, params, body: { action: 'enable' } })
-    await app.platform.db.updateTable('users').set({ frozen_until: new Date(app.clock.now().getTime() + 60_000) }).where('id', '=', id).execute()
+    await app.platform.db
+      .updateTable('users')
+      .set({ frozen_until: new Date(app.clock.now().getTime() + 60_000) })
+      .where('id', '=', id)
+      .execute()
     expect((await attempt()).code).toBe(1136)
     await call(app, users.action, { token: admin.token, params, body: { action: 'unfreeze' } })
     const organisation = { id: provider.bp_id ?? '' }
@@ -365,7 +411,11 @@ describe('linking', () => {
     const { bp_id } = provider
     const mate = await makeUser(app, { kind: 4, organisation: bp_id })
     expect(told(await goThrough(provider, account({ email: mate.email }).sub))).toBe(codeOf('ssoEmailTaken'))
-    await call(app, identityProviders.update, { token: admin.token, params: { id: provider.id }, body: { ...settingsOf(provider), linking: 'email', creates_people: false } })
+    await call(app, identityProviders.update, {
+      token: admin.token,
+      params: { id: provider.id },
+      body: { ...settingsOf(provider), linking: 'email', creates_people: false },
+    })
     expect(told(await goThrough(provider, account({ email: mate.email, email_verified: false }).sub))).toBe(codeOf('ssoEmailUnverified'))
     const who = account({ email: mate.email.toUpperCase() })
     expect((await call(app, users.current, { token: await enter(provider, who.sub) })).id).toBe(mate.id)
@@ -408,7 +458,10 @@ describe('linking', () => {
     expect(await refused(app, identities.link, { token: person.token, body: { provider_id: closed.id } })).toMatchObject({ status: 403, code: 91152 })
     expect(await refused(app, identities.link, { token: person.token, body: { provider_id: randomUUID() } })).toMatchObject({ code: 91152 })
     app.clock.advance(11 * 60_000)
-    expect(await refused(app, identities.link, { token: person.token, body: { provider_id: provider.id } })).toMatchObject({ code: 91125, fields: [{ field: 'password' }] })
+    expect(await refused(app, identities.link, { token: person.token, body: { provider_id: provider.id } })).toMatchObject({
+      code: 91125,
+      fields: [{ field: 'password' }],
+    })
     const answer = await send(app, identities.link, { token: person.token, body: { provider_id: provider.id, password } })
     const back = await signInThere((answer.body as { url: string }).url, account().sub)
     // Signed out meanwhile.
@@ -451,7 +504,14 @@ describe('a second factor', () => {
     const { id } = await call(app, users.current, { token: await enter(provider, who.sub) })
     const document = {
       Version: policyLanguage,
-      Statement: [{ Effect: 'Deny', Action: 'ums.organisation.list', Resource: '*', Condition: { Bool: { 'zs:MfaPresent': 'false' }, StringEquals: { 'zs:AuthenticatedBy': 'oidc' } } }],
+      Statement: [
+        {
+          Effect: 'Deny',
+          Action: 'ums.organisation.list',
+          Resource: '*',
+          Condition: { Bool: { 'zs:MfaPresent': 'false' }, StringEquals: { 'zs:AuthenticatedBy': 'oidc' } },
+        },
+      ],
     }
     const policy = await call(app, policies.create, { token: admin.token, body: { name: `p-${randomUUID()}`, document } })
     await call(app, grants.create, { token: admin.token, body: { policy_id: policy.id, user_id: id } })

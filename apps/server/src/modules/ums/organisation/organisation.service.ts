@@ -11,11 +11,15 @@ import * as store from './organisation.store.ts'
 type Calls = typeof calls
 type Detail = ResponseOf<Calls['get']>
 
-const explainUnique = (error: unknown): unknown => (isUniqueViolation(error, store.companyNameIndex) ? new Refusal('organisationNameTaken', { field: 'name', cause: error }) : error)
+const explainUnique = (error: unknown): unknown =>
+  isUniqueViolation(error, store.companyNameIndex) ? new Refusal('organisationNameTaken', { field: 'name', cause: error }) : error
 
 export type OrganisationService = ReturnType<typeof createOrganisationService>
 
-export function createOrganisationService({ db }: Pick<Platform, 'db'>, { sessions, openAccount }: { sessions: SessionService; openAccount: (tx: Tx, ownerId: string) => Promise<void> }) {
+export function createOrganisationService(
+  { db }: Pick<Platform, 'db'>,
+  { sessions, openAccount }: { sessions: SessionService; openAccount: (tx: Tx, ownerId: string) => Promise<void> },
+) {
   const get = async (scope: Scope, id: string): Promise<Detail> => {
     const row = found(await store.getOrganisation(db, scope, id))
     return { ...row, created_at: iso(row.created_at), ...(await store.keepersOf(db, id)) }

@@ -57,9 +57,25 @@ export const getOrganisation = (on: Sql, scope: Scope, id: string) =>
 
 /** Its administrators, and what bounds its people. */
 export async function keepersOf(on: Sql, id: string) {
-  const rows = await on.selectFrom('users').select(['id', 'name', 'nickname']).where('bp_id', '=', id).where('deleted_at', 'is', null).where('id', 'in', (select) => select.selectFrom('user_roles').select('user_id').where('role', '=', 'TENANT_ADMIN')).orderBy('name').limit(100).execute()
-  const boundary = await on.selectFrom('policy_boundaries').innerJoin('policies', 'policies.id', 'policy_boundaries.policy_id').select(['policies.id', 'policies.name']).where('policy_boundaries.bp_id', '=', id).executeTakeFirst()
-  return { administrators: rows.map((row) => ({ id: row.id, name: row.name ?? '', nickname: row.nickname === '' ? (row.name ?? '') : row.nickname })), boundary: boundary ?? null }
+  const rows = await on
+    .selectFrom('users')
+    .select(['id', 'name', 'nickname'])
+    .where('bp_id', '=', id)
+    .where('deleted_at', 'is', null)
+    .where('id', 'in', (select) => select.selectFrom('user_roles').select('user_id').where('role', '=', 'TENANT_ADMIN'))
+    .orderBy('name')
+    .limit(100)
+    .execute()
+  const boundary = await on
+    .selectFrom('policy_boundaries')
+    .innerJoin('policies', 'policies.id', 'policy_boundaries.policy_id')
+    .select(['policies.id', 'policies.name'])
+    .where('policy_boundaries.bp_id', '=', id)
+    .executeTakeFirst()
+  return {
+    administrators: rows.map((row) => ({ id: row.id, name: row.name ?? '', nickname: row.nickname === '' ? (row.name ?? '') : row.nickname })),
+    boundary: boundary ?? null,
+  }
 }
 
 /** @returns whether there is one */

@@ -39,6 +39,10 @@ describe('the list of organisations', () => {
     expect(await names({ status: 'frozen' })).toEqual(['2'])
     expect(await names({ page_size: 2, page_num: 2 })).toEqual(['3'])
     expect(await names({ keyword: '_' })).toEqual([])
-    expect(await refused(app, organisations.list, { token: admin.token, query: { page_size: 0 } })).toMatchObject({ status: 400, code: 90001, fields: [{ field: 'page_size' }] })
+    expect(await refused(app, organisations.list, { token: admin.token, query: { page_size: 0 } })).toMatchObject({
+      status: 400,
+      code: 90001,
+      fields: [{ field: 'page_size' }],
+    })
   })
 })

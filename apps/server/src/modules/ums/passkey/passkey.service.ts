@@ -20,7 +20,13 @@ type Calls = typeof calls
 /** Until a challenge is answered: people look for their phones. */
 const challengeMs = 5 * 60_000
 
-const shape = (row: store.PasskeyRow): Passkey => ({ id: row.id, name: row.name, synced: row.synced, created_at: iso(row.created_at), last_used_at: isoOrNull(row.last_used_at) })
+const shape = (row: store.PasskeyRow): Passkey => ({
+  id: row.id,
+  name: row.name,
+  synced: row.synced,
+  created_at: iso(row.created_at),
+  last_used_at: isoOrNull(row.last_used_at),
+})
 
 /** Whatever the library throws about an answer says that the answer is no good. */
 const orNull = async <T>(verify: () => T | Promise<T>): Promise<T | null> => {
@@ -43,7 +49,10 @@ function isUnattested(attestationObject: string): boolean {
 
 export type PasskeyService = ReturnType<typeof createPasskeys>
 
-export function createPasskeys({ db, config, now }: Pick<Platform, 'db' | 'config' | 'now'>, parts: { sessions: Pick<SessionService, 'signInAs'>; prove: Proof; title: () => Promise<string> }) {
+export function createPasskeys(
+  { db, config, now }: Pick<Platform, 'db' | 'config' | 'now'>,
+  parts: { sessions: Pick<SessionService, 'signInAs'>; prove: Proof; title: () => Promise<string> },
+) {
   const relyingParty = relyingPartyOf(config)
   const ours = (): RelyingParty => {
     if (relyingParty === null) throw new Refusal('passkeysUnavailable')
@@ -78,7 +87,10 @@ export function createPasskeys({ db, config, now }: Pick<Platform, 'db' | 'confi
   }
 
   /** @returns the passkey that answered, and its counter; null where the answer proves nothing */
-  const verifyUse = async ({ id, origin }: RelyingParty, credential: z.output<typeof assertion>): Promise<{ row: store.PasskeyRow; counter: number } | null> => {
+  const verifyUse = async (
+    { id, origin }: RelyingParty,
+    credential: z.output<typeof assertion>,
+  ): Promise<{ row: store.PasskeyRow; counter: number } | null> => {
     const expectedChallenge = await spendChallenge(credential.response.clientDataJSON, null)
     if (expectedChallenge === null) return null
     const row = await store.findByCredential(db, credential.id)
@@ -115,7 +127,13 @@ export function createPasskeys({ db, config, now }: Pick<Platform, 'db' | 'confi
       const known = await store.passkeysOf(db, actor.user_id)
       if (known.length >= passkeysMax) throw new Refusal('passkeysFull')
       const title = await parts.title()
-      const options = await generateRegistrationOptions({ rpName: title, rpID: id, userName: actor.name, userDisplayName: actor.name, userID: new TextEncoder().encode(actor.user_id) })
+      const options = await generateRegistrationOptions({
+        rpName: title,
+        rpID: id,
+        userName: actor.name,
+        userDisplayName: actor.name,
+        userID: new TextEncoder().encode(actor.user_id),
+      })
       await keepChallenge(options.challenge, actor.user_id)
       return {
         rp: { id, name: title },
@@ -156,7 +174,8 @@ export function createPasskeys({ db, config, now }: Pick<Platform, 'db' | 'confi
       }
     },
 
-    rename: async (actor: Actor, id: string, { name }: BodyOf<Calls['rename']>): Promise<Passkey> => shape(found(await store.renamePasskey(db, actor.user_id, id, name))),
+    rename: async (actor: Actor, id: string, { name }: BodyOf<Calls['rename']>): Promise<Passkey> =>
+      shape(found(await store.renamePasskey(db, actor.user_id, id, name))),
 
     /** @throws Refusal 1120, 1136, 91125, 91131 */
     async remove(actor: Actor, id: string, { password }: BodyOf<Calls['remove']>): Promise<void> {

@@ -74,16 +74,20 @@ export const deleteChallengesBefore = async (on: Sql, now: Date): Promise<void> 
   await on.deleteFrom('passkey_challenges').where('expires_at', '<', now).execute()
 }
 
-export const passkeysOf = (on: Sql, userId: string): Promise<PasskeyRow[]> => on.selectFrom('passkeys').selectAll().where('user_id', '=', userId).orderBy('created_at').orderBy('id').execute()
+export const passkeysOf = (on: Sql, userId: string): Promise<PasskeyRow[]> =>
+  on.selectFrom('passkeys').selectAll().where('user_id', '=', userId).orderBy('created_at').orderBy('id').execute()
 
-export const findByCredential = (on: Sql, credentialId: string): Promise<PasskeyRow | undefined> => on.selectFrom('passkeys').selectAll().where('credential_id', '=', credentialId).executeTakeFirst()
+export const findByCredential = (on: Sql, credentialId: string): Promise<PasskeyRow | undefined> =>
+  on.selectFrom('passkeys').selectAll().where('credential_id', '=', credentialId).executeTakeFirst()
 
-export const insertPasskey = (tx: Tx, row: Insertable<PasskeyTable>): Promise<PasskeyRow> => tx.insertInto('passkeys').values(row).returningAll().executeTakeFirstOrThrow()
+export const insertPasskey = (tx: Tx, row: Insertable<PasskeyTable>): Promise<PasskeyRow> =>
+  tx.insertInto('passkeys').values(row).returningAll().executeTakeFirstOrThrow()
 
 export const renamePasskey = (on: Sql, userId: string, id: string, name: string): Promise<PasskeyRow | undefined> =>
   on.updateTable('passkeys').set({ name }).where('id', '=', id).where('user_id', '=', userId).returningAll().executeTakeFirst()
 
-export const deletePasskey = async (on: Sql, userId: string, id: string): Promise<boolean> => (await on.deleteFrom('passkeys').where('id', '=', id).where('user_id', '=', userId).executeTakeFirst()).numDeletedRows > 0n
+export const deletePasskey = async (on: Sql, userId: string, id: string): Promise<boolean> =>
+  (await on.deleteFrom('passkeys').where('id', '=', id).where('user_id', '=', userId).executeTakeFirst()).numDeletedRows > 0n
 
 export const deletePasskeysOf = async (on: Sql, userId: string): Promise<void> => {
   await on.deleteFrom('passkeys').where('user_id', '=', userId).execute()

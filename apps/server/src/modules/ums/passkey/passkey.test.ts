@@ -33,13 +33,17 @@ async function withPasskey(options: { counts?: boolean } = {}): Promise<{ person
   const person = await someone(app)
   return { person, device: await register(person, createAuthenticator(origin, options)) }
 }
-const enter = async (device: Authenticator, lie: Lie = {}) => send(app, passkeys.signIn, { body: { credential: device.use(await call(app, passkeys.challenge, {}), lie) } })
+const enter = async (device: Authenticator, lie: Lie = {}) =>
+  send(app, passkeys.signIn, { body: { credential: device.use(await call(app, passkeys.challenge, {}), lie) } })
 const codeOf = (answer: { body: unknown }) => (answer.body as { code?: number }).code
 
 describe('a passkey', () => {
   it('is made, named, used, renamed and forgotten', async () => {
     const { person, device } = await withPasskey()
-    expect(await call(app, passkeys.list, { token: person.token })).toMatchObject({ total: 1, items: [{ name: '笔记本电脑', synced: false, last_used_at: null }] })
+    expect(await call(app, passkeys.list, { token: person.token })).toMatchObject({
+      total: 1,
+      items: [{ name: '笔记本电脑', synced: false, last_used_at: null }],
+    })
     const answer = await enter(device)
     expect(answer).toMatchObject({ status: 200, body: { must_change_password: false } })
     expect(answer.cookies.find(({ name }) => name === 'zs_refresh')).toMatchObject({ httpOnly: true, sameSite: 'Strict', secure: true })
@@ -197,21 +201,44 @@ describe('making a passkey', () => {
     await call(app, passkeys.create, { token: person.token, body })
     expect(await refused(app, passkeys.create, { token: person.token, body })).toMatchObject({ code: 91127 })
     const forSignIn = await call(app, passkeys.challenge, {})
-    expect(await refused(app, passkeys.create, { token: person.token, body: { name: '钥匙', credential: createAuthenticator(origin).make({ ...options, ...forSignIn }) } })).toMatchObject({ code: 91127 })
+    expect(
+      await refused(app, passkeys.create, {
+        token: person.token,
+        body: { name: '钥匙', credential: createAuthenticator(origin).make({ ...options, ...forSignIn }) },
+      }),
+    ).toMatchObject({ code: 91127 })
     const forMaking = await call(app, passkeys.begin, { token: person.token, body: {} })
     expect(forMaking.excludeCredentials).toEqual([{ id: device.id, type: 'public-key' }])
     expect(await refused(app, passkeys.signIn, { body: { credential: device.use({ ...forMaking, rpId: forMaking.rp.id }) } })).toMatchObject({ code: 91126 })
     const late = await call(app, passkeys.begin, { token: person.token, body: {} })
     app.clock.advance(5 * 60_000)
-    expect(await refused(app, passkeys.create, { token: person.token, body: { name: '钥匙', credential: createAuthenticator(origin).make(late) } })).toMatchObject({ code: 91127 })
+    expect(
+      await refused(app, passkeys.create, { token: person.token, body: { name: '钥匙', credential: createAuthenticator(origin).make(late) } }),
+    ).toMatchObject({ code: 91127 })
   })
 
   it.each(['origin', 'rpId', 'unverified', 'type', 'crossOrigin', 'attested'])('takes no answer that is wrong: %s', async (what) => {
     const person = await someone(app)
     const options = await call(app, passkeys.begin, { token: person.token, body: {} })
-    const lies: Readonly<Record<string, Lie>> = { origin: { origin: 'https://evil.example' }, rpId: { rpId: 'evil.example' }, unverified: { unverified: true }, type: { type: 'webauthn.get' }, crossOrigin: { crossOrigin: true } }
+    const lies: Readonly<Record<string, Lie>> = {
+      origin: { origin: 'https://evil.example' },
+      rpId: { rpId: 'evil.example' },
+      unverified: { unverified: true },
+      type: { type: 'webauthn.get' },
+      crossOrigin: { crossOrigin: true },
+    }
     // A chain of certificates would have the server fetch what they name.
-    const statement = what === 'attested' ? { fmt: 'packed', attStmt: new Map<string, unknown>([['alg', -7], ['sig', new Uint8Array(70)], ['x5c', [new Uint8Array(100)]]]) } : undefined
+    const statement =
+      what === 'attested'
+        ? {
+            fmt: 'packed',
+            attStmt: new Map<string, unknown>([
+              ['alg', -7],
+              ['sig', new Uint8Array(70)],
+              ['x5c', [new Uint8Array(100)]],
+            ]),
+          }
+        : undefined
     const credential = createAuthenticator(origin).make(options, lies[what], statement)
     expect(await refused(app, passkeys.create, { token: person.token, body: { name: '钥匙', credential } })).toMatchObject({ code: 91127 })
     expect((await call(app, passkeys.list, { token: person.token })).total).toBe(0)
@@ -225,7 +252,9 @@ describe('making a passkey', () => {
     expect(await refused(app, passkeys.create, { token: other.token, body: { name: '钥匙', credential: copy.make(options) } })).toMatchObject({ code: 91127 })
     for (let made = 2; made < passkeysMax; made++) await register(person)
     const last = [await call(app, passkeys.begin, { token: person.token, body: {} }), await call(app, passkeys.begin, { token: person.token, body: {} })]
-    const answers = await Promise.all(last.map((asked) => send(app, passkeys.create, { token: person.token, body: { name: '钥匙', credential: createAuthenticator(origin).make(asked) } })))
+    const answers = await Promise.all(
+      last.map((asked) => send(app, passkeys.create, { token: person.token, body: { name: '钥匙', credential: createAuthenticator(origin).make(asked) } })),
+    )
     expect(answers.map((answer) => codeOf(answer) ?? 0).sort()).toEqual([0, 91129])
     expect(await refused(app, passkeys.begin, { token: person.token, body: {} })).toMatchObject({ code: 91129 })
   })
@@ -237,7 +266,10 @@ describe('making a passkey', () => {
     const params = { id: mine?.id ?? '' }
     expect((await refused(app, passkeys.rename, { token: other.token, params, body: { name: '我的' } })).status).toBe(404)
     expect((await refused(app, passkeys.remove, { token: other.token, params, body: {} })).status).toBe(404)
-    expect(await refused(app, passkeys.rename, { token: person.token, params, body: { name: ' ' } })).toMatchObject({ code: 90001, fields: [{ field: 'name' }] })
+    expect(await refused(app, passkeys.rename, { token: person.token, params, body: { name: ' ' } })).toMatchObject({
+      code: 90001,
+      fields: [{ field: 'name' }],
+    })
   })
 
   it('keeps the last of one who has no password', async () => {
@@ -256,9 +288,13 @@ describe('making a passkey', () => {
 
 describe('the party that passkeys are for', () => {
   it('is the public address’s host, where browsers allow it', () => {
-    expect(relyingPartyOf({ PUBLIC_URL: 'https://console.example.com:8443/x' })).toEqual({ id: 'console.example.com', origin: 'https://console.example.com:8443' })
+    expect(relyingPartyOf({ PUBLIC_URL: 'https://console.example.com:8443/x' })).toEqual({
+      id: 'console.example.com',
+      origin: 'https://console.example.com:8443',
+    })
     expect(relyingPartyOf({ PUBLIC_URL: 'http://localhost:8080' })).toEqual({ id: 'localhost', origin: 'http://localhost:8080' })
-    for (const PUBLIC_URL of [undefined, 'http://console.example.com', 'https://10.0.0.1', 'https://[::1]', 'http://127.0.0.1:8080']) expect(relyingPartyOf({ PUBLIC_URL }), PUBLIC_URL).toBeNull()
+    for (const PUBLIC_URL of [undefined, 'http://console.example.com', 'https://10.0.0.1', 'https://[::1]', 'http://127.0.0.1:8080'])
+      expect(relyingPartyOf({ PUBLIC_URL }), PUBLIC_URL).toBeNull()
   })
 
   it('is nobody without one', async () => {

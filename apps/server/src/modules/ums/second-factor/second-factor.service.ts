@@ -21,16 +21,23 @@ const codeCount = 10
 
 const newCode = (): string => Array.from({ length: 10 }, (_, index) => `${index === 5 ? '-' : ''}${alphabet.charAt(randomInt(alphabet.length))}`).join('')
 /** As it is typed: with or without hyphens and spaces, in either case. */
-const hashOf = (code: string): Buffer => createHash('sha256').update(code.toLowerCase().replace(/[^a-z0-9]/g, '')).digest()
+const hashOf = (code: string): Buffer =>
+  createHash('sha256')
+    .update(code.toLowerCase().replace(/[^a-z0-9]/g, ''))
+    .digest()
 
 const placeOf = (userId: string): string => `ums.second-factor:${userId}`
 
 export type SecondFactors = ReturnType<typeof createSecondFactors>
 
 /** A second thing to prove at sign-in. */
-export function createSecondFactors({ db, secrets, now }: Pick<Platform, 'db' | 'secrets' | 'now'>, parts: { guesses: Guesses; actors: Actors; issuer: () => Promise<string> }) {
+export function createSecondFactors(
+  { db, secrets, now }: Pick<Platform, 'db' | 'secrets' | 'now'>,
+  parts: { guesses: Guesses; actors: Actors; issuer: () => Promise<string> },
+) {
   const { guesses, actors } = parts
-  const totpOf = (secret: string, label = '', issuer = ''): TOTP => new TOTP({ secret: Secret.fromBase32(secret), label, issuer, algorithm: 'SHA1', digits: 6, period: 30 })
+  const totpOf = (secret: string, label = '', issuer = ''): TOTP =>
+    new TOTP({ secret: Secret.fromBase32(secret), label, issuer, algorithm: 'SHA1', digits: 6, period: 30 })
 
   /** Whether it is right, and not used before; used by that. */
   const spend = async (on: Sql, userId: string, sealed: string, typed: string): Promise<boolean> => {
@@ -63,12 +70,14 @@ export function createSecondFactors({ db, secrets, now }: Pick<Platform, 'db' | 
      * @throws Refusal 91120 where nothing was typed
      * @returns 91124 where what was typed is wrong
      */
-    prove: (typed: string | undefined) => async (user: Pick<UserRow, 'id'>): Promise<Refusal | null> => {
-      const row = await store.findSecret(db, user.id)
-      if (row?.confirmed_at == null) return null
-      if (typed === undefined) throw new Refusal('secondFactorRequired')
-      return (await spend(db, user.id, row.secret, typed)) ? null : new Refusal('secondFactorMismatch')
-    },
+    prove:
+      (typed: string | undefined) =>
+      async (user: Pick<UserRow, 'id'>): Promise<Refusal | null> => {
+        const row = await store.findSecret(db, user.id)
+        if (row?.confirmed_at == null) return null
+        if (typed === undefined) throw new Refusal('secondFactorRequired')
+        return (await spend(db, user.id, row.secret, typed)) ? null : new Refusal('secondFactorMismatch')
+      },
 
     has: async (on: Sql, userId: string): Promise<boolean> => (await store.findSecret(on, userId))?.confirmed_at != null,
 
@@ -81,7 +90,8 @@ export function createSecondFactors({ db, secrets, now }: Pick<Platform, 'db' | 
     async begin(actor: Actor, { password }: BodyOf<Calls['begin']>): Promise<ResponseOf<Calls['begin']>> {
       await guesses.check(actor.user_id, password, new Refusal('oldPasswordInvalid', { field: 'password' }))
       const secret = new Secret({ size: 20 }).base32
-      if (!(await store.keepSecret(db, { user_id: actor.user_id, secret: secrets.seal(secret, placeOf(actor.user_id)), confirmed_at: null }))) throw new Refusal('secondFactorThere')
+      if (!(await store.keepSecret(db, { user_id: actor.user_id, secret: secrets.seal(secret, placeOf(actor.user_id)), confirmed_at: null })))
+        throw new Refusal('secondFactorThere')
       return { secret, uri: totpOf(secret, actor.name, await parts.issuer()).toString() }
     },
 

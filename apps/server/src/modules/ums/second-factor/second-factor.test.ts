@@ -45,7 +45,11 @@ describe('a second factor', () => {
     expect(uri).toContain(secret)
     expect(decodeURIComponent(uri)).toContain(person.name)
     expect((await enter(person)).status).toBe(200)
-    expect(await refused(app, secondFactor.confirm, { token: person.token, body: { code: '000000' } })).toMatchObject({ status: 400, code: 91121, fields: [{ field: 'code' }] })
+    expect(await refused(app, secondFactor.confirm, { token: person.token, body: { code: '000000' } })).toMatchObject({
+      status: 400,
+      code: 91121,
+      fields: [{ field: 'code' }],
+    })
     const own = authenticator(uri)
     const { recovery_codes } = await call(app, secondFactor.confirm, { token: person.token, body: { code: own.next() } })
     expect(recovery_codes).toHaveLength(10)
@@ -119,7 +123,10 @@ describe('a second factor', () => {
     const person = await someone(app, { kind: 4, organisation: boss.bp_id })
     const own = (await guarded(person)).app
     const { token } = await again(person, own)
-    expect(await refused(app, secondFactor.remove, { token, body: { password: 'Wrong-wrong-1', code: own.next() } })).toMatchObject({ code: 1120, fields: [{ field: 'password' }] })
+    expect(await refused(app, secondFactor.remove, { token, body: { password: 'Wrong-wrong-1', code: own.next() } })).toMatchObject({
+      code: 1120,
+      fields: [{ field: 'password' }],
+    })
     expect(await refused(app, secondFactor.remove, { token, body: { password, code: '000000' } })).toMatchObject({ code: 91121, fields: [{ field: 'code' }] })
     await call(app, secondFactor.remove, { token, body: { password, code: own.next() } })
     expect((await enter(person)).status).toBe(200)
@@ -133,7 +140,10 @@ describe('a second factor', () => {
   it('is what policies can ask for', async () => {
     const admin = await someone(app, { kind: 1 })
     const person = await someone(app)
-    const document = { Version: policyLanguage, Statement: [{ Effect: 'Deny', Action: 'ums.organisation.list', Resource: '*', Condition: { Bool: { 'zs:MfaPresent': 'false' } } }] }
+    const document = {
+      Version: policyLanguage,
+      Statement: [{ Effect: 'Deny', Action: 'ums.organisation.list', Resource: '*', Condition: { Bool: { 'zs:MfaPresent': 'false' } } }],
+    }
     const policy = await call(app, policies.create, { token: admin.token, body: { name: `p-${randomUUID()}`, document } })
     await call(app, grants.create, { token: admin.token, body: { policy_id: policy.id, user_id: person.id } })
     expect((await send(app, organisations.list, { token: person.token })).status).toBe(403)
@@ -143,4 +153,5 @@ describe('a second factor', () => {
   })
 })
 
-const again = async (who: Person, own: Authenticator): Promise<{ token: string }> => (await call(app, auth.password, { body: { username: who.name, password, otp: own.next() } }))
+const again = async (who: Person, own: Authenticator): Promise<{ token: string }> =>
+  await call(app, auth.password, { body: { username: who.name, password, otp: own.next() } })

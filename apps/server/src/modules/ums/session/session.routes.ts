@@ -9,7 +9,8 @@ import type { Client, SessionService, Tokens } from './session.service.ts'
 
 const refreshCookie = 'zs_refresh'
 
-const cookieOf = (config: Config) => ({ path: '/api/ums/v1/auth', httpOnly: true, sameSite: 'strict', secure: config.PUBLIC_URL?.startsWith('https:') === true }) as const
+const cookieOf = (config: Config) =>
+  ({ path: '/api/ums/v1/auth', httpOnly: true, sameSite: 'strict', secure: config.PUBLIC_URL?.startsWith('https:') === true }) as const
 
 /** Where a request comes from. */
 export const clientOf = (request: FastifyRequest): Client => ({ ip: request.ip, userAgent: request.headers['user-agent'] ?? '' })

@@ -48,7 +48,10 @@ export type SessionService = ReturnType<typeof createSessionService>
  * ended here or by a change of password. Access tokens are many for each session, as each tab
  * may hold its own; all of them end with it.
  */
-export function createSessionService({ db, now }: Pick<Platform, 'db' | 'now'>, parts: { actors: Actors; guesses: Guesses; secondFactors: Pick<SecondFactors, 'prove' | 'has'> }) {
+export function createSessionService(
+  { db, now }: Pick<Platform, 'db' | 'now'>,
+  parts: { actors: Actors; guesses: Guesses; secondFactors: Pick<SecondFactors, 'prove' | 'has'> },
+) {
   const { actors, guesses, secondFactors } = parts
 
   const giveAccess = async (tx: Tx, sessionId: string): Promise<Pick<Tokens, 'token' | 'expires_at'>> => {

@@ -19,7 +19,17 @@ const actorsOf = (on: Sql) =>
     .selectFrom('sessions')
     .innerJoin('users', 'users.id', 'sessions.user_id')
     .leftJoin('organisations', 'organisations.id', 'users.bp_id')
-    .select(['sessions.id as session_id', 'sessions.created_at as session_since', 'sessions.authenticated_by', 'sessions.second_factor_at', 'users.id as user_id', 'users.name', 'users.kind', 'users.bp_id', 'users.must_change_password'])
+    .select([
+      'sessions.id as session_id',
+      'sessions.created_at as session_since',
+      'sessions.authenticated_by',
+      'sessions.second_factor_at',
+      'users.id as user_id',
+      'users.name',
+      'users.kind',
+      'users.bp_id',
+      'users.must_change_password',
+    ])
     .select([rolesGiven('users.id').as('built_in_roles'), rolesWithBases('users.id').as('roles')])
     .where('users.deleted_at', 'is', null)
     .where('users.status', '=', 'active')
@@ -48,7 +58,8 @@ export const findActor = (on: Sql, accessHash: Buffer, now: Date) =>
     .executeTakeFirst()
 
 /** The same by the session itself. */
-export const findActorOfSession = (on: Sql, id: string, now: Date) => actorsOf(on).where('sessions.id', '=', id).where('sessions.ends_at', '>', now).where('sessions.refresh_expires_at', '>', now).executeTakeFirst()
+export const findActorOfSession = (on: Sql, id: string, now: Date) =>
+  actorsOf(on).where('sessions.id', '=', id).where('sessions.ends_at', '>', now).where('sessions.refresh_expires_at', '>', now).executeTakeFirst()
 export type ActorRow = NonNullable<Awaited<ReturnType<typeof findActorOfSession>>>
 
 /** The session that a refresh token belongs to, whether in force or not; held until the transaction ends. */
@@ -79,7 +90,13 @@ export const deleteSessionsOf = async (on: Sql, userId: string, except: string |
 }
 
 export const deleteSessionsOfOrganisation = async (on: Sql, bpId: string): Promise<string[]> =>
-  (await on.deleteFrom('sessions').where('user_id', 'in', (select) => select.selectFrom('users').select('id').where('bp_id', '=', bpId)).returning('id').execute()).map(({ id }) => id)
+  (
+    await on
+      .deleteFrom('sessions')
+      .where('user_id', 'in', (select) => select.selectFrom('users').select('id').where('bp_id', '=', bpId))
+      .returning('id')
+      .execute()
+  ).map(({ id }) => id)
 
 export const deleteExpired = async (on: Sql, now: Date): Promise<void> => {
   await on.deleteFrom('access_tokens').where('expires_at', '<', now).execute()

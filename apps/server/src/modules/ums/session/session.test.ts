@@ -105,7 +105,10 @@ describe('signing in with a password', () => {
     const person = await makeUser(app)
     expect([await comparisons(person.name), await comparisons(`nobody-${randomUUID()}`)]).toEqual([1, 1])
     // Against as costly a hash: argon2id with the same parameters.
-    const hashes = vi.mocked(verify).mock.calls.slice(-2).map(([hash]) => String(hash).split('$').slice(0, 4).join('$'))
+    const hashes = vi
+      .mocked(verify)
+      .mock.calls.slice(-2)
+      .map(([hash]) => String(hash).split('$').slice(0, 4).join('$'))
     expect(hashes[0]).toBe(hashes[1])
   })
 
@@ -252,7 +255,9 @@ describe('tokens', () => {
     const person = await someone(app)
     const tokens = await app.platform.db.selectFrom('access_tokens').selectAll().execute()
     const sessions = await app.platform.db.selectFrom('sessions').selectAll().where('user_id', '=', person.id).execute()
-    const written = [...tokens, ...sessions].flatMap((row) => Object.values(row)).map((value) => (value instanceof Buffer ? value.toString('base64url') : String(value)))
+    const written = [...tokens, ...sessions]
+      .flatMap((row) => Object.values(row))
+      .map((value) => (value instanceof Buffer ? value.toString('base64url') : String(value)))
     expect(written.some((text) => text.includes(person.token) || text.includes(person.refresh))).toBe(false)
   })
 
@@ -418,7 +423,11 @@ describe('whom a token stands for', () => {
   it('is nobody in a frozen organisation', async () => {
     const person = await makeUser(app)
     const { token } = await signIn(app, person)
-    await app.platform.db.updateTable('organisations').set({ status: 'frozen' }).where('id', '=', person.bp_id ?? '').execute()
+    await app.platform.db
+      .updateTable('organisations')
+      .set({ status: 'frozen' })
+      .where('id', '=', person.bp_id ?? '')
+      .execute()
     expect(await isAlive(token)).toBe(false)
   })
 })
@@ -428,7 +437,14 @@ describe('the audit log', () => {
     const person = await makeUser(app)
     await tryPassword(person.name, 'Wrong-password-1')
     await signIn(app, person)
-    const rows = await app.platform.db.selectFrom('audit_log').select(['call', 'code']).where('call', '=', 'ums.auth.password').orderBy('at', 'desc').orderBy('id', 'desc').limit(2).execute()
+    const rows = await app.platform.db
+      .selectFrom('audit_log')
+      .select(['call', 'code'])
+      .where('call', '=', 'ums.auth.password')
+      .orderBy('at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(2)
+      .execute()
     expect(rows).toEqual([
       { call: 'ums.auth.password', code: 0 },
       { call: 'ums.auth.password', code: 1101 },

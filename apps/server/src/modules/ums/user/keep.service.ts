@@ -26,7 +26,20 @@ const withoutOrganisation: readonly Role[] = ['OPERATION_SUPPORTER', 'PROVIDER',
 export type KeepService = ReturnType<typeof createKeepService>
 
 /** Users as others keep them: administrators everybody, a tenant's administrators their organisation's. */
-export function createKeepService({ db, now }: Pick<Platform, 'db' | 'now'>, { sessions, limits, secondFactors, resetPasskeys }: { sessions: SessionService; limits: Limits; secondFactors: Pick<SecondFactors, 'has' | 'reset'>; resetPasskeys: (tx: Tx, userId: string) => Promise<void> }) {
+export function createKeepService(
+  { db, now }: Pick<Platform, 'db' | 'now'>,
+  {
+    sessions,
+    limits,
+    secondFactors,
+    resetPasskeys,
+  }: {
+    sessions: SessionService
+    limits: Limits
+    secondFactors: Pick<SecondFactors, 'has' | 'reset'>
+    resetPasskeys: (tx: Tx, userId: string) => Promise<void>
+  },
+) {
   const get = async (id: string): Promise<User> => found(await store.getUser(db, id))
 
   /** Who set the platform up is kept only by his like. @throws Refusal 404, 3000 */
@@ -45,7 +58,15 @@ export function createKeepService({ db, now }: Pick<Platform, 'db' | 'now'>, { s
     if (!(await keep.isKept(db, scopeOf(actor), id))) throw new Refusal('notFound')
   }
   const list = async (userId: string, current: string): Promise<{ total: number; items: Session[] }> => {
-    const items = (await keep.sessionsOf(db, userId, now())).map((row) => ({ id: row.id, ip: row.ip, user_agent: row.user_agent, created_at: iso(row.created_at), renewed_at: iso(row.rotated_at), expires_at: iso(row.expires_at), current: row.id === current }))
+    const items = (await keep.sessionsOf(db, userId, now())).map((row) => ({
+      id: row.id,
+      ip: row.ip,
+      user_agent: row.user_agent,
+      created_at: iso(row.created_at),
+      renewed_at: iso(row.rotated_at),
+      expires_at: iso(row.expires_at),
+      current: row.id === current,
+    }))
     return { total: items.length, items }
   }
   const end = async (userId: string, sessionId: string): Promise<void> => {
@@ -57,7 +78,13 @@ export function createKeepService({ db, now }: Pick<Platform, 'db' | 'now'>, { s
     async get(actor: Actor, id: string): Promise<ResponseOf<Calls['get']>> {
       await refuseUnkept(actor, id)
       const row = found(await store.findById(db, id))
-      return { ...(await get(id)), frozen_until: row.frozen_until !== null && row.frozen_until > now() ? isoOrNull(row.frozen_until) : null, must_change_password: row.must_change_password, second_factor: await secondFactors.has(db, id), ...(await keep.belongings(db, id)) }
+      return {
+        ...(await get(id)),
+        frozen_until: row.frozen_until !== null && row.frozen_until > now() ? isoOrNull(row.frozen_until) : null,
+        must_change_password: row.must_change_password,
+        second_factor: await secondFactors.has(db, id),
+        ...(await keep.belongings(db, id)),
+      }
     },
 
     /** @throws Refusal 1111, 91002, 91003, 91004, 91014, 91106, 91107 */
@@ -67,7 +94,8 @@ export function createKeepService({ db, now }: Pick<Platform, 'db' | 'now'>, { s
       const bp_id = limits.ownerOf(actor, body.bp_id)
       if (kind === 1 && !isPlatformKind(actor.kind)) throw new Refusal('roleBaseForbidden', { field: 'kind' })
       const needsNone = kind === 1 || (kind === 4 && roles.every((role) => withoutOrganisation.includes(role)))
-      if ((kind === 1 && bp_id !== null) || (bp_id === null && !needsNone) || (kind !== 1 && roles.includes('ADMIN'))) throw new Refusal('userKindMismatch', { field: kind !== 1 && roles.includes('ADMIN') ? 'roles' : 'bp_id' })
+      if ((kind === 1 && bp_id !== null) || (bp_id === null && !needsNone) || (kind !== 1 && roles.includes('ADMIN')))
+        throw new Refusal('userKindMismatch', { field: kind !== 1 && roles.includes('ADMIN') ? 'roles' : 'bp_id' })
       const password = makeOneTimePassword()
       const password_hash = await hashPassword(password)
       const id = uuidv7()
@@ -76,7 +104,24 @@ export function createKeepService({ db, now }: Pick<Platform, 'db' | 'now'>, { s
           await limits.refuseUnknownOrganisation(tx, bp_id)
           const project = bp_id === null ? undefined : await keep.defaultProject(tx, bp_id)
           await limits.refuseToGiveRoles(tx, actor, roles, project)
-          await store.insertUser(tx, { ...blankUser, id, name: username, nickname: body.nickname, description: body.description, kind, status: 'active', bp_id, phone: body.phone, email: body.email, password_hash, must_change_password: true }, roles)
+          await store.insertUser(
+            tx,
+            {
+              ...blankUser,
+              id,
+              name: username,
+              nickname: body.nickname,
+              description: body.description,
+              kind,
+              status: 'active',
+              bp_id,
+              phone: body.phone,
+              email: body.email,
+              password_hash,
+              must_change_password: true,
+            },
+            roles,
+          )
           if (project !== undefined) await insertProjectMember(tx, project, id)
         })
       } catch (error) {

@@ -9,13 +9,31 @@ export const lockKept = (tx: Tx, scope: Scope, id: string): Promise<UserRow | un
   tx.selectFrom('users').selectAll().where('id', '=', id).where('deleted_at', 'is', null).where(within(scope, 'users.bp_id')).forUpdate().executeTakeFirst()
 
 export const isKept = async (on: Sql, scope: Scope, id: string): Promise<boolean> =>
-  (await on.selectFrom('users').select('id').where('id', '=', id).where('deleted_at', 'is', null).where(within(scope, 'users.bp_id')).executeTakeFirst()) !== undefined
+  (await on.selectFrom('users').select('id').where('id', '=', id).where('deleted_at', 'is', null).where(within(scope, 'users.bp_id')).executeTakeFirst()) !==
+  undefined
 
 /** What stands beside a user: what he belongs to, and what bounds him. */
 export async function belongings(on: Sql, id: string) {
-  const roles = await on.selectFrom('role_members').innerJoin('roles', 'roles.id', 'role_members.role_id').select(['roles.id', 'roles.name']).where('role_members.user_id', '=', id).orderBy('roles.name').execute()
-  const projects = await on.selectFrom('project_members').innerJoin('projects', 'projects.id', 'project_members.project_id').select(['projects.id', 'projects.name']).where('project_members.user_id', '=', id).orderBy('projects.name').execute()
-  const boundary = await on.selectFrom('policy_boundaries').innerJoin('policies', 'policies.id', 'policy_boundaries.policy_id').select(['policies.id', 'policies.name']).where('policy_boundaries.user_id', '=', id).executeTakeFirst()
+  const roles = await on
+    .selectFrom('role_members')
+    .innerJoin('roles', 'roles.id', 'role_members.role_id')
+    .select(['roles.id', 'roles.name'])
+    .where('role_members.user_id', '=', id)
+    .orderBy('roles.name')
+    .execute()
+  const projects = await on
+    .selectFrom('project_members')
+    .innerJoin('projects', 'projects.id', 'project_members.project_id')
+    .select(['projects.id', 'projects.name'])
+    .where('project_members.user_id', '=', id)
+    .orderBy('projects.name')
+    .execute()
+  const boundary = await on
+    .selectFrom('policy_boundaries')
+    .innerJoin('policies', 'policies.id', 'policy_boundaries.policy_id')
+    .select(['policies.id', 'policies.name'])
+    .where('policy_boundaries.user_id', '=', id)
+    .executeTakeFirst()
   return { built_in_roles: await rolesOf(on, id), custom_roles: roles, projects, boundary: boundary ?? null }
 }
 

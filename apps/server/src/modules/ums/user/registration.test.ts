@@ -42,7 +42,9 @@ describe('registering', () => {
     const { token } = await signIn(app, { name: username, password })
     const me = await call(app, users.current, { token })
     expect(me).toMatchObject({ id: made.id, kind: 3, permissions: [{ role: 'TENANT' }], phone: who.phone, bp_name: username, must_change_password: false })
-    expect((await call(app, organisations.list, { token, query: {} })).items).toMatchObject([{ id: me.bp_id, name: username, kind: 'personal', status: 'active', user_count: 1 }])
+    expect((await call(app, organisations.list, { token, query: {} })).items).toMatchObject([
+      { id: me.bp_id, name: username, kind: 'personal', status: 'active', user_count: 1 },
+    ])
     expect((await call(app, projects.list, { token, query: {} })).items).toMatchObject([{ key: 'default', bp_id: me.bp_id }])
     expect(await call(app, accounts.get, { token, params: { id: me.bp_id ?? '' } })).toEqual({ id: me.bp_id, balance: '0.00' })
   })
@@ -80,7 +82,11 @@ describe('registering', () => {
     const who = await applicant()
     const before = await rowsOf()
     const attempt = (body: object) => refused(app, auth.register, { body: { username: someName(), ...who, password, ...body } })
-    expect(await attempt({ username: person.name.toUpperCase() })).toMatchObject({ status: 400, code: 91002, fields: [{ field: 'username', message: '用户名已被使用' }] })
+    expect(await attempt({ username: person.name.toUpperCase() })).toMatchObject({
+      status: 400,
+      code: 91002,
+      fields: [{ field: 'username', message: '用户名已被使用' }],
+    })
     expect(await attempt({ organisation: organisation.toUpperCase() })).toMatchObject({ status: 400, code: 91013, fields: [{ field: 'organisation' }] })
     // Registered by another way between the code and the form.
     await app.platform.db.updateTable('users').set({ phone: who.phone }).where('id', '=', person.id).execute()
@@ -99,13 +105,20 @@ describe('registering', () => {
     await call(app, auth.register, { body: { username: company, ...(await applicant()), password } })
     const both = someName()
     await call(app, auth.register, { body: { username: both, ...(await applicant()), password, organisation: both } })
-    expect((await call(app, organisations.list, { token: admin.token, query: { keyword: company } })).items.map(({ kind }) => kind).sort()).toEqual(['company', 'personal'])
+    expect((await call(app, organisations.list, { token: admin.token, query: { keyword: company } })).items.map(({ kind }) => kind).sort()).toEqual([
+      'company',
+      'personal',
+    ])
   })
 
   it('refuses a name that reads as somebody’s phone or mailbox: both sign in too', async () => {
     const who = await applicant()
     for (const username of ['13912345678', 'boss@example.com']) {
-      expect(await refused(app, auth.register, { body: { username, ...who, password } })).toMatchObject({ status: 400, code: 1111, fields: [{ field: 'username' }] })
+      expect(await refused(app, auth.register, { body: { username, ...who, password } })).toMatchObject({
+        status: 400,
+        code: 1111,
+        fields: [{ field: 'username' }],
+      })
     }
   })
 

@@ -43,8 +43,7 @@ export function createUserService(
   const { sessions, guesses, verification, settings } = parts
 
   /** Whoever changes how he signs in proves once more who he is. @throws Refusal 1120, 1136 */
-  const provePassword = (actor: Actor, password: string, field: string) =>
-    guesses.check(actor.user_id, password, new Refusal('oldPasswordInvalid', { field }))
+  const provePassword = (actor: Actor, password: string, field: string) => guesses.check(actor.user_id, password, new Refusal('oldPasswordInvalid', { field }))
 
   const registerMode = async (): Promise<'open' | 'approval'> => {
     const mode = await settings.get('register_mode')
@@ -135,13 +134,16 @@ export function createUserService(
       try {
         await db.transaction().execute(async (tx) => {
           await verification.spend(tx, code)
-          const { projectId } = await insertOrganisation(tx, { id: bp_id, name: body.organisation ?? body.username, kind: company ? 'company' : 'personal', status: 'active' })
+          const { projectId } = await insertOrganisation(tx, {
+            id: bp_id,
+            name: body.organisation ?? body.username,
+            kind: company ? 'company' : 'personal',
+            status: 'active',
+          })
           await parts.openAccount(tx, bp_id)
-          await store.insertUser(
-            tx,
-            { ...blankUser, id, name: body.username, kind: company ? 2 : 3, status, bp_id, phone: body.phone, password_hash },
-            [company ? 'TENANT_ADMIN' : 'TENANT'],
-          )
+          await store.insertUser(tx, { ...blankUser, id, name: body.username, kind: company ? 2 : 3, status, bp_id, phone: body.phone, password_hash }, [
+            company ? 'TENANT_ADMIN' : 'TENANT',
+          ])
           await insertProjectMember(tx, projectId, id)
         })
       } catch (error) {

@@ -28,10 +28,12 @@ export const findByPhone = (on: Sql, phone: string): Promise<UserRow | undefined
   present(on).selectAll('users').where('phone', '=', phone).executeTakeFirst()
 
 export const findByEmail = (on: Sql, email: string): Promise<UserRow | undefined> =>
-  present(on).selectAll('users').where(sql`lower(email)`, '=', email.toLowerCase()).executeTakeFirst()
+  present(on)
+    .selectAll('users')
+    .where(sql`lower(email)`, '=', email.toLowerCase())
+    .executeTakeFirst()
 
-export const findById = (on: Sql, id: string): Promise<UserRow | undefined> =>
-  present(on).selectAll('users').where('users.id', '=', id).executeTakeFirst()
+export const findById = (on: Sql, id: string): Promise<UserRow | undefined> => present(on).selectAll('users').where('users.id', '=', id).executeTakeFirst()
 
 /** Held against other changes until the transaction ends. */
 export const lockUser = (tx: Tx, id: string): Promise<UserRow | undefined> =>
@@ -40,7 +42,10 @@ export const lockUser = (tx: Tx, id: string): Promise<UserRow | undefined> =>
 export const insertUser = async (tx: Tx, row: Insertable<UserTable>, roles: readonly Role[]): Promise<void> => {
   await tx.insertInto('users').values(row).execute()
   if (roles.length === 0) return
-  await tx.insertInto('user_roles').values(roles.map((role) => ({ user_id: row.id, role }))).execute()
+  await tx
+    .insertInto('user_roles')
+    .values(roles.map((role) => ({ user_id: row.id, role })))
+    .execute()
 }
 
 export const updateUser = async (on: Sql, id: string, changes: Updateable<UserTable>): Promise<void> => {
@@ -70,8 +75,7 @@ export const countOtherAdministrators = async (tx: Tx, id: string): Promise<numb
 export const markDeleted = (tx: Tx, user: UserRow, now: Date): Promise<void> =>
   updateUser(tx, user.id, { deleted_at: now, former_name: user.name, name: null, phone: null, email: null, password_hash: '' })
 
-export const recordSignIn = (tx: Tx, id: string, now: Date): Promise<void> =>
-  updateUser(tx, id, { last_login_at: now, wrong_passwords: 0, frozen_until: null })
+export const recordSignIn = (tx: Tx, id: string, now: Date): Promise<void> => updateUser(tx, id, { last_login_at: now, wrong_passwords: 0, frozen_until: null })
 
 /** Counts a wrong password, all at once: of fifty guesses at the same time none is missed. */
 export async function countWrongPassword(on: Sql, id: string, limit: number, now: Date, frozenUntil: Date): Promise<void> {
@@ -100,7 +104,13 @@ export const getUser = async (on: Sql, id: string): Promise<User | undefined> =>
 export async function listUsers(
   on: Sql,
   scope: Scope,
-  query: PageQuery & { keyword?: string | undefined; kind?: number | undefined; status?: UserRow['status'] | undefined; bp_id?: string | undefined; role?: Role | undefined },
+  query: PageQuery & {
+    keyword?: string | undefined
+    kind?: number | undefined
+    status?: UserRow['status'] | undefined
+    bp_id?: string | undefined
+    role?: Role | undefined
+  },
 ): Promise<{ total: number; items: User[] }> {
   const filters = (q: ReturnType<typeof withShown>) => {
     let filtered = q.where(within(scope, 'users.bp_id')).where(matching(query.keyword, 'users.name', 'users.nickname', 'users.phone', 'users.email'))

@@ -76,7 +76,11 @@ describe('the list of users', () => {
     expect(await ask({ page_size: 2, page_num: 2 })).toEqual([2, 3])
     expect(await ask({ keyword: `${organisation}-3` })).toEqual([3])
     expect(await ask({ keyword: '%' })).toEqual([])
-    expect(await refused(app, users.list, { token: admin.token, query: { sort: 'password_hash' } })).toMatchObject({ status: 400, code: 90001, fields: [{ field: 'sort' }] })
+    expect(await refused(app, users.list, { token: admin.token, query: { sort: 'password_hash' } })).toMatchObject({
+      status: 400,
+      code: 90001,
+      fields: [{ field: 'sort' }],
+    })
   })
 
   it('is refused to others', async () => {
@@ -188,7 +192,11 @@ describe('signing in and retrieving a password with a code', () => {
 
   it('keeps out whom a password would not let in either', async () => {
     const frozen = await makeOrganisation(app, { status: 'frozen' })
-    for (const [wish, code] of [[{ status: 'pending' }, 91010], [{ status: 'disabled' }, 1135], [{ organisation: frozen }, 91012]] as const) {
+    for (const [wish, code] of [
+      [{ status: 'pending' }, 91010],
+      [{ status: 'disabled' }, 1135],
+      [{ organisation: frozen }, 91012],
+    ] as const) {
       const person = await makeUser(app, wish)
       expect(await refused(app, auth.sms, { body: { phone: person.phone, code: await codeFor(person.phone) } })).toMatchObject({ status: 401, code })
     }
@@ -239,7 +247,9 @@ describe('deleting a user', () => {
       }
       expect((await call(app, users.list, { token: admin.token, query: { keyword: person.name } })).total).toBe(0)
       await makeUser(app, { name: person.name })
-      expect(await app.platform.db.selectFrom('users').select('former_name').where('id', '=', person.id).executeTakeFirst()).toEqual({ former_name: person.name })
+      expect(await app.platform.db.selectFrom('users').select('former_name').where('id', '=', person.id).executeTakeFirst()).toEqual({
+        former_name: person.name,
+      })
       const audited = await app.platform.db.selectFrom('audit_log').select(['call', 'actor_name', 'code']).where('object_id', '=', person.id).execute()
       expect(audited).toEqual([{ call: 'ums.user.delete', actor_name: admin.name, code: 0 }])
       expect(await refused(app, users.delete, { token: admin.token, params: { id: person.id } })).toMatchObject({ status: 404, code: 90006 })

@@ -51,8 +51,7 @@ export function createVerificationService(platform: Platform) {
   const delivery = createDelivery(platform)
   // A key of its own from the one of this installation: six digits alone are found in a moment.
   const key = createHmac('sha256', readSecretKey(config)).update('verification codes').digest()
-  const hashOf = (purpose: Purpose, address: string, code: string): Buffer =>
-    createHmac('sha256', key).update(`${purpose}\0${address}\0${code}`).digest()
+  const hashOf = (purpose: Purpose, address: string, code: string): Buffer => createHmac('sha256', key).update(`${purpose}\0${address}\0${code}`).digest()
   const place = (id: string) => `ums.verification.send:${id}`
 
   /** @throws Refusal 90009 with the seconds to wait; only under the locks is the answer true */

@@ -23,7 +23,12 @@ export async function lockLimits(tx: Tx, address: string, ip: string): Promise<v
 
 /** When the code was made that is the `nth` newest one for an address, or from a place. */
 export async function nthNewest(tx: Tx, by: { address: string } | { ip: string }, nth: number): Promise<Date | null> {
-  const all = tx.selectFrom('verification_codes').select('created_at').orderBy('created_at', 'desc').offset(nth - 1).limit(1)
+  const all = tx
+    .selectFrom('verification_codes')
+    .select('created_at')
+    .orderBy('created_at', 'desc')
+    .offset(nth - 1)
+    .limit(1)
   const row = await ('address' in by ? all.where('address', '=', by.address) : all.where('origin', '=', originOf(by.ip))).executeTakeFirst()
   return row?.created_at ?? null
 }
@@ -59,7 +64,8 @@ export const countTry = (on: Sql, of: { purpose: string; address: string; userId
 
 /** Whether it was still to be used: of two who come with the same code, one gets it. */
 export const markUsed = async (tx: Tx, id: string, now: Date): Promise<boolean> =>
-  (await tx.updateTable('verification_codes').set({ used_at: now }).where('id', '=', id).where('used_at', 'is', null).returning('id').executeTakeFirst()) !== undefined
+  (await tx.updateTable('verification_codes').set({ used_at: now }).where('id', '=', id).where('used_at', 'is', null).returning('id').executeTakeFirst()) !==
+  undefined
 
 export const deleteCodesBefore = async (on: Sql, moment: Date): Promise<void> => {
   await on.deleteFrom('verification_codes').where('created_at', '<', moment).execute()

@@ -114,7 +114,10 @@ describe('a code', () => {
     await service.send(purpose, { channel: 'sms', address }, { ip: someIp(), userId: asker.id })
     const code = await codeSentTo(app, address)
     const check = (of: { purpose?: Purpose; address?: string; userId?: string | null }) =>
-      service.check(of.purpose ?? purpose, of.address ?? address, code, of.userId === undefined ? asker.id : of.userId).then(() => 'right', (error: { refusal: string }) => error.refusal)
+      service.check(of.purpose ?? purpose, of.address ?? address, code, of.userId === undefined ? asker.id : of.userId).then(
+        () => 'right',
+        (error: { refusal: string }) => error.refusal,
+      )
     for (const other of purposes.filter((one) => one !== purpose)) expect(await check({ purpose: other })).toBe('verificationCodeInvalid')
     expect(await check({ address: somePhone() })).toBe('verificationCodeInvalid')
     expect([await check({ userId: another.id }), await check({ userId: null })]).toEqual(['verificationCodeInvalid', 'verificationCodeInvalid'])
@@ -189,7 +192,11 @@ describe('limits', () => {
   it('allow thirty an hour from one place, also at once', async () => {
     const service = createVerificationService(app.platform)
     const ip = someIp()
-    const ask = (from = ip) => service.send('consultation', { channel: 'sms', address: somePhone() }, { ip: from, userId: null }).then(() => true, () => false)
+    const ask = (from = ip) =>
+      service.send('consultation', { channel: 'sms', address: somePhone() }, { ip: from, userId: null }).then(
+        () => true,
+        () => false,
+      )
     const outcomes = await Promise.all(Array.from({ length: 36 }, () => ask()))
     expect(outcomes.filter(Boolean)).toHaveLength(30)
     expect(await ask()).toBe(false)
@@ -200,7 +207,11 @@ describe('limits', () => {
 
   it('count an IPv6 customer’s whole network as one place, and IPv4 as IPv4 however it shows', async () => {
     const service = createVerificationService(app.platform)
-    const ask = (from: string) => service.send('consultation', { channel: 'sms', address: somePhone() }, { ip: from, userId: null }).then(() => true, () => false)
+    const ask = (from: string) =>
+      service.send('consultation', { channel: 'sms', address: somePhone() }, { ip: from, userId: null }).then(
+        () => true,
+        () => false,
+      )
     for (let n = 0; n < 30; n++) expect(await ask(`2001:db8:1:2::${n.toString(16)}`)).toBe(true)
     expect(await ask('2001:db8:1:2:ffff::1')).toBe(false)
     expect(await ask('2001:db8:1:3::1')).toBe(true)
@@ -212,7 +223,11 @@ describe('limits', () => {
 
   it('count as one place what a proxy forwards that is no address', async () => {
     const service = createVerificationService(app.platform)
-    const ask = (from: string) => service.send('consultation', { channel: 'sms', address: somePhone() }, { ip: from, userId: null }).then(() => true, (error: { refusal: string }) => error.refusal)
+    const ask = (from: string) =>
+      service.send('consultation', { channel: 'sms', address: somePhone() }, { ip: from, userId: null }).then(
+        () => true,
+        (error: { refusal: string }) => error.refusal,
+      )
     for (let n = 0; n < 30; n++) expect(await ask(`not-an-address-${n}`)).toBe(true)
     expect(await ask('unknown')).toBe('tooManyRequests')
   })
@@ -230,13 +245,19 @@ describe('who may know what', () => {
     await codeSentTo(app, person.phone)
     await wait(300)
     expect(await inboxOf(app, unknown)).toEqual([])
-    const { rows } = await app.platform.database.pool.query<{ open: number }>("select count(*)::int as open from pgboss.job where name = 'ums.verification.send' and state in ('created', 'retry', 'active', 'failed')")
+    const { rows } = await app.platform.database.pool.query<{ open: number }>(
+      "select count(*)::int as open from pgboss.job where name = 'ums.verification.send' and state in ('created', 'retry', 'active', 'failed')",
+    )
     expect(rows[0]?.open).toBe(0)
   })
 
   it('is told on registration and change: the phone or mailbox is taken', async () => {
     const [person, another] = [await someone(app), await makeUser(app)]
-    expect(await refused(app, verification.registrationSms, { params: { phone: person.phone } })).toMatchObject({ status: 400, code: 91003, fields: [{ field: 'phone' }] })
+    expect(await refused(app, verification.registrationSms, { params: { phone: person.phone } })).toMatchObject({
+      status: 400,
+      code: 91003,
+      fields: [{ field: 'phone' }],
+    })
     expect((await refused(app, verification.patchSms, { params: { phone: another.phone }, token: person.token })).code).toBe(91003)
     expect((await refused(app, verification.patchEmail, { params: { email: another.email }, token: person.token })).code).toBe(91004)
   })
@@ -254,7 +275,11 @@ describe('codes by mail', () => {
     await call(app, verification.authEmail, { params: { email: person.email }, token: person.token })
     await codeSentTo(app, person.email)
     expect((await inboxOf(app, person.email))[0]).toMatchObject({ channel: 'email', purpose: 'auth-email' })
-    expect(await refused(app, verification.authEmail, { params: { email: someEmail() }, token: person.token })).toMatchObject({ status: 400, code: 90001, fields: [{ field: 'email' }] })
+    expect(await refused(app, verification.authEmail, { params: { email: someEmail() }, token: person.token })).toMatchObject({
+      status: 400,
+      code: 90001,
+      fields: [{ field: 'email' }],
+    })
   })
 
   it('go to the mailbox that one wants to use', async () => {
@@ -281,18 +306,26 @@ describe('a pool of two connections', () => {
       await each(({ phone }) => call(small, verification.authSms, { params: { phone } }))
       const again = await each(({ phone }) => codeSentTo(small, phone, 1))
       const retrieved = 'Retrieved-horse-1'
-      expect(statuses(await each(({ phone }, n) => send(small, auth.retrievePassword, { body: { phone, code: again[n] ?? '', password: retrieved } })))).toEqual(all(204))
+      expect(
+        statuses(await each(({ phone }, n) => send(small, auth.retrievePassword, { body: { phone, code: again[n] ?? '', password: retrieved } }))),
+      ).toEqual(all(204))
 
       const tokens = await each(async ({ name }) => (await signIn(small, { name, password: retrieved })).token)
       const phones = people.map(() => somePhone())
       await each((_, n) => call(small, verification.patchSms, { params: { phone: phones[n] ?? '' }, token: tokens[n] }))
       const forPhones = await each((_, n) => codeSentTo(small, phones[n] ?? ''))
-      expect(statuses(await each((_, n) => send(small, users.changePhone, { token: tokens[n], body: { phone: phones[n], code: forPhones[n], password: retrieved } })))).toEqual(all(204))
+      expect(
+        statuses(
+          await each((_, n) => send(small, users.changePhone, { token: tokens[n], body: { phone: phones[n], code: forPhones[n], password: retrieved } })),
+        ),
+      ).toEqual(all(204))
 
       const strangers = people.map(() => somePhone())
       await each((_, n) => call(small, verification.consultationSms, { params: { phone: strangers[n] ?? '' } }))
       const forBoard = await each((_, n) => codeSentTo(small, strangers[n] ?? ''))
-      expect(statuses(await each((_, n) => send(small, consultations.leave, { body: { name: '访客', phone: strangers[n], code: forBoard[n], content: '你好' } })))).toEqual(all(201))
+      expect(
+        statuses(await each((_, n) => send(small, consultations.leave, { body: { name: '访客', phone: strangers[n], code: forBoard[n], content: '你好' } }))),
+      ).toEqual(all(201))
     } finally {
       await small.close()
     }

@@ -52,7 +52,11 @@ function Platform({ policy }: { readonly policy: ArrearsPolicy }) {
           { key: 'low_balance', label: t('policy.low_balance'), children: format.money(policy.low_balance) },
           { key: 'grace_hours', label: t('policy.grace_hours'), children: hours(policy.grace_hours) },
           { key: 'warning_hours', label: t('policy.warning_hours'), children: hours(policy.warning_hours) },
-          ...(['suspends', 'stop_vms', 'stop_containers', 'refuse_new', 'resume'] as const).map((key) => ({ key, label: t(`policy.${key}`), children: yes(policy[key]) })),
+          ...(['suspends', 'stop_vms', 'stop_containers', 'refuse_new', 'resume'] as const).map((key) => ({
+            key,
+            label: t(`policy.${key}`),
+            children: yes(policy[key]),
+          })),
         ]}
       />
       <Button onClick={() => setEditing(true)}>{t('policy.edit')}</Button>
@@ -132,7 +136,11 @@ function Standings() {
           col.custom<Standing>('state', t('standing.state'), (row) => (
             <>
               <StandingTag state={row.state} />
-              {row.suspension !== null && <div className="zs-name-note">{row.suspension.failing > 0 ? t('standing.failing', { count: row.suspension.failing }) : t(`phase.${row.suspension.phase}`)}</div>}
+              {row.suspension !== null && (
+                <div className="zs-name-note">
+                  {row.suspension.failing > 0 ? t('standing.failing', { count: row.suspension.failing }) : t(`phase.${row.suspension.phase}`)}
+                </div>
+              )}
             </>
           )),
           col.date<Standing>('since', t('standing.since'), ({ since }) => since, { sort: true }),
@@ -140,7 +148,14 @@ function Standings() {
           col.money<Standing>('arrears', t('standing.arrears'), ({ arrears }) => arrears, { width: 130 }),
           col.money<Standing>('available', t('standing.available'), ({ available }) => available, { width: 140 }),
         ]}
-        filters={[filter.keyword(t('exception.keyword')), filter.select('state', t('standing.state'), standingStates.map((value) => ({ value, label: t(`state.${value}`) })))]}
+        filters={[
+          filter.keyword(t('exception.keyword')),
+          filter.select(
+            'state',
+            t('standing.state'),
+            standingStates.map((value) => ({ value, label: t(`state.${value}`) })),
+          ),
+        ]}
         rowActions={({ organisation }) => [
           {
             key: 'details',

@@ -39,7 +39,14 @@ export function BudgetDialog({ budget, onClose }: { readonly budget: Budget | nu
   const create = useChange(budgets.create, { invalidates: [budgets.list], silent: true })
   const update = useChange(budgets.update, { invalidates: [budgets.list], silent: true })
   const submit = ({ bp_id, limit: only, name, amount, project_id, product_id, thresholds, forecast_thresholds }: Values): Promise<unknown> => {
-    const body = { name, amount, project_id: only === 'project' ? (project_id ?? null) : null, product_id: only === 'product' ? (product_id ?? null) : null, thresholds: thresholds.map(Number), forecast_thresholds: forecast_thresholds.map(Number) }
+    const body = {
+      name,
+      amount,
+      project_id: only === 'project' ? (project_id ?? null) : null,
+      product_id: only === 'product' ? (product_id ?? null) : null,
+      thresholds: thresholds.map(Number),
+      forecast_thresholds: forecast_thresholds.map(Number),
+    }
     return budget === null ? create.mutateAsync({ body: { ...body, bp_id: bp_id ?? null } }) : update.mutateAsync({ params: { id: budget.id }, body })
   }
   const choice = (key: 'project_id' | 'product_id', label: string, options: readonly { id: string; name: string }[] = []) => (
@@ -53,7 +60,14 @@ export function BudgetDialog({ budget, onClose }: { readonly budget: Budget | nu
       label={t(`budget.${key}`)}
       extra={t(`budget.${key}Note`)}
       required={key === 'thresholds'}
-      rules={[{ validator: async (_, value: string[]) => budgetGiven.shape[key].parseAsync(value.map(Number)).catch((error: { issues?: { message: string }[] }) => Promise.reject(new Error(error.issues?.[0]?.message ?? ''))) }]}
+      rules={[
+        {
+          validator: async (_, value: string[]) =>
+            budgetGiven.shape[key]
+              .parseAsync(value.map(Number))
+              .catch((error: { issues?: { message: string }[] }) => Promise.reject(new Error(error.issues?.[0]?.message ?? ''))),
+        },
+      ]}
     >
       <Select mode="tags" tokenSeparators={[',', '，', ' ']} options={usual.map((percent) => ({ value: String(percent), label: String(percent) }))} />
     </Form.Item>

@@ -33,7 +33,10 @@ export function Budgets() {
   }
   const percents = (reached: Budget['reached']): string => reached.map(({ percent }) => format.percent(percent / 100)).join('、')
   const toldOf = ({ reached, forecast_reached }: Budget): string | null =>
-    [...(reached.length === 0 ? [] : [t('budget.reached', { percents: percents(reached) })]), ...(forecast_reached.length === 0 ? [] : [t('budget.forecastReached', { percents: percents(forecast_reached) })])].join('；') || null
+    [
+      ...(reached.length === 0 ? [] : [t('budget.reached', { percents: percents(reached) })]),
+      ...(forecast_reached.length === 0 ? [] : [t('budget.forecastReached', { percents: percents(forecast_reached) })]),
+    ].join('；') || null
   const scope = ({ project, product }: Budget): string => {
     if (project !== null) return t('budget.project', { name: project.name })
     return product === null ? t('budget.whole') : t('budget.product', { name: product.name })
@@ -50,8 +53,16 @@ export function Budgets() {
           ...(platform ? [col.text<Budget>('organisation', t('budget.organisation'), ({ organisation }) => organisation.name, { width: 110 })] : []),
           col.text<Budget>('scope', t('budget.scope'), scope, { width: 130 }),
           col.money<Budget>('amount', t('budget.amount'), ({ amount }) => amount, { width: 120 }),
-          { ...col.custom<Budget>('spent', t('budget.spent'), ({ spent, percent }) => <Share amount={spent} percent={percent} title={spent} />, { width: 130 }), align: 'right', className: 'zs-number' },
-          { ...col.custom<Budget>('forecast', t('budget.forecast'), (budget) => <Foreseen budget={budget} />, { width: 130 }), align: 'right', className: 'zs-number' },
+          {
+            ...col.custom<Budget>('spent', t('budget.spent'), ({ spent, percent }) => <Share amount={spent} percent={percent} title={spent} />, { width: 130 }),
+            align: 'right',
+            className: 'zs-number',
+          },
+          {
+            ...col.custom<Budget>('forecast', t('budget.forecast'), (budget) => <Foreseen budget={budget} />, { width: 130 }),
+            align: 'right',
+            className: 'zs-number',
+          },
           col.status<Budget>('state', t('standing.state'), (budget) => ({ ...state(budget), note: toldOf(budget) }), { width: 150 }),
         ]}
         filters={[filter.keyword(t('budget.keyword'))]}
@@ -99,7 +110,9 @@ export function Budgets() {
 function Foreseen({ budget: { forecast } }: { readonly budget: Budget }) {
   const { t } = useTranslation('arrears')
   if (forecast === null) return <span title={t('budget.forecastLater')}>{format.nothing}</span>
-  return <Share amount={forecast.amount} percent={forecast.percent} title={t('budget.forecastAt', { at: format.dateTime(forecast.at), amount: forecast.amount })} />
+  return (
+    <Share amount={forecast.amount} percent={forecast.percent} title={t('budget.forecastAt', { at: format.dateTime(forecast.at), amount: forecast.amount })} />
+  )
 }
 
 /** An amount, and how much of the budget that is. */

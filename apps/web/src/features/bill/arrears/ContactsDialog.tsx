@@ -32,7 +32,12 @@ function Contacts({ id, known, onClose }: { readonly id: string; readonly known:
       initialValues={{ contacts: known.contacts }}
       doneText={t('contacts.saved')}
       onClose={onClose}
-      onSubmit={({ contacts }) => set.mutateAsync({ params: { id }, body: { contacts: contacts.map(({ name, email, phone }) => ({ name: name ?? '', email: blank(email), phone: blank(phone) })) } })}
+      onSubmit={({ contacts }) =>
+        set.mutateAsync({
+          params: { id },
+          body: { contacts: contacts.map(({ name, email, phone }) => ({ name: name ?? '', email: blank(email), phone: blank(phone) })) },
+        })
+      }
     >
       <p className="zs-soft">{t('contacts.note')}</p>
       <Form.List name="contacts">

@@ -11,7 +11,11 @@ import './standing.css'
 export default function StandingBanner({ standing, state }: { readonly standing: Standing; readonly state: Exclude<Standing['state'], 'normal'> }) {
   const { t } = useTranslation('arrears')
   const { organisation, arrears, available, grace_until } = standing
-  const values = { arrears: format.money(arrears), available: format.money(available), until: `${format.date(grace_until)} ${grace_until === null ? '' : format.time(grace_until)}` }
+  const values = {
+    arrears: format.money(arrears),
+    available: format.money(available),
+    until: `${format.date(grace_until)} ${grace_until === null ? '' : format.time(grace_until)}`,
+  }
   return (
     <Alert
       banner

@@ -63,7 +63,12 @@ export function NoticeTable({ bpId }: { readonly bpId?: string }) {
       columns={[
         col.date<Notice>('at', t('notice.at'), ({ at }) => at, { sort: true }),
         col.text<Notice>('text', t('notice.text'), ({ text }) => text, { width: 420 }),
-        col.text<Notice>('to', t('notice.to'), ({ deliveries }) => deliveries.map(({ address, status }) => `${address} ${t(`notice.status.${status}`)}`).join('、'), { width: 260 }),
+        col.text<Notice>(
+          'to',
+          t('notice.to'),
+          ({ deliveries }) => deliveries.map(({ address, status }) => `${address} ${t(`notice.status.${status}`)}`).join('、'),
+          { width: 260 },
+        ),
       ]}
       empty={<EmptyState title={t('standing.noticesNone')} />}
     />

@@ -6,7 +6,13 @@ import { useTranslation } from 'react-i18next'
 const Drawer = lazy(async () => ({ default: (await import('./StandingDrawer.tsx')).StandingDrawer }))
 
 /** Opens what became of an organisation's account: its standing, what was stopped, what it was told. Needs the messages of `arrears`. */
-export default function StandingLink({ organisation, look = 'default' }: { readonly organisation: { readonly id: string; readonly name: string }; readonly look?: 'default' | 'link' }) {
+export default function StandingLink({
+  organisation,
+  look = 'default',
+}: {
+  readonly organisation: { readonly id: string; readonly name: string }
+  readonly look?: 'default' | 'link'
+}) {
   const { t } = useTranslation('arrears')
   const [open, setOpen] = useState(false)
   return (

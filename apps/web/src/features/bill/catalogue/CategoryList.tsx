@@ -49,7 +49,11 @@ export default function CategoryList() {
         rows={({ items }) => items}
         rowKey="id"
         columns={[
-          col.name<Category>('name', t('column.name'), ({ name }) => name, { sort: true, to: ({ id }) => withQuery(paths.billing.product.list(), { category_id: id }), note: ({ description }) => description }),
+          col.name<Category>('name', t('column.name'), ({ name }) => name, {
+            sort: true,
+            to: ({ id }) => withQuery(paths.billing.product.list(), { category_id: id }),
+            note: ({ description }) => description,
+          }),
           col.number<Category>('product_count', t('category.products'), ({ product_count }) => product_count, { sort: true, width: 100 }),
           col.text<Category>('by', t('byWhom'), ({ created_by }) => created_by, { width: 140 }),
           col.date<Category>('updated', t('column.updated'), ({ updated_at }) => updated_at),
@@ -75,7 +79,15 @@ interface Values {
 }
 
 /** Makes a category, or with one changes it. */
-export function CategoryDialog({ category, onSaved, onClose }: { readonly category: Category | null; readonly onSaved?: (category: Category) => void; readonly onClose: () => void }) {
+export function CategoryDialog({
+  category,
+  onSaved,
+  onClose,
+}: {
+  readonly category: Category | null
+  readonly onSaved?: (category: Category) => void
+  readonly onClose: () => void
+}) {
   const { t } = useTranslation('catalogue')
   const create = useChange(categories.create, { invalidates: touched, silent: true })
   const update = useChange(categories.update, { invalidates: touched, silent: true })

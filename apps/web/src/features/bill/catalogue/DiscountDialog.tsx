@@ -30,13 +30,24 @@ interface Values {
 const { shape } = discounts.create.body
 
 /** Grants a discount; what is out of range the server says beside the field (24008). */
-export function DiscountDialog({ product, organisation, onClose }: { readonly product?: Named | undefined; readonly organisation?: Named | undefined; readonly onClose: () => void }) {
+export function DiscountDialog({
+  product,
+  organisation,
+  onClose,
+}: {
+  readonly product?: Named | undefined
+  readonly organisation?: Named | undefined
+  readonly onClose: () => void
+}) {
   const { t } = useTranslation('catalogue')
   const [form] = Form.useForm<Values>()
   const create = useChange(discounts.create, { invalidates: touched, silent: true })
   const begins = Form.useWatch('begins', form)
   const fraction = (Form.useWatch('fraction', form) ?? '').trim()
-  const says = /^0\.\d{1,4}$/.test(fraction) && /[1-9]/.test(fraction) ? t('discount.meaning', { text: fractionText(t, fraction), pays: toDecimal(toMinor(fraction) * 100n) }) : null
+  const says =
+    /^0\.\d{1,4}$/.test(fraction) && /[1-9]/.test(fraction)
+      ? t('discount.meaning', { text: fractionText(t, fraction), pays: toDecimal(toMinor(fraction) * 100n) })
+      : null
   return (
     <FormDialog<Values>
       form={form}
@@ -78,7 +89,14 @@ export function DiscountDialog({ product, organisation, onClose }: { readonly pr
           <OrganisationSelect label={t('discount.organisation')} known={organisation} />
         </Form.Item>
         <Form.Item name="product_id" label={t('discount.product')}>
-          <SearchSelect call={products.list} rows={({ items }) => items} nameOf={({ name }: Product) => name} known={product} label={t('discount.product')} placeholder={t('discount.chooseProduct')} />
+          <SearchSelect
+            call={products.list}
+            rows={({ items }) => items}
+            nameOf={({ name }: Product) => name}
+            known={product}
+            label={t('discount.product')}
+            placeholder={t('discount.chooseProduct')}
+          />
         </Form.Item>
       </div>
       <Form.Item name="period" label={t('discount.period')}>

@@ -16,7 +16,15 @@ import { DiscountDialog } from './DiscountDialog.tsx'
 import { touched } from './touched.ts'
 
 /** Discounts of all, of a product, or of an organisation: with those that are over. */
-export function DiscountTable({ product, organisation, control }: { readonly product?: Named; readonly organisation?: Named | undefined; readonly control?: ReactNode }) {
+export function DiscountTable({
+  product,
+  organisation,
+  control,
+}: {
+  readonly product?: Named
+  readonly organisation?: Named | undefined
+  readonly control?: ReactNode
+}) {
   const { t } = useTranslation('catalogue')
   const [creating, setCreating] = useState(false)
   const end = useChange(discounts.end, { invalidates: touched })
@@ -31,7 +39,10 @@ export function DiscountTable({ product, organisation, control }: { readonly pro
       label: t('discount.end'),
       danger: true,
       disabledReason: discount.status === 'ended' ? t('discount.alreadyEnded') : null,
-      confirm: { title: t('discount.endTitle', { name: discount.name }), body: t(discount.status === 'planned' ? 'discount.endPlannedBody' : 'discount.endBody') },
+      confirm: {
+        title: t('discount.endTitle', { name: discount.name }),
+        body: t(discount.status === 'planned' ? 'discount.endPlannedBody' : 'discount.endBody'),
+      },
       doneText: t('discount.ended'),
       run: () => end.mutateAsync({ params: { id: discount.id } }),
     },
@@ -45,18 +56,54 @@ export function DiscountTable({ product, organisation, control }: { readonly pro
         rowKey="id"
         columns={[
           col.name<Discount>('name', t('discount.name'), ({ name }) => name, { sort: true }),
-          { ...col.custom<Discount>('fraction', t('discount.fraction'), ({ fraction }) => <span title={fraction}>{fractionText(t, fraction)}</span>, { sort: true, width: 90 }), align: 'right', className: 'zs-number' },
-          col.status<Discount>('status', t('discount.status'), ({ status, ended }) => ({ tone: discountTones[status], text: t(`discount.state.${status}`), note: ended === null ? null : t('discount.endedBy', { name: ended.by }) }), { width: 150 }),
+          {
+            ...col.custom<Discount>('fraction', t('discount.fraction'), ({ fraction }) => <span title={fraction}>{fractionText(t, fraction)}</span>, {
+              sort: true,
+              width: 90,
+            }),
+            align: 'right',
+            className: 'zs-number',
+          },
+          col.status<Discount>(
+            'status',
+            t('discount.status'),
+            ({ status, ended }) => ({
+              tone: discountTones[status],
+              text: t(`discount.state.${status}`),
+              note: ended === null ? null : t('discount.endedBy', { name: ended.by }),
+            }),
+            { width: 150 },
+          ),
           col.text<Discount>('organisation', t('discount.organisation'), (discount) => discount.organisation?.name ?? t('discount.everyone'), { width: 150 }),
-          ...(product === undefined ? [col.link<Discount>('product', t('discount.product'), (discount) => discount.product?.name ?? t('discount.everything'), (discount) => (discount.product === null ? null : paths.billing.product.detail(discount.product.id)), { width: 150 })] : []),
+          ...(product === undefined
+            ? [
+                col.link<Discount>(
+                  'product',
+                  t('discount.product'),
+                  (discount) => discount.product?.name ?? t('discount.everything'),
+                  (discount) => (discount.product === null ? null : paths.billing.product.detail(discount.product.id)),
+                  { width: 150 },
+                ),
+              ]
+            : []),
           col.text<Discount>('period', t('discount.period'), ({ period }) => t(period === null ? 'discount.everyPeriod' : `period.${period}`), { width: 90 }),
           col.date<Discount>('effective_from', t('discount.from'), ({ effective_from }) => effective_from, { sort: true }),
-          col.custom<Discount>('to', t('discount.to'), ({ effective_to }) => (effective_to === null ? t('discount.open') : format.dateTime(effective_to)), { width: 170 }),
+          col.custom<Discount>('to', t('discount.to'), ({ effective_to }) => (effective_to === null ? t('discount.open') : format.dateTime(effective_to)), {
+            width: 170,
+          }),
           col.text<Discount>('by', t('byWhom'), ({ created_by }) => created_by, { width: 120 }),
         ]}
         filters={[
-          filter.select('status', t('discount.status'), discountStates.map((value) => ({ value, label: t(`discount.state.${value}`) }))),
-          filter.select('period', t('discount.period'), billingPeriods.map((value) => ({ value, label: t(`period.${value}`) }))),
+          filter.select(
+            'status',
+            t('discount.status'),
+            discountStates.map((value) => ({ value, label: t(`discount.state.${value}`) })),
+          ),
+          filter.select(
+            'period',
+            t('discount.period'),
+            billingPeriods.map((value) => ({ value, label: t(`period.${value}`) })),
+          ),
           filter.keyword(t('discount.keyword')),
         ]}
         rowActions={actionsOf}

@@ -30,7 +30,17 @@ const mostTiers = 20
  * Prices a SKU, from now or from later on, and says before what that would mean.
  * @param from a price to begin with, such as what holds now; a planned one is replaced at its own moment
  */
-export function PriceDialog({ sku, period, from, onClose }: { readonly sku: Sku; readonly period: BillingPeriod; readonly from: Price | null; readonly onClose: () => void }) {
+export function PriceDialog({
+  sku,
+  period,
+  from,
+  onClose,
+}: {
+  readonly sku: Sku
+  readonly period: BillingPeriod
+  readonly from: Price | null
+  readonly onClose: () => void
+}) {
   const { t } = useTranslation('catalogue')
   const [form] = Form.useForm<Values>()
   const set = useChange(skus.setPrice, { invalidates: touched, silent: true })
@@ -70,10 +80,24 @@ export function PriceDialog({ sku, period, from, onClose }: { readonly sku: Sku;
               {rows.map(({ key, name }, index) => (
                 <div key={key} className="bc-tier-row">
                   <Form.Item name={[name, 'above']} {...(index > 0 && { rules: [{ required: true, message: t('tiers.from', { unit }) }] })}>
-                    <InputNumber<number> min={0} max={1_000_000_000} precision={0} readOnly={index === 0} prefix=">" suffix={unit} aria-label={t('tiers.aboveOf', { index: index + 1 })} />
+                    <InputNumber<number>
+                      min={0}
+                      max={1_000_000_000}
+                      precision={0}
+                      readOnly={index === 0}
+                      prefix=">"
+                      suffix={unit}
+                      aria-label={t('tiers.aboveOf', { index: index + 1 })}
+                    />
                   </Form.Item>
                   <Form.Item name={[name, 'price']} {...field(shape.tiers.element.shape.price)}>
-                    <Input inputMode="decimal" autoFocus={index === 0} prefix="¥" suffix={`/ ${unit} / ${t(`per.${period}`)}`} aria-label={t('tiers.priceOf', { index: index + 1 })} />
+                    <Input
+                      inputMode="decimal"
+                      autoFocus={index === 0}
+                      prefix="¥"
+                      suffix={`/ ${unit} / ${t(`per.${period}`)}`}
+                      aria-label={t('tiers.priceOf', { index: index + 1 })}
+                    />
                   </Form.Item>
                   {index > 0 && (
                     <Button type="text" aria-label={t('tiers.remove', { index: index + 1 })} onClick={() => remove(name)}>
@@ -122,7 +146,11 @@ function Preview({ sku, period, values }: { readonly sku: Sku; readonly period: 
   // While somebody types nothing is asked.
   const settled = useSettled(JSON.stringify(body), 400)
   const asked = skus.previewPrice.body.safeParse(JSON.parse(settled))
-  const { data, error } = useCall(skus.previewPrice, { params: { id: sku.id }, body: asked.data ?? { tiers: [] } }, { silent: true, enabled: period === 'hour' && asked.success })
+  const { data, error } = useCall(
+    skus.previewPrice,
+    { params: { id: sku.id }, body: asked.data ?? { tiers: [] } },
+    { silent: true, enabled: period === 'hour' && asked.success },
+  )
   return (
     <section className="bc-preview" aria-labelledby={id} aria-live="polite">
       <h3 id={id}>{t('price.preview')}</h3>
@@ -145,20 +173,28 @@ function Preview({ sku, period, values }: { readonly sku: Sku; readonly period: 
             <thead>
               <tr>
                 <th scope="col">{t('price.organisation')}</th>
-                <th scope="col" className="bc-right">{t('price.resources')}</th>
-                <th scope="col" className="bc-right">{t('price.previewBefore')}</th>
-                <th scope="col" className="bc-right">{t('price.previewAfter')}</th>
+                <th scope="col" className="bc-right">
+                  {t('price.resources')}
+                </th>
+                <th scope="col" className="bc-right">
+                  {t('price.previewBefore')}
+                </th>
+                <th scope="col" className="bc-right">
+                  {t('price.previewAfter')}
+                </th>
               </tr>
             </thead>
             <tbody>
-              {[{ id: '', name: t('discount.everyone'), resources: data.resources, before: data.before, after: data.after }, ...data.organisations].map((one) => (
-                <tr key={one.id} className={one.id === '' ? 'bc-sum' : ''}>
-                  <th scope="row">{one.name}</th>
-                  <td className="bc-right zs-number">{format.number(one.resources)}</td>
-                  <td className="bc-right zs-number">¥{format.money(one.before)}</td>
-                  <td className="bc-right zs-number">¥{format.money(one.after)}</td>
-                </tr>
-              ))}
+              {[{ id: '', name: t('discount.everyone'), resources: data.resources, before: data.before, after: data.after }, ...data.organisations].map(
+                (one) => (
+                  <tr key={one.id} className={one.id === '' ? 'bc-sum' : ''}>
+                    <th scope="row">{one.name}</th>
+                    <td className="bc-right zs-number">{format.number(one.resources)}</td>
+                    <td className="bc-right zs-number">¥{format.money(one.before)}</td>
+                    <td className="bc-right zs-number">¥{format.money(one.after)}</td>
+                  </tr>
+                ),
+              )}
             </tbody>
           </table>
         </>

@@ -28,14 +28,27 @@ export function PriceHistory({ sku, onReplace }: { readonly sku: Sku; readonly o
           col.custom<Price>('period', t('price.column.period'), ({ period }) => t(`period.${period}`), { width: 90 }),
           col.custom<Price>('price', t('price.column.price'), (price) => <PriceLines sku={sku} price={price} />, { width: 240 }),
           col.date<Price>('effective_from', t('price.column.from'), ({ effective_from }) => effective_from, { sort: true }),
-          col.custom<Price>('to', t('price.column.to'), (price) => {
-            const held = heldSpan(price)
-            return held === null ? t('price.never') : held.to === null ? t('price.open') : format.dateTime(held.to)
-          }, { width: 170 }),
-          col.status<Price>('status', t('price.column.status'), ({ status }) => ({ tone: priceTones[status], text: t(`price.status.${status}`) }), { width: 110 }),
+          col.custom<Price>(
+            'to',
+            t('price.column.to'),
+            (price) => {
+              const held = heldSpan(price)
+              return held === null ? t('price.never') : held.to === null ? t('price.open') : format.dateTime(held.to)
+            },
+            { width: 170 },
+          ),
+          col.status<Price>('status', t('price.column.status'), ({ status }) => ({ tone: priceTones[status], text: t(`price.status.${status}`) }), {
+            width: 110,
+          }),
           col.text<Price>('by', t('price.column.by'), ({ created_by }) => created_by, { width: 120 }),
         ]}
-        filters={[filter.select('period', t('price.column.period'), billingPeriods.map((value) => ({ value, label: t(`period.${value}`) })))]}
+        filters={[
+          filter.select(
+            'period',
+            t('price.column.period'),
+            billingPeriods.map((value) => ({ value, label: t(`period.${value}`) })),
+          ),
+        ]}
         rowActions={(price) => [
           {
             key: 'replace',
@@ -98,9 +111,20 @@ function Timeline({ sku, prices, more }: { readonly sku: Sku; readonly prices: r
               .filter(({ price }) => price.period === period)
               .map(({ price, from, to }) => {
                 const text = priceText(t, sku.meter, price)
-                const said = t('price.segment', { period: t(`period.${period}`), from: format.dateTime(from), to: to === null ? t('price.open') : format.dateTime(to), price: text, status: t(`price.status.${price.status}`) })
+                const said = t('price.segment', {
+                  period: t(`period.${period}`),
+                  from: format.dateTime(from),
+                  to: to === null ? t('price.open') : format.dateTime(to),
+                  price: text,
+                  status: t(`price.status.${price.status}`),
+                })
                 return (
-                  <li key={price.id} className={`bc-span bc-span-${price.status}`} title={said} style={{ insetInlineStart: `${place(from)}%`, inlineSize: `${place(to ?? end) - place(from)}%` }}>
+                  <li
+                    key={price.id}
+                    className={`bc-span bc-span-${price.status}`}
+                    title={said}
+                    style={{ insetInlineStart: `${place(from)}%`, inlineSize: `${place(to ?? end) - place(from)}%` }}
+                  >
                     <span aria-hidden="true">{text}</span>
                     <span className="zs-hidden">{said}</span>
                   </li>

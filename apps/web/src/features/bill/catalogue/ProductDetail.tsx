@@ -31,8 +31,16 @@ export default function ProductDetail() {
         title={({ name }) => name}
         actions={actionsOf}
         facts={(product) => [
-          { key: 'category', label: t('product.category'), value: <Link to={withQuery(paths.billing.product.list(), { category_id: product.category.id })}>{product.category.name}</Link> },
-          { key: 'pricing', label: t('product.pricing'), value: product.sku_count === 0 ? t('product.pricingOf.empty') : t('product.priced', { priced: product.priced_sku_count, count: product.sku_count }) },
+          {
+            key: 'category',
+            label: t('product.category'),
+            value: <Link to={withQuery(paths.billing.product.list(), { category_id: product.category.id })}>{product.category.name}</Link>,
+          },
+          {
+            key: 'pricing',
+            label: t('product.pricing'),
+            value: product.sku_count === 0 ? t('product.pricingOf.empty') : t('product.priced', { priced: product.priced_sku_count, count: product.sku_count }),
+          },
           { key: 'by', label: t('byWhom'), value: product.created_by || t('unknownAuthor') },
           { key: 'created', label: t('column.created'), value: format.dateTime(product.created_at) },
           { key: 'updated', label: t('column.updated'), value: format.dateTime(product.updated_at) },

@@ -19,7 +19,12 @@ const { shape } = products.create.body
  * Makes a product, or with one changes it.
  * @param category the one that is chosen to begin with
  */
-export function ProductDialog({ product, category, onSaved, onClose }: {
+export function ProductDialog({
+  product,
+  category,
+  onSaved,
+  onClose,
+}: {
   readonly product: Product | null
   readonly category?: Named | undefined
   readonly onSaved?: (product: Product) => void
@@ -42,8 +47,20 @@ export function ProductDialog({ product, category, onSaved, onClose }: {
       }}
     >
       <NameField schema={shape.name} />
-      <Form.Item name="category_id" label={t('product.category')} {...field(shape.category_id)} rules={[{ required: true, message: t('product.chooseCategory') }]}>
-        <SearchSelect call={categories.list} rows={({ items }) => items} nameOf={({ name }: Category) => name} known={known} label={t('product.category')} placeholder={t('product.chooseCategory')} />
+      <Form.Item
+        name="category_id"
+        label={t('product.category')}
+        {...field(shape.category_id)}
+        rules={[{ required: true, message: t('product.chooseCategory') }]}
+      >
+        <SearchSelect
+          call={categories.list}
+          rows={({ items }) => items}
+          nameOf={({ name }: Category) => name}
+          known={known}
+          label={t('product.category')}
+          placeholder={t('product.chooseCategory')}
+        />
       </Form.Item>
       <DescriptionField schema={shape.description} />
     </FormDialog>

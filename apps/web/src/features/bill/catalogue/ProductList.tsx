@@ -48,7 +48,8 @@ export default function ProductList() {
 
 type Pricing = 'all' | 'some' | 'none' | 'empty'
 const tones: Readonly<Record<Pricing, StatusTone>> = { all: 'good', some: 'warning', none: 'warning', empty: 'rest' }
-const pricingOf = ({ sku_count, priced_sku_count }: Product): Pricing => (sku_count === 0 ? 'empty' : priced_sku_count === 0 ? 'none' : priced_sku_count < sku_count ? 'some' : 'all')
+const pricingOf = ({ sku_count, priced_sku_count }: Product): Pricing =>
+  sku_count === 0 ? 'empty' : priced_sku_count === 0 ? 'none' : priced_sku_count < sku_count ? 'some' : 'all'
 
 function Products() {
   const { t } = useTranslation('catalogue')
@@ -71,17 +72,34 @@ function Products() {
         rows={({ items }) => items}
         rowKey="id"
         columns={[
-          col.name<Product>('name', t('column.name'), ({ name }) => name, { sort: true, to: ({ id }) => paths.billing.product.detail(id), note: ({ description }) => description }),
+          col.name<Product>('name', t('column.name'), ({ name }) => name, {
+            sort: true,
+            to: ({ id }) => paths.billing.product.detail(id),
+            note: ({ description }) => description,
+          }),
           col.text<Product>('category', t('product.category'), ({ category }) => category.name, { width: 140 }),
-          col.status<Product>('pricing', t('product.pricing'), (product) => ({ tone: tones[pricingOf(product)], text: t(`product.pricingOf.${pricingOf(product)}`) }), { width: 130 }),
+          col.status<Product>(
+            'pricing',
+            t('product.pricing'),
+            (product) => ({ tone: tones[pricingOf(product)], text: t(`product.pricingOf.${pricingOf(product)}`) }),
+            { width: 130 },
+          ),
           col.number<Product>('sku_count', t('product.skus'), ({ sku_count }) => sku_count, { sort: true, width: 90 }),
           col.text<Product>('by', t('byWhom'), ({ created_by }) => created_by, { width: 130 }),
           col.date<Product>('updated', t('column.updated'), ({ updated_at }) => updated_at, { off: true }),
           col.date<Product>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
         ]}
         filters={[
-          filter.select('category_id', t('product.category'), (data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }))),
-          filter.select('priced', t('product.pricing'), (['all', 'some', 'none'] as const).map((value) => ({ value, label: t(`product.pricingOf.${value}`) }))),
+          filter.select(
+            'category_id',
+            t('product.category'),
+            (data?.items ?? []).map(({ id, name }) => ({ value: id, label: name })),
+          ),
+          filter.select(
+            'priced',
+            t('product.pricing'),
+            (['all', 'some', 'none'] as const).map((value) => ({ value, label: t(`product.pricingOf.${value}`) })),
+          ),
           filter.keyword(t('product.keyword')),
         ]}
         rowActions={actionsOf}
@@ -107,7 +125,9 @@ function Products() {
           </EmptyState>
         }
       />
-      {dialog === 'create' && <ProductDialog product={null} category={chosen} onSaved={({ id }) => void navigate(paths.billing.product.detail(id))} onClose={() => setDialog(null)} />}
+      {dialog === 'create' && (
+        <ProductDialog product={null} category={chosen} onSaved={({ id }) => void navigate(paths.billing.product.detail(id))} onClose={() => setDialog(null)} />
+      )}
       {dialog === 'starter' && <StarterDialog onClose={() => setDialog(null)} />}
       {dialogs}
     </>

@@ -66,7 +66,11 @@ export function SkuCard({ sku }: { readonly sku: Sku }) {
             <div key={period} className="bc-period">
               <div className="bc-line bc-between">
                 <span className="zs-soft">{t(`period.${period}`)}</span>
-                <Button size="small" aria-label={`${t('sku.setPrice')} ${sku.name} ${t(`period.${period}`)}`} onClick={() => setPricing({ period, from: price })}>
+                <Button
+                  size="small"
+                  aria-label={`${t('sku.setPrice')} ${sku.name} ${t(`period.${period}`)}`}
+                  onClick={() => setPricing({ period, from: price })}
+                >
                   {t('sku.setPrice')}
                 </Button>
               </div>

@@ -39,7 +39,12 @@ function useVariants(meter: Meter | undefined): readonly string[] {
  * Adds to a product what is measured.
  * @param wish what is chosen to begin with
  */
-export function SkuDialog({ productId, wish, onSaved, onClose }: {
+export function SkuDialog({
+  productId,
+  wish,
+  onSaved,
+  onClose,
+}: {
   readonly productId: string
   readonly wish?: { readonly meter: Meter; readonly variant: string }
   readonly onSaved?: () => void
@@ -72,7 +77,12 @@ export function SkuDialog({ productId, wish, onSaved, onClose }: {
           options={meterNames.map((one) => {
             const taken = meters[one].varies ? undefined : placeOf(one, '')
             const label = `${t(`meter.${one}`)}（${unitOf(t, one)}）`
-            return { value: one, search: label, label: taken === undefined ? label : `${label} — ${t('sku.taken', { product: taken })}`, disabled: taken !== undefined }
+            return {
+              value: one,
+              search: label,
+              label: taken === undefined ? label : `${label} — ${t('sku.taken', { product: taken })}`,
+              disabled: taken !== undefined,
+            }
           })}
           onChange={() => form.setFieldValue('variant', '')}
         />

@@ -26,7 +26,9 @@ const isWrong = (text: string): boolean => text.trim() !== '' && !priceRule.safe
 export function StarterDialog({ onClose }: { readonly onClose: () => void }) {
   const { t } = useTranslation('catalogue')
   useReturnFocus()
-  const [edited, setEdited] = useState<Edited>(() => Object.fromEntries(starterPrices.map(({ meter, hour, month, year }) => [meter, { use: true, hour, month, year }])))
+  const [edited, setEdited] = useState<Edited>(() =>
+    Object.fromEntries(starterPrices.map(({ meter, hour, month, year }) => [meter, { use: true, hour, month, year }])),
+  )
   const [refused, setRefused] = useState<string | null>(null)
   const { data } = useCall(skus.list, { query: {} })
   const bring = useChange(priceLists.import, { invalidates: touched, silent: true })
@@ -46,7 +48,15 @@ export function StarterDialog({ onClose }: { readonly onClose: () => void }) {
         body: {
           rows: chosen.map((row) => {
             const { hour, month, year } = valuesOf(row)
-            return { category: t(`starter.names.${row.category}`), product: t(`starter.names.${row.product}`), sku: t(`starter.names.${row.sku}`), meter: row.meter, hour: price(hour), month: price(month), year: price(year) }
+            return {
+              category: t(`starter.names.${row.category}`),
+              product: t(`starter.names.${row.product}`),
+              sku: t(`starter.names.${row.sku}`),
+              meter: row.meter,
+              hour: price(hour),
+              month: price(month),
+              year: price(year),
+            }
           }),
         },
       })
@@ -106,8 +116,16 @@ export function StarterDialog({ onClose }: { readonly onClose: () => void }) {
                         <div className="zs-soft bc-small">
                           {t(`starter.names.${row.category}`)} / {t(`starter.names.${row.product}`)}
                         </div>
-                        {values.use && missing(row) && <div className="bc-wrong" role="alert">{t('starter.missing')}</div>}
-                        {values.use && billingPeriods.some((period) => isWrong(values[period])) && <div className="bc-wrong" role="alert">{t('starter.wrong')}</div>}
+                        {values.use && missing(row) && (
+                          <div className="bc-wrong" role="alert">
+                            {t('starter.missing')}
+                          </div>
+                        )}
+                        {values.use && billingPeriods.some((period) => isWrong(values[period])) && (
+                          <div className="bc-wrong" role="alert">
+                            {t('starter.wrong')}
+                          </div>
+                        )}
                       </th>
                       {billingPeriods.map((period) => (
                         <td key={period} data-label={t(`starter.${period}`)}>

@@ -7,7 +7,17 @@ import { useTranslation } from 'react-i18next'
 import { costOf, unitOf, type Tiers } from './catalogueText.ts'
 
 /** Graduated prices as steps, each as high as its price, with a quantity to try them on. */
-export function TierPicture({ name, meter, period, tiers }: { readonly name: string; readonly meter: Meter; readonly period: BillingPeriod; readonly tiers: Tiers }) {
+export function TierPicture({
+  name,
+  meter,
+  period,
+  tiers,
+}: {
+  readonly name: string
+  readonly meter: Meter
+  readonly period: BillingPeriod
+  readonly tiers: Tiers
+}) {
   const { t } = useTranslation('catalogue')
   const id = useId()
   const unit = unitOf(t, meter)
@@ -45,7 +55,17 @@ export function TierPicture({ name, meter, period, tiers }: { readonly name: str
       <p className="zs-soft bc-small">{t('tiers.note')}</p>
       <div className="bc-line">
         <label htmlFor={id}>{t('tiers.example')}</label>
-        <InputNumber<number> id={id} size="small" min={0} max={1_000_000_000} precision={0} value={units} onChange={setUnits} aria-label={`${t('tiers.example')} ${t('tiers.quantity', { unit })}`} suffix={unit} />
+        <InputNumber<number>
+          id={id}
+          size="small"
+          min={0}
+          max={1_000_000_000}
+          precision={0}
+          value={units}
+          onChange={setUnits}
+          aria-label={`${t('tiers.example')} ${t('tiers.quantity', { unit })}`}
+          suffix={unit}
+        />
         <output htmlFor={id} className="zs-number bc-break">
           {t('tiers.amount', { parts: parts.map((part) => t('tiers.part', part)).join(' + ') || '0', amount, period: t(`per.${period}`) })}
         </output>

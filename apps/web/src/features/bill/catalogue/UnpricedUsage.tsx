@@ -31,14 +31,33 @@ export function UnpricedUsage() {
         rowKey="id"
         refreshMs={false}
         columns={[
-          col.name<UnpricedUse>('meter', t('unpriced.meter'), ({ meter }) => t(`meter.${meter}`), { note: ({ meter, variant }) => (variant === '' ? '' : `${kindText(t, meter)}：${variantText(t, meter, variant)}`) }),
+          col.name<UnpricedUse>('meter', t('unpriced.meter'), ({ meter }) => t(`meter.${meter}`), {
+            note: ({ meter, variant }) => (variant === '' ? '' : `${kindText(t, meter)}：${variantText(t, meter, variant)}`),
+          }),
           col.number<UnpricedUse>('organisations', t('unpriced.organisations'), ({ organisation_count }) => organisation_count, { width: 80 }),
           col.number<UnpricedUse>('resources', t('unpriced.resources'), ({ resource_count }) => resource_count, { width: 80 }),
-          { ...col.custom<UnpricedUse>('amount', t('unpriced.amount'), ({ unit_hours, meter }) => t('unpriced.unitHours', { amount: format.number(unit_hours), unit: unitOf(t, meter) }), { width: 180 }), align: 'right', className: 'zs-number' },
+          {
+            ...col.custom<UnpricedUse>(
+              'amount',
+              t('unpriced.amount'),
+              ({ unit_hours, meter }) => t('unpriced.unitHours', { amount: format.number(unit_hours), unit: unitOf(t, meter) }),
+              { width: 180 },
+            ),
+            align: 'right',
+            className: 'zs-number',
+          },
           col.date<UnpricedUse>('first', t('unpriced.first'), ({ first_at }) => first_at),
-          col.custom<UnpricedUse>('last', t('unpriced.last'), ({ last_at }) => (last_at === null ? t('unpriced.goesOn') : format.dateTime(last_at)), { width: 170 }),
+          col.custom<UnpricedUse>('last', t('unpriced.last'), ({ last_at }) => (last_at === null ? t('unpriced.goesOn') : format.dateTime(last_at)), {
+            width: 170,
+          }),
         ]}
-        filters={[filter.select('days', t('unpriced.days'), ['1', '7', '30', '90'].map((days) => ({ value: days, label: t('unpriced.lastDays', { days }) })))]}
+        filters={[
+          filter.select(
+            'days',
+            t('unpriced.days'),
+            ['1', '7', '30', '90'].map((days) => ({ value: days, label: t('unpriced.lastDays', { days }) })),
+          ),
+        ]}
         rowActions={(use) => [
           use.sku === null
             ? {
@@ -53,7 +72,9 @@ export function UnpricedUsage() {
         ]}
         empty={<EmptyState title={t('unpriced.none')}>{t('unpriced.noneNote')}</EmptyState>}
       />
-      {pricing !== null && <PlaceDialog use={pricing} onClose={() => setPricing(null)} onMade={(product) => void navigate(paths.billing.product.detail(product))} />}
+      {pricing !== null && (
+        <PlaceDialog use={pricing} onClose={() => setPricing(null)} onMade={(product) => void navigate(paths.billing.product.detail(product))} />
+      )}
     </>
   )
 }
@@ -63,12 +84,19 @@ function PlaceDialog({ use, onMade, onClose }: { readonly use: UnpricedUse; read
   const { t } = useTranslation('catalogue')
   const [form] = Form.useForm<{ product?: string }>()
   const [product, setProduct] = useState<string | null>(null)
-  if (product !== null) return <SkuDialog productId={product} wish={{ meter: use.meter, variant: use.variant }} onSaved={() => onMade(product)} onClose={onClose} />
+  if (product !== null)
+    return <SkuDialog productId={product} wish={{ meter: use.meter, variant: use.variant }} onSaved={() => onMade(product)} onClose={onClose} />
   return (
     <Modal open title={t('sku.add')} okText={t('sku.add')} onOk={form.submit} onCancel={onClose} width={480}>
       <Form form={form} layout="vertical" onFinish={(values) => setProduct(values.product ?? null)}>
         <Form.Item name="product" label={t('starter.place')} rules={[{ required: true, message: t('discount.chooseProduct') }]}>
-          <SearchSelect call={products.list} rows={({ items }) => items} nameOf={({ name }: Product) => name} label={t('starter.place')} placeholder={t('starter.place')} />
+          <SearchSelect
+            call={products.list}
+            rows={({ items }) => items}
+            nameOf={({ name }: Product) => name}
+            label={t('starter.place')}
+            placeholder={t('starter.place')}
+          />
         </Form.Item>
       </Form>
     </Modal>

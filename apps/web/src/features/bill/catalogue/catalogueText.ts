@@ -9,7 +9,8 @@ export type Tiers = readonly { readonly above: number; readonly price: string }[
 export const unitOf = (t: Text, meter: Meter): string => t(`unit.${meters[meter].unit}`)
 /** Which of a meter that varies; nothing of one that does not. */
 export const variantText = (t: Text, meter: Meter, variant: string): string => (variant !== '' ? variant : meters[meter].varies ? t('variant.all') : '')
-export const meterText = (t: Text, meter: Meter, variant = ''): string => [t(`meter.${meter}`), variantText(t, meter, variant)].filter((part) => part !== '').join(' · ')
+export const meterText = (t: Text, meter: Meter, variant = ''): string =>
+  [t(`meter.${meter}`), variantText(t, meter, variant)].filter((part) => part !== '').join(' · ')
 /** Meters that vary: what each kind of them is called. */
 export const kindText = (t: Text, meter: Meter): string => (meter === 'vm.gpu' || meter === 'volume.size' ? t(`variant.of.${meter}`) : t('variant.kind'))
 
@@ -17,7 +18,8 @@ export const kindText = (t: Text, meter: Meter): string => (meter === 'vm.gpu' |
 export function priceText(t: Text, meter: Meter, { tiers, period }: { readonly tiers: Tiers; readonly period: BillingPeriod }): string {
   const [first] = tiers
   if (first === undefined) return ''
-  const one = toMinor(first.price) === 0n && tiers.length === 1 ? t('free') : t('each', { price: first.price, unit: unitOf(t, meter), period: t(`per.${period}`) })
+  const one =
+    toMinor(first.price) === 0n && tiers.length === 1 ? t('free') : t('each', { price: first.price, unit: unitOf(t, meter), period: t(`per.${period}`) })
   return tiers.length === 1 ? one : t('price.steps', { count: tiers.length, first: one })
 }
 
@@ -41,7 +43,11 @@ export const priceTones = { planned: 'busy', current: 'good', superseded: 'rest'
 export const discountTones = { planned: 'busy', current: 'good', ended: 'rest' } as const
 
 /** From when to when a price really held, or is to hold; null: it never did. `to` null: it goes on. */
-export function heldSpan({ effective_from, effective_to, replaced_at }: Pick<Price, 'effective_from' | 'effective_to' | 'replaced_at'>): { from: number; to: number | null } | null {
+export function heldSpan({
+  effective_from,
+  effective_to,
+  replaced_at,
+}: Pick<Price, 'effective_from' | 'effective_to' | 'replaced_at'>): { from: number; to: number | null } | null {
   const from = Date.parse(effective_from)
   const end = replaced_at ?? effective_to
   const to = end === null ? null : Date.parse(end)

@@ -7,7 +7,10 @@ import { ProductDialog } from './ProductDialog.tsx'
 import { touched } from './touched.ts'
 
 /** What an administrator can do to a product, and the dialog that the page has to draw. */
-export function useProductActions(then: { readonly onDeleted?: () => void } = {}): { readonly actionsOf: (product: Product) => readonly Action[]; readonly dialogs: ReactNode } {
+export function useProductActions(then: { readonly onDeleted?: () => void } = {}): {
+  readonly actionsOf: (product: Product) => readonly Action[]
+  readonly dialogs: ReactNode
+} {
   const { t } = useTranslation('catalogue')
   const [editing, setEditing] = useState<Product | null>(null)
   const remove = useChange(products.delete, { invalidates: touched })
@@ -25,7 +28,8 @@ export function useProductActions(then: { readonly onDeleted?: () => void } = {}
         key: 'delete',
         label: t('action.delete'),
         danger: true,
-        disabledReason: product.sku_count + product.discount_count > 0 ? t('product.hasParts', { skus: product.sku_count, discounts: product.discount_count }) : null,
+        disabledReason:
+          product.sku_count + product.discount_count > 0 ? t('product.hasParts', { skus: product.sku_count, discounts: product.discount_count }) : null,
         confirm: { title: t('product.deleteTitle', { name: product.name }), body: t('product.deleteBody') },
         doneText: t('deleted', { name: product.name }),
         run: async () => {

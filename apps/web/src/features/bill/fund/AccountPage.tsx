@@ -72,7 +72,11 @@ function Accounts() {
         rows={({ items }) => items}
         rowKey="id"
         columns={[
-          col.name<Account>('name', t('account.owner'), ({ name }) => name, { sort: true, width: 220, to: ({ id }) => withQuery(paths.billing.account(), { id }) }),
+          col.name<Account>('name', t('account.owner'), ({ name }) => name, {
+            sort: true,
+            width: 220,
+            to: ({ id }) => withQuery(paths.billing.account(), { id }),
+          }),
           amountColumn<Account>('balance', t('wallet.balance'), ({ balance }) => balance, { sort: true, width: 140 }),
           amountColumn<Account>('available', t('wallet.available'), ({ available }) => available, { width: 140 }),
           amountColumn<Account>('held', t('wallet.held'), ({ held }) => held, { width: 120, off: true }),
@@ -129,7 +133,14 @@ function ChargeDialog({ of, onClose }: { readonly of: Wallet; readonly onClose: 
   const [key] = useState(() => randomUuid())
   const { shape } = accounts.charge.body
   return (
-    <FormDialog<{ amount: string; note: string }> title={t('account.chargeTitle', { name: of.name })} okText={t('account.charge')} initialValues={{ amount: '', note: '' }} doneText={t('account.charged')} onClose={onClose} onSubmit={(body) => charge.mutateAsync({ params: { id: of.id }, body: { ...body, key } })}>
+    <FormDialog<{ amount: string; note: string }>
+      title={t('account.chargeTitle', { name: of.name })}
+      okText={t('account.charge')}
+      initialValues={{ amount: '', note: '' }}
+      doneText={t('account.charged')}
+      onClose={onClose}
+      onSubmit={(body) => charge.mutateAsync({ params: { id: of.id }, body: { ...body, key } })}
+    >
       <p>
         {t('wallet.balance')} ¥ <Amount value={of.balance} />
       </p>
@@ -149,7 +160,14 @@ function AdjustDialog({ of, onClose }: { readonly of: Wallet; readonly onClose: 
   const [key] = useState(() => randomUuid())
   const { shape } = accounts.adjust.body
   return (
-    <FormDialog<{ amount: string; note: string }> title={t('account.adjustTitle', { name: of.name })} okText={t('account.adjust')} initialValues={{ amount: '', note: '' }} doneText={t('account.adjusted')} onClose={onClose} onSubmit={(body) => adjust.mutateAsync({ params: { id: of.id }, body: { ...body, key } })}>
+    <FormDialog<{ amount: string; note: string }>
+      title={t('account.adjustTitle', { name: of.name })}
+      okText={t('account.adjust')}
+      initialValues={{ amount: '', note: '' }}
+      doneText={t('account.adjusted')}
+      onClose={onClose}
+      onSubmit={(body) => adjust.mutateAsync({ params: { id: of.id }, body: { ...body, key } })}
+    >
       <p>
         {t('wallet.available')} ¥ <Amount value={of.available} />
       </p>
@@ -167,7 +185,14 @@ function LimitDialog({ of, onClose }: { readonly of: Wallet; readonly onClose: (
   const { t } = useTranslation('fund')
   const set = useChange(accounts.setCreditLimit, { invalidates: touchedByTopup, silent: true })
   return (
-    <FormDialog<{ credit_limit: string }> title={t('account.limitTitle', { name: of.name })} okText={t('action.save')} initialValues={{ credit_limit: of.credit_limit }} doneText={t('account.limitSet')} onClose={onClose} onSubmit={(body) => set.mutateAsync({ params: { id: of.id }, body })}>
+    <FormDialog<{ credit_limit: string }>
+      title={t('account.limitTitle', { name: of.name })}
+      okText={t('action.save')}
+      initialValues={{ credit_limit: of.credit_limit }}
+      doneText={t('account.limitSet')}
+      onClose={onClose}
+      onSubmit={(body) => set.mutateAsync({ params: { id: of.id }, body })}
+    >
       <Alert type="info" className="bf-notice" title={t('account.limitNote')} />
       <p>
         {t('wallet.credit_used')} ¥ <Amount value={of.credit_used} />

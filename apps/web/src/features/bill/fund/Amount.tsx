@@ -15,7 +15,12 @@ export function Amount({ value, signed = false }: { readonly value: string | nul
 }
 
 /** A column of amounts, aligned right. */
-export const amountColumn = <Row,>(key: string, title: string, value: (row: Row) => string | null, options: ColumnOptions & { readonly signed?: boolean } = {}): Column<Row> => ({
+export const amountColumn = <Row,>(
+  key: string,
+  title: string,
+  value: (row: Row) => string | null,
+  options: ColumnOptions & { readonly signed?: boolean } = {},
+): Column<Row> => ({
   ...col.custom<Row>(key, title, (row) => <Amount value={value(row)} signed={options.signed ?? false} />, options),
   align: 'right',
   className: 'zs-number',

@@ -30,7 +30,12 @@ export function ChannelTable() {
   )
   return (
     <>
-      <Alert type="info" className="bf-notice" title={t('channel.bank')} action={<Link to={withQuery(paths.platform.configuration.detail(), { key: 'remittance_account' })}>{t('channel.toBank')}</Link>} />
+      <Alert
+        type="info"
+        className="bf-notice"
+        title={t('channel.bank')}
+        action={<Link to={withQuery(paths.platform.configuration.detail(), { key: 'remittance_account' })}>{t('channel.toBank')}</Link>}
+      />
       <ResourceTable
         call={paymentChannels.list}
         rows={({ items }) => items}
@@ -39,7 +44,12 @@ export function ChannelTable() {
         refreshMs={false}
         columns={[
           col.name<PaymentChannel>('name', t('channel.name'), ({ name }) => name, { width: 180 }),
-          col.status<PaymentChannel>('state', t('column.state'), ({ enabled }) => ({ tone: enabled ? 'good' : 'rest', text: t(enabled ? 'channel.on' : 'channel.off') }), { width: 100 }),
+          col.status<PaymentChannel>(
+            'state',
+            t('column.state'),
+            ({ enabled }) => ({ tone: enabled ? 'good' : 'rest', text: t(enabled ? 'channel.on' : 'channel.off') }),
+            { width: 100 },
+          ),
           col.code<PaymentChannel>('gateway', t('channel.gateway'), ({ gateway }) => gateway, { width: 240 }),
           col.code<PaymentChannel>('merchant', t('channel.merchant'), ({ merchant_id }) => merchant_id, { width: 160 }),
           col.text<PaymentChannel>('sign', t('channel.signType'), ({ sign_type }) => sign_type, { width: 130 }),
@@ -77,14 +87,27 @@ function ChannelDialog({ channel, onClose }: { readonly channel: PaymentChannel 
   const rsa = Form.useWatch('sign_type', form) === 'RSA-SHA256'
   const { shape } = paymentChannels.update.body
   const submit = ({ key, ...body }: PaymentChannelInput): Promise<unknown> =>
-    channel === null ? create.mutateAsync({ body: { ...body, key: key ?? '' } }) : update.mutateAsync({ params: { id: channel.id }, body: { ...body, ...(key !== undefined && key !== '' && { key }) } })
+    channel === null
+      ? create.mutateAsync({ body: { ...body, key: key ?? '' } })
+      : update.mutateAsync({ params: { id: channel.id }, body: { ...body, ...(key !== undefined && key !== '' && { key }) } })
   return (
     <FormDialog<PaymentChannelInput>
       form={form}
       width={640}
       title={channel === null ? t('channel.add') : t('channel.edit', { name: channel.name })}
       okText={t('action.save')}
-      initialValues={channel === null ? { enabled: true, sign_type: 'RSA-SHA256', gateway_public_key: '' } : { name: channel.name, enabled: channel.enabled, gateway: channel.gateway, merchant_id: channel.merchant_id, sign_type: channel.sign_type, gateway_public_key: channel.gateway_public_key }}
+      initialValues={
+        channel === null
+          ? { enabled: true, sign_type: 'RSA-SHA256', gateway_public_key: '' }
+          : {
+              name: channel.name,
+              enabled: channel.enabled,
+              gateway: channel.gateway,
+              merchant_id: channel.merchant_id,
+              sign_type: channel.sign_type,
+              gateway_public_key: channel.gateway_public_key,
+            }
+      }
       doneText={t('channel.saved')}
       onClose={onClose}
       onSubmit={submit}
@@ -115,7 +138,12 @@ function ChannelDialog({ channel, onClose }: { readonly channel: PaymentChannel 
       <Form.Item name="sign_type" label={t('channel.signType')} required>
         <Radio.Group options={signTypes.map((value) => ({ value, label: value }))} />
       </Form.Item>
-      <Form.Item name="key" label={t(rsa ? 'channel.privateKey' : 'channel.secret')} extra={channel === null ? undefined : t('channel.keyKept')} {...field(channel === null ? paymentChannels.create.body.shape.key : shape.key)}>
+      <Form.Item
+        name="key"
+        label={t(rsa ? 'channel.privateKey' : 'channel.secret')}
+        extra={channel === null ? undefined : t('channel.keyKept')}
+        {...field(channel === null ? paymentChannels.create.body.shape.key : shape.key)}
+      >
         {rsa ? <Input.TextArea rows={4} className="zs-code" autoComplete="off" spellCheck={false} /> : <Input.Password autoComplete="new-password" />}
       </Form.Item>
       {rsa && (

@@ -41,10 +41,17 @@ export default function ChargeRecords() {
     if (method === 'admin') return []
     const reason = (allowed: readonly TopupStatus[]): string | null => (allowed.includes(status) ? null : t(`topup.ended.${status}`))
     return [
-      ...(platform && method === 'remittance' ? [{ key: 'confirm', label: t('arrival.confirm'), disabledReason: reason(topupCan.confirm), run: () => void setDialog({ kind: 'confirm', of: topup }) }] : []),
+      ...(platform && method === 'remittance'
+        ? [{ key: 'confirm', label: t('arrival.confirm'), disabledReason: reason(topupCan.confirm), run: () => void setDialog({ kind: 'confirm', of: topup }) }]
+        : []),
       method === 'remittance'
         ? { key: 'guide', label: t('guide.show'), disabledReason: reason(topupCan.pay), run: () => void setDialog({ kind: 'guide', of: topup }) }
-        : { key: 'resume', label: t('topup.resume'), disabledReason: reason(topupCan.pay), run: async () => window.location.assign((await resume.mutateAsync({ params: { id } })).url) },
+        : {
+            key: 'resume',
+            label: t('topup.resume'),
+            disabledReason: reason(topupCan.pay),
+            run: async () => window.location.assign((await resume.mutateAsync({ params: { id } })).url),
+          },
       {
         key: 'cancel',
         label: t('topup.cancel'),
@@ -58,7 +65,17 @@ export default function ChargeRecords() {
   }
   const columns: Column<Topup>[] = [
     col.date<Topup>('created_at', t('column.time'), ({ created_at }) => created_at, { sort: true }),
-    ...(platform ? [col.link<Topup>('owner', t('column.owner'), ({ owner }) => owner.name, ({ owner }) => withQuery(paths.billing.account(), { id: owner.id }), { width: 140 })] : []),
+    ...(platform
+      ? [
+          col.link<Topup>(
+            'owner',
+            t('column.owner'),
+            ({ owner }) => owner.name,
+            ({ owner }) => withQuery(paths.billing.account(), { id: owner.id }),
+            { width: 140 },
+          ),
+        ]
+      : []),
     col.text<Topup>('method', t('topup.method'), ({ method, channel }) => channel?.name ?? t(`topup.way.${method}`), { width: 110 }),
     col.status<Topup>('status', t('column.state'), ({ status }) => ({ tone: tones[status], text: t(`topup.status.${status}`) }), { width: 90 }),
     amountColumn<Topup>('amount', t('topup.asked'), ({ amount }) => amount, { sort: true, width: 116 }),
@@ -68,7 +85,14 @@ export default function ChargeRecords() {
     col.code<Topup>('reference', t('topup.reference'), ({ reference }) => reference, { width: 140, off: true }),
     col.text<Topup>('by', t('column.by'), ({ created_by }) => created_by, { width: 120, off: true }),
     col.text<Topup>('confirmed_by', t('topup.confirmedBy'), ({ confirmed_by }) => confirmed_by, { width: 120, off: true }),
-    col.link<Topup>('movement', t('column.movement'), ({ transaction_id }) => (transaction_id === null ? null : t('entry.show')), ({ transaction_id, owner }) => (transaction_id === null ? null : withQuery(paths.billing.fund(), { movement: transaction_id, ...(platform && { owner: owner.id }) })), { width: 70 }),
+    col.link<Topup>(
+      'movement',
+      t('column.movement'),
+      ({ transaction_id }) => (transaction_id === null ? null : t('entry.show')),
+      ({ transaction_id, owner }) =>
+        transaction_id === null ? null : withQuery(paths.billing.fund(), { movement: transaction_id, ...(platform && { owner: owner.id }) }),
+      { width: 70 },
+    ),
   ]
   return (
     <>
@@ -79,8 +103,16 @@ export default function ChargeRecords() {
         columns={columns}
         filters={[
           filter.keyword(t(platform ? 'topup.keywordAll' : 'topup.keyword')),
-          filter.select('status', t('column.state'), topupStatuses.map((value) => ({ value, label: t(`topup.status.${value}`) }))),
-          filter.select('method', t('topup.method'), topupMethods.map((value) => ({ value, label: t(`topup.way.${value}`) }))),
+          filter.select(
+            'status',
+            t('column.state'),
+            topupStatuses.map((value) => ({ value, label: t(`topup.status.${value}`) })),
+          ),
+          filter.select(
+            'method',
+            t('topup.method'),
+            topupMethods.map((value) => ({ value, label: t(`topup.way.${value}`) })),
+          ),
         ]}
         rowActions={actionsOf}
         toolbar={(filters) => (

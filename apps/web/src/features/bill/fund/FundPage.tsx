@@ -16,7 +16,8 @@ export default function FundPage() {
   const { t } = useTranslation('fund')
   const user = useCurrentUser()
   const own = user === null ? null : balanceOwner(user)
-  if (own === null) return <div className="zs-card">{user === null ? <Skeleton active /> : <EmptyState title={t('wallet.none')}>{t('wallet.noneNote')}</EmptyState>}</div>
+  if (own === null)
+    return <div className="zs-card">{user === null ? <Skeleton active /> : <EmptyState title={t('wallet.none')}>{t('wallet.noneNote')}</EmptyState>}</div>
   return (
     <DetailTabs
       tabs={[
@@ -38,7 +39,11 @@ function Entries({ own }: { readonly own: string }) {
     <>
       {platform && (
         <div className="bf-whose">
-          <OrganisationSelect label={t('fund.whose')} value={owner === own ? undefined : owner} onChange={(id) => setSearch(id === undefined ? {} : { owner: id }, { replace: true })} />
+          <OrganisationSelect
+            label={t('fund.whose')}
+            value={owner === own ? undefined : owner}
+            onChange={(id) => setSearch(id === undefined ? {} : { owner: id }, { replace: true })}
+          />
         </div>
       )}
       <EntryTable key={owner} owner={owner} path={paths.billing.fund()} {...(owner !== own && { query: { owner } })} />

@@ -43,7 +43,12 @@ export function InvoiceTable() {
     const reason = (allowed: readonly InvoiceStatus[]): string | null => (allowed.includes(status) ? null : t(`invoice.is.${status}`))
     const openDialog = (kind: 'issue' | 'reject' | 'void') => () => void setDialog({ kind, of: invoice })
     return [
-      { key: 'download', label: t('invoice.download'), disabledReason: reason(invoiceCan.download), run: async () => saveFrom((await download.mutateAsync({ params: { id } })).path) },
+      {
+        key: 'download',
+        label: t('invoice.download'),
+        disabledReason: reason(invoiceCan.download),
+        run: async () => saveFrom((await download.mutateAsync({ params: { id } })).path),
+      },
       ...(platform
         ? [
             { key: 'issue', label: t('invoice.issue'), disabledReason: reason(invoiceCan.issue), run: openDialog('issue') },
@@ -68,7 +73,9 @@ export function InvoiceTable() {
     col.text<Invoice>('title', t('invoice.title'), ({ title }) => title.name, { width: 200, note: ({ title }) => title.tax_number }),
     col.text<Invoice>('span', t('invoice.span'), ({ from }) => from, { width: 110, note: ({ to }) => to }),
     amountColumn<Invoice>('amount', t('invoice.amount'), ({ amount }) => amount, { sort: true, width: 120 }),
-    col.status<Invoice>('status', t('column.state'), ({ status, reason }) => ({ tone: tones[status], text: t(`invoice.status.${status}`), note: reason }), { width: 130 }),
+    col.status<Invoice>('status', t('column.state'), ({ status, reason }) => ({ tone: tones[status], text: t(`invoice.status.${status}`), note: reason }), {
+      width: 130,
+    }),
     col.code<Invoice>('number', t('invoice.number'), ({ number }) => number, { width: 190 }),
     col.date<Invoice>('issued_at', t('invoice.issuedAt'), ({ issued_at }) => issued_at),
     col.text<Invoice>('note', t('note'), ({ note }) => note, { width: 140, off: true }),
@@ -82,7 +89,14 @@ export function InvoiceTable() {
         rowKey="id"
         name="invoices"
         columns={columns}
-        filters={[filter.keyword(t('invoice.keyword')), filter.select('status', t('column.state'), invoiceStatuses.map((value) => ({ value, label: t(`invoice.status.${value}`) })))]}
+        filters={[
+          filter.keyword(t('invoice.keyword')),
+          filter.select(
+            'status',
+            t('column.state'),
+            invoiceStatuses.map((value) => ({ value, label: t(`invoice.status.${value}`) })),
+          ),
+        ]}
         rowActions={actionsOf}
         toolbar={ask}
         empty={
@@ -119,7 +133,15 @@ function AskDialog({ onClose }: { readonly onClose: () => void }) {
   if (adding) return <TitleDialog title={null} onClose={() => setAdding(false)} />
   const items = titles.data?.items ?? []
   return (
-    <FormDialog<Asked> form={form} title={t('invoice.ask')} okText={t('invoice.submit')} initialValues={initial} doneText={t('invoice.askedDone')} onClose={onClose} onSubmit={(body) => create.mutateAsync({ body })}>
+    <FormDialog<Asked>
+      form={form}
+      title={t('invoice.ask')}
+      okText={t('invoice.submit')}
+      initialValues={initial}
+      doneText={t('invoice.askedDone')}
+      onClose={onClose}
+      onSubmit={(body) => create.mutateAsync({ body })}
+    >
       <div className="bf-days">
         <Form.Item name="from" label={t('period.from')} {...field(invoices.available.query.shape.from)}>
           <Input type="date" />
@@ -155,7 +177,12 @@ function AskDialog({ onClose }: { readonly onClose: () => void }) {
           </Button>
         }
       >
-        <Select loading={titles.isPending} placeholder={t('invoice.chooseTitle')} notFoundContent={t('title.empty')} options={items.map(({ id, name, tax_number }) => ({ value: id, label: tax_number === '' ? name : `${name}（${tax_number}）` }))} />
+        <Select
+          loading={titles.isPending}
+          placeholder={t('invoice.chooseTitle')}
+          notFoundContent={t('title.empty')}
+          options={items.map(({ id, name, tax_number }) => ({ value: id, label: tax_number === '' ? name : `${name}（${tax_number}）` }))}
+        />
       </Form.Item>
       <Form.Item name="note" label={t('note')}>
         <Input />
@@ -168,7 +195,14 @@ function IssueDialog({ of, onClose }: { readonly of: Invoice; readonly onClose: 
   const { t } = useTranslation('fund')
   const issue = useChange(invoices.issue, { invalidates: touchedByInvoice, silent: true })
   return (
-    <FormDialog<{ number: string }> title={t('invoice.issueTitle', { name: of.title.name })} okText={t('invoice.issue')} initialValues={{ number: '' }} doneText={t('invoice.issuedDone')} onClose={onClose} onSubmit={(body) => issue.mutateAsync({ params: { id: of.id }, body })}>
+    <FormDialog<{ number: string }>
+      title={t('invoice.issueTitle', { name: of.title.name })}
+      okText={t('invoice.issue')}
+      initialValues={{ number: '' }}
+      doneText={t('invoice.issuedDone')}
+      onClose={onClose}
+      onSubmit={(body) => issue.mutateAsync({ params: { id: of.id }, body })}
+    >
       <dl className="bf-facts">
         <dt>{t('invoice.amount')}</dt>
         <dd>
@@ -194,7 +228,14 @@ function ReasonDialog({ kind, of, onClose }: { readonly kind: 'reject' | 'void';
   const makeVoid = useChange(invoices.void, { invalidates: touchedByInvoice, silent: true })
   const change = kind === 'reject' ? reject : makeVoid
   return (
-    <FormDialog<{ reason: string }> title={t(`invoice.${kind}Title`, { name: of.title.name })} okText={t(`invoice.${kind}`)} initialValues={{ reason: '' }} doneText={t(`invoice.${kind}Done`)} onClose={onClose} onSubmit={(body) => change.mutateAsync({ params: { id: of.id }, body })}>
+    <FormDialog<{ reason: string }>
+      title={t(`invoice.${kind}Title`, { name: of.title.name })}
+      okText={t(`invoice.${kind}`)}
+      initialValues={{ reason: '' }}
+      doneText={t(`invoice.${kind}Done`)}
+      onClose={onClose}
+      onSubmit={(body) => change.mutateAsync({ params: { id: of.id }, body })}
+    >
       <Alert type="warning" showIcon className="bf-notice" title={t(`invoice.${kind}Note`)} />
       <Form.Item name="reason" label={t('invoice.reason')} {...field(invoices.reject.body.shape.reason)}>
         <Input.TextArea autoSize={{ minRows: 2, maxRows: 6 }} />

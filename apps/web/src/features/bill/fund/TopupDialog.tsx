@@ -35,11 +35,20 @@ export function TopupDialog({ onClose }: { readonly onClose: () => void }) {
   const remit = useChange(topups.remit, { invalidates: touchedByTopup, silent: true })
   const pay = useChange(topups.pay, { invalidates: touchedByTopup, silent: true })
   if (made !== null) return <RemittanceGuide topup={made} onClose={onClose} />
-  const ways = [...(data !== undefined && data.bank !== null ? [{ value: remittance, label: t('topup.way.remittance') }] : []), ...(data?.channels ?? []).map(({ id, name }) => ({ value: id, label: name }))]
+  const ways = [
+    ...(data !== undefined && data.bank !== null ? [{ value: remittance, label: t('topup.way.remittance') }] : []),
+    ...(data?.channels ?? []).map(({ id, name }) => ({ value: id, label: name })),
+  ]
   if (ways.length === 0) {
     return (
       <Modal open title={t('topup.title')} footer={null} onCancel={onClose}>
-        {error !== null ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : data === undefined ? <Skeleton active /> : <Alert type="warning" showIcon title={t('topup.noWay')} description={t('topup.noWayNote')} />}
+        {error !== null ? (
+          <ErrorPanel error={error} onRetry={() => void refetch()} />
+        ) : data === undefined ? (
+          <Skeleton active />
+        ) : (
+          <Alert type="warning" showIcon title={t('topup.noWay')} description={t('topup.noWayNote')} />
+        )}
       </Modal>
     )
   }

@@ -27,7 +27,8 @@ export default function WalletPage() {
   const { t } = useTranslation('fund')
   const user = useCurrentUser()
   const owner = user === null ? null : balanceOwner(user)
-  if (owner === null) return <div className="zs-card">{user === null ? <Skeleton active /> : <EmptyState title={t('wallet.none')}>{t('wallet.noneNote')}</EmptyState>}</div>
+  if (owner === null)
+    return <div className="zs-card">{user === null ? <Skeleton active /> : <EmptyState title={t('wallet.none')}>{t('wallet.noneNote')}</EmptyState>}</div>
   return <Own owner={owner} />
 }
 
@@ -52,11 +53,33 @@ function Own({ owner }: { readonly owner: string }) {
           {t('topup.title')}
         </Button>
       </PageActions>
-      {open > 0 && <Alert type="info" showIcon className="bf-notice" title={t('wallet.waiting', { count: open })} action={<Link to={withQuery(paths.billing.charges(), { status: 'waiting' })}>{t('wallet.toWaiting')}</Link>} />}
-      {data !== undefined && /[1-9]/.test(data.arrears) && <Alert type="error" showIcon className="bf-notice" title={t('wallet.inArrears', { amount: format.money(data.arrears) })} description={t('wallet.inArrearsNote')} />}
+      {open > 0 && (
+        <Alert
+          type="info"
+          showIcon
+          className="bf-notice"
+          title={t('wallet.waiting', { count: open })}
+          action={<Link to={withQuery(paths.billing.charges(), { status: 'waiting' })}>{t('wallet.toWaiting')}</Link>}
+        />
+      )}
+      {data !== undefined && /[1-9]/.test(data.arrears) && (
+        <Alert
+          type="error"
+          showIcon
+          className="bf-notice"
+          title={t('wallet.inArrears', { amount: format.money(data.arrears) })}
+          description={t('wallet.inArrearsNote')}
+        />
+      )}
       <section className="zs-card" aria-busy={data === undefined}>
         <h2>{t('wallet.madeOf')}</h2>
-        {data !== undefined ? <Standing wallet={data} /> : error !== null ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Skeleton active paragraph={{ rows: 4 }} />}
+        {data !== undefined ? (
+          <Standing wallet={data} />
+        ) : error !== null ? (
+          <ErrorPanel error={error} onRetry={() => void refetch()} />
+        ) : (
+          <Skeleton active paragraph={{ rows: 4 }} />
+        )}
       </section>
       <LastMovements owner={owner} />
       {paying && <TopupDialog onClose={() => setPaying(false)} />}
@@ -74,7 +97,11 @@ function LastMovements({ owner }: { readonly owner: string }) {
         <Link to={paths.billing.fund()}>{t('wallet.all')}</Link>
       </div>
       {data === undefined ? (
-        error === null ? <Skeleton active /> : <ErrorPanel error={error} onRetry={() => void refetch()} />
+        error === null ? (
+          <Skeleton active />
+        ) : (
+          <ErrorPanel error={error} onRetry={() => void refetch()} />
+        )
       ) : data.items.length === 0 ? (
         <EmptyState title={t('entry.empty')}>{t('entry.emptyNote')}</EmptyState>
       ) : (

@@ -38,10 +38,39 @@ export default function OrderDetail() {
           { key: 'resource', label: t('column.resource'), value: <Resource order={order} /> },
           { key: 'kind', label: t('column.kind'), value: t(`kind.${order.kind}`) },
           ...(order.kind === 'onDemand' ? [] : [{ key: 'term', label: t('column.term'), value: termText(t, order) }]),
-          { key: 'amount', label: t('column.amount'), value: order.kind === 'onDemand' ? <Billed order={order} /> : <span className="zs-number">{t('yuan', { amount: format.money(order.amount) })}</span> },
-          ...(order.list_amount === order.amount ? [] : [{ key: 'list', label: t('column.listAmount'), value: <del className="zs-number">{t('yuan', { amount: format.money(order.list_amount) })}</del> }]),
-          ...(order.refunded_amount === null ? [] : [{ key: 'refunded', label: t('column.refunded'), value: <span className="zs-number">{t('yuan', { amount: format.money(order.refunded_amount) })}</span> }]),
-          ...(order.kind === 'onDemand' ? [] : [{ key: 'covers', label: t('column.covers'), value: order.covers === null ? format.nothing : `${format.dateTime(order.covers.from)} – ${format.dateTime(order.covers.to)}` }]),
+          {
+            key: 'amount',
+            label: t('column.amount'),
+            value:
+              order.kind === 'onDemand' ? <Billed order={order} /> : <span className="zs-number">{t('yuan', { amount: format.money(order.amount) })}</span>,
+          },
+          ...(order.list_amount === order.amount
+            ? []
+            : [
+                {
+                  key: 'list',
+                  label: t('column.listAmount'),
+                  value: <del className="zs-number">{t('yuan', { amount: format.money(order.list_amount) })}</del>,
+                },
+              ]),
+          ...(order.refunded_amount === null
+            ? []
+            : [
+                {
+                  key: 'refunded',
+                  label: t('column.refunded'),
+                  value: <span className="zs-number">{t('yuan', { amount: format.money(order.refunded_amount) })}</span>,
+                },
+              ]),
+          ...(order.kind === 'onDemand'
+            ? []
+            : [
+                {
+                  key: 'covers',
+                  label: t('column.covers'),
+                  value: order.covers === null ? format.nothing : `${format.dateTime(order.covers.from)} – ${format.dateTime(order.covers.to)}`,
+                },
+              ]),
           { key: 'organisation', label: t('column.organisation'), value: order.bp_name },
           { key: 'by', label: t('column.by'), value: order.created_by !== '' ? order.created_by : order.kind === 'onDemand' ? format.nothing : t('platform') },
           { key: 'created', label: t('column.created'), value: format.dateTime(order.created_at) },
@@ -52,7 +81,9 @@ export default function OrderDetail() {
           <>
             {order.status === 'delivered' && order.resource.id !== null && <PrepaidCard id={order.resource.id} />}
             <section className="zs-card" aria-labelledby="order-lines">
-              <h2 className="or-section" id="order-lines">{t('detail.lines')}</h2>
+              <h2 className="or-section" id="order-lines">
+                {t('detail.lines')}
+              </h2>
               {order.lines.length === 0 ? (
                 <p className="zs-soft">{t('detail.free')}</p>
               ) : (
@@ -61,17 +92,33 @@ export default function OrderDetail() {
                 </div>
               )}
               <p className="or-total">
-                {t('detail.total')} {order.kind === 'onDemand' ? <AnHour order={order} /> : <strong className="zs-number" title={order.amount}>{format.money(order.amount)}</strong>}
+                {t('detail.total')}{' '}
+                {order.kind === 'onDemand' ? (
+                  <AnHour order={order} />
+                ) : (
+                  <strong className="zs-number" title={order.amount}>
+                    {format.money(order.amount)}
+                  </strong>
+                )}
               </p>
             </section>
             <section className="zs-card" aria-labelledby="order-history">
-              <h2 className="or-section" id="order-history">{t('detail.history')}</h2>
+              <h2 className="or-section" id="order-history">
+                {t('detail.history')}
+              </h2>
               <ol className="or-history">
                 {order.history.map(({ what, by, note, at }) => (
                   <li key={`${what} ${at}`}>
-                    <time className="zs-number zs-soft" dateTime={at}>{format.dateTime(at)}</time>
+                    <time className="zs-number zs-soft" dateTime={at}>
+                      {format.dateTime(at)}
+                    </time>
                     <span>
-                      {t(`event.${what}`)} <span className="zs-soft">{[by === '' ? t('platform') : by, what === 'refunded' ? t('yuan', { amount: format.money(note) }) : note].filter((part) => part !== '').join(' · ')}</span>
+                      {t(`event.${what}`)}{' '}
+                      <span className="zs-soft">
+                        {[by === '' ? t('platform') : by, what === 'refunded' ? t('yuan', { amount: format.money(note) }) : note]
+                          .filter((part) => part !== '')
+                          .join(' · ')}
+                      </span>
                     </span>
                   </li>
                 ))}
@@ -110,29 +157,50 @@ function Notice({ order }: { readonly order: Detail }) {
   const { t } = useTranslation('order')
   const { status, error } = order
   if (status === 'unpaid') {
-    return <Alert type={error === null ? 'info' : 'warning'} showIcon className="or-notice" title={<Countdown until={order.expires_at} />} description={error === null ? undefined : t('renewalFailed', { reason: error })} />
+    return (
+      <Alert
+        type={error === null ? 'info' : 'warning'}
+        showIcon
+        className="or-notice"
+        title={<Countdown until={order.expires_at} />}
+        description={error === null ? undefined : t('renewalFailed', { reason: error })}
+      />
+    )
   }
   if (status === 'paid') return <Alert type="info" showIcon className="or-notice" title={t('detail.delivering')} />
-  return status === 'refunded' && error !== null ? <Alert type="error" showIcon className="or-notice" title={t('detail.failed', { reason: error.replace(/。$/, '') })} /> : null
+  return status === 'refunded' && error !== null ? (
+    <Alert type="error" showIcon className="or-notice" title={t('detail.failed', { reason: error.replace(/。$/, '') })} />
+  ) : null
 }
 
 /** What an hour cost when it began. */
 function AnHour({ order: { lines } }: { readonly order: Detail }) {
   const { t } = useTranslation('order')
   const amount = toDecimal(lines.reduce((sum, line) => sum + toMinor(line.amount), 0n))
-  return <strong className="zs-number" title={amount}>{t('detail.anHour', { amount: small(amount) })}</strong>
+  return (
+    <strong className="zs-number" title={amount}>
+      {t('detail.anHour', { amount: small(amount) })}
+    </strong>
+  )
 }
 
 /** What is paid in advance of the resource now, whichever orders paid it. */
 function PrepaidCard({ id }: { readonly id: string }) {
   const { t } = useTranslation('order')
   const { data, error } = useCall(prepaids.get, { params: { id } }, { silent: true, refreshMs: 5_000 })
-  const set = useChange(prepaids.setAutoRenew, { invalidates: touchedByOrder, onDone: ({ auto_renew }) => notify('success', t(auto_renew ? 'detail.turnedOn' : 'detail.turnedOff')) })
+  const set = useChange(prepaids.setAutoRenew, {
+    invalidates: touchedByOrder,
+    onDone: ({ auto_renew }) => notify('success', t(auto_renew ? 'detail.turnedOn' : 'detail.turnedOff')),
+  })
   return (
     <section className="zs-card" aria-labelledby="order-prepaid">
-      <h2 className="or-section" id="order-prepaid">{t('detail.prepaid')}</h2>
+      <h2 className="or-section" id="order-prepaid">
+        {t('detail.prepaid')}
+      </h2>
       {data === undefined ? (
-        <p className="zs-soft" aria-busy={error === null}>{error === null ? format.nothing : t('detail.resourceGone')}</p>
+        <p className="zs-soft" aria-busy={error === null}>
+          {error === null ? format.nothing : t('detail.resourceGone')}
+        </p>
       ) : data.ends_at === null ? (
         <p className="zs-soft">{t('detail.byHour')}</p>
       ) : (
@@ -144,7 +212,8 @@ function PrepaidCard({ id }: { readonly id: string }) {
             </span>
             {data.renews_at !== null && data.period !== null && data.count !== null && (
               <span>
-                {t('detail.renewsAt')} <span className="zs-number">{format.dateTime(data.renews_at)}</span>，{t('detail.renewTerm', { term: termText(t, { count: data.count, period: data.period }) })}
+                {t('detail.renewsAt')} <span className="zs-number">{format.dateTime(data.renews_at)}</span>，
+                {t('detail.renewTerm', { term: termText(t, { count: data.count, period: data.period }) })}
               </span>
             )}
             <Button

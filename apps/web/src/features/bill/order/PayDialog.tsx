@@ -63,10 +63,18 @@ export function PayDialog({ order, onClose }: { readonly order: Order; readonly 
         <dl className="or-sums" aria-busy={wallet.data === undefined}>
           <Sum label={t('pay.amount')} amount={order.amount} />
           <Sum label={t('pay.available')} amount={wallet.data?.available} />
-          {left !== null && (left < 0n ? <Sum label={t('pay.missing')} amount={toDecimal(-left)} bad /> : <Sum label={t('pay.left')} amount={toDecimal(left)} />)}
+          {left !== null &&
+            (left < 0n ? <Sum label={t('pay.missing')} amount={toDecimal(-left)} bad /> : <Sum label={t('pay.left')} amount={toDecimal(left)} />)}
         </dl>
       )}
-      {left !== null && left < 0n && <Alert type="warning" showIcon title={t('pay.topUp', { amount: `¥${roundedUp(-left)}` })} action={<Link to={paths.billing.wallet()}>{t('pay.toWallet')}</Link>} />}
+      {left !== null && left < 0n && (
+        <Alert
+          type="warning"
+          showIcon
+          title={t('pay.topUp', { amount: `¥${roundedUp(-left)}` })}
+          action={<Link to={paths.billing.wallet()}>{t('pay.toWallet')}</Link>}
+        />
+      )}
       {over ? (
         <Alert type="warning" showIcon title={t('pay.expired')} />
       ) : (

@@ -12,7 +12,9 @@ export function PrepaidLostOne({ id }: { readonly id: string }) {
   const { t } = useTranslation('order')
   // Asked of the orders: of what is gone, while this is still open, they answer too.
   const { data } = useCall(orders.list, { query: { status: 'delivered', resource_id: id, page_size: 100 } }, { silent: true })
-  const paying = (data?.items ?? []).flatMap(({ id: order, covers }) => (covers !== null && Date.parse(covers.to) > Date.now() ? [{ order, until: covers.to }] : [])).toSorted((one, other) => Date.parse(one.until) - Date.parse(other.until))
+  const paying = (data?.items ?? [])
+    .flatMap(({ id: order, covers }) => (covers !== null && Date.parse(covers.to) > Date.now() ? [{ order, until: covers.to }] : []))
+    .toSorted((one, other) => Date.parse(one.until) - Date.parse(other.until))
   // Renewals are given back before what they renew.
   const last = paying.at(-1)
   if (last === undefined) return null
@@ -22,7 +24,9 @@ export function PrepaidLostOne({ id }: { readonly id: string }) {
       showIcon
       className="or-lost"
       title={t('lost.one', { until: format.dateTime(last.until) })}
-      description={<Link to={paths.billing.order.detail(last.order)}>{paying.length === 1 ? t('lost.toOrder') : t('lost.toLast', { count: paying.length })}</Link>}
+      description={
+        <Link to={paths.billing.order.detail(last.order)}>{paying.length === 1 ? t('lost.toOrder') : t('lost.toLast', { count: paying.length })}</Link>
+      }
     />
   )
 }
@@ -32,7 +36,9 @@ export function PrepaidLostMany({ type, ids }: { readonly type: PrepaidType; rea
   const { t } = useTranslation('order')
   const { data } = useCall(orders.list, { query: { status: 'delivered', resource_type: type, page_size: 1000 } }, { silent: true })
   if (data === undefined) return null
-  const paid = new Set(data.items.flatMap(({ resource, covers }) => (resource.id !== null && covers !== null && Date.parse(covers.to) > Date.now() ? [resource.id] : [])))
+  const paid = new Set(
+    data.items.flatMap(({ resource, covers }) => (resource.id !== null && covers !== null && Date.parse(covers.to) > Date.now() ? [resource.id] : [])),
+  )
   const count = ids.filter((id) => paid.has(id)).length
   // Of more orders than one answer holds only the newest are known.
   const all = data.items.length === data.total

@@ -20,7 +20,11 @@ export function RefundDialog({ order, onClose }: { readonly order: Order; readon
   const [failed, setFailed] = useState<string | null>(null)
   const refund = useChange(orders.refund, { invalidates: touchedByOrder, silent: true })
   // Once it is given back there is nothing to ask about any more.
-  const { data, error } = useCall(orders.refundPreview, { params: { id: order.id } }, { silent: true, refreshMs: 5_000, enabled: !refund.isPending && !refund.isSuccess })
+  const { data, error } = useCall(
+    orders.refundPreview,
+    { params: { id: order.id } },
+    { silent: true, refreshMs: 5_000, enabled: !refund.isPending && !refund.isSuccess },
+  )
   const refused = failed ?? (error === null ? null : errorText(error))
   const go = async (): Promise<void> => {
     setFailed(null)
@@ -49,7 +53,11 @@ export function RefundDialog({ order, onClose }: { readonly order: Order; readon
         <Sum label={t('refund.paid')} amount={data?.paid} />
         <div>
           <dt>{t('refund.unused')}</dt>
-          <dd>{data === undefined ? format.nothing : t('refund.of', { unused: format.duration(data.unused_seconds * 1000), total: format.duration(data.total_seconds * 1000) })}</dd>
+          <dd>
+            {data === undefined
+              ? format.nothing
+              : t('refund.of', { unused: format.duration(data.unused_seconds * 1000), total: format.duration(data.total_seconds * 1000) })}
+          </dd>
         </div>
         <Sum label={t('refund.amount')} amount={data?.amount} />
       </dl>

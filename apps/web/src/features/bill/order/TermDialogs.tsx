@@ -21,7 +21,17 @@ import { useResourceItems } from './useResourceItems.ts'
 const month: Billing = { mode: 'month', count: 1, auto_renew: false }
 const periodOf = ({ mode }: Billing) => (mode === 'hour' ? 'month' : mode)
 
-function TermFields({ billing, items, bpId, prepaidOnly }: { readonly billing: Billing; readonly bpId: string | null; readonly items: readonly QuoteItem[]; readonly prepaidOnly: boolean }) {
+function TermFields({
+  billing,
+  items,
+  bpId,
+  prepaidOnly,
+}: {
+  readonly billing: Billing
+  readonly bpId: string | null
+  readonly items: readonly QuoteItem[]
+  readonly prepaidOnly: boolean
+}) {
   const { t } = useTranslation('order')
   return (
     <>
@@ -36,7 +46,15 @@ function TermFields({ billing, items, bpId, prepaidOnly }: { readonly billing: B
 }
 
 /** A form gives its control what it holds. */
-function Term({ value = month, onChange, prepaidOnly }: { readonly value?: Billing; readonly onChange?: (value: Billing) => void; readonly prepaidOnly: boolean }) {
+function Term({
+  value = month,
+  onChange,
+  prepaidOnly,
+}: {
+  readonly value?: Billing
+  readonly onChange?: (value: Billing) => void
+  readonly prepaidOnly: boolean
+}) {
   return <BillingMode value={value} onChange={(next) => onChange?.(next.mode === 'hour' ? { ...next, mode: 'month' } : next)} prepaidOnly={prepaidOnly} />
 }
 
@@ -50,7 +68,11 @@ export function RenewDialog({ order, onClose }: { readonly order: Order; readonl
   const items = useResourceItems(order.resource.type, id)
   const unorderable = useUnorderable(items, billing, order.bp_id)
   const { data } = useCall(prepaids.get, { params: { id } }, { silent: true })
-  const renew = useChange(orders.renew, { invalidates: touchedByOrder, silent: true, onDone: (made) => void navigate(withQuery(paths.order.detail(made.id), { pay: 1 })) })
+  const renew = useChange(orders.renew, {
+    invalidates: touchedByOrder,
+    silent: true,
+    onDone: (made) => void navigate(withQuery(paths.order.detail(made.id), { pay: 1 })),
+  })
   return (
     <FormDialog<{ billing: Billing }>
       form={form}
@@ -85,7 +107,11 @@ export function PrepayDialog({ onClose }: { readonly onClose: () => void }) {
   const billing = Form.useWatch('billing', form) ?? month
   const items = useResourceItems(type, id)
   const unorderable = useUnorderable(items, billing)
-  const create = useChange(orders.create, { invalidates: touchedByOrder, silent: true, onDone: (made) => void navigate(withQuery(paths.order.detail(made.id), { pay: 1 })) })
+  const create = useChange(orders.create, {
+    invalidates: touchedByOrder,
+    silent: true,
+    onDone: (made) => void navigate(withQuery(paths.order.detail(made.id), { pay: 1 })),
+  })
   const select = { label: t('prepay.resource'), placeholder: t('prepay.search') }
   return (
     <FormDialog<Values>
@@ -96,10 +122,24 @@ export function PrepayDialog({ onClose }: { readonly onClose: () => void }) {
       initialValues={{ resource_type: 'vm', billing: month }}
       doneText={t('prepay.done')}
       onClose={onClose}
-      onSubmit={(values) => create.mutateAsync({ body: { resource_type: values.resource_type, resource_id: values.resource_id ?? '', period: periodOf(values.billing), count: values.billing.count, auto_renew: values.billing.auto_renew } })}
+      onSubmit={(values) =>
+        create.mutateAsync({
+          body: {
+            resource_type: values.resource_type,
+            resource_id: values.resource_id ?? '',
+            period: periodOf(values.billing),
+            count: values.billing.count,
+            auto_renew: values.billing.auto_renew,
+          },
+        })
+      }
     >
       <Form.Item name="resource_type" label={t('prepay.type')}>
-        <Radio.Group optionType="button" options={prepaidTypes.map((value) => ({ value, label: t(`type.${value}`) }))} onChange={() => form.resetFields(['resource_id'])} />
+        <Radio.Group
+          optionType="button"
+          options={prepaidTypes.map((value) => ({ value, label: t(`type.${value}`) }))}
+          onChange={() => form.resetFields(['resource_id'])}
+        />
       </Form.Item>
       <Form.Item key={type} name="resource_id" label={t('prepay.resource')} rules={[{ required: true, message: t('prepay.resourceRequired') }]}>
         {type === 'vm' ? (
@@ -107,7 +147,12 @@ export function PrepayDialog({ onClose }: { readonly onClose: () => void }) {
         ) : type === 'volume' ? (
           <SearchSelect call={volumes.list} rows={({ items: rows }) => rows} nameOf={({ name }) => name} {...select} />
         ) : (
-          <SearchSelect call={eips.list} rows={({ items: rows }) => rows} nameOf={({ name, address }) => (name === address ? name : `${name}（${address}）`)} {...select} />
+          <SearchSelect
+            call={eips.list}
+            rows={({ items: rows }) => rows}
+            nameOf={({ name, address }) => (name === address ? name : `${name}（${address}）`)}
+            {...select}
+          />
         )}
       </Form.Item>
       <TermFields billing={billing} items={items} bpId={null} prepaidOnly={false} />

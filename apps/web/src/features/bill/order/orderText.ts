@@ -5,7 +5,16 @@ import type { StatusTone } from '../../../kit/StatusTag.tsx'
 import { paths } from '../../../paths.ts'
 import { pageOfResource } from '../report/useNames.ts'
 
-export const orderTones: Readonly<Record<OrderStatus, StatusTone>> = { unpaid: 'warning', paid: 'busy', delivered: 'good', refunded: 'rest', cancelled: 'rest', expired: 'rest', charging: 'good', ended: 'rest' }
+export const orderTones: Readonly<Record<OrderStatus, StatusTone>> = {
+  unpaid: 'warning',
+  paid: 'busy',
+  delivered: 'good',
+  refunded: 'rest',
+  cancelled: 'rest',
+  expired: 'rest',
+  charging: 'good',
+  ended: 'rest',
+}
 
 /** Where what was ordered is looked at; null where it has no page, or is not made yet. */
 export function pathOfOrdered({ type, id }: Order['resource']): string | null {
@@ -16,14 +25,18 @@ export function pathOfOrdered({ type, id }: Order['resource']): string | null {
 }
 
 /** An order by the hour has no term. */
-export const termText = (t: TFunction<'order'>, { count, period }: Pick<Order, 'count' | 'period'>): string => (period === 'hour' ? t('mode.hour') : t('term', { count, period: t(`period.${period}`) }))
+export const termText = (t: TFunction<'order'>, { count, period }: Pick<Order, 'count' | 'period'>): string =>
+  period === 'hour' ? t('mode.hour') : t('term', { count, period: t(`period.${period}`) })
 
 /** Why something may not be done to an order now; null where it may. */
-export const refusedBy = (t: TFunction<'order'>, action: keyof typeof orderCan, { status }: Pick<Order, 'status'>): string | null => allowed(orderCan, action, status, t(`status.${status}`))
+export const refusedBy = (t: TFunction<'order'>, action: keyof typeof orderCan, { status }: Pick<Order, 'status'>): string | null =>
+  allowed(orderCan, action, status, t(`status.${status}`))
 
 /** What is left until a moment: minutes and seconds. */
 export function leftText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000))
-  return seconds >= 3_600 ? `${Math.floor(seconds / 3_600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}` : `${two(Math.floor(seconds / 60))}:${two(seconds % 60)}`
+  return seconds >= 3_600
+    ? `${Math.floor(seconds / 3_600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
+    : `${two(Math.floor(seconds / 60))}:${two(seconds % 60)}`
 }
 const two = (value: number): string => String(value).padStart(2, '0')

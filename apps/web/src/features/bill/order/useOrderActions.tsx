@@ -10,9 +10,14 @@ import { RenewDialog } from './TermDialogs.tsx'
 import { touchedByOrder } from './touched.ts'
 
 /** What can be done to an order, and the dialogs that the page has to draw. */
-export function useOrderActions(first: 'pay' | null = null): { readonly actionsOf: (order: Order) => readonly Action[]; readonly dialogsOf: (order: Order | null) => ReactNode } {
+export function useOrderActions(first: 'pay' | null = null): {
+  readonly actionsOf: (order: Order) => readonly Action[]
+  readonly dialogsOf: (order: Order | null) => ReactNode
+} {
   const { t } = useTranslation('order')
-  const [open, setOpen] = useState<{ readonly what: 'pay' | 'renew' | 'refund'; readonly order: Order | null } | null>(first === null ? null : { what: first, order: null })
+  const [open, setOpen] = useState<{ readonly what: 'pay' | 'renew' | 'refund'; readonly order: Order | null } | null>(
+    first === null ? null : { what: first, order: null },
+  )
   const cancel = useChange(orders.cancel, { invalidates: touchedByOrder })
   const close = (): void => setOpen(null)
   return {

@@ -16,7 +16,15 @@ export const byHour: Billing = { mode: 'hour', count: 1, auto_renew: false }
 const counts: Readonly<Record<PrepaidPeriod, readonly number[]>> = { month: [1, 2, 3, 6, 9], year: [1, 2, 3] }
 
 /** Chooses how a new resource is paid for. */
-export function BillingMode({ value, onChange, prepaidOnly = false }: { readonly value: Billing; readonly onChange: (value: Billing) => void; readonly prepaidOnly?: boolean }) {
+export function BillingMode({
+  value,
+  onChange,
+  prepaidOnly = false,
+}: {
+  readonly value: Billing
+  readonly onChange: (value: Billing) => void
+  readonly prepaidOnly?: boolean
+}) {
   const { t } = useTranslation('order')
   const { mode } = value
   const modes = prepaidOnly ? prepaidPeriods : (['hour', ...prepaidPeriods] as const)

@@ -14,7 +14,8 @@ import { useQuote, type PartialQuote } from './useQuote.ts'
 
 type QuoteLine = z.output<typeof quoteLine>
 
-const names = (t: TFunction<'order'>, items: readonly QuoteItem[]): string => items.map(({ meter, variant }) => (variant === '' || meter === 'volume.size' ? t(`meter.${meter}`) : `${t(`meter.${meter}`)} ${variant}`)).join('、')
+const names = (t: TFunction<'order'>, items: readonly QuoteItem[]): string =>
+  items.map(({ meter, variant }) => (variant === '' || meter === 'volume.size' ? t(`meter.${meter}`) : `${t(`meter.${meter}`)} ${variant}`)).join('、')
 const timesOf = (amount: string, times: bigint): string => toDecimal(toMinor(amount) * times)
 
 /** The parts of an amount, each with the formula that made it. */
@@ -26,7 +27,9 @@ export function QuoteLines({ lines, count }: { readonly lines: readonly QuoteLin
         <tr>
           <th scope="col">{t('column.item')}</th>
           <th scope="col">{t('column.formula')}</th>
-          <th scope="col" className="bq-amount">{t('column.amount')}</th>
+          <th scope="col" className="bq-amount">
+            {t('column.amount')}
+          </th>
         </tr>
       </thead>
       <tbody>
@@ -57,13 +60,31 @@ function formulaText(t: TFunction<'order'>, line: QuoteLine, count: number): str
  * @param times so many alike
  * @param bpId whose it is, where that may be another organisation than that of whoever looks
  */
-export function Price({ items, period, count = 1, times = 1, bpId = null }: { readonly items: readonly QuoteItem[]; readonly period: BillingPeriod; readonly count?: number; readonly times?: number; readonly bpId?: string | null }) {
+export function Price({
+  items,
+  period,
+  count = 1,
+  times = 1,
+  bpId = null,
+}: {
+  readonly items: readonly QuoteItem[]
+  readonly period: BillingPeriod
+  readonly count?: number
+  readonly times?: number
+  readonly bpId?: string | null
+}) {
   const { t } = useTranslation('order')
   const { data, error } = useQuote(items, period, count, bpId)
   if (items.length === 0) return <span className="zs-soft">{format.nothing}</span>
-  if (data === undefined) return <span className="zs-soft" aria-live="polite">{error === null ? t('price.pending') : t('price.failed')}</span>
+  if (data === undefined)
+    return (
+      <span className="zs-soft" aria-live="polite">
+        {error === null ? t('price.pending') : t('price.failed')}
+      </span>
+    )
   const { quote, unpriced } = data
-  const missing = unpriced.length > 0 && (period === 'hour' ? t('price.noneOf', { items: names(t, unpriced) }) : t('price.prepaidNone', { items: names(t, unpriced) }))
+  const missing =
+    unpriced.length > 0 && (period === 'hour' ? t('price.noneOf', { items: names(t, unpriced) }) : t('price.prepaidNone', { items: names(t, unpriced) }))
   if (quote === null) {
     return (
       <span className="bq-price">
@@ -81,9 +102,13 @@ export function Price({ items, period, count = 1, times = 1, bpId = null }: { re
   const list = timesOf(quote.list_amount, BigInt(times))
   return (
     <span className="bq-price" aria-live="polite">
-      <strong className="zs-number">{period === 'hour' ? t('price.hour', { amount: small(amount) }) : t('price.prepaid', { amount: format.money(amount) })}</strong>
+      <strong className="zs-number">
+        {period === 'hour' ? t('price.hour', { amount: small(amount) }) : t('price.prepaid', { amount: format.money(amount) })}
+      </strong>
       {list !== amount && <del className="zs-soft zs-number">{t('price.saved', { amount: period === 'hour' ? small(list) : format.money(list) })}</del>}
-      {period === 'hour' && <span className="zs-soft zs-number">{t('price.monthly', { amount: format.money(timesOf(amount, BigInt(previewHours))), hours: previewHours })}</span>}
+      {period === 'hour' && (
+        <span className="zs-soft zs-number">{t('price.monthly', { amount: format.money(timesOf(amount, BigInt(previewHours))), hours: previewHours })}</span>
+      )}
       <Popover trigger="click" title={t('price.how')} content={<QuoteLines lines={quote.lines} count={count} />}>
         <Button type="link" size="small" className="bq-how">
           {t('price.how')}
@@ -97,7 +122,15 @@ export function Price({ items, period, count = 1, times = 1, bpId = null }: { re
 const hourly = (data: PartialQuote | undefined): bigint | null => (data === undefined ? null : toMinor(data.quote?.amount ?? '0.00'))
 
 /** Before and after a resize. */
-export function PriceChange({ now, then, bpId = null }: { readonly now: readonly QuoteItem[]; readonly then: readonly QuoteItem[]; readonly bpId?: string | null }) {
+export function PriceChange({
+  now,
+  then,
+  bpId = null,
+}: {
+  readonly now: readonly QuoteItem[]
+  readonly then: readonly QuoteItem[]
+  readonly bpId?: string | null
+}) {
   const { t } = useTranslation('order')
   const [before, after] = [hourly(useQuote(now, 'hour', 1, bpId).data), hourly(useQuote(then, 'hour', 1, bpId).data)]
   const change = before === null || after === null ? null : after - before
@@ -118,7 +151,11 @@ export function PriceChange({ now, then, bpId = null }: { readonly now: readonly
         </div>
       </dl>
       <p className="zs-soft" aria-live="polite">
-        {change !== null && (change === 0n ? t('price.same') : t('price.change', { sign: change > 0n ? '+' : '−', amount: small(toDecimal(change < 0n ? -change : change)) }))} {t('price.covered')}
+        {change !== null &&
+          (change === 0n
+            ? t('price.same')
+            : t('price.change', { sign: change > 0n ? '+' : '−', amount: small(toDecimal(change < 0n ? -change : change)) }))}{' '}
+        {t('price.covered')}
       </p>
     </div>
   )

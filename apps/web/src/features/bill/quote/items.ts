@@ -22,10 +22,14 @@ export const vmItems = ({ cpu_cores, memory_bytes, disk_bytes, gpus }: Pick<Vm, 
   ...gpus.map(({ model, count }) => item('vm.gpu', count, model)),
 ]
 
-export const flavorItems = ({ cpu_cores, memory_bytes, gpu }: Pick<Flavor, 'cpu_cores' | 'memory_bytes' | 'gpu'>, disk_bytes: number): QuoteItem[] => vmItems({ cpu_cores, memory_bytes, disk_bytes, gpus: gpu === null ? [] : [gpu] })
+export const flavorItems = ({ cpu_cores, memory_bytes, gpu }: Pick<Flavor, 'cpu_cores' | 'memory_bytes' | 'gpu'>, disk_bytes: number): QuoteItem[] =>
+  vmItems({ cpu_cores, memory_bytes, disk_bytes, gpus: gpu === null ? [] : [gpu] })
 
 /** The same of an OpenStack's: what is started from a volume has no disk of its flavor's. */
-export const computeFlavorItems = ({ vcpus, memory_bytes, disk_bytes, extra_specs }: Pick<ComputeFlavor, 'vcpus' | 'memory_bytes' | 'disk_bytes' | 'extra_specs'>, ownDisk: boolean): QuoteItem[] => [
+export const computeFlavorItems = (
+  { vcpus, memory_bytes, disk_bytes, extra_specs }: Pick<ComputeFlavor, 'vcpus' | 'memory_bytes' | 'disk_bytes' | 'extra_specs'>,
+  ownDisk: boolean,
+): QuoteItem[] => [
   item('vm.vcpu', vcpus),
   item('vm.memory', memory_bytes),
   ...(ownDisk && disk_bytes > 0 ? [item('vm.disk', disk_bytes)] : []),
@@ -34,14 +38,29 @@ export const computeFlavorItems = ({ vcpus, memory_bytes, disk_bytes, extra_spec
 
 /** Volumes by their type; where it is left to the cloud, at the price of those without one of their own. */
 export const computeVolumeItems = (volumes: readonly { readonly type: string | null; readonly size_bytes: number }[]): QuoteItem[] =>
-  [...Map.groupBy(volumes.filter(({ size_bytes }) => size_bytes > 0), ({ type }) => type ?? '')].map(([type, alike]) => item('volume.size', alike.reduce((sum, { size_bytes }) => sum + size_bytes, 0), type))
+  [
+    ...Map.groupBy(
+      volumes.filter(({ size_bytes }) => size_bytes > 0),
+      ({ type }) => type ?? '',
+    ),
+  ].map(([type, alike]) =>
+    item(
+      'volume.size',
+      alike.reduce((sum, { size_bytes }) => sum + size_bytes, 0),
+      type,
+    ),
+  )
 
 export const volumeItems = ({ pool, size_bytes }: Pick<Volume, 'pool' | 'size_bytes'>): QuoteItem[] => [item('volume.size', size_bytes, pool)]
 
-export const eipItems = ({ bandwidth_mbps }: Pick<Eip, 'bandwidth_mbps'>): QuoteItem[] => [item('eip.address', 1), ...(bandwidth_mbps === null ? [] : [item('eip.bandwidth', bandwidth_mbps)])]
+export const eipItems = ({ bandwidth_mbps }: Pick<Eip, 'bandwidth_mbps'>): QuoteItem[] => [
+  item('eip.address', 1),
+  ...(bandwidth_mbps === null ? [] : [item('eip.bandwidth', bandwidth_mbps)]),
+]
 
 /** Of one that is about to be taken: without a bandwidth of its own it gets all that the pool allows. */
-export const newEipItems = (bandwidth_mbps: number | null, pool: Pick<EipPool, 'max_bandwidth_mbps'> | undefined): QuoteItem[] => eipItems({ bandwidth_mbps: bandwidth_mbps ?? pool?.max_bandwidth_mbps ?? null })
+export const newEipItems = (bandwidth_mbps: number | null, pool: Pick<EipPool, 'max_bandwidth_mbps'> | undefined): QuoteItem[] =>
+  eipItems({ bandwidth_mbps: bandwidth_mbps ?? pool?.max_bandwidth_mbps ?? null })
 
 export type StorageMeter = 'snapshot.size' | 'backup.size' | 'image.size'
 /** What is kept beside a resource; a GiB where its size is not known. */

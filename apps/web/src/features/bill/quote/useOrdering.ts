@@ -27,7 +27,16 @@ export function useOrdering(): { readonly order: (what: New, billing: Billing) =
         return order
       } catch (thrown) {
         const error = toApiError(thrown)
-        throw new ApiError({ status: error.status, code: error.code, message: error.message, requestId: error.requestId, fields: error.fields.map(({ field, message }) => ({ field: field.replace(/^create\./, ''), message })), method: error.method, path: error.path, cause: error })
+        throw new ApiError({
+          status: error.status,
+          code: error.code,
+          message: error.message,
+          requestId: error.requestId,
+          fields: error.fields.map(({ field, message }) => ({ field: field.replace(/^create\./, ''), message })),
+          method: error.method,
+          path: error.path,
+          cause: error,
+        })
       }
     },
   }

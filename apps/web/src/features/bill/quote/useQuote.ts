@@ -12,8 +12,15 @@ export function useQuote(items: readonly QuoteItem[], period: BillingPeriod, cou
   // Sizes are typed digit by digit.
   const asked = useDeferredValue(JSON.stringify([items.filter(({ quantity }) => quantity > 0), period, count, bpId]))
   const [parts, per, times, whose] = JSON.parse(asked) as [QuoteItem[], BillingPeriod, number, string | null]
-  const { data, error } = useCall(quotes.ask, { body: { bp_id: whose, period: per, count: times, partial: true, items: parts } }, { enabled: parts.length > 0, silent: true })
-  return { error, data: data === undefined ? undefined : { quote: data.lines.length === 0 ? null : data, unpriced: data.unpriced.flatMap((index) => parts[index] ?? []) } }
+  const { data, error } = useCall(
+    quotes.ask,
+    { body: { bp_id: whose, period: per, count: times, partial: true, items: parts } },
+    { enabled: parts.length > 0, silent: true },
+  )
+  return {
+    error,
+    data: data === undefined ? undefined : { quote: data.lines.length === 0 ? null : data, unpriced: data.unpriced.flatMap((index) => parts[index] ?? []) },
+  }
 }
 export type PartialQuote = NonNullable<ReturnType<typeof useQuote>['data']>
 

@@ -33,7 +33,11 @@ export default function Consumption() {
   // What is in the address is judged by the server.
   const query = { month, ...given, ...(isMeter(asked) && { meter: asked }), ...(organisation !== undefined && { bp_id: organisation }) }
   const filtered = Object.keys(given).length > 0 || isMeter(asked)
-  const { data: resource } = useCall(consumes.resource, { params: { id: given.resource_id ?? '' }, query: { month } }, { silent: true, enabled: given.resource_id !== undefined })
+  const { data: resource } = useCall(
+    consumes.resource,
+    { params: { id: given.resource_id ?? '' }, query: { month } },
+    { silent: true, enabled: given.resource_id !== undefined },
+  )
   const days = daysOf(month)
   return (
     <>
@@ -76,7 +80,11 @@ export default function Consumption() {
             </Tag>
           )}
           {filtered && (
-            <Button type="link" size="small" onClick={() => set({ day: undefined, resource_id: undefined, product_id: undefined, project_id: undefined, meter: undefined })}>
+            <Button
+              type="link"
+              size="small"
+              onClick={() => set({ day: undefined, resource_id: undefined, product_id: undefined, project_id: undefined, meter: undefined })}
+            >
               {t('lines.clear')}
             </Button>
           )}

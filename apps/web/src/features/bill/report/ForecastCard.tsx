@@ -7,16 +7,29 @@ import * as format from '../../../kit/format.ts'
 import { monthName } from './useBillQuery.tsx'
 
 /** What this month and the next are expected to cost, and how that is known. */
-export function ForecastCard({ forecast, error, retry }: { readonly forecast: UsageForecast | undefined; readonly error: ApiError | null; readonly retry: () => void }) {
+export function ForecastCard({
+  forecast,
+  error,
+  retry,
+}: {
+  readonly forecast: UsageForecast | undefined
+  readonly error: ApiError | null
+  readonly retry: () => void
+}) {
   const { t } = useTranslation('report')
-  const band = ({ low, high }: UsageForecast['current']): string => (low === null || high === null ? t('forecast.noBand') : t('forecast.band', { low: format.money(low), high: format.money(high) }))
+  const band = ({ low, high }: UsageForecast['current']): string =>
+    low === null || high === null ? t('forecast.noBand') : t('forecast.band', { low: format.money(low), high: format.money(high) })
   return (
     <section className="zs-card" aria-label={t('forecast.title')}>
       <div className="br-head">
         <h2>{t('forecast.title')}</h2>
       </div>
       {forecast === undefined ? (
-        error === null ? <Skeleton active paragraph={{ rows: 3 }} /> : <ErrorPanel error={error} title={t('failed', { what: t('forecast.title') })} onRetry={retry} />
+        error === null ? (
+          <Skeleton active paragraph={{ rows: 3 }} />
+        ) : (
+          <ErrorPanel error={error} title={t('failed', { what: t('forecast.title') })} onRetry={retry} />
+        )
       ) : (
         <>
           <dl className="br-facts">

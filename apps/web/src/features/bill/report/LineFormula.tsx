@@ -54,7 +54,16 @@ export function LineFormula({ line, meter, unit }: { readonly line: UsageLineSha
         </li>
         <li>
           <strong>{t('formula.discount')}</strong>
-          <p>{discount === null ? t('formula.discountNone') : t('formula.discountText', { name: discount.name, fraction: formula.fraction, from: format.dateTime(discount.effective_from), to: until(discount.effective_to) })}</p>
+          <p>
+            {discount === null
+              ? t('formula.discountNone')
+              : t('formula.discountText', {
+                  name: discount.name,
+                  fraction: formula.fraction,
+                  from: format.dateTime(discount.effective_from),
+                  to: until(discount.effective_to),
+                })}
+          </p>
         </li>
         <li>
           <strong>{t('formula.result')}</strong>

@@ -57,7 +57,13 @@ function Month() {
     <>
       {controls}
       {data === undefined || data.month !== month ? (
-        <div className="zs-card">{error === null ? <Skeleton active paragraph={{ rows: 8 }} /> : <ErrorPanel error={error} title={t('failed', { what: t('total.title') })} onRetry={() => void summary.refetch()} />}</div>
+        <div className="zs-card">
+          {error === null ? (
+            <Skeleton active paragraph={{ rows: 8 }} />
+          ) : (
+            <ErrorPanel error={error} title={t('failed', { what: t('total.title') })} onRetry={() => void summary.refetch()} />
+          )}
+        </div>
       ) : (
         <>
           <div className="br-columns">
@@ -89,7 +95,8 @@ function Total({ overview: { month, total, previous_total, prepaid, resource_cou
   const difference = toMinor(total) - toMinor(previous_total)
   const share = toMinor(previous_total) === 0n ? null : format.percent(Math.abs(Number(difference) / Number(toMinor(previous_total))))
   const amount = format.money(toDecimal(difference < 0n ? -difference : difference))
-  const compared = difference === 0n ? t('total.same') : share === null ? t('total.moreOnly', { amount }) : t(difference > 0n ? 'total.more' : 'total.less', { amount, share })
+  const compared =
+    difference === 0n ? t('total.same') : share === null ? t('total.moreOnly', { amount }) : t(difference > 0n ? 'total.more' : 'total.less', { amount, share })
   return (
     <section className="zs-card" aria-label={t('total.of', { month: monthName(t, month) })}>
       <div className="br-head">
@@ -119,7 +126,15 @@ function Months({ items }: { readonly items: readonly { readonly month: string; 
   const inOrder = items.toReversed()
   const stacks = useMemo(() => [{ name: t('trend.label'), values: items.toReversed().map(({ amount }) => toMinor(amount)) }], [items, t])
   const places = useMemo(() => items.toReversed().map(({ month }) => month), [items])
-  return <StackChart label={`${t('trend.label')}：${inOrder.map(({ month, amount }) => `${month} ¥${format.money(amount)}`).join('，')}`} places={places} stacks={stacks} format={yuan} none={t('days.none')} />
+  return (
+    <StackChart
+      label={`${t('trend.label')}：${inOrder.map(({ month, amount }) => `${month} ¥${format.money(amount)}`).join('，')}`}
+      places={places}
+      stacks={stacks}
+      format={yuan}
+      none={t('days.none')}
+    />
+  )
 }
 
 function Days({ overview, forecast }: { readonly overview: Overview; readonly forecast: UsageForecast | undefined }) {
@@ -141,11 +156,24 @@ function Days({ overview, forecast }: { readonly overview: Overview; readonly fo
         return [day, rest > 0n ? rest : 0n]
       }) ?? [],
     )
-    return all.some((day) => (expected.get(day) ?? 0n) > 0n) ? [...certain, { name: t('days.expected'), values: all.map((day) => expected.get(day) ?? null), expected: true }] : certain
+    return all.some((day) => (expected.get(day) ?? 0n) > 0n)
+      ? [...certain, { name: t('days.expected'), values: all.map((day) => expected.get(day) ?? null), expected: true }]
+      : certain
   }, [all, days, forecast, products, products_by_day, t])
   const places = useMemo(() => all.map((day) => day.slice(5)), [all])
-  const highest = days.reduce<{ day: string; amount: string }>((most, one) => (toMinor(one.amount) > toMinor(most.amount) ? one : most), { day: '', amount: '0.00' })
-  return <StackChart label={t('days.label', { days: days.length, total: format.money(total), day: highest.day, max: format.money(highest.amount) })} places={places} stacks={stacks} format={yuan} none={t('days.none')} />
+  const highest = days.reduce<{ day: string; amount: string }>((most, one) => (toMinor(one.amount) > toMinor(most.amount) ? one : most), {
+    day: '',
+    amount: '0.00',
+  })
+  return (
+    <StackChart
+      label={t('days.label', { days: days.length, total: format.money(total), day: highest.day, max: format.money(highest.amount) })}
+      places={places}
+      stacks={stacks}
+      format={yuan}
+      none={t('days.none')}
+    />
+  )
 }
 
 function Shares({ overview, organisation }: { readonly overview: Overview; readonly organisation: string | undefined }) {
@@ -156,13 +184,26 @@ function Shares({ overview, organisation }: { readonly overview: Overview; reado
   const lines = (query: Record<string, string>): string => withQuery(paths.billing.consumption(), { month, bp_id: organisation, ...query })
   return (
     <div className="br-thirds">
-      <ShareBars title={t('shares.products')} total={total} shares={products.map(({ id, name, amount }) => ({ key: id, name: named(name), amount, to: lines({ product_id: id }) }))} />
+      <ShareBars
+        title={t('shares.products')}
+        total={total}
+        shares={products.map(({ id, name, amount }) => ({ key: id, name: named(name), amount, to: lines({ product_id: id }) }))}
+      />
       <ShareBars
         title={t('shares.projects')}
         total={total}
-        shares={projects.map(({ id, name, amount }) => ({ key: id ?? '', name: id === null ? t('shares.noProject') : named(name), amount, to: lines({ project_id: id ?? 'none' }) }))}
+        shares={projects.map(({ id, name, amount }) => ({
+          key: id ?? '',
+          name: id === null ? t('shares.noProject') : named(name),
+          amount,
+          to: lines({ project_id: id ?? 'none' }),
+        }))}
       />
-      <ShareBars title={t('shares.resources')} total={total} shares={resources.map(({ id, name, type, amount }) => ({ key: id, name, note: typeName(type), amount, to: paths.billing.monthDetail(id, month) }))} />
+      <ShareBars
+        title={t('shares.resources')}
+        total={total}
+        shares={resources.map(({ id, name, type, amount }) => ({ key: id, name, note: typeName(type), amount, to: paths.billing.monthDetail(id, month) }))}
+      />
     </div>
   )
 }

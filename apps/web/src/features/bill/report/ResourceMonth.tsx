@@ -42,7 +42,11 @@ export default function ResourceMonth() {
         { key: 'id', label: t('detail.resource'), value: <ResourceId resource={resource} /> },
         ...(platform ? [{ key: 'organisation', label: t('column.organisation'), value: organisation.name }] : []),
         { key: 'total', label: t('detail.total'), value: <span title={total}>¥{format.money(total)}</span> },
-        { key: 'previous', label: t('detail.previous'), value: <Link to={paths.billing.monthDetail(resource.id, monthBefore(month))}>¥{format.money(previous_total)}</Link> },
+        {
+          key: 'previous',
+          label: t('detail.previous'),
+          value: <Link to={paths.billing.monthDetail(resource.id, monthBefore(month))}>¥{format.money(previous_total)}</Link>,
+        },
       ]}
     >
       {(detail) => (
@@ -84,7 +88,10 @@ function Hours({ detail: { month, total, meters } }: { readonly detail: Detail }
   const { t } = useTranslation('report')
   const begin = Date.parse(`${month}-01T00:00:00+08:00`)
   const hours = daysOf(month).length * 24
-  const places = useMemo(() => Array.from({ length: hours }, (_, index) => new Date(begin + (index + 8) * hourMs).toISOString().slice(5, 13).replace('T', ' ') + ':00'), [begin, hours])
+  const places = useMemo(
+    () => Array.from({ length: hours }, (_, index) => new Date(begin + (index + 8) * hourMs).toISOString().slice(5, 13).replace('T', ' ') + ':00'),
+    [begin, hours],
+  )
   const stacks = useMemo(
     () =>
       meters.map(({ sku, variant, hours: used }) => {
@@ -95,7 +102,15 @@ function Hours({ detail: { month, total, meters } }: { readonly detail: Detail }
     [begin, hours, meters],
   )
   const withUsage = new Set(meters.flatMap((meter) => meter.hours.map(({ from }) => from))).size
-  return <StackChart label={t('detail.chartLabel', { hours: withUsage, total: format.money(total) })} places={places} stacks={stacks} format={yuan} none={t('detail.none')} />
+  return (
+    <StackChart
+      label={t('detail.chartLabel', { hours: withUsage, total: format.money(total) })}
+      places={places}
+      stacks={stacks}
+      format={yuan}
+      none={t('detail.none')}
+    />
+  )
 }
 
 function Meters({ detail: { resource, meters }, month }: { readonly detail: Detail; readonly month: string }) {

@@ -34,7 +34,11 @@ export function UsageTable({ query, resource = false }: { readonly query: QueryI
   const [search, setSearch] = useSearchParams()
   const [opened, setOpened] = useState<UsageLineShape | null>(null)
   const after = search.get('after') ?? undefined
-  const { data, error, isFetching, isPlaceholderData, refetch } = useCall(consumes.list, { query: { ...query, limit: linesOfPage, ...(after !== undefined && { after }) } }, { silent: true })
+  const { data, error, isFetching, isPlaceholderData, refetch } = useCall(
+    consumes.list,
+    { query: { ...query, limit: linesOfPage, ...(after !== undefined && { after }) } },
+    { silent: true },
+  )
   const go = (place: string | null): void =>
     setSearch((now) => {
       const next = new URLSearchParams(now)
@@ -44,12 +48,27 @@ export function UsageTable({ query, resource = false }: { readonly query: QueryI
     })
   const columns: readonly Column<UsageLineShape>[] = [
     col.date<UsageLineShape>('from', t('column.from'), ({ from }) => from),
-    ...(resource ? [] : [col.name<UsageLineShape>('resource', t('column.resource'), (line) => line.resource.name, { to: (line) => paths.billing.monthDetail(line.resource.id, billMonthOf(Date.parse(line.from))), note: (line) => typeName(line.resource.type) })]),
-    ...(platform && !resource ? [col.text<UsageLineShape>('organisation', t('column.organisation'), ({ organisation }) => organisation.name, { width: 130 })] : []),
+    ...(resource
+      ? []
+      : [
+          col.name<UsageLineShape>('resource', t('column.resource'), (line) => line.resource.name, {
+            to: (line) => paths.billing.monthDetail(line.resource.id, billMonthOf(Date.parse(line.from))),
+            note: (line) => typeName(line.resource.type),
+          }),
+        ]),
+    ...(platform && !resource
+      ? [col.text<UsageLineShape>('organisation', t('column.organisation'), ({ organisation }) => organisation.name, { width: 130 })]
+      : []),
     col.text<UsageLineShape>('sku', t('column.sku'), ({ sku }) => sku.name, { width: 150, note: ({ product }) => product.name }),
     ...(resource ? [] : [col.text<UsageLineShape>('project', t('column.project'), ({ project }) => project?.name ?? t('shares.noProject'), { width: 130 })]),
-    col.custom<UsageLineShape>('formula', t('column.formula'), (line) => <span className="br-formula">{formulaOf(line, unitName(line.meter))}</span>, { width: 260 }),
-    { ...col.custom<UsageLineShape>('amount', t('column.amount'), ({ amount }) => <span title={amount}>{format.money(amount)}</span>, { width: 110 }), align: 'right', className: 'zs-number' },
+    col.custom<UsageLineShape>('formula', t('column.formula'), (line) => <span className="br-formula">{formulaOf(line, unitName(line.meter))}</span>, {
+      width: 260,
+    }),
+    {
+      ...col.custom<UsageLineShape>('amount', t('column.amount'), ({ amount }) => <span title={amount}>{format.money(amount)}</span>, { width: 110 }),
+      align: 'right',
+      className: 'zs-number',
+    },
     {
       key: '@actions',
       title: t('kit:table.actions'),
@@ -83,7 +102,9 @@ export function UsageTable({ query, resource = false }: { readonly query: QueryI
         <div className="br-foot">
           <span className="zs-soft">
             {t('lines.shown', { count: items.length })}
-            {data !== undefined && !resource && ` · ${data.amount === null ? t('lines.amountUnknown') : t('lines.amount', { amount: format.money(data.amount) })}`}
+            {data !== undefined &&
+              !resource &&
+              ` · ${data.amount === null ? t('lines.amountUnknown') : t('lines.amount', { amount: format.money(data.amount) })}`}
           </span>
           <Button disabled={after === undefined} onClick={() => go(null)}>
             {t('lines.newest')}

@@ -1,5 +1,12 @@
 import { BarChart, type BarSeriesOption } from 'echarts/charts'
-import { AriaComponent, GridComponent, TooltipComponent, type AriaComponentOption, type GridComponentOption, type TooltipComponentOption } from 'echarts/components'
+import {
+  AriaComponent,
+  GridComponent,
+  TooltipComponent,
+  type AriaComponentOption,
+  type GridComponentOption,
+  type TooltipComponentOption,
+} from 'echarts/components'
 import { init, use, type ComposeOption, type ECharts } from 'echarts/core'
 import { SVGRenderer } from 'echarts/renderers'
 import { useEffect, useRef } from 'react'
@@ -49,12 +56,34 @@ export default function StackChartView({ label, places, stacks, format }: StackC
         // Products are called as people called them: their names are text and never markup.
         renderMode: 'richText',
       },
-      xAxis: { type: 'category', data: [...places], axisLabel: { color: '#5b6782', hideOverlap: true }, axisLine: { lineStyle: { color: '#c9d1e0' } }, axisTick: { show: false } },
-      yAxis: { type: 'value', min: 0, axisLabel: { color: '#5b6782', formatter: (value: number) => `¥${number(value, 4)}` }, splitLine: { lineStyle: { color: '#e4e8f1' } } },
-      series: stacks.map((stack, index) => ({ type: 'bar', stack: 'all', name: stack.name, data: stack.values.map((value) => (value === null ? '-' : heightOf(value))), barMaxWidth: 28,
+      xAxis: {
+        type: 'category',
+        data: [...places],
+        axisLabel: { color: '#5b6782', hideOverlap: true },
+        axisLine: { lineStyle: { color: '#c9d1e0' } },
+        axisTick: { show: false },
+      },
+      yAxis: {
+        type: 'value',
+        min: 0,
+        axisLabel: { color: '#5b6782', formatter: (value: number) => `¥${number(value, 4)}` },
+        splitLine: { lineStyle: { color: '#e4e8f1' } },
+      },
+      series: stacks.map((stack, index) => ({
+        type: 'bar',
+        stack: 'all',
+        name: stack.name,
+        data: stack.values.map((value) => (value === null ? '-' : heightOf(value))),
+        barMaxWidth: 28,
         // What is written is the amount itself, not the height that was made of it.
-        tooltip: { valueFormatter: (_value, index) => { const minor = stack.values[index]; return minor == null ? '—' : format(toDecimal(minor)) } },
- itemStyle: { color: colourOf(stack, index) } })),
+        tooltip: {
+          valueFormatter: (_value, index) => {
+            const minor = stack.values[index]
+            return minor == null ? '—' : format(toDecimal(minor))
+          },
+        },
+        itemStyle: { color: colourOf(stack, index) },
+      })),
     }
     chart.current?.setOption(option, { replaceMerge: ['series'], lazyUpdate: true })
   }, [format, label, places, stacks])

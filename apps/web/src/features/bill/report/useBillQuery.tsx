@@ -17,7 +17,12 @@ const monthsBack = 24
 export const monthName = (t: TFunction<'report'>, month: string): string => t('month.name', { year: month.slice(0, 4), month: Number(month.slice(5)) })
 
 /** Month and organisation that the address names, and the controls that name them there; whatever else stands in it begins anew. */
-export function useBillQuery(): { readonly month: string; readonly organisation: string | undefined; readonly controls: ReactNode; readonly set: (values: Readonly<Record<string, string | undefined>>) => void } {
+export function useBillQuery(): {
+  readonly month: string
+  readonly organisation: string | undefined
+  readonly controls: ReactNode
+  readonly set: (values: Readonly<Record<string, string | undefined>>) => void
+} {
   const { t } = useTranslation('report')
   const [search, setSearch] = useSearchParams()
   const platform = useIsPlatform()
@@ -47,8 +52,20 @@ export function useBillQuery(): { readonly month: string; readonly organisation:
     <div className="br-controls">
       <span className="br-month">
         <Button icon={<LeftOutlined />} aria-label={t('month.earlier')} title={t('month.earlier')} onClick={() => choose(monthPlus(month, -1))} />
-        <Select aria-label={t('month.label')} className="br-month-select" value={month} options={offered.map((value) => ({ value, label: monthName(t, value) }))} onChange={choose} />
-        <Button icon={<RightOutlined />} aria-label={t('month.later')} title={t('month.later')} disabled={month >= current} onClick={() => choose(monthPlus(month, 1))} />
+        <Select
+          aria-label={t('month.label')}
+          className="br-month-select"
+          value={month}
+          options={offered.map((value) => ({ value, label: monthName(t, value) }))}
+          onChange={choose}
+        />
+        <Button
+          icon={<RightOutlined />}
+          aria-label={t('month.later')}
+          title={t('month.later')}
+          disabled={month >= current}
+          onClick={() => choose(monthPlus(month, 1))}
+        />
       </span>
       {platform && (
         <span className="br-organisation">

@@ -19,14 +19,16 @@ const isType = (type: string): type is (typeof types)[number] => types.some((one
 export const resourceTypes: readonly string[] = [...types, ...Object.keys(computePages)]
 
 /** Where a resource of the second family is shown; null of others. */
-export const pageOfResource = ({ type, id }: { readonly type: string; readonly id: string }): string | null => (isComputeType(type) ? computePages[type](id) : null)
+export const pageOfResource = ({ type, id }: { readonly type: string; readonly id: string }): string | null =>
+  isComputeType(type) ? computePages[type](id) : null
 
 /** What kinds of resources, meters and their units are called. */
 export function useNames() {
   const { t } = useTranslation('report')
   return {
     /** Apart from those of the other family. */
-    typeNameApart: (type: string): string => (isComputeType(type) ? t('typeOfOpenStack', { type: t(`type.${type}`) }) : isType(type) ? t(`type.${type}`) : type),
+    typeNameApart: (type: string): string =>
+      isComputeType(type) ? t('typeOfOpenStack', { type: t(`type.${type}`) }) : isType(type) ? t(`type.${type}`) : type,
     typeName: (type: string): string => (isType(type) || isComputeType(type) ? t(`type.${type}`) : type),
     meterName: (meter: Meter): string => t(`meter.${meter}`),
     unitName: (meter: Meter): string => t(`unit.${meters[meter].unit}`),

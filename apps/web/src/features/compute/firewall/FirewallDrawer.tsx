@@ -16,7 +16,15 @@ import { called } from './firewallText.ts'
 const named = (row: unknown) => row as { readonly id: string; readonly name: string }
 
 /** One of a list beside it: what it is, what can be done, and what belongs to it. Follows the list, which reads itself again. */
-export function FirewallDrawer<C extends CloudListCall>({ call, cloudId, id, actionsOf, factsOf, children, onClose }: {
+export function FirewallDrawer<C extends CloudListCall>({
+  call,
+  cloudId,
+  id,
+  actionsOf,
+  factsOf,
+  children,
+  onClose,
+}: {
   readonly call: C
   readonly cloudId: string
   readonly id: string

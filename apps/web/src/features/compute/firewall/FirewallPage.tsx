@@ -12,7 +12,19 @@ import './firewall.css'
 
 /** What the three pages of firewalls stand in: the chosen cloud, and whether it has a firewall service at all. */
 export function FirewallPage({ children }: { readonly children: (cloudId: string | null) => ReactNode }) {
-  return <ComputePage>{(cloud) => (cloud === null ? children(null) : <Served key={cloud.cloud_id} cloud={cloud}>{children}</Served>)}</ComputePage>
+  return (
+    <ComputePage>
+      {(cloud) =>
+        cloud === null ? (
+          children(null)
+        ) : (
+          <Served key={cloud.cloud_id} cloud={cloud}>
+            {children}
+          </Served>
+        )
+      }
+    </ComputePage>
+  )
 }
 
 function Served({ cloud, children }: { readonly cloud: CloudBasic; readonly children: (cloudId: string | null) => ReactNode }) {
@@ -21,7 +33,14 @@ function Served({ cloud, children }: { readonly cloud: CloudBasic; readonly chil
   if (data?.available === false) {
     return (
       <div className="zs-card">
-        <EmptyState title={t('missing.title')} action={<Link to={paths.compute.securityGroup.list()} className="zs-button">{t('missing.toGroups')}</Link>}>
+        <EmptyState
+          title={t('missing.title')}
+          action={
+            <Link to={paths.compute.securityGroup.list()} className="zs-button">
+              {t('missing.toGroups')}
+            </Link>
+          }
+        >
           {t('missing.body', { name: cloud.name })}
         </EmptyState>
       </div>

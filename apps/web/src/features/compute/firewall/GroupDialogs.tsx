@@ -46,7 +46,9 @@ export function GroupCreate({ cloudId, onClose }: Dialog) {
       initialValues={{ name: '', description: '', enabled: true, shared: false, port_ids: [] }}
       doneText={t('group.created', { name })}
       onClose={onClose}
-      onSubmit={({ shared, ingress_policy_id = null, egress_policy_id = null, project_id = null, ...values }) => create.mutateAsync({ params: { cloud_id: cloudId }, body: { ...values, ingress_policy_id, egress_policy_id, project_id, ...(platform && { shared }) } })}
+      onSubmit={({ shared, ingress_policy_id = null, egress_policy_id = null, project_id = null, ...values }) =>
+        create.mutateAsync({ params: { cloud_id: cloudId }, body: { ...values, ingress_policy_id, egress_policy_id, project_id, ...(platform && { shared }) } })
+      }
     >
       <NameField schema={shape.name} />
       <ProjectField />
@@ -70,7 +72,14 @@ export function GroupEdit({ cloudId, group, onClose }: Dialog & { readonly group
   const submit = (values: EditValues): Promise<unknown> => {
     const before = { name, description, enabled, shared, ingress_policy_id, egress_policy_id }
     // A policy that was cleared is none.
-    const after = { name: values.name, description: values.description, enabled: values.enabled, shared: platform ? values.shared : shared, ingress_policy_id: values.ingress_policy_id ?? null, egress_policy_id: values.egress_policy_id ?? null }
+    const after = {
+      name: values.name,
+      description: values.description,
+      enabled: values.enabled,
+      shared: platform ? values.shared : shared,
+      ingress_policy_id: values.ingress_policy_id ?? null,
+      egress_policy_id: values.egress_policy_id ?? null,
+    }
     return update.mutateAsync({ params: { cloud_id: cloudId, id: group.id }, body: differing(before, after) })
   }
   return (
@@ -78,7 +87,14 @@ export function GroupEdit({ cloudId, group, onClose }: Dialog & { readonly group
       title={t('group.editTitle', { name: called(group) })}
       okText={t('save')}
       width={600}
-      initialValues={{ name, description, enabled, shared, ...(ingress_policy_id !== null && { ingress_policy_id }), ...(egress_policy_id !== null && { egress_policy_id }) }}
+      initialValues={{
+        name,
+        description,
+        enabled,
+        shared,
+        ...(ingress_policy_id !== null && { ingress_policy_id }),
+        ...(egress_policy_id !== null && { egress_policy_id }),
+      }}
       doneText={t('saved', { name: called(group) })}
       onClose={onClose}
       onSubmit={submit}
@@ -128,7 +144,13 @@ export function PortsAdd({ cloudId, group, onClose }: Dialog & { readonly group:
       onClose={onClose}
       onSubmit={({ port_ids }) => add.mutateAsync({ params: { cloud_id: cloudId, id: group.id }, body: { port_ids } })}
     >
-      <Form.Item name="port_ids" label={t('field.ports')} extra={t('field.portsNote')} required rules={[{ required: true, type: 'array', min: 1, message: t('field.portsRequired') }]}>
+      <Form.Item
+        name="port_ids"
+        label={t('field.ports')}
+        extra={t('field.portsNote')}
+        required
+        rules={[{ required: true, type: 'array', min: 1, message: t('field.portsRequired') }]}
+      >
         <PortSelect cloudId={cloudId} project={group.keystone_project_id} />
       </Form.Item>
     </FormDialog>

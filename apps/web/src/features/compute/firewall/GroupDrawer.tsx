@@ -17,10 +17,21 @@ import { openAt } from './opened.ts'
 import { usePortsReason } from './useGroupActions.tsx'
 
 /** One firewall: its state, its policies, and the ports whose traffic it filters. */
-export function GroupDrawer({ cloudId, id, actionsOf, onClose }: { readonly cloudId: string; readonly id: string; readonly actionsOf: (group: FirewallGroup) => readonly Action[]; readonly onClose: () => void }) {
+export function GroupDrawer({
+  cloudId,
+  id,
+  actionsOf,
+  onClose,
+}: {
+  readonly cloudId: string
+  readonly id: string
+  readonly actionsOf: (group: FirewallGroup) => readonly Action[]
+  readonly onClose: () => void
+}) {
   const { t } = useTranslation('computeFirewall')
   const platform = useIsPlatform()
-  const policy = (of: string | null, name: (id: string) => string) => (of === null ? t('group.unset') : <Link to={openAt(paths.compute.firewall.strategies(), of)}>{name(of)}</Link>)
+  const policy = (of: string | null, name: (id: string) => string) =>
+    of === null ? t('group.unset') : <Link to={openAt(paths.compute.firewall.strategies(), of)}>{name(of)}</Link>
   return (
     <FirewallDrawer
       call={firewallGroups.list}
@@ -62,10 +73,16 @@ function GroupPorts({ cloudId, group }: { readonly cloudId: string; readonly gro
             return (
               <li key={id} className="cf-row">
                 <div className="cf-row-what">
-                  <Link className="zs-code" to={paths.compute.port.detail(id)}>{address}</Link>
+                  <Link className="zs-code" to={paths.compute.port.detail(id)}>
+                    {address}
+                  </Link>
                   {port !== undefined && <div className="cf-row-note">{data?.names[port.network_id] ?? port.network_id}</div>}
                 </div>
-                {port !== undefined && <div className="cf-row-what"><Device port={port} name={data?.names[port.device_id ?? ''] ?? port.device_id ?? ''} /></div>}
+                {port !== undefined && (
+                  <div className="cf-row-what">
+                    <Device port={port} name={data?.names[port.device_id ?? ''] ?? port.device_id ?? ''} />
+                  </div>
+                )}
                 <ActionMenu
                   label={t('group.portRemoveOf', { address })}
                   actions={[

@@ -39,7 +39,14 @@ function Groups({ cloudId }: { readonly cloudId: string | null }) {
         cloudId={cloudId}
         rowKey="id"
         columns={(name) => groupColumns(t, platform, name, hrefOf)}
-        filters={[filter.select('status', t('column.status'), firewallStatuses.map((value) => ({ value, label: t(`status.${value}`) }))), filter.keyword(t('keyword.group'))]}
+        filters={[
+          filter.select(
+            'status',
+            t('column.status'),
+            firewallStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
+          ),
+          filter.keyword(t('keyword.group')),
+        ]}
         textOf={({ name, id, description }) => `${name} ${id} ${description}`}
         matches={{ status: ({ status }, value) => status === value }}
         sortBy={{ name: ({ name }) => name, status: ({ status }) => status, ports: ({ port_ids }) => port_ids.length }}
@@ -60,7 +67,12 @@ function Groups({ cloudId }: { readonly cloudId: string | null }) {
   )
 }
 
-const groupColumns = (t: TFunction<'computeFirewall'>, platform: boolean, name: (id: string | null) => string, hrefOf: (id: string) => string): readonly Column<FirewallGroup>[] => {
+const groupColumns = (
+  t: TFunction<'computeFirewall'>,
+  platform: boolean,
+  name: (id: string | null) => string,
+  hrefOf: (id: string) => string,
+): readonly Column<FirewallGroup>[] => {
   const policy = (key: 'ingress' | 'egress') =>
     col.link<FirewallGroup>(
       key,
@@ -73,8 +85,21 @@ const groupColumns = (t: TFunction<'computeFirewall'>, platform: boolean, name: 
       { width: 180 },
     )
   return [
-    col.name('name', t('column.name'), (row) => called(row), { sort: true, to: ({ id }) => hrefOf(id), note: (group) => (group.default ? t('isDefault') : group.description) }),
-    col.status('status', t('column.status'), ({ status, enabled, port_ids }) => ({ tone: firewallTones[status], text: t(`status.${status}`), note: !enabled && status !== 'down' ? t('disabled') : status === 'inactive' && port_ids.length === 0 ? t('statusNote.inactive') : null }), { sort: true, width: 110 }),
+    col.name('name', t('column.name'), (row) => called(row), {
+      sort: true,
+      to: ({ id }) => hrefOf(id),
+      note: (group) => (group.default ? t('isDefault') : group.description),
+    }),
+    col.status(
+      'status',
+      t('column.status'),
+      ({ status, enabled, port_ids }) => ({
+        tone: firewallTones[status],
+        text: t(`status.${status}`),
+        note: !enabled && status !== 'down' ? t('disabled') : status === 'inactive' && port_ids.length === 0 ? t('statusNote.inactive') : null,
+      }),
+      { sort: true, width: 110 },
+    ),
     policy('ingress'),
     policy('egress'),
     col.number('ports', t('column.ports'), ({ port_ids }) => port_ids.length, { sort: true, width: 80 }),

@@ -27,7 +27,8 @@ interface Values {
 }
 const useRuleChoice = () => {
   const { t } = useTranslation('computeFirewall')
-  return (rules: readonly FirewallRule[]) => rules.map((rule) => ({ value: rule.id, label: `${called(rule)} · ${t(`action.${rule.action}`)} ${ruleText(t, rule)}` }))
+  return (rules: readonly FirewallRule[]) =>
+    rules.map((rule) => ({ value: rule.id, label: `${called(rule)} · ${t(`action.${rule.action}`)} ${ruleText(t, rule)}` }))
 }
 
 /** Makes a policy of rules in the order in which they were chosen. */
@@ -48,7 +49,9 @@ export function PolicyCreate({ cloudId, onClose }: Dialog) {
       initialValues={{ name: '', description: '', audited: false, shared: false, rule_ids: [] }}
       doneText={t('policy.created', { name })}
       onClose={onClose}
-      onSubmit={({ shared, project_id = null, ...values }) => create.mutateAsync({ params: { cloud_id: cloudId }, body: { ...values, project_id, ...(platform && { shared }) } })}
+      onSubmit={({ shared, project_id = null, ...values }) =>
+        create.mutateAsync({ params: { cloud_id: cloudId }, body: { ...values, project_id, ...(platform && { shared }) } })
+      }
     >
       <NameField schema={shape.name} />
       <ProjectField />
@@ -76,7 +79,15 @@ export function PolicyEdit({ cloudId, policy, onClose }: Dialog & { readonly pol
       initialValues={{ name, description, audited, shared }}
       doneText={t('saved', { name: called(policy) })}
       onClose={onClose}
-      onSubmit={(values) => update.mutateAsync({ params: { cloud_id: cloudId, id: policy.id }, body: { ...differing({ name, description, shared }, { name: values.name, description: values.description, shared: platform ? values.shared : shared }), audited: values.audited } })}
+      onSubmit={(values) =>
+        update.mutateAsync({
+          params: { cloud_id: cloudId, id: policy.id },
+          body: {
+            ...differing({ name, description, shared }, { name: values.name, description: values.description, shared: platform ? values.shared : shared }),
+            audited: values.audited,
+          },
+        })
+      }
     >
       <Form.Item name="name" label={t('column.name')} {...field(shape.name.unwrap())}>
         <Input autoFocus maxLength={255} />
@@ -117,13 +128,26 @@ export function RuleInsert({ cloudId, policy, nameOf, onClose }: Dialog & { read
       initialValues={{ place: policy.rule_ids.at(-1) ?? first }}
       doneText={t('policy.ruleAdded', { name: called(policy) })}
       onClose={onClose}
-      onSubmit={({ rule_id = '', place }) => insert.mutateAsync({ params: { cloud_id: cloudId, id: policy.id }, body: { rule_id, after: place === first ? null : place } })}
+      onSubmit={({ rule_id = '', place }) =>
+        insert.mutateAsync({ params: { cloud_id: cloudId, id: policy.id }, body: { rule_id, after: place === first ? null : place } })
+      }
     >
       <Form.Item name="rule_id" label={t('field.rule')} required rules={[{ required: true, message: t('field.ruleRequired') }]}>
-        <LineSelect call={firewallRules.list} cloudId={cloudId} label={t('field.rule')} placeholder={t('field.ruleRequired')} options={(rules) => choice(rules.filter(({ id }) => !policy.rule_ids.includes(id)))} />
+        <LineSelect
+          call={firewallRules.list}
+          cloudId={cloudId}
+          label={t('field.rule')}
+          placeholder={t('field.ruleRequired')}
+          options={(rules) => choice(rules.filter(({ id }) => !policy.rule_ids.includes(id)))}
+        />
       </Form.Item>
       <Form.Item name="place" label={t('field.place')} extra={t('policy.orderFixed')}>
-        <Select<string> options={[{ value: first, label: t('field.placeFirst') }, ...policy.rule_ids.map((id, index) => ({ value: id, label: t('field.placeAfter', { number: index + 1, name: nameOf(id) }) }))]} />
+        <Select<string>
+          options={[
+            { value: first, label: t('field.placeFirst') },
+            ...policy.rule_ids.map((id, index) => ({ value: id, label: t('field.placeAfter', { number: index + 1, name: nameOf(id) }) })),
+          ]}
+        />
       </Form.Item>
     </FormDialog>
   )

@@ -10,7 +10,17 @@ import { openAt } from './opened.ts'
 import { PolicyRules } from './PolicyRules.tsx'
 
 /** One policy: the firewalls that use it, and its rules in their order. */
-export function PolicyDrawer({ cloudId, id, actionsOf, onClose }: { readonly cloudId: string; readonly id: string; readonly actionsOf: (policy: FirewallPolicy) => readonly Action[]; readonly onClose: () => void }) {
+export function PolicyDrawer({
+  cloudId,
+  id,
+  actionsOf,
+  onClose,
+}: {
+  readonly cloudId: string
+  readonly id: string
+  readonly actionsOf: (policy: FirewallPolicy) => readonly Action[]
+  readonly onClose: () => void
+}) {
   const { t } = useTranslation('computeFirewall')
   const platform = useIsPlatform()
   return (
@@ -26,7 +36,18 @@ export function PolicyDrawer({ cloudId, id, actionsOf, onClose }: { readonly clo
         {
           key: 'groups',
           label: t('column.groups'),
-          value: policy.group_ids.length === 0 ? format.nothing : <span className="zs-tags">{policy.group_ids.map((group) => <Link key={group} to={openAt(paths.compute.firewall.list(), group)}>{name(group)}</Link>)}</span>,
+          value:
+            policy.group_ids.length === 0 ? (
+              format.nothing
+            ) : (
+              <span className="zs-tags">
+                {policy.group_ids.map((group) => (
+                  <Link key={group} to={openAt(paths.compute.firewall.list(), group)}>
+                    {name(group)}
+                  </Link>
+                ))}
+              </span>
+            ),
         },
         ...(platform && policy.keystone_project_id !== null ? [{ key: 'owner', label: t('column.owner'), value: name(policy.keystone_project_id) }] : []),
         { key: 'id', label: t('column.id'), value: <span className="zs-code">{policy.id}</span> },

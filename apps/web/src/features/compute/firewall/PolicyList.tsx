@@ -38,7 +38,14 @@ function Policies({ cloudId }: { readonly cloudId: string | null }) {
         cloudId={cloudId}
         rowKey="id"
         columns={(name) => policyColumns(t, platform, name, hrefOf)}
-        filters={[filter.select('audited', t('column.audited'), (['yes', 'no'] as const).map((value) => ({ value, label: t(value) }))), filter.keyword(t('keyword.policy'))]}
+        filters={[
+          filter.select(
+            'audited',
+            t('column.audited'),
+            (['yes', 'no'] as const).map((value) => ({ value, label: t(value) })),
+          ),
+          filter.keyword(t('keyword.policy')),
+        ]}
         textOf={({ name, id, description }) => `${name} ${id} ${description}`}
         matches={{ audited: ({ audited }, value) => audited === (value === 'yes') }}
         sortBy={{ name: ({ name }) => name, count: ({ rule_ids }) => rule_ids.length }}
@@ -58,8 +65,17 @@ function Policies({ cloudId }: { readonly cloudId: string | null }) {
   )
 }
 
-const policyColumns = (t: TFunction<'computeFirewall'>, platform: boolean, name: (id: string | null) => string, hrefOf: (id: string) => string): readonly Column<FirewallPolicy>[] => [
-  col.name('name', t('column.name'), (row) => called(row), { sort: true, to: ({ id }) => hrefOf(id), note: (policy) => (policy.default ? t('isDefault') : policy.description) }),
+const policyColumns = (
+  t: TFunction<'computeFirewall'>,
+  platform: boolean,
+  name: (id: string | null) => string,
+  hrefOf: (id: string) => string,
+): readonly Column<FirewallPolicy>[] => [
+  col.name('name', t('column.name'), (row) => called(row), {
+    sort: true,
+    to: ({ id }) => hrefOf(id),
+    note: (policy) => (policy.default ? t('isDefault') : policy.description),
+  }),
   col.number('count', t('column.rules'), ({ rule_ids }) => rule_ids.length, { sort: true, width: 80 }),
   col.text('first', t('column.firstRules'), ({ rule_ids }) => rule_ids.slice(0, 3).map(name).join('、') + (rule_ids.length > 3 ? '…' : ''), { width: 260 }),
   col.tags('groups', t('column.groups'), ({ group_ids }) => group_ids.map(name), { width: 180 }),

@@ -88,7 +88,9 @@ export function PolicyRules({ cloudId, policy }: { readonly cloudId: string; rea
     <section aria-label={t('field.rules')}>
       <h2 className="cf-heading">{t('field.rules')}</h2>
       <p className="cf-soft">{t(fixed ? 'policy.orderFixed' : 'policy.order')}</p>
-      {rules.some((rule, index) => rule !== undefined && opensAll(rule) && reached[index] === true) && !policy.default && <Alert className="cf-notice" type="warning" showIcon title={t('policy.opensNote')} />}
+      {rules.some((rule, index) => rule !== undefined && opensAll(rule) && reached[index] === true) && !policy.default && (
+        <Alert className="cf-notice" type="warning" showIcon title={t('policy.opensNote')} />
+      )}
       {!fixed && (
         <div className="cf-bar">
           <Button onClick={() => setAdding(true)}>{t('policy.addRule')}</Button>
@@ -133,7 +135,11 @@ export function PolicyRules({ cloudId, policy }: { readonly cloudId: string; rea
                   {rule !== undefined && reached[index] === false && <div className="cf-row-note">{t('policy.unreached', { version: rule.version })}</div>}
                   {rule?.enabled === false && <div className="cf-row-note">{t('disabled')}</div>}
                 </div>
-                {rule !== undefined && <StatusTag tone={opensAll(rule) ? 'warning' : actionTones[rule.action]}>{opensAll(rule) ? t('policy.opens') : t(`action.${rule.action}`)}</StatusTag>}
+                {rule !== undefined && (
+                  <StatusTag tone={opensAll(rule) ? 'warning' : actionTones[rule.action]}>
+                    {opensAll(rule) ? t('policy.opens') : t(`action.${rule.action}`)}
+                  </StatusTag>
+                )}
                 {!fixed && (
                   <>
                     <span>
@@ -148,7 +154,10 @@ export function PolicyRules({ cloudId, policy }: { readonly cloudId: string; rea
                           label: t('policy.take'),
                           danger: true,
                           doneText: t('policy.taken', { name }),
-                          confirm: { title: t('policy.takeTitle', { name, policy: called(policy) }), body: t('policy.takeBody', { count: policy.group_ids.length }) },
+                          confirm: {
+                            title: t('policy.takeTitle', { name, policy: called(policy) }),
+                            body: t('policy.takeBody', { count: policy.group_ids.length }),
+                          },
                           run: () => take.mutateAsync({ params: { cloud_id: cloudId, id: policy.id }, body: { rule_id: id } }),
                         },
                       ]}
@@ -160,7 +169,9 @@ export function PolicyRules({ cloudId, policy }: { readonly cloudId: string; rea
           })}
         </ol>
       )}
-      <div role="status" className="zs-hidden">{said}</div>
+      <div role="status" className="zs-hidden">
+        {said}
+      </div>
       {adding && <RuleInsert cloudId={cloudId} policy={policy} nameOf={nameOf} onClose={() => setAdding(false)} />}
     </section>
   )

@@ -14,7 +14,19 @@ const filterable = ({ use, device_owner }: ComputePort): boolean => use === 'ins
  * seen. A control of a form.
  * @param project only those of this Keystone project; left out: all that the asker has
  */
-export function PortSelect({ cloudId, project, id, value = [], onChange }: { readonly cloudId: string; readonly project?: string | null; readonly id?: string; readonly value?: string[]; readonly onChange?: (ids: string[]) => void }) {
+export function PortSelect({
+  cloudId,
+  project,
+  id,
+  value = [],
+  onChange,
+}: {
+  readonly cloudId: string
+  readonly project?: string | null
+  readonly id?: string
+  readonly value?: string[]
+  readonly onChange?: (ids: string[]) => void
+}) {
   const { t } = useTranslation(['computeFirewall', 'computeNetwork'])
   const ports = useCloudLines(computePorts.list, cloudId)
   const groups = useCloudLines(firewallGroups.list, cloudId)
@@ -25,7 +37,14 @@ export function PortSelect({ cloudId, project, id, value = [], onChange }: { rea
     .map((port) => {
       const holder = holderOf(port.id)
       const user = `${t(`computeNetwork:use.${port.use}`)} ${names[port.device_id ?? ''] ?? ''}`.trim()
-      const label = [names[port.network_id] ?? port.network_id, port.addresses.map(({ address }) => address).join('、'), user, ...(holder === undefined ? [] : [t('computeFirewall:field.portTaken', { name: called(holder) })])].filter((part) => part !== '').join(' · ')
+      const label = [
+        names[port.network_id] ?? port.network_id,
+        port.addresses.map(({ address }) => address).join('、'),
+        user,
+        ...(holder === undefined ? [] : [t('computeFirewall:field.portTaken', { name: called(holder) })]),
+      ]
+        .filter((part) => part !== '')
+        .join(' · ')
       return { value: port.id, label, disabled: holder !== undefined }
     })
     .toSorted((a, b) => Number(a.disabled) - Number(b.disabled) || a.label.localeCompare(b.label, 'zh'))

@@ -5,7 +5,17 @@ import Input from 'antd/es/input'
 import Radio from 'antd/es/radio'
 import Select from 'antd/es/select'
 import Switch from 'antd/es/switch'
-import { firewallActions, firewallProtocols, firewallRuleProblems, firewallRules, hasPorts, ipVersions, opensAll, type FirewallMatch, type FirewallRule } from '@zhisuan/contract/compute/firewall'
+import {
+  firewallActions,
+  firewallProtocols,
+  firewallRuleProblems,
+  firewallRules,
+  hasPorts,
+  ipVersions,
+  opensAll,
+  type FirewallMatch,
+  type FirewallRule,
+} from '@zhisuan/contract/compute/firewall'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
@@ -16,9 +26,24 @@ import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { differing, touchedByFirewall } from './firewallText.ts'
 
 type Side = 'source' | 'destination'
-type Values = Pick<FirewallRule, 'name' | 'description' | 'action' | 'version' | 'enabled' | 'shared'> & { protocol: string; project_id?: string } & Record<`${Side}_${'address' | 'port'}`, string>
+type Values = Pick<FirewallRule, 'name' | 'description' | 'action' | 'version' | 'enabled' | 'shared'> & { protocol: string; project_id?: string } & Record<
+    `${Side}_${'address' | 'port'}`,
+    string
+  >
 
-const blank: Values = { name: '', description: '', action: 'allow', protocol: 'tcp', version: 4, source_address: '', source_port: '', destination_address: '', destination_port: '', enabled: true, shared: false }
+const blank: Values = {
+  name: '',
+  description: '',
+  action: 'allow',
+  protocol: 'tcp',
+  version: 4,
+  source_address: '',
+  source_port: '',
+  destination_address: '',
+  destination_port: '',
+  enabled: true,
+  shared: false,
+}
 const any = 'any'
 const said = (text: string | undefined): string | null => (text === undefined || text.trim() === '' ? null : text.trim())
 const shape = firewallRules.update.body.shape
@@ -27,7 +52,16 @@ const shape = firewallRules.update.body.shape
 function matchOf(values: Values): FirewallMatch {
   const protocol = values.protocol === any ? null : values.protocol
   const port = (text: string | undefined): string | null => (hasPorts(protocol) ? said(text) : null)
-  return { action: values.action, version: values.version, enabled: values.enabled, protocol, source_address: said(values.source_address), source_port: port(values.source_port), destination_address: said(values.destination_address), destination_port: port(values.destination_port) }
+  return {
+    action: values.action,
+    version: values.version,
+    enabled: values.enabled,
+    protocol,
+    source_address: said(values.source_address),
+    source_port: port(values.source_port),
+    destination_address: said(values.destination_address),
+    destination_port: port(values.destination_port),
+  }
 }
 
 /** Makes a rule, or changes one: only what was changed is sent. */
@@ -38,7 +72,14 @@ export function RuleDialog({ cloudId, rule, onClose }: { readonly cloudId: strin
   const initial: Values =
     rule === null
       ? blank
-      : { ...rule, protocol: rule.protocol ?? any, source_address: rule.source_address ?? '', source_port: rule.source_port ?? '', destination_address: rule.destination_address ?? '', destination_port: rule.destination_port ?? '' }
+      : {
+          ...rule,
+          protocol: rule.protocol ?? any,
+          source_address: rule.source_address ?? '',
+          source_port: rule.source_port ?? '',
+          destination_address: rule.destination_address ?? '',
+          destination_port: rule.destination_port ?? '',
+        }
   const values: Values = { ...initial, ...Form.useWatch([], form) }
   const create = useChange(firewallRules.create, { invalidates: touchedByFirewall, silent: true })
   const update = useChange(firewallRules.update, { invalidates: touchedByFirewall, silent: true })
@@ -46,10 +87,20 @@ export function RuleDialog({ cloudId, rule, onClose }: { readonly cloudId: strin
     const { protocol, ...match } = matchOf({ ...initial, ...typed })
     const known = firewallProtocols.find((one) => one === protocol)
     const about = { name: typed.name, description: typed.description }
-    if (rule === null) return create.mutateAsync({ params: { cloud_id: cloudId }, body: { ...about, ...match, protocol: known ?? null, project_id: typed.project_id ?? null, ...(platform && { shared: typed.shared }) } })
+    if (rule === null)
+      return create.mutateAsync({
+        params: { cloud_id: cloudId },
+        body: { ...about, ...match, protocol: known ?? null, project_id: typed.project_id ?? null, ...(platform && { shared: typed.shared }) },
+      })
     const { name, description, action, version, enabled, source_address, source_port, destination_address, destination_port, shared } = rule
-    const changes = differing({ name, description, action, version, enabled, source_address, source_port, destination_address, destination_port, shared }, { ...about, ...match, shared: platform ? typed.shared : shared })
-    return update.mutateAsync({ params: { cloud_id: cloudId, id: rule.id }, body: { ...changes, ...(protocol !== rule.protocol && { protocol: known ?? null }) } })
+    const changes = differing(
+      { name, description, action, version, enabled, source_address, source_port, destination_address, destination_port, shared },
+      { ...about, ...match, shared: platform ? typed.shared : shared },
+    )
+    return update.mutateAsync({
+      params: { cloud_id: cloudId, id: rule.id },
+      body: { ...changes, ...(protocol !== rule.protocol && { protocol: known ?? null }) },
+    })
   }
   // Beside its own field, as the server would say it.
   const fitting = (name: `${Side}_address`) => ({
@@ -59,15 +110,30 @@ export function RuleDialog({ cloudId, rule, onClose }: { readonly cloudId: strin
       if (problem !== undefined) throw new Error(problem.message)
     },
   })
-  const protocols: { value: string; label: string }[] = [...firewallProtocols.map((value) => ({ value, label: t(`protocol.${value}`) })), { value: any, label: t('any') }]
-  if (rule !== null && rule.protocol !== null && !protocols.some(({ value }) => value === rule.protocol)) protocols.push({ value: rule.protocol, label: rule.protocol.toUpperCase() })
+  const protocols: { value: string; label: string }[] = [
+    ...firewallProtocols.map((value) => ({ value, label: t(`protocol.${value}`) })),
+    { value: any, label: t('any') },
+  ]
+  if (rule !== null && rule.protocol !== null && !protocols.some(({ value }) => value === rule.protocol))
+    protocols.push({ value: rule.protocol, label: rule.protocol.toUpperCase() })
   const side = (which: Side) => (
     <div className="cf-two">
-      <Form.Item name={`${which}_address`} label={t('field.address', { side: t(`field.${which}`) })} extra={t('field.addressNote')} dependencies={['version']} rules={[...rulesOf(shape[`${which}_address`]), fitting(`${which}_address`)]}>
+      <Form.Item
+        name={`${which}_address`}
+        label={t('field.address', { side: t(`field.${which}`) })}
+        extra={t('field.addressNote')}
+        dependencies={['version']}
+        rules={[...rulesOf(shape[`${which}_address`]), fitting(`${which}_address`)]}
+      >
         <Input className="zs-code" maxLength={49} placeholder={values.version === 6 ? '2001:db8::/64' : '10.1.0.0/24'} />
       </Form.Item>
       {hasPorts(values.protocol) && (
-        <Form.Item name={`${which}_port`} label={t('field.port', { side: t(`field.${which}`) })} extra={t('field.portNote')} rules={rulesOf(shape[`${which}_port`])}>
+        <Form.Item
+          name={`${which}_port`}
+          label={t('field.port', { side: t(`field.${which}`) })}
+          extra={t('field.portNote')}
+          rules={rulesOf(shape[`${which}_port`])}
+        >
           <Input className="zs-code" maxLength={11} placeholder="443" />
         </Form.Item>
       )}
@@ -84,7 +150,9 @@ export function RuleDialog({ cloudId, rule, onClose }: { readonly cloudId: strin
       onClose={onClose}
       onSubmit={submit}
     >
-      {rule !== null && rule.policy_ids.length > 0 && <Alert className="zs-form-alert" type="info" showIcon title={t('rule.inUseNote', { count: rule.policy_ids.length })} />}
+      {rule !== null && rule.policy_ids.length > 0 && (
+        <Alert className="zs-form-alert" type="info" showIcon title={t('rule.inUseNote', { count: rule.policy_ids.length })} />
+      )}
       {rule === null ? (
         <>
           <NameField schema={firewallRules.create.body.shape.name} />
@@ -108,7 +176,16 @@ export function RuleDialog({ cloudId, rule, onClose }: { readonly cloudId: strin
       </div>
       {side('source')}
       {side('destination')}
-      {opensAll(matchOf(values)) && <Alert className="zs-form-alert" type="warning" showIcon role="alert" title={t('rule.opensTitle', { version: values.version })} description={t('rule.opensBody')} />}
+      {opensAll(matchOf(values)) && (
+        <Alert
+          className="zs-form-alert"
+          type="warning"
+          showIcon
+          role="alert"
+          title={t('rule.opensTitle', { version: values.version })}
+          description={t('rule.opensBody')}
+        />
+      )}
       <Form.Item name="enabled" label={t('field.ruleEnabled')} extra={t('field.ruleEnabledNote')} valuePropName="checked">
         <Switch />
       </Form.Item>

@@ -12,7 +12,17 @@ import { actionTones, protocolText, sideText } from './firewallText.ts'
 import { openAt } from './opened.ts'
 
 /** One rule, and the policies that it is in. */
-export function RuleDrawer({ cloudId, id, actionsOf, onClose }: { readonly cloudId: string; readonly id: string; readonly actionsOf: (rule: FirewallRule) => readonly Action[]; readonly onClose: () => void }) {
+export function RuleDrawer({
+  cloudId,
+  id,
+  actionsOf,
+  onClose,
+}: {
+  readonly cloudId: string
+  readonly id: string
+  readonly actionsOf: (rule: FirewallRule) => readonly Action[]
+  readonly onClose: () => void
+}) {
   const { t } = useTranslation('computeFirewall')
   const platform = useIsPlatform()
   return (
@@ -28,7 +38,11 @@ export function RuleDrawer({ cloudId, id, actionsOf, onClose }: { readonly cloud
         { key: 'version', label: t('column.version'), value: `IPv${rule.version}` },
         { key: 'protocol', label: t('column.protocol'), value: protocolText(t, rule.protocol) },
         { key: 'source', label: t('column.source'), value: <span className="zs-code">{sideText(t, rule.source_address, rule.source_port)}</span> },
-        { key: 'destination', label: t('column.destination'), value: <span className="zs-code">{sideText(t, rule.destination_address, rule.destination_port)}</span> },
+        {
+          key: 'destination',
+          label: t('column.destination'),
+          value: <span className="zs-code">{sideText(t, rule.destination_address, rule.destination_port)}</span>,
+        },
         { key: 'shared', label: t('column.shared'), value: t(rule.shared ? 'yes' : 'no') },
         ...(platform && rule.keystone_project_id !== null ? [{ key: 'owner', label: t('column.owner'), value: name(rule.keystone_project_id) }] : []),
         { key: 'id', label: t('column.id'), value: <span className="zs-code">{rule.id}</span> },
@@ -36,11 +50,26 @@ export function RuleDrawer({ cloudId, id, actionsOf, onClose }: { readonly cloud
         {
           key: 'policies',
           label: t('column.policies'),
-          value: rule.policy_ids.length === 0 ? t('rule.unused') : <span className="zs-tags">{rule.policy_ids.map((policy) => <Link key={policy} to={openAt(paths.compute.firewall.strategies(), policy)}>{name(policy)}</Link>)}</span>,
+          value:
+            rule.policy_ids.length === 0 ? (
+              t('rule.unused')
+            ) : (
+              <span className="zs-tags">
+                {rule.policy_ids.map((policy) => (
+                  <Link key={policy} to={openAt(paths.compute.firewall.strategies(), policy)}>
+                    {name(policy)}
+                  </Link>
+                ))}
+              </span>
+            ),
         },
       ]}
     >
-      {(rule) => opensAll(rule) && <Alert className="cf-notice" type="warning" showIcon title={t('rule.opensTitle', { version: rule.version })} description={t('rule.opensBody')} />}
+      {(rule) =>
+        opensAll(rule) && (
+          <Alert className="cf-notice" type="warning" showIcon title={t('rule.opensTitle', { version: rule.version })} description={t('rule.opensBody')} />
+        )
+      }
     </FirewallDrawer>
   )
 }

@@ -39,11 +39,20 @@ function Rules({ cloudId }: { readonly cloudId: string | null }) {
         rowKey="id"
         columns={(name) => ruleColumns(t, platform, name, hrefOf)}
         filters={[
-          filter.select('action', t('column.action'), firewallActions.map((value) => ({ value, label: t(`action.${value}`) }))),
-          filter.select('protocol', t('column.protocol'), [...firewallProtocols.map((value) => ({ value, label: t(`protocol.${value}`) })), { value: 'any', label: t('any') }]),
+          filter.select(
+            'action',
+            t('column.action'),
+            firewallActions.map((value) => ({ value, label: t(`action.${value}`) })),
+          ),
+          filter.select('protocol', t('column.protocol'), [
+            ...firewallProtocols.map((value) => ({ value, label: t(`protocol.${value}`) })),
+            { value: 'any', label: t('any') },
+          ]),
           filter.keyword(t('keyword.rule')),
         ]}
-        textOf={(rule) => [rule.name, rule.id, rule.description, rule.source_address, rule.source_port, rule.destination_address, rule.destination_port].join(' ')}
+        textOf={(rule) =>
+          [rule.name, rule.id, rule.description, rule.source_address, rule.source_port, rule.destination_address, rule.destination_port].join(' ')
+        }
         matches={{ action: ({ action }, value) => action === value, protocol: ({ protocol }, value) => (protocol ?? 'any') === value }}
         sortBy={{ name: ({ name }) => name, action: ({ action }) => action, version: ({ version }) => version }}
         sortFirst="name"
@@ -62,9 +71,23 @@ function Rules({ cloudId }: { readonly cloudId: string | null }) {
   )
 }
 
-const ruleColumns = (t: TFunction<'computeFirewall'>, platform: boolean, name: (id: string | null) => string, hrefOf: (id: string) => string): readonly Column<FirewallRule>[] => [
+const ruleColumns = (
+  t: TFunction<'computeFirewall'>,
+  platform: boolean,
+  name: (id: string | null) => string,
+  hrefOf: (id: string) => string,
+): readonly Column<FirewallRule>[] => [
   col.name('name', t('column.name'), (row) => called(row), { sort: true, to: ({ id }) => hrefOf(id), note: ({ description }) => description }),
-  col.status('action', t('column.action'), (rule) => ({ tone: actionTones[rule.action], text: t(`action.${rule.action}`), note: opensAll(rule) ? t('policy.opens') : rule.enabled ? null : t('disabled') }), { sort: true, width: 100 }),
+  col.status(
+    'action',
+    t('column.action'),
+    (rule) => ({
+      tone: actionTones[rule.action],
+      text: t(`action.${rule.action}`),
+      note: opensAll(rule) ? t('policy.opens') : rule.enabled ? null : t('disabled'),
+    }),
+    { sort: true, width: 100 },
+  ),
   col.text('protocol', t('column.protocol'), ({ protocol }) => protocolText(t, protocol), { width: 80 }),
   col.text('version', t('column.version'), ({ version }) => `IPv${version}`, { sort: true, width: 80 }),
   col.code('source', t('column.source'), (rule) => sideText(t, rule.source_address, rule.source_port), { width: 190 }),

@@ -1,8 +1,25 @@
-import { firewallGroups, firewallPolicies, firewallRules, type FirewallAction, type FirewallRule, type FirewallStatus } from '@zhisuan/contract/compute/firewall'
+import {
+  firewallGroups,
+  firewallPolicies,
+  firewallRules,
+  type FirewallAction,
+  type FirewallRule,
+  type FirewallStatus,
+} from '@zhisuan/contract/compute/firewall'
 import type { TFunction } from 'i18next'
 import type { StatusTone } from '../../../kit/StatusTag.tsx'
 
-export const firewallTones: Readonly<Record<FirewallStatus, StatusTone>> = { active: 'good', inactive: 'rest', down: 'rest', created: 'rest', pending_create: 'busy', pending_update: 'busy', pending_delete: 'busy', error: 'bad', unknown: 'warning' }
+export const firewallTones: Readonly<Record<FirewallStatus, StatusTone>> = {
+  active: 'good',
+  inactive: 'rest',
+  down: 'rest',
+  created: 'rest',
+  pending_create: 'busy',
+  pending_update: 'busy',
+  pending_delete: 'busy',
+  error: 'bad',
+  unknown: 'warning',
+}
 export const actionTones: Readonly<Record<FirewallAction, StatusTone>> = { allow: 'good', deny: 'bad', reject: 'warning' }
 
 /** What a change to any of them makes untrue. */

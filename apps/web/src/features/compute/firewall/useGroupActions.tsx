@@ -16,7 +16,10 @@ export function usePortsReason(): (group: FirewallGroup) => string | null {
 }
 
 /** What can be done to a firewall, and the dialogs that some of it opens, which the page has to draw. */
-export function useGroupActions(cloudId: string, onDeleted: () => void): { readonly actionsOf: (group: FirewallGroup) => readonly Action[]; readonly dialogs: ReactNode } {
+export function useGroupActions(
+  cloudId: string,
+  onDeleted: () => void,
+): { readonly actionsOf: (group: FirewallGroup) => readonly Action[]; readonly dialogs: ReactNode } {
   const { t } = useTranslation('computeFirewall')
   const [dialog, setDialog] = useState<Dialog | null>(null)
   const portsReason = usePortsReason()

@@ -7,7 +7,10 @@ import { called, touchedByFirewall } from './firewallText.ts'
 import { PolicyEdit } from './PolicyDialogs.tsx'
 
 /** What can be done to a policy, and the dialog that some of it opens, which the page has to draw. */
-export function usePolicyActions(cloudId: string, onDeleted: () => void): { readonly actionsOf: (policy: FirewallPolicy) => readonly Action[]; readonly dialogs: ReactNode } {
+export function usePolicyActions(
+  cloudId: string,
+  onDeleted: () => void,
+): { readonly actionsOf: (policy: FirewallPolicy) => readonly Action[]; readonly dialogs: ReactNode } {
   const { t } = useTranslation('computeFirewall')
   const [editing, setEditing] = useState<FirewallPolicy | null>(null)
   const remove = useChange(firewallPolicies.delete, { invalidates: touchedByFirewall })

@@ -7,7 +7,10 @@ import { called, touchedByFirewall } from './firewallText.ts'
 import { RuleDialog } from './RuleDialog.tsx'
 
 /** What can be done to a rule, and the dialog that some of it opens, which the page has to draw. */
-export function useRuleActions(cloudId: string, onDeleted: () => void): { readonly actionsOf: (rule: FirewallRule) => readonly Action[]; readonly dialogs: ReactNode } {
+export function useRuleActions(
+  cloudId: string,
+  onDeleted: () => void,
+): { readonly actionsOf: (rule: FirewallRule) => readonly Action[]; readonly dialogs: ReactNode } {
   const { t } = useTranslation('computeFirewall')
   const [editing, setEditing] = useState<FirewallRule | null>(null)
   const update = useChange(firewallRules.update, { invalidates: touchedByFirewall })

@@ -43,7 +43,11 @@ export default function FlavorList() {
 }
 
 const flavorColumns = (t: TFunction<'computeFlavor'>): readonly Column<ComputeFlavor>[] => [
-  col.name('name', t('column.name'), (flavor) => flavor.name, { sort: true, to: (flavor) => paths.compute.flavor.detail(flavor.id), note: (flavor) => flavor.description }),
+  col.name('name', t('column.name'), (flavor) => flavor.name, {
+    sort: true,
+    to: (flavor) => paths.compute.flavor.detail(flavor.id),
+    note: (flavor) => flavor.description,
+  }),
   col.number('vcpus', t('column.vcpus'), (flavor) => flavor.vcpus, { sort: true, width: 110 }),
   col.bytes('memory', t('column.memory'), (flavor) => flavor.memory_bytes, { sort: true, width: 120 }),
   col.bytes('disk', t('column.disk'), (flavor) => flavor.disk_bytes, { sort: true, width: 120 }),

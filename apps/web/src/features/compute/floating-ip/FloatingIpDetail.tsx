@@ -34,10 +34,31 @@ export default function FloatingIpDetail() {
               ...(ip.bound_to === null
                 ? [{ key: 'boundTo', label: t('column.boundTo'), value: format.nothing }]
                 : [
-                    { key: 'boundTo', label: t(ip.bound_to.instance_id === null ? 'column.boundTo' : 'column.instance'), value: <TargetLink ip={ip} name={name} /> },
+                    {
+                      key: 'boundTo',
+                      label: t(ip.bound_to.instance_id === null ? 'column.boundTo' : 'column.instance'),
+                      value: <TargetLink ip={ip} name={name} />,
+                    },
                     { key: 'fixed', label: t('column.fixed'), value: <span className="zs-code">{ip.bound_to.fixed_address}</span> },
-                    { key: 'port', label: t('column.port'), value: <Link to={paths.compute.port.detail(ip.bound_to.port_id)} className="zs-code">{ip.bound_to.port_name === '' ? ip.bound_to.port_id.slice(0, 8) : ip.bound_to.port_name}</Link> },
-                    { key: 'router', label: t('column.router'), value: ip.bound_to.router_id === null ? format.nothing : <Link to={paths.compute.router.detail(ip.bound_to.router_id)}>{name(ip.bound_to.router_id)}</Link> },
+                    {
+                      key: 'port',
+                      label: t('column.port'),
+                      value: (
+                        <Link to={paths.compute.port.detail(ip.bound_to.port_id)} className="zs-code">
+                          {ip.bound_to.port_name === '' ? ip.bound_to.port_id.slice(0, 8) : ip.bound_to.port_name}
+                        </Link>
+                      ),
+                    },
+                    {
+                      key: 'router',
+                      label: t('column.router'),
+                      value:
+                        ip.bound_to.router_id === null ? (
+                          format.nothing
+                        ) : (
+                          <Link to={paths.compute.router.detail(ip.bound_to.router_id)}>{name(ip.bound_to.router_id)}</Link>
+                        ),
+                    },
                   ]),
               ...(platform && ip.keystone_project_id !== null ? [{ key: 'owner', label: t('column.owner'), value: name(ip.keystone_project_id) }] : []),
               { key: 'created', label: t('column.created'), value: format.dateTime(ip.created_at) },

@@ -27,7 +27,8 @@ interface Dialog {
   readonly onClose: () => void
 }
 const { shape } = computeFloatingIps.allocate.body
-const externals = (networks: readonly ComputeNetwork[]) => networks.filter(({ external, enabled }) => external && enabled).map(({ id, name }) => ({ value: id, label: name === '' ? id : name }))
+const externals = (networks: readonly ComputeNetwork[]) =>
+  networks.filter(({ external, enabled }) => external && enabled).map(({ id, name }) => ({ value: id, label: name === '' ? id : name }))
 
 interface AllocateValues {
   network_id?: string
@@ -58,11 +59,25 @@ export function FloatingIpAllocate({ cloudId, onClose }: Dialog) {
       doneText={t('allocated', { count })}
       onClose={onClose}
       onSubmit={({ network_id = '', address, project_id, ...values }) =>
-        allocate.mutateAsync({ params: { cloud_id: cloudId }, body: { ...values, network_id, project_id: project_id ?? null, ...(values.count === 1 && address !== undefined && address.trim() !== '' && { address }) } })
+        allocate.mutateAsync({
+          params: { cloud_id: cloudId },
+          body: {
+            ...values,
+            network_id,
+            project_id: project_id ?? null,
+            ...(values.count === 1 && address !== undefined && address.trim() !== '' && { address }),
+          },
+        })
       }
     >
       <Form.Item name="network_id" label={t('field.network')} required rules={[{ required: true, message: t('field.networkRequired') }]}>
-        <LineSelect call={computeNetworks.list} cloudId={cloudId} label={t('field.network')} placeholder={t(networks?.done === true && only === undefined ? 'field.networkNone' : 'field.networkChoose')} options={externals} />
+        <LineSelect
+          call={computeNetworks.list}
+          cloudId={cloudId}
+          label={t('field.network')}
+          placeholder={t(networks?.done === true && only === undefined ? 'field.networkNone' : 'field.networkChoose')}
+          options={externals}
+        />
       </Form.Item>
       <Form.Item name="count" label={t('field.count')} extra={t('field.countNote')} required rules={rulesOf(shape.count)}>
         <InputNumber min={1} max={20} precision={0} />
@@ -116,8 +131,21 @@ export function FloatingIpBind({ cloudId, ip, name, onClose }: Dialog & { readon
       {ip.bound_to !== null && <Alert className="cp-notice" type="warning" showIcon title={t('rebindNote', { name })} />}
       {error !== null && <ErrorPanel error={error} onRetry={again} />}
       <FailedServices failed={failed} onRetry={again} />
-      <Form.Item name="port_id" label={t('field.target')} extra={t('field.targetNote', { network: nameOf(ip.network_id) })} required rules={[{ required: true, message: t('field.targetRequired') }]}>
-        <Select<string> aria-label={t('field.target')} showSearch={{ optionFilterProp: 'title' }} loading={loading} placeholder={t('field.targetChoose')} notFoundContent={loading ? null : t('field.targetNone')} options={loading ? [] : options} />
+      <Form.Item
+        name="port_id"
+        label={t('field.target')}
+        extra={t('field.targetNote', { network: nameOf(ip.network_id) })}
+        required
+        rules={[{ required: true, message: t('field.targetRequired') }]}
+      >
+        <Select<string>
+          aria-label={t('field.target')}
+          showSearch={{ optionFilterProp: 'title' }}
+          loading={loading}
+          placeholder={t('field.targetChoose')}
+          notFoundContent={loading ? null : t('field.targetNone')}
+          options={loading ? [] : options}
+        />
       </Form.Item>
     </FormDialog>
   )

@@ -39,7 +39,14 @@ export default function FloatingIpList() {
             cloudId={cloudId}
             rowKey="id"
             columns={(named) => floatingIpColumns(t, platform, named)}
-            filters={[filter.select('use', t('column.status'), (['free', 'bound'] as const).map((value) => ({ value, label: t(`use.${value}`) }))), filter.keyword(t('keyword'))]}
+            filters={[
+              filter.select(
+                'use',
+                t('column.status'),
+                (['free', 'bound'] as const).map((value) => ({ value, label: t(`use.${value}`) })),
+              ),
+              filter.keyword(t('keyword')),
+            ]}
             textOf={(ip) => `${ip.address} ${ip.id} ${ip.description} ${ip.bound_to?.fixed_address ?? ''} ${targetName(ip, name)}`}
             matches={{ use: (ip, value) => floatingIpUse(ip) === value }}
             sortBy={{ address: ({ address }) => address, status: floatingIpUse, created: ({ created_at }) => created_at }}
@@ -64,7 +71,11 @@ export default function FloatingIpList() {
 }
 
 const floatingIpColumns = (t: TFunction<'computeFloatingIp'>, platform: boolean, name: NameOf): readonly Column<ComputeFloatingIp>[] => [
-  col.name('address', t('column.address'), ({ address }) => address, { sort: true, to: ({ id }) => paths.compute.floatingIp.detail(id), note: ({ description }) => description }),
+  col.name('address', t('column.address'), ({ address }) => address, {
+    sort: true,
+    to: ({ id }) => paths.compute.floatingIp.detail(id),
+    note: ({ description }) => description,
+  }),
   col.status('status', t('column.status'), (ip) => stateOf(t, ip), { sort: true }),
   col.custom(
     'boundTo',
@@ -80,8 +91,20 @@ const floatingIpColumns = (t: TFunction<'computeFloatingIp'>, platform: boolean,
       ),
     { width: 190 },
   ),
-  col.link('network', t('column.network'), ({ network_id }) => name(network_id), ({ network_id }) => paths.compute.network.detail(network_id), { width: 150 }),
-  col.link('router', t('column.router'), ({ bound_to }) => name(bound_to?.router_id ?? null), ({ bound_to }) => (bound_to?.router_id == null ? null : paths.compute.router.detail(bound_to.router_id)), { width: 150 }),
+  col.link(
+    'network',
+    t('column.network'),
+    ({ network_id }) => name(network_id),
+    ({ network_id }) => paths.compute.network.detail(network_id),
+    { width: 150 },
+  ),
+  col.link(
+    'router',
+    t('column.router'),
+    ({ bound_to }) => name(bound_to?.router_id ?? null),
+    ({ bound_to }) => (bound_to?.router_id == null ? null : paths.compute.router.detail(bound_to.router_id)),
+    { width: 150 },
+  ),
   ...(platform ? [col.text<ComputeFloatingIp>('owner', t('column.owner'), ({ keystone_project_id }) => name(keystone_project_id), { width: 150 })] : []),
   col.date('created', t('column.created'), ({ created_at }) => created_at, { sort: true }),
   col.date('updated', t('column.updated'), ({ updated_at }) => updated_at, { off: true }),

@@ -38,7 +38,9 @@ export function InstanceFloatingBind({ cloudId, instance, portId, onClose }: Of)
   const bind = useChange(computeFloatingIps.bind, options)
   const allocate = useChange(computeFloatingIps.allocate, options)
   const { ground, name, loading, error, failed, again } = useGround(cloudId)
-  const ports = ground.ports.filter((port) => port.device_id === instance.id && isTarget(instance.keystone_project_id)(port) && (portId === undefined || port.id === portId))
+  const ports = ground.ports.filter(
+    (port) => port.device_id === instance.id && isTarget(instance.keystone_project_id)(port) && (portId === undefined || port.id === portId),
+  )
   const targets = ports.flatMap((port) => fixedOf(port).map(({ address }) => ({ port, address, value: `${port.id} ${address}` })))
   const chosen = Form.useWatch('port_id', form)
   const fresh = Form.useWatch('source', form)?.startsWith('network ') === true
@@ -53,11 +55,21 @@ export function InstanceFloatingBind({ cloudId, instance, portId, onClose }: Of)
   const groups = [
     {
       label: t('field.ipFree'),
-      options: sources.free.map(({ ip, reached }) => ({ value: `ip ${ip.id}`, disabled: !reached, title: `${ip.address} ${ip.description} ${name(ip.network_id)}`, label: <Choice name={name(ip.network_id)} code={ip.address} note={why(reached, ip.network_id) || ip.description} /> })),
+      options: sources.free.map(({ ip, reached }) => ({
+        value: `ip ${ip.id}`,
+        disabled: !reached,
+        title: `${ip.address} ${ip.description} ${name(ip.network_id)}`,
+        label: <Choice name={name(ip.network_id)} code={ip.address} note={why(reached, ip.network_id) || ip.description} />,
+      })),
     },
     {
       label: t('field.ipNew'),
-      options: sources.fresh.map(({ network, reached }) => ({ value: `network ${network.id}`, disabled: !reached, title: name(network.id), label: <Choice name={t('field.ipFrom', { network: name(network.id) })} code="" note={why(reached, network.id)} /> })),
+      options: sources.fresh.map(({ network, reached }) => ({
+        value: `network ${network.id}`,
+        disabled: !reached,
+        title: name(network.id),
+        label: <Choice name={t('field.ipFrom', { network: name(network.id) })} code="" note={why(reached, network.id)} />,
+      })),
     },
   ].filter((group) => group.options.length > 0)
   const submit = ({ port_id: wanted = '', source = '' }: BindValues): Promise<unknown> => {
@@ -68,7 +80,15 @@ export function InstanceFloatingBind({ cloudId, instance, portId, onClose }: Of)
     return allocate.mutateAsync({ params, body: { network_id: id, port_id, fixed_address } })
   }
   return (
-    <FormDialog<BindValues> form={form} title={t('bindInstance', { name: instance.name })} okText={t('bind')} initialValues={{}} doneText={t('boundNew')} onClose={onClose} onSubmit={submit}>
+    <FormDialog<BindValues>
+      form={form}
+      title={t('bindInstance', { name: instance.name })}
+      okText={t('bind')}
+      initialValues={{}}
+      doneText={t('boundNew')}
+      onClose={onClose}
+      onSubmit={submit}
+    >
       {error !== null && <ErrorPanel error={error} onRetry={again} />}
       <FailedServices failed={failed} onRetry={again} />
       <Form.Item name="port_id" label={t('field.own')} required rules={[{ required: true, message: t('field.ownRequired') }]}>
@@ -81,7 +101,14 @@ export function InstanceFloatingBind({ cloudId, instance, portId, onClose }: Of)
         />
       </Form.Item>
       <Form.Item name="source" label={t('field.ip')} required rules={[{ required: true, message: t('field.ipRequired') }]}>
-        <Select<string> aria-label={t('field.ip')} showSearch={{ optionFilterProp: 'title' }} loading={loading} placeholder={t('field.ipChoose')} notFoundContent={loading ? null : t('field.ipNone')} options={loading ? [] : groups} />
+        <Select<string>
+          aria-label={t('field.ip')}
+          showSearch={{ optionFilterProp: 'title' }}
+          loading={loading}
+          placeholder={t('field.ipChoose')}
+          notFoundContent={loading ? null : t('field.ipNone')}
+          options={loading ? [] : groups}
+        />
       </Form.Item>
       {fresh && <NewPrice items={eipItems({ bandwidth_mbps: null })} bpId={owner} />}
     </FormDialog>
@@ -112,7 +139,9 @@ export function InstanceFloatingUnbind({ cloudId, instance, portId, onClose }: O
       initialValues={{}}
       doneText={t('unbound', { address: chosen?.address ?? '' })}
       onClose={onClose}
-      onSubmit={({ ip = '' }) => unbind.mutateAsync({ params: { cloud_id: cloudId, id: ip }, body: { from_port_id: ips.find(({ id }) => id === ip)?.bound_to?.port_id ?? '' } })}
+      onSubmit={({ ip = '' }) =>
+        unbind.mutateAsync({ params: { cloud_id: cloudId, id: ip }, body: { from_port_id: ips.find(({ id }) => id === ip)?.bound_to?.port_id ?? '' } })
+      }
     >
       {error !== null && data === undefined && <ErrorPanel error={error} onRetry={() => void refetch()} />}
       <p>{t('unbindInstanceBody')}</p>
@@ -121,7 +150,10 @@ export function InstanceFloatingUnbind({ cloudId, instance, portId, onClose }: O
           aria-label={t('field.ip')}
           loading={data?.done !== true && error === null}
           notFoundContent={data?.done === true ? t('noFloating') : null}
-          options={ips.map(({ id, address, bound_to }) => ({ value: id, label: <Choice name={address} code={`→ ${bound_to?.fixed_address ?? ''}`} note="" /> }))}
+          options={ips.map(({ id, address, bound_to }) => ({
+            value: id,
+            label: <Choice name={address} code={`→ ${bound_to?.fixed_address ?? ''}`} note="" />,
+          }))}
         />
       </Form.Item>
     </FormDialog>

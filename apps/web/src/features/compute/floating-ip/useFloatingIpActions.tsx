@@ -13,7 +13,11 @@ import { targetName, type NameOf } from './FloatingIpText.tsx'
  * What can be done to floating IPs: to one, to several, and the dialogs that the page has to draw.
  * @param name says what an instance is called that will not be reached any more
  */
-export function useFloatingIpActions(cloudId: string, name: NameOf, onReleased?: () => void): {
+export function useFloatingIpActions(
+  cloudId: string,
+  name: NameOf,
+  onReleased?: () => void,
+): {
   readonly actionsOf: (ip: ComputeFloatingIp) => readonly Action[]
   readonly batchActions: readonly BatchAction<ComputeFloatingIp>[]
   readonly dialogs: ReactNode
@@ -37,7 +41,8 @@ export function useFloatingIpActions(cloudId: string, name: NameOf, onReleased?:
       return undefined
     },
   })
-  const reached = (ips: readonly ComputeFloatingIp[]): readonly string[] => ips.filter(({ bound_to }) => bound_to !== null).map((ip) => `${targetName(ip, name)}（${ip.address}）`)
+  const reached = (ips: readonly ComputeFloatingIp[]): readonly string[] =>
+    ips.filter(({ bound_to }) => bound_to !== null).map((ip) => `${targetName(ip, name)}（${ip.address}）`)
   return {
     actionsOf: (ip) => [
       opening('bind', t(ip.bound_to === null ? 'bind' : 'rebind'), ip),

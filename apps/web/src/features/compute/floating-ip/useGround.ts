@@ -9,7 +9,14 @@ import type { Ground } from './floatingIpRules.ts'
 import type { NameOf } from './FloatingIpText.tsx'
 
 /** What has to be known to say what can lead where: read anew where a dialog opens, and as far as it came. */
-export function useGround(cloudId: string): { readonly ground: Ground; readonly name: NameOf; readonly loading: boolean; readonly error: ApiError | null; readonly failed: readonly Problem[]; readonly again: () => void } {
+export function useGround(cloudId: string): {
+  readonly ground: Ground
+  readonly name: NameOf
+  readonly loading: boolean
+  readonly error: ApiError | null
+  readonly failed: readonly Problem[]
+  readonly again: () => void
+} {
   const ports = useCloudLines(computePorts.list, cloudId)
   const routers = useCloudLines(computeRouters.list, cloudId)
   const networks = useCloudLines(computeNetworks.list, cloudId)

@@ -36,7 +36,11 @@ export function AboutFields({ now }: { readonly now?: ComputeImage['visibility']
         </Form.Item>
       </div>
       <Form.Item name="visibility" label={t('column.visibility')} extra={t('field.visibilityNote')}>
-        <Radio.Group options={computeImageVisibilities.filter((one) => one === now || one !== 'public' || platform).map((value) => ({ value, label: t(`visibility.${value}`) }))} />
+        <Radio.Group
+          options={computeImageVisibilities
+            .filter((one) => one === now || one !== 'public' || platform)
+            .map((value) => ({ value, label: t(`visibility.${value}`) }))}
+        />
       </Form.Item>
       <Form.Item name="protected" label={t('field.protected')} extra={t('field.protectedNote')} valuePropName="checked">
         <Switch />

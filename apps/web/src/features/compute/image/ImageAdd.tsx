@@ -49,7 +49,10 @@ function AddForm({ cloudId }: { readonly cloudId: string | null }) {
   const fetching = useChange(computeImages.import, { invalidates: touchedByImage })
 
   const submit = async (values: Values): Promise<void> => {
-    const { image } = await create.mutateAsync({ params, body: { ...aboutBody(values), disk_format: values.disk_format, project_id: values.project_id ?? null } })
+    const { image } = await create.mutateAsync({
+      params,
+      body: { ...aboutBody(values), disk_format: values.disk_format, project_id: values.project_id ?? null },
+    })
     const { cloud_id } = params
     if (values.way === 'file' && values.file !== null) {
       startUpload({ cloudId: cloud_id, imageId: image.id }, values.file, () => {
@@ -57,7 +60,9 @@ function AddForm({ cloudId }: { readonly cloudId: string | null }) {
       })
     } else {
       // What is wrong with the address is said on the image's page, where another can be given.
-      await fetching.mutateAsync({ params: { cloud_id, id: image.id }, body: { url: values.url } }).catch((error: unknown) => notify('error', error instanceof Error ? error.message : String(error), 5_000))
+      await fetching
+        .mutateAsync({ params: { cloud_id, id: image.id }, body: { url: values.url } })
+        .catch((error: unknown) => notify('error', error instanceof Error ? error.message : String(error), 5_000))
     }
     void navigate(paths.compute.image.detail(image.id))
   }
@@ -117,7 +122,17 @@ function AddForm({ cloudId }: { readonly cloudId: string | null }) {
   )
 }
 
-function FileInput({ id, value, onChange, onName }: { readonly id?: string; readonly value?: File | null; readonly onChange?: (file: File) => void; readonly onName: (name: string) => void }) {
+function FileInput({
+  id,
+  value,
+  onChange,
+  onName,
+}: {
+  readonly id?: string
+  readonly value?: File | null
+  readonly onChange?: (file: File) => void
+  readonly onName: (name: string) => void
+}) {
   const { t } = useTranslation('computeImage')
   return (
     <Upload.Dragger
@@ -130,7 +145,11 @@ function FileInput({ id, value, onChange, onName }: { readonly id?: string; read
       }}
     >
       <InboxOutlined aria-hidden style={{ fontSize: 28 }} />
-      {value === null || value === undefined ? <div>{t('field.fileDrop')}</div> : <div className="cim-file">{t('field.fileChosen', { name: value.name, size: format.bytes(value.size) })}</div>}
+      {value === null || value === undefined ? (
+        <div>{t('field.fileDrop')}</div>
+      ) : (
+        <div className="cim-file">{t('field.fileChosen', { name: value.name, size: format.bytes(value.size) })}</div>
+      )}
     </Upload.Dragger>
   )
 }

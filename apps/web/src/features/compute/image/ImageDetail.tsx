@@ -26,11 +26,7 @@ export default function ImageDetail() {
   const cloud = useComputeCloud()
   const cloudId = cloud?.cloud_id ?? ''
   const [deleted, setDeleted] = useState(false)
-  const query = useCall(
-    computeImages.get,
-    { params: { cloud_id: cloudId, id } },
-    { silent: true, enabled: cloud !== null && !deleted, refreshMs: 5_000 },
-  )
+  const query = useCall(computeImages.get, { params: { cloud_id: cloudId, id } }, { silent: true, enabled: cloud !== null && !deleted, refreshMs: 5_000 })
   const snapshot = query.data?.snapshot === true
   const { actionsOf, open, dialog } = useImageActions(cloudId, () => {
     setDeleted(true)
@@ -48,7 +44,9 @@ export default function ImageDetail() {
             actions={actionsOf}
             notice={(image) => (
               <>
-                {image.offer === 'pending' && <Alert className="cp-notice" type="info" showIcon title={t('offerPending')} description={t('offerPendingNote')} />}
+                {image.offer === 'pending' && (
+                  <Alert className="cp-notice" type="info" showIcon title={t('offerPending')} description={t('offerPendingNote')} />
+                )}
                 {!computeImageTransitional.includes(image.status) && <UploadProgress image={image} cloudId={cloudId} onImport={() => open('import', image)} />}
               </>
             )}
@@ -60,11 +58,31 @@ export default function ImageDetail() {
               { key: 'size', label: t('column.size'), value: format.bytes(image.size_bytes) },
               { key: 'virtual', label: t('column.virtualSize'), value: format.bytes(image.virtual_size_bytes) },
               { key: 'minDisk', label: t('field.minDisk'), value: image.min_disk_bytes === 0 ? t('field.unlimited') : format.bytes(image.min_disk_bytes) },
-              { key: 'minMemory', label: t('field.minMemory'), value: image.min_memory_bytes === 0 ? t('field.unlimited') : format.bytes(image.min_memory_bytes) },
-              { key: 'osType', label: t('field.osType'), value: image.os_type === 'linux' || image.os_type === 'windows' ? t(`osType.${image.os_type}`) : (image.os_type ?? format.nothing) },
+              {
+                key: 'minMemory',
+                label: t('field.minMemory'),
+                value: image.min_memory_bytes === 0 ? t('field.unlimited') : format.bytes(image.min_memory_bytes),
+              },
+              {
+                key: 'osType',
+                label: t('field.osType'),
+                value: image.os_type === 'linux' || image.os_type === 'windows' ? t(`osType.${image.os_type}`) : (image.os_type ?? format.nothing),
+              },
               { key: 'distribution', label: t('column.distribution'), value: image.distribution ?? format.nothing },
               { key: 'protected', label: t('field.protected'), value: t(image.protected ? 'yes' : 'no') },
-              ...(image.instance_id === null ? [] : [{ key: 'instance', label: t('column.instance'), value: <Link to={paths.compute.instance.detail(image.instance_id)} className="zs-text-link">{image.instance_id}</Link> }]),
+              ...(image.instance_id === null
+                ? []
+                : [
+                    {
+                      key: 'instance',
+                      label: t('column.instance'),
+                      value: (
+                        <Link to={paths.compute.instance.detail(image.instance_id)} className="zs-text-link">
+                          {image.instance_id}
+                        </Link>
+                      ),
+                    },
+                  ]),
               { key: 'created', label: t('column.created'), value: format.dateTime(image.created_at) },
               { key: 'updated', label: t('column.updated'), value: format.dateTime(image.updated_at) },
               ...(image.tags.length === 0 ? [] : [{ key: 'tags', label: t('column.tags'), value: image.tags.join('、') }]),
@@ -102,9 +120,23 @@ function Members({ image, cloudId, onOffer }: { readonly image: ComputeImageDeta
         locale={{ emptyText: t('members.empty') }}
         columns={[
           { key: 'name', title: t('members.name'), render: (_, member) => member.name ?? <span className="zs-code">{member.keystone_project_id}</span> },
-          { key: 'status', title: t('column.status'), width: 120, render: (_, member) => <StatusTag tone={memberTones[member.status]}>{t(`members.${member.status}`)}</StatusTag> },
+          {
+            key: 'status',
+            title: t('column.status'),
+            width: 120,
+            render: (_, member) => <StatusTag tone={memberTones[member.status]}>{t(`members.${member.status}`)}</StatusTag>,
+          },
           { key: 'updated', title: t('column.updated'), width: 180, render: (_, member) => format.dateTime(member.updated_at) },
-          { key: 'withdraw', title: '', width: 100, render: (_, member) => <Button type="link" size="small" onClick={() => setAsking(member)}>{t('members.withdraw')}</Button> },
+          {
+            key: 'withdraw',
+            title: '',
+            width: 100,
+            render: (_, member) => (
+              <Button type="link" size="small" onClick={() => setAsking(member)}>
+                {t('members.withdraw')}
+              </Button>
+            ),
+          },
         ]}
       />
       {asking !== null && (

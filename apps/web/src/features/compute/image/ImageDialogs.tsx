@@ -53,7 +53,9 @@ function OfferDialog({ image, cloudId, onClose }: Props) {
       initialValues={{ organisation: '', project: '' }}
       doneText={t('done.offer')}
       onClose={onClose}
-      onSubmit={({ organisation, project }) => offer.mutateAsync({ params: { cloud_id: cloudId, id: image.id }, body: { organisation, project: project === '' ? null : project } })}
+      onSubmit={({ organisation, project }) =>
+        offer.mutateAsync({ params: { cloud_id: cloudId, id: image.id }, body: { organisation, project: project === '' ? null : project } })
+      }
     >
       <p>{t(image.visibility === 'shared' ? 'offer.note' : 'offer.noteBecomes')}</p>
       <Form.Item name="organisation" label={t('offer.organisation')} {...field(shape.organisation)}>

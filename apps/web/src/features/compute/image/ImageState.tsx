@@ -12,8 +12,12 @@ export function ImageState({ image }: { readonly image: Pick<ComputeImage, 'id' 
   const upload = image.status === 'queued' || image.status === 'saving' ? here : null
   return (
     <>
-      <StatusTag tone={upload?.state === 'running' ? 'busy' : upload?.state === 'failed' ? 'bad' : imageTones[image.status]}>{upload === null ? t(`status.${image.status}`) : t(`upload.${upload.state}`)}</StatusTag>
-      {upload?.state === 'running' && <div className="zs-name-note zs-number">{format.percent(Math.floor((upload.sentBytes / upload.totalBytes) * 1000) / 1000)}</div>}
+      <StatusTag tone={upload?.state === 'running' ? 'busy' : upload?.state === 'failed' ? 'bad' : imageTones[image.status]}>
+        {upload === null ? t(`status.${image.status}`) : t(`upload.${upload.state}`)}
+      </StatusTag>
+      {upload?.state === 'running' && (
+        <div className="zs-name-note zs-number">{format.percent(Math.floor((upload.sentBytes / upload.totalBytes) * 1000) / 1000)}</div>
+      )}
     </>
   )
 }

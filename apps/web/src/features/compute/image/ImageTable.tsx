@@ -20,12 +20,31 @@ export function ImageTable({ cloud, snapshots }: { readonly cloud: CloudBasic | 
   const { actionsOf, dialog } = useImageActions(cloudId)
   const pages = snapshots ? paths.compute.instanceSnapshot : paths.compute.image
   const columns = (name: (id: string | null) => string): readonly Column<ComputeImage>[] => [
-    col.name('name', t('column.name'), (image) => (image.name === '' ? image.id : image.name), { sort: true, to: (image) => pages.detail(image.id), note: (image) => (image.offer === 'pending' ? t('offerPending') : '') }),
+    col.name('name', t('column.name'), (image) => (image.name === '' ? image.id : image.name), {
+      sort: true,
+      to: (image) => pages.detail(image.id),
+      note: (image) => (image.offer === 'pending' ? t('offerPending') : ''),
+    }),
     col.custom('status', t('column.status'), (image) => <ImageState image={image} />, { width: 130 }),
     col.text('source', t('column.source'), (image) => t(`source.${sourceOf(image)}`), { width: 110 }),
     ...(snapshots
-      ? [col.link<ComputeImage>('instance', t('column.instance'), ({ instance_id }) => instance_id, ({ instance_id }) => (instance_id === null ? null : paths.compute.instance.detail(instance_id)), { width: 180 })]
-      : [col.text<ComputeImage>('distribution', t('column.distribution'), (image) => image.distribution ?? (image.os_type === 'linux' || image.os_type === 'windows' ? t(`osType.${image.os_type}`) : image.os_type), { sort: true, width: 110 })]),
+      ? [
+          col.link<ComputeImage>(
+            'instance',
+            t('column.instance'),
+            ({ instance_id }) => instance_id,
+            ({ instance_id }) => (instance_id === null ? null : paths.compute.instance.detail(instance_id)),
+            { width: 180 },
+          ),
+        ]
+      : [
+          col.text<ComputeImage>(
+            'distribution',
+            t('column.distribution'),
+            (image) => image.distribution ?? (image.os_type === 'linux' || image.os_type === 'windows' ? t(`osType.${image.os_type}`) : image.os_type),
+            { sort: true, width: 110 },
+          ),
+        ]),
     col.text('format', t('column.format'), (image) => image.disk_format?.toUpperCase(), { width: 80 }),
     col.bytes('size', t('column.size'), (image) => image.size_bytes, { sort: true, width: 110 }),
     col.bytes('min_disk', t('field.minDisk'), (image) => (image.min_disk_bytes === 0 ? null : image.min_disk_bytes), { width: 110, off: true }),
@@ -46,13 +65,26 @@ export function ImageTable({ cloud, snapshots }: { readonly cloud: CloudBasic | 
         busy={(image) => computeImageTransitional.includes(image.status)}
         columns={columns}
         filters={[
-          filter.select('source', t('column.source'), imageSources.map((value) => ({ value, label: t(`source.${value}`) }))),
-          filter.select('status', t('column.status'), computeImageStatuses.filter((one) => one !== 'deleted').map((value) => ({ value, label: t(`status.${value}`) }))),
+          filter.select(
+            'source',
+            t('column.source'),
+            imageSources.map((value) => ({ value, label: t(`source.${value}`) })),
+          ),
+          filter.select(
+            'status',
+            t('column.status'),
+            computeImageStatuses.filter((one) => one !== 'deleted').map((value) => ({ value, label: t(`status.${value}`) })),
+          ),
           filter.keyword(t('keyword')),
         ]}
         textOf={(image) => `${image.name} ${image.id} ${image.distribution ?? ''} ${image.tags.join(' ')}`}
         matches={{ source: (image, value) => sourceOf(image) === value, status: (image, value) => image.status === value }}
-        sortBy={{ name: ({ name }) => name, size: ({ size_bytes }) => size_bytes ?? 0, distribution: ({ distribution }) => distribution ?? '', created: ({ created_at }) => created_at }}
+        sortBy={{
+          name: ({ name }) => name,
+          size: ({ size_bytes }) => size_bytes ?? 0,
+          distribution: ({ distribution }) => distribution ?? '',
+          created: ({ created_at }) => created_at,
+        }}
         sortFirst="-created"
         rowActions={actionsOf}
         nameOf={({ name }) => name}

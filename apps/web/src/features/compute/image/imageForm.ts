@@ -15,7 +15,15 @@ export interface AboutValues {
   protected: boolean
 }
 
-export const freshAbout: AboutValues = { name: '', distribution: '', os_type: null, min_disk_gib: null, min_memory_mib: null, visibility: 'private', protected: false }
+export const freshAbout: AboutValues = {
+  name: '',
+  distribution: '',
+  os_type: null,
+  min_disk_gib: null,
+  min_memory_mib: null,
+  visibility: 'private',
+  protected: false,
+}
 
 export const aboutOf = (image: ComputeImage): AboutValues => ({
   name: image.name,

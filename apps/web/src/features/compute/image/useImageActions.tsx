@@ -11,7 +11,10 @@ import { touchedByImage } from './imageRules.ts'
 import { forgetUpload } from './uploads.ts'
 
 /** What can be done to an image, and the dialogs that ask about it. */
-export function useImageActions(cloudId: string, onDeleted?: () => void): { actionsOf: (image: ComputeImage) => readonly Action[]; open: (kind: ImageDialogKind, image: ComputeImage) => void; dialog: ReactNode } {
+export function useImageActions(
+  cloudId: string,
+  onDeleted?: () => void,
+): { actionsOf: (image: ComputeImage) => readonly Action[]; open: (kind: ImageDialogKind, image: ComputeImage) => void; dialog: ReactNode } {
   const { t } = useTranslation('computeImage')
   const [asked, setAsked] = useState<{ kind: ImageDialogKind; image: ComputeImage } | null>(null)
   const invalidates = touchedByImage
@@ -28,8 +31,18 @@ export function useImageActions(cloudId: string, onDeleted?: () => void): { acti
   const actionsOf = (image: ComputeImage): readonly Action[] => {
     const at = { params: { cloud_id: cloudId, id: image.id } }
     const forbids = (action: keyof typeof computeImageCan) => allowed(computeImageCan, action, image.status, t(`status.${image.status}`))
-    const create: Action = { key: 'createInstance', label: t('action.createInstance'), href: `${paths.compute.instance.add()}?image=${encodeURIComponent(image.id)}`, disabledReason: forbids('createInstance') }
-    const give: Action = { key: 'download', label: t('action.download'), disabledReason: forbids('download'), run: async () => saveFrom((await download.mutateAsync(at)).path) }
+    const create: Action = {
+      key: 'createInstance',
+      label: t('action.createInstance'),
+      href: `${paths.compute.instance.add()}?image=${encodeURIComponent(image.id)}`,
+      disabledReason: forbids('createInstance'),
+    }
+    const give: Action = {
+      key: 'download',
+      label: t('action.download'),
+      disabledReason: forbids('download'),
+      run: async () => saveFrom((await download.mutateAsync(at)).path),
+    }
     if (!image.mine) {
       const reply = (accept: boolean): Action => ({
         key: accept ? 'accept' : 'reject',
@@ -38,7 +51,12 @@ export function useImageActions(cloudId: string, onDeleted?: () => void): { acti
         ...(!accept && { confirm: { title: t('confirm.reject', { name: image.name }), body: t('confirm.rejectNote') } }),
         run: () => answer.mutateAsync({ ...at, body: { accept } }),
       })
-      return [...(image.offer === 'pending' || image.offer === 'rejected' ? [reply(true)] : []), create, give, ...(image.offer === 'pending' || image.offer === 'accepted' ? [reply(false)] : [])]
+      return [
+        ...(image.offer === 'pending' || image.offer === 'rejected' ? [reply(true)] : []),
+        create,
+        give,
+        ...(image.offer === 'pending' || image.offer === 'accepted' ? [reply(false)] : []),
+      ]
     }
     return [
       create,
@@ -48,7 +66,14 @@ export function useImageActions(cloudId: string, onDeleted?: () => void): { acti
       give,
       image.status === 'deactivated'
         ? { key: 'reactivate', label: t('action.reactivate'), doneText: t('done.reactivate'), run: () => reactivate.mutateAsync(at) }
-        : { key: 'deactivate', label: t('action.deactivate'), disabledReason: forbids('deactivate'), confirm: { title: t('confirm.deactivate', { name: image.name }), body: t('confirm.deactivateNote') }, doneText: t('done.deactivate'), run: () => deactivate.mutateAsync(at) },
+        : {
+            key: 'deactivate',
+            label: t('action.deactivate'),
+            disabledReason: forbids('deactivate'),
+            confirm: { title: t('confirm.deactivate', { name: image.name }), body: t('confirm.deactivateNote') },
+            doneText: t('done.deactivate'),
+            run: () => deactivate.mutateAsync(at),
+          },
       {
         key: 'delete',
         label: t('action.delete'),

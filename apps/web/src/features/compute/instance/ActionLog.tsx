@@ -16,7 +16,11 @@ type Done = ItemOf<typeof computeInstances.actions>
 export function ActionLog({ instance, cloud }: { readonly instance: ComputeInstance; readonly cloud: CloudBasic }) {
   const { t } = useTranslation('computeInstance')
   const table = useTableState({ name: 'actions' })
-  const result = useLines(computeInstances.actions, { params: { cloud_id: cloud.cloud_id, id: instance.id } }, { refreshMs: () => (isPassing(instance) ? 3_000 : 60_000) })
+  const result = useLines(
+    computeInstances.actions,
+    { params: { cloud_id: cloud.cloud_id, id: instance.id } },
+    { refreshMs: () => (isPassing(instance) ? 3_000 : 60_000) },
+  )
   const rows = result.data?.items ?? []
   const { page, size } = table.state
   return (
@@ -40,7 +44,12 @@ const actionName = (t: TFunction<'computeInstance'>, action: string): string => 
 
 const actionColumns = (t: TFunction<'computeInstance'>): readonly Column<Done>[] => [
   col.text('action', t('actionLog.column.action'), (one) => actionName(t, one.action), { width: 160 }),
-  col.status('result', t('actionLog.column.result'), (one) => ({ tone: one.message === null ? 'good' : 'bad', text: t(one.message === null ? 'actionLog.ok' : 'actionLog.failed'), note: one.message }), { width: 280 }),
+  col.status(
+    'result',
+    t('actionLog.column.result'),
+    (one) => ({ tone: one.message === null ? 'good' : 'bad', text: t(one.message === null ? 'actionLog.ok' : 'actionLog.failed'), note: one.message }),
+    { width: 280 },
+  ),
   col.date('started', t('actionLog.column.started'), (one) => one.started_at),
   col.code('request', t('actionLog.column.request'), (one) => one.request_id, { width: 340 }),
 ]

@@ -8,7 +8,14 @@ import { sizeText } from './instanceColumns.tsx'
 import { disksOf, hasOwnDisk, type InstanceTyped } from './instanceForm.ts'
 
 /** What was chosen so far, and what several of them come to. */
-export function AddSummary({ typed, cloud, source, flavor, networks, least }: {
+export function AddSummary({
+  typed,
+  cloud,
+  source,
+  flavor,
+  networks,
+  least,
+}: {
   readonly typed: InstanceTyped
   /** Of the root disk. */
   readonly least: number
@@ -35,9 +42,19 @@ export function AddSummary({ typed, cloud, source, flavor, networks, least }: {
       <Chosen label={t('field.name')}>{typed.name?.trim()}</Chosen>
       <Chosen label={t('add.count')}>{format.number(count)}</Chosen>
       {flavor !== undefined && count > 1 && (
-        <Chosen label={t('add.total')}>{t('add.totalOf', { vcpus: format.number(flavor.vcpus * count), memory: format.bytes(flavor.memory_bytes * count), disk: format.bytes((root === 0 && type === 'image' ? flavor.disk_bytes : root) * count + volumes * count) })}</Chosen>
+        <Chosen label={t('add.total')}>
+          {t('add.totalOf', {
+            vcpus: format.number(flavor.vcpus * count),
+            memory: format.bytes(flavor.memory_bytes * count),
+            disk: format.bytes((root === 0 && type === 'image' ? flavor.disk_bytes : root) * count + volumes * count),
+          })}
+        </Chosen>
       )}
-      <Chosen label={t('add.price')}>{flavor && <Price items={[...computeFlavorItems(flavor, hasOwnDisk(typed)), ...computeVolumeItems(disksOf(typed, least))]} period="hour" times={count} />}</Chosen>
+      <Chosen label={t('add.price')}>
+        {flavor && (
+          <Price items={[...computeFlavorItems(flavor, hasOwnDisk(typed)), ...computeVolumeItems(disksOf(typed, least))]} period="hour" times={count} />
+        )}
+      </Chosen>
     </dl>
   )
 }

@@ -43,7 +43,10 @@ function useChoices<C extends CloudListCall>({ call, cloudId, choiceOf, only }: 
   const { data } = result
   const rows = data?.items ?? []
   const options = (only === undefined ? rows : rows.filter(only)).map(choiceOf).map(optionOf)
-  return { trouble: <Trouble of={[result]} />, props: { options, loading: result.isFetching && data?.done !== true, showSearch: { optionFilterProp: 'title' } } as const }
+  return {
+    trouble: <Trouble of={[result]} />,
+    props: { options, loading: result.isFetching && data?.done !== true, showSearch: { optionFilterProp: 'title' } } as const,
+  }
 }
 
 /** Chooses one thing of a cloud by its id. A control of a form. */
@@ -70,7 +73,9 @@ export function CloudSelect<C extends CloudListCall>(props: Props<C> & { readonl
 }
 
 /** Chooses several. */
-export function CloudSelectMany<C extends CloudListCall>(props: Props<C> & { readonly most: number; readonly value?: string[]; readonly onChange?: (ids: string[]) => void }) {
+export function CloudSelectMany<C extends CloudListCall>(
+  props: Props<C> & { readonly most: number; readonly value?: string[]; readonly onChange?: (ids: string[]) => void },
+) {
   const { trouble, props: choices } = useChoices(props)
   return (
     <>

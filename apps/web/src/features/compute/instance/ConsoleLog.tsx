@@ -41,7 +41,12 @@ export function ConsoleLog({ instance, cloud }: { readonly instance: ComputeInst
   return (
     <>
       <div className="ci-log-bar">
-        <Select aria-label={t('log.range')} value={range} onChange={setRange} options={ranges.map((count) => ({ value: count, label: t('log.lines', { count }) }))} />
+        <Select
+          aria-label={t('log.range')}
+          value={range}
+          onChange={setRange}
+          options={ranges.map((count) => ({ value: count, label: t('log.lines', { count }) }))}
+        />
         <Checkbox checked={follow} onChange={(event) => setFollow(event.target.checked)}>
           {t('log.follow')}
         </Checkbox>

@@ -12,7 +12,13 @@ import { useCloudLines } from '../CloudTable.tsx'
 const right = { align: 'right', className: 'zs-number' } as const
 
 /** One of the sizes that instances come in; small ones first. Clouds have hundreds: they are searched and paged. */
-export function FlavorPicker({ cloudId, id, value, onChange, off }: {
+export function FlavorPicker({
+  cloudId,
+  id,
+  value,
+  onChange,
+  off,
+}: {
   readonly cloudId: string | null
   readonly id?: string
   readonly value?: string | null
@@ -33,7 +39,14 @@ export function FlavorPicker({ cloudId, id, value, onChange, off }: {
   const isOff = (flavor: ComputeFlavor): boolean => (off?.(flavor) ?? null) !== null
   return (
     <div id={id} tabIndex={-1} className="ci-picker">
-      <Input allowClear={clearable} className="ci-picker-search" aria-label={t('add.flavorSearch')} placeholder={t('add.flavorSearch')} value={text} onChange={(event) => setText(event.target.value)} />
+      <Input
+        allowClear={clearable}
+        className="ci-picker-search"
+        aria-label={t('add.flavorSearch')}
+        placeholder={t('add.flavorSearch')}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
       <Table<ComputeFlavor>
         size="small"
         rowKey="id"
@@ -53,7 +66,12 @@ export function FlavorPicker({ cloudId, id, value, onChange, off }: {
           },
           { key: 'vcpus', ...right, title: t('add.flavorColumn.vcpus'), render: (_, flavor) => format.number(flavor.vcpus) },
           { key: 'memory', ...right, title: t('add.flavorColumn.memory'), render: (_, flavor) => format.bytes(flavor.memory_bytes) },
-          { key: 'disk', ...right, title: t('add.flavorColumn.disk'), render: (_, flavor) => (flavor.disk_bytes === 0 ? t('add.diskOfImage') : format.bytes(flavor.disk_bytes)) },
+          {
+            key: 'disk',
+            ...right,
+            title: t('add.flavorColumn.disk'),
+            render: (_, flavor) => (flavor.disk_bytes === 0 ? t('add.diskOfImage') : format.bytes(flavor.disk_bytes)),
+          },
         ]}
         rowSelection={{
           type: 'radio',

@@ -135,7 +135,19 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
       scrollToFirstError={{ block: 'center', focus: true }}
     >
       <div>
-        {draft !== null && <Alert className="cp-notice" type="info" showIcon title={t('add.restored')} action={<Button size="small" onClick={startAnew}>{t('add.discard')}</Button>} />}
+        {draft !== null && (
+          <Alert
+            className="cp-notice"
+            type="info"
+            showIcon
+            title={t('add.restored')}
+            action={
+              <Button size="small" onClick={startAnew}>
+                {t('add.discard')}
+              </Button>
+            }
+          />
+        )}
 
         <Step id="source" title={t('add.step.source')}>
           <Form.Item name={['source', 'type']} label={t('add.fromLabel')}>
@@ -144,7 +156,14 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
           {type === 'image' && (
             <>
               <Form.Item name={['source', 'image_id']} label={t('add.image')} rules={required(t('add.image'))} required>
-                <CloudSelect call={computeImages.list} cloudId={cloudId} label={t('add.image')} choiceOf={imageChoice} only={isUsable} none={t('add.imageNone')} />
+                <CloudSelect
+                  call={computeImages.list}
+                  cloudId={cloudId}
+                  label={t('add.image')}
+                  choiceOf={imageChoice}
+                  only={isUsable}
+                  none={t('add.imageNone')}
+                />
               </Form.Item>
               <Form.Item name={['source', 'on_volume']} valuePropName="checked" extra={t('add.rootVolumeNote')}>
                 <Checkbox>{t('add.rootVolume')}</Checkbox>
@@ -154,7 +173,14 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
           {type === 'volume' && (
             <>
               <Form.Item name={['source', 'volume_id']} label={t('add.volume')} rules={required(t('add.volume'))} required>
-                <CloudSelect call={computeVolumes.list} cloudId={cloudId} label={t('add.volume')} choiceOf={volumeChoice} only={({ status, bootable }) => bootable && status === 'available'} none={t('add.volumeNone')} />
+                <CloudSelect
+                  call={computeVolumes.list}
+                  cloudId={cloudId}
+                  label={t('add.volume')}
+                  choiceOf={volumeChoice}
+                  only={({ status, bootable }) => bootable && status === 'available'}
+                  none={t('add.volumeNone')}
+                />
               </Form.Item>
               <Form.Item name={['source', 'delete_on_termination']} valuePropName="checked">
                 <Checkbox>{t('add.keepRoot')}</Checkbox>
@@ -175,7 +201,13 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
           )}
           {((type === 'image' && typed.source?.on_volume === true) || type === 'snapshot') && (
             <div className="ci-line">
-              <Form.Item name={['source', 'disk', 'size_bytes']} label={t('add.rootSize')} extra={t('add.rootSizeNote', { size: format.bytes(least) })} required={type === 'image'} rules={type === 'image' ? required(t('add.rootSize')) : []}>
+              <Form.Item
+                name={['source', 'disk', 'size_bytes']}
+                label={t('add.rootSize')}
+                extra={t('add.rootSizeNote', { size: format.bytes(least) })}
+                required={type === 'image'}
+                rules={type === 'image' ? required(t('add.rootSize')) : []}
+              >
                 <GibInput wide leastBytes={least} label={t('add.rootSize')} />
               </Form.Item>
               {type === 'image' && (
@@ -194,7 +226,12 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
           <Form.Item name="flavor_id" label={t('field.flavor')} rules={required(t('field.flavor'))} required>
             <FlavorPicker
               cloudId={cloudId}
-              off={(one) => (image !== undefined && (one.memory_bytes < image.min_memory_bytes || (one.disk_bytes > 0 && typed.source?.on_volume !== true && one.disk_bytes < image.min_disk_bytes)) ? t('add.tooSmall', { memory: format.bytes(image.min_memory_bytes), disk: format.bytes(image.min_disk_bytes) }) : null)}
+              off={(one) =>
+                image !== undefined &&
+                (one.memory_bytes < image.min_memory_bytes || (one.disk_bytes > 0 && typed.source?.on_volume !== true && one.disk_bytes < image.min_disk_bytes))
+                  ? t('add.tooSmall', { memory: format.bytes(image.min_memory_bytes), disk: format.bytes(image.min_disk_bytes) })
+                  : null
+              }
             />
           </Form.Item>
           <Form.List name="disks">
@@ -216,7 +253,11 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
                     </Form.Item>
                   </div>
                 ))}
-                <Button icon={<PlusOutlined aria-hidden />} disabled={rows.length >= 20} onClick={() => add({ size_bytes: 10 * 2 ** 30, volume_type: null, delete_on_termination: true })}>
+                <Button
+                  icon={<PlusOutlined aria-hidden />}
+                  disabled={rows.length >= 20}
+                  onClick={() => add({ size_bytes: 10 * 2 ** 30, volume_type: null, delete_on_termination: true })}
+                >
                   {t('add.diskAdd')}
                 </Button>
               </>
@@ -231,7 +272,14 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
                 {rows.map((row, at) => (
                   <div key={row.key} className="ci-line" role="group" aria-label={t('add.network', { number: at + 1 })}>
                     <Form.Item name={[row.name, 'network_id']} label={t('add.network', { number: at + 1 })} rules={required(t('add.networks'))} required>
-                      <CloudSelect call={computeNetworks.list} cloudId={cloudId} label={t('add.network', { number: at + 1 })} choiceOf={networkChoice} only={isJoinable(null)} none={t('add.networkNone')} />
+                      <CloudSelect
+                        call={computeNetworks.list}
+                        cloudId={cloudId}
+                        label={t('add.network', { number: at + 1 })}
+                        choiceOf={networkChoice}
+                        only={isJoinable(null)}
+                        none={t('add.networkNone')}
+                      />
                     </Form.Item>
                     <Form.Item name={[row.name, 'address']} label={t('add.address')} rules={rulesOf(shape.networks.element.shape.address)}>
                       <Input placeholder={t('add.addressNote')} autoComplete="off" aria-label={`${t('add.network', { number: at + 1 })} ${t('add.address')}`} />
@@ -251,7 +299,13 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
             )}
           </Form.List>
           <Form.Item name="security_group_ids" label={t('add.groups')} extra={t('add.groupsNote')}>
-            <CloudSelectMany call={computeSecurityGroups.list} cloudId={cloudId} label={t('add.groups')} choiceOf={({ id, name, description }) => ({ id, name, note: description })} most={20} />
+            <CloudSelectMany
+              call={computeSecurityGroups.list}
+              cloudId={cloudId}
+              label={t('add.groups')}
+              choiceOf={({ id, name, description }) => ({ id, name, note: description })}
+              most={20}
+            />
           </Form.Item>
         </Step>
 
@@ -325,7 +379,14 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
       <aside className="ci-add-side" aria-label={t('add.summary')}>
         <div className="zs-card">
           <h2 className="ci-heading">{t('add.summary')}</h2>
-          <AddSummary typed={typed} least={least} cloud={cloud.name} source={chosen === undefined ? undefined : chosen.name === '' ? chosen.id : chosen.name} flavor={flavor} networks={chosenNetworks.map((id) => networks?.find((one) => one.id === id)?.name ?? id)} />
+          <AddSummary
+            typed={typed}
+            least={least}
+            cloud={cloud.name}
+            source={chosen === undefined ? undefined : chosen.name === '' ? chosen.id : chosen.name}
+            flavor={flavor}
+            networks={chosenNetworks.map((id) => networks?.find((one) => one.id === id)?.name ?? id)}
+          />
           <QuotaWarning cloudId={cloudId} place={{ project_id: typed.project_id ?? null }} wants={wantsOf(typed, flavor, least)} />
           <div aria-live="polite">
             {refused !== null && <Alert type="error" showIcon className="cp-notice" title={refused} />}
@@ -365,12 +426,42 @@ function Step({ id, title, children }: { readonly id: string; readonly title: st
 }
 
 /** Volume types are named by their names. */
-function TypeSelect({ cloudId, label, ...control }: { readonly cloudId: string; readonly label: string; readonly id?: string; readonly value?: string | null; readonly onChange?: (name: string | null) => void }) {
+function TypeSelect({
+  cloudId,
+  label,
+  ...control
+}: {
+  readonly cloudId: string
+  readonly label: string
+  readonly id?: string
+  readonly value?: string | null
+  readonly onChange?: (name: string | null) => void
+}) {
   const { t } = useTranslation('computeInstance')
-  return <CloudSelect {...control} call={computeVolumeTypes.list} cloudId={cloudId} label={label} choiceOf={({ name, description }) => ({ id: name, name, note: description })} placeholder={t('add.typeDefault')} allowClear />
+  return (
+    <CloudSelect
+      {...control}
+      call={computeVolumeTypes.list}
+      cloudId={cloudId}
+      label={label}
+      choiceOf={({ name, description }) => ({ id: name, name, note: description })}
+      placeholder={t('add.typeDefault')}
+      allowClear
+    />
+  )
 }
 
-function ZoneSelect({ cloudId, value, onChange, id }: { readonly cloudId: string; readonly id?: string; readonly value?: string | null; readonly onChange?: (name: string | null) => void }) {
+function ZoneSelect({
+  cloudId,
+  value,
+  onChange,
+  id,
+}: {
+  readonly cloudId: string
+  readonly id?: string
+  readonly value?: string | null
+  readonly onChange?: (name: string | null) => void
+}) {
   const { t } = useTranslation('computeInstance')
   const { data, error, isPending, refetch } = useCall(availabilityZones.list, { params: { cloud_id: cloudId } }, { silent: true })
   if (data === undefined && error !== null) return <ErrorPanel error={error} onRetry={() => void refetch()} />

@@ -19,7 +19,13 @@ export function Address({ one }: { readonly one: Addresses[number] }) {
       <span className="zs-code zs-cut" title={`${one.address} (${one.network})`}>
         {one.address}
       </span>
-      <Button type="text" size="small" icon={<CopyOutlined />} aria-label={t('copyAddress', { address: one.address })} onClick={() => void copyText(one.address)} />
+      <Button
+        type="text"
+        size="small"
+        icon={<CopyOutlined />}
+        aria-label={t('copyAddress', { address: one.address })}
+        onClick={() => void copyText(one.address)}
+      />
       {one.type === 'floating' && <span className="zs-soft">{t('floating')}</span>}
     </span>
   )

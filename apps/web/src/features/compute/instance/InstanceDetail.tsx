@@ -46,7 +46,14 @@ export default function InstanceDetail() {
       <ComputePage>
         {() => (
           <div className="zs-card">
-            <EmptyState title={t('detail.gone')} action={<Link to={paths.compute.instance.list()} className="zs-button zs-button-plain">{t('detail.back')}</Link>}>
+            <EmptyState
+              title={t('detail.gone')}
+              action={
+                <Link to={paths.compute.instance.list()} className="zs-button zs-button-plain">
+                  {t('detail.back')}
+                </Link>
+              }
+            >
               {t('detail.goneNote')}
             </EmptyState>
           </div>
@@ -113,9 +120,28 @@ function Notice({ instance, actions }: { readonly instance: ComputeInstanceDetai
           }
         />
       )}
-      {!recycled && state === 'resized' && <Alert className="cp-notice" type="warning" showIcon title={t('resized.title')} description={t('resized.note')} action={offer('confirmResize', 'revertResize')} />}
-      {!recycled && state === 'rescued' && <Alert className="cp-notice" type="info" showIcon title={t('rescued.title')} description={t('rescued.note')} action={offer('unrescue')} />}
-      {fault !== null && <Alert className="cp-notice" type={state === 'error' || state === 'create_failed' ? 'error' : 'warning'} showIcon title={t('fault')} description={fault} />}
+      {!recycled && state === 'resized' && (
+        <Alert
+          className="cp-notice"
+          type="warning"
+          showIcon
+          title={t('resized.title')}
+          description={t('resized.note')}
+          action={offer('confirmResize', 'revertResize')}
+        />
+      )}
+      {!recycled && state === 'rescued' && (
+        <Alert className="cp-notice" type="info" showIcon title={t('rescued.title')} description={t('rescued.note')} action={offer('unrescue')} />
+      )}
+      {fault !== null && (
+        <Alert
+          className="cp-notice"
+          type={state === 'error' || state === 'create_failed' ? 'error' : 'warning'}
+          showIcon
+          title={t('fault')}
+          description={fault}
+        />
+      )}
     </>
   )
 }

@@ -32,7 +32,18 @@ import { FlavorPicker } from './FlavorPicker.tsx'
 import { sizeText } from './instanceColumns.tsx'
 import { serialConsoleOf, touchedByInstance, whyNot } from './instanceRules.ts'
 
-export type DialogKind = 'rename' | 'resize' | 'rebuild' | 'rescue' | 'password' | 'migrate' | 'resetState' | 'snapshot' | 'console' | 'bindFloatingIp' | 'unbindFloatingIp'
+export type DialogKind =
+  | 'rename'
+  | 'resize'
+  | 'rebuild'
+  | 'rescue'
+  | 'password'
+  | 'migrate'
+  | 'resetState'
+  | 'snapshot'
+  | 'console'
+  | 'bindFloatingIp'
+  | 'unbindFloatingIp'
 
 interface Of {
   readonly instance: ComputeInstance
@@ -145,11 +156,20 @@ function Rebuild(of: Of) {
       initialValues={instance.image_id === null ? {} : { image_id: instance.image_id }}
       doneText={t('done.rebuild', { name: instance.name })}
       onClose={onClose}
-      onSubmit={({ image_id, password }) => rebuild.mutateAsync({ params: paramsOf(of), body: { image_id, ...(password !== undefined && password !== '' && { password }) } })}
+      onSubmit={({ image_id, password }) =>
+        rebuild.mutateAsync({ params: paramsOf(of), body: { image_id, ...(password !== undefined && password !== '' && { password }) } })
+      }
     >
       <Alert className="zs-form-alert" type="warning" showIcon title={t('rebuild.warning')} />
       <Form.Item name="image_id" label={t('field.image')} {...field(shape.image_id)}>
-        <CloudSelect call={computeImages.list} cloudId={cloud.cloud_id} label={t('field.image')} choiceOf={imageChoice} only={isUsable} none={t('add.imageNone')} />
+        <CloudSelect
+          call={computeImages.list}
+          cloudId={cloud.cloud_id}
+          label={t('field.image')}
+          choiceOf={imageChoice}
+          only={isUsable}
+          none={t('add.imageNone')}
+        />
       </Form.Item>
       <Form.Item name="password" label={t('rebuild.password')} extra={t('rebuild.passwordNote')} validateTrigger="onBlur" {...field(shape.password)}>
         <Input.Password autoComplete="new-password" maxLength={64} />
@@ -162,7 +182,12 @@ function Rebuild(of: Of) {
             <strong>{instance.name}</strong>
           </>
         }
-        rules={[{ validator: async (_rule, typed: string | undefined) => (typed?.trim() === instance.name ? undefined : Promise.reject(new Error(t('rebuild.typeWrong')))) }]}
+        rules={[
+          {
+            validator: async (_rule, typed: string | undefined) =>
+              typed?.trim() === instance.name ? undefined : Promise.reject(new Error(t('rebuild.typeWrong'))),
+          },
+        ]}
       >
         <Input autoComplete="off" />
       </Form.Item>
@@ -194,7 +219,15 @@ function Rescue(of: Of) {
     >
       <Alert className="zs-form-alert" type="info" showIcon title={t('rescue.note')} />
       <Form.Item name="image_id" label={t('rescue.image')} {...field(shape.image_id)}>
-        <CloudSelect call={computeImages.list} cloudId={cloud.cloud_id} label={t('rescue.image')} choiceOf={imageChoice} only={isUsable} placeholder={t('rescue.imageDefault')} allowClear />
+        <CloudSelect
+          call={computeImages.list}
+          cloudId={cloud.cloud_id}
+          label={t('rescue.image')}
+          choiceOf={imageChoice}
+          only={isUsable}
+          placeholder={t('rescue.imageDefault')}
+          allowClear
+        />
       </Form.Item>
       <Form.Item name="password" label={t('rescue.password')} extra={t('rescue.passwordNote')} validateTrigger="onBlur" {...field(shape.password)}>
         <Input.Password autoComplete="new-password" maxLength={64} />
@@ -208,7 +241,17 @@ function Told({ title, note, secret, onClose }: { readonly title: string; readon
   const { t } = useTranslation('computeInstance')
   useReturnFocus()
   return (
-    <Modal open title={title} onCancel={onClose} mask={{ closable: false }} footer={<Button type="primary" onClick={onClose}>{t('rescue.saved')}</Button>}>
+    <Modal
+      open
+      title={title}
+      onCancel={onClose}
+      mask={{ closable: false }}
+      footer={
+        <Button type="primary" onClick={onClose}>
+          {t('rescue.saved')}
+        </Button>
+      }
+    >
       <Alert className="zs-form-alert" type="warning" showIcon title={note} />
       <p>
         <code className="zs-code">{secret}</code> <Button onClick={() => void copyText(secret)}>{t('rescue.copy')}</Button>
@@ -270,7 +313,12 @@ function Migrate(of: Of) {
           }))}
         />
       </Form.Item>
-      <Form.Item name="host" label={t('field.host')} extra={t('migrate.hostNote', { host: instance.host ?? format.nothing })} {...field(computeInstances.migrate.body.shape.host)}>
+      <Form.Item
+        name="host"
+        label={t('field.host')}
+        extra={t('migrate.hostNote', { host: instance.host ?? format.nothing })}
+        {...field(computeInstances.migrate.body.shape.host)}
+      >
         <Input placeholder={t('migrate.hostAny')} />
       </Form.Item>
     </FormDialog>
@@ -333,7 +381,13 @@ function Console(of: Of) {
   const navigate = useNavigate()
   const [type, setType] = useState<ConsoleType>('novnc')
   return (
-    <Modal open title={t('console.title', { name: instance.name })} onCancel={onClose} mask={{ closable: false }} footer={<Button onClick={onClose}>{t('console.close')}</Button>}>
+    <Modal
+      open
+      title={t('console.title', { name: instance.name })}
+      onCancel={onClose}
+      mask={{ closable: false }}
+      footer={<Button onClick={onClose}>{t('console.close')}</Button>}
+    >
       <Radio.Group
         aria-label={t('console.type')}
         className="zs-form-alert"

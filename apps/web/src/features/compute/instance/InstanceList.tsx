@@ -34,10 +34,27 @@ export default function InstanceList() {
             rowKey="id"
             columns={(name) => instanceColumns(t, name, platform)}
             filters={[
-              filter.select('state', t('column.state'), instanceStates.filter((state) => state !== 'soft_deleted' && state !== 'deleted').map((state) => ({ value: state, label: t(`state.${state}`) }))),
+              filter.select(
+                'state',
+                t('column.state'),
+                instanceStates
+                  .filter((state) => state !== 'soft_deleted' && state !== 'deleted')
+                  .map((state) => ({ value: state, label: t(`state.${state}`) })),
+              ),
               filter.keyword(t('keyword')),
             ]}
-            textOf={(one) => [one.name, one.id, one.description, one.flavor?.name ?? '', one.zone, one.host ?? '', ...one.addresses.map(({ address }) => address), ...one.tags].join(' ')}
+            textOf={(one) =>
+              [
+                one.name,
+                one.id,
+                one.description,
+                one.flavor?.name ?? '',
+                one.zone,
+                one.host ?? '',
+                ...one.addresses.map(({ address }) => address),
+                ...one.tags,
+              ].join(' ')
+            }
             matches={{ state: (one, value) => one.state === value }}
             sortBy={sortBy}
             sortFirst="-created"

@@ -40,7 +40,14 @@ export function InstanceOverview({ instance }: { readonly instance: ComputeInsta
             fact('key', t('column.key'), named(instance.key_name)),
             fact('code', t('column.code'), codeText(t, instance.code) ?? format.nothing),
             ...(platform
-              ? [fact('host', t('column.host'), told(instance.host ?? '')), fact('nova', t('column.nova'), <span className="zs-code">{[instance.vm_state, instance.task_state].filter((word) => word !== null).join(' / ')}</span>)]
+              ? [
+                  fact('host', t('column.host'), told(instance.host ?? '')),
+                  fact(
+                    'nova',
+                    t('column.nova'),
+                    <span className="zs-code">{[instance.vm_state, instance.task_state].filter((word) => word !== null).join(' / ')}</span>,
+                  ),
+                ]
               : []),
             fact('created', t('column.created'), format.dateTime(instance.created_at)),
             fact('launched', t('column.launched'), format.dateTime(instance.launched_at)),

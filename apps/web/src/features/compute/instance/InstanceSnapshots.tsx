@@ -14,7 +14,17 @@ import { AttachButton } from './InterfacesTab.tsx'
 
 const InstanceDialog = lazy(() => import('./InstanceDialog.tsx').then((module) => ({ default: module.InstanceDialog })))
 
-const tones: Readonly<Record<ComputeImageStatus, StatusTone>> = { queued: 'busy', saving: 'busy', uploading: 'busy', importing: 'busy', active: 'good', killed: 'bad', deleted: 'rest', pending_delete: 'rest', deactivated: 'warning' }
+const tones: Readonly<Record<ComputeImageStatus, StatusTone>> = {
+  queued: 'busy',
+  saving: 'busy',
+  uploading: 'busy',
+  importing: 'busy',
+  active: 'good',
+  killed: 'bad',
+  deleted: 'rest',
+  pending_delete: 'rest',
+  deactivated: 'warning',
+}
 const isMaking = ({ status }: ComputeImage): boolean => tones[status] === 'busy'
 
 /** Images that were made from an instance. */
@@ -34,7 +44,14 @@ export function InstanceSnapshots({ instance, cloud }: { readonly instance: Comp
         sortBy={{ name: ({ name }) => name, created: ({ created_at }) => created_at }}
         sortFirst="-created"
         busy={isMaking}
-        rowActions={(image) => [{ key: 'use', label: t('snapshots.use'), href: withQuery(paths.compute.instance.add(), { image: image.id }), disabledReason: image.status === 'active' ? null : t('snapshots.notYet') }]}
+        rowActions={(image) => [
+          {
+            key: 'use',
+            label: t('snapshots.use'),
+            href: withQuery(paths.compute.instance.add(), { image: image.id }),
+            disabledReason: image.status === 'active' ? null : t('snapshots.notYet'),
+          },
+        ]}
         toolbar={<AttachButton off={whyNot(t, 'snapshot', instance, cloud)} text={t('action.snapshot')} onClick={() => setMaking(true)} />}
         empty={<EmptyState title={t('snapshots.empty')}>{t('snapshots.emptyNote')}</EmptyState>}
       />

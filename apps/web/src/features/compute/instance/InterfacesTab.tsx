@@ -69,14 +69,31 @@ export function InterfacesTab({ instance, cloud }: Of) {
             title: t('interfaces.column.network'),
             render: (_, one) => <Link to={paths.compute.network.detail(one.network_id)}>{instance.names[one.network_id] ?? one.network_id}</Link>,
           },
-          { key: 'addresses', title: t('interfaces.column.addresses'), render: (_, one) => <span className="zs-code">{one.addresses.length === 0 ? format.nothing : addressesOf(one)}</span> },
+          {
+            key: 'addresses',
+            title: t('interfaces.column.addresses'),
+            render: (_, one) => <span className="zs-code">{one.addresses.length === 0 ? format.nothing : addressesOf(one)}</span>,
+          },
           {
             key: 'floating',
             title: t('floating'),
-            render: (_, one) => (ipsOf(one).length === 0 ? format.nothing : ipsOf(one).map(({ id, address }) => <div key={id}><Link className="zs-code" to={paths.compute.floatingIp.detail(id)}>{address}</Link></div>)),
+            render: (_, one) =>
+              ipsOf(one).length === 0
+                ? format.nothing
+                : ipsOf(one).map(({ id, address }) => (
+                    <div key={id}>
+                      <Link className="zs-code" to={paths.compute.floatingIp.detail(id)}>
+                        {address}
+                      </Link>
+                    </div>
+                  )),
           },
           { key: 'mac', title: t('interfaces.column.mac'), render: (_, one) => <span className="zs-code">{one.mac ?? format.nothing}</span> },
-          { key: 'status', title: t('interfaces.column.status'), render: (_, one) => <StatusTag tone={tones[one.status] ?? 'rest'}>{statusText(t, one.status)}</StatusTag> },
+          {
+            key: 'status',
+            title: t('interfaces.column.status'),
+            render: (_, one) => <StatusTag tone={tones[one.status] ?? 'rest'}>{statusText(t, one.status)}</StatusTag>,
+          },
           {
             key: 'port',
             title: t('interfaces.column.port'),
@@ -117,7 +134,10 @@ export function InterfacesTab({ instance, cloud }: Of) {
                     label: t('interfaces.detach'),
                     danger: true,
                     disabledReason: cannotDetach,
-                    confirm: { title: t('interfaces.detachTitle', { mac: one.mac ?? one.port_id }), body: t('interfaces.detachNote', { addresses: addressesOf(one) }) },
+                    confirm: {
+                      title: t('interfaces.detachTitle', { mac: one.mac ?? one.port_id }),
+                      body: t('interfaces.detachNote', { addresses: addressesOf(one) }),
+                    },
                     doneText: t('interfaces.detachDone'),
                     run: () => detach.mutateAsync({ params: { cloud_id: cloud.cloud_id, id: instance.id, port_id: one.port_id } }),
                   },
@@ -127,8 +147,12 @@ export function InterfacesTab({ instance, cloud }: Of) {
           },
         ]}
       />
-      {floating?.kind === 'bind' && <InstanceFloatingBind cloudId={cloud.cloud_id} instance={instance} portId={floating.portId} onClose={() => setFloating(null)} />}
-      {floating?.kind === 'unbind' && <InstanceFloatingUnbind cloudId={cloud.cloud_id} instance={instance} portId={floating.portId} onClose={() => setFloating(null)} />}
+      {floating?.kind === 'bind' && (
+        <InstanceFloatingBind cloudId={cloud.cloud_id} instance={instance} portId={floating.portId} onClose={() => setFloating(null)} />
+      )}
+      {floating?.kind === 'unbind' && (
+        <InstanceFloatingUnbind cloudId={cloud.cloud_id} instance={instance} portId={floating.portId} onClose={() => setFloating(null)} />
+      )}
       {attaching && <Attach instance={instance} cloud={cloud} onClose={() => setAttaching(false)} />}
     </>
   )
@@ -176,7 +200,8 @@ function Attach({ instance, cloud, onClose }: Of & { readonly onClose: () => voi
       onSubmit={({ network_id, port_id, address }) =>
         attach.mutateAsync({
           params: { cloud_id: cloud.cloud_id, id: instance.id },
-          body: by === 'port' ? { port_id: port_id ?? '' } : { network_id: network_id ?? '', ...(address !== undefined && address.trim() !== '' && { address }) },
+          body:
+            by === 'port' ? { port_id: port_id ?? '' } : { network_id: network_id ?? '', ...(address !== undefined && address.trim() !== '' && { address }) },
         })
       }
     >
@@ -202,7 +227,14 @@ function Attach({ instance, cloud, onClose }: Of & { readonly onClose: () => voi
       ) : (
         <>
           <Form.Item name="network_id" label={t('interfaces.network')} rules={required(t('interfaces.network'))}>
-            <CloudSelect call={computeNetworks.list} cloudId={cloud.cloud_id} label={t('interfaces.network')} choiceOf={networkChoice} only={isJoinable(instance.keystone_project_id)} none={t('add.networkNone')} />
+            <CloudSelect
+              call={computeNetworks.list}
+              cloudId={cloud.cloud_id}
+              label={t('interfaces.network')}
+              choiceOf={networkChoice}
+              only={isJoinable(instance.keystone_project_id)}
+              none={t('add.networkNone')}
+            />
           </Form.Item>
           <Form.Item name="address" label={t('interfaces.address')} extra={t('interfaces.addressNote')} {...field(shape.address)}>
             <Input autoComplete="off" />

@@ -5,7 +5,13 @@ import type { MadeKeyPair } from '../../nextstack/key-pair/KeyPairDialog.tsx'
 import { loadMessages } from '../../../locales/load.ts'
 
 // They say what they say on the page of keys.
-const KeyPairDialog = lazy(() => Promise.all([import('../../nextstack/key-pair/KeyPairDialog.tsx'), import('../../nextstack/nextstack.css'), loadMessages(['nextstack', 'nextstackCompute'])]).then(([module]) => ({ default: module.KeyPairDialog })))
+const KeyPairDialog = lazy(() =>
+  Promise.all([
+    import('../../nextstack/key-pair/KeyPairDialog.tsx'),
+    import('../../nextstack/nextstack.css'),
+    loadMessages(['nextstack', 'nextstackCompute']),
+  ]).then(([module]) => ({ default: module.KeyPairDialog })),
+)
 const PrivateKeyDialog = lazy(() => import('../../nextstack/key-pair/PrivateKeyDialog.tsx').then((module) => ({ default: module.PrivateKeyDialog })))
 
 /** Makes a key beside the form that wants one; a private half is shown once. */

@@ -9,7 +9,15 @@ import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { NameField } from '../../../kit/NameFields.tsx'
 
 /** Makes a server group beside the form that wants one. */
-export function ServerGroupMake({ cloudId, projectId, onMade }: { readonly cloudId: string; readonly projectId: string | null; readonly onMade: (id: string) => void }) {
+export function ServerGroupMake({
+  cloudId,
+  projectId,
+  onMade,
+}: {
+  readonly cloudId: string
+  readonly projectId: string | null
+  readonly onMade: (id: string) => void
+}) {
   const { t } = useTranslation('computeInstance')
   const [open, setOpen] = useState(false)
   const create = useChange(serverGroups.create, { invalidates: [serverGroups.list], silent: true, onDone: ({ id }) => onMade(id) })

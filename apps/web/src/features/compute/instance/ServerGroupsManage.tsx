@@ -48,7 +48,12 @@ function ServerGroups({ cloudId, onDeleted, onClose }: { readonly cloudId: strin
         columns={[
           { title: t('add.groupName'), dataIndex: 'name', key: 'name' },
           { title: t('add.policy'), key: 'policy', render: (_, { policy }) => policyText(policy) },
-          { title: t('add.groupMembers'), key: 'members', align: 'right', render: (_, { member_ids }) => <span className="zs-number">{member_ids.length}</span> },
+          {
+            title: t('add.groupMembers'),
+            key: 'members',
+            align: 'right',
+            render: (_, { member_ids }) => <span className="zs-number">{member_ids.length}</span>,
+          },
           {
             title: t('add.groupActions'),
             key: 'actions',

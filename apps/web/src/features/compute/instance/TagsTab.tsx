@@ -49,7 +49,14 @@ export function TagsTab({ instance, cloud }: { readonly instance: ComputeInstanc
 }
 
 /** One form of it. */
-function Part<Values extends object>({ title, note, off, initial, save, children }: {
+function Part<Values extends object>({
+  title,
+  note,
+  off,
+  initial,
+  save,
+  children,
+}: {
   readonly title: string
   readonly note: string
   readonly off: string | null
@@ -88,7 +95,14 @@ function Part<Values extends object>({ title, note, off, initial, save, children
       <h2 className="ci-heading">{title}</h2>
       <p className="zs-soft">{off ?? note}</p>
       {/* What the forms library wants is a partial of the values, and the whole is one. */}
-      <Form<Values> form={form} layout="vertical" initialValues={initial as Record<string, unknown>} disabled={off !== null} onValuesChange={() => setChanged(true)} onFinish={submit}>
+      <Form<Values>
+        form={form}
+        layout="vertical"
+        initialValues={initial as Record<string, unknown>}
+        disabled={off !== null}
+        onValuesChange={() => setChanged(true)}
+        onFinish={submit}
+      >
         {children}
         {refused !== null && (
           <p className="zs-bad" role="alert">

@@ -52,7 +52,11 @@ export function VolumesTab({ instance, cloud }: Of) {
           { key: 'volume', title: t('volumes.column.volume'), render: (_, one) => <Link to={paths.compute.volume.detail(one.volume_id)}>{nameOf(one)}</Link> },
           { key: 'size', title: t('volumes.column.size'), align: 'right', className: 'zs-number', render: (_, one) => format.bytes(one.size_bytes) },
           { key: 'type', title: t('volumes.column.type'), render: (_, one) => one.volume_type ?? format.nothing },
-          { key: 'device', title: t('volumes.column.device'), render: (_, one) => <span className="zs-code">{one.device === '' ? format.nothing : one.device}</span> },
+          {
+            key: 'device',
+            title: t('volumes.column.device'),
+            render: (_, one) => <span className="zs-code">{one.device === '' ? format.nothing : one.device}</span>,
+          },
           { key: 'with', title: t('volumes.column.withServer'), render: (_, one) => t(one.delete_on_termination ? 'volumes.yes' : 'volumes.no') },
           {
             key: 'actions',

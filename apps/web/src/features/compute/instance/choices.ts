@@ -6,7 +6,11 @@ import type { Choice } from './CloudSelect.tsx'
 
 const joined = (parts: readonly (string | null)[]): string => parts.filter((part) => part !== null && part !== '').join(' · ')
 
-export const imageChoice = ({ id, name, distribution, size_bytes }: ComputeImage): Choice => ({ id, name, note: joined([distribution, size_bytes === null ? null : format.bytes(size_bytes)]) })
+export const imageChoice = ({ id, name, distribution, size_bytes }: ComputeImage): Choice => ({
+  id,
+  name,
+  note: joined([distribution, size_bytes === null ? null : format.bytes(size_bytes)]),
+})
 export const isUsable = ({ status }: ComputeImage): boolean => status === 'active'
 
 export const networkChoice = ({ id, name, subnets }: ComputeNetwork): Choice => ({ id, name, note: joined(subnets.map(({ cidr }) => cidr)) })

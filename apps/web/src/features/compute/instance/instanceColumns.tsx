@@ -12,7 +12,11 @@ export const sizeText = (t: TFunction<'computeInstance'>, of: { readonly vcpus: 
   t('size', { vcpus: of.vcpus, memory: format.bytes(of.memory_bytes), disk: of.disk_bytes === 0 ? t('add.diskOfImage') : format.bytes(of.disk_bytes) })
 
 /** @param platform whether it is shown to who runs the platform: where instances are, and whose */
-export const instanceColumns = (t: TFunction<'computeInstance'>, name: (id: string | null) => string, platform: boolean): readonly Column<ComputeInstance>[] => [
+export const instanceColumns = (
+  t: TFunction<'computeInstance'>,
+  name: (id: string | null) => string,
+  platform: boolean,
+): readonly Column<ComputeInstance>[] => [
   col.name('name', t('column.name'), (one) => one.name, { sort: true, to: (one) => paths.compute.instance.detail(one.id), note: (one) => one.description }),
   col.custom('state', t('column.state'), (one) => <InstanceStateTag instance={one} />, { sort: true, width: 116 }),
   col.custom('addresses', t('column.addresses'), (one) => <InstanceAddresses addresses={one.addresses} />, { sort: true, width: 152 }),
@@ -23,7 +27,10 @@ export const instanceColumns = (t: TFunction<'computeInstance'>, name: (id: stri
     ? [
         col.text<ComputeInstance>('host', t('column.host'), (one) => one.host, { sort: true, width: 120 }),
         col.text<ComputeInstance>('project', t('column.project'), (one) => name(one.keystone_project_id), { width: 120 }),
-        col.text<ComputeInstance>('nova', t('column.nova'), (one) => [one.vm_state, one.task_state].filter((word) => word !== null).join(' / '), { width: 140, off: true }),
+        col.text<ComputeInstance>('nova', t('column.nova'), (one) => [one.vm_state, one.task_state].filter((word) => word !== null).join(' / '), {
+          width: 140,
+          off: true,
+        }),
       ]
     : [col.text<ComputeInstance>('project', t('column.project'), (one) => name(one.keystone_project_id), { width: 120, off: true })]),
   col.text('code', t('column.code'), (one) => codeText(t, one.code), { width: 96, off: true }),

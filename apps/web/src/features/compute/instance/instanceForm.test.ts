@@ -3,7 +3,16 @@ import { describe, expect, it } from 'vitest'
 import { readDraft, writeDraft } from './instanceDraft.ts'
 import { blank, bodyOf, failuresOf, gib, leastRootBytes, pairsOf, recordOf, wantsOf, type InstanceTyped } from './instanceForm.ts'
 
-const typed: InstanceTyped = { ...blank, source: { type: 'image', image_id: 'i', disk: { size_bytes: 20 * gib, volume_type: 'ssd' } }, flavor_id: 'f', networks: [{ network_id: 'n', address: ' ' }, { network_id: 'm', address: ' 10.0.0.9 ' }], name: 'web' }
+const typed: InstanceTyped = {
+  ...blank,
+  source: { type: 'image', image_id: 'i', disk: { size_bytes: 20 * gib, volume_type: 'ssd' } },
+  flavor_id: 'f',
+  networks: [
+    { network_id: 'n', address: ' ' },
+    { network_id: 'm', address: ' 10.0.0.9 ' },
+  ],
+  name: 'web',
+}
 
 describe('the form as the call takes it', () => {
   it('is a body that the contract takes; what is not typed is not sent', () => {
@@ -16,7 +25,13 @@ describe('the form as the call takes it', () => {
   })
 
   it('sends of its sources only the one that is chosen', () => {
-    const source = { image_id: 'i', volume_id: 'v', snapshot_id: 's', disk: { size_bytes: 20 * gib, volume_type: 'ssd', delete_on_termination: false }, delete_on_termination: true }
+    const source = {
+      image_id: 'i',
+      volume_id: 'v',
+      snapshot_id: 's',
+      disk: { size_bytes: 20 * gib, volume_type: 'ssd', delete_on_termination: false },
+      delete_on_termination: true,
+    }
     const of = (changes: object) => bodyOf({ ...typed, source: { ...source, ...changes } }).source
     expect(of({ type: 'image' })).toEqual({ type: 'image', image_id: 'i', disk: null })
     expect(of({ type: 'image', on_volume: true })).toEqual({ type: 'image', image_id: 'i', disk: source.disk })
@@ -42,7 +57,13 @@ describe('the least root disk', () => {
 describe('several at once', () => {
   it('some of which were refused are told with the reason, each once', () => {
     expect(failuresOf([{ id: 'a', error: null }])).toBeNull()
-    expect(failuresOf([{ id: 'a', error: null }, { id: null, error: '配额不足' }, { id: null, error: '配额不足' }])).toEqual({ done: 1, failed: 2, reason: '配额不足' })
+    expect(
+      failuresOf([
+        { id: 'a', error: null },
+        { id: null, error: '配额不足' },
+        { id: null, error: '配额不足' },
+      ]),
+    ).toEqual({ done: 1, failed: 2, reason: '配额不足' })
   })
 })
 
@@ -68,7 +89,14 @@ describe('what instances take of quotas', () => {
   const flavor = { vcpus: 2, memory_bytes: 4 * gib }
   it('counts as often as instances are made, with all their disks and ports', () => {
     const disks = [{ size_bytes: 5 * gib }, undefined]
-    expect(wantsOf({ ...typed, count: 3, disks }, flavor, gib)).toEqual({ instances: 3, cores: 6, memory_bytes: 12 * gib, volumes: 6, volume_bytes: 15 * gib, ports: 6 })
+    expect(wantsOf({ ...typed, count: 3, disks }, flavor, gib)).toEqual({
+      instances: 3,
+      cores: 6,
+      memory_bytes: 12 * gib,
+      volumes: 6,
+      volume_bytes: 15 * gib,
+      ports: 6,
+    })
   })
   it('has a root volume only where one is made; of a size that is left open what is needed at least', () => {
     const of = (source: InstanceTyped['source']) => wantsOf({ ...typed, source: source ?? {} }, undefined, 7 * gib)

@@ -55,19 +55,36 @@ export interface InstanceTyped {
   count?: number | null
 }
 
-export const blank: InstanceTyped = { source: { type: 'image', on_volume: false, disk: { delete_on_termination: true }, delete_on_termination: false }, disks: [], networks: [{}], metadata: [], tags: [], count: 1, description: '' }
+export const blank: InstanceTyped = {
+  source: { type: 'image', on_volume: false, disk: { delete_on_termination: true }, delete_on_termination: false },
+  disks: [],
+  networks: [{}],
+  metadata: [],
+  tags: [],
+  count: 1,
+  description: '',
+}
 
 type Body = BodyInput<typeof computeInstances.create>
 
 const text = (typed: string | null | undefined): string | null => (typed === undefined || typed === null || typed.trim() === '' ? null : typed)
-const diskOf = ({ size_bytes, volume_type, delete_on_termination }: DiskTyped) => ({ size_bytes: size_bytes ?? 0, volume_type: volume_type ?? null, delete_on_termination: delete_on_termination ?? true })
+const diskOf = ({ size_bytes, volume_type, delete_on_termination }: DiskTyped) => ({
+  size_bytes: size_bytes ?? 0,
+  volume_type: volume_type ?? null,
+  delete_on_termination: delete_on_termination ?? true,
+})
 
 function sourceOf(source: NonNullable<InstanceTyped['source']>): Body['source'] {
   switch (source.type) {
     case 'volume':
       return { type: 'volume', volume_id: source.volume_id ?? '', delete_on_termination: source.delete_on_termination ?? false }
     case 'snapshot':
-      return { type: 'snapshot', snapshot_id: source.snapshot_id ?? '', size_bytes: source.disk?.size_bytes ?? null, delete_on_termination: source.disk?.delete_on_termination ?? true }
+      return {
+        type: 'snapshot',
+        snapshot_id: source.snapshot_id ?? '',
+        size_bytes: source.disk?.size_bytes ?? null,
+        delete_on_termination: source.disk?.delete_on_termination ?? true,
+      }
     default:
       return { type: 'image', image_id: source.image_id ?? '', disk: source.on_volume === true ? diskOf(source.disk ?? {}) : null }
   }
@@ -101,14 +118,20 @@ export function bodyOf(typed: InstanceTyped): Body {
 }
 
 /** The least that a root disk may be, from what it is made of and for. */
-export const leastRootBytes = (of: { readonly image?: { readonly min_disk_bytes: number; readonly size_bytes: number | null } | undefined; readonly snapshot?: { readonly size_bytes: number } | undefined }): number =>
-  Math.max(gib, Math.ceil(Math.max(of.image?.min_disk_bytes ?? 0, of.image?.size_bytes ?? 0, of.snapshot?.size_bytes ?? 0) / gib) * gib)
+export const leastRootBytes = (of: {
+  readonly image?: { readonly min_disk_bytes: number; readonly size_bytes: number | null } | undefined
+  readonly snapshot?: { readonly size_bytes: number } | undefined
+}): number => Math.max(gib, Math.ceil(Math.max(of.image?.min_disk_bytes ?? 0, of.image?.size_bytes ?? 0, of.snapshot?.size_bytes ?? 0) / gib) * gib)
 
 /**
  * What of each quota the instances to be made take, as far as it is typed.
  * @param least of the root disk, for one whose size is left to what it is made of
  */
-export function wantsOf(typed: InstanceTyped, flavor: { readonly vcpus: number; readonly memory_bytes: number } | undefined, least: number): Partial<Record<QuotaKind, number>> {
+export function wantsOf(
+  typed: InstanceTyped,
+  flavor: { readonly vcpus: number; readonly memory_bytes: number } | undefined,
+  least: number,
+): Partial<Record<QuotaKind, number>> {
   const count = typed.count ?? 1
   const sizes = disksOf(typed, least).map(({ size_bytes }) => size_bytes)
   return {
@@ -131,8 +154,14 @@ export function disksOf({ source, disks = [] }: InstanceTyped, least: number): {
 export const hasOwnDisk = ({ source }: InstanceTyped): boolean => (source?.type ?? 'image') === 'image' && source?.on_volume !== true
 
 /** What of the instances to be made could not be, and why; null where all are. */
-export function failuresOf(items: readonly { readonly id: string | null; readonly error: string | null }[]): { done: number; failed: number; reason: string } | null {
+export function failuresOf(
+  items: readonly { readonly id: string | null; readonly error: string | null }[],
+): { done: number; failed: number; reason: string } | null {
   const failed = items.filter(({ id }) => id === null)
   if (failed.length === 0) return null
-  return { done: items.length - failed.length, failed: failed.length, reason: [...new Set(failed.flatMap(({ error }) => (error === null ? [] : [error])))].join('；') }
+  return {
+    done: items.length - failed.length,
+    failed: failed.length,
+    reason: [...new Set(failed.flatMap(({ error }) => (error === null ? [] : [error])))].join('；'),
+  }
 }

@@ -5,14 +5,18 @@ import messages from '../../../locales/zh/computeInstance.ts'
 import { codeText, toneOf, whyNot } from './instanceRules.ts'
 
 /** As the keys stand in the messages. */
-const t = ((key: string): string => String(key.split('.').reduce<unknown>((at, part) => (at as Record<string, unknown>)[part], messages))) as unknown as TFunction<'computeInstance'>
+const t = ((key: string): string =>
+  String(key.split('.').reduce<unknown>((at, part) => (at as Record<string, unknown>)[part], messages))) as unknown as TFunction<'computeInstance'>
 const active = { status: 'active' } as const
 const actions = Object.keys(instanceCan) as InstanceAction[]
 
 describe('what may be done to an instance', () => {
   it('is what the contract says, in each state', () => {
     for (const state of instanceStates) {
-      for (const action of actions) expect(whyNot(t, action, { state, locked: false }, active) === null, `${action} ${state}`).toBe((instanceCan[action] as readonly string[]).includes(state))
+      for (const action of actions)
+        expect(whyNot(t, action, { state, locked: false }, active) === null, `${action} ${state}`).toBe(
+          (instanceCan[action] as readonly string[]).includes(state),
+        )
     }
   })
   it('is little where it is locked, and its reason says so', () => {

@@ -1,5 +1,13 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
-import { computeInstances, instanceCan, instanceCanLocked, instanceTransitional, type ComputeInstance, type InstanceAction, type InstanceState } from '@zhisuan/contract/compute/instance'
+import {
+  computeInstances,
+  instanceCan,
+  instanceCanLocked,
+  instanceTransitional,
+  type ComputeInstance,
+  type InstanceAction,
+  type InstanceState,
+} from '@zhisuan/contract/compute/instance'
 import { keystoneProjects } from '@zhisuan/contract/compute/project'
 import { recycledInstances } from '@zhisuan/contract/compute/recycled'
 import type { Call } from '@zhisuan/contract/define'
@@ -29,12 +37,29 @@ export const toneOf = (state: InstanceState): StatusTone => rests[state] ?? (ins
 /** What section 4 of the specification calls a status code; null where it wants a dash. */
 export function codeText(t: TFunction<'computeInstance'>, code: number): string | null {
   if (code >= 10 && code <= 13) return null
-  const texts = [t('code.creating'), t('code.running'), t('code.createFailed'), t('code.deleting'), t('code.deleted'), t('code.deleteFailed'), t('code.creating'), t('code.createFailed'), t('code.deleting'), t('code.deleteFailed')]
+  const texts = [
+    t('code.creating'),
+    t('code.running'),
+    t('code.createFailed'),
+    t('code.deleting'),
+    t('code.deleted'),
+    t('code.deleteFailed'),
+    t('code.creating'),
+    t('code.createFailed'),
+    t('code.deleting'),
+    t('code.deleteFailed'),
+  ]
   return texts[code] ?? t('code.unknown')
 }
 
 /** What is no longer true after anything was done to an instance. */
-export const touchedByInstance: readonly Call[] = [computeInstances.list, computeInstances.get, computeInstances.actions, recycledInstances.list, keystoneProjects.mine]
+export const touchedByInstance: readonly Call[] = [
+  computeInstances.list,
+  computeInstances.get,
+  computeInstances.actions,
+  recycledInstances.list,
+  keystoneProjects.mine,
+]
 
 /** The page of its serial console. */
 export const serialConsoleOf = (id: string): string => withQuery(paths.compute.instance.detail(id), { tab: 'serial' })

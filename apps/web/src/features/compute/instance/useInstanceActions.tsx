@@ -69,7 +69,19 @@ const rules = {
 } as const satisfies Partial<Record<Operation | DialogKind, InstanceAction>>
 
 /** These are asked about first. */
-const asked = ['stop', 'softReboot', 'hardReboot', 'pause', 'suspend', 'shelve', 'unrescue', 'confirmResize', 'revertResize', 'recycle', 'purge'] as const satisfies readonly Operation[]
+const asked = [
+  'stop',
+  'softReboot',
+  'hardReboot',
+  'pause',
+  'suspend',
+  'shelve',
+  'unrescue',
+  'confirmResize',
+  'revertResize',
+  'recycle',
+  'purge',
+] as const satisfies readonly Operation[]
 const isAsked = (name: Operation): name is (typeof asked)[number] => (asked as readonly Operation[]).includes(name)
 const dangerous: readonly (Operation | DialogKind)[] = ['unbindFloatingIp', 'hardReboot', 'rebuild', 'revertResize', 'recycle', 'purge', 'resetState']
 
@@ -79,7 +91,10 @@ const dangerous: readonly (Operation | DialogKind)[] = ['unbindFloatingIp', 'har
  * @param cloud null where it is not known; then it is not judged
  * @param onGone after one went to the recycle bin, or for good
  */
-export function useInstanceActions(cloud: CloudBasic | null, onGone?: () => void): {
+export function useInstanceActions(
+  cloud: CloudBasic | null,
+  onGone?: () => void,
+): {
   readonly actionsOf: (instance: ComputeInstance) => readonly Action[]
   readonly batchActions: readonly BatchAction<ComputeInstance>[]
   readonly dialogs: ReactNode
@@ -180,7 +195,10 @@ export function useInstanceActions(cloud: CloudBasic | null, onGone?: () => void
             <p>{t(`confirm.${name}`)}</p>
             <p>
               {t('confirm.which')}
-              {firstNames(of.map((one) => one.name), t('confirm.more', { count: of.length }))}
+              {firstNames(
+                of.map((one) => one.name),
+                t('confirm.more', { count: of.length }),
+              )}
             </p>
           </>
         ),

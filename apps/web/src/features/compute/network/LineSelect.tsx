@@ -16,7 +16,11 @@ interface Props<C extends CloudListCall> {
 }
 
 /** Chooses among what a list of the cloud has. A control of a form. */
-export function LineSelect<C extends CloudListCall>({ value, onChange, ...props }: Props<C> & { readonly value?: string | undefined; readonly onChange?: (id: string | undefined) => void }) {
+export function LineSelect<C extends CloudListCall>({
+  value,
+  onChange,
+  ...props
+}: Props<C> & { readonly value?: string | undefined; readonly onChange?: (id: string | undefined) => void }) {
   const { trouble, shared } = useChoice(props)
   return (
     <>
@@ -27,7 +31,11 @@ export function LineSelect<C extends CloudListCall>({ value, onChange, ...props 
 }
 
 /** Chooses several. */
-export function LineSelects<C extends CloudListCall>({ value = [], onChange, ...props }: Props<C> & { readonly value?: string[]; readonly onChange?: (ids: string[]) => void }) {
+export function LineSelects<C extends CloudListCall>({
+  value = [],
+  onChange,
+  ...props
+}: Props<C> & { readonly value?: string[]; readonly onChange?: (ids: string[]) => void }) {
   const { trouble, shared } = useChoice(props)
   return (
     <>

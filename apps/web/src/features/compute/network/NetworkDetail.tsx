@@ -42,7 +42,9 @@ export default function NetworkDetail() {
               { key: 'enabled', label: t('column.enabled'), value: t(network.enabled ? 'on' : 'off') },
               { key: 'portSecurity', label: t('column.portSecurity'), value: t(network.port_security ? 'on' : 'off') },
               { key: 'mtu', label: t('column.mtu'), value: network.mtu ?? format.nothing },
-              ...(platform && network.keystone_project_id !== null ? [{ key: 'owner', label: t('column.owner'), value: network.names[network.keystone_project_id] ?? network.keystone_project_id }] : []),
+              ...(platform && network.keystone_project_id !== null
+                ? [{ key: 'owner', label: t('column.owner'), value: network.names[network.keystone_project_id] ?? network.keystone_project_id }]
+                : []),
               ...(network.provider === null
                 ? []
                 : [
@@ -54,7 +56,17 @@ export default function NetworkDetail() {
             ]}
             tabs={(network) => [
               { key: 'subnets', label: t('tab.subnets'), content: <Subnets cloudId={cloudId} networkId={network.id} /> },
-              { key: 'ports', label: t('tab.ports'), content: <PortsOf cloudId={cloudId} only={({ network_id }) => network_id === network.id} empty={<EmptyState title={t('port.empty')}>{t('port.emptyNote')}</EmptyState>} /> },
+              {
+                key: 'ports',
+                label: t('tab.ports'),
+                content: (
+                  <PortsOf
+                    cloudId={cloudId}
+                    only={({ network_id }) => network_id === network.id}
+                    empty={<EmptyState title={t('port.empty')}>{t('port.emptyNote')}</EmptyState>}
+                  />
+                ),
+              },
             ]}
           />
           {dialogs}
@@ -88,7 +100,11 @@ function Subnets({ cloudId, networkId }: { readonly cloudId: string | null; read
 }
 
 const subnetColumns = (t: TFunction<'computeNetwork'>): readonly Column<ComputeSubnet>[] => [
-  col.name('name', t('column.name'), ({ name, cidr }) => (name === '' ? cidr : name), { sort: true, to: ({ id, network_id }) => paths.compute.network.subnet(id, network_id), note: ({ description }) => description }),
+  col.name('name', t('column.name'), ({ name, cidr }) => (name === '' ? cidr : name), {
+    sort: true,
+    to: ({ id, network_id }) => paths.compute.network.subnet(id, network_id),
+    note: ({ description }) => description,
+  }),
   col.code('cidr', t('field.cidr'), ({ cidr }) => cidr, { sort: true, width: 170 }),
   col.code('gateway', t('field.gateway'), ({ gateway }) => gateway, { width: 150 }),
   col.text('dhcp', t('field.dhcp'), ({ dhcp }) => t(dhcp ? 'on' : 'off'), { width: 80 }),

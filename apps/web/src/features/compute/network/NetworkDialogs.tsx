@@ -50,7 +50,10 @@ export function NetworkCreate({ cloudId, onClose }: { readonly cloudId: string; 
         mtu: values.mtu ?? null,
         port_security: values.port_security,
         ...(platform && { shared: values.shared, external: values.external }),
-        ...(platform && typeof provider_type === 'string' && { provider: { type: provider.type.parse(provider_type), physical_network: physical_network.trim() === '' ? null : physical_network, segmentation_id } }),
+        ...(platform &&
+          typeof provider_type === 'string' && {
+            provider: { type: provider.type.parse(provider_type), physical_network: physical_network.trim() === '' ? null : physical_network, segmentation_id },
+          }),
         subnet: first ? { ...(subnet.name.trim() !== '' && { name: subnet.name }), cidr: subnet.cidr, ...settingsOf(subnet) } : null,
       },
     })
@@ -60,7 +63,19 @@ export function NetworkCreate({ cloudId, onClose }: { readonly cloudId: string; 
       title={t('network.create')}
       okText={t('network.create')}
       width={600}
-      initialValues={{ name: '', description: '', withSubnet: true, subnet: { name: '', ...noSubnet }, mtu: null, port_security: true, shared: false, external: false, provider_type: null, physical_network: '', segmentation_id: null }}
+      initialValues={{
+        name: '',
+        description: '',
+        withSubnet: true,
+        subnet: { name: '', ...noSubnet },
+        mtu: null,
+        port_security: true,
+        shared: false,
+        external: false,
+        provider_type: null,
+        physical_network: '',
+        segmentation_id: null,
+      }}
       doneText={t('network.created', { name })}
       onClose={onClose}
       onSubmit={submit}
@@ -166,7 +181,9 @@ export function NetworkEdit({ cloudId, network, onClose }: { readonly cloudId: s
 /** Of what stands in a form, what differs from what was there. */
 export function changedOf<T extends object>(before: T, after: T): { [K in keyof T]?: NonNullable<T[K]> } {
   // A number that was cleared is left as it is: nothing here can be without one.
-  return Object.fromEntries(Object.entries(after).filter(([key, value]) => value !== null && value !== before[key as keyof T])) as { [K in keyof T]?: NonNullable<T[K]> }
+  return Object.fromEntries(Object.entries(after).filter(([key, value]) => value !== null && value !== before[key as keyof T])) as {
+    [K in keyof T]?: NonNullable<T[K]>
+  }
 }
 
 type SubnetFormValues = SubnetValues & { name: string; description: string }
@@ -185,7 +202,10 @@ export function SubnetCreate({ cloudId, network, onClose }: { readonly cloudId: 
       doneText={t('subnet.created')}
       onClose={onClose}
       onSubmit={({ name, description, ...values }) =>
-        create.mutateAsync({ params: { cloud_id: cloudId }, body: { network_id: network.id, ...(name.trim() !== '' && { name }), description, cidr: values.cidr, ...settingsOf(values) } })
+        create.mutateAsync({
+          params: { cloud_id: cloudId },
+          body: { network_id: network.id, ...(name.trim() !== '' && { name }), description, cidr: values.cidr, ...settingsOf(values) },
+        })
       }
     >
       <Form.Item name="name" label={t('column.name')} {...field(fields.name)}>
@@ -215,7 +235,13 @@ export function SubnetEdit({ cloudId, subnet, onClose }: { readonly cloudId: str
         // A gateway or pools that are in use cannot even be set to what they are.
         return update.mutateAsync({
           params: { cloud_id: cloudId, id: subnet.id },
-          body: { name, description, ...rest, ...(gateway !== undefined && gateway !== subnet.gateway && { gateway }), ...(pools !== undefined && values.pools !== before.pools && { pools }) },
+          body: {
+            name,
+            description,
+            ...rest,
+            ...(gateway !== undefined && gateway !== subnet.gateway && { gateway }),
+            ...(pools !== undefined && values.pools !== before.pools && { pools }),
+          },
         })
       }}
     >

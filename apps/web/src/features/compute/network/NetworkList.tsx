@@ -54,12 +54,23 @@ function Networks({ cloudId }: { readonly cloudId: string | null }) {
         rowKey="id"
         columns={(name) => networkColumns(t, platform, name)}
         filters={[
-          filter.select('status', t('column.status'), networkStatuses.map((value) => ({ value, label: t(`status.${value}`) }))),
-          filter.select('kind', t('column.kind'), (['own', 'shared', 'external'] as const).map((value) => ({ value, label: t(`network.${value}`) }))),
+          filter.select(
+            'status',
+            t('column.status'),
+            networkStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
+          ),
+          filter.select(
+            'kind',
+            t('column.kind'),
+            (['own', 'shared', 'external'] as const).map((value) => ({ value, label: t(`network.${value}`) })),
+          ),
           filter.keyword(t('keyword.network')),
         ]}
         textOf={({ name, id, description, subnets }) => `${name} ${id} ${description} ${subnets.map((subnet) => `${subnet.name} ${subnet.cidr}`).join(' ')}`}
-        matches={{ status: ({ status }, value) => status === value, kind: (network, value) => (value === 'shared' ? network.shared : value === 'external' ? network.external : !network.shared && !network.external) }}
+        matches={{
+          status: ({ status }, value) => status === value,
+          kind: (network, value) => (value === 'shared' ? network.shared : value === 'external' ? network.external : !network.shared && !network.external),
+        }}
         sortBy={{ name: ({ name }) => name, status: ({ status }) => status, mtu: ({ mtu }) => mtu }}
         sortFirst="name"
         busy={({ status }) => status === 'building'}
@@ -82,8 +93,17 @@ export const kindText = (t: TFunction<'computeNetwork'>, network: ComputeNetwork
   [...(network.external ? [t('network.external')] : []), ...(network.shared ? [t('network.shared')] : [])].join('、') || t('network.own')
 
 const networkColumns = (t: TFunction<'computeNetwork'>, platform: boolean, name: (id: string | null) => string): readonly Column<ComputeNetwork>[] => [
-  col.name('name', t('column.name'), (network) => (network.name === '' ? network.id : network.name), { sort: true, to: (network) => paths.compute.network.detail(network.id), note: ({ description }) => description }),
-  col.status('status', t('column.status'), ({ status, enabled }) => ({ tone: networkTones[status], text: t(`status.${status}`), note: enabled ? null : t('disabled') }), { sort: true }),
+  col.name('name', t('column.name'), (network) => (network.name === '' ? network.id : network.name), {
+    sort: true,
+    to: (network) => paths.compute.network.detail(network.id),
+    note: ({ description }) => description,
+  }),
+  col.status(
+    'status',
+    t('column.status'),
+    ({ status, enabled }) => ({ tone: networkTones[status], text: t(`status.${status}`), note: enabled ? null : t('disabled') }),
+    { sort: true },
+  ),
   col.tags('subnets', t('column.subnets'), ({ subnets }) => subnets.map(({ cidr }) => cidr)),
   col.text('kind', t('column.kind'), (network) => kindText(t, network), { width: 110 }),
   col.number('mtu', t('column.mtu'), ({ mtu }) => mtu, { sort: true, width: 80 }),
@@ -91,7 +111,15 @@ const networkColumns = (t: TFunction<'computeNetwork'>, platform: boolean, name:
   ...(platform
     ? [
         col.text<ComputeNetwork>('owner', t('column.owner'), ({ keystone_project_id }) => name(keystone_project_id), { width: 160 }),
-        col.text<ComputeNetwork>('provider', t('column.provider'), ({ provider }) => (provider === null ? null : [provider.type.toUpperCase(), provider.physical_network, provider.segmentation_id].filter((part) => part !== null).join(' · ')), { width: 160, off: true }),
+        col.text<ComputeNetwork>(
+          'provider',
+          t('column.provider'),
+          ({ provider }) =>
+            provider === null
+              ? null
+              : [provider.type.toUpperCase(), provider.physical_network, provider.segmentation_id].filter((part) => part !== null).join(' · '),
+          { width: 160, off: true },
+        ),
       ]
     : []),
   col.code('id', t('column.id'), ({ id }) => id, { width: 280, off: true }),

@@ -22,7 +22,16 @@ export default function PortDetail() {
   const cloudId = useComputeCloud()?.cloud_id ?? null
   const query = useCall(computePorts.get, { params: { cloud_id: cloudId ?? '', id } }, { silent: true, enabled: cloudId !== null })
   const { actionsOf, dialogs } = usePortActions(cloudId ?? '', () => void navigate(paths.compute.port.list()))
-  const lines = (texts: readonly string[]) => (texts.length === 0 ? format.nothing : <ul className="cnet-lines zs-code">{texts.map((text) => <li key={text}>{text}</li>)}</ul>)
+  const lines = (texts: readonly string[]) =>
+    texts.length === 0 ? (
+      format.nothing
+    ) : (
+      <ul className="cnet-lines zs-code">
+        {texts.map((text) => (
+          <li key={text}>{text}</li>
+        ))}
+      </ul>
+    )
   return (
     <ComputePage>
       {() => (
@@ -34,15 +43,33 @@ export default function PortDetail() {
             actions={actionsOf}
             facts={(port) => [
               { key: 'id', label: t('column.id'), value: <span className="zs-code">{port.id}</span> },
-              { key: 'network', label: t('column.network'), value: <Link to={paths.compute.network.detail(port.network_id)}>{port.names[port.network_id] ?? port.network_id}</Link> },
+              {
+                key: 'network',
+                label: t('column.network'),
+                value: <Link to={paths.compute.network.detail(port.network_id)}>{port.names[port.network_id] ?? port.network_id}</Link>,
+              },
               { key: 'addresses', label: t('column.addresses'), value: lines(port.addresses.map(({ address }) => address)) },
               { key: 'mac', label: t('column.mac'), value: <span className="zs-code">{port.mac}</span> },
-              { key: 'device', label: t('column.device'), value: <div><Device port={port} name={port.names[port.device_id ?? ''] ?? port.device_id ?? ''} /></div> },
+              {
+                key: 'device',
+                label: t('column.device'),
+                value: (
+                  <div>
+                    <Device port={port} name={port.names[port.device_id ?? ''] ?? port.device_id ?? ''} />
+                  </div>
+                ),
+              },
               { key: 'enabled', label: t('column.enabled'), value: t(port.enabled ? 'on' : 'off') },
               { key: 'portSecurity', label: t('column.portSecurity'), value: t(port.port_security ? 'on' : 'off') },
-              { key: 'groups', label: t('column.groups'), value: port.security_group_ids.length === 0 ? format.nothing : port.security_group_ids.map((group) => port.names[group] ?? group).join('、') },
+              {
+                key: 'groups',
+                label: t('column.groups'),
+                value: port.security_group_ids.length === 0 ? format.nothing : port.security_group_ids.map((group) => port.names[group] ?? group).join('、'),
+              },
               { key: 'allowed', label: t('field.allowed'), value: lines(port.allowed_addresses) },
-              ...(platform && port.keystone_project_id !== null ? [{ key: 'owner', label: t('column.owner'), value: port.names[port.keystone_project_id] ?? port.keystone_project_id }] : []),
+              ...(platform && port.keystone_project_id !== null
+                ? [{ key: 'owner', label: t('column.owner'), value: port.names[port.keystone_project_id] ?? port.keystone_project_id }]
+                : []),
               { key: 'description', label: t('column.description'), value: port.description === '' ? format.nothing : port.description },
             ]}
           />

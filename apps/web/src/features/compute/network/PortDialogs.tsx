@@ -31,7 +31,8 @@ interface Values {
 }
 const shape = computePorts.create.body.shape
 
-const addressesOf = (wanted: readonly Wanted[]) => wanted.map(({ subnet_id = '', address }) => ({ subnet_id, ...(address !== undefined && address.trim() !== '' && { address }) }))
+const addressesOf = (wanted: readonly Wanted[]) =>
+  wanted.map(({ subnet_id = '', address }) => ({ subnet_id, ...(address !== undefined && address.trim() !== '' && { address }) }))
 
 /** Makes a port, to plug into an instance or a router. */
 export function PortCreate({ cloudId, onClose }: { readonly cloudId: string; readonly onClose: () => void }) {
@@ -73,7 +74,9 @@ export function PortCreate({ cloudId, onClose }: { readonly cloudId: string; rea
           cloudId={cloudId}
           label={t('column.network')}
           placeholder={t('field.networkChoose')}
-          options={(networks) => networks.filter(({ external, shared }) => platform || !external || shared).map((network) => ({ value: network.id, label: networkLabel(network) }))}
+          options={(networks) =>
+            networks.filter(({ external, shared }) => platform || !external || shared).map((network) => ({ value: network.id, label: networkLabel(network) }))
+          }
         />
       </Form.Item>
       <PortFields cloudId={cloudId} networkId={networkId} guardNote={t('field.groupsNote')} />
@@ -108,13 +111,22 @@ export function PortEdit({ cloudId, port, onClose }: { readonly cloudId: string;
         ...(differs('enabled') && { enabled: rest.enabled }),
         ...(differs('port_security') && { port_security: rest.port_security }),
         ...(JSON.stringify(addresses) !== JSON.stringify(initial.addresses) && { addresses: addressesOf(addresses) }),
-        ...(rest.port_security && JSON.stringify(rest.security_group_ids) !== JSON.stringify(initial.security_group_ids) && { security_group_ids: rest.security_group_ids }),
+        ...(rest.port_security &&
+          JSON.stringify(rest.security_group_ids) !== JSON.stringify(initial.security_group_ids) && { security_group_ids: rest.security_group_ids }),
         ...(rest.port_security && allowed_addresses !== initial.allowed_addresses && { allowed_addresses: linesOf(allowed_addresses) }),
       },
     })
   }
   return (
-    <FormDialog<Values> title={t('port.editTitle', { name: name === '' ? port.mac : name })} okText={t('save')} width={600} initialValues={initial} doneText={t('saved', { name })} onClose={onClose} onSubmit={submit}>
+    <FormDialog<Values>
+      title={t('port.editTitle', { name: name === '' ? port.mac : name })}
+      okText={t('save')}
+      width={600}
+      initialValues={initial}
+      doneText={t('saved', { name })}
+      onClose={onClose}
+      onSubmit={submit}
+    >
       <Form.Item name="name" label={t('column.name')} {...field(computePorts.update.body.shape.name)}>
         <Input autoFocus maxLength={255} />
       </Form.Item>
@@ -141,7 +153,9 @@ function PortFields({ cloudId, networkId, guardNote }: { readonly cloudId: strin
                     cloudId={cloudId}
                     label={t('field.subnetOf', { number: row.name + 1 })}
                     placeholder={t('field.subnetChoose')}
-                    options={(networks) => (networks.find(({ id }) => id === networkId)?.subnets ?? []).map((subnet) => ({ value: subnet.id, label: subnetLabel(subnet) }))}
+                    options={(networks) =>
+                      (networks.find(({ id }) => id === networkId)?.subnets ?? []).map((subnet) => ({ value: subnet.id, label: subnetLabel(subnet) }))
+                    }
                   />
                 </Form.Item>
                 <Form.Item name={[row.name, 'address']} className="cnet-cell" rules={rulesOf(shape.addresses.unwrap().element.shape.address)}>
@@ -164,9 +178,19 @@ function PortFields({ cloudId, networkId, guardNote }: { readonly cloudId: strin
       {guarded && (
         <>
           <Form.Item name="security_group_ids" label={t('column.groups')} extra={guardNote}>
-            <LineSelects call={computeSecurityGroups.list} cloudId={cloudId} label={t('column.groups')} options={(groups) => groups.map(({ id, name }) => ({ value: id, label: name === '' ? id : name }))} />
+            <LineSelects
+              call={computeSecurityGroups.list}
+              cloudId={cloudId}
+              label={t('column.groups')}
+              options={(groups) => groups.map(({ id, name }) => ({ value: id, label: name === '' ? id : name }))}
+            />
           </Form.Item>
-          <Form.Item name="allowed_addresses" label={t('field.allowed')} extra={t('field.allowedNote')} rules={judged(shape.allowed_addresses.unwrap(), linesOf, (number, message) => t('field.line', { number, message }))}>
+          <Form.Item
+            name="allowed_addresses"
+            label={t('field.allowed')}
+            extra={t('field.allowedNote')}
+            rules={judged(shape.allowed_addresses.unwrap(), linesOf, (number, message) => t('field.line', { number, message }))}
+          >
             <Input.TextArea className="zs-code" autoSize={{ minRows: 1, maxRows: 5 }} maxLength={600} />
           </Form.Item>
         </>

@@ -21,11 +21,7 @@ import { usePortActions } from './usePortActions.tsx'
 export default function PortList() {
   const { t } = useTranslation('computeNetwork')
   const platform = useIsPlatform()
-  return (
-    <ComputePage>
-      {(cloud) => <Ports cloudId={cloud?.cloud_id ?? null} platform={platform} t={t} />}
-    </ComputePage>
-  )
+  return <ComputePage>{(cloud) => <Ports cloudId={cloud?.cloud_id ?? null} platform={platform} t={t} />}</ComputePage>
 }
 
 function Ports({ cloudId, platform, t }: { readonly cloudId: string | null; readonly platform: boolean; readonly t: TFunction<'computeNetwork'> }) {
@@ -44,8 +40,16 @@ function Ports({ cloudId, platform, t }: { readonly cloudId: string | null; read
         rowKey="id"
         columns={(name) => portColumns(t, name, platform)}
         filters={[
-          filter.select('status', t('column.status'), networkStatuses.map((value) => ({ value, label: t(`status.${value}`) }))),
-          filter.select('use', t('column.device'), portUses.map((value) => ({ value, label: t(`use.${value}`) }))),
+          filter.select(
+            'status',
+            t('column.status'),
+            networkStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
+          ),
+          filter.select(
+            'use',
+            t('column.device'),
+            portUses.map((value) => ({ value, label: t(`use.${value}`) })),
+          ),
           filter.keyword(t('keyword.port')),
         ]}
         textOf={({ name, id, mac, addresses, description }) => `${name} ${id} ${mac} ${description} ${addresses.map(({ address }) => address).join(' ')}`}
@@ -82,11 +86,40 @@ export function Device({ port, name }: { readonly port: ComputePort; readonly na
 
 /** @param owners whether rows of several projects meet here */
 export const portColumns = (t: TFunction<'computeNetwork'>, name: (id: string | null) => string, owners: boolean): readonly Column<ComputePort>[] => [
-  col.name('name', t('column.name'), (port) => (port.name === '' ? (port.addresses[0]?.address ?? port.mac) : port.name), { sort: true, to: ({ id }) => paths.compute.port.detail(id), note: ({ description }) => description }),
-  col.status('status', t('column.status'), ({ status, enabled }) => ({ tone: networkTones[status], text: t(`status.${status}`), note: enabled ? null : t('disabled') }), { sort: true, width: 100 }),
-  col.custom('address', t('column.addresses'), ({ addresses }) => (addresses.length === 0 ? format.nothing : <ul className="cnet-lines zs-code">{addresses.map(({ address }) => <li key={address}>{address}</li>)}</ul>), { sort: true, width: 150 }),
+  col.name('name', t('column.name'), (port) => (port.name === '' ? (port.addresses[0]?.address ?? port.mac) : port.name), {
+    sort: true,
+    to: ({ id }) => paths.compute.port.detail(id),
+    note: ({ description }) => description,
+  }),
+  col.status(
+    'status',
+    t('column.status'),
+    ({ status, enabled }) => ({ tone: networkTones[status], text: t(`status.${status}`), note: enabled ? null : t('disabled') }),
+    { sort: true, width: 100 },
+  ),
+  col.custom(
+    'address',
+    t('column.addresses'),
+    ({ addresses }) =>
+      addresses.length === 0 ? (
+        format.nothing
+      ) : (
+        <ul className="cnet-lines zs-code">
+          {addresses.map(({ address }) => (
+            <li key={address}>{address}</li>
+          ))}
+        </ul>
+      ),
+    { sort: true, width: 150 },
+  ),
   col.code('mac', t('column.mac'), ({ mac }) => mac, { width: 160 }),
-  col.link('network', t('column.network'), ({ network_id }) => name(network_id), ({ network_id }) => paths.compute.network.detail(network_id), { width: 150 }),
+  col.link(
+    'network',
+    t('column.network'),
+    ({ network_id }) => name(network_id),
+    ({ network_id }) => paths.compute.network.detail(network_id),
+    { width: 150 },
+  ),
   col.custom('device', t('column.device'), (port) => <Device port={port} name={name(port.device_id)} />, { width: 160 }),
   col.tags('groups', t('column.groups'), ({ security_group_ids }) => security_group_ids.map(name)),
   ...(owners ? [col.text<ComputePort>('owner', t('column.owner'), ({ keystone_project_id }) => name(keystone_project_id), { width: 150 })] : []),

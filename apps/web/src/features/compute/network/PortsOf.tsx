@@ -10,7 +10,17 @@ import { usePortActions } from './usePortActions.tsx'
  * @param only which those are
  * @param changes by their keys, what can be done to them from there; everything where it is left out
  */
-export function PortsOf({ cloudId, only, changes, empty }: { readonly cloudId: string | null; readonly only: (port: ComputePort) => boolean; readonly changes?: readonly string[]; readonly empty: ReactNode }) {
+export function PortsOf({
+  cloudId,
+  only,
+  changes,
+  empty,
+}: {
+  readonly cloudId: string | null
+  readonly only: (port: ComputePort) => boolean
+  readonly changes?: readonly string[]
+  readonly empty: ReactNode
+}) {
   const { t } = useTranslation('computeNetwork')
   const { actionsOf, dialogs } = usePortActions(cloudId ?? '')
   return (

@@ -38,14 +38,27 @@ export default function RouterDetail() {
             facts={(router) => [
               { key: 'id', label: t('column.id'), value: <span className="zs-code">{router.id}</span> },
               { key: 'enabled', label: t('column.enabled'), value: t(router.enabled ? 'on' : 'off') },
-              { key: 'gateway', label: t('router.gateway'), value: router.gateway === null ? t('router.noGateway') : <Link to={paths.compute.network.detail(router.gateway.network_id)}>{router.names[router.gateway.network_id] ?? router.gateway.network_id}</Link> },
+              {
+                key: 'gateway',
+                label: t('router.gateway'),
+                value:
+                  router.gateway === null ? (
+                    t('router.noGateway')
+                  ) : (
+                    <Link to={paths.compute.network.detail(router.gateway.network_id)}>
+                      {router.names[router.gateway.network_id] ?? router.gateway.network_id}
+                    </Link>
+                  ),
+              },
               ...(router.gateway === null
                 ? []
                 : [
                     { key: 'addresses', label: t('router.outsideAddress'), value: <span className="zs-code">{router.gateway.addresses.join('、')}</span> },
                     { key: 'snat', label: t('router.snat'), value: t(router.gateway.snat ? 'on' : 'off') },
                   ]),
-              ...(platform && router.keystone_project_id !== null ? [{ key: 'owner', label: t('column.owner'), value: router.names[router.keystone_project_id] ?? router.keystone_project_id }] : []),
+              ...(platform && router.keystone_project_id !== null
+                ? [{ key: 'owner', label: t('column.owner'), value: router.names[router.keystone_project_id] ?? router.keystone_project_id }]
+                : []),
               { key: 'description', label: t('column.description'), value: router.description === '' ? format.nothing : router.description },
             ]}
             tabs={(router) => [
@@ -77,11 +90,21 @@ function Interfaces({ cloudId, router, names }: { readonly cloudId: string; read
           title: t('field.subnet'),
           render: (_, { network_id, addresses }) =>
             addresses.map(({ subnet_id, address }) => (
-              <div key={address}>{subnet_id === null ? format.nothing : <Link to={paths.compute.network.subnet(subnet_id, network_id)}>{names[subnet_id] ?? subnet_id}</Link>}</div>
+              <div key={address}>
+                {subnet_id === null ? format.nothing : <Link to={paths.compute.network.subnet(subnet_id, network_id)}>{names[subnet_id] ?? subnet_id}</Link>}
+              </div>
             )),
         },
-        { key: 'network', title: t('column.network'), render: (_, { network_id }) => <Link to={paths.compute.network.detail(network_id)}>{names[network_id] ?? network_id}</Link> },
-        { key: 'address', title: t('router.insideAddress'), render: (_, { addresses }) => <span className="zs-code">{addresses.map(({ address }) => address).join('、')}</span> },
+        {
+          key: 'network',
+          title: t('column.network'),
+          render: (_, { network_id }) => <Link to={paths.compute.network.detail(network_id)}>{names[network_id] ?? network_id}</Link>,
+        },
+        {
+          key: 'address',
+          title: t('router.insideAddress'),
+          render: (_, { addresses }) => <span className="zs-code">{addresses.map(({ address }) => address).join('、')}</span>,
+        },
         {
           key: 'port',
           title: t('field.port'),
@@ -104,7 +127,10 @@ function Interfaces({ cloudId, router, names }: { readonly cloudId: string; read
                   danger: true,
                   disabledReason: router.changeable ? null : t('notYours'),
                   doneText: t('router.left'),
-                  confirm: { title: t('router.leaveTitle', { name: addresses.map(({ subnet_id, address }) => names[subnet_id ?? ''] ?? address).join('、') }), body: t('router.leaveBody') },
+                  confirm: {
+                    title: t('router.leaveTitle', { name: addresses.map(({ subnet_id, address }) => names[subnet_id ?? ''] ?? address).join('、') }),
+                    body: t('router.leaveBody'),
+                  },
                   run: () => remove.mutateAsync({ params: { cloud_id: cloudId, id: router.id }, body: { port_id } }),
                 },
               ]}

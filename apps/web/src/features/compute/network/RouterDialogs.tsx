@@ -23,10 +23,17 @@ interface Dialog {
 interface OfRouter extends Dialog {
   readonly router: ComputeRouter
 }
-const externals = (networks: readonly ComputeNetwork[]) => networks.filter(({ external }) => external).map(({ id, name }) => ({ value: id, label: name === '' ? id : name }))
+const externals = (networks: readonly ComputeNetwork[]) =>
+  networks.filter(({ external }) => external).map(({ id, name }) => ({ value: id, label: name === '' ? id : name }))
 /** By their gateway's address, which the router takes; so those without one are not among them. */
 const joinable = (networks: readonly ComputeNetwork[], joined: ReadonlySet<string | null>) =>
-  networks.filter(({ external }) => !external).flatMap((network) => network.subnets.filter(({ id, gateway }) => gateway !== null && !joined.has(id)).map((subnet) => ({ value: subnet.id, label: `${network.name} / ${subnetLabel(subnet)}` })))
+  networks
+    .filter(({ external }) => !external)
+    .flatMap((network) =>
+      network.subnets
+        .filter(({ id, gateway }) => gateway !== null && !joined.has(id))
+        .map((subnet) => ({ value: subnet.id, label: `${network.name} / ${subnetLabel(subnet)}` })),
+    )
 
 interface Values {
   name: string
@@ -50,7 +57,12 @@ export function RouterCreate({ cloudId, onClose }: Dialog) {
       initialValues={{ name: '', description: '', subnet_ids: [] }}
       doneText={t('router.created', { name })}
       onClose={onClose}
-      onSubmit={({ gateway, project_id, ...values }) => create.mutateAsync({ params: { cloud_id: cloudId }, body: { ...values, project_id: project_id ?? null, gateway: gateway?.network_id === undefined ? null : { network_id: gateway.network_id } } })}
+      onSubmit={({ gateway, project_id, ...values }) =>
+        create.mutateAsync({
+          params: { cloud_id: cloudId },
+          body: { ...values, project_id: project_id ?? null, gateway: gateway?.network_id === undefined ? null : { network_id: gateway.network_id } },
+        })
+      }
     >
       <NameField schema={shape.name} />
       <Form.Item name={['gateway', 'network_id']} label={t('router.gateway')} extra={t('field.gatewayNetworkNote')}>
@@ -106,9 +118,17 @@ export function GatewayDialog({ cloudId, router, onClose }: OfRouter) {
       initialValues={{ snat: router.gateway?.snat ?? true, ...(router.gateway !== null && { network_id: router.gateway.network_id }) }}
       doneText={t('router.gatewaySet')}
       onClose={onClose}
-      onSubmit={({ network_id = '', snat }) => set.mutateAsync({ params: { cloud_id: cloudId, id: router.id }, body: { network_id, ...(platform && { snat }) } })}
+      onSubmit={({ network_id = '', snat }) =>
+        set.mutateAsync({ params: { cloud_id: cloudId, id: router.id }, body: { network_id, ...(platform && { snat }) } })
+      }
     >
-      <Form.Item name="network_id" label={t('router.gateway')} extra={t('field.gatewayNetworkNote')} required rules={[{ required: true, message: t('field.externalRequired') }]}>
+      <Form.Item
+        name="network_id"
+        label={t('router.gateway')}
+        extra={t('field.gatewayNetworkNote')}
+        required
+        rules={[{ required: true, message: t('field.externalRequired') }]}
+      >
         <LineSelect call={computeNetworks.list} cloudId={cloudId} label={t('router.gateway')} options={externals} />
       </Form.Item>
       {platform && (
@@ -139,22 +159,51 @@ export function InterfaceDialog({ cloudId, router, onClose }: OfRouter) {
       initialValues={{ by: 'subnet' }}
       doneText={t('router.joined')}
       onClose={onClose}
-      onSubmit={({ subnet_id, port_id }) => add.mutateAsync({ params: { cloud_id: cloudId, id: router.id }, body: by === 'subnet' ? { subnet_id } : { port_id } })}
+      onSubmit={({ subnet_id, port_id }) =>
+        add.mutateAsync({ params: { cloud_id: cloudId, id: router.id }, body: by === 'subnet' ? { subnet_id } : { port_id } })
+      }
     >
       <Form.Item name="by" label={t('field.by')}>
         <Radio.Group options={(['subnet', 'port'] as const).map((value) => ({ value, label: t(`field.byKind.${value}`) }))} />
       </Form.Item>
       {by === 'subnet' ? (
-        <Form.Item key="subnet" name="subnet_id" label={t('field.subnet')} extra={t('field.joinNote')} required rules={[{ required: true, message: t('field.subnetRequired') }]}>
-          <LineSelect call={computeNetworks.list} cloudId={cloudId} label={t('field.subnet')} placeholder={t('field.subnetChoose')} options={(networks) => joinable(networks, joined)} />
+        <Form.Item
+          key="subnet"
+          name="subnet_id"
+          label={t('field.subnet')}
+          extra={t('field.joinNote')}
+          required
+          rules={[{ required: true, message: t('field.subnetRequired') }]}
+        >
+          <LineSelect
+            call={computeNetworks.list}
+            cloudId={cloudId}
+            label={t('field.subnet')}
+            placeholder={t('field.subnetChoose')}
+            options={(networks) => joinable(networks, joined)}
+          />
         </Form.Item>
       ) : (
-        <Form.Item key="port" name="port_id" label={t('field.port')} extra={t('field.joinPortNote')} required rules={[{ required: true, message: t('field.portRequired') }]}>
+        <Form.Item
+          key="port"
+          name="port_id"
+          label={t('field.port')}
+          extra={t('field.joinPortNote')}
+          required
+          rules={[{ required: true, message: t('field.portRequired') }]}
+        >
           <LineSelect
             call={computePorts.list}
             cloudId={cloudId}
             label={t('field.port')}
-            options={(ports) => ports.filter(({ use, addresses }) => use === 'free' && addresses.length > 0).map((port) => ({ value: port.id, label: [port.name, ...port.addresses.map(({ address }) => address)].filter((part) => part !== '').join(' · ') }))}
+            options={(ports) =>
+              ports
+                .filter(({ use, addresses }) => use === 'free' && addresses.length > 0)
+                .map((port) => ({
+                  value: port.id,
+                  label: [port.name, ...port.addresses.map(({ address }) => address)].filter((part) => part !== '').join(' · '),
+                }))
+            }
           />
         </Form.Item>
       )}
@@ -177,7 +226,12 @@ export function RoutesDialog({ cloudId, router, onClose }: OfRouter) {
       onClose={onClose}
       onSubmit={({ routes }) => set.mutateAsync({ params: { cloud_id: cloudId, id: router.id }, body: { routes: routesOf(routes) } })}
     >
-      <Form.Item name="routes" label={t('router.routes')} extra={t('field.routesNote')} rules={judged(routeList, routesOf, (number, message) => t('field.line', { number, message }))}>
+      <Form.Item
+        name="routes"
+        label={t('router.routes')}
+        extra={t('field.routesNote')}
+        rules={judged(routeList, routesOf, (number, message) => t('field.line', { number, message }))}
+      >
         <Input.TextArea autoFocus className="zs-code" autoSize={{ minRows: 4, maxRows: 14 }} placeholder="10.99.0.0/16 10.1.0.9" maxLength={5000} />
       </Form.Item>
     </FormDialog>

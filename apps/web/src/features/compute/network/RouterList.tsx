@@ -37,7 +37,14 @@ export default function RouterList() {
             cloudId={cloudId}
             rowKey="id"
             columns={(name) => routerColumns(t, platform, name)}
-            filters={[filter.select('status', t('column.status'), networkStatuses.map((value) => ({ value, label: t(`status.${value}`) }))), filter.keyword(t('keyword.router'))]}
+            filters={[
+              filter.select(
+                'status',
+                t('column.status'),
+                networkStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
+              ),
+              filter.keyword(t('keyword.router')),
+            ]}
             textOf={({ name, id, description, gateway }) => `${name} ${id} ${description} ${gateway?.addresses.join(' ') ?? ''}`}
             matches={{ status: ({ status }, value) => status === value }}
             sortBy={{ name: ({ name }) => name, status: ({ status }) => status }}
@@ -60,9 +67,21 @@ export default function RouterList() {
 }
 
 const routerColumns = (t: TFunction<'computeNetwork'>, platform: boolean, name: (id: string | null) => string): readonly Column<ComputeRouter>[] => [
-  col.name('name', t('column.name'), (router) => (router.name === '' ? router.id : router.name), { sort: true, to: ({ id }) => paths.compute.router.detail(id), note: ({ description }) => description }),
-  col.status('status', t('column.status'), ({ status, enabled }) => ({ tone: networkTones[status], text: t(`status.${status}`), note: enabled ? null : t('disabled') }), { sort: true }),
-  col.text('gateway', t('router.gateway'), ({ gateway }) => (gateway === null ? null : name(gateway.network_id)), { width: 150, note: ({ gateway }) => gateway?.addresses.join('、') ?? '' }),
+  col.name('name', t('column.name'), (router) => (router.name === '' ? router.id : router.name), {
+    sort: true,
+    to: ({ id }) => paths.compute.router.detail(id),
+    note: ({ description }) => description,
+  }),
+  col.status(
+    'status',
+    t('column.status'),
+    ({ status, enabled }) => ({ tone: networkTones[status], text: t(`status.${status}`), note: enabled ? null : t('disabled') }),
+    { sort: true },
+  ),
+  col.text('gateway', t('router.gateway'), ({ gateway }) => (gateway === null ? null : name(gateway.network_id)), {
+    width: 150,
+    note: ({ gateway }) => gateway?.addresses.join('、') ?? '',
+  }),
   col.text('snat', t('router.snat'), ({ gateway }) => (gateway === null ? null : t(gateway.snat ? 'on' : 'off')), { width: 90 }),
   col.tags('subnets', t('router.subnets'), ({ interfaces }) => interfaces.flatMap(({ addresses }) => addresses.map(({ subnet_id }) => name(subnet_id)))),
   col.number('routes', t('router.routes'), ({ routes }) => routes.length, { width: 90 }),

@@ -17,7 +17,16 @@ export default function SubnetDetail() {
   const cloudId = useComputeCloud()?.cloud_id ?? null
   const query = useCall(computeSubnets.get, { params: { cloud_id: cloudId ?? '', id } }, { silent: true, enabled: cloudId !== null })
   const { actionsOf, dialogs } = useSubnetActions(cloudId ?? '', () => void navigate(paths.compute.network.detail(network_id)))
-  const lines = (texts: readonly string[]) => (texts.length === 0 ? format.nothing : <ul className="cnet-lines zs-code">{texts.map((text) => <li key={text}>{text}</li>)}</ul>)
+  const lines = (texts: readonly string[]) =>
+    texts.length === 0 ? (
+      format.nothing
+    ) : (
+      <ul className="cnet-lines zs-code">
+        {texts.map((text) => (
+          <li key={text}>{text}</li>
+        ))}
+      </ul>
+    )
   return (
     <ComputePage>
       {() => (
@@ -28,13 +37,25 @@ export default function SubnetDetail() {
             actions={actionsOf}
             facts={(subnet) => [
               { key: 'id', label: t('column.id'), value: <span className="zs-code">{subnet.id}</span> },
-              { key: 'network', label: t('column.network'), value: <Link to={paths.compute.network.detail(subnet.network_id)}>{subnet.names[subnet.network_id] ?? subnet.network_id}</Link> },
+              {
+                key: 'network',
+                label: t('column.network'),
+                value: <Link to={paths.compute.network.detail(subnet.network_id)}>{subnet.names[subnet.network_id] ?? subnet.network_id}</Link>,
+              },
               { key: 'cidr', label: t('field.cidr'), value: <span className="zs-code">{subnet.cidr}</span> },
-              { key: 'gateway', label: t('field.gateway'), value: subnet.gateway === null ? t('field.gatewayKind.none') : <span className="zs-code">{subnet.gateway}</span> },
+              {
+                key: 'gateway',
+                label: t('field.gateway'),
+                value: subnet.gateway === null ? t('field.gatewayKind.none') : <span className="zs-code">{subnet.gateway}</span>,
+              },
               { key: 'dhcp', label: t('field.dhcp'), value: t(subnet.dhcp ? 'on' : 'off') },
               { key: 'nameservers', label: t('field.nameservers'), value: lines(subnet.nameservers) },
               { key: 'pools', label: t('field.pools'), value: lines(subnet.pools.map(({ start, end }) => `${start} – ${end}`)) },
-              { key: 'hostRoutes', label: t('field.hostRoutes'), value: lines(subnet.host_routes.map(({ destination, next_hop }) => `${destination} → ${next_hop}`)) },
+              {
+                key: 'hostRoutes',
+                label: t('field.hostRoutes'),
+                value: lines(subnet.host_routes.map(({ destination, next_hop }) => `${destination} → ${next_hop}`)),
+              },
               { key: 'description', label: t('column.description'), value: subnet.description === '' ? format.nothing : subnet.description },
             ]}
           />

@@ -53,7 +53,12 @@ export function SubnetFields({ at = [], fixed = false }: { readonly at?: readonl
         <Input className="zs-code" placeholder="10.1.0.0/24" maxLength={64} disabled={fixed} />
       </Form.Item>
       <Form.Item name={name('gatewayKind')} label={t('field.gateway')}>
-        <Radio.Group options={(fixed ? (['own', 'none'] as const) : (['first', 'own', 'none'] as const)).map((value) => ({ value, label: t(`field.gatewayKind.${value}`) }))} />
+        <Radio.Group
+          options={(fixed ? (['own', 'none'] as const) : (['first', 'own', 'none'] as const)).map((value) => ({
+            value,
+            label: t(`field.gatewayKind.${value}`),
+          }))}
+        />
       </Form.Item>
       {kind === 'own' && (
         <Form.Item name={name('gateway')} label={t('field.gatewayAddress')} {...field(shape.gateway.unwrap().unwrap())}>
@@ -63,13 +68,23 @@ export function SubnetFields({ at = [], fixed = false }: { readonly at?: readonl
       <Form.Item name={name('dhcp')} label={t('field.dhcp')} extra={t('field.dhcpNote')} valuePropName="checked">
         <Switch />
       </Form.Item>
-      <Form.Item name={name('nameservers')} label={t('field.nameservers')} extra={t('field.nameserversNote')} rules={judged(shape.nameservers.unwrap(), linesOf, line)}>
+      <Form.Item
+        name={name('nameservers')}
+        label={t('field.nameservers')}
+        extra={t('field.nameserversNote')}
+        rules={judged(shape.nameservers.unwrap(), linesOf, line)}
+      >
         <Input.TextArea className="zs-code" autoSize={{ minRows: 1, maxRows: 5 }} maxLength={400} />
       </Form.Item>
       <Form.Item name={name('pools')} label={t('field.pools')} extra={t('field.poolsNote')} rules={judged(shape.pools.unwrap(), poolsOf, line)}>
         <Input.TextArea className="zs-code" autoSize={{ minRows: 1, maxRows: 6 }} placeholder="10.1.0.10-10.1.0.200" maxLength={2000} />
       </Form.Item>
-      <Form.Item name={name('host_routes')} label={t('field.hostRoutes')} extra={t('field.hostRoutesNote')} rules={judged(shape.host_routes.unwrap(), routesOf, line)}>
+      <Form.Item
+        name={name('host_routes')}
+        label={t('field.hostRoutes')}
+        extra={t('field.hostRoutesNote')}
+        rules={judged(shape.host_routes.unwrap(), routesOf, line)}
+      >
         <Input.TextArea className="zs-code" autoSize={{ minRows: 1, maxRows: 6 }} placeholder="10.99.0.0/16 10.1.0.9" maxLength={2000} />
       </Form.Item>
     </>

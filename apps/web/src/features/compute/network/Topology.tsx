@@ -27,14 +27,24 @@ export function Topology({ cloudId }: { readonly cloudId: string | null }) {
   const allRouters = routers.data.items
   const external = networks.data.items.filter((network) => network.external)
   const inner = networks.data.items.filter((network) => !network.external)
-  const plugged = Map.groupBy(ports.data.items.filter(({ use }) => use === 'instance'), ({ network_id }) => network_id)
+  const plugged = Map.groupBy(
+    ports.data.items.filter(({ use }) => use === 'instance'),
+    ({ network_id }) => network_id,
+  )
   const joined = new Map(allRouters.map((router) => [router.id, new Set(router.interfaces.map(({ network_id }) => network_id))]))
   const joinedAtAll = new Set([...joined.values()].flatMap((ids) => [...ids]))
   const alone = inner.filter(({ id }) => !joinedAtAll.has(id))
   if (inner.length === 0 && allRouters.length === 0) return <EmptyState title={t('topology.empty')}>{t('topology.emptyNote')}</EmptyState>
 
   const part = (key: string, router: ComputeRouter | null, networksOfPart: readonly ComputeNetwork[]) => (
-    <RouterPart key={key} router={router} networks={networksOfPart} plugged={plugged} names={names} joins={(id) => allRouters.filter((one) => joined.get(one.id)?.has(id) === true && one.id !== router?.id)} />
+    <RouterPart
+      key={key}
+      router={router}
+      networks={networksOfPart}
+      plugged={plugged}
+      names={names}
+      joins={(id) => allRouters.filter((one) => joined.get(one.id)?.has(id) === true && one.id !== router?.id)}
+    />
   )
   const behind = (networkId: string | null) => allRouters.filter(({ gateway }) => (gateway?.network_id ?? null) === networkId)
   return (
@@ -47,13 +57,29 @@ export function Topology({ cloudId }: { readonly cloudId: string | null }) {
               <Link to={paths.compute.network.detail(network.id)}>{network.name === '' ? network.id : network.name}</Link>
               <span className="ct-soft">{t('network.external')}</span>
             </h3>
-            {behind(network.id).length === 0 ? <p className="ct-soft">{t('topology.noRouters')}</p> : behind(network.id).map((router) => part(router.id, router, inner.filter(({ id }) => joined.get(router.id)?.has(id) === true)))}
+            {behind(network.id).length === 0 ? (
+              <p className="ct-soft">{t('topology.noRouters')}</p>
+            ) : (
+              behind(network.id).map((router) =>
+                part(
+                  router.id,
+                  router,
+                  inner.filter(({ id }) => joined.get(router.id)?.has(id) === true),
+                ),
+              )
+            )}
           </section>
         ))}
         {behind(null).length > 0 && (
           <section className="ct-zone">
             <h3 className="ct-outside ct-missing">{t('router.noGateway')}</h3>
-            {behind(null).map((router) => part(router.id, router, inner.filter(({ id }) => joined.get(router.id)?.has(id) === true)))}
+            {behind(null).map((router) =>
+              part(
+                router.id,
+                router,
+                inner.filter(({ id }) => joined.get(router.id)?.has(id) === true),
+              ),
+            )}
           </section>
         )}
         {alone.length > 0 && (
@@ -99,9 +125,19 @@ function RouterPart({ router, networks, plugged, names, joins }: PartProps) {
                 {network.shared && <span className="ct-soft">{t('network.shared')}</span>}
               </h4>
               <ul className="ct-subnets zs-code" aria-label={t('tab.subnets')}>
-                {network.subnets.map((subnet) => <li key={subnet.id}>{subnetLabel(subnet)}</li>)}
+                {network.subnets.map((subnet) => (
+                  <li key={subnet.id}>{subnetLabel(subnet)}</li>
+                ))}
               </ul>
-              {joins(network.id).length > 0 && <p className="ct-soft">{t('topology.alsoIn', { names: joins(network.id).map(({ name }) => name).join('、') })}</p>}
+              {joins(network.id).length > 0 && (
+                <p className="ct-soft">
+                  {t('topology.alsoIn', {
+                    names: joins(network.id)
+                      .map(({ name }) => name)
+                      .join('、'),
+                  })}
+                </p>
+              )}
               <Instances ports={plugged.get(network.id) ?? []} names={names} />
             </li>
           ))}
@@ -118,7 +154,11 @@ function Instances({ ports, names }: { readonly ports: readonly ComputePort[]; r
     <ul className="ct-instances">
       {some.map((port) => (
         <li key={port.id} className="ct-box">
-          {port.device_id === null ? t('use.instance') : <Link to={paths.compute.instance.detail(port.device_id)}>{names[port.device_id] ?? port.device_id}</Link>}
+          {port.device_id === null ? (
+            t('use.instance')
+          ) : (
+            <Link to={paths.compute.instance.detail(port.device_id)}>{names[port.device_id] ?? port.device_id}</Link>
+          )}
           <div className="zs-code">{port.addresses.map(({ address }) => address).join('、')}</div>
         </li>
       ))}

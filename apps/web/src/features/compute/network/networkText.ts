@@ -9,7 +9,17 @@ import { paths } from '../../../paths.ts'
 export const networkTones: Readonly<Record<NetworkStatus, StatusTone>> = { active: 'good', building: 'busy', down: 'rest', error: 'bad', unknown: 'warning' }
 
 /** What a change to any of them makes untrue. */
-export const touchedByNetwork = [computeNetworks.list, computeNetworks.get, computeSubnets.list, computeSubnets.get, computePorts.list, computePorts.get, computeRouters.list, computeRouters.get, keystoneProjects.mine] as const
+export const touchedByNetwork = [
+  computeNetworks.list,
+  computeNetworks.get,
+  computeSubnets.list,
+  computeSubnets.get,
+  computePorts.list,
+  computePorts.get,
+  computeRouters.list,
+  computeRouters.get,
+  keystoneProjects.mine,
+] as const
 
 /** The page of what a port is plugged into; null where there is none. */
 export function deviceAddress(use: PortUse, id: string | null): string | null {
@@ -22,7 +32,11 @@ export const networkLabel = ({ name, id, subnets }: ComputeNetwork): string => [
 export const subnetLabel = ({ name, cidr }: { readonly name: string; readonly cidr: string }): string => (name === '' ? cidr : `${name} · ${cidr}`)
 
 /** What stands on the lines of a text, without the empty ones. */
-export const linesOf = (text: string): string[] => text.split('\n').map((line) => line.trim()).filter((line) => line !== '')
+export const linesOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
 
 type Pool = { start: string; end: string }
 /** `10.1.0.10-10.1.0.20` on each line. */

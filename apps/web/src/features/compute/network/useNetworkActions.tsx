@@ -9,7 +9,10 @@ import { subnetLabel, touchedByNetwork } from './networkText.ts'
 type Dialog = { readonly kind: 'edit' | 'subnet'; readonly network: ComputeNetwork }
 
 /** What can be done to a network, and the dialogs that some of it opens, which the page has to draw. */
-export function useNetworkActions(cloudId: string, onDeleted?: () => void): { readonly actionsOf: (network: ComputeNetwork) => readonly Action[]; readonly dialogs: ReactNode } {
+export function useNetworkActions(
+  cloudId: string,
+  onDeleted?: () => void,
+): { readonly actionsOf: (network: ComputeNetwork) => readonly Action[]; readonly dialogs: ReactNode } {
   const { t } = useTranslation('computeNetwork')
   const [dialog, setDialog] = useState<Dialog | null>(null)
   const remove = useChange(computeNetworks.delete, { invalidates: touchedByNetwork })
@@ -50,7 +53,10 @@ export function useNetworkActions(cloudId: string, onDeleted?: () => void): { re
 }
 
 /** The same for a subnet. */
-export function useSubnetActions(cloudId: string, onDeleted?: () => void): { readonly actionsOf: (subnet: ComputeSubnet) => readonly Action[]; readonly dialogs: ReactNode } {
+export function useSubnetActions(
+  cloudId: string,
+  onDeleted?: () => void,
+): { readonly actionsOf: (subnet: ComputeSubnet) => readonly Action[]; readonly dialogs: ReactNode } {
   const { t } = useTranslation('computeNetwork')
   const [editing, setEditing] = useState<ComputeSubnet | null>(null)
   const remove = useChange(computeSubnets.delete, { invalidates: touchedByNetwork })

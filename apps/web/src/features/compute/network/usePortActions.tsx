@@ -7,7 +7,10 @@ import { touchedByNetwork } from './networkText.ts'
 import { PortEdit } from './PortDialogs.tsx'
 
 /** What can be done to a port, and the dialog that the page has to draw. */
-export function usePortActions(cloudId: string, onDeleted?: () => void): { readonly actionsOf: (port: ComputePort) => readonly Action[]; readonly dialogs: ReactNode } {
+export function usePortActions(
+  cloudId: string,
+  onDeleted?: () => void,
+): { readonly actionsOf: (port: ComputePort) => readonly Action[]; readonly dialogs: ReactNode } {
   const { t } = useTranslation('computeNetwork')
   const [editing, setEditing] = useState<ComputePort | null>(null)
   const remove = useChange(computePorts.delete, { invalidates: touchedByNetwork })

@@ -9,7 +9,10 @@ import { GatewayDialog, InterfaceDialog, RouterEdit, RoutesDialog } from './Rout
 type Kind = 'edit' | 'gateway' | 'join' | 'routes'
 
 /** What can be done to a router, and the dialogs that some of it opens, which the page has to draw. */
-export function useRouterActions(cloudId: string, onDeleted?: () => void): { readonly actionsOf: (router: ComputeRouter) => readonly Action[]; readonly dialogs: ReactNode } {
+export function useRouterActions(
+  cloudId: string,
+  onDeleted?: () => void,
+): { readonly actionsOf: (router: ComputeRouter) => readonly Action[]; readonly dialogs: ReactNode } {
   const { t } = useTranslation('computeNetwork')
   const [dialog, setDialog] = useState<{ kind: Kind; router: ComputeRouter } | null>(null)
   const remove = useChange(computeRouters.delete, { invalidates: touchedByNetwork })

@@ -2,7 +2,15 @@ import ExclamationCircleFilled from '@ant-design/icons/es/icons/ExclamationCircl
 import Button from 'antd/es/button'
 import Tooltip from 'antd/es/tooltip'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
-import { recycledCan, recycledInstances, recycledStatuses, recycledTransitional, retentions, type RecycledInstance, type RecycledStatus } from '@zhisuan/contract/compute/recycled'
+import {
+  recycledCan,
+  recycledInstances,
+  recycledStatuses,
+  recycledTransitional,
+  retentions,
+  type RecycledInstance,
+  type RecycledStatus,
+} from '@zhisuan/contract/compute/recycled'
 import { errors } from '@zhisuan/contract/errors'
 import type { TFunction } from 'i18next'
 import { lazy, Suspense, useEffect, useState } from 'react'
@@ -40,7 +48,14 @@ export default function RecycleBin() {
           cloudId={cloud?.cloud_id ?? null}
           rowKey="id"
           columns={(name) => binColumns(t, name, now)}
-          filters={[filter.select('status', t('bin.column.state'), recycledStatuses.map((value) => ({ value, label: t(`bin.status.${value}`) }))), filter.keyword(t('bin.keyword'))]}
+          filters={[
+            filter.select(
+              'status',
+              t('bin.column.state'),
+              recycledStatuses.map((value) => ({ value, label: t(`bin.status.${value}`) })),
+            ),
+            filter.keyword(t('bin.keyword')),
+          ]}
           textOf={(one) => [one.name, one.id, one.recycled_by, ...one.floating_ips].join(' ')}
           matches={{ status: (one, value) => one.status === value }}
           sortBy={{ name: ({ name }) => name, until: ({ until }) => until, recycled: ({ recycled_at }) => recycled_at }}
@@ -66,7 +81,10 @@ function useNow(): number {
   return now
 }
 
-function useBinActions(cloud: CloudBasic | null): { readonly actionsOf: (one: RecycledInstance) => readonly Action[]; readonly batchActions: readonly BatchAction<RecycledInstance>[] } {
+function useBinActions(cloud: CloudBasic | null): {
+  readonly actionsOf: (one: RecycledInstance) => readonly Action[]
+  readonly batchActions: readonly BatchAction<RecycledInstance>[]
+} {
   const { t } = useTranslation('computeInstance')
   const options = { invalidates: touchedByInstance }
   const restore = useChange(recycledInstances.restore, options)
@@ -89,7 +107,10 @@ function useBinActions(cloud: CloudBasic | null): { readonly actionsOf: (one: Re
         <p>{note}</p>
         <p>
           {t('confirm.which')}
-          {firstNames(rows.map(({ name }) => name), t('confirm.more', { count: rows.length }))}
+          {firstNames(
+            rows.map(({ name }) => name),
+            t('confirm.more', { count: rows.length }),
+          )}
         </p>
       </>
     ),
@@ -115,8 +136,21 @@ function useBinActions(cloud: CloudBasic | null): { readonly actionsOf: (one: Re
       },
     ],
     batchActions: [
-      { key: 'restore', label: t('bin.restore'), run: (one) => restoreQuietly.mutateAsync(of(one)), disabledReason: (one) => off('restore', one), confirm: many(t('bin.restore'), t('bin.restoreNote')) },
-      { key: 'purge', label: t('bin.purge'), danger: true, run: (one) => purgeQuietly.mutateAsync(of(one)), disabledReason: (one) => off('purge', one), confirm: many(t('bin.purge'), t('bin.purgeNote')) },
+      {
+        key: 'restore',
+        label: t('bin.restore'),
+        run: (one) => restoreQuietly.mutateAsync(of(one)),
+        disabledReason: (one) => off('restore', one),
+        confirm: many(t('bin.restore'), t('bin.restoreNote')),
+      },
+      {
+        key: 'purge',
+        label: t('bin.purge'),
+        danger: true,
+        run: (one) => purgeQuietly.mutateAsync(of(one)),
+        disabledReason: (one) => off('purge', one),
+        confirm: many(t('bin.purge'), t('bin.purgeNote')),
+      },
     ],
   }
 }
@@ -144,7 +178,10 @@ const binColumns = (t: TFunction<'computeInstance'>, name: (id: string | null) =
   col.custom('status', t('bin.column.state'), (one) => <State t={t} one={one} />, { width: 110 }),
   col.custom('left', t('bin.column.left'), (one) => <Left t={t} left={timeLeft(one.until, now)} />, { width: 130 }),
   col.date('until', t('bin.column.until'), (one) => one.until, { sort: true, width: 120 }),
-  col.text('flavor', t('bin.column.flavor'), (one) => one.flavor?.name ?? '', { width: 140, note: (one) => (one.flavor === null ? '' : sizeText(t, one.flavor)) }),
+  col.text('flavor', t('bin.column.flavor'), (one) => one.flavor?.name ?? '', {
+    width: 140,
+    note: (one) => (one.flavor === null ? '' : sizeText(t, one.flavor)),
+  }),
   col.text('addresses', t('bin.column.addresses'), (one) => one.floating_ips.join('、'), { width: 112 }),
   col.text('project', t('bin.column.project'), (one) => name(one.keystone_project_id), { width: 112 }),
   col.text('by', t('bin.column.by'), (one) => one.recycled_by, { width: 96 }),
@@ -168,6 +205,13 @@ function State({ t, one }: { readonly t: TFunction<'computeInstance'>; readonly 
 /** Less than a day is said louder. */
 function Left({ t, left }: { readonly t: TFunction<'computeInstance'>; readonly left: TimeLeft }) {
   const { unit } = left
-  const text = unit === 'days' ? t('bin.left.days', { days: left.days, hours: left.hours }) : unit === 'hours' ? t('bin.left.hours', { hours: left.hours, minutes: left.minutes }) : unit === 'minutes' ? t('bin.left.minutes', { minutes: left.minutes }) : t(`bin.left.${unit}`)
+  const text =
+    unit === 'days'
+      ? t('bin.left.days', { days: left.days, hours: left.hours })
+      : unit === 'hours'
+        ? t('bin.left.hours', { hours: left.hours, minutes: left.minutes })
+        : unit === 'minutes'
+          ? t('bin.left.minutes', { minutes: left.minutes })
+          : t(`bin.left.${unit}`)
   return <span className={unit === 'days' || unit === 'none' ? 'zs-number' : 'zs-number zs-bad'}>{text}</span>
 }

@@ -4,7 +4,16 @@ import Input from 'antd/es/input'
 import InputNumber from 'antd/es/input-number'
 import Radio from 'antd/es/radio'
 import Select from 'antd/es/select'
-import { computeSecurityGroups, hasPorts, isIcmp, ruleProblems, ruleWish, type ComputeSecurityGroup, type RuleDirection, type RuleWish } from '@zhisuan/contract/compute/security-group'
+import {
+  computeSecurityGroups,
+  hasPorts,
+  isIcmp,
+  ruleProblems,
+  ruleWish,
+  type ComputeSecurityGroup,
+  type RuleDirection,
+  type RuleWish,
+} from '@zhisuan/contract/compute/security-group'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
@@ -20,7 +29,17 @@ interface Values extends RuleValues {
 }
 
 /** Lets something through: a service that many need, or what is typed. */
-export function RuleDialog({ cloudId, group, direction, onClose }: { readonly cloudId: string; readonly group: ComputeSecurityGroup; readonly direction: RuleDirection; readonly onClose: () => void }) {
+export function RuleDialog({
+  cloudId,
+  group,
+  direction,
+  onClose,
+}: {
+  readonly cloudId: string
+  readonly group: ComputeSecurityGroup
+  readonly direction: RuleDirection
+  readonly onClose: () => void
+}) {
   const { t } = useTranslation('computeSecurity')
   const [form] = Form.useForm<Values>()
   const initial: Values = { direction, version: 4, protocol: 'tcp', remote: 'any', description: '' }
@@ -52,16 +71,35 @@ export function RuleDialog({ cloudId, group, direction, onClose }: { readonly cl
       onSubmit={(typed) => add.mutateAsync({ params: { cloud_id: cloudId, id: group.id }, body: wishOf({ ...typed, direction }) })}
     >
       <Form.Item name="service" label={t('rule.service')}>
-        <Select<Service> aria-label={t('rule.service')} allowClear placeholder={t('rule.serviceChoose')} onChange={fill} options={serviceNames.map((value) => ({ value, label: t(`rule.services.${value}`) }))} />
+        <Select<Service>
+          aria-label={t('rule.service')}
+          allowClear
+          placeholder={t('rule.serviceChoose')}
+          onChange={fill}
+          options={serviceNames.map((value) => ({ value, label: t(`rule.services.${value}`) }))}
+        />
       </Form.Item>
       <Form.Item name="version" label={t('rule.field.version')}>
-        <Radio.Group optionType="button" options={([4, 6] as const).map((value) => ({ value, label: `IPv${value}` }))} onChange={() => void form.validateFields(['remote_cidr'], { dirty: true }).catch(() => undefined)} />
+        <Radio.Group
+          optionType="button"
+          options={([4, 6] as const).map((value) => ({ value, label: `IPv${value}` }))}
+          onChange={() => void form.validateFields(['remote_cidr'], { dirty: true }).catch(() => undefined)}
+        />
       </Form.Item>
       <Form.Item name="protocol" label={t('rule.field.protocol')}>
-        <Radio.Group optionType="button" options={protocols.map((value) => ({ value, label: value === 'icmp' && version === 6 ? 'ICMPv6' : t(`rule.field.kinds.${value}`) }))} />
+        <Radio.Group
+          optionType="button"
+          options={protocols.map((value) => ({ value, label: value === 'icmp' && version === 6 ? 'ICMPv6' : t(`rule.field.kinds.${value}`) }))}
+        />
       </Form.Item>
       {protocol === 'other' && (
-        <Form.Item name="number" label={t('rule.field.number')} extra={t('rule.field.numberNote')} required rules={[{ required: true, message: t('rule.field.numberRequired') }]}>
+        <Form.Item
+          name="number"
+          label={t('rule.field.number')}
+          extra={t('rule.field.numberNote')}
+          required
+          rules={[{ required: true, message: t('rule.field.numberRequired') }]}
+        >
           <InputNumber min={0} max={255} precision={0} />
         </Form.Item>
       )}
@@ -93,23 +131,41 @@ export function RuleDialog({ cloudId, group, direction, onClose }: { readonly cl
         <Radio.Group options={remoteKinds.map((value) => ({ value, label: t(`rule.field.remoteKind.${value}`) }))} />
       </Form.Item>
       {remote === 'cidr' && (
-        <Form.Item name="remote_cidr" label={t('rule.field.cidr')} required rules={[...rulesOf(shape.remote_cidr.unwrap().unwrap()), fits('remote_cidr')]} dependencies={['version']}>
+        <Form.Item
+          name="remote_cidr"
+          label={t('rule.field.cidr')}
+          required
+          rules={[...rulesOf(shape.remote_cidr.unwrap().unwrap()), fits('remote_cidr')]}
+          dependencies={['version']}
+        >
           <Input className="zs-code" maxLength={64} autoComplete="off" placeholder={version === 6 ? '2001:db8::/64' : '10.1.0.0/24'} />
         </Form.Item>
       )}
       {remote === 'group' && (
-        <Form.Item name="remote_group_id" label={t('rule.field.group')} extra={t('rule.field.groupNote')} required rules={[{ required: true, message: t('rule.field.groupRequired') }]}>
+        <Form.Item
+          name="remote_group_id"
+          label={t('rule.field.group')}
+          extra={t('rule.field.groupNote')}
+          required
+          rules={[{ required: true, message: t('rule.field.groupRequired') }]}
+        >
           <LineSelect
             call={computeSecurityGroups.list}
             cloudId={cloudId}
             label={t('rule.field.group')}
             placeholder={t('rule.field.groupChoose')}
-            options={(groups) => groups.filter(({ keystone_project_id: owner }) => owner === group.keystone_project_id).map(({ id, name }) => ({ value: id, label: name === '' ? id : name }))}
+            options={(groups) =>
+              groups
+                .filter(({ keystone_project_id: owner }) => owner === group.keystone_project_id)
+                .map(({ id, name }) => ({ value: id, label: name === '' ? id : name }))
+            }
           />
         </Form.Item>
       )}
       <DescriptionField schema={shape.description} rows={1} />
-      {exposed.length > 0 && <Alert type="warning" showIcon title={t('rule.exposedTitle', { services: exposed.join('、') })} description={t('rule.exposedAdvice')} />}
+      {exposed.length > 0 && (
+        <Alert type="warning" showIcon title={t('rule.exposedTitle', { services: exposed.join('、') })} description={t('rule.exposedAdvice')} />
+      )}
     </FormDialog>
   )
 }

@@ -33,11 +33,20 @@ export function RulesTable({ cloudId, group, direction }: { readonly cloudId: st
   const textOf = (rule: Rule): string => `${protocolText(t, rule.protocol)} ${rangeText(t, rule)} ${remoteText(t, rule, nameOfGroup)} ${rule.description}`
   const called = (rule: Rule): string => [protocolText(t, rule.protocol), rangeText(t, rule), remoteText(t, rule, nameOfGroup)].join(' ')
   const fixed = group.changeable ? null : t('group.notYours')
-  const rows = arranged(group.rules.filter((rule) => rule.direction === direction), table.state, {
-    textOf,
-    sortBy: { protocol: (rule) => protocolText(t, rule.protocol), range: ({ port_from, icmp_type }) => port_from ?? icmp_type, version: ({ version }) => version, remote: (rule) => remoteText(t, rule, nameOfGroup) },
-    sortFirst: 'range',
-  })
+  const rows = arranged(
+    group.rules.filter((rule) => rule.direction === direction),
+    table.state,
+    {
+      textOf,
+      sortBy: {
+        protocol: (rule) => protocolText(t, rule.protocol),
+        range: ({ port_from, icmp_type }) => port_from ?? icmp_type,
+        version: ({ version }) => version,
+        remote: (rule) => remoteText(t, rule, nameOfGroup),
+      },
+      sortFirst: 'range',
+    },
+  )
   const columns: readonly Column<Rule>[] = [
     {
       ...col.custom<Rule>(
@@ -92,7 +101,15 @@ export function RulesTable({ cloudId, group, direction }: { readonly cloudId: st
         rowKey="id"
         columns={columns}
         filters={filters}
-        shown={{ rows: rows.slice((table.state.page - 1) * table.state.size, table.state.page * table.state.size), total: rows.length, first: false, error: null, reading: false, staleSince: null, again: () => undefined }}
+        shown={{
+          rows: rows.slice((table.state.page - 1) * table.state.size, table.state.page * table.state.size),
+          total: rows.length,
+          first: false,
+          error: null,
+          reading: false,
+          staleSince: null,
+          again: () => undefined,
+        }}
         nameOf={called}
         rowActions={(rule) => [
           {

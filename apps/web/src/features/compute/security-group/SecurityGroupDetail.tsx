@@ -32,7 +32,9 @@ export default function SecurityGroupDetail() {
             facts={(group) => [
               { key: 'id', label: t('column.id'), value: <span className="zs-code">{group.id}</span> },
               { key: 'ports', label: t('column.ports'), value: format.number(group.port_count) },
-              ...(platform && group.keystone_project_id !== null ? [{ key: 'owner', label: t('column.owner'), value: group.names[group.keystone_project_id] ?? group.keystone_project_id }] : []),
+              ...(platform && group.keystone_project_id !== null
+                ? [{ key: 'owner', label: t('column.owner'), value: group.names[group.keystone_project_id] ?? group.keystone_project_id }]
+                : []),
               { key: 'description', label: t('column.description'), value: group.description === '' ? format.nothing : group.description },
             ]}
             tabs={(group) => [
@@ -42,7 +44,18 @@ export default function SecurityGroupDetail() {
                 content: <RulesTable key={direction} cloudId={cloudId ?? ''} group={group} direction={direction} />,
               })),
               // The groups of a port are chosen where it is changed.
-              { key: 'ports', label: t('tab.ports'), content: <PortsOf cloudId={cloudId} only={({ security_group_ids }) => security_group_ids.includes(group.id)} changes={['edit']} empty={<EmptyState title={t('ports.empty')}>{t('ports.emptyNote')}</EmptyState>} /> },
+              {
+                key: 'ports',
+                label: t('tab.ports'),
+                content: (
+                  <PortsOf
+                    cloudId={cloudId}
+                    only={({ security_group_ids }) => security_group_ids.includes(group.id)}
+                    changes={['edit']}
+                    empty={<EmptyState title={t('ports.empty')}>{t('ports.emptyNote')}</EmptyState>}
+                  />
+                ),
+              },
             ]}
           />
           {dialogs}

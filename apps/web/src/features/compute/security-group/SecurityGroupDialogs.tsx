@@ -44,7 +44,15 @@ export function SecurityGroupCreate({ cloudId, onClose }: { readonly cloudId: st
 }
 
 type EditValues = Pick<ComputeSecurityGroup, 'name' | 'description'>
-export function SecurityGroupEdit({ cloudId, group, onClose }: { readonly cloudId: string; readonly group: ComputeSecurityGroup; readonly onClose: () => void }) {
+export function SecurityGroupEdit({
+  cloudId,
+  group,
+  onClose,
+}: {
+  readonly cloudId: string
+  readonly group: ComputeSecurityGroup
+  readonly onClose: () => void
+}) {
   const { t } = useTranslation('computeSecurity')
   const update = useChange(computeSecurityGroups.update, { invalidates: touchedByGroup, silent: true })
   const { name, description } = group

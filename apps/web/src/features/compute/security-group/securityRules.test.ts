@@ -10,7 +10,13 @@ describe('what is asked for by a rule that was typed', () => {
     const stale = { port_from: 80, port_to: 90, icmp_type: 8, icmp_code: 0, remote_cidr: '10.0.0.0/8', remote_group_id: 'g', number: 47 }
     const none = { port_from: null, port_to: null, icmp_type: null, icmp_code: null, remote_cidr: null, remote_group_id: null }
     expect(wish({ ...stale, protocol: 'any' })).toMatchObject({ ...none, protocol: null })
-    expect(wish({ ...stale, protocol: 'udp', remote: 'cidr' })).toMatchObject({ ...none, protocol: 'udp', port_from: 80, port_to: 90, remote_cidr: '10.0.0.0/8' })
+    expect(wish({ ...stale, protocol: 'udp', remote: 'cidr' })).toMatchObject({
+      ...none,
+      protocol: 'udp',
+      port_from: 80,
+      port_to: 90,
+      remote_cidr: '10.0.0.0/8',
+    })
     expect(wish({ ...stale, protocol: 'icmp', remote: 'group' })).toMatchObject({ ...none, protocol: 'icmp', icmp_type: 8, icmp_code: 0, remote_group_id: 'g' })
     expect(wish({ ...stale, protocol: 'other' })).toMatchObject({ ...none, protocol: '47' })
     // What has ports keeps them, also by its number.
@@ -43,7 +49,15 @@ describe('a rule that opens what machines are run by to everybody', () => {
   })
 
   it('is none where it opens other ports, to some addresses, to a group, or outward', () => {
-    for (const harmless of [{ port_from: 443 }, { protocol: 'udp' }, { protocol: 'icmp' }, { remote: 'cidr', remote_cidr: '10.0.0.0/8' }, { remote: 'group', remote_group_id: 'g' }, { direction: 'egress' }] as const) expect(exposedBy(wish(harmless))).toEqual([])
+    for (const harmless of [
+      { port_from: 443 },
+      { protocol: 'udp' },
+      { protocol: 'icmp' },
+      { remote: 'cidr', remote_cidr: '10.0.0.0/8' },
+      { remote: 'group', remote_group_id: 'g' },
+      { direction: 'egress' },
+    ] as const)
+      expect(exposedBy(wish(harmless))).toEqual([])
   })
 
   it('anywhere is what says no range, or all of them', () => {

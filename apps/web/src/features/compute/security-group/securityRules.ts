@@ -54,7 +54,20 @@ export const filledBy = (service: Service, version: 4 | 6): Pick<RuleValues, 'pr
 export const echoOf = (version: 4 | 6): number => (version === 6 ? 128 : 8)
 
 /** What is asked for by what was typed: fields that do not show say nothing. */
-export function wishOf({ direction, version, protocol: kind, number, port_from, port_to, icmp_type, icmp_code, remote, remote_cidr, remote_group_id, description }: RuleValues): RuleWish {
+export function wishOf({
+  direction,
+  version,
+  protocol: kind,
+  number,
+  port_from,
+  port_to,
+  icmp_type,
+  icmp_code,
+  remote,
+  remote_cidr,
+  remote_group_id,
+  description,
+}: RuleValues): RuleWish {
   const protocol = kind === 'any' ? null : kind === 'other' ? String(number ?? '') : kind === 'icmp' && version === 6 ? 'icmpv6' : kind
   return {
     direction,
@@ -114,11 +127,16 @@ export function protocolText(t: TFunction<'computeSecurity'>, protocol: string |
 
 /** Ports, or the type of ICMP. */
 export function rangeText(t: TFunction<'computeSecurity'>, { protocol, port_from, port_to, icmp_type, icmp_code }: ComputeSecurityRule): string {
-  if (isIcmp(protocol) && icmp_type !== null) return icmp_code === null ? t('rule.type', { type: icmp_type }) : t('rule.typeCode', { type: icmp_type, code: icmp_code })
+  if (isIcmp(protocol) && icmp_type !== null)
+    return icmp_code === null ? t('rule.type', { type: icmp_type }) : t('rule.typeCode', { type: icmp_type, code: icmp_code })
   if (port_from === null) return t('rule.any')
   return port_to === null || port_to === port_from ? String(port_from) : `${port_from}-${port_to}`
 }
 
 /** Where it comes from, or goes to. */
 export const remoteText = (t: TFunction<'computeSecurity'>, rule: ComputeSecurityRule, nameOfGroup: (id: string) => string): string =>
-  rule.remote_group_id !== null ? t('rule.group', { name: nameOfGroup(rule.remote_group_id) }) : isAnywhere(rule) ? t('rule.anywhere') : (rule.remote_cidr ?? '')
+  rule.remote_group_id !== null
+    ? t('rule.group', { name: nameOfGroup(rule.remote_group_id) })
+    : isAnywhere(rule)
+      ? t('rule.anywhere')
+      : (rule.remote_cidr ?? '')

@@ -10,7 +10,10 @@ import { SecurityGroupEdit } from './SecurityGroupDialogs.tsx'
 import { touchedByGroup } from './securityRules.ts'
 
 /** What can be done to security groups: to one, to several, and the dialog that the page has to draw. */
-export function useSecurityGroupActions(cloudId: string | null, onDeleted?: () => void): {
+export function useSecurityGroupActions(
+  cloudId: string | null,
+  onDeleted?: () => void,
+): {
   readonly actionsOf: (group: ComputeSecurityGroup) => readonly Action[]
   readonly batchActions: readonly BatchAction<ComputeSecurityGroup>[]
   readonly dialogs: ReactNode
@@ -31,7 +34,9 @@ export function useSecurityGroupActions(cloudId: string | null, onDeleted?: () =
   }
   const lost = (going: readonly ComputeSecurityGroup[]): ReactNode => {
     const ids = new Set(going.map(({ id }) => id))
-    const naming = groups.filter(({ id, remote_group_ids }) => !ids.has(id) && remote_group_ids.some((remote) => ids.has(remote))).map(({ name, id }) => (name === '' ? id : name))
+    const naming = groups
+      .filter(({ id, remote_group_ids }) => !ids.has(id) && remote_group_ids.some((remote) => ids.has(remote)))
+      .map(({ name, id }) => (name === '' ? id : name))
     return (
       <>
         <p>{t('group.deleteBody', { count: going.reduce((sum, { rule_count }) => sum + rule_count, 0) })}</p>

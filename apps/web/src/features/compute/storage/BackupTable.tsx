@@ -38,8 +38,16 @@ export function BackupTable({ cloud, volume }: { readonly cloud: CloudBasic | nu
         only={(one) => volume === undefined || one.volume_id === volume.id}
         columns={(name) => backupColumns(t, name, { volumes: volume === undefined, projects: platform && volume === undefined })}
         filters={[
-          filter.select('status', t('column.status'), computeBackupStatuses.map((value) => ({ value, label: t(`status.${value}`) }))),
-          filter.select('kind', t('column.kind'), (['full', 'incremental'] as const).map((value) => ({ value, label: t(`backup.${value}`) }))),
+          filter.select(
+            'status',
+            t('column.status'),
+            computeBackupStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
+          ),
+          filter.select(
+            'kind',
+            t('column.kind'),
+            (['full', 'incremental'] as const).map((value) => ({ value, label: t(`backup.${value}`) })),
+          ),
           filter.keyword(t('keyword')),
         ]}
         textOf={(backup) => `${backup.name} ${backup.id} ${backup.description} ${backup.volume_id}`}
@@ -63,13 +71,39 @@ export function BackupTable({ cloud, volume }: { readonly cloud: CloudBasic | nu
 }
 
 /** @param show columns that only some of the lists need */
-const backupColumns = (t: TFunction<'computeStorage'>, name: (id: string | null) => string, show: { readonly volumes: boolean; readonly projects: boolean }): readonly Column<ComputeVolumeBackup>[] => [
-  col.name('name', t('column.name'), (one) => titleOf(one), { sort: true, to: ({ id }) => paths.compute.backup.detail(id), note: ({ description }) => description }),
-  col.status('status', t('column.status'), (backup) => ({ ...stateOf(t, backup), ...(backup.failure !== null && { note: backup.failure }) }), { sort: true, width: 110 }),
-  ...(show.volumes ? [col.link<ComputeVolumeBackup>('volume', t('column.volume'), ({ volume_id }) => name(volume_id), ({ volume_id }) => paths.compute.volume.detail(volume_id), { width: 150 })] : []),
-  col.text('kind', t('column.kind'), ({ incremental }) => t(incremental ? 'backup.incremental' : 'backup.full'), { width: 90, note: ({ has_dependents }) => (has_dependents ? t('backup.hasDependents') : '') }),
+const backupColumns = (
+  t: TFunction<'computeStorage'>,
+  name: (id: string | null) => string,
+  show: { readonly volumes: boolean; readonly projects: boolean },
+): readonly Column<ComputeVolumeBackup>[] => [
+  col.name('name', t('column.name'), (one) => titleOf(one), {
+    sort: true,
+    to: ({ id }) => paths.compute.backup.detail(id),
+    note: ({ description }) => description,
+  }),
+  col.status('status', t('column.status'), (backup) => ({ ...stateOf(t, backup), ...(backup.failure !== null && { note: backup.failure }) }), {
+    sort: true,
+    width: 110,
+  }),
+  ...(show.volumes
+    ? [
+        col.link<ComputeVolumeBackup>(
+          'volume',
+          t('column.volume'),
+          ({ volume_id }) => name(volume_id),
+          ({ volume_id }) => paths.compute.volume.detail(volume_id),
+          { width: 150 },
+        ),
+      ]
+    : []),
+  col.text('kind', t('column.kind'), ({ incremental }) => t(incremental ? 'backup.incremental' : 'backup.full'), {
+    width: 90,
+    note: ({ has_dependents }) => (has_dependents ? t('backup.hasDependents') : ''),
+  }),
   col.bytes('size', t('column.volumeSize'), ({ size_bytes }) => size_bytes, { sort: true, width: 110 }),
-  ...(show.projects ? [col.text<ComputeVolumeBackup>('project', t('column.project'), ({ keystone_project_id }) => name(keystone_project_id), { width: 120 })] : []),
+  ...(show.projects
+    ? [col.text<ComputeVolumeBackup>('project', t('column.project'), ({ keystone_project_id }) => name(keystone_project_id), { width: 120 })]
+    : []),
   col.code('id', t('column.id'), ({ id }) => id, { width: 280, off: true }),
   col.date('created', t('column.created'), ({ created_at }) => created_at, { sort: true }),
 ]

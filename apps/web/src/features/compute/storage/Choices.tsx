@@ -22,7 +22,20 @@ interface Choice {
   readonly disabled?: boolean
 }
 
-function Choose({ of, options, none, id, value, onChange, autoFocus = false }: Pick<Control, 'id' | 'value' | 'onChange'> & { readonly of: Lines & { readonly isFetching: boolean }; readonly options: readonly Choice[]; readonly none: string; readonly autoFocus?: boolean }) {
+function Choose({
+  of,
+  options,
+  none,
+  id,
+  value,
+  onChange,
+  autoFocus = false,
+}: Pick<Control, 'id' | 'value' | 'onChange'> & {
+  readonly of: Lines & { readonly isFetching: boolean }
+  readonly options: readonly Choice[]
+  readonly none: string
+  readonly autoFocus?: boolean
+}) {
   const loading = of.isFetching && of.data?.done !== true
   return (
     <>
@@ -47,35 +60,72 @@ export function ServerChoice({ cloudId, keystoneProjectId, ...control }: Control
   const { t } = useTranslation('computeStorage')
   const list = useCloudLines(computeInstances.list, cloudId)
   const there = (list.data?.items ?? []).filter((one) => keystoneProjectId === null || one.keystone_project_id === keystoneProjectId)
-  return <Choose {...control} of={list} autoFocus none={t('attach.noServer')} options={there.map((one) => ({ value: one.id, title: `${one.name} ${one.id}`, label: titleOf(one) }))} />
+  return (
+    <Choose
+      {...control}
+      of={list}
+      autoFocus
+      none={t('attach.noServer')}
+      options={there.map((one) => ({ value: one.id, title: `${one.name} ${one.id}`, label: titleOf(one) }))}
+    />
+  )
 }
 
 /** A volume; `fits` says which may be chosen, the others are not shown. */
-export function VolumeChoice({ cloudId, fits, autoFocus = false, ...control }: Control & { readonly fits: (volume: ComputeVolume) => boolean; readonly autoFocus?: boolean }) {
+export function VolumeChoice({
+  cloudId,
+  fits,
+  autoFocus = false,
+  ...control
+}: Control & { readonly fits: (volume: ComputeVolume) => boolean; readonly autoFocus?: boolean }) {
   const { t } = useTranslation('computeStorage')
   const list = useCloudLines(computeVolumes.list, cloudId)
-  const options = (list.data?.items ?? []).filter(fits).map((one) => ({ value: one.id, title: `${one.name} ${one.id}`, label: `${titleOf(one)}（${format.bytes(one.size_bytes)}，${t(`status.${one.status}`)}）` }))
+  const options = (list.data?.items ?? []).filter(fits).map((one) => ({
+    value: one.id,
+    title: `${one.name} ${one.id}`,
+    label: `${titleOf(one)}（${format.bytes(one.size_bytes)}，${t(`status.${one.status}`)}）`,
+  }))
   return <Choose {...control} of={list} autoFocus={autoFocus} none={t('keep.noVolume')} options={options} />
 }
 
 export function TypeChoice({ cloudId, except, autoFocus = false, ...control }: Control & { readonly except?: string | null; readonly autoFocus?: boolean }) {
   const { t } = useTranslation('computeStorage')
   const list = useCloudLines(computeVolumeTypes.list, cloudId)
-  const options = (list.data?.items ?? []).filter(({ name }) => name !== except).map(({ name, description }) => ({ value: name, title: name, label: description === '' ? name : `${name}（${description}）` }))
+  const options = (list.data?.items ?? [])
+    .filter(({ name }) => name !== except)
+    .map(({ name, description }) => ({ value: name, title: name, label: description === '' ? name : `${name}（${description}）` }))
   return <Choose {...control} of={list} autoFocus={autoFocus} none={t('retype.none')} options={options} />
 }
 
 export type SourceKind = 'image' | 'snapshot' | 'volume' | 'backup'
 
 /** What a volume can be made of, of one kind: those that are ready, each with the size that it needs at least. */
-export function useSources(kind: SourceKind | 'empty', cloudId: string | null): { readonly sources: readonly { readonly id: string; readonly label: string; readonly sizeBytes: number; readonly keystoneProjectId: string | null }[]; readonly list: (Lines & { readonly isFetching: boolean }) | null } {
+export function useSources(
+  kind: SourceKind | 'empty',
+  cloudId: string | null,
+): {
+  readonly sources: readonly { readonly id: string; readonly label: string; readonly sizeBytes: number; readonly keystoneProjectId: string | null }[]
+  readonly list: (Lines & { readonly isFetching: boolean }) | null
+} {
   const of = (one: SourceKind) => (kind === one ? cloudId : null)
   const images = useCloudLines(computeImages.list, of('image'))
   const snapshots = useCloudLines(computeVolumeSnapshots.list, of('snapshot'))
   const volumes = useCloudLines(computeVolumes.list, of('volume'))
   const backups = useCloudLines(computeVolumeBackups.list, of('backup'))
-  const sized = <T extends { readonly id: string; readonly name: string; readonly size_bytes: number; readonly status: string; readonly keystone_project_id: string | null }>(items: readonly T[] | undefined, ready: readonly string[]) =>
-    (items ?? []).filter(({ status }) => ready.includes(status)).map((one) => ({ id: one.id, label: `${titleOf(one)}（${format.bytes(one.size_bytes)}）`, sizeBytes: one.size_bytes, keystoneProjectId: one.keystone_project_id }))
+  const sized = <
+    T extends { readonly id: string; readonly name: string; readonly size_bytes: number; readonly status: string; readonly keystone_project_id: string | null },
+  >(
+    items: readonly T[] | undefined,
+    ready: readonly string[],
+  ) =>
+    (items ?? [])
+      .filter(({ status }) => ready.includes(status))
+      .map((one) => ({
+        id: one.id,
+        label: `${titleOf(one)}（${format.bytes(one.size_bytes)}）`,
+        sizeBytes: one.size_bytes,
+        keystoneProjectId: one.keystone_project_id,
+      }))
   switch (kind) {
     case 'empty':
       return { sources: [], list: null }
@@ -83,7 +133,12 @@ export function useSources(kind: SourceKind | 'empty', cloudId: string | null): 
       return {
         sources: (images.data?.items ?? [])
           .filter(({ status }) => status === 'active')
-          .map((one) => ({ id: one.id, label: `${titleOf(one)}（${format.bytes(one.size_bytes)}）`, sizeBytes: Math.max(one.min_disk_bytes, one.size_bytes ?? 0), keystoneProjectId: one.keystone_project_id })),
+          .map((one) => ({
+            id: one.id,
+            label: `${titleOf(one)}（${format.bytes(one.size_bytes)}）`,
+            sizeBytes: Math.max(one.min_disk_bytes, one.size_bytes ?? 0),
+            keystoneProjectId: one.keystone_project_id,
+          })),
         list: images,
       }
     case 'snapshot':
@@ -99,5 +154,12 @@ export function SourceChoice({ kind, cloudId, ...control }: Control & { readonly
   const { t } = useTranslation('computeStorage')
   const { sources, list } = useSources(kind, cloudId)
   if (list === null) return null
-  return <Choose {...control} of={list} none={t('add.chooseNone', { what: t(`add.sources.${kind}`) })} options={sources.map(({ id, label }) => ({ value: id, title: `${label} ${id}`, label }))} />
+  return (
+    <Choose
+      {...control}
+      of={list}
+      none={t('add.chooseNone', { what: t(`add.sources.${kind}`) })}
+      options={sources.map(({ id, label }) => ({ value: id, title: `${label} ${id}`, label }))}
+    />
+  )
 }

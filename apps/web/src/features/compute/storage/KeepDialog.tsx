@@ -1,7 +1,14 @@
 import Alert from 'antd/es/alert'
 import Form from 'antd/es/form'
 import Radio from 'antd/es/radio'
-import { computeVolumeBackups, computeVolumeCan, computeVolumes, computeVolumeSnapshots, type ComputeVolume, type ComputeVolumeSnapshot } from '@zhisuan/contract/compute/volume'
+import {
+  computeVolumeBackups,
+  computeVolumeCan,
+  computeVolumes,
+  computeVolumeSnapshots,
+  type ComputeVolume,
+  type ComputeVolumeSnapshot,
+} from '@zhisuan/contract/compute/volume'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
@@ -23,7 +30,13 @@ interface KeepValues {
 }
 
 /** Keeps a volume as it is now: beside it as a snapshot, or in the store of backups; `snapshot`: as it was then. */
-export function KeepDialog({ cloudId, kind, volume, snapshot, onClose }: {
+export function KeepDialog({
+  cloudId,
+  kind,
+  volume,
+  snapshot,
+  onClose,
+}: {
   readonly cloudId: string
   readonly kind: 'snapshot' | 'backup'
   /** Undefined: to be chosen. */
@@ -46,7 +59,10 @@ export function KeepDialog({ cloudId, kind, volume, snapshot, onClose }: {
   // The snapshot is as it was then: nobody writes to it.
   const inUse = snapshot === undefined && chosen?.status === 'in-use'
   const name = snapshot === undefined ? (chosen === undefined ? '' : titleOf(chosen)) : titleOf(snapshot)
-  const texts = kind === 'snapshot' ? (['keep.titleSnapshot', 'keep.anySnapshot', 'keep.okSnapshot', 'keep.noteSnapshot', 'done.snapshot'] as const) : (['keep.titleBackup', 'keep.anyBackup', 'keep.okBackup', 'keep.noteBackup', 'done.backup'] as const)
+  const texts =
+    kind === 'snapshot'
+      ? (['keep.titleSnapshot', 'keep.anySnapshot', 'keep.okSnapshot', 'keep.noteSnapshot', 'done.snapshot'] as const)
+      : (['keep.titleBackup', 'keep.anyBackup', 'keep.okBackup', 'keep.noteBackup', 'done.backup'] as const)
   const [title, any, ok, note, done] = texts
   const { name: nameSchema, description } = computeVolumeSnapshots.create.body.shape
 
@@ -61,7 +77,10 @@ export function KeepDialog({ cloudId, kind, volume, snapshot, onClose }: {
       onSubmit={({ name: called, description: said, incremental, force }) => {
         const body = { name: called, description: said, volume_id: chosenId ?? '', force: force === true }
         if (kind === 'snapshot') return createSnapshot.mutateAsync({ params: { cloud_id: cloudId }, body })
-        return createBackup.mutateAsync({ params: { cloud_id: cloudId }, body: { ...body, incremental: incremental === true && hasFull, snapshot_id: snapshot?.id ?? null } })
+        return createBackup.mutateAsync({
+          params: { cloud_id: cloudId },
+          body: { ...body, incremental: incremental === true && hasFull, snapshot_id: snapshot?.id ?? null },
+        })
       }}
     >
       <Alert className="zs-form-alert" type="info" showIcon title={t(note)} />

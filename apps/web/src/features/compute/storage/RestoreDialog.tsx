@@ -28,7 +28,17 @@ interface RestoreValues {
 }
 
 /** Writes a backup to a new volume, to the one that it is of, or to another; says what is overwritten. */
-export function RestoreDialog({ cloudId, backup, nameOf, onClose }: { readonly cloudId: string; readonly backup: ComputeVolumeBackup; readonly nameOf: (id: string) => string; readonly onClose: () => void }) {
+export function RestoreDialog({
+  cloudId,
+  backup,
+  nameOf,
+  onClose,
+}: {
+  readonly cloudId: string
+  readonly backup: ComputeVolumeBackup
+  readonly nameOf: (id: string) => string
+  readonly onClose: () => void
+}) {
   const { t } = useTranslation('computeStorage')
   const [form] = Form.useForm<RestoreValues>()
   const [proposed] = useState(() => nameAt('restored', new Date()))
@@ -38,7 +48,9 @@ export function RestoreDialog({ cloudId, backup, nameOf, onClose }: { readonly c
   const owner = useOwner(cloudId, backup.keystone_project_id)
   const volumes = useCloudLines(computeVolumes.list, cloudId).data?.items ?? []
   const fits = (volume: ComputeVolume): boolean =>
-    computeVolumeCan.restoreInto.includes(volume.status as 'available') && volume.size_bytes >= backup.size_bytes && (backup.keystone_project_id === null || volume.keystone_project_id === backup.keystone_project_id)
+    computeVolumeCan.restoreInto.includes(volume.status as 'available') &&
+    volume.size_bytes >= backup.size_bytes &&
+    (backup.keystone_project_id === null || volume.keystone_project_id === backup.keystone_project_id)
   const same = volumes.find((volume) => volume.id === backup.volume_id && fits(volume))
   const into = target === 'new' ? undefined : target === 'same' ? same : volumes.find(({ id }) => id === chosenId)
   return (
@@ -49,7 +61,12 @@ export function RestoreDialog({ cloudId, backup, nameOf, onClose }: { readonly c
       initialValues={{ target: 'new', name: proposed }}
       doneText={t('done.restore')}
       onClose={onClose}
-      onSubmit={({ name }) => restore.mutateAsync({ params: { cloud_id: cloudId, id: backup.id }, body: target === 'new' ? { volume_id: null, name } : { volume_id: into?.id ?? '' } })}
+      onSubmit={({ name }) =>
+        restore.mutateAsync({
+          params: { cloud_id: cloudId, id: backup.id },
+          body: target === 'new' ? { volume_id: null, name } : { volume_id: into?.id ?? '' },
+        })
+      }
     >
       <Form.Item name="target" label={t('restore.target')} {...(same === undefined && { extra: t('restore.sameGone', { name: nameOf(backup.volume_id) }) })}>
         <Radio.Group
@@ -68,7 +85,13 @@ export function RestoreDialog({ cloudId, backup, nameOf, onClose }: { readonly c
       {/* Its type is the cloud's to choose. */}
       {target === 'new' && <NewPrice items={computeVolumeItems([{ type: null, size_bytes: backup.size_bytes }])} bpId={owner} />}
       {target === 'other' && (
-        <Form.Item name="volume_id" label={t('restore.volume')} extra={t('restore.volumeNote', { size: format.bytes(backup.size_bytes) })} required rules={[{ required: true, message: t('restore.volumeRequired') }]}>
+        <Form.Item
+          name="volume_id"
+          label={t('restore.volume')}
+          extra={t('restore.volumeNote', { size: format.bytes(backup.size_bytes) })}
+          required
+          rules={[{ required: true, message: t('restore.volumeRequired') }]}
+        >
           <VolumeChoice cloudId={cloudId} fits={fits} />
         </Form.Item>
       )}
@@ -76,7 +99,13 @@ export function RestoreDialog({ cloudId, backup, nameOf, onClose }: { readonly c
         <>
           <Alert className="zs-form-alert" type="error" showIcon title={t('restore.overwrite', { name: titleOf(into) })} />
           {/* Of another volume it is asked anew. */}
-          <Form.Item key={into.id} name="sure" valuePropName="checked" preserve={false} rules={[{ validator: async (_rule, value: unknown) => (value === true ? undefined : Promise.reject(new Error(t('restore.sureRequired')))) }]}>
+          <Form.Item
+            key={into.id}
+            name="sure"
+            valuePropName="checked"
+            preserve={false}
+            rules={[{ validator: async (_rule, value: unknown) => (value === true ? undefined : Promise.reject(new Error(t('restore.sureRequired')))) }]}
+          >
             <Checkbox>{t('restore.sure', { name: titleOf(into) })}</Checkbox>
           </Form.Item>
         </>

@@ -22,7 +22,11 @@ export default function SnapshotDetail() {
   const navigate = useNavigate()
   const platform = useIsPlatform()
   const cloud = useComputeCloud()
-  const query = useCall(computeVolumeSnapshots.get, { params: { cloud_id: cloud?.cloud_id ?? '', id } }, { silent: true, enabled: cloud !== null, refreshMs: detailMs })
+  const query = useCall(
+    computeVolumeSnapshots.get,
+    { params: { cloud_id: cloud?.cloud_id ?? '', id } },
+    { silent: true, enabled: cloud !== null, refreshMs: detailMs },
+  )
   const { actionsOf, dialogs } = useSnapshotActions(cloud, () => void navigate(paths.compute.snapshot.list()))
   return (
     <StoragePage>
@@ -41,12 +45,35 @@ export default function SnapshotDetail() {
               actions={actionsOf}
               notice={(snapshot) => isFailed(snapshot) && <Failure text={snapshot.messages[0]?.text ?? null} />}
               facts={(snapshot) => [
-                { key: 'volume', label: t('column.volume'), value: <Link to={paths.compute.volume.detail(snapshot.volume_id)}>{snapshot.names[snapshot.volume_id] ?? snapshot.volume_id}</Link> },
+                {
+                  key: 'volume',
+                  label: t('column.volume'),
+                  value: <Link to={paths.compute.volume.detail(snapshot.volume_id)}>{snapshot.names[snapshot.volume_id] ?? snapshot.volume_id}</Link>,
+                },
                 { key: 'size', label: t('column.volumeSize'), value: format.bytes(snapshot.size_bytes) },
-                ...(platform ? [{ key: 'project', label: t('column.project'), value: snapshot.keystone_project_id === null ? format.nothing : (snapshot.names[snapshot.keystone_project_id] ?? snapshot.keystone_project_id) }] : []),
+                ...(platform
+                  ? [
+                      {
+                        key: 'project',
+                        label: t('column.project'),
+                        value:
+                          snapshot.keystone_project_id === null
+                            ? format.nothing
+                            : (snapshot.names[snapshot.keystone_project_id] ?? snapshot.keystone_project_id),
+                      },
+                    ]
+                  : []),
                 { key: 'created', label: t('column.created'), value: format.dateTime(snapshot.created_at) },
                 { key: 'updated', label: t('column.updated'), value: format.dateTime(snapshot.updated_at) },
-                { key: 'id', label: t('column.id'), value: <Typography.Text className="zs-code co-mono" copyable={{ text: snapshot.id, tooltips: false }}>{snapshot.id}</Typography.Text> },
+                {
+                  key: 'id',
+                  label: t('column.id'),
+                  value: (
+                    <Typography.Text className="zs-code co-mono" copyable={{ text: snapshot.id, tooltips: false }}>
+                      {snapshot.id}
+                    </Typography.Text>
+                  ),
+                },
                 { key: 'description', label: t('column.description'), value: snapshot.description === '' ? format.nothing : snapshot.description },
               ]}
               tabs={(snapshot) => [{ key: 'messages', label: t('tab.messages'), content: <Messages messages={snapshot.messages} /> }]}

@@ -37,7 +37,14 @@ export function SnapshotTable({ cloud, volume }: { readonly cloud: CloudBasic | 
         busy={isBusy}
         only={(one) => volume === undefined || one.volume_id === volume.id}
         columns={(name) => snapshotColumns(t, name, { volumes: volume === undefined, projects: platform && volume === undefined })}
-        filters={[filter.select('status', t('column.status'), computeSnapshotStatuses.map((value) => ({ value, label: t(`status.${value}`) }))), filter.keyword(t('keyword'))]}
+        filters={[
+          filter.select(
+            'status',
+            t('column.status'),
+            computeSnapshotStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
+          ),
+          filter.keyword(t('keyword')),
+        ]}
         textOf={(snapshot) => `${snapshot.name} ${snapshot.id} ${snapshot.description} ${snapshot.volume_id}`}
         matches={{ status: (snapshot, value) => snapshot.status === value }}
         sortBy={{ name: titleOf, status: ({ status }) => t(`status.${status}`), size: ({ size_bytes }) => size_bytes, created: ({ created_at }) => created_at }}
@@ -65,12 +72,32 @@ export const snapshotState = (t: TFunction<'computeStorage'>, snapshot: ComputeV
 }
 
 /** @param show columns that only some of the lists need */
-const snapshotColumns = (t: TFunction<'computeStorage'>, name: (id: string | null) => string, show: { readonly volumes: boolean; readonly projects: boolean }): readonly Column<ComputeVolumeSnapshot>[] => [
-  col.name('name', t('column.name'), (one) => titleOf(one), { sort: true, to: ({ id }) => paths.compute.snapshot.detail(id), note: ({ description }) => description }),
+const snapshotColumns = (
+  t: TFunction<'computeStorage'>,
+  name: (id: string | null) => string,
+  show: { readonly volumes: boolean; readonly projects: boolean },
+): readonly Column<ComputeVolumeSnapshot>[] => [
+  col.name('name', t('column.name'), (one) => titleOf(one), {
+    sort: true,
+    to: ({ id }) => paths.compute.snapshot.detail(id),
+    note: ({ description }) => description,
+  }),
   col.status('status', t('column.status'), (snapshot) => snapshotState(t, snapshot), { sort: true, width: 124 }),
-  ...(show.volumes ? [col.link<ComputeVolumeSnapshot>('volume', t('column.volume'), ({ volume_id }) => name(volume_id), ({ volume_id }) => paths.compute.volume.detail(volume_id), { width: 180 })] : []),
+  ...(show.volumes
+    ? [
+        col.link<ComputeVolumeSnapshot>(
+          'volume',
+          t('column.volume'),
+          ({ volume_id }) => name(volume_id),
+          ({ volume_id }) => paths.compute.volume.detail(volume_id),
+          { width: 180 },
+        ),
+      ]
+    : []),
   col.bytes('size', t('column.volumeSize'), ({ size_bytes }) => size_bytes, { sort: true, width: 110 }),
-  ...(show.projects ? [col.text<ComputeVolumeSnapshot>('project', t('column.project'), ({ keystone_project_id }) => name(keystone_project_id), { width: 140 })] : []),
+  ...(show.projects
+    ? [col.text<ComputeVolumeSnapshot>('project', t('column.project'), ({ keystone_project_id }) => name(keystone_project_id), { width: 140 })]
+    : []),
   col.code('id', t('column.id'), ({ id }) => id, { width: 280, off: true }),
   col.date('created', t('column.created'), ({ created_at }) => created_at, { sort: true }),
 ]

@@ -55,7 +55,14 @@ export function Gone({ title, to }: { readonly title: string; readonly to: strin
   const { t } = useTranslation('computeStorage')
   return (
     <div className="zs-card">
-      <EmptyState title={title} action={<Link to={to} className="zs-button zs-button-plain">{t('back')}</Link>}>
+      <EmptyState
+        title={title}
+        action={
+          <Link to={to} className="zs-button zs-button-plain">
+            {t('back')}
+          </Link>
+        }
+      >
         {t('volume.goneNote')}
       </EmptyState>
     </div>

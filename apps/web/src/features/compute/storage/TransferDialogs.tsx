@@ -41,7 +41,15 @@ export function TransferDialog({ cloudId, volume, onClose }: OfVolume) {
   }
   if (offer !== null) return <KeyDialog offer={offer} onClose={onClose} />
   return (
-    <Modal open title={t('transfer.create', { name: titleOf(volume) })} okText={t('transfer.ok')} confirmLoading={create.isPending} onOk={form.submit} onCancel={onClose} mask={{ closable: false }}>
+    <Modal
+      open
+      title={t('transfer.create', { name: titleOf(volume) })}
+      okText={t('transfer.ok')}
+      confirmLoading={create.isPending}
+      onOk={form.submit}
+      onCancel={onClose}
+      mask={{ closable: false }}
+    >
       <Form form={form} layout="vertical" initialValues={{ name: nameAt('transfer', new Date()) }} onFinish={submit}>
         {refused !== null && <Alert type="error" showIcon className="zs-form-alert" title={refused} />}
         <Alert className="zs-form-alert" type="warning" showIcon title={t('transfer.createNote')} />
@@ -54,7 +62,14 @@ export function TransferDialog({ cloudId, volume, onClose }: OfVolume) {
 function KeyDialog({ offer, onClose }: { readonly offer: Offer; readonly onClose: () => void }) {
   const { t } = useTranslation('computeStorage')
   return (
-    <Modal open closable={false} keyboard={false} mask={{ closable: false }} title={t('transfer.keyTitle')} footer={<Button onClick={onClose}>{t('transfer.close')}</Button>}>
+    <Modal
+      open
+      closable={false}
+      keyboard={false}
+      mask={{ closable: false }}
+      title={t('transfer.keyTitle')}
+      footer={<Button onClick={onClose}>{t('transfer.close')}</Button>}
+    >
       <Alert type="warning" showIcon title={t('transfer.keyOnce')} />
       <dl className="co-key">
         <dt>{t('transfer.id')}</dt>
@@ -80,10 +95,20 @@ export function AcceptDialog({ cloudId, onClose }: { readonly cloudId: string; r
       initialValues={{}}
       doneText={t('done.accept')}
       onClose={onClose}
-      onSubmit={({ id, auth_key, project_id }) => accept.mutateAsync({ params: { cloud_id: cloudId, id: id.trim() }, body: { auth_key, project_id: project_id ?? null } })}
+      onSubmit={({ id, auth_key, project_id }) =>
+        accept.mutateAsync({ params: { cloud_id: cloudId, id: id.trim() }, body: { auth_key, project_id: project_id ?? null } })
+      }
     >
       <Alert className="zs-form-alert" type="info" showIcon title={t('transfer.acceptNote')} />
-      <Form.Item name="id" label={t('transfer.id')} required rules={[{ required: true, whitespace: true, message: t('transfer.idFormat') }, { pattern: /^\s*[\w.:-]{1,255}\s*$/, message: t('transfer.idFormat') }]}>
+      <Form.Item
+        name="id"
+        label={t('transfer.id')}
+        required
+        rules={[
+          { required: true, whitespace: true, message: t('transfer.idFormat') },
+          { pattern: /^\s*[\w.:-]{1,255}\s*$/, message: t('transfer.idFormat') },
+        ]}
+      >
         <Input autoFocus autoComplete="off" />
       </Form.Item>
       <Form.Item name="auth_key" label={t('transfer.key')} required rules={rulesOf(computeVolumeTransfers.accept.body.shape.auth_key)}>

@@ -6,7 +6,12 @@ import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { titleOf, touchedByStorage } from './storageRules.ts'
 
 /** Changes what a volume, a snapshot or a backup is called. */
-export function UpdateDialog({ cloudId, kind, of, onClose }: {
+export function UpdateDialog({
+  cloudId,
+  kind,
+  of,
+  onClose,
+}: {
   readonly cloudId: string
   readonly kind: 'volume' | 'snapshot' | 'backup'
   readonly of: { readonly id: string; readonly name: string; readonly description: string }

@@ -121,7 +121,13 @@ function VolumeForm({ cloudId }: { readonly cloudId: string | null }) {
         <Radio.Group optionType="button" options={kinds.map((value) => ({ value, label: t(`add.sources.${value}`) }))} />
       </Form.Item>
       {kind !== 'empty' && (
-        <Form.Item key={kind} name={fieldOf[kind]} label={t(`add.sources.${kind}`)} required rules={[{ required: true, message: t('add.choose', { what: t(`add.sources.${kind}`) }) }]}>
+        <Form.Item
+          key={kind}
+          name={fieldOf[kind]}
+          label={t(`add.sources.${kind}`)}
+          required
+          rules={[{ required: true, message: t('add.choose', { what: t(`add.sources.${kind}`) }) }]}
+        >
           <SourceChoice kind={kind} cloudId={cloudId} />
         </Form.Item>
       )}
@@ -143,10 +149,18 @@ function VolumeForm({ cloudId }: { readonly cloudId: string | null }) {
         <GibInput />
       </Form.Item>
       <Form.Item name="type" label={t('add.type')}>
-        <Select allowClear placeholder={t(kind === 'empty' || kind === 'image' ? 'add.typeDefault' : 'add.typeOfSource')} options={types.map(({ name, description }) => ({ value: name, label: description === '' ? name : `${name}（${description}）` }))} />
+        <Select
+          allowClear
+          placeholder={t(kind === 'empty' || kind === 'image' ? 'add.typeDefault' : 'add.typeOfSource')}
+          options={types.map(({ name, description }) => ({ value: name, label: description === '' ? name : `${name}（${description}）` }))}
+        />
       </Form.Item>
       <Form.Item name="zone" label={t('add.zone')}>
-        <Select allowClear placeholder={t('add.zoneAny')} options={zones.map(({ name, available }) => ({ value: name, label: available ? name : t('add.zoneDown', { name }), disabled: !available }))} />
+        <Select
+          allowClear
+          placeholder={t('add.zoneAny')}
+          options={zones.map(({ name, available }) => ({ value: name, label: available ? name : t('add.zoneDown', { name }), disabled: !available }))}
+        />
       </Form.Item>
       {kind === 'empty' && (
         <Form.Item name="bootable" valuePropName="checked" extra={t('add.bootableNote')}>
@@ -155,7 +169,11 @@ function VolumeForm({ cloudId }: { readonly cloudId: string | null }) {
       )}
       {beside === null && <ProjectField />}
       <DescriptionField schema={shape.description} />
-      <QuotaWarning cloudId={cloudId} place={beside === null ? { project_id: projectId } : { keystone_project_id: beside }} wants={{ volumes: 1, volume_bytes: sizeBytes }} />
+      <QuotaWarning
+        cloudId={cloudId}
+        place={beside === null ? { project_id: projectId } : { keystone_project_id: beside }}
+        wants={{ volumes: 1, volume_bytes: sizeBytes }}
+      />
     </FormPage>
   )
 }

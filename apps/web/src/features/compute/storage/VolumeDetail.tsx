@@ -47,7 +47,15 @@ export default function VolumeDetail() {
                 </>
               )}
               facts={(volume) => [
-                { key: 'attached', label: t('column.attached'), value: <span><AttachedTo attachments={volume.attachments} nameOf={nameOf} /></span> },
+                {
+                  key: 'attached',
+                  label: t('column.attached'),
+                  value: (
+                    <span>
+                      <AttachedTo attachments={volume.attachments} nameOf={nameOf} />
+                    </span>
+                  ),
+                },
                 { key: 'size', label: t('column.size'), value: format.bytes(volume.size_bytes) },
                 { key: 'type', label: t('column.type'), value: volume.type ?? format.nothing },
                 { key: 'bootable', label: t('column.bootable'), value: t(volume.bootable ? 'yes' : 'no') },
@@ -55,10 +63,26 @@ export default function VolumeDetail() {
                 { key: 'encrypted', label: t('column.encrypted'), value: t(volume.encrypted ? 'yes' : 'no') },
                 { key: 'zone', label: t('column.zone'), value: volume.zone === '' ? format.nothing : volume.zone },
                 { key: 'source', label: t('column.source'), value: <Source volume={volume} /> },
-                ...(platform ? [{ key: 'project', label: t('column.project'), value: volume.keystone_project_id === null ? format.nothing : nameOf(volume.keystone_project_id) }] : []),
+                ...(platform
+                  ? [
+                      {
+                        key: 'project',
+                        label: t('column.project'),
+                        value: volume.keystone_project_id === null ? format.nothing : nameOf(volume.keystone_project_id),
+                      },
+                    ]
+                  : []),
                 { key: 'created', label: t('column.created'), value: format.dateTime(volume.created_at) },
                 { key: 'updated', label: t('column.updated'), value: format.dateTime(volume.updated_at) },
-                { key: 'id', label: t('column.id'), value: <Typography.Text className="zs-code co-mono" copyable={{ text: volume.id, tooltips: false }}>{volume.id}</Typography.Text> },
+                {
+                  key: 'id',
+                  label: t('column.id'),
+                  value: (
+                    <Typography.Text className="zs-code co-mono" copyable={{ text: volume.id, tooltips: false }}>
+                      {volume.id}
+                    </Typography.Text>
+                  ),
+                },
                 { key: 'description', label: t('column.description'), value: volume.description === '' ? format.nothing : volume.description },
               ]}
               tabs={(volume) => [
@@ -79,8 +103,11 @@ export default function VolumeDetail() {
 function Source({ volume }: { readonly volume: ResponseOf<typeof computeVolumes.get> }) {
   const { t } = useTranslation('computeStorage')
   const nameOf = (of: string): string => volume.names[of] ?? of
-  if (volume.snapshot_id !== null) return <Link to={paths.compute.snapshot.detail(volume.snapshot_id)}>{`${t('add.sources.snapshot')} ${nameOf(volume.snapshot_id)}`}</Link>
-  if (volume.source_volume_id !== null) return <Link to={paths.compute.volume.detail(volume.source_volume_id)}>{`${t('add.sources.volume')} ${nameOf(volume.source_volume_id)}`}</Link>
-  if (volume.image_id !== null) return <Link to={paths.compute.image.detail(volume.image_id)}>{`${t('add.sources.image')} ${volume.image_name ?? volume.image_id}`}</Link>
+  if (volume.snapshot_id !== null)
+    return <Link to={paths.compute.snapshot.detail(volume.snapshot_id)}>{`${t('add.sources.snapshot')} ${nameOf(volume.snapshot_id)}`}</Link>
+  if (volume.source_volume_id !== null)
+    return <Link to={paths.compute.volume.detail(volume.source_volume_id)}>{`${t('add.sources.volume')} ${nameOf(volume.source_volume_id)}`}</Link>
+  if (volume.image_id !== null)
+    return <Link to={paths.compute.image.detail(volume.image_id)}>{`${t('add.sources.image')} ${volume.image_name ?? volume.image_id}`}</Link>
   return t('add.sources.empty')
 }

@@ -43,7 +43,13 @@ export function AttachDialog(of: OfVolume) {
       onSubmit={(body) => attach.mutateAsync({ params: at(of), body })}
     >
       {volume.multiattach && <Alert className="zs-form-alert" type="warning" showIcon title={t('attach.multi')} />}
-      <Form.Item name="server_id" label={t('attach.server')} extra={t('attach.serverNote')} required rules={[{ required: true, message: t('attach.serverRequired') }]}>
+      <Form.Item
+        name="server_id"
+        label={t('attach.server')}
+        extra={t('attach.serverNote')}
+        required
+        rules={[{ required: true, message: t('attach.serverRequired') }]}
+      >
         <ServerChoice cloudId={of.cloudId} keystoneProjectId={volume.keystone_project_id} />
       </Form.Item>
     </FormDialog>
@@ -66,7 +72,10 @@ export function DetachDialog({ nameOf, ...of }: OfVolume & { readonly nameOf: (i
     >
       <Alert className="zs-form-alert" type="warning" showIcon title={t('detach.note')} />
       <Form.Item name="server_id" label={t('detach.from')} required rules={[{ required: true, message: t('attach.serverRequired') }]}>
-        <Select autoFocus options={volume.attachments.map(({ server_id, device }) => ({ value: server_id, label: t('detach.device', { server: nameOf(server_id), device }) }))} />
+        <Select
+          autoFocus
+          options={volume.attachments.map(({ server_id, device }) => ({ value: server_id, label: t('detach.device', { server: nameOf(server_id), device }) }))}
+        />
       </Form.Item>
     </FormDialog>
   )
@@ -112,7 +121,11 @@ export function GrowDialog(of: OfVolume) {
       >
         <GibInput />
       </Form.Item>
-      <PriceChange now={computeVolumeItems([volume])} then={computeVolumeItems([{ ...volume, size_bytes: Math.max(wanted, volume.size_bytes) }])} bpId={owner} />
+      <PriceChange
+        now={computeVolumeItems([volume])}
+        then={computeVolumeItems([{ ...volume, size_bytes: Math.max(wanted, volume.size_bytes) }])}
+        bpId={owner}
+      />
       <Alert type="info" showIcon title={t('grow.note')} />
     </FormDialog>
   )
@@ -177,7 +190,11 @@ export function ForceField() {
   return (
     <>
       <Alert className="zs-form-alert" type="warning" showIcon title={t('keep.inUse')} description={t('keep.inUseNote')} />
-      <Form.Item name="force" valuePropName="checked" rules={[{ validator: async (_rule, value: unknown) => (value === true ? undefined : Promise.reject(new Error(t('keep.forceRequired')))) }]}>
+      <Form.Item
+        name="force"
+        valuePropName="checked"
+        rules={[{ validator: async (_rule, value: unknown) => (value === true ? undefined : Promise.reject(new Error(t('keep.forceRequired')))) }]}
+      >
         <Checkbox>{t('keep.force')}</Checkbox>
       </Form.Item>
     </>
@@ -226,7 +243,12 @@ export function DeleteDialog({ onDeleted, ...of }: OfVolume & { readonly onDelet
             {snapshots.length > 0 && (
               <>
                 <p>
-                  <strong>{t('remove.snapshots', { count: snapshots.length, names: firstNames(snapshots.map(titleOf), t('remove.more', { count: snapshots.length })) })}</strong>
+                  <strong>
+                    {t('remove.snapshots', {
+                      count: snapshots.length,
+                      names: firstNames(snapshots.map(titleOf), t('remove.more', { count: snapshots.length })),
+                    })}
+                  </strong>
                 </p>
                 <p>{t('remove.copies')}</p>
               </>
@@ -249,4 +271,3 @@ export function DeleteDialog({ onDeleted, ...of }: OfVolume & { readonly onDelet
     />
   )
 }
-

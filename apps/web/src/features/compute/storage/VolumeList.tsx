@@ -62,14 +62,43 @@ function Volumes({ cloud }: { readonly cloud: CloudBasic | null }) {
         busy={isBusy}
         columns={(name) => volumeColumns(t, name, platform)}
         filters={[
-          filter.select('status', t('column.status'), computeVolumeStatuses.map((value) => ({ value, label: t(`status.${value}`) }))),
-          ...(types.length > 1 ? [filter.select('type', t('column.type'), types.map((value) => ({ value, label: value })))] : []),
-          ...(zones.length > 1 ? [filter.select('zone', t('column.zone'), zones.map(({ name }) => ({ value: name, label: name })))] : []),
+          filter.select(
+            'status',
+            t('column.status'),
+            computeVolumeStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
+          ),
+          ...(types.length > 1
+            ? [
+                filter.select(
+                  'type',
+                  t('column.type'),
+                  types.map((value) => ({ value, label: value })),
+                ),
+              ]
+            : []),
+          ...(zones.length > 1
+            ? [
+                filter.select(
+                  'zone',
+                  t('column.zone'),
+                  zones.map(({ name }) => ({ value: name, label: name })),
+                ),
+              ]
+            : []),
           filter.keyword(t('keyword')),
         ]}
         textOf={(volume) => `${volume.name} ${volume.id} ${volume.description}`}
-        matches={{ status: (volume, value) => volume.status === value, type: (volume, value) => volume.type === value, zone: (volume, value) => volume.zone === value }}
-        sortBy={{ name: titleOf, status: (volume) => t(`status.${volume.status}`), size: ({ size_bytes }) => size_bytes, created: ({ created_at }) => created_at }}
+        matches={{
+          status: (volume, value) => volume.status === value,
+          type: (volume, value) => volume.type === value,
+          zone: (volume, value) => volume.zone === value,
+        }}
+        sortBy={{
+          name: titleOf,
+          status: (volume) => t(`status.${volume.status}`),
+          size: ({ size_bytes }) => size_bytes,
+          created: ({ created_at }) => created_at,
+        }}
         sortFirst="-created"
         nameOf={titleOf}
         rowActions={actionsOf}
@@ -88,7 +117,11 @@ function Volumes({ cloud }: { readonly cloud: CloudBasic | null }) {
 
 /** @param platform whether rows of several organisations meet here */
 const volumeColumns = (t: TFunction<'computeStorage'>, name: (id: string | null) => string, platform: boolean): readonly Column<ComputeVolume>[] => [
-  col.name('name', t('column.name'), (one) => titleOf(one), { sort: true, to: ({ id }) => paths.compute.volume.detail(id), note: ({ description }) => description }),
+  col.name('name', t('column.name'), (one) => titleOf(one), {
+    sort: true,
+    to: ({ id }) => paths.compute.volume.detail(id),
+    note: ({ description }) => description,
+  }),
   col.status('status', t('column.status'), (volume) => stateOf(t, volume), { sort: true, width: 108 }),
   col.custom('attached', t('column.attached'), (volume) => <AttachedTo attachments={volume.attachments} nameOf={name} />, { width: 140 }),
   col.bytes('size', t('column.size'), ({ size_bytes }) => size_bytes, { sort: true, width: 96 }),
@@ -147,7 +180,13 @@ function Transfers({ cloud }: { readonly cloud: CloudBasic | null }) {
 
 const transferColumns = (t: TFunction<'computeStorage'>, name: (id: string | null) => string): readonly Column<ComputeVolumeTransfer>[] => [
   col.name('name', t('column.name'), (one) => titleOf(one), { sort: true }),
-  col.link('volume', t('tab.volumes'), ({ volume_id }) => name(volume_id), ({ volume_id }) => paths.compute.volume.detail(volume_id), { width: 200 }),
+  col.link(
+    'volume',
+    t('tab.volumes'),
+    ({ volume_id }) => name(volume_id),
+    ({ volume_id }) => paths.compute.volume.detail(volume_id),
+    { width: 200 },
+  ),
   col.code('id', t('transfer.id'), ({ id }) => id, { width: 300 }),
   col.date('created', t('column.created'), ({ created_at }) => created_at, { sort: true }),
 ]

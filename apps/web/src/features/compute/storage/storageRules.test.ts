@@ -12,7 +12,11 @@ describe('what may be done to volumes and their backups', () => {
   it('has a word for every state of the three', () => {
     for (const status of [...computeVolumeStatuses, ...computeSnapshotStatuses, ...computeBackupStatuses]) {
       expect(Object.keys(zh.status)).toContain(status)
-      expect(stateOf(t, { status, cloud_status: 'word' })).toEqual({ tone: expect.any(String), text: `status.${status}`, note: status === 'unknown' ? 'word' : null })
+      expect(stateOf(t, { status, cloud_status: 'word' })).toEqual({
+        tone: expect.any(String),
+        text: `status.${status}`,
+        note: status === 'unknown' ? 'word' : null,
+      })
       expect(isBusy({ status }) && isFailed({ status })).toBe(false)
     }
   })
@@ -27,7 +31,8 @@ describe('what may be done to volumes and their backups', () => {
     expect(whyNotVolume(t, 'attach', { status: 'in-use', multiattach: true }, active)).toBeNull()
     expect(whyNotVolume(t, 'attach', { status: 'in-use', multiattach: false }, active)).not.toBeNull()
   })
-  it('changes nothing on a cloud that is being maintained', () => expect(whyNotVolume(t, 'grow', { status: 'available', multiattach: false }, { status: 'maintenance' })).not.toBeNull())
+  it('changes nothing on a cloud that is being maintained', () =>
+    expect(whyNotVolume(t, 'grow', { status: 'available', multiattach: false }, { status: 'maintenance' })).not.toBeNull())
   it('keeps backups that others build on', () => {
     expect(whyNotBackup(t, 'delete', { status: 'available', has_dependents: true }, active)).toBe('backup.dependentsFirst')
     expect(whyNotBackup(t, 'delete', { status: 'available', has_dependents: false }, active)).toBeNull()

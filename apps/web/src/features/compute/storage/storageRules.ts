@@ -75,7 +75,16 @@ export const isBusy = ({ status }: Pick<Stating, 'status'>): boolean => passing.
 export const isFailed = ({ status }: Pick<Stating, 'status'>): boolean => tones[status] === 'bad'
 
 /** What is no longer true after anything was done to a volume, a snapshot, a backup or an offer. */
-export const touchedByStorage: readonly Call[] = [computeVolumes.list, computeVolumes.get, computeVolumeSnapshots.list, computeVolumeSnapshots.get, computeVolumeBackups.list, computeVolumeBackups.get, computeVolumeTransfers.list, keystoneProjects.mine]
+export const touchedByStorage: readonly Call[] = [
+  computeVolumes.list,
+  computeVolumes.get,
+  computeVolumeSnapshots.list,
+  computeVolumeSnapshots.get,
+  computeVolumeBackups.list,
+  computeVolumeBackups.get,
+  computeVolumeTransfers.list,
+  keystoneProjects.mine,
+]
 
 type Cloud = Pick<CloudBasic, 'status'> | null
 /** As the kit says it of any state. */
@@ -88,14 +97,28 @@ const whyNot = (t: TFunction<'computeStorage'>, fit: readonly AnyStatus[], { sta
 }
 
 /** Why something cannot be done now, or null where it can; the server refuses by the same rules. */
-export const whyNotVolume = (t: TFunction<'computeStorage'>, action: keyof typeof computeVolumeCan, volume: Pick<ComputeVolume, 'status' | 'multiattach'>, cloud: Cloud): string | null => {
+export const whyNotVolume = (
+  t: TFunction<'computeStorage'>,
+  action: keyof typeof computeVolumeCan,
+  volume: Pick<ComputeVolume, 'status' | 'multiattach'>,
+  cloud: Cloud,
+): string | null => {
   if (action === 'delete' && volume.status === 'in-use') return cloudRefuses(cloud) ?? t('remove.attached')
   if (action === 'attach' && volume.status === 'in-use' && !volume.multiattach) return cloudRefuses(cloud) ?? forbidden(t('status.in-use'))
   return whyNot(t, computeVolumeCan[action], volume, cloud)
 }
-export const whyNotSnapshot = (t: TFunction<'computeStorage'>, action: keyof typeof computeSnapshotCan, snapshot: Pick<ComputeVolumeSnapshot, 'status'>, cloud: Cloud): string | null => whyNot(t, computeSnapshotCan[action], snapshot, cloud)
-export const whyNotBackup = (t: TFunction<'computeStorage'>, action: keyof typeof computeBackupCan, backup: Pick<ComputeVolumeBackup, 'status' | 'has_dependents'>, cloud: Cloud): string | null =>
-  whyNot(t, computeBackupCan[action], backup, cloud) ?? (action === 'delete' && backup.has_dependents ? t('backup.dependentsFirst') : null)
+export const whyNotSnapshot = (
+  t: TFunction<'computeStorage'>,
+  action: keyof typeof computeSnapshotCan,
+  snapshot: Pick<ComputeVolumeSnapshot, 'status'>,
+  cloud: Cloud,
+): string | null => whyNot(t, computeSnapshotCan[action], snapshot, cloud)
+export const whyNotBackup = (
+  t: TFunction<'computeStorage'>,
+  action: keyof typeof computeBackupCan,
+  backup: Pick<ComputeVolumeBackup, 'status' | 'has_dependents'>,
+  cloud: Cloud,
+): string | null => whyNot(t, computeBackupCan[action], backup, cloud) ?? (action === 'delete' && backup.has_dependents ? t('backup.dependentsFirst') : null)
 
 /** Whether the cloud said that it has no such service at all. */
 export const isWithoutService = (error: ApiError | null): boolean => error?.code === errors.engineUnsupported.code && error.engine?.service === 'volume'

@@ -12,7 +12,11 @@ import { titleOf, touchedByStorage, whyNotBackup } from './storageRules.ts'
 import { UpdateDialog } from './UpdateDialog.tsx'
 
 /** What can be done to backups; as with volumes. */
-export function useBackupActions(cloud: CloudBasic | null, nameOf: (id: string) => string, onDeleted?: () => void): {
+export function useBackupActions(
+  cloud: CloudBasic | null,
+  nameOf: (id: string) => string,
+  onDeleted?: () => void,
+): {
   readonly actionsOf: (backup: ComputeVolumeBackup) => readonly Action[]
   readonly batchActions: readonly BatchAction<ComputeVolumeBackup>[]
   readonly dialogs: ReactNode
@@ -36,7 +40,12 @@ export function useBackupActions(cloud: CloudBasic | null, nameOf: (id: string) 
     actionsOf: (backup) => [
       opening('restore', backup),
       opening('update', backup),
-      { key: 'createVolume', label: t('action.createVolume'), disabledReason: whyNotBackup(t, 'createVolume', backup, cloud), href: withQuery(paths.compute.volume.add(), { backup: backup.id }) },
+      {
+        key: 'createVolume',
+        label: t('action.createVolume'),
+        disabledReason: whyNotBackup(t, 'createVolume', backup, cloud),
+        href: withQuery(paths.compute.volume.add(), { backup: backup.id }),
+      },
       {
         key: 'delete',
         label: t('action.delete'),
@@ -57,7 +66,10 @@ export function useBackupActions(cloud: CloudBasic | null, nameOf: (id: string) 
         danger: true,
         disabledReason: (backup) => whyNotBackup(t, 'delete', backup, cloud),
         run: (backup) => removeQuietly.mutateAsync({ params: { cloud_id: cloudId, id: backup.id } }),
-        confirm: (rows) => ({ title: t('remove.titleMany', { count: rows.length }), body: `${t('remove.bodyBackup')}${t('remove.which')}${firstNames(rows.map(titleOf), t('remove.more', { count: rows.length }))}` }),
+        confirm: (rows) => ({
+          title: t('remove.titleMany', { count: rows.length }),
+          body: `${t('remove.bodyBackup')}${t('remove.which')}${firstNames(rows.map(titleOf), t('remove.more', { count: rows.length }))}`,
+        }),
       },
     ],
     dialogs: (

@@ -12,7 +12,10 @@ import { titleOf, touchedByStorage, whyNotSnapshot } from './storageRules.ts'
 import { UpdateDialog } from './UpdateDialog.tsx'
 
 /** What can be done to snapshots; as with volumes. */
-export function useSnapshotActions(cloud: CloudBasic | null, onDeleted?: () => void): {
+export function useSnapshotActions(
+  cloud: CloudBasic | null,
+  onDeleted?: () => void,
+): {
   readonly actionsOf: (snapshot: ComputeVolumeSnapshot) => readonly Action[]
   readonly batchActions: readonly BatchAction<ComputeVolumeSnapshot>[]
   readonly dialogs: ReactNode
@@ -34,7 +37,12 @@ export function useSnapshotActions(cloud: CloudBasic | null, onDeleted?: () => v
   })
   return {
     actionsOf: (snapshot) => [
-      { key: 'createVolume', label: t('action.createVolume'), disabledReason: whyNotSnapshot(t, 'createVolume', snapshot, cloud), href: withQuery(paths.compute.volume.add(), { snapshot: snapshot.id }) },
+      {
+        key: 'createVolume',
+        label: t('action.createVolume'),
+        disabledReason: whyNotSnapshot(t, 'createVolume', snapshot, cloud),
+        href: withQuery(paths.compute.volume.add(), { snapshot: snapshot.id }),
+      },
       opening('backup', snapshot),
       opening('update', snapshot),
       {
@@ -57,7 +65,10 @@ export function useSnapshotActions(cloud: CloudBasic | null, onDeleted?: () => v
         danger: true,
         disabledReason: (snapshot) => whyNotSnapshot(t, 'delete', snapshot, cloud),
         run: (snapshot) => removeQuietly.mutateAsync({ params: { cloud_id: cloudId, id: snapshot.id } }),
-        confirm: (rows) => ({ title: t('remove.titleMany', { count: rows.length }), body: `${t('remove.bodySnapshot')}${t('remove.which')}${firstNames(rows.map(titleOf), t('remove.more', { count: rows.length }))}` }),
+        confirm: (rows) => ({
+          title: t('remove.titleMany', { count: rows.length }),
+          body: `${t('remove.bodySnapshot')}${t('remove.which')}${firstNames(rows.map(titleOf), t('remove.more', { count: rows.length }))}`,
+        }),
       },
     ],
     dialogs: (

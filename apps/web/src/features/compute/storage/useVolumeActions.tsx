@@ -17,7 +17,11 @@ import { AttachDialog, DeleteDialog, DetachDialog, GrowDialog, ResetDialog, Rety
 type DialogKind = 'attach' | 'detach' | 'grow' | 'snapshot' | 'backup' | 'retype' | 'transfer' | 'toImage' | 'update' | 'resetStatus' | 'delete'
 
 /** What can be done to volumes: as actions of one, as batch actions, and the dialogs that some of them open, which the page has to draw. */
-export function useVolumeActions(cloud: CloudBasic | null, nameOf: (id: string) => string, onDeleted?: () => void): {
+export function useVolumeActions(
+  cloud: CloudBasic | null,
+  nameOf: (id: string) => string,
+  onDeleted?: () => void,
+): {
   readonly actionsOf: (volume: ComputeVolume) => readonly Action[]
   readonly batchActions: readonly BatchAction<ComputeVolume>[]
   readonly dialogs: ReactNode
@@ -49,7 +53,12 @@ export function useVolumeActions(cloud: CloudBasic | null, nameOf: (id: string) 
       opening('grow', volume),
       opening('snapshot', volume),
       opening('backup', volume),
-      { key: 'copy', label: t('action.copy'), disabledReason: whyNotVolume(t, 'copy', volume, cloud), href: withQuery(paths.compute.volume.add(), { volume: volume.id }) },
+      {
+        key: 'copy',
+        label: t('action.copy'),
+        disabledReason: whyNotVolume(t, 'copy', volume, cloud),
+        href: withQuery(paths.compute.volume.add(), { volume: volume.id }),
+      },
       {
         key: 'setBootable',
         label: t(volume.bootable ? 'action.unsetBootable' : 'action.setBootable'),

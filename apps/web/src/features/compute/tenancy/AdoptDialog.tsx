@@ -30,7 +30,9 @@ export function AdoptDialog({ cloudId, project, onClose }: { readonly cloudId: s
       initialValues={{}}
       doneText={t('adopt.done', { name: project.name })}
       onClose={onClose}
-      onSubmit={({ bp_id = '', project_id }) => adopt.mutateAsync({ params: { cloud_id: cloudId, id: project.id }, body: { bp_id, project_id: project_id ?? null } })}
+      onSubmit={({ bp_id = '', project_id }) =>
+        adopt.mutateAsync({ params: { cloud_id: cloudId, id: project.id }, body: { bp_id, project_id: project_id ?? null } })
+      }
     >
       <Alert type="info" showIcon className="zs-form-alert" title={t('adopt.note')} />
       <Form.Item name="bp_id" label={t('adopt.organisation')} required rules={[{ required: true, message: t('adopt.organisationRequired') }]}>
@@ -38,9 +40,24 @@ export function AdoptDialog({ cloudId, project, onClose }: { readonly cloudId: s
       </Form.Item>
       <Form.Item name="project_id" label={t('adopt.project')}>
         {organisation === undefined ? (
-          <SearchSelect key="none" call={keptProjects.list} rows={() => []} nameOf={({ name }) => name} label={t('adopt.project')} placeholder={t('adopt.projectFirst')} />
+          <SearchSelect
+            key="none"
+            call={keptProjects.list}
+            rows={() => []}
+            nameOf={({ name }) => name}
+            label={t('adopt.project')}
+            placeholder={t('adopt.projectFirst')}
+          />
         ) : (
-          <SearchSelect key={organisation} call={keptProjects.list} input={{ query: { bp_id: organisation } }} rows={({ items }) => items} nameOf={({ name }) => name} label={t('adopt.project')} placeholder={t('adopt.projectNone')} />
+          <SearchSelect
+            key={organisation}
+            call={keptProjects.list}
+            input={{ query: { bp_id: organisation } }}
+            rows={({ items }) => items}
+            nameOf={({ name }) => name}
+            label={t('adopt.project')}
+            placeholder={t('adopt.projectNone')}
+          />
         )}
       </Form.Item>
     </FormDialog>

@@ -31,10 +31,22 @@ export function ProjectList({ cloudId }: { readonly cloudId: string }) {
         rowKey="id"
         name={projectListName}
         columns={() => projectColumns(t, cloudId)}
-        filters={[filter.select('state', t('column.state'), keystoneProjectStates.map((value) => ({ value, label: t(`states.${value}`) }))), filter.keyword(t('keyword'))]}
+        filters={[
+          filter.select(
+            'state',
+            t('column.state'),
+            keystoneProjectStates.map((value) => ({ value, label: t(`states.${value}`) })),
+          ),
+          filter.keyword(t('keyword')),
+        ]}
         textOf={(project) => `${project.name} ${project.id} ${project.description} ${ownerText(project)}`}
         matches={{ state: ({ state }, value) => state === value }}
-        sortBy={{ name: ({ name }) => name, owner: (project) => ownerText(project) || null, state: ({ state }) => keystoneProjectStates.indexOf(state), since: ({ since }) => since }}
+        sortBy={{
+          name: ({ name }) => name,
+          owner: (project) => ownerText(project) || null,
+          state: ({ state }) => keystoneProjectStates.indexOf(state),
+          since: ({ since }) => since,
+        }}
         sortFirst="state"
         rowActions={actionsOf}
         empty={<EmptyState title={t('empty')}>{t('emptyNote')}</EmptyState>}
@@ -58,7 +70,10 @@ const noteOf = (t: TFunction<'computeTenancy'>, { registration, enabled, adopted
 const projectColumns = (t: TFunction<'computeTenancy'>, cloudId: string): readonly Column<KeystoneProject>[] => [
   col.name('name', t('column.name'), ({ name }) => name, { sort: true, width: 230, note: ({ id }) => <span className="zs-code zs-cut">{id}</span> }),
   col.text('owner', t('column.owner'), ownerText, { sort: true, width: 150 }),
-  col.status('state', t('column.state'), (project) => ({ tone: tones[project.state], text: t(`states.${project.state}`), note: noteOf(t, project) }), { sort: true, width: 110 }),
+  col.status('state', t('column.state'), (project) => ({ tone: tones[project.state], text: t(`states.${project.state}`), note: noteOf(t, project) }), {
+    sort: true,
+    width: 110,
+  }),
   col.custom('use', t('column.use'), (project) => <UseOnDemand cloudId={cloudId} project={project} />, { width: 190 }),
   col.date('since', t('column.since'), ({ since }) => since, { sort: true, off: true }),
 ]
@@ -94,7 +109,9 @@ function Use({ cloudId, id }: { readonly cloudId: string; readonly id: string })
     <span className="cq-use">
       {held.length === 0 ? <span className="zs-soft">{t('use.none')}</span> : held.join('，')}
       {first !== null && most !== undefined && level !== 'fine' && (
-        <span className={`zs-name-note cq-use cq-${level}`}>{t('use.tightest', { kind: t(`kinds.${first}`), used: amountText(first, most.used), limit: amountText(first, most.limit ?? 0) })}</span>
+        <span className={`zs-name-note cq-use cq-${level}`}>
+          {t('use.tightest', { kind: t(`kinds.${first}`), used: amountText(first, most.used), limit: amountText(first, most.limit ?? 0) })}
+        </span>
       )}
       {failed.length > 0 && <span className="zs-name-note cq-use">{t('use.partly')}</span>}
     </span>

@@ -29,7 +29,11 @@ function Bar({ kind, used, limit }: { readonly kind: QuotaKind; readonly used: n
         {level !== 'fine' && <span className={`cq-${level}`}>{t(`quota.level.${level}`)}</span>}
       </div>
       <Progress aria-hidden percent={(share ?? 0) * 100} showInfo={false} size="small" strokeColor={colours[level]} />
-      <div className="zs-name-note zs-number">{limit === null ? t('quota.usedUnlimited', { used: amountText(kind, used) }) : t('quota.used', { used: amountText(kind, used), limit: amountText(kind, limit) })}</div>
+      <div className="zs-name-note zs-number">
+        {limit === null
+          ? t('quota.usedUnlimited', { used: amountText(kind, used) })
+          : t('quota.used', { used: amountText(kind, used), limit: amountText(kind, limit) })}
+      </div>
     </li>
   )
 }

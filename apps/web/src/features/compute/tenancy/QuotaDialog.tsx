@@ -3,7 +3,16 @@ import Form from 'antd/es/form'
 import InputNumber from 'antd/es/input-number'
 import Modal from 'antd/es/modal'
 import Skeleton from 'antd/es/skeleton'
-import { isBytesKind, keystoneProjects, limitOf, quotaKinds, quotaServices, type KeystoneProject, type ProjectQuota, type QuotaKind } from '@zhisuan/contract/compute/project'
+import {
+  isBytesKind,
+  keystoneProjects,
+  limitOf,
+  quotaKinds,
+  quotaServices,
+  type KeystoneProject,
+  type ProjectQuota,
+  type QuotaKind,
+} from '@zhisuan/contract/compute/project'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
@@ -54,7 +63,9 @@ function QuotaForm({ cloudId, project, quota, onClose }: Dialog & { readonly quo
       onClose={onClose}
       onSubmit={async ({ limits: typed }) => {
         // Only what was changed, so that what another sets meanwhile stays.
-        const changed = Object.fromEntries(keptKinds(kinds).flatMap((kind) => (typed[kind] === undefined || typed[kind] === limits[kind] ? [] : [[kind, typed[kind]]])))
+        const changed = Object.fromEntries(
+          keptKinds(kinds).flatMap((kind) => (typed[kind] === undefined || typed[kind] === limits[kind] ? [] : [[kind, typed[kind]]])),
+        )
         if (Object.keys(changed).length > 0) await set.mutateAsync({ params: { cloud_id: cloudId, id: project.id }, body: { limits: changed } })
       }}
     >
@@ -92,7 +103,19 @@ function LimitItem({ kind, used }: { readonly kind: QuotaKind; readonly used: nu
 }
 
 /** How much there may be, or that there may be any amount. A control of a form. */
-function LimitInput({ kind, used, id, value, onChange }: { readonly kind: QuotaKind; readonly used: number; readonly id?: string; readonly value?: Limit; readonly onChange?: (limit: Limit) => void }) {
+function LimitInput({
+  kind,
+  used,
+  id,
+  value,
+  onChange,
+}: {
+  readonly kind: QuotaKind
+  readonly used: number
+  readonly id?: string
+  readonly value?: Limit
+  readonly onChange?: (limit: Limit) => void
+}) {
   const { t } = useTranslation('computeTenancy')
   // What stood there comes back where a limit is wished again.
   const [before, setBefore] = useState(typeof value === 'number' ? value : used)

@@ -24,7 +24,15 @@ export function QuotaWarning({ cloudId, place, wants }: { readonly cloudId: stri
             <>
               <ul className="cq-short">
                 {short.map(({ kind, wants: need, left, limit, used }) => (
-                  <li key={kind}>{t('short.line', { kind: t(`kinds.${kind}`), wants: amountText(kind, need), left: amountText(kind, left), limit: amountText(kind, limit), used: amountText(kind, used) })}</li>
+                  <li key={kind}>
+                    {t('short.line', {
+                      kind: t(`kinds.${kind}`),
+                      wants: amountText(kind, need),
+                      left: amountText(kind, left),
+                      limit: amountText(kind, limit),
+                      used: amountText(kind, used),
+                    })}
+                  </li>
                 ))}
               </ul>
               {t('short.note')}

@@ -14,13 +14,16 @@ export type MadeIn = { readonly project_id: string | null } | { readonly keyston
 const refreshMs = 60_000
 
 /** What the asker's projects on a cloud use and may have. */
-export const useQuotas = (cloudId: string | null) => useCall(keystoneProjects.mine, { params: { cloud_id: cloudId ?? '' } }, { silent: true, enabled: cloudId !== null, refreshMs })
+export const useQuotas = (cloudId: string | null) =>
+  useCall(keystoneProjects.mine, { params: { cloud_id: cloudId ?? '' } }, { silent: true, enabled: cloudId !== null, refreshMs })
 
 /** `12`, or `64 GB`; nothing of them is `0 GB`, as they are typed. */
-export const amountText = (kind: QuotaKind, amount: number): string => (!isBytesKind(kind) ? format.number(amount) : amount === 0 ? '0 GB' : format.bytes(amount))
+export const amountText = (kind: QuotaKind, amount: number): string =>
+  !isBytesKind(kind) ? format.number(amount) : amount === 0 ? '0 GB' : format.bytes(amount)
 
 /** The kinds that a cloud keeps a quota of, in their order. */
-export const keptKinds = (kinds: Kinds): readonly QuotaKind[] => quotaServices.flatMap((service) => quotaKinds[service]).filter((kind) => kinds[kind] !== undefined)
+export const keptKinds = (kinds: Kinds): readonly QuotaKind[] =>
+  quotaServices.flatMap((service) => quotaKinds[service]).filter((kind) => kinds[kind] !== undefined)
 
 /** What holds where something is made; of who has no project there yet, what it will begin with. Null: nobody knows. */
 export function quotaIn(quotas: Quotas, place: MadeIn): { readonly name: string; readonly kinds: Kinds } | null {

@@ -32,7 +32,11 @@ export function useProjectActions(cloudId: string): { readonly actionsOf: (proje
         danger: true,
         disabledReason: project.registration || project.state === 'owned' ? t('delete.owned') : project.state === 'foreign' ? t('delete.foreign') : null,
         doneText: t('delete.done', { name: project.name }),
-        confirm: { title: t('delete.title', { name: project.name }), body: t(project.state === 'missing' ? 'delete.bodyMissing' : 'delete.body'), typeToConfirm: project.name },
+        confirm: {
+          title: t('delete.title', { name: project.name }),
+          body: t(project.state === 'missing' ? 'delete.bodyMissing' : 'delete.body'),
+          typeToConfirm: project.name,
+        },
         run: () => remove.mutateAsync({ params: { cloud_id: cloudId, id: project.id } }),
       },
     ],

@@ -24,7 +24,12 @@ const tagOf =
     pattern.endsWith('*') ? `${name} ${pattern}` : actionText(t, pattern)
 
 /** Actions as a tree that is searched; a pattern that is typed can be chosen too. */
-export function ActionSelect({ label, value, vocabulary, onChange }: {
+export function ActionSelect({
+  label,
+  value,
+  vocabulary,
+  onChange,
+}: {
   readonly label: string
   readonly value: readonly string[]
   readonly vocabulary: Vocabulary
@@ -33,13 +38,34 @@ export function ActionSelect({ label, value, vocabulary, onChange }: {
   const { t } = useTranslation('iam')
   const [search, setSearch] = useState('')
   const tree = useMemo(
-    () => actionTree(vocabulary, { everything: t('editor.everything'), service: (id) => serviceText(t, id, vocabulary.services), type: (id) => typeText(t, id), verb: (id) => verbText(t, id), tag: tagOf(t), title: withPattern }, value),
+    () =>
+      actionTree(
+        vocabulary,
+        {
+          everything: t('editor.everything'),
+          service: (id) => serviceText(t, id, vocabulary.services),
+          type: (id) => typeText(t, id),
+          verb: (id) => verbText(t, id),
+          tag: tagOf(t),
+          title: withPattern,
+        },
+        value,
+      ),
     [vocabulary, t, value],
   )
   const typed = search.trim()
   const wildcard = /[*?]/.test(typed) && /^[\w.*?-]+$/.test(typed) && !vocabulary.patterns.some(({ pattern }) => pattern === typed)
   const nodes: ActionNode[] = wildcard
-    ? [{ value: typed, title: t('editor.wildcard', { pattern: typed, count: matchCount(typed, vocabulary.actions) }), tag: typed, search: typed.toLowerCase(), disableCheckbox: false }, ...tree]
+    ? [
+        {
+          value: typed,
+          title: t('editor.wildcard', { pattern: typed, count: matchCount(typed, vocabulary.actions) }),
+          tag: typed,
+          search: typed.toLowerCase(),
+          disableCheckbox: false,
+        },
+        ...tree,
+      ]
     : tree
   return (
     <TreeSelect<Choice[], ActionNode>
@@ -48,7 +74,12 @@ export function ActionSelect({ label, value, vocabulary, onChange }: {
       treeCheckable
       // Each node is a pattern of its own.
       treeCheckStrictly
-      showSearch={{ searchValue: search, onSearch: setSearch, autoClearSearchValue: false, filterTreeNode: (text, node) => String(node['search']).includes(text.trim().toLowerCase()) }}
+      showSearch={{
+        searchValue: search,
+        onSearch: setSearch,
+        autoClearSearchValue: false,
+        filterTreeNode: (text, node) => String(node['search']).includes(text.trim().toLowerCase()),
+      }}
       placeholder={t('editor.actionsPlaceholder')}
       treeNodeLabelProp="tag"
       treeDefaultExpandedKeys={['*']}

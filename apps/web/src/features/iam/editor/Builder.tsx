@@ -8,7 +8,12 @@ import { addStatement, copyStatement, readBuilder, removeStatement, replaceState
 import { StatementFields } from './StatementFields.tsx'
 
 /** The document as fields: a card for each statement. */
-export function Builder({ text, onChange, problems, vocabulary }: {
+export function Builder({
+  text,
+  onChange,
+  problems,
+  vocabulary,
+}: {
   readonly text: string
   readonly onChange: (text: string) => void
   readonly problems: readonly PolicyProblem[]

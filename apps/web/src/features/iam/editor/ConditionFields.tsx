@@ -8,15 +8,42 @@ import type { PolicyProblem } from '@zhisuan/contract/policy/problems'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Vocabulary } from '../useVocabulary.ts'
-import { conditionRows, listValue, newCondition, operatorsFor, textsOf, withComparison, withConditions, withIfExists, type ConditionRow, type Json } from './builderDocument.ts'
+import {
+  conditionRows,
+  listValue,
+  newCondition,
+  operatorsFor,
+  textsOf,
+  withComparison,
+  withConditions,
+  withIfExists,
+  type ConditionRow,
+  type Json,
+} from './builderDocument.ts'
 import { conditionKeyText, operatorText, plainOperatorText } from './conditionText.ts'
 import { Problems } from './Problems.tsx'
 
 /** When a statement applies: a row for each key of each operator. */
-export function ConditionFields({ statement, problems, vocabulary, onChange }: { readonly statement: Json; readonly problems: readonly PolicyProblem[]; readonly vocabulary: Vocabulary; readonly onChange: (statement: Json) => void }) {
+export function ConditionFields({
+  statement,
+  problems,
+  vocabulary,
+  onChange,
+}: {
+  readonly statement: Json
+  readonly problems: readonly PolicyProblem[]
+  readonly vocabulary: Vocabulary
+  readonly onChange: (statement: Json) => void
+}) {
   const { t } = useTranslation('iam')
   const rows = conditionRows(statement)
-  const set = (index: number, row: ConditionRow): void => onChange(withConditions(statement, rows.map((one, at) => (at === index ? row : one))))
+  const set = (index: number, row: ConditionRow): void =>
+    onChange(
+      withConditions(
+        statement,
+        rows.map((one, at) => (at === index ? row : one)),
+      ),
+    )
   return (
     <div className="ia-part">
       <div className="ia-part-head">
@@ -28,7 +55,13 @@ export function ConditionFields({ statement, problems, vocabulary, onChange }: {
           key={`${row.operator} ${row.key}`}
           row={row}
           vocabulary={vocabulary}
-          problems={[...new Set(problems.filter(({ path }) => path[2] === 'Condition' && path[3] === row.operator && (path[4] === row.key || path.length === 4)).map(({ message }) => message))]}
+          problems={[
+            ...new Set(
+              problems
+                .filter(({ path }) => path[2] === 'Condition' && path[3] === row.operator && (path[4] === row.key || path.length === 4))
+                .map(({ message }) => message),
+            ),
+          ]}
           onChange={(next) => set(index, next)}
           onRemove={() => onChange(withConditions(statement, rows.toSpliced(index, 1)))}
         />
@@ -38,7 +71,19 @@ export function ConditionFields({ statement, problems, vocabulary, onChange }: {
   )
 }
 
-function Condition({ row, vocabulary, problems, onChange, onRemove }: { readonly row: ConditionRow; readonly vocabulary: Vocabulary; readonly problems: readonly string[]; readonly onChange: (row: ConditionRow) => void; readonly onRemove: () => void }) {
+function Condition({
+  row,
+  vocabulary,
+  problems,
+  onChange,
+  onRemove,
+}: {
+  readonly row: ConditionRow
+  readonly vocabulary: Vocabulary
+  readonly problems: readonly string[]
+  readonly onChange: (row: ConditionRow) => void
+  readonly onRemove: () => void
+}) {
   const { t } = useTranslation('iam')
   const type = vocabulary.known.keys?.[row.key] ?? keyType(row.key)
   const parts = operatorParts(row.operator)
@@ -75,7 +120,11 @@ function Condition({ row, vocabulary, problems, onChange, onRemove }: { readonly
         onChange={(next) => onChange({ ...row, value: listValue(row.value, next) })}
       />
       {parts?.operator !== 'Null' && (
-        <Checkbox checked={parts?.ifExists ?? false} disabled={parts === undefined} onChange={({ target }) => onChange({ ...row, operator: withIfExists(row.operator, target.checked) })}>
+        <Checkbox
+          checked={parts?.ifExists ?? false}
+          disabled={parts === undefined}
+          onChange={({ target }) => onChange({ ...row, operator: withIfExists(row.operator, target.checked) })}
+        >
           {t('editor.ifExists')}
         </Checkbox>
       )}
@@ -100,7 +149,14 @@ function AddCondition({ vocabulary, onAdd }: { readonly vocabulary: Vocabulary; 
       popupMatchSelectWidth={340}
       showSearch={{ searchValue: search, onSearch: setSearch, optionFilterProp: 'label' }}
       value={null}
-      options={[...Object.keys(contextKeys).map(option), ...vocabulary.keys.map(({ key }) => option(key)), ...tags.map(option), ...tagPrefixes.filter((prefix) => tags.length === 0 && prefix.startsWith(typed)).map((prefix) => ({ value: prefix, label: `${conditionKeyText(t, prefix)}  ${prefix}…`, disabled: true }))]}
+      options={[
+        ...Object.keys(contextKeys).map(option),
+        ...vocabulary.keys.map(({ key }) => option(key)),
+        ...tags.map(option),
+        ...tagPrefixes
+          .filter((prefix) => tags.length === 0 && prefix.startsWith(typed))
+          .map((prefix) => ({ value: prefix, label: `${conditionKeyText(t, prefix)}  ${prefix}…`, disabled: true })),
+      ]}
       onChange={(key) => {
         setSearch('')
         if (key !== null) onAdd(key)

@@ -24,7 +24,12 @@ export function problemsOf(text: string, known: PolicyVocabulary): readonly Poli
 }
 
 /** One document in two views beside each other; the text is what both read and write. A control of a form. */
-export function PolicyEditor({ id, value = '', onChange = ignore, vocabulary }: {
+export function PolicyEditor({
+  id,
+  value = '',
+  onChange = ignore,
+  vocabulary,
+}: {
   readonly id?: string
   readonly value?: string
   readonly onChange?: (text: string) => void
@@ -34,8 +39,21 @@ export function PolicyEditor({ id, value = '', onChange = ignore, vocabulary }: 
   const problems = useMemo(() => problemsOf(value, vocabulary.known), [value, vocabulary])
   const completions = useMemo<Completions>(
     () => ({
-      actions: vocabulary.patterns.map(({ pattern, of }) => ({ value: pattern, text: of === 'everything' ? t('editor.everything') : of === 'service' ? serviceText(t, pattern.slice(0, -2), vocabulary.services) : of === 'type' ? typeText(t, pattern) : actionText(t, pattern) })),
-      resources: [{ value: '*', text: t('editor.allResources') }, ...vocabulary.types.map(({ id: type, own }) => ({ value: own, text: t('editor.ofOwn', { type: typeText(t, type) }) }))],
+      actions: vocabulary.patterns.map(({ pattern, of }) => ({
+        value: pattern,
+        text:
+          of === 'everything'
+            ? t('editor.everything')
+            : of === 'service'
+              ? serviceText(t, pattern.slice(0, -2), vocabulary.services)
+              : of === 'type'
+                ? typeText(t, pattern)
+                : actionText(t, pattern),
+      })),
+      resources: [
+        { value: '*', text: t('editor.allResources') },
+        ...vocabulary.types.map(({ id: type, own }) => ({ value: own, text: t('editor.ofOwn', { type: typeText(t, type) }) })),
+      ],
       operators: (operator) => operatorText(t, operator),
       keys: (key) => conditionKeyText(t, key, vocabulary.keys),
       customKeys: vocabulary.keys.map(({ key }) => key),

@@ -5,7 +5,13 @@ import { typeText } from '../actionText.ts'
 import { nameWith, type Vocabulary } from '../useVocabulary.ts'
 
 /** Names of resources: those of the chosen actions are offered, others are typed. */
-export function ResourceSelect({ label, value, actions, vocabulary, onChange }: {
+export function ResourceSelect({
+  label,
+  value,
+  actions,
+  vocabulary,
+  onChange,
+}: {
   readonly label: string
   readonly value: readonly string[]
   /** Patterns. */

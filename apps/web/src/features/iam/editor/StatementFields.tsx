@@ -15,7 +15,15 @@ import { Problems } from './Problems.tsx'
 import { ResourceSelect } from './ResourceSelect.tsx'
 
 /** One statement: its effect, what it is about, and when. */
-export function StatementFields({ number, statement, problems, vocabulary, onChange, onCopy, onRemove }: {
+export function StatementFields({
+  number,
+  statement,
+  problems,
+  vocabulary,
+  onChange,
+  onCopy,
+  onRemove,
+}: {
   readonly number: number
   /** Null for what is no object. */
   readonly statement: Json | null
@@ -40,7 +48,9 @@ export function StatementFields({ number, statement, problems, vocabulary, onCha
       </fieldset>
     )
   }
-  const told = (...parts: readonly string[]): readonly string[] => [...new Set(problems.filter(({ path }) => parts.includes(String(path[2]))).map(({ message }) => message))]
+  const told = (...parts: readonly string[]): readonly string[] => [
+    ...new Set(problems.filter(({ path }) => parts.includes(String(path[2]))).map(({ message }) => message)),
+  ]
   const actionPart = modeOf(statement, ['Action', 'NotAction'])
   const resourcePart = modeOf(statement, ['Resource', 'NotResource'])
   const setTexts = (part: ListPart, texts: readonly string[]): void => onChange(setPart(statement, part, listValue(statement[part], texts)))
@@ -67,11 +77,39 @@ export function StatementFields({ number, statement, problems, vocabulary, onCha
         {remove}
       </div>
       <Problems messages={told('Effect')} />
-      <Part label={t('editor.actions')} problems={told('Action', 'NotAction')} mode={<Mode label={t('editor.actionModeLabel')} value={actionPart} options={(['Action', 'NotAction'] as const).map((value) => ({ value, label: t(`editor.actionMode.${value}`) }))} onChange={(to) => switchTo(actionPart, to)} />}>
+      <Part
+        label={t('editor.actions')}
+        problems={told('Action', 'NotAction')}
+        mode={
+          <Mode
+            label={t('editor.actionModeLabel')}
+            value={actionPart}
+            options={(['Action', 'NotAction'] as const).map((value) => ({ value, label: t(`editor.actionMode.${value}`) }))}
+            onChange={(to) => switchTo(actionPart, to)}
+          />
+        }
+      >
         <ActionSelect label={t('editor.actions')} value={actions} vocabulary={vocabulary} onChange={(texts) => setTexts(actionPart, texts)} />
       </Part>
-      <Part label={t('editor.resources')} problems={told('Resource', 'NotResource')} mode={<Mode label={t('editor.resourceModeLabel')} value={resourcePart} options={(['Resource', 'NotResource'] as const).map((value) => ({ value, label: t(`editor.resourceMode.${value}`) }))} onChange={(to) => switchTo(resourcePart, to)} />}>
-        <ResourceSelect label={t('editor.resources')} value={textsOf(statement[resourcePart])} actions={actions} vocabulary={vocabulary} onChange={(texts) => setTexts(resourcePart, texts)} />
+      <Part
+        label={t('editor.resources')}
+        problems={told('Resource', 'NotResource')}
+        mode={
+          <Mode
+            label={t('editor.resourceModeLabel')}
+            value={resourcePart}
+            options={(['Resource', 'NotResource'] as const).map((value) => ({ value, label: t(`editor.resourceMode.${value}`) }))}
+            onChange={(to) => switchTo(resourcePart, to)}
+          />
+        }
+      >
+        <ResourceSelect
+          label={t('editor.resources')}
+          value={textsOf(statement[resourcePart])}
+          actions={actions}
+          vocabulary={vocabulary}
+          onChange={(texts) => setTexts(resourcePart, texts)}
+        />
       </Part>
       <ConditionFields statement={statement} problems={problems} vocabulary={vocabulary} onChange={onChange} />
       <Sid value={textsOf(sid)[0] ?? ''} problems={told('Sid')} onChange={(text) => onChange(setPart(statement, 'Sid', text === '' ? undefined : text))} />
@@ -92,7 +130,17 @@ function Sid({ value, problems, onChange }: { readonly value: string; readonly p
   )
 }
 
-function Part({ label, mode, problems, children }: { readonly label: string; readonly mode: ReactNode; readonly problems: readonly string[]; readonly children: ReactNode }) {
+function Part({
+  label,
+  mode,
+  problems,
+  children,
+}: {
+  readonly label: string
+  readonly mode: ReactNode
+  readonly problems: readonly string[]
+  readonly children: ReactNode
+}) {
   return (
     <div className="ia-part">
       <div className="ia-part-head">
@@ -105,6 +153,18 @@ function Part({ label, mode, problems, children }: { readonly label: string; rea
   )
 }
 
-function Mode<P extends ListPart>({ label, value, options, onChange }: { readonly label: string; readonly value: P; readonly options: readonly { readonly value: P; readonly label: string }[]; readonly onChange: (value: P) => void }) {
-  return <Select<P> size="small" variant="borderless" popupMatchSelectWidth={false} aria-label={label} value={value} options={[...options]} onChange={onChange} />
+function Mode<P extends ListPart>({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  readonly label: string
+  readonly value: P
+  readonly options: readonly { readonly value: P; readonly label: string }[]
+  readonly onChange: (value: P) => void
+}) {
+  return (
+    <Select<P> size="small" variant="borderless" popupMatchSelectWidth={false} aria-label={label} value={value} options={[...options]} onChange={onChange} />
+  )
 }

@@ -1,5 +1,25 @@
 import { describe, expect, it } from 'vitest'
-import { addStatement, conditionRows, copyStatement, listValue, matchCount, modeOf, newCondition, otherParts, readBuilder, removeStatement, renamePart, replaceStatement, setPart, textsOf, withComparison, withConditions, withIfExists, writeJson, type BuilderDocument } from './builderDocument.ts'
+import {
+  addStatement,
+  conditionRows,
+  copyStatement,
+  listValue,
+  matchCount,
+  modeOf,
+  newCondition,
+  otherParts,
+  readBuilder,
+  removeStatement,
+  renamePart,
+  replaceStatement,
+  setPart,
+  textsOf,
+  withComparison,
+  withConditions,
+  withIfExists,
+  writeJson,
+  type BuilderDocument,
+} from './builderDocument.ts'
 
 const read = (json: unknown): BuilderDocument => readBuilder(writeJson(json)) ?? expect.fail('no document')
 const statement = { Sid: 'One', Effect: 'Allow', Action: ['a.b.c'], Resource: '*' }
@@ -45,14 +65,22 @@ describe('the builder', () => {
     expect(withConditions(with_, [])).toEqual(statement)
     expect(newCondition(rows, 'zs:SourceIp')).toEqual({ operator: 'IpAddress', key: 'zs:SourceIp', value: [] })
     expect(newCondition([{ operator: 'IpAddress', key: 'zs:SourceIp', value: [] }], 'zs:SourceIp').operator).toBe('NotIpAddress')
-    const twice = withConditions(statement, [{ operator: 'StringLike', key: 'zs:UserName', value: 'a' }, { operator: 'StringLike', key: 'zs:UserName', value: ['b', 'a'] }])
+    const twice = withConditions(statement, [
+      { operator: 'StringLike', key: 'zs:UserName', value: 'a' },
+      { operator: 'StringLike', key: 'zs:UserName', value: ['b', 'a'] },
+    ])
     expect(twice['Condition']).toEqual({ StringLike: { 'zs:UserName': ['a', 'b'] } })
   })
 
   it('changes an operator and keeps what goes with it', () => {
     expect(withComparison('ForAnyValue:StringLikeIfExists', 'StringEquals')).toBe('ForAnyValue:StringEqualsIfExists')
     expect(withComparison('StringLikeIfExists', 'Null')).toBe('Null')
-    expect([withIfExists('Bool', true), withIfExists('BoolIfExists', false), withIfExists('Null', true), withIfExists('what', true)]).toEqual(['BoolIfExists', 'Bool', 'Null', 'what'])
+    expect([withIfExists('Bool', true), withIfExists('BoolIfExists', false), withIfExists('Null', true), withIfExists('what', true)]).toEqual([
+      'BoolIfExists',
+      'Bool',
+      'Null',
+      'what',
+    ])
     expect(matchCount('a.*.list', ['a.b.list', 'a.c.list', 'a.c.get'])).toBe(2)
   })
 })

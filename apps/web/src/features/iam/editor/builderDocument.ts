@@ -44,7 +44,8 @@ const newStatement: Json = { Effect: 'Allow', Action: [], Resource: '*' }
 export const newDocument: string = writeJson({ Version: policyLanguage, Statement: [newStatement] })
 
 export const addStatement = (document: BuilderDocument, statement: Json = newStatement): string => withStatements(document, (all) => [...all, statement])
-export const replaceStatement = (document: BuilderDocument, index: number, statement: Json): string => withStatements(document, (all) => all.map((one, at) => (at === index ? statement : one)))
+export const replaceStatement = (document: BuilderDocument, index: number, statement: Json): string =>
+  withStatements(document, (all) => all.map((one, at) => (at === index ? statement : one)))
 export const removeStatement = (document: BuilderDocument, index: number): string => withStatements(document, (all) => all.toSpliced(index, 1))
 /** Two statements cannot have one name. */
 export const copyStatement = (document: BuilderDocument, index: number): string =>
@@ -61,18 +62,21 @@ export function setPart(statement: Json, part: string, value: unknown): Json {
 }
 
 /** `Action` as `NotAction` and back, in the same place. */
-export const renamePart = (statement: Json, from: string, to: string): Json => Object.fromEntries(Object.entries(statement).map(([key, value]) => [key === from ? to : key, value]))
+export const renamePart = (statement: Json, from: string, to: string): Json =>
+  Object.fromEntries(Object.entries(statement).map(([key, value]) => [key === from ? to : key, value]))
 
 export type ListPart = 'Action' | 'NotAction' | 'Resource' | 'NotResource'
 
 /** The texts of a part that holds one or several; what is no text is told by the problems. */
-export const textsOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value : value === undefined ? [] : [value]).filter((one: unknown) => ['string', 'number', 'boolean'].includes(typeof one)).map(String)
+export const textsOf = (value: unknown): readonly string[] =>
+  (Array.isArray(value) ? value : value === undefined ? [] : [value]).filter((one: unknown) => ['string', 'number', 'boolean'].includes(typeof one)).map(String)
 
 /** Which of the two is written; the first where neither is. */
 export const modeOf = <P extends ListPart>(statement: Json, [plain, negated]: readonly [P, P]): P => (negated in statement ? negated : plain)
 
 /** One alone stands without brackets where it did before. */
-export const listValue = (before: unknown, texts: readonly string[]): unknown => (texts.length === 1 && !Array.isArray(before) && before !== undefined ? texts[0] : texts)
+export const listValue = (before: unknown, texts: readonly string[]): unknown =>
+  texts.length === 1 && !Array.isArray(before) && before !== undefined ? texts[0] : texts
 
 const shownParts: ReadonlySet<string> = new Set(['Sid', 'Effect', 'Action', 'NotAction', 'Resource', 'NotResource', 'Condition'])
 
@@ -87,7 +91,9 @@ export interface ConditionRow {
 }
 
 export const conditionRows = (statement: Json): readonly ConditionRow[] =>
-  Object.entries(isRecord(statement['Condition']) ? statement['Condition'] : {}).flatMap(([operator, keys]) => (isRecord(keys) ? Object.entries(keys).map(([key, value]) => ({ operator, key, value })) : []))
+  Object.entries(isRecord(statement['Condition']) ? statement['Condition'] : {}).flatMap(([operator, keys]) =>
+    isRecord(keys) ? Object.entries(keys).map(([key, value]) => ({ operator, key, value })) : [],
+  )
 
 /** Of two rows that came to ask the same of one key the values are put together. */
 export function withConditions(statement: Json, rows: readonly ConditionRow[]): Json {
@@ -101,9 +107,16 @@ export function withConditions(statement: Json, rows: readonly ConditionRow[]): 
 }
 
 /** The plain operators that compare what a key holds; of an unknown key all. */
-export const operatorsFor = (type: KeyType | undefined): readonly ConditionOperator[] => conditionOperators.filter((operator) => type === undefined || comparesType(operator, type))
+export const operatorsFor = (type: KeyType | undefined): readonly ConditionOperator[] =>
+  conditionOperators.filter((operator) => type === undefined || comparesType(operator, type))
 
-const firstOperator: Readonly<Record<KeyType, ConditionOperator>> = { text: 'StringEquals', number: 'NumericEquals', moment: 'DateGreaterThan', boolean: 'Bool', address: 'IpAddress' }
+const firstOperator: Readonly<Record<KeyType, ConditionOperator>> = {
+  text: 'StringEquals',
+  number: 'NumericEquals',
+  moment: 'DateGreaterThan',
+  boolean: 'Bool',
+  address: 'IpAddress',
+}
 
 /** With an operator that fits and is not taken by this key yet. */
 export function newCondition(rows: readonly ConditionRow[], key: string): ConditionRow {

@@ -20,7 +20,10 @@ describe('problems of a document', () => {
   it('stand at the lines of what they are about', () => {
     const answer = readPolicy(JSON.parse(text), { actions: ['a.b.c'] })
     const placed = placeProblems(text, 'problems' in answer ? answer.problems : [])
-    expect(placed.map(({ line, column }) => [line, column])).toEqual([[6, 17], [9, 19]])
+    expect(placed.map(({ line, column }) => [line, column])).toEqual([
+      [6, 17],
+      [9, 19],
+    ])
   })
 
   it('of an item at the item, of what is missing at its object, of an unknown key at its line', () => {

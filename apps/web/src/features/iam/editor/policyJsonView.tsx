@@ -24,13 +24,27 @@ export default function PolicyJsonView({ id, value, onChange, problems, completi
   const editor = useRef<CodeEditorHandle>(null)
   const listed = useId()
   const language = useMemo(
-    () => [json(), jsonLanguage.data.of({ autocomplete: policyCompletion(completions) }), autocompletion({ icons: false }), closeBrackets(), keymap.of(completionKeymap)],
+    () => [
+      json(),
+      jsonLanguage.data.of({ autocomplete: policyCompletion(completions) }),
+      autocompletion({ icons: false }),
+      closeBrackets(),
+      keymap.of(completionKeymap),
+    ],
     [completions],
   )
   const placed = useMemo(() => (problems === null ? [syntaxProblem(value, t('editor.syntax'))] : placeProblems(value, problems)), [problems, value, t])
   return (
     <>
-      <CodeEditorView ref={editor} label={t('editor.jsonLabel')} value={value} onChange={onChange} problems={placed} language={language} {...(id !== undefined && { id })} />
+      <CodeEditorView
+        ref={editor}
+        label={t('editor.jsonLabel')}
+        value={value}
+        onChange={onChange}
+        problems={placed}
+        language={language}
+        {...(id !== undefined && { id })}
+      />
       <div role="status" aria-labelledby={listed} className="ia-problems">
         <span id={listed} className={placed.length > 0 ? '' : 'zs-soft'}>
           {placed.length > 0 ? t('editor.problems', { count: placed.length }) : t('editor.noProblems')}

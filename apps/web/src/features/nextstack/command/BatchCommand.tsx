@@ -38,7 +38,9 @@ export function BatchCommand() {
       {cloud !== null && <CloudNotice cloud={cloud} />}
       {/* Anew for each draft: what is typed is the composer's own. */}
       <CommandComposer key={`${cloud?.cloud_id ?? ''} ${draft.number}`} cloudId={cloud?.cloud_id} draft={draft} onStarted={show} />
-      {state.command !== null && <CommandResults key={state.command} id={state.command} onEdit={edit} onShow={show} onClose={() => change({ command: null })} />}
+      {state.command !== null && (
+        <CommandResults key={state.command} id={state.command} onEdit={edit} onShow={show} onClose={() => change({ command: null })} />
+      )}
       <section className="zs-card">
         <h2 className="ns-heading">
           {t('command.history')} <span className="ns-soft">{t('command.historyNote')}</span>

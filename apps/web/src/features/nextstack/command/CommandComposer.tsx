@@ -31,7 +31,15 @@ interface Values {
 const { shape } = commands.create.body
 
 /** Which instances, which script, how long at most. */
-export function CommandComposer({ cloudId, draft, onStarted }: { readonly cloudId: string | undefined; readonly draft: Draft; readonly onStarted: (command: Command) => void }) {
+export function CommandComposer({
+  cloudId,
+  draft,
+  onStarted,
+}: {
+  readonly cloudId: string | undefined
+  readonly draft: Draft
+  readonly onStarted: (command: Command) => void
+}) {
   const { t } = useTranslation('nextstackCompute')
   const [form] = Form.useForm<Values>()
   const [refused, setRefused] = useState<string | null>(null)
@@ -60,7 +68,13 @@ export function CommandComposer({ cloudId, draft, onStarted }: { readonly cloudI
       <h2 className="ns-heading" id="command-compose">
         {t('command.compose')}
       </h2>
-      <Form<Values> form={form} layout="vertical" initialValues={{ vm_ids: [...draft.vms], script: draft.script, timeout_seconds: draft.timeout_seconds, name: '' }} onFinish={submit} scrollToFirstError={{ block: 'center', focus: true }}>
+      <Form<Values>
+        form={form}
+        layout="vertical"
+        initialValues={{ vm_ids: [...draft.vms], script: draft.script, timeout_seconds: draft.timeout_seconds, name: '' }}
+        onFinish={submit}
+        scrollToFirstError={{ block: 'center', focus: true }}
+      >
         <Form.Item name="vm_ids" label={t('command.field.vms')} extra={t('command.vmsNote')} {...field(shape.vm_ids)}>
           <VmsSelect cloudId={cloudId} />
         </Form.Item>
@@ -75,7 +89,9 @@ export function CommandComposer({ cloudId, draft, onStarted }: { readonly cloudI
             <Input maxLength={constants.nameMaxLength} />
           </Form.Item>
         </div>
-        <div aria-live="polite">{refused !== null && <Alert className="ns-notice" type="error" showIcon title={t('command.refused', { reason: refused })} />}</div>
+        <div aria-live="polite">
+          {refused !== null && <Alert className="ns-notice" type="error" showIcon title={t('command.refused', { reason: refused })} />}
+        </div>
         <Button type="primary" htmlType="submit" loading={create.isPending}>
           {chosen.length > 1 ? t('command.runOn', { count: chosen.length }) : t('command.run')}
         </Button>

@@ -10,7 +10,12 @@ import { resultText } from './commandTexts.ts'
 import { useCommandActions, type EditCommand } from './useCommandActions.tsx'
 
 /** Commands that were run on the cloud, newest first. */
-export function CommandHistory({ cloudId, shown, onEdit, onShow }: {
+export function CommandHistory({
+  cloudId,
+  shown,
+  onEdit,
+  onShow,
+}: {
   readonly cloudId: string | undefined
   /** The one whose results stand above. */
   readonly shown: string | null
@@ -30,24 +35,41 @@ export function CommandHistory({ cloudId, shown, onEdit, onShow }: {
       refreshMs={(response) => (response?.items.some(isOpen) === true ? 2_000 : 5_000)}
       columns={[
         col.name<Command>('name', t('command.column.name'), ({ name }) => name, { sort: true }),
-        col.status<Command>('status', t('command.column.status'), ({ status }) => ({ tone: commandTones[status], text: t(`command.status.${status}`) }), { sort: true, width: 100 }),
+        col.status<Command>('status', t('command.column.status'), ({ status }) => ({ tone: commandTones[status], text: t(`command.status.${status}`) }), {
+          sort: true,
+          width: 100,
+        }),
         col.text<Command>('result', t('command.column.result'), (command) => resultText(t, command), { width: 190 }),
         col.text<Command>('created_by', t('command.column.creator'), ({ created_by }) => created_by, { width: 110 }),
         col.date<Command>('created_at', t('command.column.created'), ({ created_at }) => created_at, { sort: true }),
-        col.text<Command>('duration', t('command.column.duration'), (command) => format.duration(elapsedMs({ started_at: command.created_at, finished_at: command.finished_at }, Date.now())), { width: 110 }),
+        col.text<Command>(
+          'duration',
+          t('command.column.duration'),
+          (command) => format.duration(elapsedMs({ started_at: command.created_at, finished_at: command.finished_at }, Date.now())),
+          { width: 110 },
+        ),
       ]}
-      filters={[filter.select('status', t('command.filter.status'), commandStatuses.map((value) => ({ value, label: t(`command.status.${value}`) }))), filter.keyword(t('command.filter.keyword'))]}
-      rowActions={(command) => [
-        {
-          key: 'view',
-          label: t('command.view'),
-          run: () => {
-            onShow(command)
-            return undefined
+      filters={[
+        filter.select(
+          'status',
+          t('command.filter.status'),
+          commandStatuses.map((value) => ({ value, label: t(`command.status.${value}`) })),
+        ),
+        filter.keyword(t('command.filter.keyword')),
+      ]}
+      rowActions={(command) =>
+        [
+          {
+            key: 'view',
+            label: t('command.view'),
+            run: () => {
+              onShow(command)
+              return undefined
+            },
           },
-        },
-        ...actionsOf(command),
-      ].filter(({ key }) => key !== 'view' || command.id !== shown)}
+          ...actionsOf(command),
+        ].filter(({ key }) => key !== 'view' || command.id !== shown)
+      }
       empty={<EmptyState title={t('command.historyEmpty')}>{t('command.historyEmptyNote')}</EmptyState>}
     />
   )

@@ -15,14 +15,23 @@ import { OutputPane } from './OutputPane.tsx'
 import { useCommandActions, type EditCommand } from './useCommandActions.tsx'
 
 /** One command: how it stands, and what each instance printed, side by side. */
-export function CommandResults({ id, onEdit, onShow, onClose }: {
+export function CommandResults({
+  id,
+  onEdit,
+  onShow,
+  onClose,
+}: {
   readonly id: string
   readonly onEdit: EditCommand
   readonly onShow: (command: Command) => void
   readonly onClose: () => void
 }) {
   const { t } = useTranslation('nextstackCompute')
-  const { data, error, refetch } = useCall(commands.get, { params: { id } }, { silent: true, refreshMs: (command) => (command === undefined || isOpen(command) ? 1_500 : false) })
+  const { data, error, refetch } = useCall(
+    commands.get,
+    { params: { id } },
+    { silent: true, refreshMs: (command) => (command === undefined || isOpen(command) ? 1_500 : false) },
+  )
   const actionsOf = useCommandActions({ onEdit, onShow })
   const head = useRef<HTMLHeadingElement>(null)
   // Whoever began it, or chose it from the list below, is taken to what it says.

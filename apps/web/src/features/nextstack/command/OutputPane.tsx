@@ -48,13 +48,43 @@ export function OutputPane({ command, result }: { readonly command: string; read
           {exit_code !== null && t('command.pane.exit', { code: exit_code })} {result.started_at !== null && <Elapsed of={result} />}
         </span>
         <span className="nc-pane-buttons">
-          <Button type="text" size="small" icon={<CopyOutlined />} aria-label={t('command.pane.copy')} title={t('command.pane.copy')} disabled={!printed} onClick={() => void whole(copyText)} />
-          <Button type="text" size="small" icon={<DownloadOutlined />} aria-label={t('command.pane.download')} title={t('command.pane.download')} disabled={!printed} onClick={() => void whole((text) => downloadText(`${vm.name}.log`, text))} />
-          <Button type="text" size="small" icon={<ExpandOutlined />} aria-label={t('command.pane.expand')} title={t('command.pane.expand')} disabled={!printed} onClick={() => setExpanded(true)} />
+          <Button
+            type="text"
+            size="small"
+            icon={<CopyOutlined />}
+            aria-label={t('command.pane.copy')}
+            title={t('command.pane.copy')}
+            disabled={!printed}
+            onClick={() => void whole(copyText)}
+          />
+          <Button
+            type="text"
+            size="small"
+            icon={<DownloadOutlined />}
+            aria-label={t('command.pane.download')}
+            title={t('command.pane.download')}
+            disabled={!printed}
+            onClick={() => void whole((text) => downloadText(`${vm.name}.log`, text))}
+          />
+          <Button
+            type="text"
+            size="small"
+            icon={<ExpandOutlined />}
+            aria-label={t('command.pane.expand')}
+            title={t('command.pane.expand')}
+            disabled={!printed}
+            onClick={() => setExpanded(true)}
+          />
         </span>
       </header>
       {result.error !== null && <p className="ns-bad nc-pane-note">{result.error}</p>}
-      {printed ? <Printed of={result} label={t('command.pane.label', { name: vm.name })} /> : <p className="ns-soft nc-pane-note">{t(status === 'queued' ? 'command.pane.waiting' : isOpen(result) ? 'command.pane.running' : 'command.pane.none')}</p>}
+      {printed ? (
+        <Printed of={result} label={t('command.pane.label', { name: vm.name })} />
+      ) : (
+        <p className="ns-soft nc-pane-note">
+          {t(status === 'queued' ? 'command.pane.waiting' : isOpen(result) ? 'command.pane.running' : 'command.pane.none')}
+        </p>
+      )}
       {result.more && <p className="ns-soft nc-pane-note">{t('command.pane.more')}</p>}
       {!result.more && result.truncated && <p className="ns-soft nc-pane-note">{t('command.pane.truncated')}</p>}
       {expanded && <Expanded command={command} result={result} onClose={() => setExpanded(false)} />}
@@ -99,10 +129,29 @@ function Printed({ of: { stdout, stderr }, label }: { readonly of: Pick<CommandR
 
 function Expanded({ command, result, onClose }: { readonly command: string; readonly result: CommandResult; readonly onClose: () => void }) {
   const { t } = useTranslation('nextstackCompute')
-  const { data, error, refetch } = useCall(commands.result, { params: { id: command, vm_id: result.vm.id } }, { silent: true, refreshMs: (now) => (now === undefined || isOpen(now) ? 3_000 : false) })
+  const { data, error, refetch } = useCall(
+    commands.result,
+    { params: { id: command, vm_id: result.vm.id } },
+    { silent: true, refreshMs: (now) => (now === undefined || isOpen(now) ? 3_000 : false) },
+  )
   return (
-    <Modal open width="min(1200px, 96vw)" title={t('command.pane.label', { name: result.vm.name })} footer={<Button onClick={onClose}>{t('command.pane.close')}</Button>} onCancel={onClose} className="nc-expanded">
-      {data === undefined ? error === null ? <Skeleton active /> : <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Printed of={data} label={t('command.pane.label', { name: result.vm.name })} />}
+    <Modal
+      open
+      width="min(1200px, 96vw)"
+      title={t('command.pane.label', { name: result.vm.name })}
+      footer={<Button onClick={onClose}>{t('command.pane.close')}</Button>}
+      onCancel={onClose}
+      className="nc-expanded"
+    >
+      {data === undefined ? (
+        error === null ? (
+          <Skeleton active />
+        ) : (
+          <ErrorPanel error={error} onRetry={() => void refetch()} />
+        )
+      ) : (
+        <Printed of={data} label={t('command.pane.label', { name: result.vm.name })} />
+      )}
       {data?.truncated === true && <p className="ns-soft">{t('command.pane.truncated')}</p>}
     </Modal>
   )

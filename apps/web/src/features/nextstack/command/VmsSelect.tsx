@@ -12,7 +12,12 @@ import { vmsMax } from './commandState.ts'
 const listed = 100
 
 /** Running instances of the cloud, several of them. */
-export function VmsSelect({ id, cloudId, value = [], onChange }: {
+export function VmsSelect({
+  id,
+  cloudId,
+  value = [],
+  onChange,
+}: {
   readonly id?: string
   readonly cloudId: string | undefined
   readonly value?: readonly string[]
@@ -31,7 +36,12 @@ export function VmsSelect({ id, cloudId, value = [], onChange }: {
   const others = useQueries({
     queries: value
       .filter((one) => data !== undefined && !found.some((vm) => vm.id === one))
-      .map((one) => ({ queryKey: [vms.get.id, { params: { id: one } }], queryFn: ({ signal }: { signal: AbortSignal }) => request(vms.get, { params: { id: one }, signal }), meta: { silent: true }, retry: false })),
+      .map((one) => ({
+        queryKey: [vms.get.id, { params: { id: one } }],
+        queryFn: ({ signal }: { signal: AbortSignal }) => request(vms.get, { params: { id: one }, signal }),
+        meta: { silent: true },
+        retry: false,
+      })),
   }).flatMap(({ data: vm }) => vm ?? [])
   return (
     <Select<string[]>

@@ -12,7 +12,13 @@ const touched = [commands.list, commands.get]
 export type EditCommand = (script: string, timeoutSeconds: number, vms: readonly string[]) => void
 
 /** What can be done to a command: end it, run it once more, begin another from it. */
-export function useCommandActions({ onEdit, onShow }: { readonly onEdit: EditCommand; readonly onShow: (command: Command) => void }): (command: Command) => readonly Action[] {
+export function useCommandActions({
+  onEdit,
+  onShow,
+}: {
+  readonly onEdit: EditCommand
+  readonly onShow: (command: Command) => void
+}): (command: Command) => readonly Action[] {
   const { t } = useTranslation('nextstackCompute')
   const create = useChange(commands.create, { invalidates: touched })
   const cancel = useChange(commands.cancel, { invalidates: touched })
@@ -54,7 +60,11 @@ export function useCommandActions({ onEdit, onShow }: { readonly onEdit: EditCom
       label: t('command.edit'),
       run: async () => {
         const { script, timeout_seconds, results } = await whole(command)
-        onEdit(script, timeout_seconds, results.map(({ vm }) => vm.id))
+        onEdit(
+          script,
+          timeout_seconds,
+          results.map(({ vm }) => vm.id),
+        )
       },
     },
   ]

@@ -70,7 +70,14 @@ export function FlavorDrawer({ flavor, onClose }: { readonly flavor: Flavor | nu
         </div>
       }
     >
-      <Form<FlavorValues> form={form} layout="vertical" initialValues={valuesOf(flavor)} onValuesChange={() => setDirty(true)} onFinish={submit} scrollToFirstError={{ block: 'center', focus: true }}>
+      <Form<FlavorValues>
+        form={form}
+        layout="vertical"
+        initialValues={valuesOf(flavor)}
+        onValuesChange={() => setDirty(true)}
+        onFinish={submit}
+        scrollToFirstError={{ block: 'center', focus: true }}
+      >
         {flavor !== null && flavor.vm_count > 0 && <Alert className="ns-notice" type="info" showIcon title={t('flavor.keeps', { count: flavor.vm_count })} />}
         <Form.Item name="name" label={t('flavor.field.name')} {...field(shape.name)}>
           <Input autoFocus maxLength={constants.nameMaxLength} />
@@ -110,13 +117,25 @@ export function FlavorDrawer({ flavor, onClose }: { readonly flavor: Flavor | nu
           />
         </Form.Item>
         {!everybody && (
-          <Form.Item name="organisation_ids" label={t('flavor.field.organisations')} required rules={[{ type: 'array', min: 1, message: fieldTexts.organisationsRequired }]}>
+          <Form.Item
+            name="organisation_ids"
+            label={t('flavor.field.organisations')}
+            required
+            rules={[{ type: 'array', min: 1, message: fieldTexts.organisationsRequired }]}
+          >
             <OrganisationsSelect label={t('flavor.field.organisations')} known={flavor?.organisations ?? []} />
           </Form.Item>
         )}
         {refused !== null && <Alert type="error" showIcon title={t('form.refused', { reason: refused.text })} description={refused.rest.join('；')} />}
       </Form>
-      <Modal open={leaving} title={kit('form.leaveTitle')} okText={kit('form.leave')} cancelText={kit('form.stay')} onOk={onClose} onCancel={() => setLeaving(false)}>
+      <Modal
+        open={leaving}
+        title={kit('form.leaveTitle')}
+        okText={kit('form.leave')}
+        cancelText={kit('form.stay')}
+        onOk={onClose}
+        onCancel={() => setLeaving(false)}
+      >
         {kit('form.leaveBody')}
       </Modal>
     </Drawer>

@@ -30,7 +30,11 @@ export default function FlavorList() {
         rows={({ items }) => items}
         rowKey="id"
         columns={[
-          col.name<Flavor>('name', t('column.name'), ({ name }) => name, { sort: true, to: ({ id }) => paths.nextstack.flavor.detail(id), note: ({ description }) => description }),
+          col.name<Flavor>('name', t('column.name'), ({ name }) => name, {
+            sort: true,
+            to: ({ id }) => paths.nextstack.flavor.detail(id),
+            note: ({ description }) => description,
+          }),
           col.text<Flavor>('cpu', t('flavor.column.cpu'), ({ cpu_cores }) => t('cores', { count: cpu_cores }), { sort: 'cpu_cores', width: 90 }),
           col.bytes<Flavor>('memory', t('flavor.column.memory'), ({ memory_bytes }) => memory_bytes, { sort: 'memory_bytes', width: 100 }),
           col.bytes<Flavor>('disk', t('flavor.column.disk'), ({ disk_bytes }) => disk_bytes, { width: 110 }),
@@ -40,8 +44,16 @@ export default function FlavorList() {
           col.date<Flavor>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
         ]}
         filters={[
-          filter.select('public', t('flavor.filter.public'), (['true', 'false'] as const).map((value) => ({ value, label: t(`flavor.filterPublic.${value}`) }))),
-          filter.select('gpu', t('flavor.filter.gpu'), (['true', 'false'] as const).map((value) => ({ value, label: t(`flavor.filterGpu.${value}`) }))),
+          filter.select(
+            'public',
+            t('flavor.filter.public'),
+            (['true', 'false'] as const).map((value) => ({ value, label: t(`flavor.filterPublic.${value}`) })),
+          ),
+          filter.select(
+            'gpu',
+            t('flavor.filter.gpu'),
+            (['true', 'false'] as const).map((value) => ({ value, label: t(`flavor.filterGpu.${value}`) })),
+          ),
           filter.keyword(t('flavor.filter.keyword')),
         ]}
         rowActions={actionsOf}

@@ -6,7 +6,13 @@ import { useTranslation } from 'react-i18next'
 import { bytesOf, sizeUnits, unitOf, type SizeUnit } from './sizes.ts'
 
 /** A size in bytes, typed in the unit that suits it. */
-export function SizeInput({ id, value, onChange, label, disabled = false }: {
+export function SizeInput({
+  id,
+  value,
+  onChange,
+  label,
+  disabled = false,
+}: {
   readonly id?: string
   readonly value?: number | null
   readonly onChange?: (bytes: number | null) => void

@@ -41,7 +41,19 @@ export default function HostDetail() {
       notice={(host) => (
         <>
           {cloud !== null && <CloudNotice cloud={cloud} />}
-          {host.status === 'offline' && <Alert className="ns-notice" type="error" showIcon title={t('offlineTitle')} description={<>{t('offlineNote')} {host.status_message}</>} />}
+          {host.status === 'offline' && (
+            <Alert
+              className="ns-notice"
+              type="error"
+              showIcon
+              title={t('offlineTitle')}
+              description={
+                <>
+                  {t('offlineNote')} {host.status_message}
+                </>
+              }
+            />
+          )}
           {host.status === 'gone' && <Alert className="ns-notice" type="warning" showIcon title={t('goneTitle')} description={t('goneNote')} />}
           {host.error !== null && <Alert className="ns-notice" type="error" showIcon title={t('failed')} description={host.error} />}
         </>
@@ -83,7 +95,13 @@ function Loads({ host: { cpu, memory } }: { readonly host: Detail }) {
   const bytes = (used: number) => t('load.bytes', { used: format.bytes(used), total: format.bytes(memory.total_bytes) })
   return (
     <div className="zs-card nh-loads">
-      <LoadBar shown label={t('load.cpu')} used={cpu.promised} total={cpu.threads} words={t('load.threads', { used: format.number(cpu.promised), total: format.number(cpu.threads) })} />
+      <LoadBar
+        shown
+        label={t('load.cpu')}
+        used={cpu.promised}
+        total={cpu.threads}
+        words={t('load.threads', { used: format.number(cpu.promised), total: format.number(cpu.threads) })}
+      />
       <LoadBar shown label={t('load.memory')} used={memory.promised_bytes} total={memory.total_bytes} words={bytes(memory.promised_bytes)} />
       <LoadBar shown label={t('load.used')} used={memory.used_bytes} total={memory.total_bytes} words={bytes(memory.used_bytes)} />
     </div>

@@ -25,7 +25,11 @@ export default function HostList() {
   if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
   return (
     <>
-      {cloud?.sandbox === true && <PageStatus><SandboxTag /></PageStatus>}
+      {cloud?.sandbox === true && (
+        <PageStatus>
+          <SandboxTag />
+        </PageStatus>
+      )}
       {cloud !== null && <CloudNotice cloud={cloud} />}
       <ResourceTable
         call={hosts.list}
@@ -35,7 +39,11 @@ export default function HostList() {
         rowKey="id"
         columns={hostColumns(t)}
         filters={[
-          filter.select('status', t('filter.status'), hostStatuses.map((value) => ({ value, label: t(`status.${value}`) }))),
+          filter.select(
+            'status',
+            t('filter.status'),
+            hostStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
+          ),
           filter.keyword(t('filter.keyword')),
         ]}
         rowActions={actionsOf}
@@ -47,20 +55,55 @@ export default function HostList() {
 }
 
 const hostColumns = (t: TFunction<'hardware'>): readonly Column<Host>[] => [
-  col.name('name', t('column.name'), (host) => host.name, { sort: true, to: (host) => paths.nextstack.hypervisorNode.detail(host.id), note: (host) => host.cpu.model }),
-  col.custom('status', t('column.status'), (host) => (
-    <>
-      <HostState host={host} />
-      {host.error !== null && <div className="zs-name-note ns-bad">{host.error}</div>}
-    </>
-  ), { sort: true, width: 130 }),
-  col.custom('cpu', t('column.cpu'), ({ cpu }) => (
-    <LoadBar label={t('load.cpu')} used={cpu.promised} total={cpu.threads} words={t('load.threads', { used: format.number(cpu.promised), total: format.number(cpu.threads) })} />
-  ), { width: 170 }),
-  col.custom('memory', t('column.memory'), ({ memory }) => (
-    <LoadBar label={t('load.memory')} used={memory.promised_bytes} total={memory.total_bytes} words={t('load.bytes', { used: format.bytes(memory.promised_bytes), total: format.bytes(memory.total_bytes) })} />
-  ), { width: 170 }),
-  col.custom('gpus', t('column.gpus'), ({ gpus }) => (gpus.length === 0 ? format.nothing : gpus.map(({ model, count, used }) => <GpuUse key={model} model={model} words={t('gpus', { used, count })} />)), { width: 140 }),
+  col.name('name', t('column.name'), (host) => host.name, {
+    sort: true,
+    to: (host) => paths.nextstack.hypervisorNode.detail(host.id),
+    note: (host) => host.cpu.model,
+  }),
+  col.custom(
+    'status',
+    t('column.status'),
+    (host) => (
+      <>
+        <HostState host={host} />
+        {host.error !== null && <div className="zs-name-note ns-bad">{host.error}</div>}
+      </>
+    ),
+    { sort: true, width: 130 },
+  ),
+  col.custom(
+    'cpu',
+    t('column.cpu'),
+    ({ cpu }) => (
+      <LoadBar
+        label={t('load.cpu')}
+        used={cpu.promised}
+        total={cpu.threads}
+        words={t('load.threads', { used: format.number(cpu.promised), total: format.number(cpu.threads) })}
+      />
+    ),
+    { width: 170 },
+  ),
+  col.custom(
+    'memory',
+    t('column.memory'),
+    ({ memory }) => (
+      <LoadBar
+        label={t('load.memory')}
+        used={memory.promised_bytes}
+        total={memory.total_bytes}
+        words={t('load.bytes', { used: format.bytes(memory.promised_bytes), total: format.bytes(memory.total_bytes) })}
+      />
+    ),
+    { width: 170 },
+  ),
+  col.custom(
+    'gpus',
+    t('column.gpus'),
+    ({ gpus }) =>
+      gpus.length === 0 ? format.nothing : gpus.map(({ model, count, used }) => <GpuUse key={model} model={model} words={t('gpus', { used, count })} />),
+    { width: 140 },
+  ),
   col.number('vms', t('column.vms'), (host) => host.vm_count, { width: 90 }),
   col.bytes('disk', t('column.disk'), (host) => host.disk_bytes, { width: 110, off: true }),
   col.code('address', t('column.address'), (host) => host.address, { width: 170, off: true }),

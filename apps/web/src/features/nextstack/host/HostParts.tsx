@@ -13,7 +13,12 @@ type Disk = HostDetail['disks'][number]
 type Nic = HostDetail['nics'][number]
 
 /** A few parts of one machine: all at once, in the order in which it names them. */
-function Parts<Part extends object>({ parts, rowKey, columns, none }: {
+function Parts<Part extends object>({
+  parts,
+  rowKey,
+  columns,
+  none,
+}: {
   readonly parts: readonly Part[]
   readonly rowKey: (part: Part) => string
   readonly columns: readonly Column<Part>[]
@@ -86,7 +91,9 @@ export function HostNics({ host }: { readonly host: HostDetail }) {
         col.code('mac', t('nic.mac'), (nic) => nic.mac, { width: 170 }),
         col.text('product', t('nic.product'), (nic) => nic.product, { width: 260 }),
         col.text('driver', t('nic.driver'), (nic) => nic.driver, { width: 120 }),
-        col.custom('link', t('nic.link'), (nic) => <StatusTag tone={nic.link ? 'good' : 'rest'}>{t(nic.link ? 'nic.up' : 'nic.down')}</StatusTag>, { width: 100 }),
+        col.custom('link', t('nic.link'), (nic) => <StatusTag tone={nic.link ? 'good' : 'rest'}>{t(nic.link ? 'nic.up' : 'nic.down')}</StatusTag>, {
+          width: 100,
+        }),
         col.text('speed', t('nic.speed'), (nic) => speed(nic.speed_mbps), { width: 110 }),
       ]}
     />

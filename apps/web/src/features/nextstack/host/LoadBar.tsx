@@ -7,7 +7,13 @@ import { fillOf } from './hostRules.ts'
 const colours = { fine: 'var(--brand)', near: 'var(--warning)', over: 'var(--bad)' } as const
 
 /** How much of something is taken, as a bar and in words: colour is never the only sign. */
-export function LoadBar({ label, shown = false, used, total, words }: {
+export function LoadBar({
+  label,
+  shown = false,
+  used,
+  total,
+  words,
+}: {
   readonly label: string
   /** Whether the label stands above the bar, too; else a column's title says it. */
   readonly shown?: boolean
@@ -26,7 +32,13 @@ export function LoadBar({ label, shown = false, used, total, words }: {
         <span className="zs-number zs-soft">{words}</span>
         {note !== '' && <span className={`nh-load-${fill}`}>{note}</span>}
       </div>
-      <Progress percent={Math.min(100, (used / total) * 100)} size="small" showInfo={false} strokeColor={colours[fill]} aria-label={`${label} ${words} ${note}`.trim()} />
+      <Progress
+        percent={Math.min(100, (used / total) * 100)}
+        size="small"
+        showInfo={false}
+        strokeColor={colours[fill]}
+        aria-label={`${label} ${words} ${note}`.trim()}
+      />
     </div>
   )
 }

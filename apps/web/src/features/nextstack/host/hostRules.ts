@@ -26,7 +26,12 @@ export const isPassing = ({ status }: Pick<Host, 'status'>): boolean => status =
 export const refreshMsOf = (all: readonly Pick<Host, 'status'>[]): number => (all.some(isPassing) ? 1_000 : 5_000)
 
 /** Why a host cannot be evacuated or restored now, or null where it can. The server refuses by the same rules. */
-export function whyNot(t: TFunction<'hardware'>, action: keyof typeof hostCan, host: Pick<Host, 'status' | 'clustered'>, cloud: Pick<CloudBasic, 'status'> | null): string | null {
+export function whyNot(
+  t: TFunction<'hardware'>,
+  action: keyof typeof hostCan,
+  host: Pick<Host, 'status' | 'clustered'>,
+  cloud: Pick<CloudBasic, 'status'> | null,
+): string | null {
   if (!host.clustered) return t('alone')
   if (isPassing(host)) return t('busy', { state: t(`status.${host.status}`) })
   if (cloud?.status === 'maintenance') return errors.cloudMaintenance.text

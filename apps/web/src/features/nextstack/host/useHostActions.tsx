@@ -23,7 +23,12 @@ export function useHostActions(cloudOf: (host: Host) => Pick<CloudBasic, 'status
             doneText: t('unscheduled', { name }),
             run: () => schedule.mutateAsync({ params, body: { schedulable: false } }),
           }
-        : { key: 'schedule', label: t('schedule'), doneText: t('scheduled', { name }), run: () => schedule.mutateAsync({ params, body: { schedulable: true } }) },
+        : {
+            key: 'schedule',
+            label: t('schedule'),
+            doneText: t('scheduled', { name }),
+            run: () => schedule.mutateAsync({ params, body: { schedulable: true } }),
+          },
       {
         key: 'evacuate',
         label: t('evacuate'),

@@ -26,7 +26,11 @@ export default function ImageDetail() {
   const { id = '' } = useParams()
   const list = useLocation().pathname.startsWith(paths.nextstack.publicImage.list()) ? paths.nextstack.publicImage.list() : paths.nextstack.privateImage.list()
   const [gone, setGone] = useState(false)
-  const query = useCall(imageLibrary.get, { params: { id } }, { silent: true, enabled: !gone, refreshMs: (image) => refreshMsOf(image === undefined ? [] : [image]) })
+  const query = useCall(
+    imageLibrary.get,
+    { params: { id } },
+    { silent: true, enabled: !gone, refreshMs: (image) => refreshMsOf(image === undefined ? [] : [image]) },
+  )
   const cloud = useClouds().list.find(({ cloud_id }) => cloud_id === query.data?.cloud_id) ?? null
   const { actionsOf, dialogs } = useImageActions(cloud, () => void navigate(list))
   const missing = query.error?.status === 404
@@ -34,7 +38,14 @@ export default function ImageDetail() {
   if (missing || gone) {
     return (
       <div className="zs-card">
-        <EmptyState title={t('gone')} action={<Link to={list} className="zs-button zs-button-plain">{t('back')}</Link>}>
+        <EmptyState
+          title={t('gone')}
+          action={
+            <Link to={list} className="zs-button zs-button-plain">
+              {t('back')}
+            </Link>
+          }
+        >
           {t('goneNote')}
         </EmptyState>
       </div>
@@ -68,7 +79,15 @@ export default function ImageDetail() {
           { key: 'cloudInit', label: t('column.cloudInit'), value: t(image.cloud_init ? 'yes' : 'no') },
           { key: 'minimum', label: t('column.minimum'), value: <Minimum image={image} /> },
           { key: 'visibility', label: t('column.visibility'), value: t(`visibility.${image.visibility}`) },
-          ...(image.mine && image.visibility === 'private' ? [{ key: 'shared', label: t('column.shared'), value: image.shared_with.length === 0 ? t('shared.none') : image.shared_with.map(({ name }) => name).join('、') }] : []),
+          ...(image.mine && image.visibility === 'private'
+            ? [
+                {
+                  key: 'shared',
+                  label: t('column.shared'),
+                  value: image.shared_with.length === 0 ? t('shared.none') : image.shared_with.map(({ name }) => name).join('、'),
+                },
+              ]
+            : []),
           { key: 'source', label: t('column.source'), value: t(`source.${image.source}`) },
           { key: 'vms', label: t('column.vms'), value: format.number(image.vm_count) },
           { key: 'cloud', label: t('column.cloud'), value: cloud?.name ?? format.nothing },

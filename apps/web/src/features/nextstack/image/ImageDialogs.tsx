@@ -47,7 +47,15 @@ export function ImageShare({ image, onClose }: Props) {
     >
       <p>{t('share.note')}</p>
       <Form.Item name="organisations" label={t('share.organisations')} extra={t('share.organisationsNote')}>
-        <Select mode="tags" open={false} suffixIcon={null} autoFocus tokenSeparators={[',', '，', '、', '\n']} maxCount={100} placeholder={t('share.placeholder')} />
+        <Select
+          mode="tags"
+          open={false}
+          suffixIcon={null}
+          autoFocus
+          tokenSeparators={[',', '，', '、', '\n']}
+          maxCount={100}
+          placeholder={t('share.placeholder')}
+        />
       </Form.Item>
     </FormDialog>
   )

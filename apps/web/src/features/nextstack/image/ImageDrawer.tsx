@@ -38,7 +38,15 @@ export interface ImageValues extends AboutValues {
 }
 
 /** Makes an image: of a file, of what is behind an address, or of an instance. */
-export function ImageDrawer({ cloud, visibility, onClose }: { readonly cloud: CloudBasic; readonly visibility: Image['visibility']; readonly onClose: () => void }) {
+export function ImageDrawer({
+  cloud,
+  visibility,
+  onClose,
+}: {
+  readonly cloud: CloudBasic
+  readonly visibility: Image['visibility']
+  readonly onClose: () => void
+}) {
   const { t } = useTranslation('image')
   const { t: kit } = useTranslation('kit')
   const navigate = useNavigate()
@@ -77,7 +85,8 @@ export function ImageDrawer({ cloud, visibility, onClose }: { readonly cloud: Cl
     const about = { ...aboutBody(values), visibility }
     const fresh = { ...about, cloud_id: cloud.cloud_id, type: values.type }
     if (values.way === 'url') return fetchIt.mutateAsync({ body: { ...fresh, url: values.url, ...(values.sha256.trim() !== '' && { sha256: values.sha256 }) } })
-    if (values.way === 'vm') return fromVm.mutateAsync({ body: { ...about, vm_id: values.vm_id ?? '', snapshot_id: values.snapshot_id === '' ? null : values.snapshot_id } })
+    if (values.way === 'vm')
+      return fromVm.mutateAsync({ body: { ...about, vm_id: values.vm_id ?? '', snapshot_id: values.snapshot_id === '' ? null : values.snapshot_id } })
     // The form has it checked.
     const file = values.file ?? new File([], '')
     const sha256 = values.checked ? await checksum(file) : undefined

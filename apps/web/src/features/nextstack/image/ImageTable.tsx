@@ -36,7 +36,11 @@ export function ImageTable({ visibility }: { readonly visibility: Image['visibil
   )
   return (
     <>
-      {cloud?.sandbox === true && <PageStatus><SandboxTag /></PageStatus>}
+      {cloud?.sandbox === true && (
+        <PageStatus>
+          <SandboxTag />
+        </PageStatus>
+      )}
       {cloud !== null && <CloudNotice cloud={cloud} />}
       <ResourceTable
         call={imageLibrary.list}
@@ -45,7 +49,11 @@ export function ImageTable({ visibility }: { readonly visibility: Image['visibil
         rows={({ items }) => items}
         rowKey="id"
         columns={[
-          col.name<Image>('name', t('column.name'), ({ name }) => name, { sort: true, to: (image) => pathsOf(image, platform).detail(image.id), note: ({ description }) => description }),
+          col.name<Image>('name', t('column.name'), ({ name }) => name, {
+            sort: true,
+            to: (image) => pathsOf(image, platform).detail(image.id),
+            note: ({ description }) => description,
+          }),
           col.custom<Image>('status', t('column.status'), (image) => <ImageState image={image} />, { sort: true, width: 120 }),
           col.text<Image>('os', t('column.os'), ({ os, release }) => [os, release].filter((part) => part !== null).join(' '), { width: 110 }),
           col.text<Image>('type', t('column.type'), ({ type }) => t(`type.${type}`), { width: 84 }),
@@ -59,8 +67,16 @@ export function ImageTable({ visibility }: { readonly visibility: Image['visibil
           col.date<Image>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
         ]}
         filters={[
-          filter.select('status', t('column.status'), imageStatuses.map((value) => ({ value, label: t(`status.${value}`) }))),
-          filter.select('type', t('column.type'), vmTypes.map((value) => ({ value, label: t(`type.${value}`) }))),
+          filter.select(
+            'status',
+            t('column.status'),
+            imageStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
+          ),
+          filter.select(
+            'type',
+            t('column.type'),
+            vmTypes.map((value) => ({ value, label: t(`type.${value}`) })),
+          ),
           filter.keyword(t('filter.keyword')),
         ]}
         rowActions={actionsOf}
@@ -82,5 +98,9 @@ export function ImageTable({ visibility }: { readonly visibility: Image['visibil
 function Shared({ image: { mine, bp_name, shared_with } }: { readonly image: Image }) {
   const { t } = useTranslation('image')
   if (!mine) return <Tag title={bp_name ?? ''}>{t('shared.with')}</Tag>
-  return shared_with.length === 0 ? format.nothing : <span title={shared_with.map(({ name }) => name).join('、')}>{t('shared.count', { count: shared_with.length })}</span>
+  return shared_with.length === 0 ? (
+    format.nothing
+  ) : (
+    <span title={shared_with.map(({ name }) => name).join('、')}>{t('shared.count', { count: shared_with.length })}</span>
+  )
 }

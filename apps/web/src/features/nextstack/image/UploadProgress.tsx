@@ -19,15 +19,43 @@ export function UploadProgress({ image }: { readonly image: Image }) {
   if (image.status !== 'uploading' && image.status !== 'fetching') return null
   return (
     <section className="zs-card im-progress" aria-label={t('upload.progress')}>
-      {share !== null && <Progress percent={Math.floor(share * 1000) / 10} status={local?.state === 'failed' ? 'exception' : local?.state === 'running' || image.status === 'fetching' ? 'active' : 'normal'} aria-label={t('upload.progress')} />}
+      {share !== null && (
+        <Progress
+          percent={Math.floor(share * 1000) / 10}
+          status={local?.state === 'failed' ? 'exception' : local?.state === 'running' || image.status === 'fetching' ? 'active' : 'normal'}
+          aria-label={t('upload.progress')}
+        />
+      )}
       <p className="im-progress-line zs-number" aria-live="off">
-        <span>{total === null ? t('upload.received', { received: format.bytes(sent) }) : t('upload.of', { received: format.bytes(sent), total: format.bytes(total) })}</span>
+        <span>
+          {total === null
+            ? t('upload.received', { received: format.bytes(sent) })
+            : t('upload.of', { received: format.bytes(sent), total: format.bytes(total) })}
+        </span>
         {local?.state === 'running' && <span>{format.bytesPerSecond(local.bytesPerSecond)}</span>}
-        {local?.state === 'running' && local.leftMs !== null && <span>{t('upload.left', { time: format.duration(Math.max(1_000, Math.round(local.leftMs / 1_000) * 1_000)) })}</span>}
+        {local?.state === 'running' && local.leftMs !== null && (
+          <span>{t('upload.left', { time: format.duration(Math.max(1_000, Math.round(local.leftMs / 1_000) * 1_000)) })}</span>
+        )}
       </p>
-      {local?.state === 'failed' && <p className="ns-bad" role="alert">{t('upload.failedNote')}</p>}
+      {local?.state === 'failed' && (
+        <p className="ns-bad" role="alert">
+          {t('upload.failedNote')}
+        </p>
+      )}
       {local?.state === 'running' && <p className="ns-soft">{t('upload.keepOpen')}</p>}
-      {image.mine && image.status === 'uploading' && <p className="im-progress-line">{local === null ? <ChooseAgain image={image} /> : local.state === 'running' ? <Button onClick={() => pauseUpload(image.id)}>{t('upload.pause')}</Button> : <Button type="primary" onClick={() => resumeUpload(image.id)}>{t('upload.resume')}</Button>}</p>}
+      {image.mine && image.status === 'uploading' && (
+        <p className="im-progress-line">
+          {local === null ? (
+            <ChooseAgain image={image} />
+          ) : local.state === 'running' ? (
+            <Button onClick={() => pauseUpload(image.id)}>{t('upload.pause')}</Button>
+          ) : (
+            <Button type="primary" onClick={() => resumeUpload(image.id)}>
+              {t('upload.resume')}
+            </Button>
+          )}
+        </p>
+      )}
     </section>
   )
 }
@@ -44,14 +72,24 @@ function ChooseAgain({ image }: { readonly image: Image }) {
         beforeUpload={(file) => {
           const same = file.size === image.size_bytes
           setWrong(!same)
-          if (same) void startUpload(image.id, `${imageLibrary.get.path.replace('{id}', image.id)}/file`, file, () => void client.invalidateQueries({ queryKey: [imageLibrary.get.id] }))
+          if (same)
+            void startUpload(
+              image.id,
+              `${imageLibrary.get.path.replace('{id}', image.id)}/file`,
+              file,
+              () => void client.invalidateQueries({ queryKey: [imageLibrary.get.id] }),
+            )
           return false
         }}
       >
         <Button type="primary">{t('upload.chooseAgain')}</Button>
       </Upload>
       <span className="ns-soft">{t('upload.chooseNote', { size: format.bytes(image.size_bytes) })}</span>
-      {wrong && <span className="ns-bad" role="alert">{t('upload.otherFile', { size: format.bytes(image.size_bytes) })}</span>}
+      {wrong && (
+        <span className="ns-bad" role="alert">
+          {t('upload.otherFile', { size: format.bytes(image.size_bytes) })}
+        </span>
+      )}
     </>
   )
 }

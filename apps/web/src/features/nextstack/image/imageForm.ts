@@ -13,7 +13,16 @@ export interface AboutValues {
   min_disk_bytes: number | null
 }
 
-export const aboutNothing: AboutValues = { name: '', description: '', os: '', release: '', cloud_init: false, min_cpu_cores: null, min_memory_bytes: null, min_disk_bytes: null }
+export const aboutNothing: AboutValues = {
+  name: '',
+  description: '',
+  os: '',
+  release: '',
+  cloud_init: false,
+  min_cpu_cores: null,
+  min_memory_bytes: null,
+  min_disk_bytes: null,
+}
 
 const some = (value: number): number | null => (value === 0 ? null : value)
 

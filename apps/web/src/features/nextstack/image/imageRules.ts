@@ -38,7 +38,12 @@ export function shareOf({ status, received_bytes, size_bytes }: Pick<Image, 'sta
  * rules.
  * @param cloud null where it is not known; then it is not judged
  */
-export function whyNot(t: TFunction<'image'>, action: keyof typeof imageCan, image: Pick<Image, 'status' | 'mine'>, cloud: Pick<CloudBasic, 'status'> | null): string | null {
+export function whyNot(
+  t: TFunction<'image'>,
+  action: keyof typeof imageCan,
+  image: Pick<Image, 'status' | 'mine'>,
+  cloud: Pick<CloudBasic, 'status'> | null,
+): string | null {
   if (action !== 'createVm' && !image.mine) return t('notMine')
   if (action !== 'update' && action !== 'share' && action !== 'download' && cloudRefuses(cloud) !== null) return cloudRefuses(cloud)
   return allowed(imageCan, action, image.status, t(`status.${image.status}`))

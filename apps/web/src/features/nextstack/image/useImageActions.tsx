@@ -15,7 +15,10 @@ import { forgetUpload } from './uploads.ts'
  * What can be done to images, and the dialogs that some of it opens, which the page has to draw.
  * @param cloud null where it is not known; then it is not judged
  */
-export function useImageActions(cloud: CloudBasic | null, onDeleted?: () => void): {
+export function useImageActions(
+  cloud: CloudBasic | null,
+  onDeleted?: () => void,
+): {
   readonly actionsOf: (image: Image) => readonly Action[]
   readonly batchActions: readonly BatchAction<Image>[]
   readonly dialogs: ReactNode
@@ -48,7 +51,11 @@ export function useImageActions(cloud: CloudBasic | null, onDeleted?: () => void
       disabledReason: whyNot(t, 'update', image, cloud),
       doneText: t(`done.make.${to}`, { name }),
       confirm: { title: t(`make.${to}.title`, { name }), body: t(`make.${to}.body`) },
-      run: () => update.mutateAsync({ params: { id }, body: { name, description, os, release, cloud_init, min_cpu_cores, min_memory_bytes, min_disk_bytes, visibility: to } }),
+      run: () =>
+        update.mutateAsync({
+          params: { id },
+          body: { name, description, os, release, cloud_init, min_cpu_cores, min_memory_bytes, min_disk_bytes, visibility: to },
+        }),
     }
   }
   const deleteBody = (image: Image): string => {
@@ -62,7 +69,12 @@ export function useImageActions(cloud: CloudBasic | null, onDeleted?: () => void
       { key: 'open', label: t(image.status === 'uploading' && image.mine ? 'action.upload' : 'action.open'), href: pathsOf(image, platform).detail(image.id) },
       opening('share', image),
       opening('edit', image),
-      { key: 'download', label: t('action.download'), disabledReason: whyNot(t, 'download', image, cloud), run: async () => saveFrom((await link.mutateAsync({ params: { id: image.id } })).path) },
+      {
+        key: 'download',
+        label: t('action.download'),
+        disabledReason: whyNot(t, 'download', image, cloud),
+        run: async () => saveFrom((await link.mutateAsync({ params: { id: image.id } })).path),
+      },
       ...(platform ? [publishing(image)] : []),
       {
         key: 'delete',

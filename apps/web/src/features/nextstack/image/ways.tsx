@@ -106,7 +106,12 @@ export function VmWay({ cloudId }: { readonly cloudId: string }) {
   const form = Form.useFormInstance<ImageValues>()
   const vmId = Form.useWatch('vm_id', form)
   const vm = useCall(vms.get, { params: { id: vmId ?? '' } }, { enabled: vmId !== undefined, silent: true }).data
-  const kept = useCall(snapshots.list, { query: { vm_id: vmId ?? '', status: 'available', page_size: 1000, sort: '-created_at' } }, { enabled: vmId !== undefined, silent: true }).data?.items ?? []
+  const kept =
+    useCall(
+      snapshots.list,
+      { query: { vm_id: vmId ?? '', status: 'available', page_size: 1000, sort: '-created_at' } },
+      { enabled: vmId !== undefined, silent: true },
+    ).data?.items ?? []
   const stopped = vm?.id === vmId && vm?.status === 'stopped'
   return (
     <>

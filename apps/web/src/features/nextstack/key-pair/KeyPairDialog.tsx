@@ -29,7 +29,12 @@ const { shape } = keyPairs.create.body
 const algorithms = { 'ssh-ed25519': 'ed25519', 'ssh-rsa': 'rsa' } as const
 
 /** Generates a key, imports a public one, or changes what one is called. */
-export function KeyPairDialog({ kind, keyPair, onClose, onMade }: {
+export function KeyPairDialog({
+  kind,
+  keyPair,
+  onClose,
+  onMade,
+}: {
   readonly kind: 'generate' | 'import' | 'edit'
   readonly keyPair: KeyPair | null
   readonly onClose: () => void
@@ -53,7 +58,8 @@ export function KeyPairDialog({ kind, keyPair, onClose, onMade }: {
       update.mutate({ params: { id: keyPair?.id ?? '' }, body: { name, description } }, { onError, onSuccess: () => done(t('keyPair.done.edit')) })
       return
     }
-    const body: BodyInput<typeof keyPairs.create> = kind === 'import' ? { name, description, public_key: public_key ?? '' } : { name, description, ...(algorithm !== undefined && { algorithm }) }
+    const body: BodyInput<typeof keyPairs.create> =
+      kind === 'import' ? { name, description, public_key: public_key ?? '' } : { name, description, ...(algorithm !== undefined && { algorithm }) }
     create.mutate(
       { body },
       {
@@ -74,8 +80,22 @@ export function KeyPairDialog({ kind, keyPair, onClose, onMade }: {
   const okText = { generate: t('keyPair.submitGenerate'), import: t('keyPair.submitImport'), edit: t('form.save') }[kind]
   const title = { generate: t('keyPair.generate'), import: t('keyPair.import'), edit: t('keyPair.edit', { name: keyPair?.name ?? '' }) }[kind]
   return (
-    <Modal open title={title} okText={okText} confirmLoading={create.isPending || update.isPending} onOk={form.submit} onCancel={onClose} mask={{ closable: false }} width={560}>
-      <Form<Values> form={form} layout="vertical" initialValues={{ name: keyPair?.name ?? '', description: keyPair?.description ?? '', algorithm: 'ssh-ed25519' }} onFinish={submit}>
+    <Modal
+      open
+      title={title}
+      okText={okText}
+      confirmLoading={create.isPending || update.isPending}
+      onOk={form.submit}
+      onCancel={onClose}
+      mask={{ closable: false }}
+      width={560}
+    >
+      <Form<Values>
+        form={form}
+        layout="vertical"
+        initialValues={{ name: keyPair?.name ?? '', description: keyPair?.description ?? '', algorithm: 'ssh-ed25519' }}
+        onFinish={submit}
+      >
         <Form.Item name="name" label={t('keyPair.field.name')} extra={t('keyPair.nameNote')} {...field(shape.name)}>
           <Input autoFocus maxLength={constants.nameMaxLength} />
         </Form.Item>

@@ -38,10 +38,16 @@ export default function KeyPairList() {
         rows={({ items }) => items}
         rowKey="id"
         columns={[
-          col.name<KeyPair>('name', t('column.name'), ({ name }) => name, { sort: true, to: ({ id }) => keyPaths.detail(id), note: ({ description }) => description }),
+          col.name<KeyPair>('name', t('column.name'), ({ name }) => name, {
+            sort: true,
+            to: ({ id }) => keyPaths.detail(id),
+            note: ({ description }) => description,
+          }),
           col.text<KeyPair>('algorithm', t('keyPair.column.algorithm'), ({ algorithm }) => algorithmText(t, algorithm), { sort: true, width: 120 }),
           col.code<KeyPair>('fingerprint', t('keyPair.column.fingerprint'), ({ fingerprint }) => fingerprint, { width: 224 }),
-          col.text<KeyPair>('source', t('keyPair.column.source'), ({ generated }) => t(`keyPair.source.${generated ? 'generated' : 'imported'}`), { width: 100 }),
+          col.text<KeyPair>('source', t('keyPair.column.source'), ({ generated }) => t(`keyPair.source.${generated ? 'generated' : 'imported'}`), {
+            width: 100,
+          }),
           col.number<KeyPair>('vms', t('column.vms'), ({ vm_count }) => vm_count, { width: 90 }),
           ...(platform ? [col.text<KeyPair>('bp', t('column.organisation'), ({ bp_name }) => bp_name, { width: 120 })] : []),
           col.text<KeyPair>('created_by', t('column.creator'), ({ created_by }) => created_by, { width: 110, off: true }),

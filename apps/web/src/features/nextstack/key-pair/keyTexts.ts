@@ -13,4 +13,5 @@ const known = {
 const isKnown = (algorithm: string): algorithm is keyof typeof known => algorithm in known
 
 /** `ssh-ed25519` as people call it; others by their own names. */
-export const algorithmText = (t: TFunction<'nextstackCompute'>, algorithm: string): string => (isKnown(algorithm) ? t(`keyPair.algorithm.${known[algorithm]}`) : algorithm)
+export const algorithmText = (t: TFunction<'nextstackCompute'>, algorithm: string): string =>
+  isKnown(algorithm) ? t(`keyPair.algorithm.${known[algorithm]}`) : algorithm

@@ -52,14 +52,26 @@ export default function EipAdd() {
   const bpId = useCurrentUser()?.bp_id ?? null
   const allocate = useChange(eips.allocate, { invalidates: touchedByEip })
   const { data } = useCall(eipPools.list, { query: { cloud_id: cloud?.cloud_id, page_size: 1000, sort: 'name' } }, { enabled: cloud !== null })
-  const items = newEipItems(bandwidth ?? null, data?.items.find(({ id }) => id === poolId))
+  const items = newEipItems(
+    bandwidth ?? null,
+    data?.items.find(({ id }) => id === poolId),
+  )
   const unorderable = useUnorderable(items, billing)
   if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
   if (cloud === null || data === undefined) return <PagePlaceholder />
   if (data.items.length === 0) {
     return (
       <div className="zs-card">
-        <EmptyState title={t('eip.noPools')} action={platform ? <Link to={paths.nextstack.eipPool.list()} className="zs-button zs-button-plain">{t('eip.toPools')}</Link> : undefined}>
+        <EmptyState
+          title={t('eip.noPools')}
+          action={
+            platform ? (
+              <Link to={paths.nextstack.eipPool.list()} className="zs-button zs-button-plain">
+                {t('eip.toPools')}
+              </Link>
+            ) : undefined
+          }
+        >
           {platform ? t('eip.noPoolsAdmin') : t('eip.noPoolsNote')}
         </EmptyState>
       </div>
@@ -83,7 +95,12 @@ export default function EipAdd() {
         }
         onCancel={() => void navigate(paths.nextstack.eip.list())}
         onSubmit={async ({ address, name, bandwidth_mbps, ...values }) => {
-          const body = { ...values, bandwidth_mbps: bandwidth_mbps ?? null, ...(address !== '' && values.count === 1 && { address }), ...(name !== '' && values.count === 1 && { name }) }
+          const body = {
+            ...values,
+            bandwidth_mbps: bandwidth_mbps ?? null,
+            ...(address !== '' && values.count === 1 && { address }),
+            ...(name !== '' && values.count === 1 && { name }),
+          }
           if (billing.mode !== 'hour') {
             try {
               await ordering.order({ resource_type: 'eip', create: body }, billing)
@@ -101,7 +118,12 @@ export default function EipAdd() {
         }}
       >
         <Form.Item name="pool_id" label={t('eip.pool')} required>
-          <Select options={data.items.map((pool) => ({ value: pool.id, label: t('eip.poolFree', { name: pool.name, count: pool.address_count - pool.address_used }) }))} />
+          <Select
+            options={data.items.map((pool) => ({
+              value: pool.id,
+              label: t('eip.poolFree', { name: pool.name, count: pool.address_count - pool.address_used }),
+            }))}
+          />
         </Form.Item>
         <Form.Item name="count" label={t('eip.count')} {...field(shape.count)}>
           <InputNumber min={1} max={20} precision={0} className="nt-number" />

@@ -31,7 +31,9 @@ export function EipBind({ eip, onClose }: { readonly eip: Eip; readonly onClose:
   const gateways = useCall(natGateways.list, { query }, { enabled: kind === 'nat' })
   const options =
     kind === 'vm'
-      ? (instances.data?.items ?? []).filter((vm) => vm.bp_id === eip.bp_id && vm.vpc !== null && vm.eip === null).map((vm) => ({ value: vm.id, label: `${vm.name}（${vm.vpc?.name ?? ''}）` }))
+      ? (instances.data?.items ?? [])
+          .filter((vm) => vm.bp_id === eip.bp_id && vm.vpc !== null && vm.eip === null)
+          .map((vm) => ({ value: vm.id, label: `${vm.name}（${vm.vpc?.name ?? ''}）` }))
       : (gateways.data?.items ?? []).filter((nat) => nat.bp_id === eip.bp_id).map((nat) => ({ value: nat.id, label: `${nat.name}（${nat.vpc.name}）` }))
   return (
     <FormDialog<BindValues>
@@ -53,7 +55,12 @@ export function EipBind({ eip, onClose }: { readonly eip: Eip; readonly onClose:
           ]}
         />
       </Form.Item>
-      <Form.Item name="target_id" label={t(`eip.kind.${kind}`)} {...(kind === 'vm' && { extra: t('eip.bindVmNote') })} rules={[{ required: true, message: t('eip.bindKind') }]}>
+      <Form.Item
+        name="target_id"
+        label={t(`eip.kind.${kind}`)}
+        {...(kind === 'vm' && { extra: t('eip.bindVmNote') })}
+        rules={[{ required: true, message: t('eip.bindKind') }]}
+      >
         <Select showSearch optionFilterProp="label" loading={kind === 'vm' ? instances.isPending : gateways.isPending} options={options} />
       </Form.Item>
     </FormDialog>
@@ -87,7 +94,9 @@ export function EipEdit({ eip, onClose }: { readonly eip: Eip; readonly onClose:
       <Form.Item name="bandwidth_mbps" label={t('eip.bandwidth')} extra={t('eip.bandwidthNote')} {...field(shape.bandwidth_mbps)}>
         <InputNumber min={1} max={100_000} precision={0} className="nt-number" />
       </Form.Item>
-      {bandwidth !== undefined && bandwidth !== null && bandwidth !== eip.bandwidth_mbps && <PriceChange now={eipItems(eip)} then={eipItems({ bandwidth_mbps: bandwidth })} bpId={eip.bp_id} />}
+      {bandwidth !== undefined && bandwidth !== null && bandwidth !== eip.bandwidth_mbps && (
+        <PriceChange now={eipItems(eip)} then={eipItems({ bandwidth_mbps: bandwidth })} bpId={eip.bp_id} />
+      )}
       <DescriptionField schema={shape.description} rows={3} />
     </FormDialog>
   )

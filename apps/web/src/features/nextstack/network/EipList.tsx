@@ -33,7 +33,11 @@ export default function EipList() {
   )
   return (
     <>
-      {cloud?.sandbox === true && <PageStatus><SandboxTag /></PageStatus>}
+      {cloud?.sandbox === true && (
+        <PageStatus>
+          <SandboxTag />
+        </PageStatus>
+      )}
       {cloud !== null && <CloudNotice cloud={cloud} />}
       <ResourceTable
         call={eips.list}
@@ -43,7 +47,11 @@ export default function EipList() {
         rowKey="id"
         columns={eipColumns(t, platform)}
         filters={[
-          filter.select('status', t('filter.status'), eipStatuses.map((value) => ({ value, label: t(`eip.status.${value}`) }))),
+          filter.select(
+            'status',
+            t('filter.status'),
+            eipStatuses.map((value) => ({ value, label: t(`eip.status.${value}`) })),
+          ),
           filter.keyword(t('eip.keyword')),
         ]}
         rowActions={actionsOf}
@@ -66,8 +74,16 @@ const eipColumns = (t: TFunction<'network'>, organisations: boolean): readonly C
   col.name('address', t('eip.column.address'), (eip) => eip.address, { sort: true, note: (eip) => (eip.name === eip.address ? '' : eip.name) }),
   col.status('status', t('column.status'), (eip) => ({ tone: eipTones[eip.status], text: t(`eip.status.${eip.status}`), note: eip.error }), { sort: true }),
   col.custom('target', t('eip.column.target'), (eip) => <Target eip={eip} />, { width: 164 }),
-  col.link('vpc', t('eip.column.vpc'), (eip) => eip.bound_to?.vpc.name, (eip) => (eip.bound_to === null ? null : paths.nextstack.vpc.detail(eip.bound_to.vpc.id)), { width: 120 }),
-  col.text('bandwidth', t('eip.column.bandwidth'), (eip) => (eip.bandwidth_mbps === null ? t('eip.unlimited') : t('eip.mbps', { count: eip.bandwidth_mbps })), { width: 90 }),
+  col.link(
+    'vpc',
+    t('eip.column.vpc'),
+    (eip) => eip.bound_to?.vpc.name,
+    (eip) => (eip.bound_to === null ? null : paths.nextstack.vpc.detail(eip.bound_to.vpc.id)),
+    { width: 120 },
+  ),
+  col.text('bandwidth', t('eip.column.bandwidth'), (eip) => (eip.bandwidth_mbps === null ? t('eip.unlimited') : t('eip.mbps', { count: eip.bandwidth_mbps })), {
+    width: 90,
+  }),
   col.text('pool', t('eip.column.pool'), (eip) => eip.pool.name, { width: 112 }),
   ...(organisations ? [col.text<Eip>('bp', t('column.organisation'), (eip) => eip.bp_name, { width: 120 })] : []),
   col.date('created_at', t('column.created'), (eip) => eip.created_at, { sort: true }),

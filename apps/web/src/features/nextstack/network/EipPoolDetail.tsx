@@ -43,10 +43,22 @@ export default function EipPoolDetail() {
         actions={actionsOf}
         facts={(pool) => [
           { key: 'ranges', label: t('pool.column.ranges'), value: <span className="zs-code nt-lines">{rangesText(pool.ranges)}</span> },
-          { key: 'excluded', label: t('pool.excluded'), value: pool.excluded.length === 0 ? t('none') : <span className="zs-code nt-lines">{pool.excluded.join('\n')}</span> },
+          {
+            key: 'excluded',
+            label: t('pool.excluded'),
+            value: pool.excluded.length === 0 ? t('none') : <span className="zs-code nt-lines">{pool.excluded.join('\n')}</span>,
+          },
           { key: 'used', label: t('pool.column.used'), value: t('size.addresses', { used: pool.address_used, count: pool.address_count }) },
-          { key: 'visibility', label: t('pool.column.visibility'), value: pool.public ? t('pool.public') : pool.organisations.map(({ name }) => name).join('、') },
-          { key: 'bandwidth', label: t('eip.column.bandwidth'), value: pool.max_bandwidth_mbps === null ? t('eip.unlimited') : t('eip.mbps', { count: pool.max_bandwidth_mbps }) },
+          {
+            key: 'visibility',
+            label: t('pool.column.visibility'),
+            value: pool.public ? t('pool.public') : pool.organisations.map(({ name }) => name).join('、'),
+          },
+          {
+            key: 'bandwidth',
+            label: t('eip.column.bandwidth'),
+            value: pool.max_bandwidth_mbps === null ? t('eip.unlimited') : t('eip.mbps', { count: pool.max_bandwidth_mbps }),
+          },
           { key: 'created', label: t('column.created'), value: format.dateTime(pool.created_at) },
           { key: 'description', label: t('column.description'), value: pool.description === '' ? format.nothing : pool.description },
         ]}
@@ -61,7 +73,11 @@ export default function EipPoolDetail() {
 function Occupancy({ pool }: { readonly pool: EipPool }) {
   const { t } = useTranslation('network')
   const [page, setPage] = useState(1)
-  const { data, error, refetch } = useCall(eipPools.occupancy, { params: { id: pool.id }, query: { page_num: page, page_size: perPage } }, { silent: true, refreshMs: 5_000 })
+  const { data, error, refetch } = useCall(
+    eipPools.occupancy,
+    { params: { id: pool.id }, query: { page_num: page, page_size: perPage } },
+    { silent: true, refreshMs: 5_000 },
+  )
   if (data === undefined) return error === null ? <PagePlaceholder /> : <ErrorPanel error={error} onRetry={() => void refetch()} />
   return (
     <>

@@ -31,7 +31,11 @@ export default function EipPoolList() {
   )
   return (
     <>
-      {cloud?.sandbox === true && <PageStatus><SandboxTag /></PageStatus>}
+      {cloud?.sandbox === true && (
+        <PageStatus>
+          <SandboxTag />
+        </PageStatus>
+      )}
       <ResourceTable
         call={eipPools.list}
         input={{ query: { cloud_id: cloud?.cloud_id } }}
@@ -55,10 +59,26 @@ export default function EipPoolList() {
 }
 
 const poolColumns = (t: TFunction<'network'>): readonly Column<EipPool>[] => [
-  col.name('name', t('column.name'), (pool) => pool.name, { sort: true, to: (pool) => paths.nextstack.eipPool.detail(pool.id), note: (pool) => pool.description }),
+  col.name('name', t('column.name'), (pool) => pool.name, {
+    sort: true,
+    to: (pool) => paths.nextstack.eipPool.detail(pool.id),
+    note: (pool) => pool.description,
+  }),
   col.code('ranges', t('pool.column.ranges'), (pool) => rangesText(pool.ranges).replaceAll('\n', '、')),
-  col.custom('used', t('pool.column.used'), (pool) => <span className="zs-number">{t('size.addresses', { used: pool.address_used, count: pool.address_count })}</span>, { width: 120 }),
-  col.text('visibility', t('pool.column.visibility'), (pool) => (pool.public ? t('pool.public') : t('pool.chosen', { count: pool.organisations.length })), { width: 120 }),
-  col.text('bandwidth', t('eip.column.bandwidth'), (pool) => (pool.max_bandwidth_mbps === null ? t('eip.unlimited') : t('eip.mbps', { count: pool.max_bandwidth_mbps })), { width: 110 }),
+  col.custom(
+    'used',
+    t('pool.column.used'),
+    (pool) => <span className="zs-number">{t('size.addresses', { used: pool.address_used, count: pool.address_count })}</span>,
+    { width: 120 },
+  ),
+  col.text('visibility', t('pool.column.visibility'), (pool) => (pool.public ? t('pool.public') : t('pool.chosen', { count: pool.organisations.length })), {
+    width: 120,
+  }),
+  col.text(
+    'bandwidth',
+    t('eip.column.bandwidth'),
+    (pool) => (pool.max_bandwidth_mbps === null ? t('eip.unlimited') : t('eip.mbps', { count: pool.max_bandwidth_mbps })),
+    { width: 110 },
+  ),
   col.date('created_at', t('column.created'), (pool) => pool.created_at, { sort: true }),
 ]

@@ -89,7 +89,10 @@ function Rules({ nat }: { readonly nat: NatGateway }) {
                   label: t('dnat.remove'),
                   danger: true,
                   doneText: t('dnat.removed'),
-                  confirm: { title: t('dnat.removeTitle'), body: t('dnat.removeBody', { address: rule.eip.address, ports: rule.outside_ports, inside: insideOf(rule) }) },
+                  confirm: {
+                    title: t('dnat.removeTitle'),
+                    body: t('dnat.removeBody', { address: rule.eip.address, ports: rule.outside_ports, inside: insideOf(rule) }),
+                  },
                   run: () => remove.mutateAsync({ params: { id: nat.id, rule_id: rule.id } }),
                 },
               ]}

@@ -74,7 +74,9 @@ export function NatEdit({ nat, onClose }: { readonly nat: NatGateway; readonly o
       initialValues={{ name: nat.name, description: nat.description, snat: nat.snat, snat_eip_id: nat.snat_eip?.id ?? null }}
       doneText={t('nat.saved')}
       onClose={onClose}
-      onSubmit={({ snat_eip_id, ...body }) => update.mutateAsync({ params: { id: nat.id }, body: { ...body, snat_eip_id: body.snat ? (snat_eip_id ?? null) : null } })}
+      onSubmit={({ snat_eip_id, ...body }) =>
+        update.mutateAsync({ params: { id: nat.id }, body: { ...body, snat_eip_id: body.snat ? (snat_eip_id ?? null) : null } })
+      }
     >
       <NameField schema={shape.name} />
       <Form.Item name="snat" label={t('field.snat')} valuePropName="checked">
@@ -113,9 +115,16 @@ export function DnatAdd({ nat, onClose }: { readonly nat: NatGateway; readonly o
       initialValues={{ protocol: 'tcp', outside_ports: '', inside_ports: '', description: '', ...(bound.length === 1 && { eip_id: bound[0]?.id ?? '' }) }}
       doneText={t('dnat.added')}
       onClose={onClose}
-      onSubmit={({ inside_ports, ...body }) => add.mutateAsync({ params: { id: nat.id }, body: { ...body, inside_ports: inside_ports === '' ? null : inside_ports } })}
+      onSubmit={({ inside_ports, ...body }) =>
+        add.mutateAsync({ params: { id: nat.id }, body: { ...body, inside_ports: inside_ports === '' ? null : inside_ports } })
+      }
     >
-      <Form.Item name="eip_id" label={t('dnat.eip')} extra={bound.length === 0 ? t('dnat.noEip') : t('dnat.eipNote')} rules={[{ required: true, message: t('dnat.eipNote') }]}>
+      <Form.Item
+        name="eip_id"
+        label={t('dnat.eip')}
+        extra={bound.length === 0 ? t('dnat.noEip') : t('dnat.eipNote')}
+        rules={[{ required: true, message: t('dnat.eipNote') }]}
+      >
         <Select options={bound.map(({ id, address }) => ({ value: id, label: address }))} />
       </Form.Item>
       <Form.Item name="protocol" label={t('dnat.protocol')}>
@@ -125,12 +134,7 @@ export function DnatAdd({ nat, onClose }: { readonly nat: NatGateway; readonly o
         <Input className="zs-code" maxLength={11} placeholder="80" />
       </Form.Item>
       <Form.Item name="vm_id" label={t('dnat.target')} rules={[{ required: true, message: t('dnat.target') }]}>
-        <Select
-          loading={isPending}
-          showSearch
-          optionFilterProp="label"
-          options={(data?.items ?? []).map((vm) => ({ value: vm.id, label: vm.name }))}
-        />
+        <Select loading={isPending} showSearch optionFilterProp="label" options={(data?.items ?? []).map((vm) => ({ value: vm.id, label: vm.name }))} />
       </Form.Item>
       <Form.Item name="inside_ports" label={t('dnat.insidePorts')} extra={t('dnat.insidePortsNote')} rules={rulesOf(shape.outside_ports.optional())}>
         <Input className="zs-code" maxLength={11} />

@@ -33,7 +33,11 @@ export default function NatList() {
   )
   return (
     <>
-      {cloud?.sandbox === true && <PageStatus><SandboxTag /></PageStatus>}
+      {cloud?.sandbox === true && (
+        <PageStatus>
+          <SandboxTag />
+        </PageStatus>
+      )}
       {cloud !== null && <CloudNotice cloud={cloud} />}
       <ResourceTable
         call={natGateways.list}
@@ -62,7 +66,13 @@ export default function NatList() {
 const natColumns = (t: TFunction<'network'>, organisations: boolean): readonly Column<NatGateway>[] => [
   col.name('name', t('column.name'), (nat) => nat.name, { sort: true, to: (nat) => paths.nextstack.nat.detail(nat.id), note: (nat) => nat.description }),
   col.status('status', t('column.status'), (nat) => ({ tone: natTones[nat.status], text: t(`nat.status.${nat.status}`), note: nat.error })),
-  col.link('vpc', t('nat.vpc'), (nat) => nat.vpc.name, (nat) => paths.nextstack.vpc.detail(nat.vpc.id), { width: 160 }),
+  col.link(
+    'vpc',
+    t('nat.vpc'),
+    (nat) => nat.vpc.name,
+    (nat) => paths.nextstack.vpc.detail(nat.vpc.id),
+    { width: 160 },
+  ),
   col.text('snat', t('nat.snat'), (nat) => snatText(t, nat), { width: 150 }),
   col.number('rules', t('nat.rules'), (nat) => nat.rules.length, { width: 100 }),
   ...(organisations ? [col.text<NatGateway>('bp', t('column.organisation'), (nat) => nat.bp_name, { width: 120 })] : []),

@@ -5,7 +5,16 @@ import Input from 'antd/es/input'
 import Modal from 'antd/es/modal'
 import Radio from 'antd/es/radio'
 import Table from 'antd/es/table'
-import { inOrder, ruleActions, ruleDirections, ruleProtocols, securityGroups, securityRule, type SecurityGroup, type SecurityRule } from '@zhisuan/contract/nextstack/security-group'
+import {
+  inOrder,
+  ruleActions,
+  ruleDirections,
+  ruleProtocols,
+  securityGroups,
+  securityRule,
+  type SecurityGroup,
+  type SecurityRule,
+} from '@zhisuan/contract/nextstack/security-group'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { toApiError, type ApiError } from '../../../api/client.ts'
@@ -52,10 +61,16 @@ export function RulesEditor({ group }: { readonly group: SecurityGroup }) {
           showIcon
           title={t('rule.changed')}
           description={t('rule.changedNote')}
-          action={<Button size="small" onClick={() => setDraft(null)}>{t('rule.reload')}</Button>}
+          action={
+            <Button size="small" onClick={() => setDraft(null)}>
+              {t('rule.reload')}
+            </Button>
+          }
         />
       )}
-      {refused !== null && <Alert className="ns-notice" type="error" showIcon title={[errorText(refused), ...refused.fields.map(({ message }) => message)].join('；')} />}
+      {refused !== null && (
+        <Alert className="ns-notice" type="error" showIcon title={[errorText(refused), ...refused.fields.map(({ message }) => message)].join('；')} />
+      )}
       <div className="nt-rule-bar">
         <Button type={draft === null ? 'primary' : 'default'} onClick={() => setEditing({ index: null, rule: blank })}>
           {t('rule.add')}
@@ -66,7 +81,9 @@ export function RulesEditor({ group }: { readonly group: SecurityGroup }) {
               {t('rule.save')}
             </Button>
             <Button onClick={() => setDraft(null)}>{t('rule.reset')}</Button>
-            <span role="status" className="ns-soft">{t('rule.unsaved')}</span>
+            <span role="status" className="ns-soft">
+              {t('rule.unsaved')}
+            </span>
           </>
         )}
       </div>
@@ -82,8 +99,18 @@ export function RulesEditor({ group }: { readonly group: SecurityGroup }) {
           { key: 'direction', title: t('rule.direction'), width: 80, render: (_, rule) => t(`rule.${rule.direction}`) },
           { key: 'action', title: t('rule.action'), width: 80, render: (_, rule) => <span className={`nt-${rule.action}`}>{t(`rule.${rule.action}`)}</span> },
           { key: 'protocol', title: t('rule.protocol'), width: 80, render: (_, rule) => t(`rule.${rule.protocol}`) },
-          { key: 'ports', title: t('rule.ports'), width: 160, render: (_, rule) => (rule.ports === '' ? t('rule.portsAny') : <span className="zs-code">{rule.ports}</span>) },
-          { key: 'remote', title: t('rule.remote'), width: 180, render: (_, rule) => (rule.remote === '0.0.0.0/0' ? t('rule.remoteAny') : <span className="zs-code">{rule.remote}</span>) },
+          {
+            key: 'ports',
+            title: t('rule.ports'),
+            width: 160,
+            render: (_, rule) => (rule.ports === '' ? t('rule.portsAny') : <span className="zs-code">{rule.ports}</span>),
+          },
+          {
+            key: 'remote',
+            title: t('rule.remote'),
+            width: 180,
+            render: (_, rule) => (rule.remote === '0.0.0.0/0' ? t('rule.remoteAny') : <span className="zs-code">{rule.remote}</span>),
+          },
           { key: 'description', title: t('rule.description'), render: (_, rule) => rule.description },
           {
             key: 'actions',
@@ -94,7 +121,13 @@ export function RulesEditor({ group }: { readonly group: SecurityGroup }) {
                 <Button type="link" size="small" onClick={() => setEditing({ index, rule })}>
                   {t('vpc.edit')}
                 </Button>
-                <Button type="link" size="small" danger aria-label={t('rule.removeOf', { number: index + 1 })} onClick={() => change(rules.filter((_rule, at) => at !== index))}>
+                <Button
+                  type="link"
+                  size="small"
+                  danger
+                  aria-label={t('rule.removeOf', { number: index + 1 })}
+                  onClick={() => change(rules.filter((_rule, at) => at !== index))}
+                >
                   {t('rule.remove')}
                 </Button>
               </span>
@@ -120,7 +153,12 @@ export function RulesEditor({ group }: { readonly group: SecurityGroup }) {
 const blank: SecurityRule = { direction: 'ingress', action: 'allow', protocol: 'tcp', ports: '', remote: '0.0.0.0/0', description: '' }
 const { shape } = securityRule
 
-function RuleDialog({ rule, fresh, onDone, onClose }: {
+function RuleDialog({
+  rule,
+  fresh,
+  onDone,
+  onClose,
+}: {
   readonly rule: SecurityRule
   readonly fresh: boolean
   readonly onDone: (rule: SecurityRule) => void
@@ -132,7 +170,15 @@ function RuleDialog({ rule, fresh, onDone, onClose }: {
   const protocol = Form.useWatch('protocol', form) ?? rule.protocol
   const hasPorts = protocol === 'tcp' || protocol === 'udp'
   return (
-    <Modal open title={fresh ? t('rule.add') : t('rule.edit')} okText={t('rule.ok')} cancelText={t('cancel')} onOk={form.submit} onCancel={onClose} mask={{ closable: false }}>
+    <Modal
+      open
+      title={fresh ? t('rule.add') : t('rule.edit')}
+      okText={t('rule.ok')}
+      cancelText={t('cancel')}
+      onOk={form.submit}
+      onCancel={onClose}
+      mask={{ closable: false }}
+    >
       <Form<SecurityRule>
         form={form}
         layout="vertical"

@@ -22,7 +22,11 @@ export default function SecurityGroupDetail() {
   const navigate = useNavigate()
   const { id = '' } = useParams()
   const [gone, setGone] = useState(false)
-  const query = useCall(securityGroups.get, { params: { id } }, { silent: true, enabled: !gone, refreshMs: (group) => groupRefreshMs(group === undefined ? [] : [group]) })
+  const query = useCall(
+    securityGroups.get,
+    { params: { id } },
+    { silent: true, enabled: !gone, refreshMs: (group) => groupRefreshMs(group === undefined ? [] : [group]) },
+  )
   const { actionsOf, dialogs } = useGroupActions(() => void navigate(paths.nextstack.securityGroup.list()))
   const missing = query.error?.status === 404
   useEffect(() => setGone(missing), [missing])

@@ -33,7 +33,11 @@ export default function SecurityGroupList() {
   )
   return (
     <>
-      {cloud?.sandbox === true && <PageStatus><SandboxTag /></PageStatus>}
+      {cloud?.sandbox === true && (
+        <PageStatus>
+          <SandboxTag />
+        </PageStatus>
+      )}
       {cloud !== null && <CloudNotice cloud={cloud} />}
       <ResourceTable
         call={securityGroups.list}
@@ -60,7 +64,11 @@ export default function SecurityGroupList() {
 
 /** @param organisations whether rows of several organisations meet here */
 const groupColumns = (t: TFunction<'network'>, organisations: boolean): readonly Column<SecurityGroup>[] => [
-  col.name('name', t('column.name'), (group) => group.name, { sort: true, to: (group) => paths.nextstack.securityGroup.detail(group.id), note: (group) => group.description }),
+  col.name('name', t('column.name'), (group) => group.name, {
+    sort: true,
+    to: (group) => paths.nextstack.securityGroup.detail(group.id),
+    note: (group) => group.description,
+  }),
   col.status('status', t('column.status'), (group) => ({ tone: groupTones[group.status], text: t(`group.status.${group.status}`), note: group.error })),
   col.number('rules', t('column.rules'), (group) => group.rules.length, { width: 80 }),
   col.text('guards', t('column.guards'), (group) => t('group.guards', { vms: group.vm_count, vpcs: group.vpc_count }), { width: 160 }),

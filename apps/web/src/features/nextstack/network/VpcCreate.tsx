@@ -34,7 +34,9 @@ export function VpcCreate({ cloud, onClose }: { readonly cloud: CloudBasic; read
       initialValues={{ name: '', description: '', cidr: '', dns_domain: '', dhcp: true, snat: true }}
       doneText={t('vpc.created', { name })}
       onClose={onClose}
-      onSubmit={({ dns_domain, ...values }) => create.mutateAsync({ body: { ...values, dns_domain: dns_domain === '' ? null : dns_domain, cloud_id: cloud.cloud_id } })}
+      onSubmit={({ dns_domain, ...values }) =>
+        create.mutateAsync({ body: { ...values, dns_domain: dns_domain === '' ? null : dns_domain, cloud_id: cloud.cloud_id } })
+      }
     >
       <NameField schema={shape.name} />
       <Form.Item name="cidr" label={t('field.cidr')} extra={t('field.cidrNote')} {...field(shape.cidr)}>

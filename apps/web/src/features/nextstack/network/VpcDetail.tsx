@@ -54,7 +54,9 @@ export default function VpcDetail() {
           <>
             {cloud !== null && <CloudNotice cloud={cloud} />}
             {vpc.status === 'lost' && <Alert className="ns-notice" type="error" showIcon title={t('vpc.status.lost')} description={t('vpc.lostReason')} />}
-            {vpc.status !== 'lost' && vpc.error !== null && <Alert className="ns-notice" type="error" showIcon title={t('vpc.failed')} description={vpc.error} />}
+            {vpc.status !== 'lost' && vpc.error !== null && (
+              <Alert className="ns-notice" type="error" showIcon title={t('vpc.failed')} description={vpc.error} />
+            )}
           </>
         )}
         facts={(vpc) => [
@@ -97,7 +99,14 @@ function Instances({ vpc }: { readonly vpc: Vpc }) {
       rowKey="id"
       columns={vmColumns(t)}
       empty={
-        <EmptyState title={t('vpc.noVms')} action={<Link className="zs-button" to={paths.nextstack.vm.add()}>{t('vpc.createVm')}</Link>}>
+        <EmptyState
+          title={t('vpc.noVms')}
+          action={
+            <Link className="zs-button" to={paths.nextstack.vm.add()}>
+              {t('vpc.createVm')}
+            </Link>
+          }
+        >
           {t('vpc.noVmsNote')}
         </EmptyState>
       }
@@ -132,6 +141,12 @@ const leaseColumns = (t: TFunction<'network'>): readonly Column<Lease>[] => [
   col.code('address', t('column.address'), (lease) => lease.address, { width: 140 }),
   col.text('kind', t('column.kind'), (lease) => t(`vpc.leaseKind.${lease.kind}`), { width: 100 }),
   col.code('mac', t('column.mac'), (lease) => lease.mac, { width: 170 }),
-  col.link('vm', t('column.vm'), (lease) => lease.vm?.name, (lease) => (lease.vm === null ? null : paths.nextstack.vm.detail(lease.vm.id)), { width: 180 }),
+  col.link(
+    'vm',
+    t('column.vm'),
+    (lease) => lease.vm?.name,
+    (lease) => (lease.vm === null ? null : paths.nextstack.vm.detail(lease.vm.id)),
+    { width: 180 },
+  ),
   col.text('host', t('column.hostName'), (lease) => lease.host_name),
 ]

@@ -34,7 +34,11 @@ export default function VpcList() {
   )
   return (
     <>
-      {cloud?.sandbox === true && <PageStatus><SandboxTag /></PageStatus>}
+      {cloud?.sandbox === true && (
+        <PageStatus>
+          <SandboxTag />
+        </PageStatus>
+      )}
       {cloud !== null && <CloudNotice cloud={cloud} />}
       <ResourceTable
         call={vpcs.list}
@@ -44,7 +48,11 @@ export default function VpcList() {
         rowKey="id"
         columns={vpcColumns(t, platform)}
         filters={[
-          filter.select('status', t('filter.status'), vpcStatuses.map((value) => ({ value, label: t(`vpc.status.${value}`) }))),
+          filter.select(
+            'status',
+            t('filter.status'),
+            vpcStatuses.map((value) => ({ value, label: t(`vpc.status.${value}`) })),
+          ),
           filter.keyword(t('filter.keyword')),
         ]}
         rowActions={actionsOf}
@@ -67,9 +75,20 @@ const vpcColumns = (t: TFunction<'network'>, organisations: boolean): readonly C
   col.name('name', t('column.name'), (vpc) => vpc.name, { sort: true, to: (vpc) => paths.nextstack.vpc.detail(vpc.id), note: (vpc) => vpc.description }),
   col.status('status', t('column.status'), (vpc) => ({ tone: vpcTones[vpc.status], text: t(`vpc.status.${vpc.status}`), note: vpc.error }), { sort: true }),
   col.code('cidr', t('column.cidr'), (vpc) => vpc.cidr, { width: 124 }),
-  col.custom('addresses', t('column.addresses'), (vpc) => <span className="zs-number">{t('size.addresses', { used: vpc.address_used, count: vpc.address_count })}</span>, { width: 120 }),
+  col.custom(
+    'addresses',
+    t('column.addresses'),
+    (vpc) => <span className="zs-number">{t('size.addresses', { used: vpc.address_used, count: vpc.address_count })}</span>,
+    { width: 120 },
+  ),
   col.number('vms', t('column.vms'), (vpc) => vpc.vm_count, { width: 64 }),
-  col.link('nat', t('column.nat'), (vpc) => vpc.nat?.name, (vpc) => (vpc.nat === null ? null : paths.nextstack.nat.detail(vpc.nat.id)), { width: 120 }),
+  col.link(
+    'nat',
+    t('column.nat'),
+    (vpc) => vpc.nat?.name,
+    (vpc) => (vpc.nat === null ? null : paths.nextstack.nat.detail(vpc.nat.id)),
+    { width: 120 },
+  ),
   col.tags('groups', t('column.groups'), (vpc) => vpc.security_groups.map(({ name }) => name)),
   ...(organisations ? [col.text<Vpc>('bp', t('column.organisation'), (vpc) => vpc.bp_name, { width: 120 })] : []),
   col.text('created_by', t('column.creator'), (vpc) => vpc.created_by, { width: 110, off: true }),

@@ -10,7 +10,11 @@ describe('ranges as people type them', () => {
       ],
     })
   })
-  it.each([['203.0.113.1\nabc', 2, 'abc'], ['203.0.113.1-203.0.113.2-203.0.113.3', 1, '203.0.113.1-203.0.113.2-203.0.113.3'], ['203.0.113.256', 1, '203.0.113.256']])('of %j names line %d', (text, line, wrong) => {
+  it.each([
+    ['203.0.113.1\nabc', 2, 'abc'],
+    ['203.0.113.1-203.0.113.2-203.0.113.3', 1, '203.0.113.1-203.0.113.2-203.0.113.3'],
+    ['203.0.113.256', 1, '203.0.113.256'],
+  ])('of %j names line %d', (text, line, wrong) => {
     expect(parseRanges(text)).toEqual({ line, text: wrong })
   })
   it('are written as they are read', () => {

@@ -10,7 +10,18 @@ import type { StatusTone } from '../../../kit/StatusTag.tsx'
 export const eipTones: Readonly<Record<EipStatus, StatusTone>> = { available: 'rest', binding: 'busy', bound: 'good', unbinding: 'busy', error: 'bad' }
 
 /** What is no longer true after anything was done to an outside address. */
-export const touchedByEip: readonly Call[] = [eips.list, eips.get, eipPools.list, eipPools.get, eipPools.occupancy, natGateways.list, natGateways.get, vpcs.topology, vms.list, vms.get]
+export const touchedByEip: readonly Call[] = [
+  eips.list,
+  eips.get,
+  eipPools.list,
+  eipPools.get,
+  eipPools.occupancy,
+  natGateways.list,
+  natGateways.get,
+  vpcs.topology,
+  vms.list,
+  vms.get,
+]
 
 export const eipRefreshMs = (all: readonly Pick<Eip, 'status'>[]): number => (all.some(({ status }) => eipTransitional.includes(status)) ? 1_000 : 5_000)
 

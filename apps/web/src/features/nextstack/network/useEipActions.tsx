@@ -47,7 +47,15 @@ export function useEipActions(): { readonly actionsOf: (eip: Eip) => readonly Ac
           danger: true,
           disabledReason: whyNot('release', eip),
           doneText: t('eip.released', { address }),
-          confirm: { title: t('eip.releaseTitle', { address }), body: <>{t('eip.releaseBody')}<PrepaidLost type="eip" ids={[id]} /></> },
+          confirm: {
+            title: t('eip.releaseTitle', { address }),
+            body: (
+              <>
+                {t('eip.releaseBody')}
+                <PrepaidLost type="eip" ids={[id]} />
+              </>
+            ),
+          },
           run: () => release.mutateAsync({ params: { id } }),
         },
       ]

@@ -83,7 +83,9 @@ function VpcEdit({ vpc, onClose }: { readonly vpc: Vpc; readonly onClose: () => 
       initialValues={{ name: vpc.name, description: vpc.description, dns_domain: vpc.dns_domain ?? '' }}
       doneText={t('vpc.saved')}
       onClose={onClose}
-      onSubmit={({ dns_domain, ...values }) => update.mutateAsync({ params: { id: vpc.id }, body: { ...values, dns_domain: dns_domain === '' ? null : dns_domain } })}
+      onSubmit={({ dns_domain, ...values }) =>
+        update.mutateAsync({ params: { id: vpc.id }, body: { ...values, dns_domain: dns_domain === '' ? null : dns_domain } })
+      }
     >
       <NameField schema={shape.name} />
       <Form.Item name="dns_domain" label={t('field.dnsDomain')} extra={t('field.dnsDomainNote')} {...field(shape.dns_domain.unwrap().unwrap().optional())}>

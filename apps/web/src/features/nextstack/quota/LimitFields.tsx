@@ -7,7 +7,13 @@ import { SizeInput } from '../flavor/SizeInput.tsx'
 import { amountText, isBytes, type LimitValue, type LimitValues } from './quotaLines.ts'
 
 /** One line for each resource: how it is limited, and how much there is. */
-export function LimitFields({ values, onChange, used, defaults, wrong }: {
+export function LimitFields({
+  values,
+  onChange,
+  used,
+  defaults,
+  wrong,
+}: {
   readonly values: LimitValues
   readonly onChange: (values: LimitValues) => void
   /** What is used now; absent where nobody in particular is meant. */
@@ -30,13 +36,22 @@ export function LimitFields({ values, onChange, used, defaults, wrong }: {
           <div key={resource} className="nc-limit">
             <span>
               {quotaTexts[resource]}
-              {used !== undefined && <span className="ns-soft zs-number">{t('quota.drawer.usedShort', { used: amountText(resource, used[resource] ?? 0) })}</span>}
+              {used !== undefined && (
+                <span className="ns-soft zs-number">{t('quota.drawer.usedShort', { used: amountText(resource, used[resource] ?? 0) })}</span>
+              )}
             </span>
             <Select<LimitValue['mode']>
               aria-label={t('quota.drawer.modeLabel', { resource: quotaTexts[resource] })}
               value={value.mode}
               options={[
-                ...(defaults === undefined ? [] : [{ value: 'default' as const, label: t('quota.drawer.mode.default', { limit: byDefault === null ? t('quota.table.unlimited') : amountText(resource, byDefault) }) }]),
+                ...(defaults === undefined
+                  ? []
+                  : [
+                      {
+                        value: 'default' as const,
+                        label: t('quota.drawer.mode.default', { limit: byDefault === null ? t('quota.table.unlimited') : amountText(resource, byDefault) }),
+                      },
+                    ]),
                 { value: 'unlimited' as const, label: t('quota.drawer.mode.unlimited') },
                 { value: 'own' as const, label: t('quota.drawer.mode.own') },
               ]}
@@ -48,7 +63,11 @@ export function LimitFields({ values, onChange, used, defaults, wrong }: {
             ) : (
               <InputNumber<number> aria-label={label} value={number} min={0} precision={0} disabled={value.mode !== 'own'} onChange={(most) => set({ most })} />
             )}
-            {wrong.includes(resource) && <span className="ns-bad" role="alert">{t('quota.drawer.number')}</span>}
+            {wrong.includes(resource) && (
+              <span className="ns-bad" role="alert">
+                {t('quota.drawer.number')}
+              </span>
+            )}
           </div>
         )
       })}

@@ -37,7 +37,17 @@ export function QuotaCard() {
         <h2 id="quota-title">{t('quota.title')}</h2>
         {platform && <Button onClick={() => setManaging(true)}>{t('quota.manage')}</Button>}
       </div>
-      {data === undefined ? error === null ? <Skeleton active paragraph={{ rows: 4 }} /> : <ErrorPanel error={error} onRetry={() => void refetch()} /> : lines.length === 0 ? <p className="ns-soft">{t('quota.none')}</p> : <Lines lines={first} />}
+      {data === undefined ? (
+        error === null ? (
+          <Skeleton active paragraph={{ rows: 4 }} />
+        ) : (
+          <ErrorPanel error={error} onRetry={() => void refetch()} />
+        )
+      ) : lines.length === 0 ? (
+        <p className="ns-soft">{t('quota.none')}</p>
+      ) : (
+        <Lines lines={first} />
+      )}
       {lines.length > shownFirst && (
         <Button type="link" className="nc-quota-more" aria-expanded={whole} onClick={() => setWhole(!whole)}>
           {whole ? t('quota.fewer') : t('quota.all')}
@@ -94,7 +104,10 @@ function Bar({ line }: { readonly line: QuotaLine }) {
   const { resource, used, limit } = line
   const level = levelOf(line)
   const share = shareOf(line)
-  const words = limit === null ? t('quota.usedUnlimited', { used: amountText(resource, used) }) : t('quota.used', { used: amountText(resource, used), limit: amountText(resource, limit) })
+  const words =
+    limit === null
+      ? t('quota.usedUnlimited', { used: amountText(resource, used) })
+      : t('quota.used', { used: amountText(resource, used), limit: amountText(resource, limit) })
   return (
     <div className="nc-quota">
       <div className="nc-quota-line">

@@ -50,9 +50,18 @@ export function QuotaDrawer({ of, onClose }: { readonly of?: Named; readonly onC
             children: (
               <>
                 <div className="ns-field">
-                  <OrganisationSelect label={t('quota.drawer.organisation')} known={of} value={organisation} onChange={(id) => change(() => setOrganisation(id))} />
+                  <OrganisationSelect
+                    label={t('quota.drawer.organisation')}
+                    known={of}
+                    value={organisation}
+                    onChange={(id) => change(() => setOrganisation(id))}
+                  />
                 </div>
-                {organisation === undefined ? <p className="ns-soft">{t('quota.drawer.choose')}</p> : <OfOrganisation key={organisation} id={organisation} onDirty={setDirty} />}
+                {organisation === undefined ? (
+                  <p className="ns-soft">{t('quota.drawer.choose')}</p>
+                ) : (
+                  <OfOrganisation key={organisation} id={organisation} onDirty={setDirty} />
+                )}
               </>
             ),
           },
@@ -81,12 +90,24 @@ function OfOrganisation({ id, onDirty }: { readonly id: string; readonly onDirty
   const defaults = useCall(quotas.defaults, {}, { silent: true })
   const failed = quota.error ?? defaults.error
   if (quota.data === undefined || defaults.data === undefined) {
-    return failed === null ? <Skeleton active paragraph={{ rows: 10 }} /> : <ErrorPanel error={failed} onRetry={() => void Promise.all([quota.refetch(), defaults.refetch()])} />
+    return failed === null ? (
+      <Skeleton active paragraph={{ rows: 10 }} />
+    ) : (
+      <ErrorPanel error={failed} onRetry={() => void Promise.all([quota.refetch(), defaults.refetch()])} />
+    )
   }
   return <OrganisationForm quota={quota.data} defaults={defaults.data.limits} onDirty={onDirty} />
 }
 
-function OrganisationForm({ quota, defaults, onDirty }: { readonly quota: Quota; readonly defaults: Partial<Record<QuotaResource, number | null>>; readonly onDirty: (dirty: boolean) => void }) {
+function OrganisationForm({
+  quota,
+  defaults,
+  onDirty,
+}: {
+  readonly quota: Quota
+  readonly defaults: Partial<Record<QuotaResource, number | null>>
+  readonly onDirty: (dirty: boolean) => void
+}) {
   const { t } = useTranslation('nextstackCompute')
   const set = useChange(quotas.set, { invalidates: touched, silent: true })
   const used = Object.fromEntries(quota.lines.map((line) => [line.resource, line.used]))
@@ -125,7 +146,15 @@ function Defaults({ onDirty }: { readonly onDirty: (dirty: boolean) => void }) {
   )
 }
 
-function LimitsForm({ note, initial, used, defaults, saving, onDirty, onSave }: {
+function LimitsForm({
+  note,
+  initial,
+  used,
+  defaults,
+  saving,
+  onDirty,
+  onSave,
+}: {
   readonly note: string
   readonly initial: LimitValues
   readonly used?: Partial<Record<QuotaResource, number>>

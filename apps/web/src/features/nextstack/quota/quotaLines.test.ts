@@ -22,7 +22,15 @@ describe('how near the end of a quota is', () => {
   })
 
   it('puts first what has run out, and leaves out what nobody uses or limits', () => {
-    const lines = [line('vms', 1, 10), line('gpus', 0, null), line('volumes', 9, 10), line('eips', 2, 2), line('vpcs', 3, null), line('images', 5, 2), line('key_pairs', 5, 10)]
+    const lines = [
+      line('vms', 1, 10),
+      line('gpus', 0, null),
+      line('volumes', 9, 10),
+      line('eips', 2, 2),
+      line('vpcs', 3, null),
+      line('images', 5, 2),
+      line('key_pairs', 5, 10),
+    ]
     expect(worthLook(lines).map(({ resource }) => resource)).toEqual(['images', 'eips', 'volumes', 'key_pairs', 'vms', 'vpcs'])
   })
 
@@ -38,9 +46,14 @@ describe('limits in a form', () => {
     expect(valueOf(line('vms', 0, null))).toEqual({ mode: 'default', most: null })
     expect(valueOf(line('vms', 0, null, true))).toEqual({ mode: 'unlimited', most: null })
     expect(valueOf(line('vms', 0, 3, true))).toEqual({ mode: 'own', most: 3 })
-    expect(limitsOf({ vms: { mode: 'own', most: 3 }, eips: { mode: 'unlimited', most: 7 }, gpus: { mode: 'default', most: 9 } })).toEqual({ vms: 3, eips: null })
+    expect(limitsOf({ vms: { mode: 'own', most: 3 }, eips: { mode: 'unlimited', most: 7 }, gpus: { mode: 'default', most: 9 } })).toEqual({
+      vms: 3,
+      eips: null,
+    })
   })
   it('want a number where there is one of their own', () => {
-    expect(missing({ vms: { mode: 'own', most: null }, eips: { mode: 'own', most: 0 }, gpus: { mode: 'default', most: null }, images: { mode: 'own', most: -1 } })).toEqual(['vms', 'images'])
+    expect(
+      missing({ vms: { mode: 'own', most: null }, eips: { mode: 'own', most: 0 }, gpus: { mode: 'default', most: null }, images: { mode: 'own', most: -1 } }),
+    ).toEqual(['vms', 'images'])
   })
 })

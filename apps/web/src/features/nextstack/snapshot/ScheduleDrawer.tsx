@@ -33,7 +33,12 @@ const timeOfDay = shape.at.refine((at) => at.includes(':'), fieldTexts.scheduleA
 const times = Array.from({ length: 48 }, (_, half) => ({ value: `${String(Math.floor(half / 2)).padStart(2, '0')}:${half % 2 === 0 ? '00' : '30'}` }))
 
 /** Makes a schedule, or with one changes it. @param vm of what; null lets the person choose */
-export function ScheduleDrawer({ cloudId, vm, schedule, onClose }: {
+export function ScheduleDrawer({
+  cloudId,
+  vm,
+  schedule,
+  onClose,
+}: {
   readonly cloudId: string
   readonly vm: { readonly id: string; readonly name: string } | null
   readonly schedule: SnapshotSchedule | null
@@ -98,7 +103,14 @@ export function ScheduleDrawer({ cloudId, vm, schedule, onClose }: {
         </div>
       }
     >
-      <Form<ScheduleValues> form={form} layout="vertical" initialValues={initial} onValuesChange={onValues} onFinish={submit} scrollToFirstError={{ block: 'center', focus: true }}>
+      <Form<ScheduleValues>
+        form={form}
+        layout="vertical"
+        initialValues={initial}
+        onValuesChange={onValues}
+        onFinish={submit}
+        scrollToFirstError={{ block: 'center', focus: true }}
+      >
         {refused !== null && <Alert type="error" showIcon className="zs-form-alert" title={refused} />}
         {vm === null ? (
           <Form.Item name="vm_id" label={t('field.vm')} required rules={[{ required: true, message: t('field.vmRequired') }]}>
@@ -132,7 +144,13 @@ export function ScheduleDrawer({ cloudId, vm, schedule, onClose }: {
         <Form.Item name="time_zone" label={t('schedule.field.zone')} extra={t('schedule.field.zoneNote')}>
           <Select showSearch options={zones} className="sn-zone" />
         </Form.Item>
-        <Form.Item name="keep" label={t('schedule.field.keep')} extra={t('schedule.field.keepNote')} required rules={[{ required: true, message: fieldTexts.scheduleKeep }]}>
+        <Form.Item
+          name="keep"
+          label={t('schedule.field.keep')}
+          extra={t('schedule.field.keepNote')}
+          required
+          rules={[{ required: true, message: fieldTexts.scheduleKeep }]}
+        >
           <InputNumber<number> min={1} max={100} precision={0} suffix={t('schedule.field.keepUnit')} className="sn-number" />
         </Form.Item>
         <StoragePrice meter="snapshot.size" bytes={null} />
@@ -141,7 +159,14 @@ export function ScheduleDrawer({ cloudId, vm, schedule, onClose }: {
           <Switch />
         </Form.Item>
       </Form>
-      <Modal open={leaving} title={kit('form.leaveTitle')} okText={kit('form.leave')} cancelText={kit('form.stay')} onOk={onClose} onCancel={() => setLeaving(false)}>
+      <Modal
+        open={leaving}
+        title={kit('form.leaveTitle')}
+        okText={kit('form.leave')}
+        cancelText={kit('form.stay')}
+        onOk={onClose}
+        onCancel={() => setLeaving(false)}
+      >
         {kit('form.leaveBody')}
       </Modal>
     </Drawer>

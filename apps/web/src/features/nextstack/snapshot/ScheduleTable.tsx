@@ -76,7 +76,9 @@ export function ScheduleTable({ cloud, vm }: { readonly cloud: CloudBasic | null
           </EmptyState>
         }
       />
-      {drawer !== null && cloud !== null && <ScheduleDrawer cloudId={cloud.cloud_id} vm={drawer.schedule?.vm ?? vm ?? null} schedule={drawer.schedule} onClose={() => setDrawer(null)} />}
+      {drawer !== null && cloud !== null && (
+        <ScheduleDrawer cloudId={cloud.cloud_id} vm={drawer.schedule?.vm ?? vm ?? null} schedule={drawer.schedule} onClose={() => setDrawer(null)} />
+      )}
     </>
   )
 }
@@ -85,7 +87,17 @@ export function ScheduleTable({ cloud, vm }: { readonly cloud: CloudBasic | null
 const scheduleColumns = (t: TFunction<'snapshot'>, show: { readonly vms: boolean; readonly organisations: boolean }): readonly Column<SnapshotSchedule>[] => [
   col.name('name', t('column.name'), (schedule) => schedule.name, { sort: true, note: (schedule) => schedule.description }),
   col.custom('status', t('column.status'), (schedule) => <ScheduleState schedule={schedule} />, { width: 110 }),
-  ...(show.vms ? [col.link<SnapshotSchedule>('vm', t('column.vm'), ({ vm }) => vm.name, ({ vm }) => paths.nextstack.vm.detail(vm.id), { width: 160 })] : []),
+  ...(show.vms
+    ? [
+        col.link<SnapshotSchedule>(
+          'vm',
+          t('column.vm'),
+          ({ vm }) => vm.name,
+          ({ vm }) => paths.nextstack.vm.detail(vm.id),
+          { width: 160 },
+        ),
+      ]
+    : []),
   col.text('rhythm', t('column.rhythm'), (schedule) => whenText(t, schedule), { width: 160, note: (schedule) => schedule.time_zone }),
   col.text('keep', t('column.keep'), (schedule) => t('schedule.keep', { count: schedule.keep }), { width: 110 }),
   ...(show.organisations ? [col.text<SnapshotSchedule>('bp', t('column.organisation'), (schedule) => schedule.bp_name, { width: 120 })] : []),

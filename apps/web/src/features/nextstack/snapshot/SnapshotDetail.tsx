@@ -33,7 +33,14 @@ export default function SnapshotDetail() {
   if (missing || gone) {
     return (
       <div className="zs-card">
-        <EmptyState title={t('detail.gone')} action={<Link to={paths.nextstack.snap.list()} className="zs-button zs-button-plain">{t('detail.back')}</Link>} />
+        <EmptyState
+          title={t('detail.gone')}
+          action={
+            <Link to={paths.nextstack.snap.list()} className="zs-button zs-button-plain">
+              {t('detail.back')}
+            </Link>
+          }
+        />
       </div>
     )
   }

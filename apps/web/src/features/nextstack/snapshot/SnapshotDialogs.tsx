@@ -176,9 +176,14 @@ export function SnapshotClone({ snapshot, onClose }: Closing & { readonly snapsh
           showSearch
           optionFilterProp="label"
           options={[
-            { value: same, label: source === undefined ? t('clone.same', { vm }) : t('clone.sameNetwork', { vm, network: source.vpc?.name ?? source.network }) },
+            {
+              value: same,
+              label: source === undefined ? t('clone.same', { vm }) : t('clone.sameNetwork', { vm, network: source.vpc?.name ?? source.network }),
+            },
             // What belongs to others is of no use to the clone, which is its source's organisation's.
-            ...(networks.data?.items ?? []).filter(({ id, bp_id }) => id !== source?.vpc?.id && bp_id === snapshot.bp_id).map(({ id, name: vpc, cidr }) => ({ value: id, label: t('clone.vpcOption', { name: vpc, cidr }) })),
+            ...(networks.data?.items ?? [])
+              .filter(({ id, bp_id }) => id !== source?.vpc?.id && bp_id === snapshot.bp_id)
+              .map(({ id, name: vpc, cidr }) => ({ value: id, label: t('clone.vpcOption', { name: vpc, cidr }) })),
             ...(source?.vpc === null ? [] : [{ value: ofCloud, label: t('clone.cloudNetwork') }]),
           ]}
         />

@@ -15,7 +15,11 @@ export default function SnapshotList() {
   if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
   return (
     <>
-      {cloud?.sandbox === true && <PageStatus><SandboxTag /></PageStatus>}
+      {cloud?.sandbox === true && (
+        <PageStatus>
+          <SandboxTag />
+        </PageStatus>
+      )}
       {cloud !== null && <CloudNotice cloud={cloud} />}
       <DetailTabs
         tabs={[

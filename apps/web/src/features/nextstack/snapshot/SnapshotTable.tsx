@@ -39,7 +39,11 @@ export function SnapshotTable({ cloud, vm }: { readonly cloud: CloudBasic | null
         rowKey="id"
         columns={snapshotColumns(t, { vms: vm === undefined, organisations: platform && vm === undefined })}
         filters={[
-          filter.select('status', t('filter.status'), snapshotStatuses.map((value) => ({ value, label: t(`status.${value}`) }))),
+          filter.select(
+            'status',
+            t('filter.status'),
+            snapshotStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
+          ),
           filter.keyword(t('filter.keyword')),
         ]}
         rowActions={actionsOf}
@@ -61,9 +65,23 @@ export function SnapshotTable({ cloud, vm }: { readonly cloud: CloudBasic | null
 
 /** @param show columns that only some of the lists need */
 const snapshotColumns = (t: TFunction<'snapshot'>, show: { readonly vms: boolean; readonly organisations: boolean }): readonly Column<VmSnapshot>[] => [
-  col.name('name', t('column.name'), (snapshot) => snapshot.name, { sort: true, to: (snapshot) => paths.nextstack.snap.detail(snapshot.id), note: (snapshot) => snapshot.description }),
+  col.name('name', t('column.name'), (snapshot) => snapshot.name, {
+    sort: true,
+    to: (snapshot) => paths.nextstack.snap.detail(snapshot.id),
+    note: (snapshot) => snapshot.description,
+  }),
   col.custom('status', t('column.status'), (snapshot) => <SnapshotState snapshot={snapshot} />, { sort: true, width: 110 }),
-  ...(show.vms ? [col.link<VmSnapshot>('vm', t('column.vm'), ({ vm }) => vm.name, ({ vm }) => paths.nextstack.vm.detail(vm.id), { width: 180 })] : []),
+  ...(show.vms
+    ? [
+        col.link<VmSnapshot>(
+          'vm',
+          t('column.vm'),
+          ({ vm }) => vm.name,
+          ({ vm }) => paths.nextstack.vm.detail(vm.id),
+          { width: 180 },
+        ),
+      ]
+    : []),
   col.bytes('size_bytes', t('column.size'), (snapshot) => snapshot.size_bytes, { sort: true, width: 110 }),
   col.text('maker', t('column.maker'), (snapshot) => t(`maker.${makerOf(snapshot)}`), { width: 140, note: (snapshot) => snapshot.created_by }),
   ...(show.organisations ? [col.text<VmSnapshot>('bp', t('column.organisation'), (snapshot) => snapshot.bp_name, { width: 120 })] : []),
@@ -72,5 +90,11 @@ const snapshotColumns = (t: TFunction<'snapshot'>, show: { readonly vms: boolean
 
 export function SnapshotState({ snapshot }: { readonly snapshot: Pick<VmSnapshot, 'status' | 'error'> }) {
   const { t } = useTranslation('snapshot')
-  return <StateTag tone={snapshotTones[snapshot.status]} text={t(`status.${snapshot.status}`)} reason={snapshot.error ?? (snapshot.status === 'lost' ? t('lostReason') : null)} />
+  return (
+    <StateTag
+      tone={snapshotTones[snapshot.status]}
+      text={t(`status.${snapshot.status}`)}
+      reason={snapshot.error ?? (snapshot.status === 'lost' ? t('lostReason') : null)}
+    />
+  )
 }

@@ -8,7 +8,11 @@ import { useCall } from '../../../api/hooks.ts'
 const shown = 50
 
 /** Chooses an instance of a cloud, looked for on the server; a control of a form. */
-export function VmChoice({ cloudId, any = false, ...control }: {
+export function VmChoice({
+  cloudId,
+  any = false,
+  ...control
+}: {
   readonly cloudId: string
   /** Also those of which no snapshot can be made now. */
   readonly any?: boolean
@@ -37,7 +41,11 @@ export function VmChoice({ cloudId, any = false, ...control }: {
       onBlur={() => setKeyword('')}
       loading={isPending}
       notFoundContent={isPending ? null : t('noVm')}
-      options={offered.map((vm) => ({ value: vm.id, label: t('vmOption', { name: vm.name, state: t(`nextstack:status.${vm.status}`) }), disabled: !works(vm) }))}
+      options={offered.map((vm) => ({
+        value: vm.id,
+        label: t('vmOption', { name: vm.name, state: t(`nextstack:status.${vm.status}`) }),
+        disabled: !works(vm),
+      }))}
     />
   )
 }

@@ -32,7 +32,15 @@ describe('the form of a schedule', () => {
     }
   })
   it('begins with what the server takes', () => {
-    expect(schema.parse(bodyOf(valuesOf(null, '每日', 'Europe/Berlin')))).toMatchObject({ name: '每日', rhythm: 'daily', at: '03:00', weekday: null, time_zone: 'Europe/Berlin', keep: 7, enabled: true })
+    expect(schema.parse(bodyOf(valuesOf(null, '每日', 'Europe/Berlin')))).toMatchObject({
+      name: '每日',
+      rhythm: 'daily',
+      at: '03:00',
+      weekday: null,
+      time_zone: 'Europe/Berlin',
+      keep: 7,
+      enabled: true,
+    })
   })
   it('keeps minute and time of day apart while the rhythm changes', () => {
     const values = { ...valuesOf(schedule, '', 'UTC'), minute: 15 }
@@ -40,7 +48,11 @@ describe('the form of a schedule', () => {
     expect(bodyOf({ ...values, rhythm: 'daily' })).toMatchObject({ at: '03:30', weekday: null })
   })
   it('has the server refuse what was cleared', () => {
-    for (const [cleared, field] of [[{ keep: null }, 'keep'], [{ time: null }, 'at'], [{ rhythm: 'hourly', minute: null }, 'at']] as const) {
+    for (const [cleared, field] of [
+      [{ keep: null }, 'keep'],
+      [{ time: null }, 'at'],
+      [{ rhythm: 'hourly', minute: null }, 'at'],
+    ] as const) {
       const { error } = schema.safeParse(bodyOf({ ...valuesOf(schedule, '', 'UTC'), ...cleared }))
       expect(error?.issues[0]?.path).toEqual([field])
     }

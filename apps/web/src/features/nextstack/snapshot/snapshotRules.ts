@@ -2,14 +2,29 @@ import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import type { Call } from '@zhisuan/contract/define'
 import { errors } from '@zhisuan/contract/errors'
 import { quotas } from '@zhisuan/contract/nextstack/quota'
-import { snapshotCan, snapshots, snapshotSchedules, snapshotTransitional, type SnapshotSchedule, type SnapshotStatus, type VmSnapshot } from '@zhisuan/contract/nextstack/snapshot'
+import {
+  snapshotCan,
+  snapshots,
+  snapshotSchedules,
+  snapshotTransitional,
+  type SnapshotSchedule,
+  type SnapshotStatus,
+  type VmSnapshot,
+} from '@zhisuan/contract/nextstack/snapshot'
 import { vms } from '@zhisuan/contract/nextstack/vm'
 import type { TFunction } from 'i18next'
 import { allowed } from '../../../kit/allowed.ts'
 import type { StatusTone } from '../../../kit/StatusTag.tsx'
 
 /** How each status looks; what it is called stands under `status` in the messages. */
-export const snapshotTones: Readonly<Record<SnapshotStatus, StatusTone>> = { creating: 'busy', available: 'good', restoring: 'busy', deleting: 'busy', error: 'bad', lost: 'bad' }
+export const snapshotTones: Readonly<Record<SnapshotStatus, StatusTone>> = {
+  creating: 'busy',
+  available: 'good',
+  restoring: 'busy',
+  deleting: 'busy',
+  error: 'bad',
+  lost: 'bad',
+}
 
 /** What is no longer true after anything was done to a snapshot. */
 export const touchedBySnapshot: readonly Call[] = [snapshots.list, snapshots.get, vms.list, vms.get, vms.operations, quotas.mine]
@@ -25,7 +40,12 @@ export const refreshMsOf = (all: readonly Pick<VmSnapshot, 'status'>[]): number 
  * same rules, and by those of the instance, which lists do not know.
  * @param cloud null where it is not known; then it is not judged
  */
-export function whyNot(t: TFunction<'snapshot'>, action: keyof typeof snapshotCan, snapshot: Pick<VmSnapshot, 'status'>, cloud: Pick<CloudBasic, 'status'> | null): string | null {
+export function whyNot(
+  t: TFunction<'snapshot'>,
+  action: keyof typeof snapshotCan,
+  snapshot: Pick<VmSnapshot, 'status'>,
+  cloud: Pick<CloudBasic, 'status'> | null,
+): string | null {
   const state = t(`status.${snapshot.status}`)
   if (isPassing(snapshot)) return t('busy', { state })
   if (action !== 'rename' && cloud?.status === 'maintenance') return errors.cloudMaintenance.text

@@ -15,7 +15,10 @@ import { touchedBySnapshot, whyNot } from './snapshotRules.ts'
  * has to draw.
  * @param cloud null where it is not known; then it is not judged
  */
-export function useSnapshotActions(cloud: CloudBasic | null, onDeleted?: () => void): {
+export function useSnapshotActions(
+  cloud: CloudBasic | null,
+  onDeleted?: () => void,
+): {
   readonly actionsOf: (snapshot: VmSnapshot) => readonly Action[]
   readonly batchActions: readonly BatchAction<VmSnapshot>[]
   readonly dialogs: ReactNode
@@ -80,7 +83,10 @@ export function useSnapshotActions(cloud: CloudBasic | null, onDeleted?: () => v
               <p>{t('delete.manyBody')}</p>
               <p>
                 {t('delete.which')}
-                {firstNames(of.map(({ name }) => name), t('delete.more', { count: of.length }))}
+                {firstNames(
+                  of.map(({ name }) => name),
+                  t('delete.more', { count: of.length }),
+                )}
               </p>
             </>
           ),

@@ -30,7 +30,13 @@ export function VolumeAttach({ volume, onClose }: { readonly volume: Volume; rea
       onClose={onClose}
       onSubmit={({ vm_id, path }) => attach.mutateAsync({ params: { id: volume.id }, body: { vm_id, path: pathOf(volume.content, path) } })}
     >
-      <Form.Item name="vm_id" label={t('field.vm')} extra={volume.content === 'block' ? t('field.vmBlockNote') : t('field.vmNote')} required rules={[{ required: true, message: t('field.vmRequired') }]}>
+      <Form.Item
+        name="vm_id"
+        label={t('field.vm')}
+        extra={volume.content === 'block' ? t('field.vmBlockNote') : t('field.vmNote')}
+        required
+        rules={[{ required: true, message: t('field.vmRequired') }]}
+      >
         <VmSelect cloudId={volume.cloud_id} bpId={volume.bp_id} content={volume.content} />
       </Form.Item>
       <PathField name="path" content={volume.content} />
@@ -55,15 +61,27 @@ export function VmAttach({ vm, onClose }: { readonly vm: Pick<Vm, 'id' | 'name' 
       initialValues={{ path: '/data' }}
       doneText={t('done.attach', { name: chosen?.name ?? '' })}
       onClose={onClose}
-      onSubmit={({ volume_id, path }) => attach.mutateAsync({ params: { id: volume_id }, body: { vm_id: vm.id, path: pathOf(chosen?.content ?? 'filesystem', path) } })}
+      onSubmit={({ volume_id, path }) =>
+        attach.mutateAsync({ params: { id: volume_id }, body: { vm_id: vm.id, path: pathOf(chosen?.content ?? 'filesystem', path) } })
+      }
     >
-      <Form.Item name="volume_id" label={t('field.volume')} extra={t('attach.volumeNote')} required rules={[{ required: true, message: t('field.volumeRequired') }]}>
+      <Form.Item
+        name="volume_id"
+        label={t('field.volume')}
+        extra={t('attach.volumeNote')}
+        required
+        rules={[{ required: true, message: t('field.volumeRequired') }]}
+      >
         <Select
           showSearch
           optionFilterProp="title"
           loading={isPending}
           notFoundContent={isPending ? null : t('attach.noVolume')}
-          options={free.map(({ id, name, size_bytes, content }) => ({ value: id, title: name, label: t('attach.volumeOption', { name, size: format.bytes(size_bytes), content: t(`content.${content}`) }) }))}
+          options={free.map(({ id, name, size_bytes, content }) => ({
+            value: id,
+            title: name,
+            label: t('attach.volumeOption', { name, size: format.bytes(size_bytes), content: t(`content.${content}`) }),
+          }))}
         />
       </Form.Item>
       <PathField name="path" content={chosen?.content ?? 'filesystem'} />

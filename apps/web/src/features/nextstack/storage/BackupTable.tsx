@@ -61,7 +61,12 @@ export function BackupTable({ cloud, volume }: { readonly cloud: CloudBasic | nu
 /** @param show columns that only some of the lists need */
 const backupColumns = (t: TFunction<'storage'>, show: { readonly volumes: boolean; readonly organisations: boolean }): readonly Column<VolumeBackup>[] => [
   col.name('name', t('column.name'), (backup) => backup.name, { sort: true, note: (backup) => backup.description }),
-  col.custom('status', t('column.status'), (backup) => <StateTag tone={backupTones[backup.status]} text={t(`backup.status.${backup.status}`)} reason={backup.error} />, { sort: true, width: 110 }),
+  col.custom(
+    'status',
+    t('column.status'),
+    (backup) => <StateTag tone={backupTones[backup.status]} text={t(`backup.status.${backup.status}`)} reason={backup.error} />,
+    { sort: true, width: 110 },
+  ),
   ...(show.volumes ? [col.custom<VolumeBackup>('volume', t('column.volume'), (backup) => <Of backup={backup} />, { width: 150 })] : []),
   col.text('size_bytes', t('column.volumeSize'), (backup) => format.bytes(backup.size_bytes), { width: 110, note: (backup) => t(`content.${backup.content}`) }),
   col.bytes('file_bytes', t('column.fileSize'), (backup) => backup.file_bytes, { sort: true, width: 96 }),

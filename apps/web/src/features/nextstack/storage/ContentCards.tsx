@@ -3,7 +3,12 @@ import { useId } from 'react'
 import { useTranslation } from 'react-i18next'
 
 /** The two kinds of contents, and what each is for. Real radio buttons below. */
-export function ContentCards({ id, value, onChange, disabled = false }: {
+export function ContentCards({
+  id,
+  value,
+  onChange,
+  disabled = false,
+}: {
   readonly id?: string
   readonly value?: Volume['content']
   readonly onChange?: (content: Volume['content']) => void

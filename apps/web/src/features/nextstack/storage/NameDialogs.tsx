@@ -31,7 +31,11 @@ function NameFields({ focus = true }: { readonly focus?: boolean }) {
 }
 
 /** Changes what a volume or a snapshot is called. */
-export function Rename({ of, kind, onClose }: Closing & { readonly of: { readonly id: string; readonly name: string; readonly description: string }; readonly kind: 'volume' | 'snapshot' }) {
+export function Rename({
+  of,
+  kind,
+  onClose,
+}: Closing & { readonly of: { readonly id: string; readonly name: string; readonly description: string }; readonly kind: 'volume' | 'snapshot' }) {
   const { t } = useTranslation('storage')
   const volume = useChange(volumes.update, { invalidates: touchedByVolume, silent: true })
   const snapshot = useChange(volumeSnapshots.update, { invalidates: touchedByVolume, silent: true })
@@ -51,7 +55,11 @@ export function Rename({ of, kind, onClose }: Closing & { readonly of: { readonl
 }
 
 /** Keeps a volume as it is now: beside it as a snapshot, or as a file of its own as a backup. */
-export function VolumeKeep({ volume, kind, onClose }: Closing & { readonly volume: Pick<Volume, 'id' | 'name' | 'status' | 'size_bytes' | 'bp_id'>; readonly kind: 'snapshot' | 'backup' }) {
+export function VolumeKeep({
+  volume,
+  kind,
+  onClose,
+}: Closing & { readonly volume: Pick<Volume, 'id' | 'name' | 'status' | 'size_bytes' | 'bp_id'>; readonly kind: 'snapshot' | 'backup' }) {
   const { t } = useTranslation('storage')
   const [proposed] = useState(() => nameAt(kind === 'snapshot' ? 'snap' : 'backup', new Date()))
   const keep = useKeep(kind)
@@ -64,7 +72,13 @@ export function VolumeKeep({ volume, kind, onClose }: Closing & { readonly volum
       onClose={onClose}
       onSubmit={(values) => keep({ ...values, volume_id: volume.id })}
     >
-      <Alert className="zs-form-alert" type="info" showIcon title={t(`keep.note.${kind}`)} {...(volume.status === 'in_use' && { description: t('keep.inUse') })} />
+      <Alert
+        className="zs-form-alert"
+        type="info"
+        showIcon
+        title={t(`keep.note.${kind}`)}
+        {...(volume.status === 'in_use' && { description: t('keep.inUse') })}
+      />
       <NameFields />
       <KeptPrice volume={volume} kind={kind} />
     </FormDialog>
@@ -90,7 +104,13 @@ export function KeepAny({ cloudId, kind, onClose }: Closing & { readonly cloudId
       onClose={onClose}
       onSubmit={keep}
     >
-      <Alert className="zs-form-alert" type="info" showIcon title={t(`keep.note.${kind}`)} {...(chosen?.status === 'in_use' && { description: t('keep.inUse') })} />
+      <Alert
+        className="zs-form-alert"
+        type="info"
+        showIcon
+        title={t(`keep.note.${kind}`)}
+        {...(chosen?.status === 'in_use' && { description: t('keep.inUse') })}
+      />
       <Form.Item name="volume_id" label={t('field.volume')} required rules={[{ required: true, message: t('field.volumeRequired') }]}>
         <Select
           autoFocus
@@ -113,7 +133,13 @@ export function KeepAny({ cloudId, kind, onClose }: Closing & { readonly cloudId
 }
 
 /** A snapshot is billed like its volume, a backup by what its file turns out to be. */
-const KeptPrice = ({ volume: { size_bytes, bp_id }, kind }: { readonly volume: Pick<Volume, 'size_bytes' | 'bp_id'>; readonly kind: 'snapshot' | 'backup' }) => <StoragePrice meter={`${kind}.size`} bytes={size_bytes} exact={kind === 'snapshot'} bpId={bp_id} />
+const KeptPrice = ({
+  volume: { size_bytes, bp_id },
+  kind,
+}: {
+  readonly volume: Pick<Volume, 'size_bytes' | 'bp_id'>
+  readonly kind: 'snapshot' | 'backup'
+}) => <StoragePrice meter={`${kind}.size`} bytes={size_bytes} exact={kind === 'snapshot'} bpId={bp_id} />
 
 function useKeep(kind: 'snapshot' | 'backup'): (body: NameValues & { readonly volume_id: string }) => Promise<unknown> {
   const snapshot = useChange(volumeSnapshots.create, { invalidates: touchedByVolume, silent: true })

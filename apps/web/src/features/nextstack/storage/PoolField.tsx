@@ -8,17 +8,32 @@ import * as format from '../../../kit/format.ts'
 import { freeBytes } from './storageRules.ts'
 
 /** The pool that a volume lies in, with how much is free there, and whether a size is a limit. */
-export function PoolField({ cloudId, chosen, fixed }: {
+export function PoolField({
+  cloudId,
+  chosen,
+  fixed,
+}: {
   readonly cloudId: string | undefined
   readonly chosen: string | undefined
   /** The one that it has to be, because a copy stays in its pool. */
   readonly fixed: string | undefined
 }) {
   const { t } = useTranslation('storage')
-  const { data, error, isPending } = useCall(storagePools.list, { query: { cloud_id: cloudId, page_size: 1000, sort: 'name' } }, { enabled: cloudId !== undefined, silent: true })
+  const { data, error, isPending } = useCall(
+    storagePools.list,
+    { query: { cloud_id: cloudId, page_size: 1000, sort: 'name' } },
+    { enabled: cloudId !== undefined, silent: true },
+  )
   const pools = data?.items ?? []
   const pool = pools.find(({ name }) => name === (fixed ?? chosen)) ?? (pools.length === 1 ? pools[0] : undefined)
-  const about = fixed !== undefined ? t('add.poolFixed') : pool !== undefined ? <Limit of={pool} /> : error !== null && data === undefined ? t('add.poolUnread', { reason: errorText(error) }) : null
+  const about =
+    fixed !== undefined ? (
+      t('add.poolFixed')
+    ) : pool !== undefined ? (
+      <Limit of={pool} />
+    ) : error !== null && data === undefined ? (
+      t('add.poolUnread', { reason: errorText(error) })
+    ) : null
   return (
     <Form.Item name="pool" label={t('field.pool')} extra={about}>
       <Select
@@ -38,7 +53,10 @@ function Option({ of }: { readonly of: StoragePool }) {
   const free = freeBytes(of)
   return (
     <>
-      {of.name} <span className="ns-soft">{[of.driver, of.description, free === null ? '' : t('add.poolFree', { free: format.bytes(free) })].filter((part) => part !== '').join(' · ')}</span>
+      {of.name}{' '}
+      <span className="ns-soft">
+        {[of.driver, of.description, free === null ? '' : t('add.poolFree', { free: format.bytes(free) })].filter((part) => part !== '').join(' · ')}
+      </span>
     </>
   )
 }

@@ -23,7 +23,11 @@ export default function SnapshotDetail() {
   const platform = useIsPlatform()
   const { id = '' } = useParams()
   const [gone, setGone] = useState(false)
-  const query = useCall(volumeSnapshots.get, { params: { id } }, { silent: true, enabled: !gone, refreshMs: (one) => refreshMsOf(one === undefined ? [] : [one]) })
+  const query = useCall(
+    volumeSnapshots.get,
+    { params: { id } },
+    { silent: true, enabled: !gone, refreshMs: (one) => refreshMsOf(one === undefined ? [] : [one]) },
+  )
   const cloud = useClouds().list.find(({ cloud_id }) => cloud_id === query.data?.cloud_id) ?? null
   const { actionsOf, dialogs } = useSnapshotActions(cloud, () => void navigate(paths.nextstack.volumeSnap.list()))
   const missing = query.error?.status === 404
@@ -31,7 +35,14 @@ export default function SnapshotDetail() {
   if (missing || gone) {
     return (
       <div className="zs-card">
-        <EmptyState title={t('snapshot.gone')} action={<Link to={paths.nextstack.volumeSnap.list()} className="zs-button zs-button-plain">{t('snapshot.back')}</Link>} />
+        <EmptyState
+          title={t('snapshot.gone')}
+          action={
+            <Link to={paths.nextstack.volumeSnap.list()} className="zs-button zs-button-plain">
+              {t('snapshot.back')}
+            </Link>
+          }
+        />
       </div>
     )
   }
@@ -45,7 +56,9 @@ export default function SnapshotDetail() {
         notice={(snapshot) => (
           <>
             {cloud !== null && <CloudNotice cloud={cloud} />}
-            {snapshot.status === 'lost' && <Alert className="ns-notice" type="error" showIcon title={t('snapshot.status.lost')} description={t('snapshot.lostReason')} />}
+            {snapshot.status === 'lost' && (
+              <Alert className="ns-notice" type="error" showIcon title={t('snapshot.status.lost')} description={t('snapshot.lostReason')} />
+            )}
             {snapshot.error !== null && <Alert className="ns-notice" type="error" showIcon title={t('failed')} description={snapshot.error} />}
           </>
         )}

@@ -13,7 +13,11 @@ const shownFirst = 20
  * between now and the chosen one is what a restoration loses. Real radio buttons below.
  * @param snapshots newest first
  */
-export function SnapshotLine({ snapshots, chosen, onChoose }: {
+export function SnapshotLine({
+  snapshots,
+  chosen,
+  onChoose,
+}: {
   readonly snapshots: readonly VolumeSnapshot[]
   readonly chosen: string | null
   readonly onChoose: (id: string) => void

@@ -38,7 +38,11 @@ export function SnapshotTable({ cloud, volume }: { readonly cloud: CloudBasic | 
         rowKey="id"
         columns={snapshotColumns(t, { volumes: volume === undefined, organisations: platform && volume === undefined })}
         filters={[
-          filter.select('status', t('filter.status'), volumeSnapshotStatuses.map((value) => ({ value, label: t(`snapshot.status.${value}`) }))),
+          filter.select(
+            'status',
+            t('filter.status'),
+            volumeSnapshotStatuses.map((value) => ({ value, label: t(`snapshot.status.${value}`) })),
+          ),
           filter.keyword(t('filter.keyword')),
         ]}
         rowActions={actionsOf}
@@ -60,9 +64,23 @@ export function SnapshotTable({ cloud, volume }: { readonly cloud: CloudBasic | 
 
 /** @param show columns that only some of the lists need */
 const snapshotColumns = (t: TFunction<'storage'>, show: { readonly volumes: boolean; readonly organisations: boolean }): readonly Column<VolumeSnapshot>[] => [
-  col.name('name', t('column.name'), (snapshot) => snapshot.name, { sort: true, to: (snapshot) => paths.nextstack.volumeSnap.detail(snapshot.id), note: (snapshot) => snapshot.description }),
+  col.name('name', t('column.name'), (snapshot) => snapshot.name, {
+    sort: true,
+    to: (snapshot) => paths.nextstack.volumeSnap.detail(snapshot.id),
+    note: (snapshot) => snapshot.description,
+  }),
   col.custom('status', t('column.status'), (snapshot) => <SnapshotState snapshot={snapshot} />, { sort: true, width: 110 }),
-  ...(show.volumes ? [col.link<VolumeSnapshot>('volume', t('column.volume'), ({ volume }) => volume.name, ({ volume }) => paths.nextstack.volume.detail(volume.id), { width: 180 })] : []),
+  ...(show.volumes
+    ? [
+        col.link<VolumeSnapshot>(
+          'volume',
+          t('column.volume'),
+          ({ volume }) => volume.name,
+          ({ volume }) => paths.nextstack.volume.detail(volume.id),
+          { width: 180 },
+        ),
+      ]
+    : []),
   col.bytes('size_bytes', t('column.volumeSize'), (snapshot) => snapshot.size_bytes, { width: 110 }),
   ...(show.organisations ? [col.text<VolumeSnapshot>('bp', t('column.organisation'), (snapshot) => snapshot.bp_name, { width: 120 })] : []),
   col.text('creator', t('column.creator'), (snapshot) => snapshot.created_by, { width: 120 }),
@@ -71,5 +89,11 @@ const snapshotColumns = (t: TFunction<'storage'>, show: { readonly volumes: bool
 
 export function SnapshotState({ snapshot }: { readonly snapshot: Pick<VolumeSnapshot, 'status' | 'error'> }) {
   const { t } = useTranslation('storage')
-  return <StateTag tone={snapshotTones[snapshot.status]} text={t(`snapshot.status.${snapshot.status}`)} reason={snapshot.error ?? (snapshot.status === 'lost' ? t('snapshot.lostReason') : null)} />
+  return (
+    <StateTag
+      tone={snapshotTones[snapshot.status]}
+      text={t(`snapshot.status.${snapshot.status}`)}
+      reason={snapshot.error ?? (snapshot.status === 'lost' ? t('snapshot.lostReason') : null)}
+    />
+  )
 }

@@ -33,8 +33,20 @@ export function SourceFields({ source, cloudId }: { readonly source: VolumeValue
       label: t('add.sourceOption', { name, volume: volume?.name ?? t('backup.volumeGone'), size: format.bytes(size_bytes), at: format.dateTime(created_at) }),
     }))
   return (
-    <Form.Item name={key} label={t(`field.${source}`)} extra={t(`add.sourceNote.${source}`)} required rules={[{ required: true, message: t(`field.${source}Required`) }]}>
-      <Select showSearch optionFilterProp="title" loading={list.isPending} notFoundContent={list.isPending ? null : t(`add.noSource.${source}`)} options={options} />
+    <Form.Item
+      name={key}
+      label={t(`field.${source}`)}
+      extra={t(`add.sourceNote.${source}`)}
+      required
+      rules={[{ required: true, message: t(`field.${source}Required`) }]}
+    >
+      <Select
+        showSearch
+        optionFilterProp="title"
+        loading={list.isPending}
+        notFoundContent={list.isPending ? null : t(`add.noSource.${source}`)}
+        options={options}
+      />
     </Form.Item>
   )
 }

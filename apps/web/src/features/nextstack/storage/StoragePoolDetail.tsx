@@ -27,7 +27,14 @@ export default function StoragePoolDetail() {
   if (query.error?.status === 404) {
     return (
       <div className="zs-card">
-        <EmptyState title={t('pool.gone')} action={<Link to={paths.nextstack.storagePool.list()} className="zs-button zs-button-plain">{t('pool.back')}</Link>} />
+        <EmptyState
+          title={t('pool.gone')}
+          action={
+            <Link to={paths.nextstack.storagePool.list()} className="zs-button zs-button-plain">
+              {t('pool.back')}
+            </Link>
+          }
+        />
       </div>
     )
   }
@@ -38,7 +45,11 @@ export default function StoragePoolDetail() {
       status={(pool) => <PoolState pool={pool} />}
       notice={() => cloud !== null && <CloudNotice cloud={cloud} />}
       facts={(pool) => [
-        { key: 'capacity', label: t('pool.column.capacity'), value: <CapacityBar label={t('pool.column.capacity')} used={pool.used_bytes} total={pool.total_bytes} /> },
+        {
+          key: 'capacity',
+          label: t('pool.column.capacity'),
+          value: <CapacityBar label={t('pool.column.capacity')} used={pool.used_bytes} total={pool.total_bytes} />,
+        },
         { key: 'promised', label: t('pool.column.promised'), value: <Promised pool={pool} /> },
         { key: 'volumes', label: t('pool.column.volumes'), value: format.number(pool.volume_count) },
         { key: 'driver', label: t('pool.column.driver'), value: pool.driver },
@@ -78,11 +89,28 @@ function Members({ pool }: { readonly pool: StoragePool }) {
         rowKey={({ member }) => member ?? ''}
         pagination={false}
         scroll={{ x: 'max-content' }}
-        dataSource={[...pool.members].sort((one, other) => (shareOf(other.used_bytes, other.total_bytes) ?? 0) - (shareOf(one.used_bytes, one.total_bytes) ?? 0))}
+        dataSource={[...pool.members].sort(
+          (one, other) => (shareOf(other.used_bytes, other.total_bytes) ?? 0) - (shareOf(one.used_bytes, one.total_bytes) ?? 0),
+        )}
         columns={[
-          { key: 'member', title: t('pool.column.member'), width: 220, render: (_, { member }) => member ?? t(pool.shared ? 'pool.allMembers' : 'pool.oneMember') },
-          { key: 'capacity', title: t('pool.column.capacity'), width: 320, render: (_, { member, used_bytes, total_bytes }) => <CapacityBar label={member ?? pool.name} used={used_bytes} total={total_bytes} /> },
-          { key: 'free', title: t('pool.column.free'), className: 'zs-number', render: (_, { used_bytes, total_bytes }) => format.bytes(Math.max(0, total_bytes - used_bytes)) },
+          {
+            key: 'member',
+            title: t('pool.column.member'),
+            width: 220,
+            render: (_, { member }) => member ?? t(pool.shared ? 'pool.allMembers' : 'pool.oneMember'),
+          },
+          {
+            key: 'capacity',
+            title: t('pool.column.capacity'),
+            width: 320,
+            render: (_, { member, used_bytes, total_bytes }) => <CapacityBar label={member ?? pool.name} used={used_bytes} total={total_bytes} />,
+          },
+          {
+            key: 'free',
+            title: t('pool.column.free'),
+            className: 'zs-number',
+            render: (_, { used_bytes, total_bytes }) => format.bytes(Math.max(0, total_bytes - used_bytes)),
+          },
         ]}
       />
     </>

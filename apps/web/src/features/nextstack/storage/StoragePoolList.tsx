@@ -23,7 +23,11 @@ export default function StoragePoolList() {
   if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
   return (
     <>
-      {cloud?.sandbox === true && <PageStatus><SandboxTag /></PageStatus>}
+      {cloud?.sandbox === true && (
+        <PageStatus>
+          <SandboxTag />
+        </PageStatus>
+      )}
       {cloud !== null && <CloudNotice cloud={cloud} />}
       <ResourceTable
         call={storagePools.list}
@@ -40,10 +44,17 @@ export default function StoragePoolList() {
 }
 
 const poolColumns = (t: TFunction<'storage'>): readonly Column<StoragePool>[] => [
-  col.name('name', t('column.name'), (pool) => pool.name, { sort: true, to: (pool) => paths.nextstack.storagePool.detail(pool.id), note: (pool) => pool.description }),
+  col.name('name', t('column.name'), (pool) => pool.name, {
+    sort: true,
+    to: (pool) => paths.nextstack.storagePool.detail(pool.id),
+    note: (pool) => pool.description,
+  }),
   col.custom('status', t('column.status'), (pool) => <PoolState pool={pool} />, { width: 100 }),
   col.text('driver', t('pool.column.driver'), (pool) => pool.driver, { width: 110, note: (pool) => t(`pool.${reachOf(pool)}`) }),
-  col.custom('used_bytes', t('pool.column.capacity'), (pool) => <CapacityBar label={pool.name} used={pool.used_bytes} total={pool.total_bytes} />, { sort: true, width: 240 }),
+  col.custom('used_bytes', t('pool.column.capacity'), (pool) => <CapacityBar label={pool.name} used={pool.used_bytes} total={pool.total_bytes} />, {
+    sort: true,
+    width: 240,
+  }),
   col.text('promised', t('pool.column.promised'), (pool) => format.bytes(pool.promised_bytes), { width: 110 }),
   col.number('volumes', t('pool.column.volumes'), (pool) => pool.volume_count, { width: 90 }),
   col.text('enforces', t('pool.column.enforces'), (pool) => t(pool.enforces_size ? 'pool.enforces' : 'pool.keeps'), { width: 110 }),

@@ -5,7 +5,12 @@ import { useTranslation } from 'react-i18next'
 import { useCall } from '../../../api/hooks.ts'
 
 /** Chooses an instance that a volume can be attached to; a control of a form. */
-export function VmSelect({ cloudId, bpId, content, ...control }: {
+export function VmSelect({
+  cloudId,
+  bpId,
+  content,
+  ...control
+}: {
   readonly cloudId: string | undefined
   readonly bpId: string | null
   readonly content: Volume['content']
@@ -24,7 +29,12 @@ export function VmSelect({ cloudId, bpId, content, ...control }: {
       optionFilterProp="title"
       loading={cloudId !== undefined && isPending}
       notFoundContent={isPending ? null : t('attach.noVm')}
-      options={mine.map((vm) => ({ value: vm.id, title: vm.name, label: t('attach.vmOption', { name: vm.name, state: t(`nextstack:status.${vm.status}`) }), disabled: !works(vm) }))}
+      options={mine.map((vm) => ({
+        value: vm.id,
+        title: vm.name,
+        label: t('attach.vmOption', { name: vm.name, state: t(`nextstack:status.${vm.status}`) }),
+        disabled: !works(vm),
+      }))}
     />
   )
 }

@@ -49,7 +49,11 @@ export function VmVolumes({ vm }: { readonly vm: Vm }) {
 }
 
 const columnsOf = (t: TFunction<'storage'>): readonly Column<Volume>[] => [
-  col.name('name', t('column.name'), (volume) => volume.name, { sort: true, to: (volume) => paths.nextstack.volume.detail(volume.id), note: (volume) => volume.description }),
+  col.name('name', t('column.name'), (volume) => volume.name, {
+    sort: true,
+    to: (volume) => paths.nextstack.volume.detail(volume.id),
+    note: (volume) => volume.description,
+  }),
   col.custom('status', t('column.status'), (volume) => <VolumeState volume={volume} />, { sort: true, width: 116 }),
   col.code('path', t('column.path'), (volume) => volume.attached_to?.path ?? t('volume.asDisk'), { width: 200 }),
   col.bytes('size_bytes', t('column.size'), (volume) => volume.size_bytes, { sort: true, width: 96 }),

@@ -65,7 +65,11 @@ export default function VolumeAdd() {
   const source = useSource(typed)
   const [billing, setBilling] = useState<Billing>(byHour)
   const ordering = useOrdering()
-  const pools = useCall(storagePools.list, { query: { cloud_id: cloud?.cloud_id, page_size: 1000, sort: 'name' } }, { enabled: cloud !== undefined, silent: true }).data?.items
+  const pools = useCall(
+    storagePools.list,
+    { query: { cloud_id: cloud?.cloud_id, page_size: 1000, sort: 'name' } },
+    { enabled: cloud !== undefined, silent: true },
+  ).data?.items
   // The same choice as the server's where none was made.
   const poolName = typed.pool ?? (pools?.find(({ name }) => name === 'default') ?? pools?.[0])?.name ?? ''
   const items = volumeItems({ pool: poolName, size_bytes: typed.size_bytes ?? 0 })
@@ -163,7 +167,13 @@ export default function VolumeAdd() {
         </Form.Item>
         {typed.attaching && (
           <>
-            <Form.Item name={['attach', 'vm_id']} label={t('field.vm')} extra={typed.content === 'block' ? t('field.vmBlockNote') : t('field.vmNote')} required rules={[{ required: true, message: t('field.vmRequired') }]}>
+            <Form.Item
+              name={['attach', 'vm_id']}
+              label={t('field.vm')}
+              extra={typed.content === 'block' ? t('field.vmBlockNote') : t('field.vmNote')}
+              required
+              rules={[{ required: true, message: t('field.vmRequired') }]}
+            >
               <VmSelect cloudId={cloud?.cloud_id} bpId={bpId} content={typed.content} />
             </Form.Item>
             <PathField name={['attach', 'path']} content={typed.content} />

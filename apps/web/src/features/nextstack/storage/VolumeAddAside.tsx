@@ -46,7 +46,9 @@ function Line({ resource, line, more }: { readonly resource: Counted; readonly l
         aria-label={`${quotaTexts[resource]} ${words}`}
       />
       <p className={level === 'over' ? 'ns-bad' : 'ns-soft'}>
-        {level === 'over' ? t(`add.quotaOver.${resource}`, { over: amountText(resource, after.used - limit) }) : t(`add.quotaLeft.${resource}`, { left: amountText(resource, limit - used) })}
+        {level === 'over'
+          ? t(`add.quotaOver.${resource}`, { over: amountText(resource, after.used - limit) })
+          : t(`add.quotaLeft.${resource}`, { left: amountText(resource, limit - used) })}
       </p>
     </div>
   )

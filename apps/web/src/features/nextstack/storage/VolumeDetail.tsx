@@ -29,7 +29,11 @@ export default function VolumeDetail() {
   const platform = useIsPlatform()
   const { id = '' } = useParams()
   const [gone, setGone] = useState(false)
-  const query = useCall(volumes.get, { params: { id } }, { silent: true, enabled: !gone, refreshMs: (volume) => refreshMsOf(volume === undefined ? [] : [volume]) })
+  const query = useCall(
+    volumes.get,
+    { params: { id } },
+    { silent: true, enabled: !gone, refreshMs: (volume) => refreshMsOf(volume === undefined ? [] : [volume]) },
+  )
   const cloud = useClouds().list.find(({ cloud_id }) => cloud_id === query.data?.cloud_id) ?? null
   const { actionsOf, dialogs } = useVolumeActions(cloud, () => void navigate(paths.nextstack.volume.list()))
   const missing = query.error?.status === 404
@@ -54,7 +58,18 @@ export default function VolumeDetail() {
           </>
         )}
         facts={(volume) => [
-          { key: 'attached', label: t('column.attached'), value: volume.attached_to === null ? t('volume.free') : <span><AttachedTo volume={volume} /></span> },
+          {
+            key: 'attached',
+            label: t('column.attached'),
+            value:
+              volume.attached_to === null ? (
+                t('volume.free')
+              ) : (
+                <span>
+                  <AttachedTo volume={volume} />
+                </span>
+              ),
+          },
           { key: 'size', label: t('column.size'), value: format.bytes(volume.size_bytes) },
           { key: 'usage', label: t('column.usage'), value: <Usage volume={volume} /> },
           { key: 'content', label: t('column.content'), value: t(`content.${volume.content}`) },
@@ -64,7 +79,15 @@ export default function VolumeDetail() {
           { key: 'creator', label: t('column.creator'), value: volume.created_by },
           { key: 'created', label: t('column.created'), value: format.dateTime(volume.created_at) },
           { key: 'updated', label: t('column.updated'), value: format.dateTime(volume.updated_at) },
-          { key: 'id', label: t('column.id'), value: <Typography.Text className="zs-code" copyable={{ text: volume.id, tooltips: false }}>{volume.id}</Typography.Text> },
+          {
+            key: 'id',
+            label: t('column.id'),
+            value: (
+              <Typography.Text className="zs-code" copyable={{ text: volume.id, tooltips: false }}>
+                {volume.id}
+              </Typography.Text>
+            ),
+          },
           { key: 'description', label: t('column.description'), value: volume.description === '' ? format.nothing : volume.description },
         ]}
         tabs={(volume) => [
@@ -87,7 +110,14 @@ export function VolumeGone() {
   const { t } = useTranslation('storage')
   return (
     <div className="zs-card">
-      <EmptyState title={t('volume.gone')} action={<Link to={paths.nextstack.volume.list()} className="zs-button zs-button-plain">{t('volume.back')}</Link>}>
+      <EmptyState
+        title={t('volume.gone')}
+        action={
+          <Link to={paths.nextstack.volume.list()} className="zs-button zs-button-plain">
+            {t('volume.back')}
+          </Link>
+        }
+      >
         {t('volume.goneNote')}
       </EmptyState>
     </div>
@@ -97,9 +127,19 @@ export function VolumeGone() {
 /** What went wrong last, in full: the tag beside the title only hints at it. */
 function Trouble({ volume }: { readonly volume: Volume }) {
   const { t } = useTranslation('storage')
-  if (volume.status === 'lost') return <Alert className="ns-notice" type="error" showIcon title={t('volume.status.lost')} description={t('volume.lostReason')} />
+  if (volume.status === 'lost')
+    return <Alert className="ns-notice" type="error" showIcon title={t('volume.status.lost')} description={t('volume.lostReason')} />
   if (volume.error === null) return null
-  return <Alert className="ns-notice" type={volume.status === 'error' ? 'error' : 'warning'} showIcon title={t('failed')} description={volume.error} action={<Link to="?tab=operations">{t('tab.operations')}</Link>} />
+  return (
+    <Alert
+      className="ns-notice"
+      type={volume.status === 'error' ? 'error' : 'warning'}
+      showIcon
+      title={t('failed')}
+      description={volume.error}
+      action={<Link to="?tab=operations">{t('tab.operations')}</Link>}
+    />
+  )
 }
 
 function Usage({ volume }: { readonly volume: Volume }) {

@@ -28,7 +28,11 @@ export default function VolumeList() {
   if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
   return (
     <>
-      {cloud?.sandbox === true && <PageStatus><SandboxTag /></PageStatus>}
+      {cloud?.sandbox === true && (
+        <PageStatus>
+          <SandboxTag />
+        </PageStatus>
+      )}
       {cloud !== null && <CloudNotice cloud={cloud} />}
       <DetailTabs
         tabs={[
@@ -63,9 +67,21 @@ function Volumes({ cloud }: { readonly cloud: CloudBasic | null }) {
         rowKey="id"
         columns={volumeColumns(t, platform)}
         filters={[
-          filter.select('status', t('filter.status'), volumeStatuses.map((value) => ({ value, label: t(`volume.status.${value}`) }))),
-          filter.select('pool', t('filter.pool'), (pools.data?.items ?? []).map(({ name }) => ({ value: name, label: name }))),
-          filter.select('vm_id', t('filter.vm'), (instances.data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }))),
+          filter.select(
+            'status',
+            t('filter.status'),
+            volumeStatuses.map((value) => ({ value, label: t(`volume.status.${value}`) })),
+          ),
+          filter.select(
+            'pool',
+            t('filter.pool'),
+            (pools.data?.items ?? []).map(({ name }) => ({ value: name, label: name })),
+          ),
+          filter.select(
+            'vm_id',
+            t('filter.vm'),
+            (instances.data?.items ?? []).map(({ id, name }) => ({ value: id, label: name })),
+          ),
           filter.keyword(t('filter.keyword')),
         ]}
         rowActions={actionsOf}

@@ -65,7 +65,11 @@ export default function VolumeRestore() {
 /** Most pools do not set back what a running instance writes to. */
 function InUse({ volume }: { readonly volume: Volume }) {
   const { t } = useTranslation('storage')
-  const vm = useCall(vms.get, { params: { id: volume.attached_to?.vm.id ?? '' } }, { enabled: volume.attached_to !== null, silent: true, refreshMs: 5_000 }).data
+  const vm = useCall(
+    vms.get,
+    { params: { id: volume.attached_to?.vm.id ?? '' } },
+    { enabled: volume.attached_to !== null, silent: true, refreshMs: 5_000 },
+  ).data
   if (volume.attached_to === null || vm?.status !== 'running') return null
   return (
     <Alert
@@ -84,7 +88,11 @@ function FromSnapshot({ volume, refused }: { readonly volume: Volume; readonly r
   const [search] = useSearchParams()
   const [chosen, setChosen] = useState(search.get('snapshot'))
   const [keeping, setKeeping] = useState(false)
-  const { data, error, refetch } = useCall(volumeSnapshots.list, { query: { volume_id: volume.id, page_size: 1000, sort: '-created_at' } }, { silent: true, refreshMs: (list) => refreshMsOf(list?.items ?? []) })
+  const { data, error, refetch } = useCall(
+    volumeSnapshots.list,
+    { query: { volume_id: volume.id, page_size: 1000, sort: '-created_at' } },
+    { silent: true, refreshMs: (list) => refreshMsOf(list?.items ?? []) },
+  )
   if (data === undefined) return error === null ? <PagePlaceholder /> : <ErrorPanel error={error} onRetry={() => void refetch()} />
   const snapshot = data.items.find(({ id, status }) => id === chosen && status === 'available')
   const keep = (
@@ -101,12 +109,20 @@ function FromSnapshot({ volume, refused }: { readonly volume: Volume; readonly r
       ) : (
         <div className="st-restore">
           <section aria-labelledby="restore-line">
-            <h2 className="ns-heading" id="restore-line">{t('restore.choose')}</h2>
+            <h2 className="ns-heading" id="restore-line">
+              {t('restore.choose')}
+            </h2>
             <SnapshotLine snapshots={data.items} chosen={snapshot?.id ?? null} onChoose={setChosen} />
           </section>
           <section aria-labelledby="restore-what">
-            <h2 className="ns-heading" id="restore-what">{t('restore.what')}</h2>
-            {snapshot === undefined ? <p className="ns-soft">{t('restore.chooseFirst')}</p> : <Confirm key={snapshot.id} volume={volume} snapshot={snapshot} refused={refused} keep={keep} />}
+            <h2 className="ns-heading" id="restore-what">
+              {t('restore.what')}
+            </h2>
+            {snapshot === undefined ? (
+              <p className="ns-soft">{t('restore.chooseFirst')}</p>
+            ) : (
+              <Confirm key={snapshot.id} volume={volume} snapshot={snapshot} refused={refused} keep={keep} />
+            )}
           </section>
         </div>
       )}
@@ -116,7 +132,17 @@ function FromSnapshot({ volume, refused }: { readonly volume: Volume; readonly r
 }
 
 /** Says what will be lost, and asks for the volume's name before it is. */
-function Confirm({ volume, snapshot, refused, keep }: { readonly volume: Volume; readonly snapshot: VolumeSnapshot; readonly refused: string | null; readonly keep: ReactNode }) {
+function Confirm({
+  volume,
+  snapshot,
+  refused,
+  keep,
+}: {
+  readonly volume: Volume
+  readonly snapshot: VolumeSnapshot
+  readonly refused: string | null
+  readonly keep: ReactNode
+}) {
   const { t } = useTranslation('storage')
   const navigate = useNavigate()
   const [typed, setTyped] = useState('')
@@ -149,12 +175,18 @@ function Confirm({ volume, snapshot, refused, keep }: { readonly volume: Volume;
       />
       <p>{keep}</p>
       <Form layout="vertical" onFinish={go}>
-        <Form.Item label={<>{t('restore.type')}<strong className="st-typed">{volume.name}</strong></>} htmlFor="restore-typed">
+        <Form.Item
+          label={
+            <>
+              {t('restore.type')}
+              <strong className="st-typed">{volume.name}</strong>
+            </>
+          }
+          htmlFor="restore-typed"
+        >
           <Input id="restore-typed" className="ns-field" autoComplete="off" value={typed} onChange={(event) => setTyped(event.target.value)} />
         </Form.Item>
-        <div aria-live="polite">
-          {(failure ?? refused) !== null && <Alert className="ns-notice" type="error" showIcon title={failure ?? refused} />}
-        </div>
+        <div aria-live="polite">{(failure ?? refused) !== null && <Alert className="ns-notice" type="error" showIcon title={failure ?? refused} />}</div>
         <Button type="primary" danger htmlType="submit" disabled={!ready} loading={restore.isPending}>
           {t('restore.ok', { name: snapshot.name })}
         </Button>

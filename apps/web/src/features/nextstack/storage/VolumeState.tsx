@@ -8,7 +8,13 @@ import { volumeTones } from './storageRules.ts'
 
 export function VolumeState({ volume }: { readonly volume: Pick<Volume, 'status' | 'error'> }) {
   const { t } = useTranslation('storage')
-  return <StateTag tone={volumeTones[volume.status]} text={t(`volume.status.${volume.status}`)} reason={volume.error ?? (volume.status === 'lost' ? t('volume.lostReason') : null)} />
+  return (
+    <StateTag
+      tone={volumeTones[volume.status]}
+      text={t(`volume.status.${volume.status}`)}
+      reason={volume.error ?? (volume.status === 'lost' ? t('volume.lostReason') : null)}
+    />
+  )
 }
 
 /** The instance that has it, and where it is mounted there. */

@@ -33,11 +33,27 @@ export const volumeTones: Readonly<Record<VolumeStatus, StatusTone>> = {
   error: 'bad',
   lost: 'bad',
 }
-export const snapshotTones: Readonly<Record<VolumeSnapshotStatus, StatusTone>> = { creating: 'busy', available: 'good', deleting: 'busy', error: 'bad', lost: 'bad' }
+export const snapshotTones: Readonly<Record<VolumeSnapshotStatus, StatusTone>> = {
+  creating: 'busy',
+  available: 'good',
+  deleting: 'busy',
+  error: 'bad',
+  lost: 'bad',
+}
 export const backupTones: Readonly<Record<VolumeBackupStatus, StatusTone>> = { creating: 'busy', available: 'good', deleting: 'busy', error: 'bad' }
 
 /** What is no longer true after anything was done to a volume, its snapshots or its backups. */
-export const touchedByVolume: readonly Call[] = [volumes.list, volumes.get, volumes.operations, volumeSnapshots.list, volumeSnapshots.get, volumeBackups.list, storagePools.list, storagePools.get, quotas.mine]
+export const touchedByVolume: readonly Call[] = [
+  volumes.list,
+  volumes.get,
+  volumes.operations,
+  volumeSnapshots.list,
+  volumeSnapshots.get,
+  volumeBackups.list,
+  storagePools.list,
+  storagePools.get,
+  quotas.mine,
+]
 
 /** Lists and pages look once a second while something passes, else as always. */
 export const refreshMsOf = (all: readonly { readonly status: string }[]): number =>
@@ -54,7 +70,12 @@ export function cloudRefuses(cloud: Pick<CloudBasic, 'status'> | null): string |
  * rules.
  * @param cloud null where it is not known; then it is not judged
  */
-export function whyNot(t: TFunction<'storage'>, action: keyof typeof volumeCan, volume: Pick<Volume, 'status'>, cloud: Pick<CloudBasic, 'status'> | null): string | null {
+export function whyNot(
+  t: TFunction<'storage'>,
+  action: keyof typeof volumeCan,
+  volume: Pick<Volume, 'status'>,
+  cloud: Pick<CloudBasic, 'status'> | null,
+): string | null {
   const state = t(`volume.status.${volume.status}`)
   if (volumeTransitional.includes(volume.status)) return t('busy', { state })
   if (action !== 'rename' && cloudRefuses(cloud) !== null) return cloudRefuses(cloud)
@@ -74,10 +95,12 @@ export function fillOf(used: number, total: number): Fill {
 }
 
 /** Whether it is one for all members, one on each, or on the only one there is. */
-export const reachOf = ({ shared, members }: Pick<StoragePool, 'shared' | 'members'>): 'shared' | 'local' | 'single' => (members.length <= 1 && members[0]?.member === null && !shared ? 'single' : shared ? 'shared' : 'local')
+export const reachOf = ({ shared, members }: Pick<StoragePool, 'shared' | 'members'>): 'shared' | 'local' | 'single' =>
+  members.length <= 1 && members[0]?.member === null && !shared ? 'single' : shared ? 'shared' : 'local'
 
 /** Bytes; null for who may not know. */
-export const freeBytes = ({ total_bytes, used_bytes }: Pick<StoragePool, 'total_bytes' | 'used_bytes'>): number | null => (total_bytes === 0 ? null : Math.max(0, total_bytes - used_bytes))
+export const freeBytes = ({ total_bytes, used_bytes }: Pick<StoragePool, 'total_bytes' | 'used_bytes'>): number | null =>
+  total_bytes === 0 ? null : Math.max(0, total_bytes - used_bytes)
 
 /** `snap-20260302-1024`, in the person's own zone: a name that tells when. */
 export function nameAt(start: string, at: Date): string {

@@ -11,13 +11,17 @@ import { paths, withQuery } from '../../../paths.ts'
 import { cloudRefuses, touchedByVolume } from './storageRules.ts'
 
 /** What can be done to backups. @param cloud null where it is not known; then it is not judged */
-export function useBackupActions(cloud: CloudBasic | null): { readonly actionsOf: (backup: VolumeBackup) => readonly Action[]; readonly batchActions: readonly BatchAction<VolumeBackup>[] } {
+export function useBackupActions(cloud: CloudBasic | null): {
+  readonly actionsOf: (backup: VolumeBackup) => readonly Action[]
+  readonly batchActions: readonly BatchAction<VolumeBackup>[]
+} {
   const { t } = useTranslation('storage')
   const link = useChange(volumeBackups.download)
   const remove = useChange(volumeBackups.delete, { invalidates: touchedByVolume })
   // The batch's summary says what failed.
   const removeQuietly = useChange(volumeBackups.delete, { invalidates: touchedByVolume, silent: true })
-  const whyNot = (action: keyof typeof volumeBackupCan, { status }: VolumeBackup): string | null => allowed(volumeBackupCan, action, status, t(`backup.status.${status}`))
+  const whyNot = (action: keyof typeof volumeBackupCan, { status }: VolumeBackup): string | null =>
+    allowed(volumeBackupCan, action, status, t(`backup.status.${status}`))
   return {
     actionsOf: (backup) => {
       const { id, name } = backup
@@ -52,7 +56,11 @@ export function useBackupActions(cloud: CloudBasic | null): { readonly actionsOf
           danger: true,
           disabledReason: whyNot('delete', backup),
           doneText: t('done.delete', { name }),
-          confirm: { title: t('backup.deleteTitle', { name }), body: t(backup.volume === null ? 'backup.deleteLast' : 'backup.deleteBody'), typeToConfirm: name },
+          confirm: {
+            title: t('backup.deleteTitle', { name }),
+            body: t(backup.volume === null ? 'backup.deleteLast' : 'backup.deleteBody'),
+            typeToConfirm: name,
+          },
           run: () => remove.mutateAsync({ params: { id } }),
         },
       ]

@@ -15,7 +15,10 @@ import { cloudRefuses, touchedByVolume } from './storageRules.ts'
  * to draw.
  * @param cloud null where it is not known; then it is not judged
  */
-export function useSnapshotActions(cloud: CloudBasic | null, onDeleted?: () => void): {
+export function useSnapshotActions(
+  cloud: CloudBasic | null,
+  onDeleted?: () => void,
+): {
   readonly actionsOf: (snapshot: VolumeSnapshot) => readonly Action[]
   readonly batchActions: readonly BatchAction<VolumeSnapshot>[]
   readonly dialogs: ReactNode
@@ -31,8 +34,18 @@ export function useSnapshotActions(cloud: CloudBasic | null, onDeleted?: () => v
     actionsOf: (snapshot) => {
       const { id, name } = snapshot
       return [
-        { key: 'restore', label: t('action.restore'), disabledReason: whyNot('restore', snapshot), href: withQuery(paths.nextstack.volume.restore(snapshot.volume.id), { snapshot: id }) },
-        { key: 'toVolume', label: t('action.toVolume'), disabledReason: whyNot('createVolume', snapshot), href: withQuery(paths.nextstack.volume.add(), { snapshot: id }) },
+        {
+          key: 'restore',
+          label: t('action.restore'),
+          disabledReason: whyNot('restore', snapshot),
+          href: withQuery(paths.nextstack.volume.restore(snapshot.volume.id), { snapshot: id }),
+        },
+        {
+          key: 'toVolume',
+          label: t('action.toVolume'),
+          disabledReason: whyNot('createVolume', snapshot),
+          href: withQuery(paths.nextstack.volume.add(), { snapshot: id }),
+        },
         {
           key: 'rename',
           label: t('action.rename'),
@@ -48,7 +61,10 @@ export function useSnapshotActions(cloud: CloudBasic | null, onDeleted?: () => v
           danger: true,
           disabledReason: whyNot('delete', snapshot),
           doneText: t('done.delete', { name }),
-          confirm: { title: t('snapshot.deleteTitle', { name }), body: snapshot.status === 'lost' ? t('delete.lost') : t('snapshot.deleteBody', { volume: snapshot.volume.name }) },
+          confirm: {
+            title: t('snapshot.deleteTitle', { name }),
+            body: snapshot.status === 'lost' ? t('delete.lost') : t('snapshot.deleteBody', { volume: snapshot.volume.name }),
+          },
           run: async () => {
             await remove.mutateAsync({ params: { id } })
             onDeleted?.()

@@ -21,7 +21,10 @@ type DialogKind = 'attach' | 'detach' | 'grow' | 'snapshot' | 'backup' | 'rename
  * them open, which the page has to draw.
  * @param cloud null where it is not known; then it is not judged
  */
-export function useVolumeActions(cloud: CloudBasic | null, onDeleted?: () => void): {
+export function useVolumeActions(
+  cloud: CloudBasic | null,
+  onDeleted?: () => void,
+): {
   readonly actionsOf: (volume: Volume) => readonly Action[]
   readonly batchActions: readonly BatchAction<Volume>[]
   readonly dialogs: ReactNode
@@ -88,7 +91,10 @@ export function useVolumeActions(cloud: CloudBasic | null, onDeleted?: () => voi
               <p>{t('delete.body', { count: of.reduce((sum, { snapshot_count }) => sum + snapshot_count, 0) })}</p>
               <p>
                 {t('delete.which')}
-                {firstNames(of.map(({ name }) => name), t('delete.more', { count: of.length }))}
+                {firstNames(
+                  of.map(({ name }) => name),
+                  t('delete.more', { count: of.length }),
+                )}
               </p>
               <PrepaidLost type="volume" ids={of.map(({ id }) => id)} />
             </>

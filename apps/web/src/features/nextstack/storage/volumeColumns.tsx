@@ -6,7 +6,11 @@ import { AttachedTo, VolumeState } from './VolumeState.tsx'
 
 /** @param organisations whether rows of several organisations meet here */
 export const volumeColumns = (t: TFunction<'storage'>, organisations: boolean): readonly Column<Volume>[] => [
-  col.name('name', t('column.name'), (volume) => volume.name, { sort: true, to: (volume) => paths.nextstack.volume.detail(volume.id), note: (volume) => volume.description }),
+  col.name('name', t('column.name'), (volume) => volume.name, {
+    sort: true,
+    to: (volume) => paths.nextstack.volume.detail(volume.id),
+    note: (volume) => volume.description,
+  }),
   col.custom('status', t('column.status'), (volume) => <VolumeState volume={volume} />, { sort: true, width: 116 }),
   col.custom('attached', t('column.attached'), (volume) => <AttachedTo volume={volume} />, { width: 160 }),
   col.bytes('size_bytes', t('column.size'), (volume) => volume.size_bytes, { sort: true, width: 96 }),

@@ -38,7 +38,13 @@ export const fromSnapshot = (snapshot: VolumeSnapshot, of: Volume | undefined): 
   pool: of?.pool,
 })
 
-export const fromBackup = (backup: VolumeBackup): VolumeSource => ({ id: backup.id, cloudId: backup.cloud_id, sizeBytes: backup.size_bytes, content: backup.content, pool: undefined })
+export const fromBackup = (backup: VolumeBackup): VolumeSource => ({
+  id: backup.id,
+  cloudId: backup.cloud_id,
+  sizeBytes: backup.size_bytes,
+  content: backup.content,
+  pool: undefined,
+})
 
 /** The body of the call; what the chosen source does not ask for stays out. */
 export function bodyOf(values: VolumeValues): BodyInput<typeof volumes.create> {

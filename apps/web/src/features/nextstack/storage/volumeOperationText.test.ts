@@ -8,7 +8,8 @@ beforeAll(() => void i18n.addResourceBundle('zh', 'storage', messages))
 const texts = volumeOperationTexts(i18n.getFixedT('zh', 'storage'))
 
 it('names every operation that a call begins', () => {
-  for (const call of [volumes.create, volumes.attach, volumes.detach, volumes.grow, volumes.restore, volumes.delete]) expect(texts.what(call.id), call.id).not.toBe(messages.operation.kind.other)
+  for (const call of [volumes.create, volumes.attach, volumes.detach, volumes.grow, volumes.restore, volumes.delete])
+    expect(texts.what(call.id), call.id).not.toBe(messages.operation.kind.other)
   expect(texts.what('nextstack.volume.detach')).toBe('卸载')
 })
 

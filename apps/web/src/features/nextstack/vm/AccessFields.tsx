@@ -31,7 +31,13 @@ export function AccessFields({ cloudInit }: { readonly cloudInit: boolean | null
         validateTrigger="onBlur"
         {...(cloudInit === false ? { required: false } : field(shape.user_data))}
       >
-        <Input.TextArea rows={6} spellCheck={false} disabled={cloudInit === false} placeholder={'#cloud-config\npackages:\n  - nginx'} className="zs-code ns-field" />
+        <Input.TextArea
+          rows={6}
+          spellCheck={false}
+          disabled={cloudInit === false}
+          placeholder={'#cloud-config\npackages:\n  - nginx'}
+          className="zs-code ns-field"
+        />
       </Form.Item>
     </>
   )

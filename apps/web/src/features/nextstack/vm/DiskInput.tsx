@@ -8,7 +8,13 @@ export const gib = 1024 ** 3
 const sliderMaxGib = 500
 
 /** A disk's size: dragged for the usual, typed for the exact. Its value is bytes, whole GB. */
-export function DiskInput({ id, value, onChange, minBytes, disabled = false }: {
+export function DiskInput({
+  id,
+  value,
+  onChange,
+  minBytes,
+  disabled = false,
+}: {
   readonly id?: string
   readonly value?: number | null
   readonly onChange?: (bytes: number | null) => void
@@ -21,7 +27,15 @@ export function DiskInput({ id, value, onChange, minBytes, disabled = false }: {
   const max = Math.max(sliderMaxGib, min * 2)
   return (
     <div className="ns-disk">
-      <Slider min={min} max={max} value={Math.min(max, size ?? min)} disabled={disabled} onChange={(next: number) => onChange?.(next * gib)} tooltip={{ formatter: (next) => `${next} ${t('add.diskUnit')}` }} ariaLabelForHandle={t('field.disk')} />
+      <Slider
+        min={min}
+        max={max}
+        value={Math.min(max, size ?? min)}
+        disabled={disabled}
+        onChange={(next: number) => onChange?.(next * gib)}
+        tooltip={{ formatter: (next) => `${next} ${t('add.diskUnit')}` }}
+        ariaLabelForHandle={t('field.disk')}
+      />
       <InputNumber<number>
         {...(id !== undefined && { id })}
         value={size}

@@ -13,7 +13,12 @@ export const useFlavors = () => useCall(flavors.list, { query: { page_size: 1000
 const right = { align: 'right', className: 'zs-number' } as const
 
 /** One of the sizes that instances come in; small ones first. */
-export function FlavorPicker({ id, value, onChange, off }: {
+export function FlavorPicker({
+  id,
+  value,
+  onChange,
+  off,
+}: {
   readonly id?: string
   readonly value?: string
   readonly onChange?: (id: string) => void
@@ -36,7 +41,15 @@ export function FlavorPicker({ id, value, onChange, off }: {
         dataSource={(data?.items ?? []).toSorted((one, other) => one.cpu_cores - other.cpu_cores || one.memory_bytes - other.memory_bytes)}
         locale={{ emptyText: isPending ? <Skeleton active title={false} paragraph={{ rows: 6, width: '100%' }} /> : t('add.flavorNone') }}
         columns={[
-          { key: 'name', title: t('add.flavorColumn.name'), render: (_, flavor) => <>{flavor.name} {flavor.gpu !== null && <span>{t('add.flavorGpu', flavor.gpu)}</span>} <span className="ns-soft">{off?.(flavor)}</span></> },
+          {
+            key: 'name',
+            title: t('add.flavorColumn.name'),
+            render: (_, flavor) => (
+              <>
+                {flavor.name} {flavor.gpu !== null && <span>{t('add.flavorGpu', flavor.gpu)}</span>} <span className="ns-soft">{off?.(flavor)}</span>
+              </>
+            ),
+          },
           { key: 'cpu', ...right, title: t('add.flavorColumn.cpu'), render: (_, flavor) => t('cores', { count: flavor.cpu_cores }) },
           { key: 'memory', ...right, title: t('add.flavorColumn.memory'), render: (_, flavor) => format.bytes(flavor.memory_bytes) },
           { key: 'disk', ...right, title: t('add.flavorColumn.disk'), render: (_, flavor) => format.bytes(flavor.disk_bytes) },

@@ -25,7 +25,13 @@ const right = { align: 'right', className: 'zs-number' } as const
 const searchFrom = 6
 
 /** One of the images that a cloud can make instances of a type from. */
-export function ImagePicker({ id, value, onChange, cloudId, type }: {
+export function ImagePicker({
+  id,
+  value,
+  onChange,
+  cloudId,
+  type,
+}: {
   readonly id?: string
   readonly value?: string
   readonly onChange?: (fingerprint: string) => void
@@ -43,7 +49,16 @@ export function ImagePicker({ id, value, onChange, cloudId, type }: {
   const found = all.filter((image) => searched(image).includes(wanted))
   return (
     <div id={id} tabIndex={-1} className="ns-picker">
-      {all.length >= searchFrom && <Input.Search allowClear={clearable} aria-label={t('add.imageSearch')} placeholder={t('add.imageSearch')} value={text} onChange={(event) => setText(event.target.value)} className="ns-picker-search" />}
+      {all.length >= searchFrom && (
+        <Input.Search
+          allowClear={clearable}
+          aria-label={t('add.imageSearch')}
+          placeholder={t('add.imageSearch')}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          className="ns-picker-search"
+        />
+      )}
       <Table<Image>
         size="small"
         rowKey="fingerprint"
@@ -71,11 +86,29 @@ export function ImagePicker({ id, value, onChange, cloudId, type }: {
               </div>
             ),
           },
-          { key: 'visibility', title: t('add.imageColumn.visibility'), width: 84, responsive: ['md'], render: (_, image) => t(`add.imageVisibility.${image.visibility}`) },
-          { key: 'os', title: t('add.imageColumn.os'), width: 120, responsive: ['md'], render: (_, image) => [image.os, image.release].filter((part) => part !== null).join(' ') || format.nothing },
+          {
+            key: 'visibility',
+            title: t('add.imageColumn.visibility'),
+            width: 84,
+            responsive: ['md'],
+            render: (_, image) => t(`add.imageVisibility.${image.visibility}`),
+          },
+          {
+            key: 'os',
+            title: t('add.imageColumn.os'),
+            width: 120,
+            responsive: ['md'],
+            render: (_, image) => [image.os, image.release].filter((part) => part !== null).join(' ') || format.nothing,
+          },
           { key: 'architecture', title: t('add.imageColumn.architecture'), width: 80, responsive: ['xl'], render: (_, image) => image.architecture },
           { key: 'size', title: t('add.imageColumn.size'), width: 84, ...right, render: (_, image) => format.bytes(image.size_bytes) },
-          { key: 'init', title: t('add.imageColumn.cloudInit'), width: 88, responsive: ['md'], render: (_, image) => (image.cloud_init ? t('add.cloudInitYes') : t('add.cloudInitNo')) },
+          {
+            key: 'init',
+            title: t('add.imageColumn.cloudInit'),
+            width: 88,
+            responsive: ['md'],
+            render: (_, image) => (image.cloud_init ? t('add.cloudInitYes') : t('add.cloudInitNo')),
+          },
         ]}
         rowSelection={{
           type: 'radio',

@@ -60,7 +60,15 @@ export function RebuildDialog({ vm, onClose }: { readonly vm: Vm; readonly onClo
         <h2 className="ns-heading">{t('rebuild.access')}</h2>
         <p className="ns-soft">{t('rebuild.accessNote')}</p>
         <AccessFields cloudInit={image?.cloud_init ?? null} />
-        <Form.Item name="typed" label={<>{t('rebuild.type')}<strong>{vm.name}</strong></>}>
+        <Form.Item
+          name="typed"
+          label={
+            <>
+              {t('rebuild.type')}
+              <strong>{vm.name}</strong>
+            </>
+          }
+        >
           <Input autoComplete="off" />
         </Form.Item>
       </Form>

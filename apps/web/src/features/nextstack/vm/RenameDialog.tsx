@@ -35,7 +35,15 @@ export function RenameDialog({ vm, onClose }: { readonly vm: Vm; readonly onClos
     )
 
   return (
-    <Modal open title={t('rename.title', { name: vm.name })} okText={t('rename.ok')} confirmLoading={rename.isPending} onOk={form.submit} onCancel={onClose} mask={{ closable: false }}>
+    <Modal
+      open
+      title={t('rename.title', { name: vm.name })}
+      okText={t('rename.ok')}
+      confirmLoading={rename.isPending}
+      onOk={form.submit}
+      onCancel={onClose}
+      mask={{ closable: false }}
+    >
       <Form<Values> form={form} layout="vertical" initialValues={{ name: vm.name, description: vm.description }} onFinish={submit}>
         <Form.Item name="name" label={t('field.name')} extra={t('add.nameNote')} {...field(vms.rename.body.shape.name)}>
           <Input autoFocus maxLength={constants.nameMaxLength} />

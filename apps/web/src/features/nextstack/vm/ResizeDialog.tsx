@@ -35,7 +35,8 @@ export function ResizeDialog({ vm, onClose }: { readonly vm: Vm; readonly onClos
   // One that may not be chosen any more is not known: then the server judges.
   const sameGpus = ({ gpu }: Flavor): boolean => current === undefined || JSON.stringify(gpu) === JSON.stringify(current.gpu)
   const minBytes = Math.max(vm.disk_bytes, chosen?.disk_bytes ?? 0)
-  const same = chosen !== undefined && chosen.cpu_cores === vm.cpu_cores && chosen.memory_bytes === vm.memory_bytes && (diskBytes ?? vm.disk_bytes) === vm.disk_bytes
+  const same =
+    chosen !== undefined && chosen.cpu_cores === vm.cpu_cores && chosen.memory_bytes === vm.memory_bytes && (diskBytes ?? vm.disk_bytes) === vm.disk_bytes
   const resize = useChange(vms.resize, { invalidates: touchedByVm })
 
   const submit = (values: Values): void =>
@@ -78,7 +79,12 @@ export function ResizeDialog({ vm, onClose }: { readonly vm: Vm; readonly onClos
         <Form.Item name="flavor_id" label={t('resize.flavor')} required>
           <FlavorPicker off={(flavor) => (sameGpus(flavor) ? null : t('resize.otherGpus'))} />
         </Form.Item>
-        <Form.Item name="disk_bytes" label={t('resize.disk')} extra={t('resize.diskNote', { disk: format.bytes(vm.disk_bytes) })} rules={[diskRule(t, minBytes)]}>
+        <Form.Item
+          name="disk_bytes"
+          label={t('resize.disk')}
+          extra={t('resize.diskNote', { disk: format.bytes(vm.disk_bytes) })}
+          rules={[diskRule(t, minBytes)]}
+        >
           <DiskInput minBytes={minBytes} />
         </Form.Item>
       </Form>

@@ -4,7 +4,12 @@ import { useId } from 'react'
 import { useTranslation } from 'react-i18next'
 
 /** The two kinds of instances, what each is good for, and why one cannot be had here. Real radio buttons below. */
-export function TypeCards({ id, value, onChange, types }: {
+export function TypeCards({
+  id,
+  value,
+  onChange,
+  types,
+}: {
   readonly id?: string
   readonly value?: VmType
   readonly onChange?: (type: VmType) => void

@@ -72,7 +72,8 @@ export default function VmAdd() {
   const bpId = useCurrentUser()?.bp_id ?? null
   // An administrator sees everybody's networks; what he makes is his own.
   const nets = privates.data?.items.filter((vpc) => vpc.bp_id === bpId && allowedToJoin(vpc))
-  const offered = network.data === undefined || nets === undefined ? undefined : [...network.data.items, ...nets.map(({ id }) => ({ name: privateNetwork(id) }))]
+  const offered =
+    network.data === undefined || nets === undefined ? undefined : [...network.data.items, ...nets.map(({ id }) => ({ name: privateNetwork(id) }))]
 
   useEffect(() => {
     const changes = corrections(typed, {
@@ -150,7 +151,19 @@ export default function VmAdd() {
       scrollToFirstError={{ block: 'center', focus: true }}
     >
       <div>
-        {draft !== null && <Alert className="ns-notice" type="info" showIcon title={t('add.restored')} action={<Button size="small" onClick={startAnew}>{t('add.discard')}</Button>} />}
+        {draft !== null && (
+          <Alert
+            className="ns-notice"
+            type="info"
+            showIcon
+            title={t('add.restored')}
+            action={
+              <Button size="small" onClick={startAnew}>
+                {t('add.discard')}
+              </Button>
+            }
+          />
+        )}
 
         <Step number={1} title={t('add.step.where')}>
           <Form.Item name="cloud_id" label={t('field.cloud')} rules={required(t('field.cloud'))}>
@@ -159,7 +172,11 @@ export default function VmAdd() {
               className="ns-field"
               options={clouds.map((one) => ({
                 value: one.cloud_id,
-                label: <>{one.name} {one.sandbox && <span className="zs-label zs-label-sandbox">{t('sandbox')}</span>} <CloudTrouble of={troubleOf(one)} /></>,
+                label: (
+                  <>
+                    {one.name} {one.sandbox && <span className="zs-label zs-label-sandbox">{t('sandbox')}</span>} <CloudTrouble of={troubleOf(one)} />
+                  </>
+                ),
               }))}
             />
           </Form.Item>
@@ -167,7 +184,9 @@ export default function VmAdd() {
           <Form.Item name="type" label={t('field.type')} rules={required(t('field.type'))}>
             <TypeCards types={cloud?.instance_types} />
           </Form.Item>
-          {cloud !== undefined && !cloud.instance_types.vm.available && !cloud.instance_types.container.available && <Alert type="error" showIcon title={t('add.noType')} />}
+          {cloud !== undefined && !cloud.instance_types.vm.available && !cloud.instance_types.container.available && (
+            <Alert type="error" showIcon title={t('add.noType')} />
+          )}
         </Step>
 
         <Step number={2} title={t('add.step.image')}>
@@ -204,11 +223,17 @@ export default function VmAdd() {
                   options={[
                     {
                       label: t('add.networkPrivate'),
-                      options: (nets ?? []).map(({ id, name, cidr, description }) => ({ value: privateNetwork(id), label: <NetworkLabel name={name} notes={[cidr, description]} /> })),
+                      options: (nets ?? []).map(({ id, name, cidr, description }) => ({
+                        value: privateNetwork(id),
+                        label: <NetworkLabel name={name} notes={[cidr, description]} />,
+                      })),
                     },
                     {
                       label: t('add.networkCloud'),
-                      options: (network.data?.items ?? []).map(({ name, description, ipv4, ipv6 }) => ({ value: name, label: <NetworkLabel name={name} notes={[ipv4, ipv6, description]} /> })),
+                      options: (network.data?.items ?? []).map(({ name, description, ipv4, ipv6 }) => ({
+                        value: name,
+                        label: <NetworkLabel name={name} notes={[ipv4, ipv6, description]} />,
+                      })),
                     },
                   ].filter(({ options }) => options.length > 0)}
                 />
@@ -243,15 +268,32 @@ export default function VmAdd() {
       <aside className="ns-add-side" aria-label={t('add.summary')}>
         <div className="zs-card">
           <h2 className="ns-heading">{t('add.summary')}</h2>
-          <VmAddSummary typed={typed} network={nets?.find(({ id }) => id === vpcIdOf(typed.network))?.name ?? typed.network} cloud={cloud} image={image} flavor={flavor} items={items} billing={billing} />
+          <VmAddSummary
+            typed={typed}
+            network={nets?.find(({ id }) => id === vpcIdOf(typed.network))?.name ?? typed.network}
+            cloud={cloud}
+            image={image}
+            flavor={flavor}
+            items={items}
+            billing={billing}
+          />
           {bpId !== null && <BillingMode value={billing} onChange={setBilling} />}
           <div aria-live="polite">
-            {refused !== null && <Alert type="error" showIcon className="ns-notice" title={t('add.refused', { reason: refused.text })} description={refused.rest.join('；')} />}
+            {refused !== null && (
+              <Alert type="error" showIcon className="ns-notice" title={t('add.refused', { reason: refused.text })} description={refused.rest.join('；')} />
+            )}
             {billing.mode !== 'hour' && count > 1 && <p className="ns-bad">{t('order:oneOnly')}</p>}
             {missing.length > 0 && <p className="ns-soft">{t('add.missing', { fields: missing.join('、') })}</p>}
             {(trouble === 'maintenance' || trouble === 'offline') && <p className="ns-soft">{t('add.cloudUnavailable')}</p>}
           </div>
-          <Button type="primary" htmlType="submit" block size="large" loading={create.isPending || ordering.pending} disabled={cloud?.status !== 'active' || unorderable || (billing.mode !== 'hour' && count > 1)}>
+          <Button
+            type="primary"
+            htmlType="submit"
+            block
+            size="large"
+            loading={create.isPending || ordering.pending}
+            disabled={cloud?.status !== 'active' || unorderable || (billing.mode !== 'hour' && count > 1)}
+          >
             {billing.mode !== 'hour' ? t('order:toPay') : count > 1 ? t('add.submitMany', { count }) : t('add.submit')}
           </Button>
           <Button type="text" block onClick={() => void navigate(paths.nextstack.vm.list())}>
@@ -302,7 +344,9 @@ function Names({ name, count }: { readonly name: string; readonly count: number 
   const names = expandedNames(base, Math.min(50, count))
   return (
     <>
-      {names.length <= 5 ? t('add.names', { names: names.join('、') }) : t('add.namesMany', { count: names.length, first: names[0] ?? '', last: names.at(-1) ?? '' })}
+      {names.length <= 5
+        ? t('add.names', { names: names.join('、') })
+        : t('add.namesMany', { count: names.length, first: names[0] ?? '', last: names.at(-1) ?? '' })}
       {namesAreCut(base, count) && ` ${t('add.namesCut')}`}
     </>
   )

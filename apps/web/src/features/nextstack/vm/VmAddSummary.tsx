@@ -10,7 +10,15 @@ import type { Image } from './ImagePicker.tsx'
 import { accessOf, type VmTyped } from './vmForm.ts'
 
 /** What was chosen so far, and what several of them come to. */
-export function VmAddSummary({ typed, network, cloud, image, flavor, items, billing }: {
+export function VmAddSummary({
+  typed,
+  network,
+  cloud,
+  image,
+  flavor,
+  items,
+  billing,
+}: {
   readonly typed: VmTyped
   /** What people call the chosen one. */
   readonly network: string | undefined
@@ -35,7 +43,9 @@ export function VmAddSummary({ typed, network, cloud, image, flavor, items, bill
       <Chosen label={t('field.cloud')}>{cloud?.name}</Chosen>
       <Chosen label={t('field.type')}>{typed.type && t(`type.${typed.type}`)}</Chosen>
       <Chosen label={t('field.image')}>{image?.name}</Chosen>
-      <Chosen label={t('field.flavor')}>{flavor && `${flavor.name}（${t('cores', { count: flavor.cpu_cores })} / ${format.bytes(flavor.memory_bytes)}）`}</Chosen>
+      <Chosen label={t('field.flavor')}>
+        {flavor && `${flavor.name}（${t('cores', { count: flavor.cpu_cores })} / ${format.bytes(flavor.memory_bytes)}）`}
+      </Chosen>
       <Chosen label={t('field.disk')}>{flavor && format.bytes(disk)}</Chosen>
       <Chosen label={t('field.network')}>{network}</Chosen>
       <Chosen label={t('add.step.access')}>{ways.join('、')}</Chosen>
@@ -46,9 +56,7 @@ export function VmAddSummary({ typed, network, cloud, image, flavor, items, bill
           {t('size', { cores: flavor.cpu_cores * count, memory: format.bytes(flavor.memory_bytes * count), disk: format.bytes(disk * count) })}
         </Chosen>
       )}
-      <Chosen label={t('add.price')}>
-        {flavor && <Price items={items} period={billing.mode} count={billing.count} times={count} />}
-      </Chosen>
+      <Chosen label={t('add.price')}>{flavor && <Price items={items} period={billing.mode} count={billing.count} times={count} />}</Chosen>
     </dl>
   )
 }

@@ -28,7 +28,14 @@ export function VmAddresses({ vm }: { readonly vm: Pick<Vm, 'addresses'> }) {
     <span className="ns-addresses">
       <Address address={first.address} />
       {rest.length > 0 && (
-        <Popover trigger="click" content={rest.map(({ address }) => <div key={address}><Address address={address} /></div>)}>
+        <Popover
+          trigger="click"
+          content={rest.map(({ address }) => (
+            <div key={address}>
+              <Address address={address} />
+            </div>
+          ))}
+        >
           <Button type="link" size="small">
             {t('moreAddresses', { count: rest.length })}
           </Button>

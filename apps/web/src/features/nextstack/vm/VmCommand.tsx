@@ -89,7 +89,15 @@ export default function VmCommand() {
 /** As many as fit a list that is looked through; more are searched. */
 const listedMax = 100
 
-function RunningList({ cloudId, open, onShow }: { readonly cloudId: string | undefined; readonly open: readonly string[]; readonly onShow: (id: string) => void }) {
+function RunningList({
+  cloudId,
+  open,
+  onShow,
+}: {
+  readonly cloudId: string | undefined
+  readonly open: readonly string[]
+  readonly onShow: (id: string) => void
+}) {
   const { t } = useTranslation('nextstack')
   const [text, setText] = useState('')
   const keyword = useDeferredValue(text.trim())
@@ -102,16 +110,31 @@ function RunningList({ cloudId, open, onShow }: { readonly cloudId: string | und
   return (
     <nav className="ns-command-list" aria-label={t('command.instances')}>
       <h2 className="ns-heading">{t('command.instances')}</h2>
-      <Input.Search allowClear={clearable} aria-label={t('command.search')} placeholder={t('command.search')} value={text} onChange={(event) => setText(event.target.value)} />
-      {data === undefined && (error === null ? <Skeleton active title={false} paragraph={{ rows: 6 }} /> : <ErrorPanel error={error} onRetry={() => void refetch()} />)}
-      {data !== undefined && items.length === 0 && (
-        keyword === '' ? <EmptyState title={t('command.none')} action={<Link to={paths.nextstack.vm.list()}>{t('command.toList')}</Link>}>{t('command.noneNote')}</EmptyState> : <p className="ns-soft">{t('command.noMatch')}</p>
-      )}
+      <Input.Search
+        allowClear={clearable}
+        aria-label={t('command.search')}
+        placeholder={t('command.search')}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      {data === undefined &&
+        (error === null ? <Skeleton active title={false} paragraph={{ rows: 6 }} /> : <ErrorPanel error={error} onRetry={() => void refetch()} />)}
+      {data !== undefined &&
+        items.length === 0 &&
+        (keyword === '' ? (
+          <EmptyState title={t('command.none')} action={<Link to={paths.nextstack.vm.list()}>{t('command.toList')}</Link>}>
+            {t('command.noneNote')}
+          </EmptyState>
+        ) : (
+          <p className="ns-soft">{t('command.noMatch')}</p>
+        ))}
       <ul>
         {items.map((vm) => (
           <li key={vm.id}>
             <button type="button" className={open.includes(vm.id) ? 'ns-command-item ns-command-open' : 'ns-command-item'} onClick={() => onShow(vm.id)}>
-              <span className="zs-cut" title={vm.name}>{vm.name}</span>
+              <span className="zs-cut" title={vm.name}>
+                {vm.name}
+              </span>
               <span className="ns-soft zs-code">{usableAddresses(vm)[0]?.address ?? t(`type.${vm.type}`)}</span>
               {open.includes(vm.id) && <span className="ns-command-mark">{t('command.opened')}</span>}
             </button>
@@ -123,8 +146,7 @@ function RunningList({ cloudId, open, onShow }: { readonly cloudId: string | und
   )
 }
 
-const useVm = (id: string) =>
-  useCall(vms.get, { params: { id } }, { silent: true, refreshMs: (vm) => refreshMsOf(vm === undefined ? [] : [vm]) })
+const useVm = (id: string) => useCall(vms.get, { params: { id } }, { silent: true, refreshMs: (vm) => refreshMsOf(vm === undefined ? [] : [vm]) })
 
 function Tab({ id, shown, onShow, onClose }: { readonly id: string; readonly shown: boolean; readonly onShow: () => void; readonly onClose: () => void }) {
   const { t } = useTranslation('nextstack')
@@ -146,7 +168,10 @@ function OneTerminal({ id, focus }: { readonly id: string; readonly focus: boole
   if (vm === undefined) return error === null ? <Skeleton active /> : <ErrorPanel error={error} onRetry={() => void refetch()} />
   if (vm.status !== 'running') {
     return (
-      <EmptyState title={t('command.stopped', { name: vm.name, state: t(`status.${vm.status}`) })} action={<Link to={paths.nextstack.vm.detail(id)}>{t('detail.tab.overview')}</Link>}>
+      <EmptyState
+        title={t('command.stopped', { name: vm.name, state: t(`status.${vm.status}`) })}
+        action={<Link to={paths.nextstack.vm.detail(id)}>{t('detail.tab.overview')}</Link>}
+      >
         <VmStatusTag vm={vm} />
       </EmptyState>
     )

@@ -83,7 +83,8 @@ export function VmConsoleLog({ vm }: { readonly vm: Vm }) {
             onPressEnter={(event) => found.length > 0 && step(event.shiftKey ? -1 : 1)}
           />
           <span className="ns-log-count" role="status">
-            {search.trim() !== '' && (found.length === 0 ? t('console.noMatch') : t('console.matches', { at: Math.min(at, found.length - 1) + 1, count: found.length }))}
+            {search.trim() !== '' &&
+              (found.length === 0 ? t('console.noMatch') : t('console.matches', { at: Math.min(at, found.length - 1) + 1, count: found.length }))}
           </span>
           <Button icon={<UpOutlined />} aria-label={t('console.previous')} disabled={found.length === 0} onClick={() => step(-1)} />
           <Button icon={<DownOutlined />} aria-label={t('console.next')} disabled={found.length === 0} onClick={() => step(1)} />
@@ -111,7 +112,8 @@ export function VmConsoleLog({ vm }: { readonly vm: Vm }) {
             ))}
           </div>
           <p className="ns-soft">
-            {t('console.lines', { count: all.length, size: format.bytes(new Blob([text]).size) })} {all.length > lines.length && t('console.cut', { count: linesShown })}
+            {t('console.lines', { count: all.length, size: format.bytes(new Blob([text]).size) })}{' '}
+            {all.length > lines.length && t('console.cut', { count: linesShown })}
           </p>
         </>
       )}

@@ -37,7 +37,14 @@ export default function VmDetail() {
   if (missing || gone) {
     return (
       <div className="zs-card">
-        <EmptyState title={t('detail.gone')} action={<Link to={paths.nextstack.vm.list()} className="zs-button zs-button-plain">{t('detail.back')}</Link>}>
+        <EmptyState
+          title={t('detail.gone')}
+          action={
+            <Link to={paths.nextstack.vm.list()} className="zs-button zs-button-plain">
+              {t('detail.back')}
+            </Link>
+          }
+        >
           {t('detail.goneNote')}
         </EmptyState>
       </div>

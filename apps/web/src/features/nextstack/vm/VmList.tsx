@@ -28,7 +28,11 @@ export default function VmList() {
   if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
   return (
     <>
-      {cloud?.sandbox === true && <PageStatus><SandboxTag /></PageStatus>}
+      {cloud?.sandbox === true && (
+        <PageStatus>
+          <SandboxTag />
+        </PageStatus>
+      )}
       {cloud !== null && <CloudNotice cloud={cloud} />}
       <ResourceTable
         call={vms.list}
@@ -38,8 +42,16 @@ export default function VmList() {
         rowKey="id"
         columns={vmColumns(t, platform)}
         filters={[
-          filter.select('status', t('filter.status'), vmStatuses.map((value) => ({ value, label: t(`status.${value}`) }))),
-          filter.select('type', t('filter.type'), vmTypes.map((value) => ({ value, label: t(`type.${value}`) }))),
+          filter.select(
+            'status',
+            t('filter.status'),
+            vmStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
+          ),
+          filter.select(
+            'type',
+            t('filter.type'),
+            vmTypes.map((value) => ({ value, label: t(`type.${value}`) })),
+          ),
           filter.keyword(t('filter.keyword')),
         ]}
         rowActions={actionsOf}

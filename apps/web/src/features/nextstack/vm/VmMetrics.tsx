@@ -57,7 +57,11 @@ export function VmMetrics({ vm }: { readonly vm: Vm }) {
           }
         />
         <span className="ns-soft" role="status">
-          {error !== null ? t('metrics.failed') : data !== undefined && data.items.length < 2 && vm.status === 'running' ? t('metrics.young', { seconds }) : t('metrics.live', { seconds })}
+          {error !== null
+            ? t('metrics.failed')
+            : data !== undefined && data.items.length < 2 && vm.status === 'running'
+              ? t('metrics.young', { seconds })
+              : t('metrics.live', { seconds })}
           {t('metrics.kept')}
         </span>
       </div>

@@ -34,7 +34,12 @@ export function VmOverview({ vm }: { readonly vm: Vm }) {
             ...(vm.gpus.length === 0 ? [] : [fact('gpus', t('field.gpus'), vm.gpus.map((gpu) => t('add.flavorGpu', gpu)).join('、'))]),
             fact('disk', t('field.disk'), format.bytes(vm.disk_bytes)),
             fact('network', t('field.network'), vm.vpc === null ? vm.network : <Link to={paths.nextstack.vpc.detail(vm.vpc.id)}>{vm.vpc.name}</Link>),
-            ...(vm.vpc === null ? [] : [fact('groups', t('field.groups'), <Groups vm={vm} />), fact('eip', t('field.eip'), vm.eip === null ? format.nothing : <Code text={vm.eip.address} />)]),
+            ...(vm.vpc === null
+              ? []
+              : [
+                  fact('groups', t('field.groups'), <Groups vm={vm} />),
+                  fact('eip', t('field.eip'), vm.eip === null ? format.nothing : <Code text={vm.eip.address} />),
+                ]),
             fact('node', t('column.node'), vm.node ?? format.nothing),
             fact('creator', t('column.creator'), vm.created_by),
             ...(platform ? [fact('bp', t('column.organisation'), vm.bp_name ?? format.nothing)] : []),

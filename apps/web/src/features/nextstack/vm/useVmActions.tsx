@@ -50,7 +50,10 @@ const dangerous: readonly VmActionName[] = ['forceStop', 'forceRestart', 'rebuil
  * them open, which the page has to draw.
  * @param cloud null where it is not known; then it is not judged
  */
-export function useVmActions(cloud: CloudBasic | null, onDeleted?: () => void): {
+export function useVmActions(
+  cloud: CloudBasic | null,
+  onDeleted?: () => void,
+): {
   readonly actionsOf: (vm: Vm) => readonly Action[]
   readonly batchActions: readonly BatchAction<Vm>[]
   readonly dialogs: ReactNode
@@ -85,7 +88,10 @@ export function useVmActions(cloud: CloudBasic | null, onDeleted?: () => void): 
         <p>{body(name, of)}</p>
         <p>
           {t('confirm.which')}
-          {firstNames(of.map((vm) => vm.name), t('confirm.more', { count: of.length }))}
+          {firstNames(
+            of.map((vm) => vm.name),
+            t('confirm.more', { count: of.length }),
+          )}
         </p>
         <Suspense>{name === 'delete' && <PrepaidLost type="vm" ids={of.map(({ id }) => id)} />}</Suspense>
       </>

@@ -19,12 +19,17 @@ export const vmColumns = (t: TFunction<'nextstack'>, organisations: boolean): re
   }),
   col.custom('status', t('column.status'), (vm) => <VmStatusTag vm={vm} />, { sort: true, width: 96 }),
   col.text('image', t('column.image'), (vm) => vm.image.name, { width: 112, note: (vm) => t(`type.${vm.type}`) }),
-  col.custom('size', t('column.flavor'), (vm) => (
-    <div className="ns-size">
-      {vm.flavor.name}
-      <div className="zs-name-note zs-number">{sizeText(t, vm)}</div>
-    </div>
-  ), { width: 144 }),
+  col.custom(
+    'size',
+    t('column.flavor'),
+    (vm) => (
+      <div className="ns-size">
+        {vm.flavor.name}
+        <div className="zs-name-note zs-number">{sizeText(t, vm)}</div>
+      </div>
+    ),
+    { width: 144 },
+  ),
   col.custom('addresses', t('column.addresses'), (vm) => <VmAddresses vm={vm} />, { width: 152 }),
   ...(organisations ? [col.text<Vm>('bp', t('column.organisation'), (vm) => vm.bp_name, { width: 120 })] : []),
   col.text('created_by', t('column.creator'), (vm) => vm.created_by, { width: 110, off: true }),

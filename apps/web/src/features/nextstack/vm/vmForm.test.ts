@@ -23,12 +23,17 @@ describe('corrections', () => {
   })
   it('choose where there is but one, and forget what is gone', () => {
     expect(corrections({}, { ...nothingKnown, images: [{ fingerprint: 'x' }] })).toEqual({ image_fingerprint: 'x' })
-    expect(corrections({ image_fingerprint: 'gone' }, { ...nothingKnown, images: [{ fingerprint: 'x' }, { fingerprint: 'y' }] })).toEqual({ image_fingerprint: undefined })
+    expect(corrections({ image_fingerprint: 'gone' }, { ...nothingKnown, images: [{ fingerprint: 'x' }, { fingerprint: 'y' }] })).toEqual({
+      image_fingerprint: undefined,
+    })
     expect(corrections({ image_fingerprint: 'y' }, { ...nothingKnown, images: [{ fingerprint: 'x' }, { fingerprint: 'y' }] })).toEqual({})
     expect(corrections({ flavor_id: 'gone' }, { ...nothingKnown, flavors: [] })).toEqual({ flavor_id: undefined })
   })
   it('give the disk that the flavor wants, and leave one that was typed', () => {
-    const flavors = [{ id: 'f', disk_bytes: 10 }, { id: 'g', disk_bytes: 20 }]
+    const flavors = [
+      { id: 'f', disk_bytes: 10 },
+      { id: 'g', disk_bytes: 20 },
+    ]
     expect(corrections({ flavor_id: 'f' }, { ...nothingKnown, flavors })).toEqual({ disk_bytes: 10 })
     expect(corrections({ flavor_id: 'g', disk_bytes: 12 }, { ...nothingKnown, flavors })).toEqual({})
   })
@@ -54,9 +59,29 @@ describe('accessOf', () => {
 })
 
 describe('bodyOf', () => {
-  const values = { cloud_id: 'c', type: 'container' as const, image_fingerprint: 'x', flavor_id: 'f', disk_bytes: 1, name: 'n', description: '', count: 1, security_group_ids: ['g'] }
+  const values = {
+    cloud_id: 'c',
+    type: 'container' as const,
+    image_fingerprint: 'x',
+    flavor_id: 'f',
+    disk_bytes: 1,
+    name: 'n',
+    description: '',
+    count: 1,
+    security_group_ids: ['g'],
+  }
   it('sends a network of the cloud’s own by its name, without groups', () => {
-    expect(bodyOf({ ...values, network: 'lxdbr0' }, false)).toEqual({ cloud_id: 'c', type: 'container', image_fingerprint: 'x', flavor_id: 'f', disk_bytes: 1, name: 'n', description: '', count: 1, network: 'lxdbr0' })
+    expect(bodyOf({ ...values, network: 'lxdbr0' }, false)).toEqual({
+      cloud_id: 'c',
+      type: 'container',
+      image_fingerprint: 'x',
+      flavor_id: 'f',
+      disk_bytes: 1,
+      name: 'n',
+      description: '',
+      count: 1,
+      network: 'lxdbr0',
+    })
   })
   it('sends a private one by its id, with the groups', () => {
     const body = bodyOf({ ...values, network: privateNetwork('v'), key_pair_ids: ['k'] }, false)
