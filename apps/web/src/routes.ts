@@ -1,6 +1,6 @@
 import type { ComponentType } from 'react'
 import { admins, tenants, type Access, type Role } from '@zhisuan/contract/roles'
-import type { LazyNamespace } from './locales/load.ts'
+import type { LazyNamespace } from './locales/namespaces.ts'
 import type routeTitles from './locales/zh/routes.ts'
 
 /** A group of the product drawer and of the sidebar. */
