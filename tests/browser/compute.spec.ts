@@ -270,7 +270,7 @@ test.describe('changes', () => {
     await signIn(context, 'tenant')
     const name = newName('seen')
     await page.clock.install()
-    const waits = page.waitForRequest((request) => request.url().includes('/api/nextstack/v1/changes?after='))
+    const waits = page.waitForRequest((request) => request.url().includes('/api/sys/v1/changes?after='))
     await page.goto('/nextStack/vmCommand?mode=batch')
     await expect(page.getByRole('heading', { name: '执行记录' })).toBeVisible()
     await waits

@@ -1,5 +1,5 @@
 import type { BrowserContext, Page, Request } from '@playwright/test'
-import { changes } from '@zhisuan/contract/nextstack/change'
+import { changes } from '@zhisuan/contract/change'
 
 /** Requests from now on, as `POST /api/…`, and what was answered, as `401 POST /api/…`. */
 export interface Traffic {

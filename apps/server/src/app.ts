@@ -17,6 +17,7 @@ import { createRoot } from './modules/root/index.ts'
 import { createSys, sysMigrations } from './modules/sys/index.ts'
 import { createUms, umsMigrations } from './modules/ums/index.ts'
 import { auditMigrations, createAudit } from './platform/audit.ts'
+import { changeMigrations } from './platform/changes.ts'
 import type { Config } from './platform/config.ts'
 import type { Migrations } from './platform/db/database.ts'
 import { bindCalls, type Authorising } from './platform/http/bind.ts'
@@ -31,6 +32,7 @@ import { openPlatform, type ModuleParts, type OpenedPlatform } from './platform/
 export const migrations: Migrations = {
   ...auditMigrations,
   ...operationMigrations,
+  ...changeMigrations,
   ...sysMigrations,
   ...umsMigrations,
   ...iamMigrations,
@@ -153,6 +155,7 @@ export async function buildApp(config: Config, options: { now?: () => Date } = {
       },
     )
     http.addHook('preClose', async () => {
+      sys.drain()
       nextstack.drain()
       compute.drain()
       cis.drain()

@@ -1,7 +1,7 @@
 import { QueryClient } from '@tanstack/react-query'
 // oxlint-disable-next-line no-restricted-imports -- no page loads a test
 import { allCalls } from '@zhisuan/contract/calls'
-import { changeKinds, type ChangeKind } from '@zhisuan/contract/nextstack/change'
+import { changeKinds, type ChangeKind } from '@zhisuan/contract/change'
 import { describe, expect, it, vi } from 'vitest'
 import { followChanges, invalidateKinds, type Follow } from './changes.ts'
 import { ApiError } from './client.ts'

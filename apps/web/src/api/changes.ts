@@ -1,5 +1,5 @@
 import { useQueryClient, type QueryClient } from '@tanstack/react-query'
-import { changes, type ChangeKind } from '@zhisuan/contract/nextstack/change'
+import { changes, type ChangeKind } from '@zhisuan/contract/change'
 import { useEffect } from 'react'
 import { useCurrentUser, useMayCall } from '../session/user.ts'
 import { request, toApiError } from './client.ts'
@@ -67,7 +67,7 @@ const firstPauseMs = 1_000
 const longestPauseMs = 60_000
 
 export interface Follow {
-  /** `nextstack.change.wait`. */
+  /** `sys.change.wait`. */
   readonly wait: (after: string | undefined, signal: AbortSignal) => Promise<{ cursor: string; kinds: readonly ChangeKind[] }>
   readonly onKinds: (kinds: readonly ChangeKind[]) => void
   /** Ends it. */

@@ -16,12 +16,13 @@ import { createRules, type RulesService } from './rules/rules.ts'
 import { scopeOf } from '../../platform/auth/actor.ts'
 import type { Migrations } from '../../platform/db/database.ts'
 import { iamMigrations as ownMigrations } from './iam.migrations.ts'
+import { liveUpdatesMigrations } from './policy/live-updates.migration.ts'
 import { serviceRoutes } from './service/service.routes.ts'
 import { createServiceService } from './service/service.service.ts'
 import { serviceMigrations } from './service/service.store.ts'
 import { customActionsOf } from './service/vocabulary.ts'
 
-export const iamMigrations: Migrations = { ...ownMigrations, ...serviceMigrations }
+export const iamMigrations: Migrations = { ...ownMigrations, ...liveUpdatesMigrations, ...serviceMigrations }
 
 /** Roles and policies: what somebody may do. Who he is, is ums. */
 export function createIam(platform: Platform): ModuleParts & { rules: RulesService; limits: Limits; projects: Pick<ProjectService, 'holds'> } {

@@ -9,9 +9,6 @@ import type { CloudContents, CloudService } from '../cmp/cloud/cloud.service.ts'
 import { catalogueRoutes } from './catalogue/catalogue.routes.ts'
 import { createCatalogue } from './catalogue/catalogue.service.ts'
 import { firstImageHandler, seedFirstImage, seedImageJob } from './catalogue/first-image.ts'
-import { changeRoutes } from './change/change.routes.ts'
-import { createChanges } from './change/change.service.ts'
-import { changeMigrations } from './change/change.store.ts'
 import { flavorRoutes } from './flavor/flavor.routes.ts'
 import { commandRoutes } from './command/command.routes.ts'
 import { createCommandRunner } from './command/command.runner.ts'
@@ -56,7 +53,6 @@ import { withVolumes } from './volume/volume.attachments.ts'
 import { forgetNetworks } from './vpc/vpc.store.ts'
 
 export const nextstackMigrations: Migrations = {
-  ...changeMigrations,
   ...quotaMigrations,
   ...flavorMigrations,
   ...vmMigrations,
@@ -84,7 +80,7 @@ export function createNextstack(
   projectContents: (on: Sql, of: { bp_id: string; project_id: string }) => Promise<Readonly<Record<string, number>>>
   serveTerminals: (app: FastifyInstance) => void
   serveUploads: (app: FastifyInstance, authorising: Authorising) => Promise<void>
-  /** Answers those who wait for changes, and cuts off uploads, so that a stop does not wait for them. */
+  /** Cuts off uploads, so that a stop does not wait for them. */
   drain: () => void
   suspendable: Suspendable
   /** Keys of organisations, for clouds of the other family. */
@@ -95,7 +91,6 @@ export function createNextstack(
   const { clouds } = others
   const metrics = createMetrics(platform.now)
   const catalogue = createCatalogue(clouds, platform.db)
-  const changes = createChanges(platform.bus)
   const quotas = createQuotas({
     db: platform.db,
     mayMake: others.mayMake,
@@ -139,10 +134,7 @@ export function createNextstack(
         await forgetHosts(tx, cloudId)
       },
     },
-    drain: () => {
-      changes.stop()
-      imaging.drain()
-    },
+    drain: imaging.drain,
     sessionEnded: (gone) => terminals.closeWhere((one) => one.session_id === gone.session_id || one.user_id === gone.user_id),
     serveTerminals: terminals.serve,
     serveUploads: imaging.serveUploads,
@@ -154,7 +146,6 @@ export function createNextstack(
       ...commandRoutes(commands),
       ...catalogueRoutes(catalogue),
       ...quotaRoutes(quotas),
-      ...changeRoutes(changes),
       ...hostRoutes(hosts),
       ...overviewRoutes(overview),
       ...snapshotting.handlers,

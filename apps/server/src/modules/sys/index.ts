@@ -1,4 +1,7 @@
+import { changes as changeCalls } from '@zhisuan/contract/change'
 import { system } from '@zhisuan/contract/sys/sys'
+import { scopeOf } from '../../platform/auth/actor.ts'
+import { createChanges } from '../../platform/changes.ts'
 import type { Migrations } from '../../platform/db/database.ts'
 import { handle } from '../../platform/http/handler.ts'
 import type { ModuleParts, Platform } from '../../platform/platform.ts'
@@ -11,16 +14,23 @@ import { settingsMigrations } from './settings/settings.store.ts'
 
 export const sysMigrations: Migrations = { ...settingsMigrations, ...licenceMigrations }
 
-/** The platform's own settings and its licence. */
-export function createSys(platform: Platform): ModuleParts & { settings: Settings; licence: LicenceService } {
+/** The platform's own settings, its licence, and what tells consoles that something changed. */
+export function createSys(platform: Platform): ModuleParts & {
+  settings: Settings
+  licence: LicenceService
+  /** Answers those who wait for changes, so that a stop does not wait for them. */
+  drain: () => void
+} {
   const { config } = platform
   const settings = createSettings(platform)
   const licence = createLicence(platform)
+  const changes = createChanges(platform.bus)
   // Where nobody is sent anything, the inbox of development stands in: see ums/delivery.
   const development = config.ZHISUAN_ENV !== 'production'
   return {
     settings,
     licence,
+    drain: changes.stop,
     handlers: [
       handle(system.info, async () => ({
         title: await settings.get('title'),
@@ -30,6 +40,11 @@ export function createSys(platform: Platform): ModuleParts & { settings: Setting
         email_available: development || config.SMTP_URL !== undefined,
         development,
       })),
+      handle(changeCalls.wait, async ({ actor, query, reply }) => {
+        const gone = new AbortController()
+        reply.raw.once('close', () => gone.abort())
+        return changes.wait(scopeOf(actor), query.after, gone.signal)
+      }),
       ...settingsRoutes(settings, config),
       ...licenceRoutes(licence),
     ],

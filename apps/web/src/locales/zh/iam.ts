@@ -406,7 +406,7 @@ export default {
     cls: '集群',
   },
   types: {
-    sys: { config: '设置', licence: '许可证' },
+    sys: { config: '设置', licence: '许可证', change: '变化通知' },
     ums: {
       auth: '登录',
       verification: '验证码',
@@ -479,7 +479,6 @@ export default {
       image: '镜像',
       network: '云平台网络',
       quota: '配额',
-      change: '变化通知',
       vpc: '专有网络',
       securityGroup: '安全组',
       nat: 'NAT 网关',

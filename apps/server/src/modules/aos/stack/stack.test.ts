@@ -13,7 +13,7 @@ import {
 import { configs, containers } from '@zhisuan/contract/cis/container'
 import type { BodyInput } from '@zhisuan/contract/define'
 import { edges } from '@zhisuan/contract/ecrm/edge'
-import { changes } from '@zhisuan/contract/nextstack/change'
+import { changes } from '@zhisuan/contract/change'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'

@@ -1,7 +1,7 @@
 import type { Gpu } from '@zhisuan/engines/hosts'
 import { sql, type Generated, type Selectable } from 'kysely'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { tellsChanges } from '../change/change.store.ts'
+import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { present, type GpuUse } from './host.store.ts'
 

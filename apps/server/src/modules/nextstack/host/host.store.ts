@@ -8,7 +8,7 @@ import { jsonb } from '../../../platform/db/jsonb.ts'
 import { matching, pageOf } from '../../../platform/db/page.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { endOperations, openStatuses } from '../../../platform/operations.ts'
-import { tellsChanges } from '../change/change.store.ts'
+import { tellsChanges } from '../../../platform/changes.ts'
 
 /** What is kept of a host's hardware as the engine told it the last time that it answered. */
 export type Hardware = Pick<EngineHost, 'cpu' | 'disks' | 'nics' | 'system'>

@@ -6,7 +6,7 @@ import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
 import { matching, paged, pagedTogether, pageWithTotal } from '../../../platform/db/page.ts'
 import { endOperations, openStatuses } from '../../../platform/operations.ts'
-import { tellsChanges } from '../change/change.store.ts'
+import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../scope.ts'
 

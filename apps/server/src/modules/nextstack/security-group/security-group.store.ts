@@ -4,7 +4,7 @@ import { sql, type Generated, type Insertable, type Selectable, type SelectQuery
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
 import { matching, pageOf } from '../../../platform/db/page.ts'
-import { tellsChanges } from '../change/change.store.ts'
+import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../scope.ts'
 

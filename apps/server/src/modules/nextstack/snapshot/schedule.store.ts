@@ -5,7 +5,7 @@ import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
 import { matching, pageOf } from '../../../platform/db/page.ts'
-import { tellsChanges } from '../change/change.store.ts'
+import { tellsChanges } from '../../../platform/changes.ts'
 import { within } from '../scope.ts'
 
 interface ScheduleTable {

@@ -7,7 +7,7 @@ import { migration, type Migrations, type Sql, type Tx } from '../../../platform
 import { jsonb } from '../../../platform/db/jsonb.ts'
 import { matching, pageOf } from '../../../platform/db/page.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
-import { tellsChanges } from '../change/change.store.ts'
+import { tellsChanges } from '../../../platform/changes.ts'
 
 /** As the engine told it the last time. */
 interface StoragePoolTable {

@@ -7,7 +7,7 @@ import { migration, type Migrations, type Sql, type Tables, type Tx } from '../.
 import { Refusal } from '../../../platform/errors.ts'
 import { matching, pageOf } from '../../../platform/db/page.ts'
 import { endOperations, openStatuses } from '../../../platform/operations.ts'
-import { tellsChanges } from '../change/change.store.ts'
+import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../scope.ts'
 

@@ -1,6 +1,6 @@
-import { changeKinds } from '@zhisuan/contract/nextstack/change'
+import { changeKinds } from '@zhisuan/contract/change'
 import { describe, expect, it } from 'vitest'
-import { createChanges } from './change.service.ts'
+import { createChanges } from './changes.ts'
 
 const mine = { bp_id: '00000000-0000-4000-8000-000000000001' }
 const other = { bp_id: '00000000-0000-4000-8000-000000000002' }

@@ -1,8 +1,29 @@
 import { randomUUID } from 'node:crypto'
-import { changeKinds, type ChangeKind } from '@zhisuan/contract/nextstack/change'
-import type { Scope } from '../../../platform/auth/actor.ts'
-import type { Bus } from '../../../platform/bus.ts'
-import { changeTopic } from './change.store.ts'
+import { changeKinds, type ChangeKind } from '@zhisuan/contract/change'
+import type { Scope } from './auth/actor.ts'
+import type { Bus } from './bus.ts'
+import { migration, type Migrations } from './db/database.ts'
+
+/** Topic on the bus: `kind bp_id`, with `-` for what belongs to nobody, or to all. */
+const changeTopic = 'change'
+
+export const changeMigrations: Migrations = {
+  // The tables themselves tell: no change by whatever code can forget to. Alike messages of one
+  // transaction are sent once, and only when it commits.
+  '20261121_30_change_function': migration(`
+    create function tell_change() returns trigger language plpgsql as $$
+    begin
+      perform pg_notify('zhisuan', '${changeTopic} ' || tg_argv[0] || ' ' || coalesce((case when tg_op = 'DELETE' then old.bp_id else new.bp_id end)::text, '-'));
+      return null;
+    end $$;
+  `),
+}
+
+/** SQL that makes a table tell of its changes, as those of every kind whose lists show it. It has to have a column `bp_id`. */
+export const tellsChanges = (table: string, ...kinds: readonly ChangeKind[]): string =>
+  kinds
+    .map((kind) => `create trigger ${table}_tell_${kind} after insert or update or delete on ${table} for each row execute function tell_change('${kind}');`)
+    .join('\n')
 
 /** How long one question is kept open. Below the minute after which proxies lose patience. */
 const patienceMs = 25_000
@@ -16,8 +37,6 @@ interface Change {
   readonly kind: ChangeKind
   readonly bp_id: string | null
 }
-
-export type ChangeService = ReturnType<typeof createChanges>
 
 /** Tells consoles what changed, so that they read again at once instead of every few seconds. */
 export function createChanges(bus: Pick<Bus, 'subscribe'>) {

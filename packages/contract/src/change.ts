@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { defineCall } from '../define.ts'
-import { tenants } from '../roles.ts'
-import { fieldTexts } from '../texts.ts'
-import { plainLine } from '../validation.ts'
+import { defineCall } from './define.ts'
+import { tenants } from './roles.ts'
+import { fieldTexts } from './texts.ts'
+import { plainLine } from './validation.ts'
 
 /** Kinds of resources whose lists may have changed. */
 export const changeKinds = [
@@ -34,9 +34,9 @@ export const changes = {
    * with one that this server does not know any more, it answers at once with all kinds.
    */
   wait: defineCall({
-    id: 'nextstack.change.wait',
+    id: 'sys.change.wait',
     method: 'GET',
-    path: '/api/nextstack/v1/changes',
+    path: '/api/sys/v1/changes',
     summary: 'Which kinds of resources changed since',
     access: tenants,
     query: z.object({ after: z.string().max(64).regex(plainLine, fieldTexts.controlCharacters).optional() }),
