@@ -1,4 +1,3 @@
-import { globSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 
 const cluster = ['packages/engines/src/lxd/cluster.engine.test.ts']
@@ -30,13 +29,13 @@ const patience = {
   retry: process.env['CI'] === undefined ? 0 : 1,
 }
 
-const besides = ['**/*.engine.test.ts', '**/*.openstack.test.ts', '**/node_modules/**']
-const unitFiles = globSync(['apps/*/src/**/*.test.{ts,tsx}', 'packages/*/src/**/*.test.ts'], { exclude: besides })
-/** What these import is theirs alone: they put something else in the place of a module. */
-const mockingFiles = unitFiles.filter((file) => readFileSync(file, 'utf8').includes('vi.mock('))
-
 const unit = {
   ...patience,
+  name: 'unit',
+  include: ['apps/*/src/**/*.test.{ts,tsx}', 'packages/*/src/**/*.test.ts'],
+  exclude: ['**/*.engine.test.ts', '**/*.openstack.test.ts', '**/node_modules/**'],
+  // To import the server takes longer than most files take to test their part of it: one import serves many. So nobody mocks modules.
+  isolate: false,
   // Else all styles are empty, also where a test reads them as text.
   css: { include: [/\?raw/] },
   // One PostgreSQL for all; each file that builds the server gets a database of its own.
@@ -50,9 +49,7 @@ export default defineConfig({
   test: {
     reporters: ['default', './tests/support/wavering.ts'],
     projects: [
-      // To import the server takes longer than most files take to test their part of it: one import serves many.
-      { test: { ...unit, name: 'unit', include: unitFiles, exclude: mockingFiles, isolate: false } },
-      { test: { ...unit, name: 'unit-mocking', include: mockingFiles } },
+      { test: unit },
       ...Object.entries(engines).map(([name, { include, exclude }]) => ({
         test: {
           name,

@@ -7,6 +7,7 @@ import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import { aosMigrations, createAos } from './modules/aos/index.ts'
 import { createBill, billMigrations } from './modules/bill/index.ts'
 import { cisMigrations, createCis } from './modules/cis/index.ts'
+import type { openEngine } from './modules/cmp/cloud/cloud.engines.ts'
 import { cmpMigrations, createCmp } from './modules/cmp/index.ts'
 import { computeMigrations, createCompute } from './modules/compute/index.ts'
 import { createEcrm, ecrmMigrations } from './modules/ecrm/index.ts'
@@ -27,7 +28,7 @@ import { answerProblems } from './platform/http/problems.ts'
 import { serveProbes } from './platform/http/probes.ts'
 import { createLog } from './platform/log.ts'
 import { operationMigrations } from './platform/operations.ts'
-import { openPlatform, type ModuleParts, type OpenedPlatform } from './platform/platform.ts'
+import { openPlatform, type ModuleParts, type OpenedPlatform, type Pause } from './platform/platform.ts'
 
 export const migrations: Migrations = {
   ...auditMigrations,
@@ -56,10 +57,17 @@ export interface App {
   close(): Promise<void>
 }
 
+/** What tests put in the place of the real: the clock, waits, and what leads to an engine. */
+export interface AppOptions {
+  readonly now?: () => Date
+  readonly pause?: Pause
+  readonly openEngine?: typeof openEngine
+}
+
 /** Composes platform and modules. Tests build the same app and ask it in memory. */
-export async function buildApp(config: Config, options: { now?: () => Date } = {}): Promise<App> {
+export async function buildApp(config: Config, options: AppOptions = {}): Promise<App> {
   const log = createLog(config)
-  const platform = await openPlatform(config, log, migrations, options.now)
+  const platform = await openPlatform(config, log, migrations, options)
   const http: FastifyInstance = fastify({
     loggerInstance: log as FastifyBaseLogger,
     // A line a request at info is noise and costs a fifth of the throughput; metrics count them.
@@ -89,7 +97,7 @@ export async function buildApp(config: Config, options: { now?: () => Date } = {
     const bill = createBill(platform, { settings: sys.settings })
     const iam = createIam(platform)
     const ums = createUms(platform, { settings: sys.settings, openAccount: bill.openAccount, rules: iam.rules, limits: iam.limits })
-    const cmp = createCmp(platform, { licence: sys.licence })
+    const cmp = createCmp(platform, { ...options, licence: sys.licence })
     sys.licence.countsUsage(cmp.usageOfLicence)
     const nextstack = createNextstack(platform, { clouds: cmp.clouds, licence: sys.licence, mayMake: bill.mayMake })
     const compute = createCompute(platform, { clouds: cmp.clouds, mayMake: bill.mayMake, mayBegin: bill.mayBegin, publicKeys: nextstack.publicKeys })

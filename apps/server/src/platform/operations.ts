@@ -1,5 +1,4 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { errors, type ErrorName } from '@zhisuan/contract/errors'
 import { isEngineError } from '@zhisuan/engines/errors'
 import { sql, type Generated, type Selectable, type SelectQueryBuilder, type UpdateObject } from 'kysely'
@@ -15,6 +14,7 @@ import { Refusal } from './errors.ts'
 import { toRefusal } from './http/problems.ts'
 import { uuidv7 } from './ids.ts'
 import { defineJob, handleJob, type JobHandler, type Jobs } from './jobs.ts'
+import type { Pause } from './platform.ts'
 import type { Secrets } from './secrets.ts'
 
 /**
@@ -209,7 +209,7 @@ const runJob = defineJob({
 })
 
 /** Waits before a step is tried again, in milliseconds; then the operation fails. */
-const retryDelays = [200, 1_000, 3_000, 6_000, 10_000]
+export const retryDelays = [200, 1_000, 3_000, 6_000, 10_000]
 const takeUpEveryMs = 5_000
 /** Its payload is the operation's id. */
 const cancelTopic = 'platform.operation.cancelled'
@@ -225,8 +225,9 @@ export function createOperations(parts: {
   mayBegin: () => MayBegin
   faultFile: string | undefined
   outage: OutageLog
+  pause: Pause
 }): Operations {
-  const { database, bus, jobs, secrets, log, outage } = parts
+  const { database, bus, jobs, secrets, log, outage, pause } = parts
   const { db } = database
   const running = new Map<string, { abort: AbortController; cancel: AbortController; done: Promise<void> }>()
   const stopping = new AbortController()
@@ -292,7 +293,7 @@ export function createOperations(parts: {
         const again = isEngineError(error, 'unreachable', 'busy', 'cancelled') || (error instanceof Refusal && error.refusal === 'databaseUnavailable')
         if (signal.aborted || !again || delay === undefined) throw error
         stepLog.warn({ err: error, delay_ms: delay }, 'step failed, trying again')
-        await sleep(delay, undefined, { signal })
+        await pause(delay, signal)
       }
     }
   }

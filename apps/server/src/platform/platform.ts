@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Tags } from '@zhisuan/contract/define'
 import type { Logger } from 'pino'
 import type { Scope } from './auth/actor.ts'
@@ -25,7 +26,13 @@ export interface Platform {
   readonly downloads: Downloads
   /** The time, so that tests can move it. */
   readonly now: () => Date
+  /** Waits before something is looked at or tried again, so that tests can shorten it. */
+  readonly pause: Pause
 }
+
+/** @throws what the signal was aborted with */
+export type Pause = (ms: number, signal: AbortSignal) => Promise<void>
+export const pause: Pause = (ms, signal) => sleep(ms, undefined, { signal })
 
 /** What a module gives to the app: made by its `index.ts`. */
 export interface ModuleParts {
@@ -53,7 +60,13 @@ export interface OpenedPlatform extends Platform {
  * Opens database, queue and bus. The embedded PostgreSQL is started where no DATABASE_URL is
  * configured, under an exclusive lock on the data directory.
  */
-export async function openPlatform(config: Config, log: Logger, migrations: Migrations, now: () => Date = () => new Date()): Promise<OpenedPlatform> {
+export async function openPlatform(
+  config: Config,
+  log: Logger,
+  migrations: Migrations,
+  options: { now?: () => Date; pause?: Pause } = {},
+): Promise<OpenedPlatform> {
+  const parts = { now: () => new Date(), pause, ...options }
   const closing: (() => Promise<unknown>)[] = []
   try {
     let url = config.DATABASE_URL
@@ -89,6 +102,7 @@ export async function openPlatform(config: Config, log: Logger, migrations: Migr
       mayBegin: () => mayBegin,
       faultFile: config.FAULT_FILE,
       outage,
+      pause: parts.pause,
     })
     closing.unshift(() => operations.stop())
     return {
@@ -100,8 +114,9 @@ export async function openPlatform(config: Config, log: Logger, migrations: Migr
       operations,
       bus,
       secrets,
-      downloads: createDownloads({ secrets, now }),
-      now,
+      downloads: createDownloads({ secrets, now: parts.now }),
+      now: parts.now,
+      pause: parts.pause,
       setOperations: (all, may) => {
         definitions = all
         mayBegin = may ?? mayBegin

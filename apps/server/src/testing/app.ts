@@ -2,8 +2,9 @@ import { randomInt } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildApp, type App } from '../app.ts'
+import { buildApp, type App, type AppOptions } from '../app.ts'
 import { readConfig, type Config } from '../platform/config.ts'
+import { pause, type Pause } from '../platform/platform.ts'
 import { freshDatabase } from './database.ts'
 
 /** A clock that goes on by itself and can be put forward. Only what asks `platform.now()` sees it, not SQL's `now()`. */
@@ -22,6 +23,12 @@ export function createClock(): Clock {
   }
 }
 
+/** Waits of these lengths are hardly any; all others are as long as they are. */
+export const shortened =
+  (...lengths: readonly number[]): Pause =>
+  (ms, signal) =>
+    pause(lengths.includes(ms) ? 10 : ms, signal)
+
 export interface TestApp extends App {
   readonly config: Config
   readonly clock: Clock
@@ -36,8 +43,10 @@ const secretKey = Buffer.alloc(32, 7).toString('base64')
  * @param overrides environment, as the server would be given it. With another test server's
  * `databaseUrl` as DATABASE_URL, the two are servers of one platform.
  */
-export async function testApp(overrides: Readonly<Record<string, string>> = {}, options: { clock?: Clock } = {}): Promise<TestApp> {
-  const clock = options.clock ?? createClock()
+export async function testApp(
+  overrides: Readonly<Record<string, string>> = {},
+  { clock = createClock(), ...options }: Omit<AppOptions, 'now'> & { clock?: Clock } = {},
+): Promise<TestApp> {
   const folder = mkdtempSync(join(tmpdir(), 'zhisuan-app-'))
   const database = overrides['DATABASE_URL'] === undefined ? await freshDatabase() : null
   const clear = async () => {
@@ -57,7 +66,7 @@ export async function testApp(overrides: Readonly<Record<string, string>> = {}, 
       WEB_DIR: join(folder, 'no-console'),
       ...overrides,
     })
-    const app = await buildApp(config, { now: clock.now })
+    const app = await buildApp(config, { ...options, now: clock.now })
     return {
       ...app,
       config,

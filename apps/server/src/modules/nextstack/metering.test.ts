@@ -6,14 +6,8 @@ import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { flavors } from '@zhisuan/contract/nextstack/flavor'
 import { images, vms } from '@zhisuan/contract/nextstack/vm'
 import { volumes } from '@zhisuan/contract/nextstack/volume'
-import { startTestEngine } from '../../testing/engine.ts'
+import { openTestEngine, startTestEngine } from '../../testing/engine.ts'
 import { someone, type Person, type SignedIn } from '../../testing/people.ts'
-
-vi.mock('../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../testing/engine.ts')
-  return { ...(await actual<object>()), openEngine: openTestEngine }
-})
 
 const gib = 2 ** 30
 const wait = { interval: 20 }
@@ -22,7 +16,7 @@ let app: TestApp
 let owner: Person & SignedIn
 let cloud_id: string
 beforeAll(async () => {
-  app = await testApp()
+  app = await testApp({}, { openEngine: openTestEngine })
   const admin = await someone(app, { kind: 1 })
   owner = await someone(app)
   cloud_id = (

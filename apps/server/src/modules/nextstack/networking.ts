@@ -36,7 +36,7 @@ export const networkingCounters: readonly QuotaCounter[] = [vpcCounter, security
 
 /** Private networks and what guards and leads into them: security groups, NAT gateways, outside addresses. */
 export function createNetworking(
-  platform: Pick<Platform, 'db' | 'operations'>,
+  platform: Pick<Platform, 'db' | 'operations' | 'pause'>,
   others: { clouds: CloudService; quotas: QuotaService },
 ): {
   handlers: readonly Handler[]
@@ -60,6 +60,6 @@ export function createNetworking(
     ],
     operations: [apply, remove],
     observer: createVpcObserver(parts),
-    members: createVpcMembers(parts),
+    members: createVpcMembers({ ...parts, pause: platform.pause }),
   }
 }

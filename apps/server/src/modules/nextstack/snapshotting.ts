@@ -19,7 +19,7 @@ export const snapshottingMigrations: Migrations = { ...snapshotMigrations, ...sc
 
 /** Snapshots of instances, made by people and by the clock. */
 export function createSnapshotting(
-  platform: Pick<Platform, 'db' | 'operations' | 'now' | 'log'>,
+  platform: Pick<Platform, 'db' | 'operations' | 'now' | 'log' | 'pause'>,
   others: { clouds: CloudService; quotas: QuotaService; vms: Pick<VmService, 'clone'> },
 ): {
   handlers: readonly Handler[]

@@ -1,27 +1,28 @@
-import * as fs from 'node:fs'
+import fs from 'node:fs'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { beginRestore, decideRestore, finishRestore } from './restored.ts'
 
 /** What the process that restores is killed before: the n-th thing that it changes. */
 let killedBefore = Infinity
-vi.mock('node:fs', async (original) => {
-  const real = await original<typeof fs>()
+const { renameSync, mkdirSync: makeFolder, writeFileSync: writeFile, rmSync: remove } = fs
+beforeAll(() => {
   const mortal =
     <A extends unknown[], R>(change: (...args: A) => R) =>
     (...args: A): R => {
       if (killedBefore-- <= 0) throw new Error('killed')
       return change(...args)
     }
-  return {
-    ...real,
-    renameSync: mortal(real.renameSync),
-    mkdirSync: mortal(real.mkdirSync),
-    writeFileSync: mortal(real.writeFileSync),
-    rmSync: mortal(real.rmSync),
-  }
+  Object.assign(fs, { renameSync: mortal(renameSync), mkdirSync: mortal(makeFolder), writeFileSync: mortal(writeFile), rmSync: mortal(remove) })
+  // What others imported of it by name is these from now on.
+  syncBuiltinESMExports()
+})
+afterAll(() => {
+  Object.assign(fs, { renameSync, mkdirSync: makeFolder, writeFileSync: writeFile, rmSync: remove })
+  syncBuiltinESMExports()
 })
 
 const now = new Date('2026-11-21T08:00:00.123Z')

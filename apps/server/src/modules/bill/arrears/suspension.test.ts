@@ -7,20 +7,14 @@ import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { flavors } from '@zhisuan/contract/nextstack/flavor'
 import { images, vms, type Vm, type VmStatus } from '@zhisuan/contract/nextstack/vm'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused } from '../../../testing/call.ts'
-import { startTestEngine, type TestEngine } from '../../../testing/engine.ts'
+import { openTestEngine, startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { ledger } from '../ledger/ledger.service.ts'
 import { insertSpan } from '../rating/prepaid.store.ts'
-
-vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return { ...(await actual<object>()), openEngine: openTestEngine }
-})
 
 let app: TestApp
 /** Another server of the same platform. */
@@ -31,8 +25,8 @@ let cloud_id: string
 let flavor_id: string
 let image_fingerprint: string
 beforeAll(async () => {
-  app = await testApp()
-  second = await testApp({ DATABASE_URL: app.databaseUrl }, { clock: app.clock })
+  app = await testApp({}, { openEngine: openTestEngine })
+  second = await testApp({ DATABASE_URL: app.databaseUrl }, { clock: app.clock, openEngine: openTestEngine })
   admin = await someone(app, { kind: 1 })
   engine = startTestEngine()
   cloud_id = (await call(app, clouds.create, { token: admin.token, body: { name: 'c', product: 'nextstack', connection: engine.connection } })).cloud_id

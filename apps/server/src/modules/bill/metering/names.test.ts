@@ -6,20 +6,14 @@ import { volumes } from '@zhisuan/contract/nextstack/volume'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call } from '../../../testing/call.ts'
-import { startTestEngine } from '../../../testing/engine.ts'
+import { openTestEngine, startTestEngine } from '../../../testing/engine.ts'
 import { someone } from '../../../testing/people.ts'
 import { createRating } from '../rating/rating.service.ts'
 import { createMetering } from './metering.service.ts'
 
-vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return { ...(await actual<object>()), openEngine: openTestEngine }
-})
-
 let app: TestApp
 beforeAll(async () => {
-  app = await testApp()
+  app = await testApp({}, { openEngine: openTestEngine })
 })
 afterAll(() => app.close())
 

@@ -17,7 +17,7 @@ import { unlimited } from '../../../platform/auth/rules.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
-import { startTestEngine, type TestEngine } from '../../../testing/engine.ts'
+import { openTestEngine, startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { waitingForLocks } from '../../../testing/locks.ts'
 import { makeUser, signIn, someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { allow, deny, keeping } from '../../../testing/policies.ts'
@@ -26,12 +26,6 @@ import { orderClockJob } from './order.runner.ts'
 import { createOrders } from './order.service.ts'
 import type { SoldResource } from './sold.ts'
 import { endOf } from './terms.ts'
-
-vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return { ...(await actual<object>()), openEngine: openTestEngine }
-})
 
 const gib = 2 ** 30
 const day = 86_400_000
@@ -45,7 +39,7 @@ let cloud_id: string
 let flavor: { id: string; cpu_cores: number; memory_bytes: number; disk_bytes: number }
 let image: string
 beforeAll(async () => {
-  app = await testApp()
+  app = await testApp({}, { openEngine: openTestEngine })
   admin = await someone(app, { kind: 1 })
   owner = await someone(app)
   engine = startTestEngine()

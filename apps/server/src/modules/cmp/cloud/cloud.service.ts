@@ -31,7 +31,7 @@ import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { defineJob, handleJob } from '../../../platform/jobs.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import { addressOf, openEngine, openOpenStack, type OpenedOpenStack } from './cloud.engines.ts'
+import { addressOf, openEngine as openRealEngine, openOpenStack, type OpenedOpenStack } from './cloud.engines.ts'
 import { healthOf, observedOf, refuseIncomplete, servicesOf, tryOpenStack, withSecrets } from './cloud.openstack.ts'
 import * as store from './cloud.store.ts'
 import type { CloudRow, Observed } from './cloud.store.ts'
@@ -79,8 +79,9 @@ const samplesKeptMs = 30 * 24 * 3_600_000 + 3_600_000
 const refreshEveryMs = 15_000
 const refreshTimeoutMs = 20_000
 
-export function createCloudService(platform: Platform, licence: LicenceLimits) {
+export function createCloudService(platform: Platform, others: { licence: LicenceLimits; openEngine?: typeof openRealEngine }) {
   const { db, secrets, config, log, bus } = platform
+  const { licence, openEngine = openRealEngine } = others
   const engines = new Map<string, { sealed: string; opened: OpenedEngine }>()
   const watchers = new Set<() => void>()
   const contents: CloudContents[] = []

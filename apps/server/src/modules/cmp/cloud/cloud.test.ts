@@ -6,23 +6,17 @@ import { images, vms } from '@zhisuan/contract/nextstack/vm'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createClock, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
-import { startTestEngine, type TestEngine } from '../../../testing/engine.ts'
+import { openTestEngine, startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { addressOf } from './cloud.engines.ts'
 import { healthOf, refuseIncomplete, withSecrets } from './cloud.openstack.ts'
 import { createCloudService, usageOf } from './cloud.service.ts'
 
-vi.mock(import('./cloud.engines.ts'), async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return { ...(await actual()), openEngine: openTestEngine }
-})
-
 let app: TestApp
 let admin: Person & SignedIn
 let tenant: Person & SignedIn
 beforeAll(async () => {
-  app = await testApp()
+  app = await testApp({}, { openEngine: openTestEngine })
   admin = await someone(app, { kind: 1 })
   tenant = await someone(app)
 })
@@ -260,7 +254,7 @@ describe('secrets', () => {
         expect(swapped.health).toBe('unreachable')
         // The others go on, also on a server that starts with it.
         expect((await act(first, 'refresh')).health).toBe('reachable')
-        const later = await testApp({ DATABASE_URL: app.databaseUrl })
+        const later = await testApp({ DATABASE_URL: app.databaseUrl }, { openEngine: openTestEngine })
         expect((await get(first, admin.token, later))?.health).toBe('reachable')
         await later.close()
         await app.platform.db.updateTable('clouds').set({ connection: before }).where('id', '=', second).execute()
@@ -379,7 +373,7 @@ describe('the licence', () => {
   async function fresh(
     test: (on: TestApp, ask: (wish: Partial<Create>) => Promise<{ status: number; body: unknown }>, token: string) => Promise<void>,
   ): Promise<void> {
-    const own = await testApp()
+    const own = await testApp({}, { openEngine: openTestEngine })
     try {
       const { token } = await someone(own, { kind: 1 })
       await test(own, (wish) => send(own, clouds.create, { token, body: body(wish) }), token)
@@ -512,7 +506,7 @@ describe('the look at all clouds', () => {
         const gate = engine.hold('capacity')
         const clock = createClock()
         clock.advance(60 * 60_000)
-        const later = await testApp({ DATABASE_URL: app.databaseUrl }, { clock })
+        const later = await testApp({ DATABASE_URL: app.databaseUrl }, { clock, openEngine: openTestEngine })
         try {
           await gate.reached
           const checked = async (id: string) => new Date((await get(id))?.checked_at ?? 0).getTime()
@@ -605,7 +599,7 @@ describe('the list', () => {
   })
 
   it('filters, sorts and pages', async () => {
-    const own = await testApp()
+    const own = await testApp({}, { openEngine: openTestEngine })
     try {
       const { token } = await someone(own, { kind: 1 })
       for (const [n, used] of [0, 4, 2].entries()) {
@@ -663,11 +657,11 @@ describe('the list', () => {
 describe('the history of a capacity', () => {
   const minute = 60_000
   /** Another server's, on the same database. */
-  const serviceOn = (on: TestApp) => createCloudService(on.platform, { assertValid: () => undefined, assertFits: async () => undefined })
+  const serviceOn = (on: TestApp) => createCloudService(on.platform, { licence: { assertValid: () => undefined, assertFits: async () => undefined } })
 
   it('has a sample each five minutes while the cloud answers, once however many servers take it, for thirty days', async () => {
     const clock = createClock()
-    const own = await testApp({}, { clock })
+    const own = await testApp({}, { clock, openEngine: openTestEngine })
     const services = [serviceOn(own), serviceOn(own)] as const
     try {
       const { token } = await someone(own, { kind: 1 })

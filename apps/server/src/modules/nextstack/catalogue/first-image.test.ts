@@ -12,18 +12,10 @@ import { firstImageHandler, seedFirstImage } from './first-image.ts'
 
 /** What the build of the image does instead of building: engine tests have the real one (scripts/build-image.sh). */
 let build: (path: string) => void
-vi.mock('node:child_process', async (actual) => ({
-  ...(await actual<object>()),
-  execFile: (program: string, [script = '', path = '']: string[], _options: object, done: (error: Error | null) => void) => {
-    try {
-      expect([program, existsSync(script)]).toEqual(['bash', true])
-      build(path)
-      done(null)
-    } catch (error) {
-      done(error as Error)
-    }
-  },
-}))
+const runProgram = async (program: string, [script = '', path = '']: readonly string[]): Promise<void> => {
+  expect([program, existsSync(script)]).toEqual(['bash', true])
+  build(path)
+}
 
 const sandbox = createSandboxEngine({ directory: null })
 
@@ -110,7 +102,12 @@ describe('the first image', () => {
   async function run(images: readonly Image[]) {
     const { engine, imported } = engineWith(images)
     const forget = vi.fn<(id: string) => void>()
-    const { run: handle } = firstImageHandler({ clouds: { engine: async () => engine }, catalogue: { forget }, log: createLog({ LOG_LEVEL: 'silent' }) })
+    const { run: handle } = firstImageHandler({
+      clouds: { engine: async () => engine },
+      catalogue: { forget },
+      log: createLog({ LOG_LEVEL: 'silent' }),
+      run: runProgram,
+    })
     const done = handle({ cloud_id }, { signal: new AbortController().signal })
     return { done, imported, forget }
   }

@@ -10,7 +10,7 @@ import type { Platform } from '../../../platform/platform.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
 import type { Catalogue } from './catalogue.service.ts'
 
-const run = promisify(execFile)
+const runProgram: (program: string, args: readonly string[], options: { signal: AbortSignal }) => Promise<unknown> = promisify(execFile)
 
 /**
  * A hypervisor that holds no image yet can make nothing, and a registry of images may be out of
@@ -37,8 +37,14 @@ export async function seedFirstImage(platform: Pick<Platform, 'db' | 'jobs'>, cl
   }
 }
 
-export const firstImageHandler = (parts: { clouds: Pick<CloudService, 'engine'>; catalogue: Pick<Catalogue, 'forget'>; log: Logger }): JobHandler =>
+export const firstImageHandler = (parts: {
+  clouds: Pick<CloudService, 'engine'>
+  catalogue: Pick<Catalogue, 'forget'>
+  log: Logger
+  run?: typeof runProgram
+}): JobHandler =>
   handleJob(seedImageJob, async ({ cloud_id }, { signal }) => {
+    const { run = runProgram } = parts
     const engine = await parts.clouds.engine(cloud_id)
     if ((await engine.images.list({ signal })).length > 0) return
     const folder = await mkdtemp(join(tmpdir(), 'zhisuan-image-'))

@@ -12,27 +12,20 @@ import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
-import { startTestEngine, type TestEngine } from '../../../testing/engine.ts'
+import { openTestEngine, startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { pruneCommandsJob } from './command.service.ts'
 
 /** Runs scripts that begin with `#test` instead of the engine. */
-const script = vi.hoisted((): { run: Instances['exec'] | null } => ({ run: null }))
-vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return {
-    ...(await actual<object>()),
-    openEngine: (...args: Parameters<typeof openTestEngine>) => {
-      const engine = openTestEngine(...args)
-      const exec: Instances['exec'] = (name, request, options) =>
-        script.run !== null && request.input?.toString().startsWith('#test') === true
-          ? script.run(name, request, options)
-          : engine.instances.exec(name, request, options)
-      return { ...engine, instances: { ...engine.instances, exec } }
-    },
-  }
-})
+const script: { run: Instances['exec'] | null } = { run: null }
+const openEngine: typeof openTestEngine = (connection) => {
+  const engine = openTestEngine(connection)
+  const exec: Instances['exec'] = (name, request, options) =>
+    script.run !== null && request.input?.toString().startsWith('#test') === true
+      ? script.run(name, request, options)
+      : engine.instances.exec(name, request, options)
+  return { ...engine, instances: { ...engine.instances, exec } }
+}
 
 let app: TestApp
 let admin: Person & SignedIn
@@ -45,7 +38,7 @@ let db: Vm
 let theirs: Vm
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await testApp({}, { openEngine })
   admin = await someone(app, { kind: 1 })
   owner = await someone(app)
   stranger = await someone(app)
@@ -445,7 +438,7 @@ describe('a server that ends', () => {
   })
 
   it('does not touch what another server runs that lives', async () => {
-    const second = await testApp({ DATABASE_URL: app.databaseUrl })
+    const second = await testApp({ DATABASE_URL: app.databaseUrl }, { openEngine })
     try {
       const end = Promise.withResolvers<void>()
       script.run = async () => {
@@ -469,7 +462,7 @@ describe('a server that ends', () => {
   })
 
   it('stopped, ends what it runs, and says so; the others go on', async () => {
-    const second = await testApp({ DATABASE_URL: app.databaseUrl })
+    const second = await testApp({ DATABASE_URL: app.databaseUrl }, { openEngine })
     const aborted: string[] = []
     script.run = (name, _request, options) =>
       new Promise((_resolve, reject) =>

@@ -1,16 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { eipPools, eips } from '@zhisuan/contract/nextstack/eip'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { call, refused, send } from '../../../testing/call.ts'
 import { makeOrganisation, someone } from '../../../testing/people.ts'
 import { networkStage, type NetworkStage } from '../vpc/testing.ts'
-
-vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return { ...(await actual<object>()), openEngine: openTestEngine }
-})
 
 let stage: NetworkStage
 beforeAll(async () => {

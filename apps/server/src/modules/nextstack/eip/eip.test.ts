@@ -7,17 +7,11 @@ import { natGateways } from '@zhisuan/contract/nextstack/nat'
 import { quotas } from '@zhisuan/contract/nextstack/quota'
 import { vpcs } from '@zhisuan/contract/nextstack/vpc'
 import type { Nic } from '@zhisuan/engines/compute'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { call, refused, send } from '../../../testing/call.ts'
 import { makeOrganisation, someone } from '../../../testing/people.ts'
 import { chargeUsage } from '../../bill/testing.ts'
 import { networkStage, type NetworkStage } from '../vpc/testing.ts'
-
-vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return { ...(await actual<object>()), openEngine: openTestEngine }
-})
 
 let stage: NetworkStage
 beforeAll(async () => {

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { ComputeEngine, EngineEvent } from '@zhisuan/engines/compute'
 import type { Logger } from 'pino'
 import { gatherLooks } from '../../../platform/looks.ts'
+import { pause } from '../../../platform/platform.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
 
 /** Everything is looked at again this often, whatever the events said: what was missed is found. */
@@ -115,9 +115,9 @@ export function createFollower(parts: { clouds: Pick<CloudService, 'all' | 'engi
 }
 
 /** Runs something every so often until the signal is aborted. */
-export async function repeat(everyMs: number, signal: AbortSignal, run: () => Promise<void>): Promise<void> {
+export async function repeat(everyMs: number, signal: AbortSignal, run: () => Promise<void>, wait = pause): Promise<void> {
   while (!signal.aborted) {
-    await sleep(everyMs, undefined, { signal }).catch(() => undefined)
+    await wait(everyMs, signal).catch(() => undefined)
     if (!signal.aborted) await run()
   }
 }

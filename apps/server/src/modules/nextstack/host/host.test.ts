@@ -9,23 +9,12 @@ import type { ComputeEngine } from '@zhisuan/engines/compute'
 import { EngineError } from '@zhisuan/engines/errors'
 import type { Host as EngineHost } from '@zhisuan/engines/hosts'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { testApp, type TestApp } from '../../../testing/app.ts'
+import { retryDelays } from '../../../platform/operations.ts'
+import { shortened, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
-import { startTestEngine, type TestEngine } from '../../../testing/engine.ts'
+import { openTestEngine, startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { createHostObserver } from './host.observer.ts'
-
-vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return { ...(await actual<object>()), openEngine: openTestEngine }
-})
-// The pauses between the tries of a step (platform/operations.ts), and no others, are short here.
-vi.mock('node:timers/promises', async (actual) => {
-  const timers = await actual<{ setTimeout: (ms: number, ...rest: unknown[]) => Promise<unknown> }>()
-  const pauses = new Set([200, 1_000, 3_000, 6_000, 10_000])
-  return { ...timers, setTimeout: (ms: number, ...rest: unknown[]) => timers.setTimeout(pauses.has(ms) ? 1 : ms, ...rest) }
-})
 
 let app: TestApp
 let admin: Person & SignedIn
@@ -35,7 +24,7 @@ let withGpu: Flavor
 const started: TestEngine[] = []
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await testApp({}, { openEngine: openTestEngine, pause: shortened(...retryDelays) })
   admin = await someone(app, { kind: 1 })
   owner = await someone(app)
   plain = (await call(app, flavors.list, { token: owner.token })).items[0] ?? expect.fail('no flavor')

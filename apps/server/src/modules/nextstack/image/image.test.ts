@@ -17,16 +17,10 @@ import { extract, pack } from 'tar-stream'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
-import { startTestEngine, type TestEngine } from '../../../testing/engine.ts'
+import { openTestEngine, startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { makeOrganisation, someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { expireImagesHandler } from './image.expire.ts'
 import { createImageFiles } from './image.files.ts'
-
-vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return { ...(await actual<object>()), openEngine: openTestEngine }
-})
 
 type Somebody = Person & SignedIn
 let app: TestApp
@@ -50,7 +44,7 @@ interface Source {
 
 beforeAll(async () => {
   source = await startSource()
-  app = await testApp({ IMAGE_FETCH_ALLOW: '127.0.0.1', IMAGE_MAX_GB: '1' })
+  app = await testApp({ IMAGE_FETCH_ALLOW: '127.0.0.1', IMAGE_MAX_GB: '1' }, { openEngine: openTestEngine })
   url = await app.http.listen({ port: 0, host: '127.0.0.1' })
   ;[admin, owner, stranger] = [await someone(app, { kind: 1 }), await someone(app), await someone(app)]
   engine = startTestEngine()

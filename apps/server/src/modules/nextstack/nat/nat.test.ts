@@ -4,16 +4,10 @@ import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { eips } from '@zhisuan/contract/nextstack/eip'
 import { natGateways, type NatGateway } from '@zhisuan/contract/nextstack/nat'
 import { vpcs, type Vpc } from '@zhisuan/contract/nextstack/vpc'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { call, refused, send } from '../../../testing/call.ts'
 import { someone } from '../../../testing/people.ts'
 import { networkStage, type NetworkStage } from '../vpc/testing.ts'
-
-vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return { ...(await actual<object>()), openEngine: openTestEngine }
-})
 
 let stage: NetworkStage
 beforeAll(async () => {

@@ -4,16 +4,10 @@ import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { quotas } from '@zhisuan/contract/nextstack/quota'
 import { inOrder, ruleTemplates, securityGroups, type SecurityRule } from '@zhisuan/contract/nextstack/security-group'
 import { vpcs } from '@zhisuan/contract/nextstack/vpc'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { call, refused, send } from '../../../testing/call.ts'
 import { someone } from '../../../testing/people.ts'
 import { networkStage, type NetworkStage } from '../vpc/testing.ts'
-
-vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return { ...(await actual<object>()), openEngine: openTestEngine }
-})
 
 let stage: NetworkStage
 beforeAll(async () => {

@@ -13,7 +13,7 @@ import { nextRun, snapshotNameOf } from './schedule.times.ts'
 import type { SnapshotService } from './snapshot.service.ts'
 import { isNameTaken } from './snapshot.store.ts'
 
-const lookEveryMs = 2_000
+export const lookEveryMs = 2_000
 /** How many are begun by one look. */
 const atOnce = 100
 /** After this long it is tried again where something else was being done, if the next run does not come before. */
@@ -26,10 +26,10 @@ const passes = new Set<string>(['operationRunning', 'cloudMaintenance', 'cloudOf
  * missed.
  */
 export function createScheduleRunner(
-  platform: Pick<Platform, 'db' | 'now' | 'log'>,
+  platform: Pick<Platform, 'db' | 'now' | 'log' | 'pause'>,
   parts: { clouds: Pick<CloudService, 'forChange'>; snapshots: Pick<SnapshotService, 'take'> },
 ) {
-  const { db, now, log } = platform
+  const { db, now, log, pause } = platform
   const stopping = new AbortController()
   let running: Promise<void> = Promise.resolve()
 
@@ -79,7 +79,7 @@ export function createScheduleRunner(
 
   return {
     start(): void {
-      running = repeat(lookEveryMs, stopping.signal, () => runDue().catch((error: unknown) => log.error({ err: error }, 'running snapshot schedules')))
+      running = repeat(lookEveryMs, stopping.signal, () => runDue().catch((error: unknown) => log.error({ err: error }, 'running snapshot schedules')), pause)
     },
     async stop(): Promise<void> {
       stopping.abort()

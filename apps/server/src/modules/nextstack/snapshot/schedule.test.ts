@@ -5,21 +5,11 @@ import { flavors } from '@zhisuan/contract/nextstack/flavor'
 import { snapshots, snapshotSchedules, type SnapshotSchedule } from '@zhisuan/contract/nextstack/snapshot'
 import { images, vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { createClock, testApp, type TestApp } from '../../../testing/app.ts'
+import { createClock, shortened, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
-import { startTestEngine, type TestEngine } from '../../../testing/engine.ts'
+import { openTestEngine, startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { signIn, someone, type Person, type SignedIn } from '../../../testing/people.ts'
-
-vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return { ...(await actual<object>()), openEngine: openTestEngine }
-})
-// How often schedules are looked at (schedule.runner.ts), and no other pause, is short here.
-vi.mock('node:timers/promises', async (actual) => {
-  const timers = await actual<{ setTimeout: (ms: number, ...rest: unknown[]) => Promise<unknown> }>()
-  return { ...timers, setTimeout: (ms: number, ...rest: unknown[]) => timers.setTimeout(ms === 2_000 ? 20 : ms, ...rest) }
-})
+import { lookEveryMs } from './schedule.runner.ts'
 
 const clock = createClock()
 const minuteMs = 60_000
@@ -38,8 +28,8 @@ let flavor_id: string
 let image_fingerprint: string
 
 beforeAll(async () => {
-  app = await testApp({}, { clock })
-  other = await testApp({ DATABASE_URL: app.databaseUrl }, { clock })
+  app = await testApp({}, { clock, openEngine: openTestEngine, pause: shortened(lookEveryMs) })
+  other = await testApp({ DATABASE_URL: app.databaseUrl }, { clock, openEngine: openTestEngine, pause: shortened(lookEveryMs) })
   ;[admin, owner, stranger] = [await someone(app, { kind: 1 }), await someone(app), await someone(app)]
   engine = startTestEngine()
   cloud_id = (await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: engine.connection } }))

@@ -8,22 +8,11 @@ import { securityGroups } from '@zhisuan/contract/nextstack/security-group'
 import { images, vmTransitional, vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { vpcs } from '@zhisuan/contract/nextstack/vpc'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { testApp, type TestApp } from '../../../testing/app.ts'
+import { retryDelays } from '../../../platform/operations.ts'
+import { shortened, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
-import { startTestEngine, type TestEngine } from '../../../testing/engine.ts'
+import { openTestEngine, startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
-
-vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return { ...(await actual<object>()), openEngine: openTestEngine }
-})
-// The pauses between the tries of a step (platform/operations.ts), and no others, are short here.
-vi.mock('node:timers/promises', async (actual) => {
-  const timers = await actual<{ setTimeout: (ms: number, ...rest: unknown[]) => Promise<unknown> }>()
-  const pauses = new Set([200, 1_000, 3_000, 6_000, 10_000])
-  return { ...timers, setTimeout: (ms: number, ...rest: unknown[]) => timers.setTimeout(pauses.has(ms) ? 1 : ms, ...rest) }
-})
 
 let app: TestApp
 let admin: Person & SignedIn
@@ -35,7 +24,7 @@ let sizes: readonly Flavor[]
 let image_fingerprint: string
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await testApp({}, { openEngine: openTestEngine, pause: shortened(...retryDelays) })
   ;[admin, owner, stranger] = [await someone(app, { kind: 1 }), await someone(app), await someone(app)]
   engine = startTestEngine()
   cloud_id = (await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: engine.connection } }))

@@ -8,12 +8,6 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { call, refused } from '../../../testing/call.ts'
 import { networkStage } from '../vpc/testing.ts'
 
-vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return { ...(await actual<object>()), openEngine: openTestEngine }
-})
-
 let stage: Awaited<ReturnType<typeof networkStage>>
 let image_fingerprint: string
 let flavor_id: string

@@ -5,25 +5,14 @@ import { flavors, type Flavor } from '@zhisuan/contract/nextstack/flavor'
 import { images, vmTransitional, vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import type { EngineErrorKind } from '@zhisuan/engines/errors'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { testApp, type TestApp } from '../../../testing/app.ts'
+import { retryDelays } from '../../../platform/operations.ts'
+import { shortened, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
 import { freshDatabase } from '../../../testing/database.ts'
-import { startTestEngine, type TestEngine } from '../../../testing/engine.ts'
+import { openTestEngine, startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { cloudInitOf } from './vm.operations.ts'
 import { statusOf } from './vm.steps.ts'
-
-vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return { ...(await actual<object>()), openEngine: openTestEngine }
-})
-// The pauses between the tries of a step (platform/operations.ts), and no others, are short here.
-vi.mock('node:timers/promises', async (actual) => {
-  const timers = await actual<{ setTimeout: (ms: number, ...rest: unknown[]) => Promise<unknown> }>()
-  const pauses = new Set([200, 1_000, 3_000, 6_000, 10_000])
-  return { ...timers, setTimeout: (ms: number, ...rest: unknown[]) => timers.setTimeout(pauses.has(ms) ? 1 : ms, ...rest) }
-})
 
 let app: TestApp
 let owner: Person & SignedIn
@@ -34,7 +23,7 @@ let busybox: string
 let debian: string
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await testApp({}, { openEngine: openTestEngine, pause: shortened(...retryDelays) })
   owner = await someone(app)
   engine = startTestEngine()
   cloud_id = await addCloud(app, engine)
@@ -438,7 +427,7 @@ describe('a server that stops in the middle', () => {
     const database = await freshDatabase()
     const own = startTestEngine()
     try {
-      const first = await testApp({ DATABASE_URL: database.url })
+      const first = await testApp({ DATABASE_URL: database.url }, { openEngine: openTestEngine, pause: shortened(...retryDelays) })
       const person = await someone(first)
       const cloud = await addCloud(first, own)
       const [size] = (await call(first, flavors.list, { token: person.token })).items
@@ -449,7 +438,7 @@ describe('a server that stops in the middle', () => {
       expect(items[0]).toMatchObject({ status: 'running', step, steps_done: done })
       await first.close()
       gate.open()
-      const second = await testApp({ DATABASE_URL: database.url })
+      const second = await testApp({ DATABASE_URL: database.url }, { openEngine: openTestEngine, pause: shortened(...retryDelays) })
       expect(await settled(vm.id, person.token, second)).toMatchObject({ status: 'running', error: null })
       expect((await call(second, vms.operations, { token: person.token, params: { id: vm.id } })).items).toMatchObject([{ status: 'succeeded', steps_done: 3 }])
       expect(await own.direct.instances.list()).toHaveLength(1)

@@ -8,18 +8,12 @@ import { jsonb } from '../../../platform/db/jsonb.ts'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, send } from '../../../testing/call.ts'
 import { freshDatabase } from '../../../testing/database.ts'
-import { startTestEngine, type TestEngine } from '../../../testing/engine.ts'
+import { openTestEngine, startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { waitingForLocks } from '../../../testing/locks.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { createMetrics } from './vm.metrics.ts'
 import { insertVms, recordObservations } from './vm.store.ts'
 import { look } from './vm.sync.ts'
-
-vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return { ...(await actual<object>()), openEngine: openTestEngine }
-})
 
 let app: TestApp
 let admin: Person & SignedIn
@@ -27,7 +21,7 @@ let owner: Person & SignedIn
 let engine: TestEngine
 let cloud_id: string
 beforeAll(async () => {
-  app = await testApp()
+  app = await testApp({}, { openEngine: openTestEngine })
   admin = await someone(app, { kind: 1 })
   owner = await someone(app)
   engine = startTestEngine()
@@ -125,14 +119,14 @@ describe('what somebody does on the engine behind our back', () => {
   it('while no server ran is caught up with at the next start', async () => {
     const database = await freshDatabase()
     try {
-      const first = await testApp({ DATABASE_URL: database.url })
+      const first = await testApp({ DATABASE_URL: database.url }, { openEngine: openTestEngine })
       const boss = await someone(first, { kind: 1 })
       const own = startTestEngine()
       const cloud = await call(first, clouds.create, { token: boss.token, body: { name: 'c', product: 'nextstack', connection: own.connection } })
       const vm = await create(first, boss.token, cloud.cloud_id)
       await first.close()
       await own.direct.instances.delete(engineName(vm))
-      const second = await testApp({ DATABASE_URL: database.url })
+      const second = await testApp({ DATABASE_URL: database.url }, { openEngine: openTestEngine })
       await vi.waitFor(async () => expect((await call(second, vms.get, { token: boss.token, params: { id: vm.id } })).status).toBe('lost'))
       await second.close()
     } finally {

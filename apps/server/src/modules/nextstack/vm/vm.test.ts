@@ -9,16 +9,10 @@ import { quotas } from '@zhisuan/contract/nextstack/quota'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
-import { startTestEngine, type TestEngine } from '../../../testing/engine.ts'
+import { openTestEngine, startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { waitingForLocks } from '../../../testing/locks.ts'
 import { makeOrganisation, someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { numbered } from './vm.service.ts'
-
-vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return { ...(await actual<object>()), openEngine: openTestEngine }
-})
 
 const password = 'Correct-horse-1'
 const publicKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEexamplekeyexamplekeyexamplekeyexample me@host'
@@ -35,7 +29,7 @@ let sizes: ReadonlyMap<string, Flavor>
 let prints: ReadonlyMap<string, string>
 
 beforeAll(async () => {
-  app = await testApp()
+  app = await testApp({}, { openEngine: openTestEngine })
   admin = await someone(app, { kind: 1 })
   owner = await someone(app)
   stranger = await someone(app)
@@ -295,7 +289,7 @@ describe('creating', () => {
   })
 
   it('is refused after the licence has ended; what runs can still be seen and stopped', async () => {
-    const own = await testApp({ DATABASE_URL: app.databaseUrl })
+    const own = await testApp({ DATABASE_URL: app.databaseUrl }, { openEngine: openTestEngine })
     try {
       const vm = await create()
       own.clock.advance(91 * 24 * 60 * 60_000)

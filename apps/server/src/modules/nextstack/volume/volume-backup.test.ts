@@ -13,12 +13,6 @@ import { makeOrganisation, someone } from '../../../testing/people.ts'
 import { gib, storageStage, type StorageStage } from './testing.ts'
 import { createBackupFiles } from './volume-backup.files.ts'
 
-vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return { ...(await actual<object>()), openEngine: openTestEngine }
-})
-
 let stage: StorageStage
 beforeAll(async () => {
   stage = await storageStage()

@@ -4,12 +4,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { call, refused } from '../../../testing/call.ts'
 import { gib, storageStage, type StorageStage } from './testing.ts'
 
-vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return { ...(await actual<object>()), openEngine: openTestEngine }
-})
-
 let stage: StorageStage
 beforeAll(async () => {
   stage = await storageStage()

@@ -10,12 +10,6 @@ import { call, refused, send } from '../../../testing/call.ts'
 import { makeOrganisation, someone } from '../../../testing/people.ts'
 import { gib, storageStage, type StorageStage } from './testing.ts'
 
-vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return { ...(await actual<object>()), openEngine: openTestEngine }
-})
-
 let stage: StorageStage
 beforeAll(async () => {
   stage = await storageStage()

@@ -7,12 +7,6 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { call, send, type AnyInput } from '../../../testing/call.ts'
 import { gib, storageStage, type StorageStage } from './testing.ts'
 
-vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return { ...(await actual<object>()), openEngine: openTestEngine }
-})
-
 let stage: StorageStage
 beforeAll(async () => {
   stage = await storageStage()

@@ -10,7 +10,7 @@ import { expect, vi } from 'vitest'
 import { jsonb } from '../../../platform/db/jsonb.ts'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, send } from '../../../testing/call.ts'
-import { startTestEngine, type TestEngine } from '../../../testing/engine.ts'
+import { openTestEngine, startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { createVpcMembers } from './vpc.members.ts'
@@ -21,7 +21,7 @@ type Owned = Pick<Vpc, 'id'>
 
 /** A server with a cloud, an owner and a stranger, and what tests of networks do again and again. */
 export async function networkStage(on?: TestApp) {
-  const app = on ?? (await testApp())
+  const app = on ?? (await testApp({}, { openEngine: openTestEngine }))
   const [admin, owner, stranger] = [await someone(app, { kind: 1 }), await someone(app), await someone(app)]
   const addCloud = async (): Promise<{ engine: TestEngine; cloud_id: string }> => {
     const engine = startTestEngine()
@@ -31,7 +31,7 @@ export async function networkStage(on?: TestApp) {
   const { engine, cloud_id } = await addCloud()
   const { db } = app.platform
   const { want } = createVpcOperations({ db, clouds: { engine: async () => engine.direct }, operations: app.platform.operations })
-  const members = createVpcMembers({ db, want })
+  const members = createVpcMembers({ db, want, pause: app.platform.pause })
 
   let ranges = 0
   /** A range that nobody else has. */

@@ -2,26 +2,18 @@ import { randomUUID } from 'node:crypto'
 import { eips } from '@zhisuan/contract/nextstack/eip'
 import { vpcs, type Vpc } from '@zhisuan/contract/nextstack/vpc'
 import { isEngineError } from '@zhisuan/engines/errors'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { Refusal } from '../../../platform/errors.ts'
+import { retryDelays } from '../../../platform/operations.ts'
+import { shortened, testApp } from '../../../testing/app.ts'
 import { call, refused } from '../../../testing/call.ts'
+import { openTestEngine } from '../../../testing/engine.ts'
 import { networkStage, type NetworkStage } from './testing.ts'
-
-vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return { ...(await actual<object>()), openEngine: openTestEngine }
-})
-// The pauses between the tries of a step, and between looks at a network, and no others, are short here.
-vi.mock('node:timers/promises', async (actual) => {
-  const timers = await actual<{ setTimeout: (ms: number, ...rest: unknown[]) => Promise<unknown> }>()
-  const pauses = new Set([200, 1_000, 3_000, 6_000, 10_000])
-  return { ...timers, setTimeout: (ms: number, ...rest: unknown[]) => timers.setTimeout(pauses.has(ms) ? 1 : ms, ...rest) }
-})
+import { lookEveryMs } from './vpc.members.ts'
 
 let stage: NetworkStage
 beforeAll(async () => {
-  stage = await networkStage()
+  stage = await networkStage(await testApp({}, { openEngine: openTestEngine, pause: shortened(lookEveryMs, ...retryDelays) }))
 })
 afterEach(() => stage.engine.recover())
 afterAll(() => stage.app.close())

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { addressNumber, addressText } from '@zhisuan/contract/ip'
 import { vpcCan } from '@zhisuan/contract/nextstack/vpc'
 import { EngineError } from '@zhisuan/engines/errors'
 import { platformScope, type Actor } from '../../../platform/auth/actor.ts'
 import type { Db, Sql, Tx } from '../../../platform/db/database.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
+import type { Platform } from '../../../platform/platform.ts'
 import * as eips from '../eip/eip.store.ts'
 import * as nats from '../nat/nat.store.ts'
 import * as groups from '../security-group/security-group.store.ts'
@@ -16,7 +16,7 @@ import * as store from './vpc.store.ts'
 import type { VpcRow } from './vpc.store.ts'
 
 /** How often, and how long at a time, it is looked whether a network is there. */
-const lookEveryMs = 200
+export const lookEveryMs = 200
 const lookForMs = 10_000
 
 export interface Member {
@@ -35,8 +35,8 @@ export type VpcMembers = ReturnType<typeof createVpcMembers>
  * the engine. Before it is deleted there it leaves, so that nothing leads to it any more; once it is
  * gone its address is let go of, which is free as soon as the engine has nothing left of it.
  */
-export function createVpcMembers(parts: { db: Db; want: Want }) {
-  const { db, want } = parts
+export function createVpcMembers(parts: Pick<Platform, 'pause'> & { db: Db; want: Want }) {
+  const { db, want, pause } = parts
 
   /** The network of an instance, held; undefined where it is in none. */
   const lockVpcOf = async (tx: Tx, vmId: string): Promise<VpcRow | undefined> => {
@@ -119,7 +119,7 @@ export function createVpcMembers(parts: { db: Db; want: Want }) {
         if (vpc.status === 'lost' || (vpc.status === 'error' && vpc.applied === 0)) throw new Refusal('vpcNotMade', { values: { name: vpc.name } })
         if (vpc.applied > 0) return
         if (left <= 0) throw new EngineError('busy', `the network ${vpc.engine_name} is not there yet`)
-        await sleep(lookEveryMs, undefined, { signal })
+        await pause(lookEveryMs, signal)
       }
     },
 

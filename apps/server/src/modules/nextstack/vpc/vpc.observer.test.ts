@@ -7,12 +7,6 @@ import { call } from '../../../testing/call.ts'
 import { createVpcObserver } from './vpc.observer.ts'
 import { networkStage, type NetworkStage } from './testing.ts'
 
-vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return { ...(await actual<object>()), openEngine: openTestEngine }
-})
-
 let stage: NetworkStage
 beforeAll(async () => {
   stage = await networkStage()

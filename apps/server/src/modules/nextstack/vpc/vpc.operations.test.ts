@@ -4,26 +4,16 @@ import { natGateways } from '@zhisuan/contract/nextstack/nat'
 import { vpcs, type Vpc } from '@zhisuan/contract/nextstack/vpc'
 import type { EngineErrorKind } from '@zhisuan/engines/errors'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { testApp } from '../../../testing/app.ts'
+import { retryDelays } from '../../../platform/operations.ts'
+import { shortened, testApp } from '../../../testing/app.ts'
 import { call, send } from '../../../testing/call.ts'
+import { openTestEngine } from '../../../testing/engine.ts'
 import { freshDatabase } from '../../../testing/database.ts'
 import { networkStage, type NetworkStage } from './testing.ts'
 
-vi.mock('../../cmp/cloud/cloud.engines.ts', async (actual) => {
-  // Hoisted above the imports, so it makes its own.
-  const { openTestEngine } = await import('../../../testing/engine.ts')
-  return { ...(await actual<object>()), openEngine: openTestEngine }
-})
-// The pauses between the tries of a step (platform/operations.ts), and no others, are short here.
-vi.mock('node:timers/promises', async (actual) => {
-  const timers = await actual<{ setTimeout: (ms: number, ...rest: unknown[]) => Promise<unknown> }>()
-  const pauses = new Set([200, 1_000, 3_000, 6_000, 10_000])
-  return { ...timers, setTimeout: (ms: number, ...rest: unknown[]) => timers.setTimeout(pauses.has(ms) ? 1 : ms, ...rest) }
-})
-
 let stage: NetworkStage
 beforeAll(async () => {
-  stage = await networkStage()
+  stage = await networkStage(await testApp({}, { openEngine: openTestEngine, pause: shortened(...retryDelays) }))
 })
 afterEach(() => stage.engine.recover())
 afterAll(() => stage.app.close())
@@ -227,7 +217,7 @@ describe('a server that stops in the middle', () => {
     async (method) => {
       const database = await freshDatabase()
       const overrides = { DATABASE_URL: database.url }
-      const first = await networkStage(await testApp(overrides))
+      const first = await networkStage(await testApp(overrides, { openEngine: openTestEngine, pause: shortened(...retryDelays) }))
       const { engine, owner } = first
       const vpc = await first.createVpc()
       const [old, eip, vm] = [await first.allocate(), await first.allocate({ bandwidth_mbps: 10 }), await first.addVm(vpc, { onEngine: true })]
@@ -250,7 +240,7 @@ describe('a server that stops in the middle', () => {
         await first.app.close()
         gate.open()
       }
-      const app = await testApp(overrides)
+      const app = await testApp(overrides, { openEngine: openTestEngine, pause: shortened(...retryDelays) })
       const of = (one: { id: string }) => call(app, eips.get, params(one, owner.token))
       await vi.waitFor(async () => expect((await call(app, vpcs.get, params(vpc, owner.token))).status).toBe('active'), { interval: 20 })
       if (method === 'networks.forwards.delete') await bind(app, eip)

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto'
-import { hash, verify } from '@node-rs/argon2'
+import argon2 from '@node-rs/argon2'
 
 /** argon2id (the library's default) with the first of OWASP's recommended parameters (19 MiB, two passes, one lane). */
 const parameters = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-export const hashPassword = (password: string): Promise<string> => hash(password, parameters)
+export const hashPassword = (password: string): Promise<string> => argon2.hash(password, parameters)
 
 /** Nobody's, so that an unknown user costs as much time as a known one. */
 let nobodys: Promise<string> | null = null
@@ -13,7 +13,7 @@ let nobodys: Promise<string> | null = null
 export async function verifyPassword(stored: string | null, password: string): Promise<boolean> {
   nobodys ??= hashPassword('nobody has this password')
   const there = stored !== null && stored !== ''
-  const right = await verify(there ? stored : await nobodys, password)
+  const right = await argon2.verify(there ? stored : await nobodys, password)
   return right && there
 }
 
