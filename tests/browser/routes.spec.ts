@@ -199,7 +199,7 @@ test.describe('what a page loads', () => {
     expect(sourcesOf(files)).toEqual([
       'index.html',
       'src/features/nextstack/vm/VmList.tsx',
-      'src/layout/Antd.tsx',
+      'src/kit/Antd.tsx',
       'src/layout/ConsoleLayout.tsx',
       'src/locales/zh/nextstack.ts',
       'src/locales/zh/snapshot.ts',

@@ -2,7 +2,7 @@
 import titles from '../src/locales/zh/routes.ts'
 import { routes } from '../src/routes.ts'
 
-for (const { path, group, access, page, title } of routes) {
+for (const { path, group, access, pending, title } of routes) {
   const roles = typeof access === 'string' ? access : access.join(',')
-  console.log([path, group, roles, page === undefined ? 'pending' : 'built', titles[title]].join('\t'))
+  console.log([path, group, roles, pending === true ? 'pending' : 'built', titles[title]].join('\t'))
 }

@@ -2,7 +2,9 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { createBrowserRouter } from 'react-router'
 import { RouterProvider } from 'react-router/dom'
 import { queryClient } from './api/queryClient.ts'
+import { createPages, PagesContext } from './layout/pages.ts'
 import { Root } from './layout/Root.tsx'
+import { pages } from './pages.ts'
 import { routerPath, routes } from './routes.ts'
 
 /**
@@ -16,10 +18,14 @@ const router = createBrowserRouter([
   },
 ])
 
+const given = createPages(pages)
+
 export function App() {
   return (
     <QueryClientProvider client={queryClient}>
-      <RouterProvider router={router} />
+      <PagesContext value={given}>
+        <RouterProvider router={router} />
+      </PagesContext>
     </QueryClientProvider>
   )
 }

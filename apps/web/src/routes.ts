@@ -1,6 +1,4 @@
-import type { ComponentType } from 'react'
 import { admins, tenants, type Access, type Role } from '@zhisuan/contract/roles'
-import type { LazyNamespace } from './locales/namespaces.ts'
 import type routeTitles from './locales/zh/routes.ts'
 
 /** A group of the product drawer and of the sidebar. */
@@ -57,12 +55,10 @@ export interface Route {
   readonly section?: RouteSection
   /** Menus are sorted by it, descending. */
   readonly sort?: number
-  /** Absent while the page is pending. */
-  readonly page?: () => Promise<{ readonly default: ComponentType }>
+  /** Not built yet: nothing leads there. Every other row has its page in pages.ts. */
+  readonly pending?: true
   /** Drawn without antd, so that visitors do not wait for it. */
   readonly plain?: true
-  /** Messages that have to be there before the page is drawn. */
-  readonly messages?: readonly LazyNamespace[]
 }
 
 const supporters = ['OPERATION_SUPPORTER', 'ADMIN'] as const satisfies readonly Role[]
@@ -89,11 +85,7 @@ export const groupSort: Readonly<Record<RouteGroup, number>> = {
   public: 0,
 }
 
-/**
- * All routes there are. Guard, menus, drawer, sidebar, breadcrumbs and titles read this table, and
- * nothing else decides. It must stay free of component imports: scripts read it without a browser.
- */
-export const routes: readonly Route[] = [
+const table = [
   // public
   {
     path: '/',
@@ -102,8 +94,6 @@ export const routes: readonly Route[] = [
     title: 'welcome',
     kind: 'page',
     plain: true,
-    page: () => import('./features/public/WelcomePage.tsx'),
-    messages: ['public'],
   },
   {
     path: '/login',
@@ -112,8 +102,6 @@ export const routes: readonly Route[] = [
     title: 'login',
     kind: 'page',
     plain: true,
-    page: () => import('./features/public/LoginPage.tsx'),
-    messages: ['public'],
   },
   {
     path: '/register',
@@ -121,8 +109,6 @@ export const routes: readonly Route[] = [
     access: 'public',
     title: 'register',
     kind: 'page',
-    page: () => import('./features/public/RegisterPage.tsx'),
-    messages: ['public', 'account'],
   },
   {
     path: '/messageBoard',
@@ -130,8 +116,6 @@ export const routes: readonly Route[] = [
     access: 'public',
     title: 'messageBoard',
     kind: 'page',
-    page: () => import('./features/public-content/MessageBoardPage.tsx'),
-    messages: ['content'],
   },
   {
     path: '/Terms-of-Service',
@@ -139,12 +123,10 @@ export const routes: readonly Route[] = [
     access: 'public',
     title: 'termsOfService',
     kind: 'page',
-    page: () => import('./features/public-content/TermsPage.tsx'),
-    messages: ['content'],
   },
-  { path: '/market', group: 'public', access: 'public', title: 'market', kind: 'page' },
-  { path: '/warehouse', group: 'public', access: 'public', title: 'warehouse', kind: 'page' },
-  { path: '/warehouse/{id}', group: 'public', access: 'public', title: 'warehouseDetail', kind: 'hidden', parent: '/warehouse', back: 'parent' },
+  { path: '/market', group: 'public', access: 'public', title: 'market', kind: 'page', pending: true },
+  { path: '/warehouse', group: 'public', access: 'public', title: 'warehouse', kind: 'page', pending: true },
+  { path: '/warehouse/{id}', group: 'public', access: 'public', title: 'warehouseDetail', kind: 'hidden', parent: '/warehouse', back: 'parent', pending: true },
   {
     path: '/404',
     group: 'public',
@@ -152,8 +134,6 @@ export const routes: readonly Route[] = [
     title: 'notFound',
     kind: 'page',
     plain: true,
-    page: () => import('./features/public/NotFoundPage.tsx'),
-    messages: ['public'],
   },
 
   // index
@@ -164,8 +144,6 @@ export const routes: readonly Route[] = [
     title: 'index',
     kind: 'menu',
     sort: 990,
-    page: () => import('./features/overview/OverviewPage.tsx'),
-    messages: ['overview', 'licence', 'nextstackCompute'],
   },
 
   // license
@@ -176,8 +154,6 @@ export const routes: readonly Route[] = [
     title: 'license',
     kind: 'menu',
     sort: 990,
-    page: () => import('./features/licence/LicencePage.tsx'),
-    messages: ['licence'],
   },
 
   // general
@@ -187,10 +163,8 @@ export const routes: readonly Route[] = [
     access: 'all',
     title: 'userMsg',
     kind: 'page',
-    page: () => import('./features/account/AccountPage.tsx'),
-    messages: ['account'],
   },
-  { path: '/help', group: 'general', access: 'all', title: 'help', kind: 'page', page: () => import('./features/help/HelpPage.tsx'), messages: ['help'] },
+  { path: '/help', group: 'general', access: 'all', title: 'help', kind: 'page' },
   {
     path: '/help/helpCenter/{id}',
     group: 'general',
@@ -199,8 +173,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/help',
     back: 'parent',
-    page: () => import('./features/help/HelpArticlePage.tsx'),
-    messages: ['help'],
   },
 
   // nextStack
@@ -212,8 +184,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'compute',
     sort: 990,
-    page: () => import('./features/nextstack/vm/VmList.tsx'),
-    messages: ['nextstack', 'snapshot'],
   },
   {
     path: '/nextStack/vm/add',
@@ -223,8 +193,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/nextStack/vm',
     back: 'parent',
-    page: () => import('./features/nextstack/vm/VmAdd.tsx'),
-    messages: ['nextstack', 'order'],
   },
   {
     path: '/nextStack/vm/detail/{id}',
@@ -234,8 +202,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/nextStack/vm',
     back: 'parent',
-    page: () => import('./features/nextstack/vm/VmDetail.tsx'),
-    messages: ['nextstack', 'nextstackCompute', 'storage', 'snapshot', 'order'],
   },
   {
     path: '/nextStack/vmCommand',
@@ -245,8 +211,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/nextStack/vm',
     back: 'history',
-    page: () => import('./features/nextstack/command/CommandPage.tsx'),
-    messages: ['nextstack', 'nextstackCompute'],
   },
   {
     path: '/nextStack/flavors',
@@ -256,8 +220,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'compute',
     sort: 980,
-    page: () => import('./features/nextstack/flavor/FlavorList.tsx'),
-    messages: ['nextstackCompute'],
   },
   {
     path: '/nextStack/flavor/detail/{id}',
@@ -267,8 +229,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/nextStack/flavors',
     back: 'parent',
-    page: () => import('./features/nextstack/flavor/FlavorDetail.tsx'),
-    messages: ['nextstack', 'nextstackCompute'],
   },
   {
     path: '/nextStack/snaps',
@@ -278,8 +238,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'compute',
     sort: 970,
-    page: () => import('./features/nextstack/snapshot/SnapshotList.tsx'),
-    messages: ['nextstack', 'snapshot'],
   },
   {
     path: '/nextStack/snap/detail/{id}',
@@ -289,8 +247,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/nextStack/snaps',
     back: 'parent',
-    page: () => import('./features/nextstack/snapshot/SnapshotDetail.tsx'),
-    messages: ['nextstack', 'snapshot'],
   },
   {
     path: '/nextStack/publicKey',
@@ -300,8 +256,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'compute',
     sort: 960,
-    page: () => import('./features/nextstack/key-pair/KeyPairList.tsx'),
-    messages: ['nextstackCompute'],
   },
   {
     path: '/nextStack/publicKey/detail/{id}',
@@ -311,8 +265,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/nextStack/publicKey',
     back: 'parent',
-    page: () => import('./features/nextstack/key-pair/KeyPairDetail.tsx'),
-    messages: ['nextstackCompute'],
   },
   {
     path: '/nextStack/vpc',
@@ -322,8 +274,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'network',
     sort: 950,
-    page: () => import('./features/nextstack/network/VpcList.tsx'),
-    messages: ['nextstack', 'network'],
   },
   {
     path: '/nextStack/vpc/detail/{id}',
@@ -333,8 +283,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/nextStack/vpc',
     back: 'parent',
-    page: () => import('./features/nextstack/network/VpcDetail.tsx'),
-    messages: ['nextstack', 'network'],
   },
   {
     path: '/nextStack/secGroups',
@@ -344,8 +292,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'network',
     sort: 940,
-    page: () => import('./features/nextstack/network/SecurityGroupList.tsx'),
-    messages: ['nextstack', 'network'],
   },
   {
     path: '/nextStack/secGroups/detail/{id}',
@@ -355,8 +301,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/nextStack/secGroups',
     back: 'parent',
-    page: () => import('./features/nextstack/network/SecurityGroupDetail.tsx'),
-    messages: ['nextstack', 'network'],
   },
   {
     path: '/nextStack/Nat',
@@ -366,8 +310,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'network',
     sort: 930,
-    page: () => import('./features/nextstack/network/NatList.tsx'),
-    messages: ['nextstack', 'network'],
   },
   {
     path: '/nextStack/Nat/detail/{id}',
@@ -377,8 +319,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/nextStack/Nat',
     back: 'parent',
-    page: () => import('./features/nextstack/network/NatDetail.tsx'),
-    messages: ['nextstack', 'network'],
   },
   {
     path: '/nextStack/eip',
@@ -388,8 +328,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'network',
     sort: 920,
-    page: () => import('./features/nextstack/network/EipList.tsx'),
-    messages: ['nextstack', 'network', 'order'],
   },
   {
     path: '/nextStack/eip/add',
@@ -399,8 +337,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/nextStack/eip',
     back: 'parent',
-    page: () => import('./features/nextstack/network/EipAdd.tsx'),
-    messages: ['nextstack', 'network', 'order'],
   },
   {
     path: '/nextStack/eipPool',
@@ -410,8 +346,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'network',
     sort: 910,
-    page: () => import('./features/nextstack/network/EipPoolList.tsx'),
-    messages: ['nextstack', 'network'],
   },
   {
     path: '/nextStack/eipPool/detail/{id}',
@@ -421,8 +355,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/nextStack/eipPool',
     back: 'parent',
-    page: () => import('./features/nextstack/network/EipPoolDetail.tsx'),
-    messages: ['nextstack', 'network'],
   },
   {
     path: '/nextStack/volumes',
@@ -432,8 +364,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'storage',
     sort: 900,
-    page: () => import('./features/nextstack/storage/VolumeList.tsx'),
-    messages: ['nextstack', 'nextstackCompute', 'storage', 'order'],
   },
   {
     path: '/nextStack/volumes/add',
@@ -443,8 +373,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/nextStack/volumes',
     back: 'parent',
-    page: () => import('./features/nextstack/storage/VolumeAdd.tsx'),
-    messages: ['nextstack', 'nextstackCompute', 'storage', 'order'],
   },
   {
     path: '/nextStack/volumes/detail/{id}',
@@ -454,8 +382,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/nextStack/volumes',
     back: 'parent',
-    page: () => import('./features/nextstack/storage/VolumeDetail.tsx'),
-    messages: ['nextstack', 'nextstackCompute', 'storage', 'order'],
   },
   {
     path: '/nextStack/volumes/restore/{id}',
@@ -465,8 +391,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/nextStack/volumes',
     back: 'parent',
-    page: () => import('./features/nextstack/storage/VolumeRestore.tsx'),
-    messages: ['nextstack', 'storage'],
   },
   {
     path: '/nextStack/volumesSnap',
@@ -476,8 +400,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'storage',
     sort: 890,
-    page: () => import('./features/nextstack/storage/SnapshotList.tsx'),
-    messages: ['nextstack', 'storage'],
   },
   {
     path: '/nextStack/volumesSnap/detail/{id}',
@@ -487,8 +409,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/nextStack/volumesSnap',
     back: 'parent',
-    page: () => import('./features/nextstack/storage/SnapshotDetail.tsx'),
-    messages: ['nextstack', 'storage'],
   },
   {
     path: '/nextStack/hypervisorNodes',
@@ -498,8 +418,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'hardware',
     sort: 880,
-    page: () => import('./features/nextstack/host/HostList.tsx'),
-    messages: ['nextstack', 'hardware'],
   },
   {
     path: '/nextStack/hypervisorNodes/detail/{id}',
@@ -509,8 +427,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/nextStack/hypervisorNodes',
     back: 'parent',
-    page: () => import('./features/nextstack/host/HostDetail.tsx'),
-    messages: ['nextstack', 'hardware'],
   },
   {
     path: '/nextStack/storagePool',
@@ -520,8 +436,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'hardware',
     sort: 870,
-    page: () => import('./features/nextstack/storage/StoragePoolList.tsx'),
-    messages: ['nextstack', 'storage'],
   },
   {
     path: '/nextStack/storagePool/detail/{id}',
@@ -531,8 +445,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/nextStack/storagePool',
     back: 'parent',
-    page: () => import('./features/nextstack/storage/StoragePoolDetail.tsx'),
-    messages: ['nextstack', 'nextstackCompute', 'storage', 'order'],
   },
   {
     path: '/nextStack/publicImage',
@@ -542,8 +454,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'image',
     sort: 860,
-    page: () => import('./features/nextstack/image/PublicImageList.tsx'),
-    messages: ['nextstack', 'nextstackCompute', 'snapshot', 'storage', 'image'],
   },
   {
     path: '/nextStack/publicImage/detail/{id}',
@@ -553,8 +463,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/nextStack/publicImage',
     back: 'parent',
-    page: () => import('./features/nextstack/image/ImageDetail.tsx'),
-    messages: ['nextstack', 'nextstackCompute', 'storage', 'image'],
   },
   {
     path: '/nextStack/privateImage',
@@ -564,8 +472,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'image',
     sort: 850,
-    page: () => import('./features/nextstack/image/PrivateImageList.tsx'),
-    messages: ['nextstack', 'nextstackCompute', 'snapshot', 'storage', 'image'],
   },
   {
     path: '/nextStack/privateImage/detail/{id}',
@@ -575,8 +481,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/nextStack/privateImage',
     back: 'parent',
-    page: () => import('./features/nextstack/image/ImageDetail.tsx'),
-    messages: ['nextstack', 'nextstackCompute', 'storage', 'image'],
   },
 
   // compute
@@ -588,8 +492,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'compute',
     sort: 990,
-    page: () => import('./features/compute/instance/InstanceList.tsx'),
-    messages: ['compute', 'computeInstance', 'computeTenancy', 'computeFloatingIp', 'order'],
   },
   {
     path: '/instance-recovery',
@@ -599,8 +501,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'compute',
     sort: 980,
-    page: () => import('./features/compute/recycle/RecycleBin.tsx'),
-    messages: ['compute', 'computeInstance'],
   },
   {
     path: '/instanceadd',
@@ -610,8 +510,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/instance',
     back: 'parent',
-    page: () => import('./features/compute/instance/InstanceAdd.tsx'),
-    messages: ['compute', 'computeInstance', 'computeTenancy', 'order'],
   },
   {
     path: '/instancedesc/{id}',
@@ -621,8 +519,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/instance',
     back: 'parent',
-    page: () => import('./features/compute/instance/InstanceDetail.tsx'),
-    messages: ['compute', 'computeInstance', 'computeFloatingIp', 'order'],
   },
   {
     path: '/instance-snapshot',
@@ -632,8 +528,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'compute',
     sort: 970,
-    page: () => import('./features/compute/image/InstanceSnapshotList.tsx'),
-    messages: ['compute', 'computeImage'],
   },
   {
     path: '/instance-snapshotdesc/{id}',
@@ -643,8 +537,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/instance-snapshot',
     back: 'parent',
-    page: () => import('./features/compute/image/ImageDetail.tsx'),
-    messages: ['compute', 'computeImage'],
   },
   {
     path: '/flavor',
@@ -654,8 +546,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'compute',
     sort: 960,
-    page: () => import('./features/compute/flavor/FlavorList.tsx'),
-    messages: ['compute', 'computeFlavor'],
   },
   {
     path: '/flavordesc/{id}',
@@ -665,8 +555,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/flavor',
     back: 'parent',
-    page: () => import('./features/compute/flavor/FlavorDetail.tsx'),
-    messages: ['compute', 'computeFlavor'],
   },
   {
     path: '/image',
@@ -676,8 +564,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'compute',
     sort: 950,
-    page: () => import('./features/compute/image/ImageList.tsx'),
-    messages: ['compute', 'computeImage'],
   },
   {
     path: '/imagedesc/{id}',
@@ -687,8 +573,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/image',
     back: 'parent',
-    page: () => import('./features/compute/image/ImageDetail.tsx'),
-    messages: ['compute', 'computeImage'],
   },
   {
     path: '/imageadd',
@@ -698,8 +582,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/image',
     back: 'parent',
-    page: () => import('./features/compute/image/ImageAdd.tsx'),
-    messages: ['compute', 'computeImage', 'computeTenancy'],
   },
   {
     path: '/keypair',
@@ -709,8 +591,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'compute',
     sort: 940,
-    page: () => import('./features/nextstack/key-pair/KeyPairList.tsx'),
-    messages: ['nextstackCompute'],
   },
   {
     path: '/keypairdesc/{id}',
@@ -720,8 +600,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/keypair',
     back: 'parent',
-    page: () => import('./features/nextstack/key-pair/KeyPairDetail.tsx'),
-    messages: ['nextstackCompute'],
   },
   {
     path: '/networks',
@@ -731,8 +609,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'network',
     sort: 930,
-    page: () => import('./features/compute/network/NetworkList.tsx'),
-    messages: ['compute', 'computeNetwork', 'computeTenancy'],
   },
   {
     path: '/networksdesc/{id}',
@@ -742,8 +618,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/networks',
     back: 'parent',
-    page: () => import('./features/compute/network/NetworkDetail.tsx'),
-    messages: ['compute', 'computeNetwork'],
   },
   {
     path: '/subnetdesc/{id}/{network_id}',
@@ -753,8 +627,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/networks',
     back: 'history',
-    page: () => import('./features/compute/network/SubnetDetail.tsx'),
-    messages: ['compute', 'computeNetwork'],
   },
   {
     path: '/port',
@@ -764,8 +636,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'network',
     sort: 920,
-    page: () => import('./features/compute/network/PortList.tsx'),
-    messages: ['compute', 'computeNetwork', 'computeTenancy'],
   },
   {
     path: '/portdesc/{id}',
@@ -775,8 +645,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/port',
     back: 'parent',
-    page: () => import('./features/compute/network/PortDetail.tsx'),
-    messages: ['compute', 'computeNetwork'],
   },
   {
     path: '/router',
@@ -786,8 +654,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'network',
     sort: 910,
-    page: () => import('./features/compute/network/RouterList.tsx'),
-    messages: ['compute', 'computeNetwork', 'computeTenancy'],
   },
   {
     path: '/routerdesc/{id}',
@@ -797,8 +663,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/router',
     back: 'parent',
-    page: () => import('./features/compute/network/RouterDetail.tsx'),
-    messages: ['compute', 'computeNetwork'],
   },
   {
     path: '/floatingip',
@@ -808,8 +672,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'network',
     sort: 900,
-    page: () => import('./features/compute/floating-ip/FloatingIpList.tsx'),
-    messages: ['compute', 'computeFloatingIp', 'computeTenancy', 'order'],
   },
   {
     path: '/floatingipdesc/{id}',
@@ -819,8 +681,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/floatingip',
     back: 'parent',
-    page: () => import('./features/compute/floating-ip/FloatingIpDetail.tsx'),
-    messages: ['compute', 'computeFloatingIp'],
   },
   {
     path: '/security-group',
@@ -830,8 +690,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'network',
     sort: 890,
-    page: () => import('./features/compute/security-group/SecurityGroupList.tsx'),
-    messages: ['compute', 'computeSecurity', 'computeTenancy', 'network'],
   },
   {
     path: '/security-groupdesc/{id}',
@@ -841,8 +699,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/security-group',
     back: 'parent',
-    page: () => import('./features/compute/security-group/SecurityGroupDetail.tsx'),
-    messages: ['compute', 'computeNetwork', 'computeSecurity'],
   },
   {
     path: '/firewall',
@@ -852,8 +708,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'network',
     sort: 880,
-    page: () => import('./features/compute/firewall/GroupList.tsx'),
-    messages: ['compute', 'computeFirewall', 'computeNetwork', 'computeTenancy'],
   },
   {
     path: '/firewall-strategy',
@@ -863,8 +717,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'network',
     sort: 870,
-    page: () => import('./features/compute/firewall/PolicyList.tsx'),
-    messages: ['compute', 'computeFirewall', 'computeNetwork', 'computeTenancy'],
   },
   {
     path: '/firewall-rule',
@@ -874,8 +726,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'network',
     sort: 860,
-    page: () => import('./features/compute/firewall/RuleList.tsx'),
-    messages: ['compute', 'computeFirewall', 'computeNetwork', 'computeTenancy'],
   },
   {
     path: '/volume',
@@ -885,8 +735,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'storage',
     sort: 850,
-    page: () => import('./features/compute/storage/VolumeList.tsx'),
-    messages: ['compute', 'computeStorage', 'computeTenancy', 'order'],
   },
   {
     path: '/volumedesc/{id}',
@@ -896,8 +744,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/volume',
     back: 'parent',
-    page: () => import('./features/compute/storage/VolumeDetail.tsx'),
-    messages: ['compute', 'computeStorage', 'order'],
   },
   {
     path: '/volumeadd',
@@ -907,8 +753,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/volume',
     back: 'parent',
-    page: () => import('./features/compute/storage/VolumeAdd.tsx'),
-    messages: ['compute', 'computeStorage', 'computeTenancy', 'order'],
   },
   {
     path: '/backup',
@@ -918,8 +762,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'storage',
     sort: 840,
-    page: () => import('./features/compute/storage/BackupList.tsx'),
-    messages: ['compute', 'computeStorage'],
   },
   {
     path: '/backupdesc/{id}',
@@ -929,8 +771,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/backup',
     back: 'parent',
-    page: () => import('./features/compute/storage/BackupDetail.tsx'),
-    messages: ['compute', 'computeStorage'],
   },
   {
     path: '/snapshot',
@@ -940,8 +780,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'storage',
     sort: 830,
-    page: () => import('./features/compute/storage/SnapshotList.tsx'),
-    messages: ['compute', 'computeStorage'],
   },
   {
     path: '/snapshotdesc/{id}',
@@ -951,8 +789,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/snapshot',
     back: 'parent',
-    page: () => import('./features/compute/storage/SnapshotDetail.tsx'),
-    messages: ['compute', 'computeStorage'],
   },
 
   // containerApplication
@@ -963,8 +799,6 @@ export const routes: readonly Route[] = [
     title: 'infrastructureNode',
     kind: 'menu',
     sort: 990,
-    page: () => import('./features/edge/NodeList.tsx'),
-    messages: ['edge'],
   },
   {
     path: '/infrastructure/nodeList/{id}',
@@ -974,8 +808,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/infrastructure/node',
     back: 'parent',
-    page: () => import('./features/edge/NodeDetail.tsx'),
-    messages: ['edge'],
   },
   {
     path: '/mirror/imageFromNode/{id}/{name}',
@@ -985,8 +817,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/infrastructure/node',
     back: 'history',
-    page: () => import('./features/edge/NodeImages.tsx'),
-    messages: ['edge'],
   },
   {
     path: '/infrastructure/addNodes',
@@ -996,8 +826,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/infrastructure/node',
     back: 'parent',
-    page: () => import('./features/edge/NodeAdd.tsx'),
-    messages: ['edge'],
   },
   {
     path: '/containerApplicationService/containerDeploy',
@@ -1006,8 +834,6 @@ export const routes: readonly Route[] = [
     title: 'containerApplicationServiceContainerDeploy',
     kind: 'menu',
     sort: 980,
-    page: () => import('./features/container/DeploymentList.tsx'),
-    messages: ['container'],
   },
   {
     path: '/containerApplicationService/addcontainer',
@@ -1017,8 +843,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/containerApplicationService/containerDeploy',
     back: 'parent',
-    page: () => import('./features/container/ContainerAdd.tsx'),
-    messages: ['container', 'nextstackCompute'],
   },
   {
     path: '/containerApplicationService/deployContainer/{id}/{name}',
@@ -1028,8 +852,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/containerApplicationService/containerDeploy',
     back: 'parent',
-    page: () => import('./features/container/DeploymentContainers.tsx'),
-    messages: ['container', 'nextstackCompute'],
   },
   {
     path: '/containerApplicationService/deployContainDetail/{id}',
@@ -1039,8 +861,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/containerApplicationService/containerDeploy',
     back: 'history',
-    page: () => import('./features/container/ContainerDetail.tsx'),
-    messages: ['container', 'nextstackCompute'],
   },
   {
     path: '/containerApplicationService/applicationDeploy',
@@ -1049,8 +869,6 @@ export const routes: readonly Route[] = [
     title: 'containerApplicationServiceApplicationDeploy',
     kind: 'menu',
     sort: 970,
-    page: () => import('./features/stack/ApplicationDeploy.tsx'),
-    messages: ['application', 'container'],
   },
   {
     path: '/containerApplicationService/deploySystemContainer/{id}/{name}',
@@ -1060,8 +878,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/containerApplicationService/applicationDeploy',
     back: 'parent',
-    page: () => import('./features/stack/ApplicationStacks.tsx'),
-    messages: ['application', 'container'],
   },
   {
     path: '/containerApplicationService/serviceFromApp/{id}/{name}',
@@ -1071,8 +887,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/containerApplicationService/applicationDeploy',
     back: 'history',
-    page: () => import('./features/stack/StackDetail.tsx'),
-    messages: ['application', 'container', 'nextstack'],
   },
   {
     path: '/containerApplicationService/containerFromService/{id}/{name}',
@@ -1082,8 +896,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/containerApplicationService/applicationDeploy',
     back: 'history',
-    page: () => import('./features/stack/ServiceContainers.tsx'),
-    messages: ['application', 'container', 'nextstackCompute'],
   },
   {
     path: '/containerApplicationService/serviceContainDetail/{id}',
@@ -1093,8 +905,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/containerApplicationService/applicationDeploy',
     back: 'history',
-    page: () => import('./features/stack/ServiceContainer.tsx'),
-    messages: ['application', 'container', 'nextstackCompute'],
   },
   {
     path: '/containerApplicationService/appTemplate',
@@ -1103,8 +913,6 @@ export const routes: readonly Route[] = [
     title: 'containerApplicationServiceAppTemplate',
     kind: 'menu',
     sort: 960,
-    page: () => import('./features/stack/TemplateList.tsx'),
-    messages: ['application'],
   },
   {
     path: '/containerApplicationService/version',
@@ -1114,8 +922,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/containerApplicationService/appTemplate',
     back: 'parent',
-    page: () => import('./features/stack/TemplateVersion.tsx'),
-    messages: ['application', 'container'],
   },
   {
     path: '/containerApplicationService/appConfigure',
@@ -1124,8 +930,6 @@ export const routes: readonly Route[] = [
     title: 'containerApplicationServiceAppConfigure',
     kind: 'menu',
     sort: 950,
-    page: () => import('./features/container/ConfigList.tsx'),
-    messages: ['container'],
   },
   {
     path: '/containerApplicationService/configureInformation',
@@ -1135,8 +939,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/containerApplicationService/appConfigure',
     back: 'parent',
-    page: () => import('./features/container/ConfigDetail.tsx'),
-    messages: ['container'],
   },
   {
     path: '/command/{id}/{name}',
@@ -1146,12 +948,19 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/containerApplicationService/containerDeploy',
     back: 'history',
-    page: () => import('./features/container/ContainerCommand.tsx'),
-    messages: ['container'],
   },
 
   // serverCluster
-  { path: '/serverCluster/list', group: 'serverCluster', access: tenants, title: 'serverClusterList', kind: 'menu', section: 'cluster', sort: 990 },
+  {
+    path: '/serverCluster/list',
+    group: 'serverCluster',
+    access: tenants,
+    title: 'serverClusterList',
+    kind: 'menu',
+    section: 'cluster',
+    sort: 990,
+    pending: true,
+  },
   {
     path: '/serverCluster/add',
     group: 'serverCluster',
@@ -1160,6 +969,7 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/serverCluster/list',
     back: 'parent',
+    pending: true,
   },
   {
     path: '/serverCluster/k3sAdd',
@@ -1169,6 +979,7 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/serverCluster/list',
     back: 'parent',
+    pending: true,
   },
   {
     path: '/serverCluster/import',
@@ -1178,6 +989,7 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/serverCluster/list',
     back: 'parent',
+    pending: true,
   },
   {
     path: '/serverCluster/clusterType',
@@ -1187,6 +999,7 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/serverCluster/list',
     back: 'parent',
+    pending: true,
   },
   {
     path: '/serverCluster/edit/{id}',
@@ -1196,6 +1009,7 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/serverCluster/list',
     back: 'parent',
+    pending: true,
   },
   {
     path: '/serverCluster/detail/{id}/{name}',
@@ -1205,6 +1019,7 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/serverCluster/list',
     back: 'parent',
+    pending: true,
   },
   {
     path: '/serverCluster/templateList',
@@ -1214,6 +1029,7 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'cluster',
     sort: 980,
+    pending: true,
   },
   {
     path: '/serverCluster/templateAdd/{type}/{id}',
@@ -1223,6 +1039,7 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/serverCluster/templateList',
     back: 'parent',
+    pending: true,
   },
   {
     path: '/serverCluster/templateInformation/{id}',
@@ -1232,6 +1049,7 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/serverCluster/templateList',
     back: 'parent',
+    pending: true,
   },
   {
     path: '/serverCluster/versionInformation/{type}/{id}',
@@ -1241,6 +1059,7 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/serverCluster/templateList',
     back: 'history',
+    pending: true,
   },
   {
     path: '/serverCluster/modifyTemplateVersions/{type}/{id}',
@@ -1250,6 +1069,7 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/serverCluster/templateList',
     back: 'parent',
+    pending: true,
   },
   {
     path: '/serverCluster/modifyK3sTemplateVersions/{type}/{id}',
@@ -1259,6 +1079,7 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/serverCluster/templateList',
     back: 'parent',
+    pending: true,
   },
   {
     path: '/serverCluster/addTemplateVersions/{id}',
@@ -1268,8 +1089,9 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/serverCluster/templateList',
     back: 'parent',
+    pending: true,
   },
-  { path: '/appMarket/appList', group: 'serverCluster', access: tenants, title: 'appMarketAppList', kind: 'menu', section: 'helm', sort: 970 },
+  { path: '/appMarket/appList', group: 'serverCluster', access: tenants, title: 'appMarketAppList', kind: 'menu', section: 'helm', sort: 970, pending: true },
   {
     path: '/appMarket/appDetail',
     group: 'serverCluster',
@@ -1278,8 +1100,18 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/appMarket/appList',
     back: 'parent',
+    pending: true,
   },
-  { path: '/appMarket/appInstalled', group: 'serverCluster', access: tenants, title: 'appMarketAppInstalled', kind: 'menu', section: 'helm', sort: 960 },
+  {
+    path: '/appMarket/appInstalled',
+    group: 'serverCluster',
+    access: tenants,
+    title: 'appMarketAppInstalled',
+    kind: 'menu',
+    section: 'helm',
+    sort: 960,
+    pending: true,
+  },
   {
     path: '/appMarket/appInstalledDetail',
     group: 'serverCluster',
@@ -1288,8 +1120,9 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/appMarket/appInstalled',
     back: 'parent',
+    pending: true,
   },
-  { path: '/appMarket/repoList', group: 'serverCluster', access: tenants, title: 'appMarketRepoList', kind: 'menu', section: 'helm', sort: 950 },
+  { path: '/appMarket/repoList', group: 'serverCluster', access: tenants, title: 'appMarketRepoList', kind: 'menu', section: 'helm', sort: 950, pending: true },
   {
     path: '/appMarket/repoAdd',
     group: 'serverCluster',
@@ -1298,6 +1131,7 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/appMarket/repoList',
     back: 'parent',
+    pending: true,
   },
   {
     path: '/appMarket/repoDetail/{name}',
@@ -1307,13 +1141,14 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/appMarket/repoList',
     back: 'parent',
+    pending: true,
   },
 
   // mirror
-  { path: '/mirror/service', group: 'mirror', access: admins, title: 'mirrorService', kind: 'menu', sort: 990 },
-  { path: '/mirror/imagesDownloadList', group: 'mirror', access: admins, title: 'mirrorImagesDownloadList', kind: 'menu', sort: 980 },
-  { path: '/mirror/userControl', group: 'mirror', access: admins, title: 'mirrorUserControl', kind: 'menu', sort: 970 },
-  { path: '/mirror/project', group: 'mirror', access: tenants, title: 'mirrorProject', kind: 'menu', sort: 960 },
+  { path: '/mirror/service', group: 'mirror', access: admins, title: 'mirrorService', kind: 'menu', sort: 990, pending: true },
+  { path: '/mirror/imagesDownloadList', group: 'mirror', access: admins, title: 'mirrorImagesDownloadList', kind: 'menu', sort: 980, pending: true },
+  { path: '/mirror/userControl', group: 'mirror', access: admins, title: 'mirrorUserControl', kind: 'menu', sort: 970, pending: true },
+  { path: '/mirror/project', group: 'mirror', access: tenants, title: 'mirrorProject', kind: 'menu', sort: 960, pending: true },
   {
     path: '/mirror/wareserve/warehouse/{registryId}/{projectId}',
     group: 'mirror',
@@ -1322,6 +1157,7 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/mirror/project',
     back: 'parent',
+    pending: true,
   },
   {
     path: '/mirror/wareserve/detail/{registryId}/{projectId}/{repoName}',
@@ -1331,6 +1167,7 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/mirror/project',
     back: 'parent',
+    pending: true,
   },
   {
     path: '/mirror/warehouse/detail',
@@ -1340,15 +1177,16 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/mirror/project',
     back: 'history',
+    pending: true,
   },
-  { path: '/mirror/thirdParty', group: 'mirror', access: admins, title: 'mirrorThirdParty', kind: 'menu', sort: 950 },
-  { path: '/mirror/privoteParty', group: 'mirror', access: ['TENANT', 'TENANT_ADMIN'], title: 'mirrorPrivoteParty', kind: 'menu', sort: 940 },
+  { path: '/mirror/thirdParty', group: 'mirror', access: admins, title: 'mirrorThirdParty', kind: 'menu', sort: 950, pending: true },
+  { path: '/mirror/privoteParty', group: 'mirror', access: ['TENANT', 'TENANT_ADMIN'], title: 'mirrorPrivoteParty', kind: 'menu', sort: 940, pending: true },
 
   // middleware
-  { path: '/middleware/MySQL', group: 'middleware', access: admins, title: 'middlewareMySQL', kind: 'menu', sort: 990 },
-  { path: '/middleware/PostgreSQL', group: 'middleware', access: admins, title: 'middlewarePostgreSQL', kind: 'menu', sort: 980 },
-  { path: '/middleware/redis', group: 'middleware', access: admins, title: 'middlewareRedis', kind: 'menu', sort: 970 },
-  { path: '/middleware/service', group: 'middleware', access: admins, title: 'middlewareService', kind: 'menu', sort: 960 },
+  { path: '/middleware/MySQL', group: 'middleware', access: admins, title: 'middlewareMySQL', kind: 'menu', sort: 990, pending: true },
+  { path: '/middleware/PostgreSQL', group: 'middleware', access: admins, title: 'middlewarePostgreSQL', kind: 'menu', sort: 980, pending: true },
+  { path: '/middleware/redis', group: 'middleware', access: admins, title: 'middlewareRedis', kind: 'menu', sort: 970, pending: true },
+  { path: '/middleware/service', group: 'middleware', access: admins, title: 'middlewareService', kind: 'menu', sort: 960, pending: true },
   {
     path: '/middleware/service/add',
     group: 'middleware',
@@ -1357,6 +1195,7 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/middleware/service',
     back: 'parent',
+    pending: true,
   },
   {
     path: '/middleware/service/detail/{id}/{type}/{deployment}',
@@ -1366,8 +1205,9 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/middleware/service',
     back: 'parent',
+    pending: true,
   },
-  { path: '/middleware/service/gateway', group: 'middleware', access: admins, title: 'middlewareServiceGateway', kind: 'menu', sort: 950 },
+  { path: '/middleware/service/gateway', group: 'middleware', access: admins, title: 'middlewareServiceGateway', kind: 'menu', sort: 950, pending: true },
   {
     path: '/middleware/service/gateway/detail/{id}',
     group: 'middleware',
@@ -1376,23 +1216,51 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/middleware/service/gateway',
     back: 'parent',
+    pending: true,
   },
 
   // fileTransfer
-  { path: '/personalSpace', group: 'fileTransfer', access: tenants, title: 'personalSpace', kind: 'menu', sort: 990 },
-  { path: '/publicSpace', group: 'fileTransfer', access: tenants, title: 'publicSpace', kind: 'menu', sort: 980 },
-  { path: '/transferRecord', group: 'fileTransfer', access: admins, title: 'transferRecord', kind: 'menu', sort: 970 },
+  { path: '/personalSpace', group: 'fileTransfer', access: tenants, title: 'personalSpace', kind: 'menu', sort: 990, pending: true },
+  { path: '/publicSpace', group: 'fileTransfer', access: tenants, title: 'publicSpace', kind: 'menu', sort: 980, pending: true },
+  { path: '/transferRecord', group: 'fileTransfer', access: admins, title: 'transferRecord', kind: 'menu', sort: 970, pending: true },
 
   // statistics
-  { path: '/statistics', group: 'statistics', access: tenants, title: 'statistics', kind: 'menu', section: 'monitor', sort: 990 },
-  { path: '/statistics/alarm', group: 'statistics', access: tenants, title: 'statisticsAlarm', kind: 'menu', section: 'monitor', sort: 980 },
-  { path: '/alarmmanagement', group: 'statistics', access: tenants, title: 'alarmmanagement', kind: 'menu', section: 'monitor', sort: 970 },
-  { path: '/alarmdetails/{id}', group: 'statistics', access: tenants, title: 'alarmdetails', kind: 'hidden', parent: '/alarmmanagement', back: 'parent' },
-  { path: '/addalarm/{id?}', group: 'statistics', access: tenants, title: 'addalarm', kind: 'hidden', parent: '/alarmmanagement', back: 'parent' },
-  { path: '/statistics/log', group: 'statistics', access: tenants, title: 'statisticsLog', kind: 'menu', section: 'monitor', sort: 960 },
-  { path: '/statistics/event', group: 'statistics', access: admins, title: 'statisticsEvent', kind: 'menu', section: 'monitor', sort: 950 },
-  { path: '/component/center', group: 'statistics', access: admins, title: 'componentCenter', kind: 'menu', section: 'component', sort: 940 },
-  { path: '/component/installation', group: 'statistics', access: admins, title: 'componentInstallation', kind: 'menu', section: 'component', sort: 930 },
+  { path: '/statistics', group: 'statistics', access: tenants, title: 'statistics', kind: 'menu', section: 'monitor', sort: 990, pending: true },
+  { path: '/statistics/alarm', group: 'statistics', access: tenants, title: 'statisticsAlarm', kind: 'menu', section: 'monitor', sort: 980, pending: true },
+  { path: '/alarmmanagement', group: 'statistics', access: tenants, title: 'alarmmanagement', kind: 'menu', section: 'monitor', sort: 970, pending: true },
+  {
+    path: '/alarmdetails/{id}',
+    group: 'statistics',
+    access: tenants,
+    title: 'alarmdetails',
+    kind: 'hidden',
+    parent: '/alarmmanagement',
+    back: 'parent',
+    pending: true,
+  },
+  {
+    path: '/addalarm/{id?}',
+    group: 'statistics',
+    access: tenants,
+    title: 'addalarm',
+    kind: 'hidden',
+    parent: '/alarmmanagement',
+    back: 'parent',
+    pending: true,
+  },
+  { path: '/statistics/log', group: 'statistics', access: tenants, title: 'statisticsLog', kind: 'menu', section: 'monitor', sort: 960, pending: true },
+  { path: '/statistics/event', group: 'statistics', access: admins, title: 'statisticsEvent', kind: 'menu', section: 'monitor', sort: 950, pending: true },
+  { path: '/component/center', group: 'statistics', access: admins, title: 'componentCenter', kind: 'menu', section: 'component', sort: 940, pending: true },
+  {
+    path: '/component/installation',
+    group: 'statistics',
+    access: admins,
+    title: 'componentInstallation',
+    kind: 'menu',
+    section: 'component',
+    sort: 930,
+    pending: true,
+  },
   {
     path: '/component/installation/{id}',
     group: 'statistics',
@@ -1401,6 +1269,7 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/component/installation',
     back: 'parent',
+    pending: true,
   },
   {
     path: '/component/installationadd/{id}',
@@ -1410,6 +1279,7 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/component/installation',
     back: 'parent',
+    pending: true,
   },
   {
     path: '/component/installationaddTemplate/{id}/{name}',
@@ -1419,8 +1289,18 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/component/installation',
     back: 'parent',
+    pending: true,
   },
-  { path: '/component/prometheus', group: 'statistics', access: admins, title: 'componentPrometheus', kind: 'menu', section: 'component', sort: 920 },
+  {
+    path: '/component/prometheus',
+    group: 'statistics',
+    access: admins,
+    title: 'componentPrometheus',
+    kind: 'menu',
+    section: 'component',
+    sort: 920,
+    pending: true,
+  },
   {
     path: '/component/prometheus/{id}',
     group: 'statistics',
@@ -1429,6 +1309,7 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/component/prometheus',
     back: 'parent',
+    pending: true,
   },
 
   // indent
@@ -1440,8 +1321,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'billing',
     sort: 990,
-    page: () => import('./features/bill/catalogue/CategoryList.tsx'),
-    messages: ['catalogue'],
   },
   {
     path: '/product',
@@ -1451,8 +1330,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'billing',
     sort: 980,
-    page: () => import('./features/bill/catalogue/ProductList.tsx'),
-    messages: ['catalogue'],
   },
   {
     path: '/productdesc/{id}',
@@ -1462,8 +1339,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/product',
     back: 'parent',
-    page: () => import('./features/bill/catalogue/ProductDetail.tsx'),
-    messages: ['catalogue'],
   },
   {
     path: '/discount',
@@ -1473,8 +1348,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'billing',
     sort: 970,
-    page: () => import('./features/bill/catalogue/DiscountList.tsx'),
-    messages: ['catalogue'],
   },
   {
     path: '/account',
@@ -1484,8 +1357,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'billing',
     sort: 960,
-    page: () => import('./features/bill/fund/AccountPage.tsx'),
-    messages: ['fund'],
   },
   {
     path: '/monthOverview',
@@ -1495,8 +1366,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'bills',
     sort: 950,
-    page: () => import('./features/bill/report/MonthOverview.tsx'),
-    messages: ['report', 'arrears'],
   },
   {
     path: '/consumerdesc/{id}/{date}',
@@ -1506,8 +1375,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/monthOverview',
     back: 'parent',
-    page: () => import('./features/bill/report/ResourceMonth.tsx'),
-    messages: ['report'],
   },
   {
     path: '/consumerDetails',
@@ -1517,8 +1384,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'bills',
     sort: 940,
-    page: () => import('./features/bill/report/Consumption.tsx'),
-    messages: ['report'],
   },
   {
     path: '/order',
@@ -1528,8 +1393,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'bills',
     sort: 930,
-    page: () => import('./features/bill/order/OrderList.tsx'),
-    messages: ['order', 'report'],
   },
   {
     path: '/orderdesc/{id}',
@@ -1539,8 +1402,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/order',
     back: 'parent',
-    page: () => import('./features/bill/order/OrderDetail.tsx'),
-    messages: ['order', 'report'],
   },
   {
     path: '/wallet',
@@ -1550,8 +1411,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'funds',
     sort: 920,
-    page: () => import('./features/bill/fund/WalletPage.tsx'),
-    messages: ['fund'],
   },
   {
     path: '/charge-records',
@@ -1561,8 +1420,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'funds',
     sort: 910,
-    page: () => import('./features/bill/fund/ChargeRecords.tsx'),
-    messages: ['fund'],
   },
   {
     path: '/fund',
@@ -1572,8 +1429,6 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'funds',
     sort: 900,
-    page: () => import('./features/bill/fund/FundPage.tsx'),
-    messages: ['fund'],
   },
 
   // iam
@@ -1584,8 +1439,6 @@ export const routes: readonly Route[] = [
     title: 'iamPartners',
     kind: 'menu',
     sort: 990,
-    page: () => import('./features/keeping/OrganisationList.tsx'),
-    messages: ['keeping', 'iam', 'account', 'nextstackCompute'],
   },
   {
     path: '/iam/user',
@@ -1594,8 +1447,6 @@ export const routes: readonly Route[] = [
     title: 'iamUser',
     kind: 'menu',
     sort: 980,
-    page: () => import('./features/keeping/UserList.tsx'),
-    messages: ['keeping', 'iam', 'account'],
   },
   {
     path: '/iam/user/addForm',
@@ -1605,8 +1456,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/iam/user',
     back: 'parent',
-    page: () => import('./features/keeping/UserAdd.tsx'),
-    messages: ['keeping', 'iam', 'account'],
   },
   {
     path: '/iam/user/detail/{id}',
@@ -1616,8 +1465,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/iam/user',
     back: 'parent',
-    page: () => import('./features/keeping/UserDetail.tsx'),
-    messages: ['keeping', 'iam', 'account'],
   },
   {
     path: '/iam/project',
@@ -1626,8 +1473,6 @@ export const routes: readonly Route[] = [
     title: 'iamProject',
     kind: 'menu',
     sort: 970,
-    page: () => import('./features/keeping/ProjectList.tsx'),
-    messages: ['keeping', 'iam', 'account'],
   },
   {
     path: '/iam/project/addForm',
@@ -1637,8 +1482,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/iam/project',
     back: 'parent',
-    page: () => import('./features/keeping/ProjectAdd.tsx'),
-    messages: ['keeping', 'iam', 'account'],
   },
   {
     path: '/iam/project/{id}',
@@ -1648,8 +1491,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/iam/project',
     back: 'parent',
-    page: () => import('./features/keeping/ProjectDetail.tsx'),
-    messages: ['keeping', 'iam', 'account', 'nextstackCompute'],
   },
   {
     path: '/iam/role',
@@ -1658,8 +1499,6 @@ export const routes: readonly Route[] = [
     title: 'iamRole',
     kind: 'menu',
     sort: 960,
-    page: () => import('./features/iam/RoleList.tsx'),
-    messages: ['iam', 'account'],
   },
   {
     path: '/iam/role/addForm',
@@ -1669,8 +1508,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/iam/role',
     back: 'parent',
-    page: () => import('./features/iam/RoleAdd.tsx'),
-    messages: ['iam', 'account'],
   },
   {
     path: '/iam/role/detail/{id}',
@@ -1680,8 +1517,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/iam/role',
     back: 'parent',
-    page: () => import('./features/iam/RoleDetail.tsx'),
-    messages: ['iam', 'account'],
   },
   {
     path: '/iam/policie',
@@ -1690,8 +1525,6 @@ export const routes: readonly Route[] = [
     title: 'iamPolicie',
     kind: 'menu',
     sort: 950,
-    page: () => import('./features/iam/PolicyList.tsx'),
-    messages: ['iam', 'account'],
   },
   {
     path: '/iam/policie/addForm',
@@ -1701,8 +1534,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/iam/policie',
     back: 'parent',
-    page: () => import('./features/iam/PolicyAdd.tsx'),
-    messages: ['iam', 'account'],
   },
   {
     path: '/iam/policie/contact/{id}',
@@ -1712,8 +1543,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/iam/policie',
     back: 'parent',
-    page: () => import('./features/iam/PolicyContacts.tsx'),
-    messages: ['iam', 'account'],
   },
   {
     path: '/iam/policie/version{id}',
@@ -1723,8 +1552,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/iam/policie',
     back: 'parent',
-    page: () => import('./features/iam/PolicyVersions.tsx'),
-    messages: ['iam', 'account'],
   },
   {
     path: '/iam/policie/versionDetail/{policyId}/{versionId}',
@@ -1734,8 +1561,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/iam/policie',
     back: 'history',
-    page: () => import('./features/iam/PolicyVersionDetail.tsx'),
-    messages: ['iam', 'account'],
   },
   {
     path: '/iam/authorize',
@@ -1744,8 +1569,6 @@ export const routes: readonly Route[] = [
     title: 'iamAuthorize',
     kind: 'menu',
     sort: 940,
-    page: () => import('./features/iam/Authorize.tsx'),
-    messages: ['iam', 'account'],
   },
   {
     path: '/iam/serve',
@@ -1754,8 +1577,6 @@ export const routes: readonly Route[] = [
     title: 'iamServe',
     kind: 'menu',
     sort: 930,
-    page: () => import('./features/iam/ServiceList.tsx'),
-    messages: ['iam', 'account'],
   },
   {
     path: '/iam/serve/addForm',
@@ -1765,8 +1586,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/iam/serve',
     back: 'parent',
-    page: () => import('./features/iam/ServiceAdd.tsx'),
-    messages: ['iam', 'account'],
   },
   {
     path: '/iam/serve/{id}',
@@ -1776,8 +1595,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/iam/serve',
     back: 'parent',
-    page: () => import('./features/iam/ServiceDetail.tsx'),
-    messages: ['iam', 'account'],
   },
   {
     path: '/iam/resource',
@@ -1786,8 +1603,6 @@ export const routes: readonly Route[] = [
     title: 'iamResource',
     kind: 'menu',
     sort: 920,
-    page: () => import('./features/iam/ResourceTypeList.tsx'),
-    messages: ['iam', 'account'],
   },
   {
     path: '/iam/resource/addForm',
@@ -1797,8 +1612,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/iam/resource',
     back: 'parent',
-    page: () => import('./features/iam/ResourceTypeAdd.tsx'),
-    messages: ['iam', 'account'],
   },
   {
     path: '/iam/resource/{id}',
@@ -1808,8 +1621,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/iam/resource',
     back: 'parent',
-    page: () => import('./features/iam/ResourceTypeDetail.tsx'),
-    messages: ['iam', 'account'],
   },
   {
     path: '/iam/audit',
@@ -1818,8 +1629,6 @@ export const routes: readonly Route[] = [
     title: 'iamAudit',
     kind: 'menu',
     sort: 910,
-    page: () => import('./features/keeping/AuditLog.tsx'),
-    messages: ['keeping', 'iam', 'account'],
   },
 
   // platform
@@ -1830,8 +1639,6 @@ export const routes: readonly Route[] = [
     title: 'area',
     kind: 'menu',
     sort: 990,
-    page: () => import('./features/edge/RegionList.tsx'),
-    messages: ['edge'],
   },
   {
     path: '/website',
@@ -1840,8 +1647,6 @@ export const routes: readonly Route[] = [
     title: 'website',
     kind: 'menu',
     sort: 980,
-    page: () => import('./features/edge/SiteList.tsx'),
-    messages: ['edge'],
   },
   {
     path: '/infrastructure/cloudy',
@@ -1850,8 +1655,6 @@ export const routes: readonly Route[] = [
     title: 'infrastructureCloudy',
     kind: 'menu',
     sort: 970,
-    page: () => import('./features/clouds/CloudList.tsx'),
-    messages: ['clouds', 'compute', 'computeTenancy'],
   },
   {
     path: '/websiteDetail/{id}/{name}/{regionid}',
@@ -1861,8 +1664,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/website',
     back: 'parent',
-    page: () => import('./features/edge/SiteDetail.tsx'),
-    messages: ['edge'],
   },
   {
     path: '/gateway',
@@ -1871,8 +1672,6 @@ export const routes: readonly Route[] = [
     title: 'gateway',
     kind: 'menu',
     sort: 960,
-    page: () => import('./features/edge/GatewayList.tsx'),
-    messages: ['edge'],
   },
   {
     path: '/configure',
@@ -1881,8 +1680,6 @@ export const routes: readonly Route[] = [
     title: 'configure',
     kind: 'menu',
     sort: 950,
-    page: () => import('./features/settings/SettingList.tsx'),
-    messages: ['settings', 'arrears'],
   },
   {
     path: '/configureDetail',
@@ -1892,8 +1689,6 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/configure',
     back: 'parent',
-    page: () => import('./features/settings/SettingDetail.tsx'),
-    messages: ['settings'],
   },
 
   // separateAccounting
@@ -1905,6 +1700,7 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'split',
     sort: 990,
+    pending: true,
   },
   {
     path: '/separateAccountingSystem/provider/{id}',
@@ -1914,6 +1710,7 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/separateAccountingSystem/provider',
     back: 'parent',
+    pending: true,
   },
   {
     path: '/separateAccountingSystem/management',
@@ -1923,6 +1720,7 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'split',
     sort: 980,
+    pending: true,
   },
   {
     path: '/separateAccountingSystem/management/{id}',
@@ -1932,6 +1730,7 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/separateAccountingSystem/management',
     back: 'parent',
+    pending: true,
   },
   {
     path: '/separateAccountingSystem/record',
@@ -1941,6 +1740,7 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'split',
     sort: 970,
+    pending: true,
   },
   {
     path: '/separateAccountingSystem/providers_record',
@@ -1950,6 +1750,7 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'provider',
     sort: 960,
+    pending: true,
   },
   {
     path: '/separateAccountingSystem/resources',
@@ -1959,6 +1760,7 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'provider',
     sort: 950,
+    pending: true,
   },
   {
     path: '/separateAccountingSystem/operationaldata',
@@ -1968,6 +1770,7 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'data',
     sort: 940,
+    pending: true,
   },
   {
     path: '/separateAccountingSystem/operationaldata/{id}',
@@ -1977,6 +1780,7 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/separateAccountingSystem/operationaldata',
     back: 'parent',
+    pending: true,
   },
   {
     path: '/separateAccountingSystem/resourcedata',
@@ -1986,6 +1790,7 @@ export const routes: readonly Route[] = [
     kind: 'menu',
     section: 'data',
     sort: 930,
+    pending: true,
   },
   {
     path: '/separateAccountingSystem/resourcedata/{id}/{gpuname}',
@@ -1995,12 +1800,29 @@ export const routes: readonly Route[] = [
     kind: 'hidden',
     parent: '/separateAccountingSystem/resourcedata',
     back: 'parent',
+    pending: true,
   },
 
   // workOrder
-  { path: '/workOrderlist', group: 'workOrder', access: ['COPOTE_NORMAL', 'COPOTE_REVIEWER', 'COPOTE_ADMIN', 'ADMIN'], title: 'workOrderlist', kind: 'page' },
-  { path: '/workOrderCenter', group: 'workOrder', access: ['COPOTE_REVIEWER', 'COPOTE_ADMIN', 'ADMIN'], title: 'workOrderCenter', kind: 'page' },
-]
+  {
+    path: '/workOrderlist',
+    group: 'workOrder',
+    access: ['COPOTE_NORMAL', 'COPOTE_REVIEWER', 'COPOTE_ADMIN', 'ADMIN'],
+    title: 'workOrderlist',
+    kind: 'page',
+    pending: true,
+  },
+  { path: '/workOrderCenter', group: 'workOrder', access: ['COPOTE_REVIEWER', 'COPOTE_ADMIN', 'ADMIN'], title: 'workOrderCenter', kind: 'page', pending: true },
+] as const satisfies readonly Route[]
+
+/**
+ * All routes there are. Guard, menus, drawer, sidebar, breadcrumbs and titles read this table, and nothing else
+ * decides. It knows no page: what draws one reads it too, and scripts read it without a browser.
+ */
+export const routes: readonly Route[] = table
+
+/** The path of a row that has a page. */
+export type BuiltPath = Exclude<(typeof table)[number], { readonly pending: true }>['path']
 
 /**
  * `/vm/detail/{id}` as the router writes it: `/vm/detail/:id`. Its parameters are whole segments,
@@ -2009,4 +1831,4 @@ export const routes: readonly Route[] = [
 export const routerPath = (path: string): string => path.replace(/[^/{]*\{(\w+)(\??)\}/g, ':$1$2')
 
 /** Whether a page stands behind an address as the table spells it: nothing leads to one that is pending. */
-export const isBuilt = (path: string): boolean => routes.some((route) => route.path === path && route.page !== undefined)
+export const isBuilt = (path: string): boolean => routes.some((route) => route.path === path && route.pending === undefined)

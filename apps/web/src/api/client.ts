@@ -4,7 +4,7 @@ import { errors } from '@zhisuan/contract/errors'
 import type { EngineRequest } from '@zhisuan/contract/problem'
 import { auth } from '@zhisuan/contract/ums/auth'
 import type { z } from 'zod'
-import { readToken } from '../session/cookies.ts'
+import { readToken } from './cookies.ts'
 import { refreshAccess } from './refresh.ts'
 
 type Part<Key extends string, T> = Record<string, never> extends T ? { readonly [K in Key]?: T } : { readonly [K in Key]: T }

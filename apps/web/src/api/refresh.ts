@@ -1,4 +1,4 @@
-import { readToken, writeToken } from '../session/cookies.ts'
+import { readToken, writeToken } from './cookies.ts'
 
 let running: Promise<string> | null = null
 

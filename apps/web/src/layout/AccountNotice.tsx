@@ -1,16 +1,15 @@
 import { standings } from '@zhisuan/contract/bill/arrears'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import { useCall } from '../api/hooks.ts'
-import { loadMessages } from '../locales/load.ts'
 import { useMayCall } from '../session/user.ts'
+import { usePages } from './pages.ts'
 
 const refreshMs = 60_000
 
-/** Most people never see it: it is loaded where there is something to tell. */
-const StandingBanner = lazy(async () => (await Promise.all([import('../features/bill/arrears/StandingBanner.tsx'), loadMessages(['arrears'])]))[0])
-
 /** What members of an organisation have to know of its account, above whatever page; nothing while it is in order. */
 export function AccountNotice({ id }: { readonly id: string }) {
+  // Most people never see it: it is loaded where there is something to tell.
+  const { StandingBanner } = usePages()
   const may = useMayCall(standings.get)
   const { data } = useCall(standings.get, { params: { id } }, { silent: true, refreshMs, enabled: may })
   if (data === undefined || data.state === 'normal') return null

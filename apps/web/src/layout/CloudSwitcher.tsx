@@ -7,9 +7,9 @@ import { useNavigate } from 'react-router'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { endKey, usePopupFocus } from '../kit/focus.ts'
 import type { Route } from '../routes.ts'
-import { useClouds } from '../session/cloud.ts'
-import { CloudLine } from './CloudLabels.tsx'
-import { chooseCloud, pathAfterCloudChange } from './cloudChange.ts'
+import { chooseCloud, useClouds } from '../session/cloud.ts'
+import { CloudLine } from '../kit/CloudLabels.tsx'
+import { pathAfterCloudChange } from './cloudChange.ts'
 
 /** Chooses the cloud that the pages of the two cloud families are about. */
 export function CloudSwitcher({ route, narrow }: { readonly route: Route; readonly narrow: boolean }) {

@@ -13,7 +13,7 @@ import { errorText } from '../api/toasts.ts'
 import { field, samePassword, showFieldErrors } from '../kit/rules.ts'
 import { paths } from '../paths.ts'
 import { signOut } from '../session/session.ts'
-import Antd from './Antd.tsx'
+import Antd from '../kit/Antd.tsx'
 
 interface Values {
   old_password: string

@@ -2,17 +2,18 @@ import { Suspense, useEffect, useState, type ComponentType } from 'react'
 import { useLocation } from 'react-router'
 import { PagePlaceholder } from '../kit/Placeholder.tsx'
 import type { Route } from '../routes.ts'
-import { loadedPage, loadPage } from './pages.ts'
+import { usePages } from './pages.ts'
 import { PageBoundary } from './PageBoundary.tsx'
 
 /** By state and not by Suspense: React leaves a placeholder standing for 300 ms, however soon the page has come. */
 function LoadedPage({ route }: { readonly route: Route }) {
-  const [Page, setPage] = useState<ComponentType | null>(() => loadedPage(route))
+  const pages = usePages()
+  const [Page, setPage] = useState<ComponentType | null>(() => pages.loaded(route))
   const [failure, setFailure] = useState<{ readonly thrown: unknown } | null>(null)
   useEffect(() => {
     if (Page !== null) return undefined
     let left = false
-    loadPage(route).then(
+    pages.load(route).then(
       (page) => {
         if (!left) setPage(() => page)
       },
@@ -23,7 +24,7 @@ function LoadedPage({ route }: { readonly route: Route }) {
     return () => {
       left = true
     }
-  }, [Page, route])
+  }, [Page, pages, route])
   // To the boundary around it, which offers to try again.
   if (failure !== null) throw failure.thrown
   return Page === null ? <PagePlaceholder /> : <Page />

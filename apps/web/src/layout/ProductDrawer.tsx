@@ -12,13 +12,14 @@ import type { Route } from '../routes.ts'
 import type { Person } from '../session/guard.ts'
 import { groupIcons } from './groupIcons.tsx'
 import { menuOf } from './menu.ts'
-import { prefetchPage } from './pages.ts'
+import { usePages } from './pages.ts'
 
 const searchList = 'products'
 
 /** All products by group, and a search over them. */
 export default function ProductDrawer({ person, current, onClose }: { readonly person: Person; readonly current: Route; readonly onClose: () => void }) {
   const { t } = useTranslation(['shell', 'routes'])
+  const { prefetch } = usePages()
   const navigate = useNavigate()
   useReturnFocus()
   const [text, setText] = useState('')
@@ -83,12 +84,7 @@ export default function ProductDrawer({ person, current, onClose }: { readonly p
               <ul>
                 {entries.map((route) => (
                   <li key={route.path}>
-                    <Link
-                      to={route.path}
-                      onClick={open}
-                      onMouseEnter={() => prefetchPage(route)}
-                      aria-current={route.path === current.path ? 'page' : undefined}
-                    >
+                    <Link to={route.path} onClick={open} onMouseEnter={() => prefetch(route)} aria-current={route.path === current.path ? 'page' : undefined}>
                       {t(`routes:${route.title}`)}
                     </Link>
                   </li>

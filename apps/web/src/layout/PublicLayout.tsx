@@ -1,7 +1,7 @@
 import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, NavLink } from 'react-router'
-import { useSystemInfo } from '../features/public/useSystemInfo.ts'
+import { useSystemInfo } from '../session/useSystemInfo.ts'
 import { PagePlaceholder } from '../kit/Placeholder.tsx'
 import { paths } from '../paths.ts'
 import { useBrand } from '../session/brand.ts'
@@ -10,12 +10,12 @@ import { personOf, useCurrentUser } from '../session/user.ts'
 import { isBuilt, type Route } from '../routes.ts'
 import { Brand } from './Brand.tsx'
 import { PageOutlet } from './PageOutlet.tsx'
-import { prefetchPage } from './pages.ts'
+import { usePages } from './pages.ts'
 import { SkipLink } from './SkipLink.tsx'
 
 // Visitors never see it: it stays out of what the login page loads.
 const UserMenu = lazy(() => import('./PublicUserMenu.tsx'))
-const Antd = lazy(() => import('./Antd.tsx'))
+const Antd = lazy(() => import('../kit/Antd.tsx'))
 
 /** The public site: full width, open to everybody. */
 export function PublicLayout({ route }: { readonly route: Route }) {
@@ -24,7 +24,7 @@ export function PublicLayout({ route }: { readonly route: Route }) {
   const { data: info } = useSystemInfo()
   const brand = useBrand()
   // Beside antd, not after it.
-  prefetchPage(route)
+  usePages().prefetch(route)
   return (
     <div className="zs-public">
       <SkipLink />

@@ -1,4 +1,4 @@
-import Antd from './Antd.tsx'
+import Antd from '../kit/Antd.tsx'
 import UserMenu from './UserMenu.tsx'
 import type { CurrentUser } from '../session/user.ts'
 

@@ -6,9 +6,9 @@ import { ErrorPanel } from '../kit/ErrorPanel.tsx'
 import { Spinner } from '../kit/Placeholder.tsx'
 import { paths } from '../paths.ts'
 import { useBrand } from '../session/brand.ts'
-import { writeKind } from '../session/cookies.ts'
+import { writeKind } from '../api/cookies.ts'
 import { decide, loginFrom } from '../session/guard.ts'
-import { clearSession } from '../session/session.ts'
+import { clearSession, onSigningIn } from '../session/session.ts'
 import { personOf, useCurrentUserQuery, useSignedIn } from '../session/user.ts'
 import { useProjectKey } from '../session/project.ts'
 import { useLicenceCheck } from '../session/useLicenceCheck.ts'
@@ -16,11 +16,12 @@ import { isUnanswered } from '../session/failure.ts'
 import { PublicLayout } from './PublicLayout.tsx'
 import { PageBoundary } from './PageBoundary.tsx'
 import { Toasts } from './Toasts.tsx'
+import { usePages } from './pages.ts'
 import { routeAt } from './routeAt.ts'
 
-const ConsoleLayout = lazy(() => import('./ConsoleLayout.tsx'))
+const consoleLayout = () => import('./ConsoleLayout.tsx')
+const ConsoleLayout = lazy(consoleLayout)
 const InitialPasswordPage = lazy(() => import('./InitialPasswordPage.tsx'))
-const DevelopmentInboxPage = lazy(() => import('../features/public/DevelopmentInboxPage.tsx'))
 
 /** Goes there once drawn, after forgetting an earlier session where the guard says so. */
 function Go({ to, clear }: { readonly to: string; readonly clear: boolean }) {
@@ -38,6 +39,7 @@ export function Root() {
   const { t } = useTranslation(['shell', 'routes'])
   const { pathname, search } = useLocation()
   const navigate = useNavigate()
+  const { DevelopmentInbox } = usePages()
   const signedIn = useSignedIn()
   const { data: user, error, refetch } = useCurrentUserQuery()
   const [pageTitle, setPageTitle] = useState<string | null>(null)
@@ -57,6 +59,7 @@ export function Root() {
     })
   }, [navigate])
 
+  useEffect(() => onSigningIn(() => void consoleLayout().catch(() => undefined)), [])
   const failed = useLicenceCheck(user ?? null)
   const entryError = signedIn ? (error ?? failed) : null
   const isPublic = development || route?.access === 'public'
@@ -116,7 +119,7 @@ export function Root() {
               <Spinner />
             )
           ) : development ? (
-            <DevelopmentInboxPage />
+            <DevelopmentInbox />
           ) : route === null ? null : route.access === 'public' ? (
             <PublicLayout route={route} />
           ) : user === undefined ? null : user.must_change_password ? (

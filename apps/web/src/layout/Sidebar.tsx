@@ -3,11 +3,12 @@ import { Link } from 'react-router'
 import type { Route } from '../routes.ts'
 import { groupIcons } from './groupIcons.tsx'
 import type { MenuGroup } from './menu.ts'
-import { prefetchPage } from './pages.ts'
+import { usePages } from './pages.ts'
 
 /** The menu of the current group. Highlights the parent on its detail and add pages. */
 export function Sidebar({ menu, current, onOpen }: { readonly menu: MenuGroup; readonly current: Route; readonly onOpen?: () => void }) {
   const { t } = useTranslation(['shell', 'routes'])
+  const { prefetch } = usePages()
   const Icon = groupIcons[menu.group]
   const active = current.parent ?? current.path
   return (
@@ -25,8 +26,8 @@ export function Sidebar({ menu, current, onOpen }: { readonly menu: MenuGroup; r
                   to={route.path}
                   className={route.path === active ? 'zs-active' : ''}
                   aria-current={route.path === current.path ? 'page' : route.path === active ? 'true' : undefined}
-                  onMouseEnter={() => prefetchPage(route)}
-                  onFocus={() => prefetchPage(route)}
+                  onMouseEnter={() => prefetch(route)}
+                  onFocus={() => prefetch(route)}
                   onClick={onOpen}
                 >
                   {t(`routes:${route.title}`)}

@@ -21,7 +21,7 @@ const bySort = (left: Pick<Route, 'sort'>, right: Pick<Route, 'sort'>): number =
  * and pages that are not built, are in no menu; nor is a group with nothing in it.
  */
 export function menuOf(person: Person, table: readonly Route[] = routes): MenuGroup[] {
-  const entries = table.filter((route) => route.kind === 'menu' && route.page !== undefined && mayAccess(route.access, person))
+  const entries = table.filter((route) => route.kind === 'menu' && route.pending === undefined && mayAccess(route.access, person))
   const groups = [...new Set(entries.map((route) => route.group))].sort((left, right) => groupSort[right] - groupSort[left])
   return groups.map((group) => {
     const ofGroup = entries.filter((route) => route.group === group).sort(bySort)

@@ -1,26 +1,61 @@
-import type { ComponentType } from 'react'
+import type { Standing } from '@zhisuan/contract/bill/arrears'
+import { createContext, lazy, use, type ComponentType } from 'react'
 import { loadMessages } from '../locales/load.ts'
+import type { LazyNamespace } from '../locales/namespaces.ts'
 import type { Route } from '../routes.ts'
 
-const loading = new Map<string, Promise<ComponentType>>()
-const loaded = new Map<string, ComponentType>()
-
-/** A page that is already here, or null. */
-export const loadedPage = (route: Route): ComponentType | null => loaded.get(route.path) ?? null
-
-/** A page with its messages. What failed to load is tried anew the next time. */
-export function loadPage(route: Route): Promise<ComponentType> {
-  const known = loading.get(route.path)
-  if (known !== undefined) return known
-  const load = route.page ?? (() => import('./PendingPage.tsx'))
-  const page = Promise.all([load(), loadMessages(route.messages ?? [])]).then(([module]) => module.default)
-  loading.set(route.path, page)
-  page.then(
-    (component) => loaded.set(route.path, component),
-    () => loading.delete(route.path),
-  )
-  return page
+/** Something that is drawn once its script and its messages have come. */
+export interface Page<Props = object> {
+  readonly load: () => Promise<{ readonly default: ComponentType<Props> }>
+  /** Messages that have to be there before it is drawn. */
+  readonly messages: readonly LazyNamespace[]
 }
 
-/** For what is likely to be opened next; a failure shows when it is really opened. */
-export const prefetchPage = (route: Route): void => void loadPage(route).catch(() => undefined)
+/** What the layout shows and does not know: App hands it in, so that nothing here leads to a feature. */
+export interface Pages {
+  /** By the path of its route. */
+  readonly routed: Readonly<Partial<Record<string, Page>>>
+  readonly developmentInbox: Page
+  /** How an account stands that is not in order. */
+  readonly standingBanner: Page<{ readonly standing: Standing; readonly state: Exclude<Standing['state'], 'normal'> }>
+}
+
+const pending: Page = { load: () => import('./PendingPage.tsx'), messages: [] }
+
+/** A page with its messages, as `lazy` takes it. */
+const whole = <Props>({ load, messages }: Page<Props>) => Promise.all([load(), loadMessages(messages)]).then(([module]) => module)
+
+/** The pages as the layout draws them, each loaded once. Those of routes are no `lazy`: PageOutlet says why. */
+export function createPages({ routed, developmentInbox, standingBanner }: Pages) {
+  const loading = new Map<string, Promise<ComponentType>>()
+  const loaded = new Map<string, ComponentType>()
+  const load = ({ path }: Route): Promise<ComponentType> => {
+    const known = loading.get(path)
+    if (known !== undefined) return known
+    const page = whole(routed[path] ?? pending).then((module) => module.default)
+    loading.set(path, page)
+    page.then(
+      (component) => loaded.set(path, component),
+      () => loading.delete(path),
+    )
+    return page
+  }
+  return {
+    /** A page that is already here, or null. */
+    loaded: ({ path }: Route): ComponentType | null => loaded.get(path) ?? null,
+    /** What failed to load is tried anew the next time. */
+    load,
+    /** For what is likely to be opened next; a failure shows when it is really opened. */
+    prefetch: (route: Route): void => void load(route).catch(() => undefined),
+    DevelopmentInbox: lazy(() => whole(developmentInbox)),
+    StandingBanner: lazy(() => whole(standingBanner)),
+  }
+}
+
+export const PagesContext = createContext<ReturnType<typeof createPages> | null>(null)
+
+export function usePages(): ReturnType<typeof createPages> {
+  const pages = use(PagesContext)
+  if (pages === null) throw new Error('App hands in no pages')
+  return pages
+}

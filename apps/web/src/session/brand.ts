@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useSystemInfo } from '../features/public/useSystemInfo.ts'
+import { useSystemInfo } from './useSystemInfo.ts'
 
 const key = 'zhisuan.brand'
 

@@ -1,7 +1,8 @@
 import { useSyncExternalStore } from 'react'
 import { clouds, type CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { useCall } from '../api/hooks.ts'
-import { onCloudChoice, readCloudChoice } from './cloudChoice.ts'
+import { queryClient } from '../api/queryClient.ts'
+import { onCloudChoice, readCloudChoice, writeCloudChoice } from './cloudChoice.ts'
 import { useMayCall } from './user.ts'
 
 /** The chosen cloud, or the first where the choice is no longer in the list. */
@@ -18,4 +19,14 @@ export function useClouds(): { readonly list: readonly CloudBasic[]; readonly se
   const { data, isPending } = useCall(clouds.basicInfo, {}, { enabled: may, silent: true, refreshMs: cloudsRefreshMs })
   const list = data?.clouds ?? []
   return { list, selected: pickCloud(list, choice), loading: may && isPending }
+}
+
+/** The groups of pages that are each about one kind of cloud. */
+export type CloudFamily = 'nextStack' | 'compute'
+export const familyOf = (cloud: Pick<CloudBasic, 'product'>): CloudFamily => (cloud.product === 'nextstack' ? 'nextStack' : 'compute')
+
+/** The whole view is read anew: what belonged to the former cloud must not be seen under the new one's name. */
+export async function chooseCloud(cloud: Pick<CloudBasic, 'cloud_id'>): Promise<void> {
+  writeCloudChoice(cloud.cloud_id)
+  await queryClient.resetQueries({ predicate: ({ queryKey: [call] }) => /^(nextstack|compute)\./.test(String(call)) })
 }

@@ -1,7 +1,7 @@
 import { useEffect } from 'react'
 import { projects } from '@zhisuan/contract/issue/project'
 import { useCall } from '../api/hooks.ts'
-import { writeProjectKey } from './cookies.ts'
+import { writeProjectKey } from '../api/cookies.ts'
 import type { CurrentUser } from './user.ts'
 
 /** Keeps the key of the project that the person works in, in its cookie. */

@@ -4,7 +4,17 @@ import type { z } from 'zod'
 import { queryClient } from '../api/queryClient.ts'
 import { request, requestLast } from '../api/client.ts'
 import { cloudChoiceKey } from './cloudChoice.ts'
-import { writeKind, writeProjectKey, writeToken } from './cookies.ts'
+import { writeKind, writeProjectKey, writeToken } from '../api/cookies.ts'
+
+let prepare: () => void = () => undefined
+
+/** What is made ready while somebody signs in is the layout's, which this module must not know. */
+export function onSigningIn(make: () => void): void {
+  prepare = make
+}
+
+/** Whoever signs in goes to the console next: its script comes while the server checks the password. */
+export const signingIn = (): void => prepare()
 
 /** Signed in: the token counts from here on. */
 export function beginSession(token: z.output<typeof accessToken>): void {

@@ -5,7 +5,7 @@ import { isPlatformKind, mayAccess, type Access } from '@zhisuan/contract/roles'
 import { users } from '@zhisuan/contract/ums/user'
 import { ApiError, noAnswer, request } from '../api/client.ts'
 import type { Person } from './guard.ts'
-import { onTokenChange, readToken } from './cookies.ts'
+import { onTokenChange, readToken } from '../api/cookies.ts'
 
 export type CurrentUser = ResponseOf<typeof users.current>
 

@@ -7,7 +7,7 @@ import type { Rule } from 'antd/es/form'
 import Input from 'antd/es/input'
 import { useTranslation } from 'react-i18next'
 import { i18n } from '../../i18n.ts'
-import { CloudLabels } from '../../layout/CloudLabels.tsx'
+import { CloudLabels } from '../../kit/CloudLabels.tsx'
 import { newLabel, readLabel, writeLabel, wrongWith, type EditedLabel } from './labels.ts'
 
 const labelsMax = 20

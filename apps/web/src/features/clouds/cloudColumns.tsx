@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { col, type Column } from '../../kit/columns.tsx'
 import * as format from '../../kit/format.ts'
 import { StatusTag } from '../../kit/StatusTag.tsx'
-import { CloudLabels, LoadLabel } from '../../layout/CloudLabels.tsx'
+import { CloudLabels, LoadLabel } from '../../kit/CloudLabels.tsx'
 import { cloudTones, healthTones, shareOf } from './cloudRules.ts'
 
 export const cloudColumns = (t: TFunction<['clouds', 'shell']>, to: (cloud: Cloud) => string): readonly Column<Cloud>[] => [

@@ -6,7 +6,7 @@ import type { Cloud, CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import * as format from '../../kit/format.ts'
 import { StatusTag } from '../../kit/StatusTag.tsx'
-import { CloudLine } from '../../layout/CloudLabels.tsx'
+import { CloudLine } from '../../kit/CloudLabels.tsx'
 import { paths } from '../../paths.ts'
 import { byConcern } from './counts.ts'
 

@@ -12,7 +12,7 @@ import { AuthFrame } from './AuthFrame.tsx'
 import { Notice } from './Notice.tsx'
 import { PasswordLogin } from './PasswordLogin.tsx'
 import { TabSwitch } from './TabSwitch.tsx'
-import { useSystemInfo } from './useSystemInfo.ts'
+import { useSystemInfo } from '../../session/useSystemInfo.ts'
 
 // Most people sign in by password: the forms for the others come when they are asked for.
 const SmsLogin = lazy(() => import('./SmsLogin.tsx'))

@@ -4,8 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { passkeys } from '@zhisuan/contract/ums/passkey'
 import { ApiError, request } from '../../api/client.ts'
 import { errorText } from '../../api/toasts.ts'
-import { prefetchConsole } from '../../layout/prefetchConsole.ts'
-import { beginSession } from '../../session/session.ts'
+import { beginSession, signingIn } from '../../session/session.ts'
 import { Notice } from './Notice.tsx'
 
 /** A challenge is asked for anew so long before the old one ends. */
@@ -15,7 +14,7 @@ async function enter(autofill: boolean): Promise<void> {
   const asked = await request(passkeys.challenge, {})
   // The field is the password form's, which may not be shown now.
   const credential = await startAuthentication({ optionsJSON: asked, useBrowserAutofill: autofill, verifyBrowserAutofillInput: false })
-  prefetchConsole()
+  signingIn()
   beginSession(await request(passkeys.signIn, { body: { credential } }))
 }
 

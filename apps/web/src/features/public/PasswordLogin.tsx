@@ -4,8 +4,7 @@ import { errors } from '@zhisuan/contract/errors'
 import { auth } from '@zhisuan/contract/ums/auth'
 import { useChange } from '../../api/hooks.ts'
 import { errorText } from '../../api/toasts.ts'
-import { prefetchConsole } from '../../layout/prefetchConsole.ts'
-import { beginSession } from '../../session/session.ts'
+import { beginSession, signingIn } from '../../session/session.ts'
 import { LabelledField } from './LabelledField.tsx'
 import { Notice } from './Notice.tsx'
 
@@ -44,7 +43,7 @@ export function PasswordLogin({
       return
     }
     setWrong({})
-    prefetchConsole()
+    signingIn()
     // What was typed stays: whoever mistyped one letter should not type all again.
     login.mutate(
       { body: checked.data },

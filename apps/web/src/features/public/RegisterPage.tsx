@@ -22,7 +22,7 @@ import type { LoginState } from './LoginPage.tsx'
 import { NewPassword } from './NewPassword.tsx'
 import { Notice } from './Notice.tsx'
 import { useSendCode } from './useSendCode.ts'
-import { useSystemInfo } from './useSystemInfo.ts'
+import { useSystemInfo } from '../../session/useSystemInfo.ts'
 
 interface Values {
   username: string

@@ -5,8 +5,7 @@ import { singleSignOn } from '@zhisuan/contract/ums/identityProvider'
 import { otp as otpRule } from '@zhisuan/contract/ums/second-factor'
 import { useChange } from '../../api/hooks.ts'
 import { errorText } from '../../api/toasts.ts'
-import { prefetchConsole } from '../../layout/prefetchConsole.ts'
-import { beginSession, rememberSignOn } from '../../session/session.ts'
+import { beginSession, rememberSignOn, signingIn } from '../../session/session.ts'
 import { LabelledField } from './LabelledField.tsx'
 import { Notice } from './Notice.tsx'
 
@@ -56,7 +55,7 @@ export function SignOnReturn({ onBack }: { readonly onBack: () => void }) {
     // Once: what the provider has said is good for one session.
     if (begun.current) return
     begun.current = true
-    prefetchConsole()
+    signingIn()
     mutate({ body: {} })
   }, [mutate])
   const code = finish.error?.code

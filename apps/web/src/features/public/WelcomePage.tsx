@@ -7,7 +7,7 @@ import { landing } from '../../session/guard.ts'
 import { personOf, useCurrentUser } from '../../session/user.ts'
 import { Abacus } from './Abacus.tsx'
 import './public.css'
-import { useSystemInfo } from './useSystemInfo.ts'
+import { useSystemInfo } from '../../session/useSystemInfo.ts'
 
 const abilities = ['clouds', 'instances', 'terminal', 'metrics', 'network', 'edge', 'containers', 'history', 'tenancy'] as const
 const steps = ['record', 'execute', 'observe', 'recover'] as const

@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react'
 import type { DetailedError, Upload as TusUpload } from 'tus-js-client'
 import { request } from '../../../api/client.ts'
 import { refreshAccess } from '../../../api/refresh.ts'
-import { readToken } from '../../../session/cookies.ts'
+import { readToken } from '../../../api/cookies.ts'
 import { paceOf, withSample, type Sample } from './uploadPace.ts'
 
 /** A file on its way from this tab. It goes on whatever page of the console is shown. */

@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next'
 import { DetailTabs } from '../../../kit/DetailPage.tsx'
 import { PageStatus } from '../../../kit/PageHead.tsx'
-import { NoCloud } from '../../../layout/NoCloud.tsx'
+import { NoCloud } from '../../../kit/NoCloud.tsx'
 import { useClouds } from '../../../session/cloud.ts'
 import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
 import '../nextstack.css'

@@ -1,5 +1,5 @@
 import { PageStatus } from '../../../kit/PageHead.tsx'
-import { NoCloud } from '../../../layout/NoCloud.tsx'
+import { NoCloud } from '../../../kit/NoCloud.tsx'
 import { useClouds } from '../../../session/cloud.ts'
 import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
 import '../nextstack.css'

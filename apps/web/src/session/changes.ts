@@ -1,9 +1,9 @@
 import { useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { changes, type ChangeKind } from '@zhisuan/contract/change'
 import { useEffect } from 'react'
-import { useCurrentUser, useMayCall } from '../session/user.ts'
-import { request, toApiError } from './client.ts'
-import { pause } from './pause.ts'
+import { useCurrentUser, useMayCall } from './user.ts'
+import { request, toApiError } from '../api/client.ts'
+import { pause } from '../api/pause.ts'
 
 /** Whose answers are no longer true where something of a kind has changed: calls by the beginning of their ids. */
 const touched: Readonly<Record<ChangeKind, readonly string[]>> = {

@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react'
-import type { CloudFamily } from './cloudChange.ts'
+import type { CloudFamily } from '../session/cloud.ts'
 
 // Few are ever shown it.
 const View = lazy(() => import('./NoCloudView.tsx'))

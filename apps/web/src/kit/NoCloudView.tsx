@@ -2,11 +2,10 @@ import Button from 'antd/es/button'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
-import { EmptyState } from '../kit/EmptyState.tsx'
+import { EmptyState } from './EmptyState.tsx'
 import { paths } from '../paths.ts'
-import { useClouds } from '../session/cloud.ts'
+import { chooseCloud, familyOf, useClouds, type CloudFamily } from '../session/cloud.ts'
 import { useMayCall } from '../session/user.ts'
-import { chooseCloud, familyOf, type CloudFamily } from './cloudChange.ts'
 
 /** In the place of a page, where the chosen cloud is of the other family or there is none: the ways to one that fits. */
 export default function NoCloudView({ family }: { readonly family: CloudFamily }) {

@@ -4,7 +4,7 @@ import { allCalls } from '@zhisuan/contract/calls'
 import { changeKinds, type ChangeKind } from '@zhisuan/contract/change'
 import { describe, expect, it, vi } from 'vitest'
 import { followChanges, invalidateKinds, type Follow } from './changes.ts'
-import { ApiError } from './client.ts'
+import { ApiError } from '../api/client.ts'
 
 /** Everything that followChanges depends on, in the hand of the test. */
 function stage() {
