@@ -1,7 +1,7 @@
 import { chromium, type BrowserContext, type Locator, type Page } from '@playwright/test'
 import { createOpenStack } from '@zhisuan/engines/openstack/cloud'
 import { all } from '@zhisuan/engines/openstack/session'
-import { administrator, registration } from '@zhisuan/engines/openstack/testing'
+import { administrator, registration } from '@zhisuan/engines/openstack/local'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { launchOptions } from '../browser/playwright.config.ts'
 import type { Figure } from './main.ts'

@@ -1,6 +1,6 @@
 import { createOpenStack, type OpenStack } from '@zhisuan/engines/openstack/cloud'
 import { all } from '@zhisuan/engines/openstack/session'
-import { administrator } from '@zhisuan/engines/openstack/testing'
+import { administrator } from '@zhisuan/engines/openstack/local'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 

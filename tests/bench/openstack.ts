@@ -1,6 +1,6 @@
 import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { firstPageSize } from '@zhisuan/engines/openstack/session'
-import { cloudIsThere, ports, registration } from '@zhisuan/engines/openstack/testing'
+import { cloudIsThere, ports, registration } from '@zhisuan/engines/openstack/local'
 import { request } from 'undici'
 import { auth } from '@zhisuan/contract/ums/auth'
 import { administratorPassword, asAdministrator, startServer, type RunningServer } from '../support/server.ts'

@@ -1,4 +1,4 @@
-import type { Operation } from '@zhisuan/contract/nextstack/operation'
+import type { Operation } from '@zhisuan/contract/operation'
 import { errors } from '@zhisuan/contract/errors'
 import { iso, isoOrNull, type Sql } from './db/database.ts'
 import { paged, pageWithTotal, type PageQuery } from './db/page.ts'

@@ -63,7 +63,7 @@ export function useChange<C extends Call>(call: C, options: ChangeOptions<C> = {
   return { ...mutation, mutateAsync, mutate: (...asked) => void mutateAsync(...asked).catch(() => undefined) }
 }
 
-/** A list that comes in lines: packages/contract/src/compute/line.ts. */
+/** A list that comes in lines: packages/contract/src/line.ts. */
 export type LinesCall = Call<z.ZodType, z.ZodType, z.ZodType, z.ZodType<LineLike>>
 interface LineLike {
   readonly items?: readonly unknown[] | undefined

@@ -4,8 +4,9 @@ import { defineCall, empty } from '../define.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, name } from '../validation.ts'
+import { lineOf } from '../line.ts'
 import { isNetworkAddress, readAddress, readRange } from './address.ts'
-import { cloudId, engineId, inCloud, lineOf } from './line.ts'
+import { cloudId, engineId, inCloud } from './ids.ts'
 import { engineName } from './network.ts'
 
 /** Neutron's "FWaaS v2": only of clouds that have it. What no rule of a policy fits is not let through. */

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { defineCall } from '../define.ts'
+import { lineOf } from '../line.ts'
 import { tenants } from '../roles.ts'
-import { cloudId, inCloud, lineOf } from './line.ts'
+import { cloudId, inCloud } from './ids.ts'
 
 /** A size that instances of a cloud come in, as Nova keeps it. */
 export const computeFlavor = z.object({

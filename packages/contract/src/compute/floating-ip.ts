@@ -4,8 +4,9 @@ import { defineCall, empty, moment } from '../define.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description } from '../validation.ts'
+import { lineOf } from '../line.ts'
 import { readAddress } from './address.ts'
-import { cloudId, engineId, inCloud, lineOf } from './line.ts'
+import { cloudId, engineId, inCloud } from './ids.ts'
 import { networkStatuses } from './network.ts'
 
 /** Whether an address leads somewhere. */

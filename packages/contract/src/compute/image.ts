@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
 import { defineCall, empty, moment } from '../define.ts'
-import { inProject } from '../nextstack/resource.ts'
+import { inProject } from '../resource.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
+import { lineOf } from '../line.ts'
 import { plainLine } from '../validation.ts'
-import { cloudId, engineId, inCloud, lineOf } from './line.ts'
+import { cloudId, engineId, inCloud } from './ids.ts'
 
 /** Glance's words. */
 export const computeImageStatuses = ['queued', 'saving', 'uploading', 'importing', 'active', 'killed', 'deleted', 'pending_delete', 'deactivated'] as const

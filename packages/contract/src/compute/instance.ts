@@ -1,14 +1,15 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
 import { defineCall, empty, moment } from '../define.ts'
-import { inProject, sizeBytes } from '../nextstack/resource.ts'
+import { inProject, sizeBytes } from '../resource.ts'
 import { problem } from '../problem.ts'
 import { admins, tenants } from '../roles.ts'
 import { terminalOpened, terminalWish } from '../terminal.ts'
 import { fieldTexts } from '../texts.ts'
 import { isAddress } from '../ip.ts'
 import { description, name, passwordNew, plainLine, plainText } from '../validation.ts'
-import { cloudId, engineId, inCloud, lineOf } from './line.ts'
+import { lineOf } from '../line.ts'
+import { cloudId, engineId, inCloud } from './ids.ts'
 import { recycledInstance } from './recycled.ts'
 
 const resting = [

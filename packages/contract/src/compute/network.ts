@@ -4,8 +4,9 @@ import { defineCall, empty } from '../define.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, name, plainLine } from '../validation.ts'
+import { lineOf } from '../line.ts'
 import { holds, isNetworkAddress, overlapping, readAddress, readRange } from './address.ts'
-import { cloudId, engineId, inCloud, lineOf } from './line.ts'
+import { cloudId, engineId, inCloud } from './ids.ts'
 
 /** What Neutron says of networks, ports and routers; `unknown`: what this list does not know. */
 export const networkStatuses = ['active', 'building', 'down', 'error', 'unknown'] as const

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { defineCall, empty, moment } from '../define.ts'
 import { admins, tenants } from '../roles.ts'
 import { problem } from '../problem.ts'
-import { cloudId, inCloud, lineOf } from './line.ts'
+import { lineOf } from '../line.ts'
+import { cloudId, inCloud } from './ids.ts'
 
 /**
  * `owned`: of an organisation, or of a project of one. `orphaned`: made by us, and its owner is gone (or whoever made

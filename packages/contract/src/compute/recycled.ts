@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { can } from '../can.ts'
 import { defineCall, moment } from '../define.ts'
 import { admins, tenants } from '../roles.ts'
-import { cloudId, inCloud, lineOf } from './line.ts'
+import { lineOf } from '../line.ts'
+import { cloudId, inCloud } from './ids.ts'
 
 /** At rest it is `recycled`; the others pass. */
 export const recycledStatuses = ['recycling', 'recycled', 'restoring', 'purging'] as const

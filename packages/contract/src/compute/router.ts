@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { defineCall, empty } from '../define.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
+import { lineOf } from '../line.ts'
 import { description, name } from '../validation.ts'
-import { cloudId, engineId, inCloud, lineOf } from './line.ts'
+import { cloudId, engineId, inCloud } from './ids.ts'
 import { engineName, networkStatuses, routeList } from './network.ts'
 
 /** Joins networks with each other, and by its gateway with an external network. */

@@ -4,9 +4,10 @@ import { defineCall, empty } from '../define.ts'
 import { templateNames } from '../nextstack/security-group.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
+import { lineOf } from '../line.ts'
 import { description, name } from '../validation.ts'
 import { isNetworkAddress, readAddress, readRange } from './address.ts'
-import { cloudId, engineId, inCloud, lineOf } from './line.ts'
+import { cloudId, engineId, inCloud } from './ids.ts'
 import { engineName } from './network.ts'
 
 export const ruleDirections = ['ingress', 'egress'] as const

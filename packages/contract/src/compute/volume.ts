@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { can } from '../can.ts'
 import { defineCall, empty, flag, moment } from '../define.ts'
-import { inProject } from '../nextstack/resource.ts'
+import { inProject } from '../resource.ts'
 import { admins, tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
+import { lineOf } from '../line.ts'
 import { name, named, plainLine } from '../validation.ts'
-import { cloudId, engineId, inCloud, lineOf } from './line.ts'
+import { cloudId, engineId, inCloud } from './ids.ts'
 
 /** Cinder's words for what a volume is in; what newer ones say beyond them is `unknown`. */
 export const computeVolumeStatuses = [

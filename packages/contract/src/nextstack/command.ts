@@ -3,7 +3,7 @@ import { byId, defineCall, listOf, listQuery, moment } from '../define.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { keyword, name, plainText } from '../validation.ts'
-import { owned, reference } from './resource.ts'
+import { owned, reference } from '../resource.ts'
 
 export const commandStatuses = ['queued', 'running', 'succeeded', 'failed', 'timed_out', 'cancelled'] as const
 export type CommandStatus = (typeof commandStatuses)[number]

@@ -5,7 +5,7 @@ import { compareAddresses, isAddress } from '../ip.ts'
 import { admins, tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name } from '../validation.ts'
-import { inProject, onEngine, reference } from './resource.ts'
+import { inProject, onEngine, reference } from '../resource.ts'
 
 const address = z
   .string()

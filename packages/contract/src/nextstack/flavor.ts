@@ -3,7 +3,7 @@ import { byId, defineCall, empty, flag, listOf, listQuery, moment } from '../def
 import { admins, tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name, plainLine } from '../validation.ts'
-import { reference, sizeBytes } from './resource.ts'
+import { reference, sizeBytes } from '../resource.ts'
 import { vmStatuses } from './vm.ts'
 
 /** A size that instances come in. */

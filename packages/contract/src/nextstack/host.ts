@@ -3,7 +3,7 @@ import { can } from '../can.ts'
 import { byId, defineCall, listOf, listQuery, moment } from '../define.ts'
 import { admins } from '../roles.ts'
 import { keyword } from '../validation.ts'
-import { reference } from './resource.ts'
+import { reference } from '../resource.ts'
 
 /** `gone`: the engine no longer names it. */
 export const hostStatuses = ['online', 'offline', 'evacuated', 'evacuating', 'restoring', 'gone'] as const

@@ -4,7 +4,7 @@ import { byId, defineCall, listOf, listQuery, moment } from '../define.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name, plainLine } from '../validation.ts'
-import { onEngine, reference, sizeBytes } from './resource.ts'
+import { onEngine, reference, sizeBytes } from '../resource.ts'
 import { vmTypes } from './vm.ts'
 
 /** `uploading`: bytes come from a client (tus). `fetching`: from a URL. `importing`: into the engine. */

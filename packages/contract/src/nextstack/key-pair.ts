@@ -3,7 +3,7 @@ import { byId, defineCall, empty, listOf, listQuery } from '../define.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name, named } from '../validation.ts'
-import { owned, reference } from './resource.ts'
+import { owned, reference } from '../resource.ts'
 
 /** `ssh-ed25519 AAAA… comment`, one line (RFC 4253 section 6.6, OpenSSH's authorized_keys). */
 export const sshPublicKey = z

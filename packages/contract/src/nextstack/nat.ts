@@ -4,7 +4,7 @@ import { isAddress } from '../ip.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name } from '../validation.ts'
-import { onEngine, reference } from './resource.ts'
+import { onEngine, reference } from '../resource.ts'
 
 /** As of the network that it belongs to: see vpc.ts. */
 export const natStatuses = ['applying', 'active', 'deleting', 'error'] as const

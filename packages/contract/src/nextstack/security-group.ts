@@ -4,7 +4,7 @@ import { isNetwork, parseCidr } from '../ip.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name, named } from '../validation.ts'
-import { inProject, owned, reference } from './resource.ts'
+import { inProject, owned, reference } from '../resource.ts'
 
 export const ruleDirections = ['ingress', 'egress'] as const
 /** `drop` says nothing, `reject` says no. */

@@ -4,7 +4,7 @@ import { byId, defineCall, empty, listOf, listQuery, moment } from '../define.ts
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name, named } from '../validation.ts'
-import { onEngine, owned, reference } from './resource.ts'
+import { onEngine, owned, reference } from '../resource.ts'
 import { vm } from './vm.ts'
 
 /** `lost`: the engine no longer has it. */

@@ -6,8 +6,8 @@ import { terminalOpened, terminalWish } from '../terminal.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name, named, passwordNew, plainLine, plainText } from '../validation.ts'
 import { isAddress } from '../ip.ts'
-import { operation } from './operation.ts'
-import { inProject, reference } from './resource.ts'
+import { operation } from '../operation.ts'
+import { inProject, reference } from '../resource.ts'
 
 /** `vm`: own kernel. `container`: system container, shown as 轻量实例. */
 export const vmTypes = ['vm', 'container'] as const

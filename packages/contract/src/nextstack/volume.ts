@@ -4,8 +4,8 @@ import { byId, defineCall, listOf, listQuery, moment } from '../define.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name, named, plainLine } from '../validation.ts'
-import { operation } from './operation.ts'
-import { inProject, onEngine, reference } from './resource.ts'
+import { operation } from '../operation.ts'
+import { inProject, onEngine, reference } from '../resource.ts'
 import type { VmStatus } from './vm.ts'
 
 export const volumeStatuses = [

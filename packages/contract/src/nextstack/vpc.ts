@@ -5,7 +5,7 @@ import { isNetwork, parseCidr } from '../ip.ts'
 import { tenants } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { description, keyword, name } from '../validation.ts'
-import { inProject, onEngine, reference } from './resource.ts'
+import { inProject, onEngine, reference } from '../resource.ts'
 
 /**
  * `applying`: the engine is being made as wanted. `error`: that failed, `error` says why, and it

@@ -6,7 +6,8 @@ import { createOpenStack, type OpenStack } from './cloud.ts'
 import type { Server } from './compute.ts'
 import { all } from './session.ts'
 import type { ServerState } from './states.ts'
-import { administrator, cloudIsThere, ownName, until, untilGone } from './testing.ts'
+import { administrator, cloudIsThere } from './local.ts'
+import { ownName, until, untilGone } from './testing.ts'
 
 describe.skipIf(!cloudIsThere)('what a project has in a real OpenStack', () => {
   const admin = cloudIsThere ? createOpenStack(administrator()) : (undefined as never)

@@ -4,7 +4,8 @@ import { isEngineError } from '../errors.ts'
 import { createOpenStack } from './cloud.ts'
 import { OpenStackError } from './errors.ts'
 import { all, gather, type CloudConnection } from './session.ts'
-import { administrator, cloudIsThere, createFaultyWay, ownName, ports } from './testing.ts'
+import { administrator, cloudIsThere, ports } from './local.ts'
+import { createFaultyWay, ownName } from './testing.ts'
 
 const flavorName = z.object({ name: z.string() })
 const failureOf = async (asked: Promise<unknown>): Promise<OpenStackError> => {

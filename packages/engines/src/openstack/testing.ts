@@ -7,8 +7,6 @@ import { isEngineError } from '../errors.ts'
 import type { Service } from './errors.ts'
 import { ports } from './local.ts'
 
-export { administrator, cloudIsThere, ports, registration } from './local.ts'
-
 /** No other test has it. */
 export const ownName = (what: string): string => `zs-${what}-${randomBytes(4).toString('hex')}`
 

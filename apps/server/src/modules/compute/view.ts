@@ -2,10 +2,8 @@ import { EngineError, isEngineError } from '@zhisuan/engines/errors'
 import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
 import type { Query } from '@zhisuan/engines/openstack/session'
 import { Refusal } from '../../platform/errors.ts'
+import { merged, type Pages } from '../../platform/lines.ts'
 import type { Place, View } from './tenancy/tenancy.service.ts'
-
-/** A list of a service, as its client gives it: page by page. */
-export type Pages<T> = AsyncIterable<readonly T[]>
 
 /**
  * A list as the asker may see it: of his projects one after the other's pages as they come; of platform-level people
@@ -50,25 +48,6 @@ async function* eachWhole<T>(lists: readonly AsyncIterable<T>[]): AsyncGenerator
   }
   yield* merged(lists.map(whole))
   if (failed[0] !== undefined) throw failed[0]
-}
-
-/** Pages of several lists, whichever comes first. */
-export async function* merged<T>(lists: readonly AsyncIterable<T>[]): AsyncGenerator<T> {
-  const step = async (from: AsyncIterator<T>) => ({ from, result: await from.next() })
-  const waiting = new Map(lists.map((list) => list[Symbol.asyncIterator]()).map((from) => [from, step(from)]))
-  try {
-    while (waiting.size > 0) {
-      const { from, result } = await Promise.race(waiting.values())
-      if (result.done === true) waiting.delete(from)
-      else {
-        waiting.set(from, step(from))
-        yield result.value
-      }
-    }
-  } finally {
-    for (const rest of waiting.values()) rest.catch(() => undefined)
-    await Promise.allSettled([...waiting.keys()].map((from) => from.return?.()))
-  }
 }
 
 /**

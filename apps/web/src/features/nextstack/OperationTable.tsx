@@ -1,5 +1,5 @@
 import Progress from 'antd/es/progress'
-import type { Operation } from '@zhisuan/contract/nextstack/operation'
+import type { Operation } from '@zhisuan/contract/operation'
 import type { vms } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
 import type { Action } from '../../kit/actions.tsx'

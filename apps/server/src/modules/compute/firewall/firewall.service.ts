@@ -16,10 +16,10 @@ import { all } from '@zhisuan/engines/openstack/session'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import type { Db } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
-import { linesOf, mapped } from '../lines.ts'
+import { linesOf, mapped, type Pages } from '../../../platform/lines.ts'
 import { read, someOf, unlessUsed, type Reading } from '../network/network.refusals.ts'
 import type { Place, Tenancy, View } from '../tenancy/tenancy.service.ts'
-import { changeableOne, namesOfPlaces, sharedPagesOf, type Changeable, type Pages } from '../view.ts'
+import { changeableOne, namesOfPlaces, sharedPagesOf, type Changeable } from '../view.ts'
 import {
   firewallChangeable,
   firewallStatus,

@@ -1,7 +1,7 @@
 import type { ComputeFlavor } from '@zhisuan/contract/compute/flavor'
 import type { Flavor } from '@zhisuan/engines/openstack/compute'
 import type { Actor } from '../../../platform/auth/actor.ts'
-import { linesOf, mapped } from '../lines.ts'
+import { linesOf, mapped } from '../../../platform/lines.ts'
 import type { Tenancy } from '../tenancy/tenancy.service.ts'
 import { readOne, sharedPagesOf } from '../view.ts'
 

@@ -7,8 +7,8 @@ import type { FloatingIp, Port } from '@zhisuan/engines/openstack/network'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import type { Db } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
-import { createAlone } from '../alone.ts'
-import { known, linesOf, madeWith, mapped } from '../lines.ts'
+import { createOneAtATimeEverywhere } from '../../../platform/oneAtATime.ts'
+import { known, linesOf, madeWith, mapped } from '../../../platform/lines.ts'
 import { read, type Reading } from '../network/network.refusals.ts'
 import { deviceNames, networkNames, networksOf, portsOf } from '../network/network.service.ts'
 import { ownedBy, project, statusOf, useOf } from '../network/network.shapes.ts'
@@ -22,7 +22,7 @@ type Target = Pick<BodyOf<typeof computeFloatingIps.bind>, 'port_id' | 'fixed_ad
 const attempts = 4
 
 export function createFloatingIps({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
-  const alone = createAlone(db)
+  const oneAtATime = createOneAtATimeEverywhere(db)
   async function toChange(actor: Actor, cloudId: string, id: string): Promise<Changeable<FloatingIp> & { view: View }> {
     const view = await tenancy.viewForChange(actor, cloudId)
     const changeable = await changeableOne(
@@ -84,7 +84,7 @@ export function createFloatingIps({ db, tenancy }: { db: Db; tenancy: Tenancy })
     }
     const changes = to === null ? { portId: null } : { portId: to.port_id, ...(to.fixed_address !== undefined && { fixedAddress: to.fixed_address }) }
     // Of those who ask at once with one revision Neutron lets all through.
-    const changed = await alone(`floating ip ${cloudId} ${id}`, async () => {
+    const changed = await oneAtATime(`floating ip ${cloudId} ${id}`, async () => {
       for (let attempt = 1; ; attempt += 1) {
         const { portId, revision } = await read(cloud.network.floatingIps.get(id), [{ kind: 'not_found', refusal: 'notFound' }])
         if (portId !== from) throw new Refusal('computeFloatingIpChanged')

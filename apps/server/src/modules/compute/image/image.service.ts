@@ -8,9 +8,9 @@ import { finalAddress } from '../../../platform/guardedFetch.ts'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import type { Downloads } from '../../../platform/downloads.ts'
 import { Refusal, refuseUnless } from '../../../platform/errors.ts'
-import { linesOf, mapped } from '../lines.ts'
+import { linesOf, mapped, merged, type Pages } from '../../../platform/lines.ts'
 import type { WholeTenancy, View } from '../tenancy/tenancy.service.ts'
-import { changeableOne, merged, namesOfPlaces, readOne, sharedPagesOf, type Changeable, type Pages } from '../view.ts'
+import { changeableOne, namesOfPlaces, readOne, sharedPagesOf, type Changeable } from '../view.ts'
 import { imageDownloads } from './image.download.ts'
 
 type Calls = typeof computeImages

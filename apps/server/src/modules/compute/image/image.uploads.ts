@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { computeImages } from '@zhisuan/contract/compute/image'
-import { inCloud } from '@zhisuan/contract/compute/line'
+import { inCloud } from '@zhisuan/contract/compute/ids'
 import { errors } from '@zhisuan/contract/errors'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { found, Refusal } from '../../../platform/errors.ts'

@@ -5,8 +5,7 @@ import type { Server } from '@zhisuan/engines/openstack/compute'
 import type { Image } from '@zhisuan/engines/openstack/image'
 import type { FloatingIp } from '@zhisuan/engines/openstack/network'
 import type { Backup, Volume, VolumeSnapshot } from '@zhisuan/engines/openstack/volume'
-import { mapped } from '../lines.ts'
-import type { Pages } from '../view.ts'
+import { mapped, type Pages } from '../../../platform/lines.ts'
 
 /** Quantities in base units by `meter` or `meter/variant`; empty: it is there and uses nothing that has a price. */
 export type Usage = Readonly<Partial<Record<Meter | `${Meter}/${string}`, number>>>

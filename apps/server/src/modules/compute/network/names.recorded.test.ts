@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { someActor } from '../../../testing/actor.ts'
 import { createRecordedCloud, type RecordedCloud } from '../../../testing/recordedCloud.ts'
 import { createFloatingIps } from '../floating-ip/floating-ip.service.ts'
-import type { Line } from '../lines.ts'
+import type { Line } from '../../../platform/lines.ts'
 import { createNetworkKinds } from './network.service.ts'
 
 describe('lists that name instances', () => {

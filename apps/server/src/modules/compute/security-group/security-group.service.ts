@@ -16,8 +16,8 @@ import { all } from '@zhisuan/engines/openstack/session'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import type { Db } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
-import { createAlone } from '../alone.ts'
-import { linesOf } from '../lines.ts'
+import { createOneAtATimeEverywhere } from '../../../platform/oneAtATime.ts'
+import { linesOf } from '../../../platform/lines.ts'
 import { read, someOf, unlessUsed, type Reading } from '../network/network.refusals.ts'
 import { portsOf, usersNamed } from '../network/network.service.ts'
 import { ownedBy, project } from '../network/network.shapes.ts'
@@ -28,7 +28,7 @@ import { changeableOne, namesOfPlaces, pagesOf, readOne, type Changeable } from 
 const portFields = ['id', 'network_id', 'mac_address', 'project_id', 'security_groups'] as const
 
 export function createSecurityGroups({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
-  const alone = createAlone(db)
+  const oneAtATime = createOneAtATimeEverywhere(db)
 
   async function toChange(actor: Actor, cloudId: string, id: string): Promise<Changeable<SecurityGroup> & { view: View }> {
     const view = await tenancy.viewForChange(actor, cloudId)
@@ -130,7 +130,7 @@ export function createSecurityGroups({ db, tenancy }: { db: Db; tenancy: Tenancy
         ...given('remoteGroupId', rule.remote_group_id),
       }
       // Neutron looks for the same rule and then makes it: two at once would make it twice.
-      return alone(`rules ${cloudId} ${id}`, async () => ruleShape(await read(cloud.network.securityGroupRules.create(wish), ruleReadings)))
+      return oneAtATime(`rules ${cloudId} ${id}`, async () => ruleShape(await read(cloud.network.securityGroupRules.create(wish), ruleReadings)))
     },
 
     async removeRule(actor: Actor, cloudId: string, id: string, ruleId: string): Promise<void> {

@@ -12,11 +12,11 @@ import { all } from '@zhisuan/engines/openstack/session'
 import type { Backup } from '@zhisuan/engines/openstack/volume'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import { Refusal, refuseUnless } from '../../../platform/errors.ts'
-import { linesOf, mapped } from '../lines.ts'
+import { linesOf, mapped } from '../../../platform/lines.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
 import { changeableOne, namesOfPlaces, pagesOf } from '../view.ts'
 import { statusOf as statusOfSnapshot } from './snapshot.service.ts'
-import { asNames, gib, known, mayMakeBeside, messagesOf, moment, named, namesOf, projectSeen, told } from './storage.ts'
+import { asNames, gib, known, mayMakeBeside, messagesOf, moment, named, namesOf, projectSeen, refusedAtField } from './storage.ts'
 import { statusOf as statusOfVolume, volumeIn } from './volume.service.ts'
 
 const backupIn = (view: View, id: string) =>
@@ -78,7 +78,7 @@ export function createBackups(tenancy: Tenancy) {
           throw new Refusal('computeNoFullBackup', { field: 'incremental' })
       }
       const wish = { volumeId: volume_id, name, description, incremental, force: inUse, ...(snapshot_id !== null && { snapshotId: snapshot_id }) }
-      const id = await told(backups.create(wish), { exhausted: ['computeStorageExhausted', 'volume_id'] })
+      const id = await refusedAtField(backups.create(wish), { exhausted: ['computeStorageExhausted', 'volume_id'] })
       return shape(await backups.get(id), volume.one.projectId)
     },
 
@@ -94,7 +94,9 @@ export function createBackups(tenancy: Tenancy) {
       const { backups, volumes } = backup.cloud.volume
       if (volume_id === null) {
         await mayMakeBeside(tenancy, actor, cloudId, backup)
-        return { volume_id: await told(backups.restore(id, { name: name ?? backup.one.name }), { exhausted: ['computeStorageExhausted', 'volume_id'] }) }
+        return {
+          volume_id: await refusedAtField(backups.restore(id, { name: name ?? backup.one.name }), { exhausted: ['computeStorageExhausted', 'volume_id'] }),
+        }
       }
       // From within the backup's own project: another's volume does not exist there.
       const into = await named(volumes.get(volume_id), 'computeVolumeMissing', 'volume_id')

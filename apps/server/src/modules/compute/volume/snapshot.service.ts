@@ -10,10 +10,10 @@ import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import type { VolumeSnapshot } from '@zhisuan/engines/openstack/volume'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import { Refusal, refuseUnless } from '../../../platform/errors.ts'
-import { linesOf, mapped } from '../lines.ts'
+import { linesOf, mapped } from '../../../platform/lines.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
 import { changeableOne, namesOfPlaces, pagesOf } from '../view.ts'
-import { asNames, gib, known, mayMakeBeside, messagesOf, moment, named, namesOf, told } from './storage.ts'
+import { asNames, gib, known, mayMakeBeside, messagesOf, moment, named, namesOf, refusedAtField } from './storage.ts'
 import { statusOf as statusOfVolume, volumeIn } from './volume.service.ts'
 
 export const snapshotIn = (view: View, id: string) =>
@@ -55,7 +55,7 @@ export function createSnapshots(tenancy: Tenancy) {
       await mayMakeBeside(tenancy, actor, cloudId, volume)
       // Newer Cinders take no `force` where nothing has to be forced.
       const wish = { volumeId: volume_id, name, description, force: inUse }
-      return shape(await told(volume.cloud.volume.snapshots.create(wish), { exhausted: ['computeStorageExhausted', 'volume_id'] }))
+      return shape(await refusedAtField(volume.cloud.volume.snapshots.create(wish), { exhausted: ['computeStorageExhausted', 'volume_id'] }))
     },
 
     async update(actor: Actor, cloudId: string, id: string, { name, description }: BodyOf<typeof calls.update>): Promise<ComputeVolumeSnapshot> {

@@ -6,8 +6,9 @@ import { all } from '@zhisuan/engines/openstack/session'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { toRefusal } from '../../../platform/http/problems.ts'
+import type { Pages } from '../../../platform/lines.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
-import type { Changeable, Pages } from '../view.ts'
+import type { Changeable } from '../view.ts'
 
 export const gib = 2 ** 30
 export const moment = (at: Date | null): string | null => at?.toISOString() ?? null
@@ -20,7 +21,7 @@ export const known = <const Word extends string>(words: readonly (Word | 'unknow
  * What the cloud refuses about something that the body names, as a refusal at its field, with the cloud's own words.
  * @param as by what kind of failure it is
  */
-export async function told<T>(asked: Promise<T>, as: Partial<Record<EngineErrorKind, readonly [refusal: ErrorName, field: string]>>): Promise<T> {
+export async function refusedAtField<T>(asked: Promise<T>, as: Partial<Record<EngineErrorKind, readonly [refusal: ErrorName, field: string]>>): Promise<T> {
   try {
     return await asked
   } catch (error) {
@@ -34,7 +35,7 @@ export async function told<T>(asked: Promise<T>, as: Partial<Record<EngineErrorK
 /** Something that the body names, looked for through the asker's view: what is not his is refused at its field. */
 export async function named<T>(asked: Promise<T>, refusal: ErrorName, field: string): Promise<T> {
   try {
-    return await told(asked, { not_found: [refusal, field] })
+    return await refusedAtField(asked, { not_found: [refusal, field] })
   } catch (error) {
     if (error instanceof Refusal && error.refusal === 'notFound') throw new Refusal(refusal, { field, cause: error })
     throw error

@@ -4,10 +4,10 @@ import { EngineError, isEngineError } from '@zhisuan/engines/errors'
 import type { VolumeTransfer } from '@zhisuan/engines/openstack/volume'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
-import { linesOf, mapped } from '../lines.ts'
+import { linesOf, mapped } from '../../../platform/lines.ts'
 import type { Tenancy } from '../tenancy/tenancy.service.ts'
 import { changeableOne, pagesOf } from '../view.ts'
-import { asNames, moment, named, told } from './storage.ts'
+import { asNames, moment, named, refusedAtField } from './storage.ts'
 import { statusOf, volumeIn } from './volume.service.ts'
 
 /** Volumes on their way from one project to another. */
@@ -35,7 +35,7 @@ export function createTransfers(tenancy: Tenancy) {
         // The cloud's own words would tell whether there is such an offer.
         throw isEngineError(error, 'not_found', 'invalid') ? new Refusal('computeTransferRefused', { field: 'auth_key', cause: error }) : error
       })
-      return { volume_id: await told(taken, { exhausted: ['computeStorageExhausted', 'project_id'] }) }
+      return { volume_id: await refusedAtField(taken, { exhausted: ['computeStorageExhausted', 'project_id'] }) }
     },
 
     async delete(actor: Actor, cloudId: string, id: string): Promise<void> {

@@ -14,11 +14,11 @@ import type { Volume, VolumeWish } from '@zhisuan/engines/openstack/volume'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import type { Db } from '../../../platform/db/database.ts'
 import { Refusal, refuseUnless } from '../../../platform/errors.ts'
-import { linesOf, mapped } from '../lines.ts'
+import { linesOf, mapped } from '../../../platform/lines.ts'
 import { isRecycled } from '../recycle/recycle.store.ts'
 import type { Tenancy, View } from '../tenancy/tenancy.service.ts'
 import { changeableOne, namesOfPlaces, pagesOf, sharedPagesOf, type Changeable } from '../view.ts'
-import { asNames, gib, known, mayMakeBeside, messagesOf, moment, named, namesOf, told } from './storage.ts'
+import { asNames, gib, known, mayMakeBeside, messagesOf, moment, named, namesOf, refusedAtField } from './storage.ts'
 
 export type FoundVolume = Changeable<Volume>
 
@@ -39,7 +39,7 @@ export function createVolumes({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
   }
   /** An instance that a body names, in the volume's project. @throws Refusal `computeServerMissing`, `instanceRecycled` at `server_id` */
   const refuseUnlessUsable = async (cloudId: string, { cloud }: FoundVolume, serverId: string): Promise<void> => {
-    const server = await told(cloud.compute.servers.get(serverId), { not_found: ['computeServerMissing', 'server_id'] })
+    const server = await refusedAtField(cloud.compute.servers.get(serverId), { not_found: ['computeServerMissing', 'server_id'] })
     if (server.state === 'soft_deleted' || (await isRecycled(db, cloudId, serverId))) throw new Refusal('instanceRecycled', { field: 'server_id' })
   }
   const now = async ({ one, cloud }: FoundVolume): Promise<ComputeVolume> => shape(await cloud.volume.volumes.get(one.id))
@@ -104,7 +104,10 @@ export function createVolumes({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
       }
       const made = await inZone(
         body.zone,
-        told(cloud.volume.volumes.create(wish), { exhausted: ['computeStorageExhausted', 'size_bytes'], not_found: ['computeVolumeTypeMissing', 'type'] }),
+        refusedAtField(cloud.volume.volumes.create(wish), {
+          exhausted: ['computeStorageExhausted', 'size_bytes'],
+          not_found: ['computeVolumeTypeMissing', 'type'],
+        }),
       )
       if (!body.bootable) return shape(made)
       await cloud.volume.volumes.setBootable(made.id, true)
@@ -123,7 +126,7 @@ export function createVolumes({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
       if (sizeGib < volume.one.sizeGib) throw new Refusal('volumeShrink', { field: 'size_bytes' })
       if (sizeGib === volume.one.sizeGib) throw new Refusal('volumeSizeUnchanged', { field: 'size_bytes' })
       await mayMakeBeside(tenancy, actor, cloudId, volume)
-      await told(volume.cloud.volume.volumes.extend(id, sizeGib), { exhausted: ['computeStorageExhausted', 'size_bytes'] })
+      await refusedAtField(volume.cloud.volume.volumes.extend(id, sizeGib), { exhausted: ['computeStorageExhausted', 'size_bytes'] })
       return now(volume)
     },
 
@@ -132,7 +135,7 @@ export function createVolumes({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
       const volume = await found(actor, cloudId, id)
       refuseUnlessAttachable(volume.one)
       await refuseUnlessUsable(cloudId, volume, server_id)
-      await told(volume.cloud.compute.servers.volumes.attach(server_id, id), { not_found: ['computeServerMissing', 'server_id'] })
+      await refusedAtField(volume.cloud.compute.servers.volumes.attach(server_id, id), { not_found: ['computeServerMissing', 'server_id'] })
       return now(volume)
     },
 
@@ -140,7 +143,7 @@ export function createVolumes({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
       const volume = await found(actor, cloudId, id, 'detach')
       if (!volume.one.attachments.some(({ serverId }) => serverId === server_id)) throw new Refusal('computeServerMissing', { field: 'server_id' })
       await refuseUnlessUsable(cloudId, volume, server_id)
-      await told(unlessRoot(volume.cloud.compute.servers.volumes.detach(server_id, id)), { not_found: ['computeServerMissing', 'server_id'] })
+      await refusedAtField(unlessRoot(volume.cloud.compute.servers.volumes.detach(server_id, id)), { not_found: ['computeServerMissing', 'server_id'] })
       return now(volume)
     },
 
@@ -156,7 +159,10 @@ export function createVolumes({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
       // Asked for by name, but only types that this project may have.
       const known = await all(volume.cloud.volume.types.list())
       if (!known.some(({ name }) => name === type)) throw new Refusal('computeVolumeTypeMissing', { field: 'type' })
-      await told(volume.cloud.volume.volumes.retype(id, type, migrate), { exhausted: ['computeStorageExhausted', 'type'], invalid: ['engineRefused', 'type'] })
+      await refusedAtField(volume.cloud.volume.volumes.retype(id, type, migrate), {
+        exhausted: ['computeStorageExhausted', 'type'],
+        invalid: ['engineRefused', 'type'],
+      })
       return now(volume)
     },
 
@@ -257,7 +263,7 @@ async function inZone<T>(zone: string | null, asked: Promise<T>): Promise<T> {
     return await asked
   } catch (error) {
     if (zone !== null && isEngineError(error, 'invalid') && /availability zone/i.test(error.message))
-      return await told(Promise.reject(error), { invalid: ['engineRefused', 'zone'] })
+      return await refusedAtField(Promise.reject(error), { invalid: ['engineRefused', 'zone'] })
     throw error
   }
 }

@@ -8,7 +8,7 @@ import { matching, paged, pagedTogether, pageWithTotal } from '../../../platform
 import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
-import { within } from '../scope.ts'
+import { within } from '../../../platform/db/scope.ts'
 
 interface ImageTable {
   id: string

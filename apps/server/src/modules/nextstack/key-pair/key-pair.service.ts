@@ -5,7 +5,7 @@ import { isUniqueViolation, type Db, type Sql, type Tx } from '../../../platform
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { QuotaService } from '../quota/quota.service.ts'
-import { shapeOwned } from '../resource.shape.ts'
+import { shapeOwned } from '../../../platform/resource.shape.ts'
 import { fingerprintsOf, generateKey, parsePublicKey, publicLine, type PublicKey } from './key-pair.ssh.ts'
 import * as store from './key-pair.store.ts'
 import type { ShownKeyPair } from './key-pair.store.ts'

@@ -5,7 +5,7 @@ import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
 import { matching, pageOf } from '../../../platform/db/page.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
-import { within } from '../scope.ts'
+import { within } from '../../../platform/db/scope.ts'
 
 interface KeyPairTable {
   id: string

@@ -1,6 +1,6 @@
 import { addressText } from '@zhisuan/contract/ip'
 import type { DnatRule, NatGateway } from '@zhisuan/contract/nextstack/nat'
-import { shapeOwned } from '../resource.shape.ts'
+import { shapeOwned } from '../../../platform/resource.shape.ts'
 import { portsText } from '../vpc/vpc.plan.ts'
 import type { ShownNatGateway } from './nat.store.ts'
 

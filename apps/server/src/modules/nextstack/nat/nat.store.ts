@@ -8,7 +8,7 @@ import { migration, type Migrations, type Sql, type Tables, type Tx } from '../.
 import { matching, pageOf } from '../../../platform/db/page.ts'
 import { openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
-import { within } from '../scope.ts'
+import { within } from '../../../platform/db/scope.ts'
 
 interface NatGatewayTable {
   id: string

@@ -4,7 +4,7 @@ import { sql, type Selectable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { iso, migration, type Migrations, type Sql } from '../../../platform/db/database.ts'
 import type { OperationRow } from '../../../platform/operations.ts'
-import { within } from '../scope.ts'
+import { within } from '../../../platform/db/scope.ts'
 import { countedTables, namedTables } from './overview.tables.ts'
 
 /** How many instances an organisation had, and what was promised to them. One without any has no row. */

@@ -6,7 +6,7 @@ import { migration, type Migrations, type Sql, type Tables, type Tx } from '../.
 import { matching, pageOf } from '../../../platform/db/page.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
-import { within } from '../scope.ts'
+import { within } from '../../../platform/db/scope.ts'
 
 interface SecurityGroupTable {
   id: string

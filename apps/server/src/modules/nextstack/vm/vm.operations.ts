@@ -8,7 +8,7 @@ import { Refusal } from '../../../platform/errors.ts'
 import type { OperationDefinition, StepContext } from '../../../platform/operations.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
 import { placed } from '../host/host.place.ts'
-import { told } from '../told.ts'
+import { refusedAs } from '../refusedAs.ts'
 import type { VpcMembers } from '../vpc/vpc.members.ts'
 import { createVmSteps, errorOf, isCancelled } from './vm.steps.ts'
 import * as store from './vm.store.ts'
@@ -139,7 +139,7 @@ export function createVmOperations(parts: {
           ...(input.copy_of !== null && { copyOf: input.copy_of }),
           ...(userData !== undefined && { userData }),
         }
-        await told({ invalid: 'vmRefused' }, () => engine.instances.create(spec, { signal }))
+        await refusedAs({ invalid: 'vmRefused' }, () => engine.instances.create(spec, { signal }))
       }),
       cancellableStep('start', (engine, vm, { signal }) => engine.instances.start(vm.engine_name, { signal })),
       cancellableStep('access', (engine, vm, { input, signal }) => giveAccess(engine, vm, input, signal)),
@@ -197,7 +197,7 @@ export function createVmOperations(parts: {
     steps: [
       step('resize', (engine, vm, { input, signal }) => {
         const then = { cpuCores: input.cpu_cores, memoryBytes: input.memory_bytes, diskBytes: input.disk_bytes }
-        return told({ invalid: 'vmRefused' }, () => engine.instances.resize(vm.engine_name, then, { signal }))
+        return refusedAs({ invalid: 'vmRefused' }, () => engine.instances.resize(vm.engine_name, then, { signal }))
       }),
       step('observe', observe),
     ],
@@ -223,7 +223,7 @@ export function createVmOperations(parts: {
         const userData = input.cloud_init ? cloudInitOf(input) : undefined
         const then = { imageFingerprint: input.image_fingerprint, ...(userData !== undefined && { userData }) }
         // Somebody started it, or made a snapshot of it, on the engine.
-        await told({ invalid: 'stateForbids' }, () => engine.instances.rebuild(vm.engine_name, then, { signal }))
+        await refusedAs({ invalid: 'stateForbids' }, () => engine.instances.rebuild(vm.engine_name, then, { signal }))
       }),
       step('start', (engine, vm, { signal }) => engine.instances.start(vm.engine_name, { signal })),
       step('access', (engine, vm, { input, signal }) => giveAccess(engine, vm, input, signal)),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Db } from '../../../platform/db/database.ts'
 import type { OperationDefinition } from '../../../platform/operations.ts'
-import { told } from '../told.ts'
+import { refusedAs } from '../refusedAs.ts'
 import type { BackupFiles } from './volume-backup.files.ts'
 import * as store from './volume-backup.store.ts'
 import type { VolumeOperations } from './volume.operations.ts'
@@ -25,7 +25,7 @@ export function createVolumeBackupOperations(parts: {
     input: backup,
     steps: [
       volumes.step('write', ({ engine, name }, { input, signal }) =>
-        told({ exhausted: 'poolExhausted', not_found: 'volumeGone' }, async () => {
+        refusedAs({ exhausted: 'poolExhausted', not_found: 'volumeGone' }, async () => {
           const content = await engine.storage.volumes.export(name, { signal })
           await store.updateBackup(db, input.backup_id, await files.write(input.backup_id, content, signal))
         }),

@@ -8,7 +8,7 @@ import { matching, pageOf } from '../../../platform/db/page.ts'
 import { openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
-import { within } from '../scope.ts'
+import { within } from '../../../platform/db/scope.ts'
 
 interface VolumeBackupTable {
   id: string

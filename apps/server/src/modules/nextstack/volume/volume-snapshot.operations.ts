@@ -7,7 +7,7 @@ import type { Db } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import type { OperationDefinition, StepContext } from '../../../platform/operations.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
-import { told } from '../told.ts'
+import { refusedAs } from '../refusedAs.ts'
 import * as store from './volume-snapshot.store.ts'
 import { getVolume } from './volume.store.ts'
 
@@ -45,7 +45,7 @@ export function createVolumeSnapshotOperations(parts: { db: Db; clouds: Pick<Clo
         name: 'snapshot',
         run: async (context) => {
           const { engine, name, snapshot } = await open(context)
-          await told({ exhausted: 'poolExhausted', not_found: 'volumeGone' }, () =>
+          await refusedAs({ exhausted: 'poolExhausted', not_found: 'volumeGone' }, () =>
             engine.storage.volumes.snapshots.create(name, snapshot, { signal: context.signal }),
           )
         },

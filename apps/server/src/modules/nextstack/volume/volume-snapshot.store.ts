@@ -9,7 +9,7 @@ import { matching, pageOf } from '../../../platform/db/page.ts'
 import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
-import { within } from '../scope.ts'
+import { within } from '../../../platform/db/scope.ts'
 
 interface VolumeSnapshotTable {
   id: string

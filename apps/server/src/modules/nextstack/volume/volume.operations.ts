@@ -8,7 +8,7 @@ import { Refusal } from '../../../platform/errors.ts'
 import type { AnyOperation, OperationDefinition, OperationStep, StepContext } from '../../../platform/operations.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
 import { hostFor } from '../host/host.store.ts'
-import { told } from '../told.ts'
+import { refusedAs } from '../refusedAs.ts'
 import type { BackupFiles } from './volume-backup.files.ts'
 import { getBackupRow } from './volume-backup.store.ts'
 import { deleteSnapshotsOf, getSnapshotSource } from './volume-snapshot.store.ts'
@@ -87,11 +87,11 @@ export function createVolumeOperations(parts: { db: Db; clouds: Pick<CloudServic
     if (volume.source_backup_id !== null) {
       const backup = await getBackupRow(db, volume.source_backup_id)
       if (backup?.sha256 === null || backup === undefined) throw new Refusal('backupUnreadable')
-      await told({ invalid: 'backupUnreadable', exhausted: 'poolExhausted' }, async () =>
+      await refusedAs({ invalid: 'backupUnreadable', exhausted: 'poolExhausted' }, async () =>
         volumes.import(spec, files.read(backup.id, backup.sha256 ?? ''), { signal }),
       )
       // The backup says how large it was.
-      await told({ exhausted: 'poolExhausted' }, () => volumes.grow(name, volume.size_bytes, { signal }))
+      await refusedAs({ exhausted: 'poolExhausted' }, () => volumes.grow(name, volume.size_bytes, { signal }))
       return
     }
     const source = volume.source_snapshot_id === null ? undefined : await getSnapshotSource(db, volume.source_snapshot_id)
@@ -102,14 +102,14 @@ export function createVolumeOperations(parts: { db: Db; clouds: Pick<CloudServic
       sizeBytes: volume.size_bytes,
       ...(source !== undefined && { copyOf: { volume: source.volume, snapshot: source.snapshot } }),
     }
-    await told({ exhausted: 'poolExhausted', invalid: 'volumeRefused' }, () => volumes.create(whole, { signal }))
+    await refusedAs({ exhausted: 'poolExhausted', invalid: 'volumeRefused' }, () => volumes.create(whole, { signal }))
   }
 
   const attachTo = async ({ volume, engine, name }: VolumeWork, to: z.output<typeof place>, signal: AbortSignal): Promise<void> => {
     const vm = await store.getVmOf(db, platformScope, to.vm_id)
     if (vm === undefined) throw new Refusal('vmGone')
     const at = { instance: vm.engine_name, device: deviceOf(volume.id), path: to.path }
-    await told({ conflict: 'volumePathTaken', invalid: 'volumeAttachRefused' }, () => engine.storage.volumes.attach(name, at, { signal }))
+    await refusedAs({ conflict: 'volumePathTaken', invalid: 'volumeAttachRefused' }, () => engine.storage.volumes.attach(name, at, { signal }))
   }
 
   const create: OperationDefinition<z.output<typeof createInput>> = {
@@ -162,7 +162,7 @@ export function createVolumeOperations(parts: { db: Db; clouds: Pick<CloudServic
         const { volumes } = engine.storage
         // Wherever it is: somebody may have attached it by hand, too.
         for (const { instance, device } of (await volumes.get(name, { signal }))?.attached ?? []) {
-          await told({ busy: 'volumeBusy' }, () => volumes.detach(name, { instance, device, force: input.force }, { signal }))
+          await refusedAs({ busy: 'volumeBusy' }, () => volumes.detach(name, { instance, device, force: input.force }, { signal }))
         }
       }),
       observing(),
@@ -177,7 +177,7 @@ export function createVolumeOperations(parts: { db: Db; clouds: Pick<CloudServic
     input: size,
     steps: [
       step('grow', ({ engine, name }, { input, signal }) =>
-        told({ busy: 'volumeInUse', exhausted: 'poolExhausted', invalid: 'volumeShrink' }, () =>
+        refusedAs({ busy: 'volumeInUse', exhausted: 'poolExhausted', invalid: 'volumeShrink' }, () =>
           engine.storage.volumes.grow(name, input.size_bytes, { signal }),
         ),
       ),
@@ -193,7 +193,7 @@ export function createVolumeOperations(parts: { db: Db; clouds: Pick<CloudServic
     input: snapshot,
     steps: [
       step('restore', ({ engine, name }, { input, signal }) =>
-        told({ busy: 'volumeInUse', exhausted: 'poolExhausted' }, () => engine.storage.volumes.snapshots.restore(name, input.snapshot, { signal })),
+        refusedAs({ busy: 'volumeInUse', exhausted: 'poolExhausted' }, () => engine.storage.volumes.snapshots.restore(name, input.snapshot, { signal })),
       ),
       observing(),
     ],
@@ -208,7 +208,7 @@ export function createVolumeOperations(parts: { db: Db; clouds: Pick<CloudServic
     steps: [
       step('delete', async ({ volume, engine, name }, { signal }) => {
         const there = await engine.storage.volumes.get(name, { signal })
-        if (there !== null && isOurs(there, volume.id)) await told({ busy: 'volumeAttached' }, () => engine.storage.volumes.delete(name, { signal }))
+        if (there !== null && isOurs(there, volume.id)) await refusedAs({ busy: 'volumeAttached' }, () => engine.storage.volumes.delete(name, { signal }))
       }),
     ],
     undo: observeAfterFailure,

@@ -10,7 +10,7 @@ import type { OperationDefinition, Operations, OperationStep } from '../../../pl
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
 import * as eips from '../eip/eip.store.ts'
 import * as nats from '../nat/nat.store.ts'
-import { told } from '../told.ts'
+import { refusedAs } from '../refusedAs.ts'
 import * as addresses from './address.store.ts'
 import { factsOf, nicOf } from './facts.store.ts'
 import { planOf, tagsOf, type VpcFacts, type VpcPlan } from './vpc.plan.ts'
@@ -57,14 +57,14 @@ export function createVpcOperations(parts: { db: Db; clouds: Pick<CloudService, 
         run: async (context) => {
           // Before the plan is read: it may hold more than this, never less.
           await store.noteApplying(db, context.resource_id)
-          await step('acl', (_, { plan, engine, signal }) => told({ invalid: 'vpcRulesRefused' }, () => engine.networks.acls.apply(plan.acl, { signal }))).run(
-            context,
-          )
+          await step('acl', (_, { plan, engine, signal }) =>
+            refusedAs({ invalid: 'vpcRulesRefused' }, () => engine.networks.acls.apply(plan.acl, { signal })),
+          ).run(context)
         },
       },
       step('network', async (_, { plan, engine, signal }) => {
         try {
-          await told({ invalid: 'vpcRefused' }, () => engine.networks.apply(plan.network, { signal }))
+          await refusedAs({ invalid: 'vpcRefused' }, () => engine.networks.apply(plan.network, { signal }))
         } catch (error) {
           throw isEngineError(error, 'conflict') ? await explainConflict(error, plan, engine, signal) : error
         }

@@ -20,7 +20,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createClock, someIp, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send, type Answer } from '../../../testing/call.ts'
 import { password, signIn, someone, type Person, type SignedIn } from '../../../testing/people.ts'
-import { createRules } from '../../iam/testing.ts'
+import { ownRules } from '../../iam/testing.ts'
 import { createActors } from '../session/actors.ts'
 import { couldBeSecret, newSecret } from './access-key.secret.ts'
 import { createAccessKeys } from './access-keys.ts'
@@ -108,7 +108,7 @@ async function sent(request: Signed, { on = app, ip = someIp() }: { on?: TestApp
 }
 
 /** Apart from those of the servers. */
-const ownKeys = (actors = createActors(app.platform, createRules(app.platform))) => createAccessKeys(app.platform, actors)
+const ownKeys = (actors = createActors(app.platform, ownRules(app.platform))) => createAccessKeys(app.platform, actors)
 
 const allow = (...Action: string[]) => ({ Version: policyLanguage, Statement: [{ Effect: 'Allow' as const, Action, Resource: '*' }] })
 
@@ -328,7 +328,7 @@ describe('an access key ends', () => {
     const boss = await someone(app)
     const person = await someone(app, { kind: 4, organisation: boss.bp_id })
     const { key } = await make(person)
-    const actors = createActors(app.platform, createRules(app.platform))
+    const actors = createActors(app.platform, ownRules(app.platform))
     const keys = ownKeys(actors)
     const ended: string[] = []
     actors.watch((gone) => {

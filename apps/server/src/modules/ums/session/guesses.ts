@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { Refusal } from '../../../platform/errors.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { countWrongPassword, findById, type UserRow } from '../user/user.store.ts'
-import { createOneAtATime } from './one-at-a-time.ts'
+import { createOneAtATime } from '../../../platform/oneAtATime.ts'
 import { verifyPassword } from './password.ts'
 
 const wrongPasswordsMax = 5

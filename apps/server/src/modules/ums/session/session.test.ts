@@ -8,7 +8,7 @@ import { call, refused, send, type Answer } from '../../../testing/call.ts'
 import { freshDatabase } from '../../../testing/database.ts'
 import { waitingForLocks } from '../../../testing/locks.ts'
 import { makeOrganisation, makeUser, password, signIn, someone } from '../../../testing/people.ts'
-import { createRules } from '../../iam/testing.ts'
+import { ownRules } from '../../iam/testing.ts'
 import { createActors } from './actors.ts'
 import { hashPassword } from './password.ts'
 
@@ -373,7 +373,7 @@ describe('signing out', () => {
 describe('whom a token stands for', () => {
   it('is answered without a promise once it is known, and asked anew once somebody changed', async () => {
     const person = await someone(app)
-    const actors = createActors(app.platform, createRules(app.platform))
+    const actors = createActors(app.platform, ownRules(app.platform))
     const asked = actors.of(person.token)
     expect(asked).toBeInstanceOf(Promise)
     const actor = await asked
@@ -392,7 +392,7 @@ describe('whom a token stands for', () => {
 
   it('is not remembered from an answer that was read before the session ended', async () => {
     const person = await someone(app)
-    const actors = createActors(app.platform, createRules(app.platform))
+    const actors = createActors(app.platform, ownRules(app.platform))
     const reading = actors.of(person.token)
     actors.forget({ session: 'of somebody else, even' })
     expect(await reading).toMatchObject({ user_id: person.id })
@@ -402,7 +402,7 @@ describe('whom a token stands for', () => {
 
   it('is asked anew after messages may have been lost', async () => {
     const person = await someone(app)
-    const actors = createActors(app.platform, createRules(app.platform))
+    const actors = createActors(app.platform, ownRules(app.platform))
     await actors.of(person.token)
     expect(actors.of(person.token)).not.toBeInstanceOf(Promise)
     const { pool } = app.platform.database

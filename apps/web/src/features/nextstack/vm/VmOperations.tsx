@@ -1,5 +1,5 @@
 import { errors } from '@zhisuan/contract/errors'
-import type { Operation } from '@zhisuan/contract/nextstack/operation'
+import type { Operation } from '@zhisuan/contract/operation'
 import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'

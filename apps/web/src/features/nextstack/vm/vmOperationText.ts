@@ -1,4 +1,4 @@
-import type { Operation } from '@zhisuan/contract/nextstack/operation'
+import type { Operation } from '@zhisuan/contract/operation'
 import type { TFunction } from 'i18next'
 import type { StatusTone } from '../../../kit/StatusTag.tsx'
 import type messages from '../../../locales/zh/nextstack.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { moment } from '../define.ts'
+import { moment } from './define.ts'
 
 /** One line of what was done to a thing. */
 export const operation = z.object({

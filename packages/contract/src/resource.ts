@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { moment } from '../define.ts'
+import { moment } from './define.ts'
 
 /** What every resource of an organisation tells of itself. */
 export const owned = {

@@ -1,9 +1,11 @@
 import { EngineError } from '@zhisuan/engines/errors'
 import type { Problem } from '@zhisuan/contract/problem'
-import { problemOf, toRefusal } from '../../platform/http/problems.ts'
-import { merged, type Pages } from './view.ts'
+import { problemOf, toRefusal } from './http/problems.ts'
 
-/** A line of a list: packages/contract/src/compute/line.ts. */
+/** A list of a service, as its client gives it: page by page. */
+export type Pages<T> = AsyncIterable<readonly T[]>
+
+/** A line of a list: packages/contract/src/line.ts. */
 export interface Line<T> {
   items?: T[]
   names?: Record<string, string>
@@ -90,4 +92,23 @@ export async function* madeWith<A, K, B>(
 /** Each page made of another's. */
 export async function* mapped<A, B>(pages: Pages<A>, made: (one: A) => B): AsyncGenerator<B[]> {
   for await (const page of pages) yield page.map(made)
+}
+
+/** Pages of several lists, whichever comes first. */
+export async function* merged<T>(lists: readonly AsyncIterable<T>[]): AsyncGenerator<T> {
+  const step = async (from: AsyncIterator<T>) => ({ from, result: await from.next() })
+  const waiting = new Map(lists.map((list) => list[Symbol.asyncIterator]()).map((from) => [from, step(from)]))
+  try {
+    while (waiting.size > 0) {
+      const { from, result } = await Promise.race(waiting.values())
+      if (result.done === true) waiting.delete(from)
+      else {
+        waiting.set(from, step(from))
+        yield result.value
+      }
+    }
+  } finally {
+    for (const rest of waiting.values()) rest.catch(() => undefined)
+    await Promise.allSettled([...waiting.keys()].map((from) => from.return?.()))
+  }
 }

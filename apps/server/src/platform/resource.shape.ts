@@ -1,4 +1,4 @@
-import { iso } from '../../platform/db/database.ts'
+import { iso } from './db/database.ts'
 
 /** A row of an organisation's resource, joined with the organisation's name. */
 interface OwnedRow {
@@ -12,7 +12,7 @@ interface OwnedRow {
   updated_at: Date
 }
 
-/** What every resource tells of itself: `owned` of contract/nextstack/resource.ts. */
+/** What every resource tells of itself: `owned` of contract/resource.ts. */
 export const shapeOwned = (row: OwnedRow) => ({
   id: row.id,
   name: row.name,
