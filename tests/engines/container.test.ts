@@ -15,7 +15,7 @@ import { register } from '../browser/people.ts'
 import { parametersOf, startAgent, type RunningAgent } from '../support/agent.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { freePort } from '../support/port.ts'
-import { asAdministrator, Client, startServer, until, type RunningServer } from '../support/server.ts'
+import { asAdministrator, Client, killing, pointsOf, startServer, until, type RunningServer } from '../support/server.ts'
 
 const docker = createDocker(socketTransport())
 const run = randomUUID().slice(0, 8)
@@ -131,7 +131,8 @@ describe.skipIf(!dockerIsThere)('containers on a node', () => {
       (error: unknown) => String(error),
     )
   const httpd = (host_port: number, text: string): Partial<Spec> => ({
-    command: ['sh', '-c', `mkdir -p /www && echo ${text} > /www/index.html && exec httpd -f -p 80 -h /www`],
+    // Ends when it is asked to: what is the first of its processes does so only where it says so.
+    command: ['sh', '-c', `trap 'exit 0' TERM; mkdir -p /www && echo ${text} > /www/index.html; httpd -f -p 80 -h /www & wait`],
     ports: [{ container_port: 80, host_port }],
   })
   const page = (host_port: number) =>
@@ -453,37 +454,59 @@ describe.skipIf(!dockerIsThere)('containers on a node', () => {
     await owner.call(configs.delete, { params: { id: config.id } })
   })
 
-  it.each(['pull:after', 'make:before', 'make:after', 'start:after'])('is deployed once where the server is killed at %s', async (point) => {
-    server.dieAt(`cis.container.create:${point}`)
-    const host_port = await freePort()
-    const body = ask(httpd(host_port, 'survived'))
-    await owner.call(containers.deploy, { body }).catch(() => undefined)
-    expect(await server.ended).toBe('SIGKILL')
-    await restart()
-    await nodeIs('online')
-    const [row] = (await owner.call(containers.list, { query: { keyword: body.name } })).items
-    const container = await settled(row?.id ?? '')
-    made.add(container.id)
-    expect(container.status).toBe('running')
-    await until(async () => (await page(host_port)) === 'survived\n', 'the page')
-    expect(await onDocker(container.id)).toHaveLength(1)
-    await remove(container.id)
+  const killedAt = killing(
+    () => server,
+    async () => {
+      await restart()
+      await nodeIs('online')
+    },
+  )
+
+  it('is deployed once where the server is killed at any step', async () => {
+    const kind = 'cis.container.create'
+    const points = [`${kind}:pull:after`, ...pointsOf(kind, 'make'), `${kind}:start:after`]
+    const all = await Promise.all(
+      points.map(async () => {
+        const host_port = await freePort()
+        return { host_port, body: ask(httpd(host_port, 'survived')) }
+      }),
+    )
+    await killedAt(
+      points,
+      ...all.map(
+        ({ body }) =>
+          () =>
+            owner.call(containers.deploy, { body }),
+      ),
+    )
+    for (const { host_port, body } of all) {
+      const [row] = (await owner.call(containers.list, { query: { keyword: body.name } })).items
+      const container = await settled(row?.id ?? '')
+      made.add(container.id)
+      expect(container.status).toBe('running')
+      await until(async () => (await page(host_port)) === 'survived\n', 'the page')
+      expect(await onDocker(container.id)).toHaveLength(1)
+      await remove(container.id)
+    }
   })
 
-  it.each(['make:after', 'switch:after', 'retire:before'])('is made anew once where the server is killed at %s', async (point) => {
-    const host_port = await freePort()
-    const container = await deploy(httpd(host_port, 'old'))
-    server.dieAt(`cis.container.update:${point}`)
-    await owner
-      .call(containers.action, { params: { id: container.id }, body: { action: 'update', spec: { image, restart: 'no', ...httpd(host_port, 'new') } } })
-      .catch(() => undefined)
-    expect(await server.ended).toBe('SIGKILL')
-    await restart()
-    await nodeIs('online')
-    await settled(container.id)
-    await until(async () => (await page(host_port)) === 'new\n', 'the page of the new one')
-    expect(await onDocker(container.id)).toHaveLength(1)
-    await remove(container.id)
+  it('is made anew once where the server is killed at any step', async () => {
+    const points = ['make:after', 'switch:after', 'retire:before'].map((point) => `cis.container.update:${point}`)
+    const all = await Promise.all(
+      points.map(async () => {
+        const host_port = await freePort()
+        return { host_port, id: (await deploy(httpd(host_port, 'old'))).id }
+      }),
+    )
+    const update = ({ host_port, id }: (typeof all)[number]) =>
+      owner.call(containers.action, { params: { id }, body: { action: 'update', spec: { image, restart: 'no', ...httpd(host_port, 'new') } } })
+    await killedAt(points, ...all.map((one) => () => update(one)))
+    for (const { host_port, id } of all) {
+      await settled(id)
+      await until(async () => (await page(host_port)) === 'new\n', 'the page of the new one')
+      expect(await onDocker(id)).toHaveLength(1)
+      await remove(id)
+    }
   })
 })
 

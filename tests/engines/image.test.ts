@@ -16,7 +16,7 @@ import { createTransport } from '@zhisuan/engines/lxd/transport'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { register } from '../browser/people.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
-import { asAdministrator, Client, startServer, until, type RunningServer } from '../support/server.ts'
+import { asAdministrator, Client, killing, pointsOf, startServer, until, type RunningServer } from '../support/server.ts'
 
 const run = promisify(execFile)
 const socketPath = join(process.env['LXD_DIR'] ?? '/var/lib/lxd', 'unix.socket')
@@ -124,18 +124,27 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
   }
   const engineName = (id: string): string => `zs-${id.replaceAll('-', '')}`
   const fileIn = async (id: string, path: string): Promise<string> => sha256((await engine.instances.exec(engineName(id), { command: ['cat', path] })).stdout)
-  const gone = async (image: Image): Promise<void> => {
-    await owner.call(imageLibrary.delete, { params: { id: image.id } })
-    await until(
+  const leaves = (id: string, client = owner) =>
+    until(
       async () =>
-        owner.call(imageLibrary.get, { params: { id: image.id } }).then(
+        client.call(imageLibrary.get, { params: { id } }).then(
           () => false,
           () => true,
         ),
       'the image to go',
     )
-    expect(await onEngine(image)).toEqual([])
+  const gone = async (...all: readonly Image[]): Promise<void> => {
+    for (const image of all) {
+      await owner.call(imageLibrary.delete, { params: { id: image.id } })
+      await leaves(image.id)
+      expect(await onEngine(image)).toEqual([])
+    }
     expect(readdirSync(join(data.path, 'images'))).toEqual([])
+  }
+  const named = async (name: string): Promise<Image> => {
+    const [row] = (await owner.call(imageLibrary.list, { query: { keyword: name } })).items
+    ids.push(row?.id ?? '')
+    return settled(row?.id ?? '')
   }
 
   beforeAll(async () => {
@@ -209,7 +218,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
     expect(wrong).toMatchObject({ status: 'error', error: '镜像文件与校验值不符' })
     const noise = await upload(Buffer.concat([Buffer.from([0x1f, 0x8b]), randomBytes(5000)]))
     expect(noise).toMatchObject({ status: 'error', error: '镜像文件无法识别', fingerprint: null })
-    for (const image of [wrong, noise]) await gone(image)
+    await gone(wrong, noise)
     expect((await engine.images.list()).filter(({ fingerprint }) => fingerprint === sha256(content))).toEqual([])
   })
 
@@ -244,14 +253,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
     expect(await there()).toBe(1)
     const remove = async (client: Client, { id }: Image) => {
       await client.call(imageLibrary.delete, { params: { id } })
-      await until(
-        async () =>
-          client.call(imageLibrary.get, { params: { id } }).then(
-            () => false,
-            () => true,
-          ),
-        'the image to go',
-      )
+      await leaves(id, client)
     }
     await remove(owner, mine)
     expect(await there()).toBe(1)
@@ -293,42 +295,38 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
     expect(image).toMatchObject({ status: 'active', fingerprint: sha256(content), received_bytes: content.length })
     const sent = await fetchFrom('/metadata', 'sent-elsewhere')
     expect(sent).toMatchObject({ status: 'error', error: '不能从该地址下载镜像' })
-    for (const one of [image, sent]) await gone(one)
+    await gone(image, sent)
   })
 
-  it.each(['fetch:before', 'fetch:after', 'verify:before', 'import:before', 'import:after', 'clean:before', 'clean:after'])(
-    'fetched, with the server killed at %s, end once and as asked for',
-    async (point) => {
-      const content = await imageFile(1500)
-      const path = `/killed-${point.replace(':', '-')}`
-      offered.set(path, content)
-      server.dieAt(`nextstack.image.fetch:${point}`)
-      const name = `killed-${point.replace(':', '-')}`
-      await owner.call(imageLibrary.fetch, { body: { cloud_id, name, url: address(path) } }).catch(() => undefined)
-      expect(await server.ended).toBe('SIGKILL')
-      await restart()
-      const [row] = (await owner.call(imageLibrary.list, { query: { keyword: name } })).items
-      ids.push(row?.id ?? '')
-      const image = await settled(row?.id ?? '')
-      expect(image).toMatchObject({ status: 'active', fingerprint: sha256(content) })
-      expect(await onEngine(image)).toHaveLength(1)
-      await gone(image)
-    },
-  )
+  const killedAt = killing(() => server, restart)
 
-  it.each(['publish:before', 'publish:after'])('of an instance, with the server killed at %s, are one', async (point) => {
+  it('fetched, with the server killed before and after each step, end once and as asked for', async () => {
+    const kind = 'nextstack.image.fetch'
+    const points = [...pointsOf(kind, 'fetch', 'import', 'clean'), `${kind}:verify:before`]
+    const contents = await Promise.all(points.map(() => imageFile(1500)))
+    for (const [index, content] of contents.entries()) offered.set(`/killed-${index}`, content)
+    const fetched = (_: unknown, index: number) => () =>
+      owner.call(imageLibrary.fetch, { body: { cloud_id, name: `killed-${index}`, url: address(`/killed-${index}`) } })
+    await killedAt(points, ...points.map(fetched))
+    const all = await Promise.all(points.map((_, index) => named(`killed-${index}`)))
+    for (const [index, image] of all.entries()) {
+      expect(image).toMatchObject({ status: 'active', fingerprint: sha256(contents[index] ?? Buffer.alloc(0)) })
+      expect(await onEngine(image)).toHaveLength(1)
+    }
+    await gone(...all)
+  })
+
+  it('of an instance, with the server killed before and after the step, are one each', async () => {
     const [vm] = (await owner.call(vms.list, { query: { keyword: 'old' } })).items
-    server.dieAt(`nextstack.image.fromVm:${point}`)
-    const name = `published-${point.replace(':', '-')}`
-    await owner.call(imageLibrary.fromVm, { body: { name, vm_id: vm?.id } }).catch(() => undefined)
-    expect(await server.ended).toBe('SIGKILL')
-    await restart()
-    const [row] = (await owner.call(imageLibrary.list, { query: { keyword: name } })).items
-    ids.push(row?.id ?? '')
-    const image = await settled(row?.id ?? '')
-    expect(image).toMatchObject({ status: 'active' })
-    expect(await onEngine(image)).toHaveLength(1)
-    await gone(image)
+    const points = pointsOf('nextstack.image.fromVm', 'publish')
+    const names = points.map((_, index) => `published-${index}`)
+    await killedAt(points, ...names.map((name) => () => owner.call(imageLibrary.fromVm, { body: { name, vm_id: vm?.id } })))
+    const all = await Promise.all(names.map(named))
+    for (const image of all) {
+      expect(image).toMatchObject({ status: 'active' })
+      expect(await onEngine(image)).toHaveLength(1)
+    }
+    await gone(...all)
   })
 
   it('of an instance, given up while the engine makes it, leaves nothing there', async () => {
@@ -340,58 +338,45 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('ima
     const packing = async () => (await running(transport)).some(({ description }) => description === 'Downloading image')
     await until(packing, 'the engine to pack')
     expect(await owner.call(imageLibrary.delete, { params: { id } })).toMatchObject({ status: 'deleting' })
-    await until(
-      async () =>
-        owner.call(imageLibrary.get, { params: { id } }).then(
-          () => false,
-          () => true,
-        ),
-      'the image to go',
-      60_000,
-    )
+    await leaves(id)
     await until(async () => !(await packing()), 'the engine to have packed')
     expect((await engine.images.list()).filter(({ tags }) => tags['image_id'] === id)).toEqual([])
     expect(await owner.call(vms.get, { params: { id: vm?.id ?? '' } })).toMatchObject({ status: 'stopped' })
   })
 
-  it.each(['undo:before', 'undo:after'])('of an instance, given up and the server killed at %s, leaves nothing either', async (point) => {
+  it('of an instance, given up and the server killed before and after that, leaves nothing either', async () => {
     const [vm] = (await owner.call(vms.list, { query: { keyword: 'old' } })).items
-    server.dieAt(`nextstack.image.fromVm:${point}`)
-    const { id } = await owner.call(imageLibrary.fromVm, { body: { name: `given-up-${point.replace(':', '-')}`, vm_id: vm?.id } })
-    ids.push(id)
-    await until(async () => (await running(transport)).some(({ description }) => description === 'Downloading image'), 'the engine to pack')
-    // It may die before it has answered.
-    await owner.call(imageLibrary.delete, { params: { id } }).catch(() => undefined)
-    expect(await server.ended).toBe('SIGKILL')
-    await restart()
-    await until(
-      async () =>
-        owner.call(imageLibrary.get, { params: { id } }).then(
-          () => false,
-          () => true,
-        ),
-      'the image to go',
-      60_000,
-    )
-    expect((await engine.images.list()).filter(({ tags }) => tags['image_id'] === id)).toEqual([])
+    const points = pointsOf('nextstack.image.fromVm', 'undo')
+    const given: string[] = []
+    const giveUp = (_: unknown, index: number) => async () => {
+      const { id } = await owner.call(imageLibrary.fromVm, { body: { name: `given-up-${index}`, vm_id: vm?.id } })
+      given.push(id)
+      await until(async () => (await running(transport)).some(({ description }) => description === 'Downloading image'), 'the engine to pack')
+      await owner.call(imageLibrary.delete, { params: { id } })
+    }
+    await killedAt(points, ...points.map(giveUp))
+    ids.push(...given)
+    expect(given).toHaveLength(points.length)
+    for (const id of given) await leaves(id)
+    expect((await engine.images.list()).filter(({ tags }) => given.includes(tags['image_id'] ?? ''))).toEqual([])
   })
 
-  it.each(['delete:before', 'delete:after'])('deleted, with the server killed at %s, are gone', async (point) => {
-    const image = await upload(await imageFile(1200))
-    ids.push(image.id)
-    server.dieAt(`nextstack.image.delete:${point}`)
-    await owner.call(imageLibrary.delete, { params: { id: image.id } }).catch(() => undefined)
-    expect(await server.ended).toBe('SIGKILL')
-    await restart()
-    await until(
-      async () =>
-        owner.call(imageLibrary.get, { params: { id: image.id } }).then(
-          () => false,
-          () => true,
-        ),
-      'the image to go',
+  it('deleted, with the server killed before and after the step, are gone', async () => {
+    const points = pointsOf('nextstack.image.delete', 'delete')
+    const all = await Promise.all(points.map(async () => upload(await imageFile(1200))))
+    ids.push(...all.map(({ id }) => id))
+    await killedAt(
+      points,
+      ...all.map(
+        ({ id }) =>
+          () =>
+            owner.call(imageLibrary.delete, { params: { id } }),
+      ),
     )
-    expect(await onEngine(image)).toEqual([])
+    for (const image of all) {
+      await leaves(image.id)
+      expect(await onEngine(image)).toEqual([])
+    }
   })
 
   it('that somebody puts on the engine, and takes from it, show', async () => {

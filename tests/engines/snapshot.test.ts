@@ -11,7 +11,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { embeddedUrl } from '../../apps/server/src/platform/db/embedded.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
-import { asAdministrator, killing, startServer, until, type Client, type RunningServer } from '../support/server.ts'
+import { asAdministrator, killing, pointsOf, startServer, until, type Client, type RunningServer } from '../support/server.ts'
 
 /** Snapshots of real instances by the API: what is on the disk is as it was, also where the server is killed (-9) at any step. */
 describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('snapshots on this host', () => {
@@ -164,38 +164,83 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('sna
 
   const killedAt = killing(() => server, restart)
 
-  it.each(['create:before', 'create:after', 'measure:before', 'measure:after'])('are made once by a server that is killed at %s', async (point) => {
-    const vm = await makeVm(`made-${point.replace(':', '-')}`)
-    const then = await write(vm)
-    await killedAt(`nextstack.snapshot.create:${point}`, () => client.call(snapshots.create, { body: { vm_id: vm.id, name: 'killed' } }))
-    const [snapshot] = await until(async () => {
-      const items = await list(vm)
-      return items[0]?.status === 'available' && items
-    }, 'the snapshot to be there')
-    expect(await onEngine(vm)).toHaveLength(1)
-    await write(vm)
-    await client.call(snapshots.restore, { params: { id: snapshot?.id ?? '' } })
-    await settledVm(vm.id)
-    expect(await sum(vm)).toBe(then)
+  /** An instance for each point, with something in it. */
+  const written = (points: readonly string[], name: string): Promise<{ vm: Vm; old: string }[]> =>
+    Promise.all(
+      points.map(async (_, index) => {
+        const vm = await makeVm(`${name}-${index}`)
+        return { vm, old: await write(vm) }
+      }),
+    )
+
+  it('are made once by a server that is killed before and after each step', async () => {
+    const points = pointsOf('nextstack.snapshot.create', 'create', 'measure')
+    const all = await written(points, 'made')
+    await killedAt(
+      points,
+      ...all.map(
+        ({ vm }) =>
+          () =>
+            client.call(snapshots.create, { body: { vm_id: vm.id, name: 'killed' } }),
+      ),
+    )
+    for (const { vm, old } of all) {
+      const [snapshot] = await until(async () => {
+        const items = await list(vm)
+        return items[0]?.status === 'available' && items
+      }, 'the snapshot to be there')
+      expect(await onEngine(vm)).toHaveLength(1)
+      await write(vm)
+      await client.call(snapshots.restore, { params: { id: snapshot?.id ?? '' } })
+      await settledVm(vm.id)
+      expect(await sum(vm)).toBe(old)
+    }
   })
 
-  it.each(['restore:before', 'restore:after', 'observe:after'])('set the disk back though the server is killed at %s', async (point) => {
-    const vm = await makeVm(`back-${point.replace(':', '-')}`)
-    const then = await write(vm)
-    const snapshot = await take(vm, 'then')
-    await write(vm)
-    await killedAt(`nextstack.snapshot.restore:${point}`, () => client.call(snapshots.restore, { params: { id: snapshot.id } }))
-    expect(await settledVm(vm.id)).toMatchObject({ status: 'running', error: null })
-    expect(await settled(snapshot.id)).toMatchObject({ status: 'available', error: null })
-    expect(await sum(vm)).toBe(then)
+  it('set the disk back though the server is killed before and after the step', async () => {
+    const points = [...pointsOf('nextstack.snapshot.restore', 'restore'), 'nextstack.snapshot.restore:observe:after']
+    const all = await Promise.all(
+      (await written(points, 'back')).map(async ({ vm, old }) => {
+        const snapshot = await take(vm, 'then')
+        await write(vm)
+        return { vm, old, snapshot }
+      }),
+    )
+    await killedAt(
+      points,
+      ...all.map(
+        ({ snapshot }) =>
+          () =>
+            client.call(snapshots.restore, { params: { id: snapshot.id } }),
+      ),
+    )
+    for (const { vm, old, snapshot } of all) {
+      expect(await settledVm(vm.id)).toMatchObject({ status: 'running', error: null })
+      expect(await settled(snapshot.id)).toMatchObject({ status: 'available', error: null })
+      expect(await sum(vm)).toBe(old)
+    }
   })
 
-  it.each(['delete:before', 'delete:after'])('are gone though the server is killed at %s', async (point) => {
-    const vm = await makeVm(`gone-${point.replace(':', '-')}`)
-    const snapshot = await take(vm, 'then')
-    await killedAt(`nextstack.snapshot.delete:${point}`, () => client.call(snapshots.delete, { params: { id: snapshot.id } }))
-    await until(async () => (await list(vm)).length === 0, 'the snapshot to be gone')
-    expect(await onEngine(vm)).toEqual([])
+  it('are gone though the server is killed before and after the step', async () => {
+    const points = pointsOf('nextstack.snapshot.delete', 'delete')
+    const all = await Promise.all(
+      points.map(async (_, index) => {
+        const vm = await makeVm(`gone-${index}`)
+        return { vm, snapshot: await take(vm, 'then') }
+      }),
+    )
+    await killedAt(
+      points,
+      ...all.map(
+        ({ snapshot }) =>
+          () =>
+            client.call(snapshots.delete, { params: { id: snapshot.id } }),
+      ),
+    )
+    for (const { vm } of all) {
+      await until(async () => (await list(vm)).length === 0, 'the snapshot to be gone')
+      expect(await onEngine(vm)).toEqual([])
+    }
   })
 
   it('are copied once by a server that is killed when the copy is there', async () => {

@@ -14,7 +14,7 @@ import { register } from '../browser/people.ts'
 import { parametersOf, startAgent, type RunningAgent } from '../support/agent.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { freePort } from '../support/port.ts'
-import { asAdministrator, Client, startServer, until, type RunningServer } from '../support/server.ts'
+import { asAdministrator, Client, killing, pointsOf, startServer, until, type RunningServer } from '../support/server.ts'
 
 const docker = createDocker(socketTransport())
 const run = randomUUID().slice(0, 8)
@@ -189,28 +189,31 @@ describe.skipIf(!dockerIsThere)('stacks on a node', () => {
     await owner.call(configs.delete, { params: { id: config.id } })
   })
 
-  it.each(['compose:before', 'compose:after', 'look:after'])('are as asked where the server is killed at %s of a deployment', async (point) => {
-    server.dieAt(`aos.stack.create:${point}`)
-    const name = `s-${run}-${++count}`
-    // It may die before it has answered; what was asked for counts all the same.
-    await begin(`services:\n  web:\n${sleeper}    deploy: { replicas: 2 }\n`, { name }).catch(() => undefined)
-    await server.ended
-    await restart()
-    await nodeIs('online')
-    const stack = (await owner.call(stacks.list, { query: { keyword: name } })).items[0] ?? expect.fail('what was asked for is lost')
-    projects.add(stack.project)
-    expect(await settled(stack.id)).toMatchObject({ status: 'running', running_count: 1 })
-    expect(await onDocker(stack.project)).toHaveLength(2)
-    await remove(stack)
+  const killedAt = killing(
+    () => server,
+    async () => {
+      await restart()
+      await nodeIs('online')
+    },
+  )
+
+  it('are as asked where the server is killed at any step of a deployment', async () => {
+    const points = [...pointsOf('aos.stack.create', 'compose'), 'aos.stack.create:look:after']
+    const names = points.map(() => `s-${run}-${++count}`)
+    const file = `services:\n  web:\n${sleeper}    deploy: { replicas: 2 }\n`
+    await killedAt(points, ...names.map((name) => () => begin(file, { name })))
+    for (const name of names) {
+      const stack = (await owner.call(stacks.list, { query: { keyword: name } })).items[0] ?? expect.fail('what was asked for is lost')
+      projects.add(stack.project)
+      expect(await settled(stack.id)).toMatchObject({ status: 'running', running_count: 1 })
+      expect(await onDocker(stack.project)).toHaveLength(2)
+      await remove(stack)
+    }
   })
 
   it('leave nothing where the server is killed while they are taken down', async () => {
     const stack = await deploy(`services:\n  web:\n${sleeper}    volumes: ["data:/data"]\nvolumes:\n  data:\n`)
-    server.dieAt('aos.stack.delete:down:after')
-    await owner.call(stacks.delete, { params: { id: stack.id } }).catch(() => undefined)
-    await server.ended
-    await restart()
-    await nodeIs('online')
+    await killedAt('aos.stack.delete:down:after', () => owner.call(stacks.delete, { params: { id: stack.id } }))
     await gone(stack)
   })
 })

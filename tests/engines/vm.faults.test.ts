@@ -6,13 +6,13 @@ import { images, networks, vms } from '@zhisuan/contract/nextstack/vm'
 import { createLxdEngine } from '@zhisuan/engines/lxd/engine'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
-import { asAdministrator, startServer, until, type Client, type RunningServer } from '../support/server.ts'
+import { asAdministrator, killing, pointsOf, startServer, until, type Client, type RunningServer } from '../support/server.ts'
 
 const socketPath = join(process.env['LXD_DIR'] ?? '/var/lib/lxd', 'unix.socket')
 
 /**
- * The server is killed (-9) at each step of an operation, started again, and the operation ends as
- * it was asked for: once, with nothing left over on the engine. And so do those that are cancelled.
+ * The server is killed (-9) with an operation before and after each of its steps, started again, and
+ * each ends as it was asked for: once, with nothing left over on the engine. And so do those that are cancelled.
  */
 describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)(
   'operations on instances, with the server killed at every step, and cancelled',
@@ -62,44 +62,51 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)(
       data.remove()
     })
 
-    it.each(['create:before', 'create:after', 'start:before', 'start:after', 'access:before', 'access:after'])('create, killed at %s', async (point) => {
-      server?.dieAt(`nextstack.vm.create:${point}`)
-      const name = `killed-${point.replace(':', '-')}`
-      // It may die before it has answered; what was asked for counts all the same.
-      await create(name).catch(() => undefined)
-      expect(await server?.ended).toBe('SIGKILL')
+    const killedAt = killing(() => server, restart)
+    const gone = (id: string) => until(async () => (await status(id)) === undefined, 'the instance to be gone')
 
-      await restart()
-      const id = (await status(name))?.id ?? ''
-      const vm = await until(async () => {
-        const now = await status(id)
-        return now?.operation_id === null && now
-      }, 'the creation to end')
-      expect(vm.status).toBe('running')
-      const [instance, ...others] = await ours(id)
-      expect(others).toEqual([])
-      expect(instance?.power).toBe('running')
-      const shadow = await engine.instances.exec(instance?.name ?? '', { command: ['grep', '^root:', '/etc/shadow'] })
-      expect(shadow.stdout.toString()).toMatch(/^root:\$6\$/)
+    it('create, killed before and after each step', async () => {
+      const points = pointsOf('nextstack.vm.create', 'create', 'start', 'access')
+      const names = points.map((_, index) => `killed-${index}`)
+      await killedAt(points, ...names.map((name) => () => create(name)))
+      for (const name of names) {
+        const id = (await status(name))?.id ?? ''
+        const vm = await until(async () => {
+          const now = await status(id)
+          return now?.operation_id === null && now
+        }, 'the creation to end')
+        expect(vm.status).toBe('running')
+        const [instance, ...others] = await ours(id)
+        expect(others).toEqual([])
+        expect(instance?.power).toBe('running')
+        const shadow = await engine.instances.exec(instance?.name ?? '', { command: ['grep', '^root:', '/etc/shadow'] })
+        expect(shadow.stdout.toString()).toMatch(/^root:\$6\$/)
 
-      await client.call(vms.delete, { params: { id } })
-      await until(async () => (await status(id)) === undefined, 'the instance to be gone')
-      expect(await ours(id)).toEqual([])
+        await client.call(vms.delete, { params: { id } })
+        await gone(id)
+        expect(await ours(id)).toEqual([])
+      }
     })
 
     const operationOf = async (id: string) => (await status(id))?.operation_id ?? ''
     const cancel = (id: string, operation_id: string) => client.call(vms.cancelOperation, { params: { id, operation_id } })
 
-    it.each(['undo:before', 'undo:after'])('create, cancelled and killed at %s', async (point) => {
-      server?.dieAt(`nextstack.vm.create:${point}`)
-      const id = await create(`cancelled-${point.replace(':', '-')}`)
-      // Whether it has begun or not: it may die before it has answered.
-      await cancel(id, await operationOf(id)).catch(() => undefined)
-      expect(await server?.ended).toBe('SIGKILL')
-
-      await restart()
-      await until(async () => (await status(id)) === undefined, 'the creation to be taken back')
-      expect(await ours(id)).toEqual([])
+    it('create, cancelled, and killed before and after it is taken back', async () => {
+      const points = pointsOf('nextstack.vm.create', 'undo')
+      const ids: string[] = []
+      await killedAt(
+        points,
+        ...points.map((_, index) => async () => {
+          const id = await create(`cancelled-${index}`)
+          ids.push(id)
+          await cancel(id, await operationOf(id))
+        }),
+      )
+      expect(ids).toHaveLength(points.length)
+      for (const id of ids) {
+        await gone(id)
+        expect(await ours(id)).toEqual([])
+      }
     })
 
     const begun = async (id: string) => (await ours(id))[0]?.power
@@ -118,7 +125,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)(
         expect((await status(id))?.status).toBe('running')
         await client.call(vms.delete, { params: { id } })
       } else expect(answer).toMatchObject({ id: operation, status: 'cancelling' })
-      await until(async () => (await status(id)) === undefined, 'the instance to be gone')
+      await gone(id)
       expect(await ours(id)).toEqual([])
     })
 
@@ -135,19 +142,18 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)(
       expect((await engine.instances.exec(name, { command: ['cat', '/root/kept'] })).stdout.toString()).toBe('kept')
       expect((await client.call(vms.operations, { params: { id } })).items[0]).toMatchObject({ status: 'cancelled', error: null })
       await client.call(vms.delete, { params: { id } })
-      await until(async () => (await status(id)) === undefined, 'the instance to be gone')
+      await gone(id)
     })
 
-    it.each(['delete:before', 'delete:after'])('delete, killed at %s', async (point) => {
-      server?.dieAt(`nextstack.vm.delete:${point}`)
-      const id = await create(`doomed-${point.replace(':', '-')}`)
-      await until(async () => (await status(id))?.status === 'running', 'the instance to run')
-      await client.call(vms.delete, { params: { id } }).catch(() => undefined)
-      expect(await server?.ended).toBe('SIGKILL')
-
-      await restart()
-      await until(async () => (await status(id)) === undefined, 'the instance to be gone')
-      expect(await ours(id)).toEqual([])
+    it('delete, killed before and after its step', async () => {
+      const points = pointsOf('nextstack.vm.delete', 'delete')
+      const ids = await Promise.all(points.map((_, index) => create(`doomed-${index}`)))
+      for (const id of ids) await until(async () => (await status(id))?.status === 'running', 'the instance to run')
+      await killedAt(points, ...ids.map((id) => () => client.call(vms.delete, { params: { id } })))
+      for (const id of ids) {
+        await gone(id)
+        expect(await ours(id)).toEqual([])
+      }
     })
   },
 )

@@ -8,14 +8,14 @@ import { volumeBackups, volumes, volumeSnapshots, volumeTransitional, type Volum
 import { createLxdEngine } from '@zhisuan/engines/lxd/engine'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
-import { asAdministrator, killing, startServer, until, type Client, type RunningServer } from '../support/server.ts'
+import { asAdministrator, killing, pointsOf, startServer, until, type Client, type RunningServer } from '../support/server.ts'
 
 const socketPath = join(process.env['LXD_DIR'] ?? '/var/lib/lxd', 'unix.socket')
 const mib = 2 ** 20
 
 /**
- * The server is killed (-9) at each step of an operation on a volume, started again, and the
- * operation ends as it was asked for: once, with nothing left over on the engine or in the files.
+ * The server is killed (-9) with operations on volumes before and after each of their steps, started again,
+ * and each ends as it was asked for: once, with nothing left over on the engine or in the files.
  */
 describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('volumes on LXD, with the server killed at every step', () => {
   const engine = createLxdEngine({ socketPath })
@@ -64,12 +64,16 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('vol
     await until(async () => (await client.call(volumeSnapshots.get, { params: { id: snapshot.id } })).status === 'available', 'the snapshot')
     return snapshot.id
   }
-  const settledBackup = () =>
+  const settledBackup = (name: string) =>
     until(async () => {
-      const [backup] = (await client.call(volumeBackups.list)).items
+      const backup = (await client.call(volumeBackups.list)).items.find((one) => one.name === name)
       return backup?.operation_id === null && backup
     }, 'the backup to end')
   const files = () => readdirSync(join(data.path, 'volume-backups'))
+  const sumOf = ({ id }: { id: string }): string =>
+    createHash('sha256')
+      .update(readFileSync(join(data.path, 'volume-backups', id)))
+      .digest('hex')
 
   beforeAll(async () => {
     data = temporaryFolder('volume-faults')
@@ -104,55 +108,96 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('vol
     data.remove()
   })
 
-  it.each(['create:before', 'create:after', 'attach:before', 'attach:after', 'observe:after'])('made and attached, killed at %s', async (point) => {
-    const name = `made-${point.replace(':', '-')}`
-    await killedAt(`nextstack.volume.create:${point}`, () => client.call(volumes.create, { body: body(name) }))
-    const volume = await settledNamed(name)
-    expect(volume).toMatchObject({ status: 'in_use', error: null, attached_to: { vm: { id: vm_id }, path: `/${name}` } })
-    const [there, ...others] = await ours(volume)
-    expect([there?.attached.map(({ path }) => path), others]).toEqual([[`/${name}`], []])
-    expect(await run(`echo 1 > /${name}/a && cat /${name}/a`)).toBe('1')
-    await remove(volume)
+  it('made and attached, killed before and after each step', async () => {
+    const points = [...pointsOf('nextstack.volume.create', 'create', 'attach'), 'nextstack.volume.create:observe:after']
+    const names = points.map((_, index) => `made-${index}`)
+    await killedAt(points, ...names.map((name) => () => client.call(volumes.create, { body: body(name) })))
+    for (const name of names) {
+      const volume = await settledNamed(name)
+      expect(volume).toMatchObject({ status: 'in_use', error: null, attached_to: { vm: { id: vm_id }, path: `/${name}` } })
+      const [there, ...others] = await ours(volume)
+      expect([there?.attached.map(({ path }) => path), others]).toEqual([[`/${name}`], []])
+      expect(await run(`echo 1 > /${name}/a && cat /${name}/a`)).toBe('1')
+      await remove(volume)
+    }
   })
 
-  it.each(['restore:before', 'restore:after'])('set back, killed at %s', async (point) => {
-    const name = `back-${point.replace(':', '-')}`
-    const volume = await create(name)
-    await run(`echo then > /${name}/a && sync`)
-    const snapshot_id = await snapshotOf(volume)
-    await run(`echo now > /${name}/a && sync`)
-    await detach(volume)
-    await killedAt(`nextstack.volume.restore:${point}`, () => client.call(volumes.restore, { params: { id: volume.id }, body: { snapshot_id } }))
-    expect(await settled(volume.id)).toMatchObject({ status: 'available', error: null })
-    await client.call(volumes.attach, { params: { id: volume.id }, body: { vm_id, path: `/${name}` } })
-    await settled(volume.id)
-    expect(await run(`cat /${name}/a`)).toBe('then')
-    await remove(volume)
+  it('set back, killed before and after its step', async () => {
+    const points = pointsOf('nextstack.volume.restore', 'restore')
+    const all = await Promise.all(
+      points.map(async (_, index) => {
+        const name = `back-${index}`
+        const volume = await create(name)
+        await run(`echo then > /${name}/a && sync`)
+        const snapshot_id = await snapshotOf(volume)
+        await run(`echo now > /${name}/a && sync`)
+        await detach(volume)
+        return { name, volume, snapshot_id }
+      }),
+    )
+    await killedAt(
+      points,
+      ...all.map(
+        ({ volume, snapshot_id }) =>
+          () =>
+            client.call(volumes.restore, { params: { id: volume.id }, body: { snapshot_id } }),
+      ),
+    )
+    for (const { name, volume } of all) {
+      expect(await settled(volume.id)).toMatchObject({ status: 'available', error: null })
+      await client.call(volumes.attach, { params: { id: volume.id }, body: { vm_id, path: `/${name}` } })
+      await settled(volume.id)
+      expect(await run(`cat /${name}/a`)).toBe('then')
+      await remove(volume)
+    }
   })
 
-  it.each(['write:before', 'write:after'])('backed up, killed at %s, and made anew from it', async (point) => {
-    const name = `kept-${point.replace(':', '-')}`
-    const volume = await create(name)
-    await run(`echo kept > /${name}/a && sync`)
-    await killedAt(`nextstack.volumeBackup.create:${point}`, () => client.call(volumeBackups.create, { body: { volume_id: volume.id, name } }))
-    const backup = await settledBackup()
-    expect(backup).toMatchObject({ name, status: 'available', error: null })
-    expect(files()).toEqual([backup.id])
-    expect(
-      createHash('sha256')
-        .update(readFileSync(join(data.path, 'volume-backups', backup.id)))
-        .digest('hex'),
-    ).toBe(backup.sha256)
-    expect(await settled(volume.id)).toMatchObject({ status: 'in_use', error: null })
-    await remove(volume)
+  it('backed up, killed before and after its step, and made anew from it, killed too', async () => {
+    const points = pointsOf('nextstack.volumeBackup.create', 'write')
+    const all = await Promise.all(
+      points.map(async (_, index) => {
+        const name = `kept-${index}`
+        const volume = await create(name)
+        await run(`echo ${name} > /${name}/a && sync`)
+        return { name, volume }
+      }),
+    )
+    await killedAt(
+      points,
+      ...all.map(
+        ({ name, volume }) =>
+          () =>
+            client.call(volumeBackups.create, { body: { volume_id: volume.id, name } }),
+      ),
+    )
+    const backups = await Promise.all(all.map(({ name }) => settledBackup(name)))
+    expect(files().toSorted()).toEqual(backups.map(({ id }) => id).toSorted())
+    for (const backup of backups) {
+      expect(backup).toMatchObject({ status: 'available', error: null })
+      expect(sumOf(backup)).toBe(backup.sha256)
+    }
+    for (const { volume } of all) {
+      expect(await settled(volume.id)).toMatchObject({ status: 'in_use', error: null })
+      await remove(volume)
+    }
 
-    await killedAt('nextstack.volume.create:create:after', () => client.call(volumes.create, { body: { ...body(`again-${name}`), backup_id: backup.id } }))
-    const again = await settledNamed(`again-${name}`)
-    expect(await run(`cat /again-${name}/a`)).toBe('kept')
-    expect(await ours(again)).toHaveLength(1)
-    await remove(again)
-    await client.call(volumeBackups.delete, { params: { id: backup.id } })
-    await until(async () => (await client.call(volumeBackups.list)).total === 0, 'the backup to be gone')
+    const made = 'nextstack.volume.create:create:after'
+    await killedAt(
+      backups.map(() => made),
+      ...backups.map(
+        ({ id, name }) =>
+          () =>
+            client.call(volumes.create, { body: { ...body(`again-${name}`), backup_id: id } }),
+      ),
+    )
+    for (const { id, name } of backups) {
+      const again = await settledNamed(`again-${name}`)
+      expect(await run(`cat /again-${name}/a`)).toBe(name)
+      expect(await ours(again)).toHaveLength(1)
+      await remove(again)
+      await client.call(volumeBackups.delete, { params: { id } })
+    }
+    await until(async () => (await client.call(volumeBackups.list)).total === 0, 'the backups to be gone')
     expect(files()).toEqual([])
   })
 
@@ -164,25 +209,36 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('vol
     server?.process.kill('SIGKILL')
     expect(await server?.ended).toBe('SIGKILL')
     await restart()
-    const backup = await settledBackup()
+    const backup = await settledBackup('halfway')
     expect(backup).toMatchObject({ status: 'available', error: null })
     expect(files()).toEqual([backup.id])
-    expect(
-      createHash('sha256')
-        .update(readFileSync(join(data.path, 'volume-backups', backup.id)))
-        .digest('hex'),
-    ).toBe(backup.sha256)
+    expect(sumOf(backup)).toBe(backup.sha256)
     await client.call(volumeBackups.delete, { params: { id: backup.id } })
     await remove(await settled(volume.id))
   })
 
-  it.each(['delete:before', 'delete:after'])('deleted, killed at %s', async (point) => {
-    const volume = await create(`doomed-${point.replace(':', '-')}`)
-    await snapshotOf(volume)
-    await detach(volume)
-    await killedAt(`nextstack.volume.delete:${point}`, () => client.call(volumes.delete, { params: { id: volume.id } }))
-    await gone(volume)
-    expect(await ours(volume)).toEqual([])
-    await expect(engine.storage.volumes.snapshots.list(nameOf(volume))).rejects.toMatchObject({ kind: 'not_found' })
+  it('deleted, killed before and after its step', async () => {
+    const points = pointsOf('nextstack.volume.delete', 'delete')
+    const all = await Promise.all(
+      points.map(async (_, index) => {
+        const volume = await create(`doomed-${index}`)
+        await snapshotOf(volume)
+        await detach(volume)
+        return volume
+      }),
+    )
+    await killedAt(
+      points,
+      ...all.map(
+        ({ id }) =>
+          () =>
+            client.call(volumes.delete, { params: { id } }),
+      ),
+    )
+    for (const volume of all) {
+      await gone(volume)
+      expect(await ours(volume)).toEqual([])
+      await expect(engine.storage.volumes.snapshots.list(nameOf(volume))).rejects.toMatchObject({ kind: 'not_found' })
+    }
   })
 })

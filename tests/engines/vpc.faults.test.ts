@@ -8,15 +8,13 @@ import { vpcs, vpcTransitional, type Vpc } from '@zhisuan/contract/nextstack/vpc
 import { createLxdEngine } from '@zhisuan/engines/lxd/engine'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
-import { asAdministrator, startServer, until, type Client, type RunningServer } from '../support/server.ts'
+import { asAdministrator, killing, pointsOf, startServer, until, type Client, type RunningServer } from '../support/server.ts'
 
 const socketPath = join(process.env['LXD_DIR'] ?? '/var/lib/lxd', 'unix.socket')
-const applySteps = ['acl', 'network', 'forwards', 'obsolete', 'bandwidth']
-const points = (steps: readonly string[]): string[] => steps.flatMap((step) => [`${step}:before`, `${step}:after`])
 
 /**
- * The server is killed (-9) at each step of an operation on a network, started again, and the
- * network ends as it was asked for: once, with nothing left over on the engine.
+ * The server is killed (-9) with operations on networks before and after each of their steps, started
+ * again, and each network ends as it was asked for: once, with nothing left over on the engine.
  */
 describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('private networks on LXD, with the server killed at every step', () => {
   const engine = createLxdEngine({ socketPath })
@@ -39,8 +37,8 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('pri
       return !vpcTransitional.includes(vpc.status) && vpc
     }, 'the network to come to rest')
   const create = async (): Promise<Vpc> => {
-    count += 1
-    return settled((await client.call(vpcs.create, { body: { cloud_id, name: `faults-${count}`, cidr: `10.231.${count}.0/24` } })).id)
+    const number = ++count
+    return settled((await client.call(vpcs.create, { body: { cloud_id, name: `faults-${number}`, cidr: `10.231.${number}.0/24` } })).id)
   }
   const allocate = async (): Promise<Eip> => (await client.call(eips.allocate, { body: { pool_id } })).items[0] ?? expect.fail('no address')
   const rule = (vpc: Vpc, eip: Eip, port: number) => ({
@@ -77,49 +75,66 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('pri
     data.remove()
   })
 
-  it.each(points(applySteps))('apply, killed at %s', async (point) => {
-    const [vpc, old, next] = [await create(), await allocate(), await allocate()]
-    const { rules } = await client.call(natGateways.addRule, rule(vpc, old, 80))
-    const group = await client.call(securityGroups.create, { body: { cloud_id, name: `faults-${count}`, template: 'ssh' } })
-    await settled(vpc.id)
+  const killedAt = killing(() => server, restart)
 
-    server?.dieAt(`nextstack.vpc.apply:${point}`)
+  it('apply, killed before and after each step', async () => {
+    const points = pointsOf('nextstack.vpc.apply', 'acl', 'network', 'forwards', 'obsolete', 'bandwidth')
+    const all = await Promise.all(
+      points.map(async () => {
+        const [vpc, old, next] = [await create(), await allocate(), await allocate()]
+        const { rules } = await client.call(natGateways.addRule, rule(vpc, old, 80))
+        const group = await client.call(securityGroups.create, { body: { cloud_id, name: vpc.name, template: 'ssh' } })
+        await settled(vpc.id)
+        return { vpc, next, former: rules[0]?.id ?? '', group }
+      }),
+    )
     // Each of them begins an apply, or is taken up by the next; the server may die before it answers.
-    await Promise.allSettled([
-      client.call(vpcs.setSecurityGroups, { params: { id: vpc.id }, body: { security_group_ids: [group.id] } }),
-      client.call(natGateways.addRule, rule(vpc, next, 81)),
-      client.call(natGateways.removeRule, { params: { id: vpc.nat?.id ?? '', rule_id: rules[0]?.id ?? '' } }),
+    const asks = all.flatMap(({ vpc, next, former, group }) => [
+      () => client.call(vpcs.setSecurityGroups, { params: { id: vpc.id }, body: { security_group_ids: [group.id] } }),
+      () => client.call(natGateways.addRule, rule(vpc, next, 81)),
+      () => client.call(natGateways.removeRule, { params: { id: vpc.nat?.id ?? '', rule_id: former } }),
     ])
-    expect(await server?.ended).toBe('SIGKILL')
+    await killedAt(points, ...asks)
 
-    await restart()
-    const now = await settled(vpc.id)
-    expect(now).toMatchObject({ status: 'active', error: null, operation_id: null })
-    const nat = await client.call(natGateways.get, { params: { id: vpc.nat?.id ?? '' } })
-    const addresses = (await client.call(eips.list, { query: { vpc_id: vpc.id, sort: 'address' } })).items
-    expect(addresses.map(({ status }) => status)).toEqual(addresses.map(() => 'bound'))
-    const seen = await onEngine(vpc)
-    expect(seen.networks).toHaveLength(1)
-    expect(seen.acl?.ingress).toHaveLength(now.security_groups.length)
-    const ports = seen.forwards.flatMap(({ address, ports }) => ports.map(({ listenPorts }) => `${address}:${listenPorts}`))
-    expect(ports.sort()).toEqual(nat.rules.map(({ eip, outside_ports }) => `${eip.address}:${outside_ports}`).sort())
-    expect(seen.forwards.every((forward) => forward.ports.length > 0)).toBe(true)
-    await remove(vpc)
+    for (const { vpc } of all) {
+      const now = await settled(vpc.id)
+      expect(now).toMatchObject({ status: 'active', error: null, operation_id: null })
+      const nat = await client.call(natGateways.get, { params: { id: vpc.nat?.id ?? '' } })
+      const addresses = (await client.call(eips.list, { query: { vpc_id: vpc.id, sort: 'address' } })).items
+      expect(addresses.map(({ status }) => status)).toEqual(addresses.map(() => 'bound'))
+      const seen = await onEngine(vpc)
+      expect(seen.networks).toHaveLength(1)
+      expect(seen.acl?.ingress).toHaveLength(now.security_groups.length)
+      const ports = seen.forwards.flatMap(({ address, ports }) => ports.map(({ listenPorts }) => `${address}:${listenPorts}`))
+      expect(ports.sort()).toEqual(nat.rules.map(({ eip, outside_ports }) => `${eip.address}:${outside_ports}`).sort())
+      expect(seen.forwards.every((forward) => forward.ports.length > 0)).toBe(true)
+    }
+    await Promise.all(all.map(({ vpc }) => remove(vpc)))
     expect((await client.call(eips.list, { query: { pool_id, status: 'bound' } })).total).toBe(0)
   })
 
-  it.each(points(['network', 'acl']))('delete, killed at %s', async (point) => {
-    const [vpc, eip] = [await create(), await allocate()]
-    await client.call(natGateways.addRule, rule(vpc, eip, 80))
-    await settled(vpc.id)
-
-    server?.dieAt(`nextstack.vpc.delete:${point}`)
-    await client.call(vpcs.delete, { params: { id: vpc.id } }).catch(() => undefined)
-    expect(await server?.ended).toBe('SIGKILL')
-
-    await restart()
-    await gone(vpc)
-    expect(await client.call(eips.get, { params: { id: eip.id } })).toMatchObject({ status: 'available', bound_to: null })
-    expect(await onEngine(vpc)).toEqual({ networks: [], acl: null, forwards: [] })
+  it('delete, killed before and after each step', async () => {
+    const points = pointsOf('nextstack.vpc.delete', 'network', 'acl')
+    const all = await Promise.all(
+      points.map(async () => {
+        const [vpc, eip] = [await create(), await allocate()]
+        await client.call(natGateways.addRule, rule(vpc, eip, 80))
+        await settled(vpc.id)
+        return { vpc, eip }
+      }),
+    )
+    await killedAt(
+      points,
+      ...all.map(
+        ({ vpc }) =>
+          () =>
+            client.call(vpcs.delete, { params: { id: vpc.id } }),
+      ),
+    )
+    for (const { vpc, eip } of all) {
+      await gone(vpc)
+      expect(await client.call(eips.get, { params: { id: eip.id } })).toMatchObject({ status: 'available', bound_to: null })
+      expect(await onEngine(vpc)).toEqual({ networks: [], acl: null, forwards: [] })
+    }
   })
 })

@@ -13,8 +13,11 @@ export interface RunningServer {
   readonly firstPassword: string | null
   /** Resolves when the process is gone, with the signal that ended it. */
   readonly ended: Promise<string | null>
-  /** It kills itself (-9) at that point of an operation, `kind:step:before` or `…:after`, when it gets there the next time. */
-  dieAt(point: string): void
+  /**
+   * It kills itself (-9) at that point of an operation, `kind:step:before` or `…:after`, when it gets there the next time. Of several
+   * points, an operation stays at each, and it kills itself when one is at the last: one restart for many points.
+   */
+  dieAt(...points: string[]): void
   stop(): Promise<void>
 }
 
@@ -23,7 +26,7 @@ const main = fileURLToPath(new URL('../../apps/server/src/main.ts', import.meta.
 /** @param fate the point at which it is to die (`dieAt`), perhaps of what it takes up before it listens */
 export async function startServer(dataDir: string, env: Readonly<Record<string, string>> = {}, fate?: string): Promise<RunningServer> {
   const faultFile = join(dataDir, 'die-at')
-  const dieAt = (point: string): void => writeFileSync(faultFile, point)
+  const dieAt = (...points: string[]): void => writeFileSync(faultFile, points.join('\n'))
   // What the one before did not live to see.
   rmSync(faultFile, { force: true })
   if (fate !== undefined) dieAt(fate)
@@ -72,19 +75,24 @@ export async function startServer(dataDir: string, env: Readonly<Record<string, 
 
 /**
  * @param running the server as it is now
- * @returns asks with a server that kills itself at that point of an operation, and goes on with one that does not
+ * @returns asks with a server that kills itself at that point of an operation, or when one stands at each of those, and goes on with one that does not
  */
 export const killing =
   (running: () => RunningServer | undefined, restart: () => Promise<void>) =>
-  async (point: string, ask: () => Promise<unknown>): Promise<void> => {
+  async (points: string | readonly string[], ...asks: (() => Promise<unknown>)[]): Promise<void> => {
     const server = running()
-    server?.dieAt(point)
+    server?.dieAt(...[points].flat())
     // It may die before it has answered; what was asked for counts all the same.
-    await ask().catch(() => undefined)
-    const signal = await server?.ended
-    if (signal !== 'SIGKILL') throw new Error(`the server ended by ${signal}, not at ${point}`)
+    await Promise.allSettled(asks.map((ask) => ask()))
+    // What never gets there would be waited for until the test's end, and by the tests after it too.
+    const ended = async () => server?.process.signalCode ?? server?.process.exitCode
+    const signal = await until(ended, `the server to die at ${points}`, 120_000)
+    if (signal !== 'SIGKILL') throw new Error(`the server ended by ${signal}, not at ${points}`)
     await restart()
   }
+
+/** The points before and after these steps of an operation. */
+export const pointsOf = (kind: string, ...steps: string[]): string[] => steps.flatMap((step) => [`${kind}:${step}:before`, `${kind}:${step}:after`])
 
 /** A person at the API of a running server. */
 export class Client {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { errors, type ErrorName } from '@zhisuan/contract/errors'
 import { isEngineError } from '@zhisuan/engines/errors'
 import { sql, type Generated, type Selectable, type SelectQueryBuilder, type UpdateObject } from 'kysely'
@@ -274,10 +274,19 @@ export function createOperations(parts: {
     return definition as unknown as OperationDefinition<unknown>
   }
 
-  const fault = (kind: string, point: string): void => {
+  /** Of the points that the file names, a line each, the first operation that gets to one stays there; at the last one the server kills itself. */
+  const fault = async (kind: string, point: string): Promise<void> => {
     const file = parts.faultFile
-    if (file === undefined || !existsSync(file) || readFileSync(file, 'utf8') !== `${kind}:${point}`) return
-    // Once: the server that comes after goes on.
+    if (file === undefined || !existsSync(file)) return
+    const points = readFileSync(file, 'utf8').split('\n')
+    const index = points.indexOf(`${kind}:${point}`)
+    if (index === -1) return
+    const left = points.toSpliced(index, 1)
+    // Each once: the server that comes after goes on.
+    if (left.length > 0) {
+      writeFileSync(file, left.join('\n'))
+      return new Promise(() => undefined)
+    }
     rmSync(file)
     process.kill(process.pid, 'SIGKILL')
   }
@@ -321,9 +330,9 @@ export function createOperations(parts: {
     if (!(await advance(db, row.id, forwardStatuses, { ...entered(row.steps_done), started_at: sql`coalesce(started_at, now())` }))) return false
     for (const [index, step] of steps.entries()) {
       context.signal.throwIfAborted()
-      fault(row.kind, `${step.name}:before`)
+      await fault(row.kind, `${step.name}:before`)
       await attempt(() => step.run(context), context.signal, context.log)
-      fault(row.kind, `${step.name}:after`)
+      await fault(row.kind, `${step.name}:after`)
       // That one is done and the next begins is one record: each costs a write to the disk. The last one's is the operation's end.
       if (index < steps.length - 1 && !(await advance(db, row.id, forwardStatuses, entered(row.steps_done + index + 1)))) return false
     }
@@ -334,10 +343,10 @@ export function createOperations(parts: {
   const takeBack = async (definition: OperationDefinition<unknown>, context: StepContext<unknown>, refusal: Refusal): Promise<Refusal | null> => {
     const { undo, kind } = definition
     if (undo === undefined) return null
-    fault(kind, 'undo:before')
+    await fault(kind, 'undo:before')
     try {
       await attempt(() => undo(context, refusal), context.signal, context.log)
-      fault(kind, 'undo:after')
+      await fault(kind, 'undo:after')
       return null
     } catch (error) {
       if (context.signal.aborted) throw error
