@@ -1,10 +1,12 @@
 import { join } from 'node:path'
 import pino from 'pino'
-import { migrations } from '../../apps/server/src/app.ts'
+import { createModules } from '../../apps/server/src/app.ts'
 import { createMetering } from '../../apps/server/src/modules/bill/metering/metering.service.ts'
 import { createRating } from '../../apps/server/src/modules/bill/rating/rating.service.ts'
-import { ensureDatabase, migrate, openDatabase } from '../../apps/server/src/platform/db/database.ts'
+import { readConfig } from '../../apps/server/src/platform/config.ts'
+import { ensureDatabase } from '../../apps/server/src/platform/db/database.ts'
 import { startEmbeddedPostgres } from '../../apps/server/src/platform/db/embedded.ts'
+import { openPlatform } from '../../apps/server/src/platform/platform.ts'
 import { consumes } from '@zhisuan/contract/bill/consume'
 import { asAdministrator, startServer } from '../support/server.ts'
 import type { Figure } from './main.ts'
@@ -27,10 +29,10 @@ export async function benchBilling(data: string): Promise<Figure[]> {
   const postgres = await startEmbeddedPostgres(join(data, 'database'))
   await ensureDatabase(postgres.url('postgres'), 'bench')
   const url = postgres.url('bench')
-  const database = openDatabase(url, { poolSize: 4, log: pino({ level: 'error' }) })
+  const platform = await openPlatform(readConfig({ ZHISUAN_ENV: 'test', DATABASE_URL: url, DATABASE_POOL_SIZE: '4' }), pino({ level: 'error' }))
   try {
-    const { db, pool } = database
-    await migrate(db, migrations)
+    const { db, pool } = platform.database
+    await platform.compose(createModules(platform).modules)
     await pool.query(`
       insert into bill_categories (id, name, description) values ('00000000-0000-4000-8000-00000000000a', 'bench', '');
       insert into bill_products (id, category_id, name, description) select gen_random_uuid(), '00000000-0000-4000-8000-00000000000a', meter, '' from unnest(array['vm.vcpu', 'eip.bandwidth']) as meter;
@@ -100,7 +102,7 @@ export async function benchBilling(data: string): Promise<Figure[]> {
       },
     ]
   } finally {
-    await database.close()
+    await platform.close()
     await postgres.stop()
   }
 }

@@ -4,47 +4,29 @@ import helmet from '@fastify/helmet'
 import websocket from '@fastify/websocket'
 import { byId } from '@zhisuan/contract/define'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
-import { aosMigrations, createAos } from './modules/aos/index.ts'
-import { createBill, billMigrations } from './modules/bill/index.ts'
-import { cisMigrations, createCis } from './modules/cis/index.ts'
+import { createAos } from './modules/aos/index.ts'
+import { createBill } from './modules/bill/index.ts'
+import { createCis } from './modules/cis/index.ts'
 import type { openEngine } from './modules/cmp/cloud/cloud.engines.ts'
-import { cmpMigrations, createCmp } from './modules/cmp/index.ts'
-import { computeMigrations, createCompute } from './modules/compute/index.ts'
-import { createEcrm, ecrmMigrations } from './modules/ecrm/index.ts'
-import { createIam, iamMigrations } from './modules/iam/index.ts'
+import { createCmp } from './modules/cmp/index.ts'
+import { createCompute } from './modules/compute/index.ts'
+import { createEcrm } from './modules/ecrm/index.ts'
+import { createIam } from './modules/iam/index.ts'
 import { createIssue } from './modules/issue/index.ts'
-import { createNextstack, nextstackMigrations } from './modules/nextstack/index.ts'
+import { createNextstack } from './modules/nextstack/index.ts'
 import { createRoot } from './modules/root/index.ts'
-import { createSys, sysMigrations } from './modules/sys/index.ts'
-import { createUms, umsMigrations } from './modules/ums/index.ts'
-import { auditMigrations, createAudit } from './platform/audit.ts'
-import { changeMigrations } from './platform/changes.ts'
+import { createSys } from './modules/sys/index.ts'
+import { createUms } from './modules/ums/index.ts'
+import { createAudit } from './platform/audit.ts'
 import type { Config } from './platform/config.ts'
-import type { Migrations } from './platform/db/database.ts'
 import { bindCalls, type Authorising } from './platform/http/bind.ts'
 import { serveConsole } from './platform/http/console.ts'
 import { serveDocs } from './platform/http/docs.ts'
 import { answerProblems } from './platform/http/problems.ts'
 import { serveProbes } from './platform/http/probes.ts'
 import { createLog } from './platform/log.ts'
-import { operationMigrations } from './platform/operations.ts'
-import { openPlatform, type ModuleParts, type OpenedPlatform, type Pause } from './platform/platform.ts'
-
-export const migrations: Migrations = {
-  ...auditMigrations,
-  ...operationMigrations,
-  ...changeMigrations,
-  ...sysMigrations,
-  ...umsMigrations,
-  ...iamMigrations,
-  ...billMigrations,
-  ...cmpMigrations,
-  ...nextstackMigrations,
-  ...computeMigrations,
-  ...ecrmMigrations,
-  ...cisMigrations,
-  ...aosMigrations,
-}
+import type { ModuleParts } from './platform/module.ts'
+import { openPlatform, type OpenedPlatform, type Pause, type Platform } from './platform/platform.ts'
 
 export interface App {
   readonly http: FastifyInstance
@@ -64,10 +46,32 @@ export interface AppOptions {
   readonly openEngine?: typeof openEngine
 }
 
+/** Makes all modules. They meet here and nowhere else: each is a line, and whatever else is done with one is done with all. */
+export function createModules(platform: Platform, options: Pick<AppOptions, 'openEngine'> = {}) {
+  const modules: ModuleParts[] = []
+  const add = <Module extends ModuleParts>(module: Module): Module => {
+    modules.push(module)
+    return module
+  }
+  const { settings, licence } = add(createSys(platform))
+  const { rules, limits } = add(createIam(platform))
+  const { authenticate, actorOf, personOf, notices, firstPassword } = add(createUms(platform, { settings, rules, limits }))
+  const { mayMake, mayBegin } = add(createBill(platform, { settings, personOf, notices }))
+  const { clouds } = add(createCmp(platform, { ...options, licence }))
+  const { publicKeys } = add(createNextstack(platform, { clouds, licence, mayMake }))
+  add(createCompute(platform, { clouds, mayMake, mayBegin, publicKeys }))
+  const { edges, refusedByNode, usualRefusal, workOnNode } = add(createEcrm(platform))
+  const { configs, serviceContainers, observe } = add(createCis(platform, { edges, refusedByNode, workOnNode, actorOf }))
+  add(createAos(platform, { edges, workOnNode, usualRefusal, configs, serviceContainers, observe }))
+  add(createIssue(platform))
+  add(createRoot())
+  return { modules, authenticate, firstPassword }
+}
+
 /** Composes platform and modules. Tests build the same app and ask it in memory. */
 export async function buildApp(config: Config, options: AppOptions = {}): Promise<App> {
   const log = createLog(config)
-  const platform = await openPlatform(config, log, migrations, options)
+  const platform = await openPlatform(config, log, options)
   const http: FastifyInstance = fastify({
     loggerInstance: log as FastifyBaseLogger,
     // A line a request at info is noise and costs a fifth of the throughput; metrics count them.
@@ -83,6 +87,9 @@ export async function buildApp(config: Config, options: AppOptions = {}): Promis
   })
   let stopping = false
   const started: ModuleParts[] = []
+  const listening = async (url: string) => {
+    for (const module of started) await module.listening?.(url)
+  }
   const close = async () => {
     if (stopping) return
     stopping = true
@@ -92,37 +99,12 @@ export async function buildApp(config: Config, options: AppOptions = {}): Promis
   }
 
   try {
-    // Modules meet here and nowhere else.
-    const sys = createSys(platform)
-    const bill = createBill(platform, { settings: sys.settings })
-    const iam = createIam(platform)
-    const ums = createUms(platform, { settings: sys.settings, openAccount: bill.openAccount, rules: iam.rules, limits: iam.limits })
-    const cmp = createCmp(platform, { ...options, licence: sys.licence })
-    sys.licence.countsUsage(cmp.usageOfLicence)
-    const nextstack = createNextstack(platform, { clouds: cmp.clouds, licence: sys.licence, mayMake: bill.mayMake })
-    const compute = createCompute(platform, { clouds: cmp.clouds, mayMake: bill.mayMake, mayBegin: bill.mayBegin, publicKeys: nextstack.publicKeys })
-    cmp.clouds.holds(nextstack.contents)
-    cmp.clouds.holds(compute.contents)
-    bill.delivers({ sold: nextstack.sold, personOf: ums.personOf })
-    iam.projects.holds(nextstack.projectContents)
-    ums.onSessionEnded(nextstack.sessionEnded)
-    ums.onSessionEnded(compute.sessionEnded)
-    const ecrm = createEcrm(platform)
-    const cis = createCis(platform, { ...ecrm, actorOf: ums.actorOf })
-    ecrm.holds(cis.contents)
-    ums.onSessionEnded(cis.sessionEnded)
-    const aos = createAos(platform, { ...ecrm, ...cis })
-    ecrm.holds(aos.contents)
-    cis.observe(aos.observer)
-    for (const { suspendable } of [nextstack, compute, cis, aos]) bill.suspends(suspendable)
-    bill.deliversNoticesBy(ums.notices)
-    ecrm.names('template', aos.names.template)
-    ecrm.names('stack', aos.names.stack)
-    const modules: ModuleParts[] = [sys, bill, iam, ums, cmp, nextstack, compute, ecrm, cis, aos, createIssue(platform), createRoot()]
+    const { modules, authenticate, firstPassword } = createModules(platform, options)
+    await platform.compose(modules)
 
     const tagged = new Map(modules.flatMap(({ tags = {} }) => Object.entries(tags)))
     const authorising: Authorising = {
-      authenticate: ums.authenticate,
+      authenticate,
       // What cannot be an id is nobody's.
       tags: async (scope, kind, id) => (byId.safeParse({ id }).success ? tagged.get(kind)?.(scope, id) : undefined) ?? {},
     }
@@ -163,30 +145,13 @@ export async function buildApp(config: Config, options: AppOptions = {}): Promis
       },
     )
     http.addHook('preClose', async () => {
-      sys.drain()
-      nextstack.drain()
-      compute.drain()
-      cis.drain()
-      ecrm.drain()
+      for (const module of modules) module.drain?.()
     })
-    ums.serveDevelopmentInbox(http)
-    ums.serveSignOn(http)
-    bill.servePayments(http)
-    nextstack.serveTerminals(http)
-    compute.serveTerminals(http)
-    ecrm.serveTunnel(http)
-    ecrm.serveAgents(http)
-    await cis.serveAccess(http)
-    await nextstack.serveUploads(http, authorising)
-    await compute.serveUploads(http, authorising)
+    for (const module of modules) await module.serve?.(http, authorising)
     platform.downloads.serve(http)
     await serveDocs(http, config)
     await serveConsole(http, config)
 
-    platform.setOperations(
-      modules.flatMap((module) => module.operations ?? []),
-      bill.mayBegin,
-    )
     await platform.jobs.start(
       [platform.operations.job, ...modules.flatMap((module) => module.jobs ?? [])],
       [platform.operations.jobHandler, ...modules.flatMap((module) => module.jobHandlers ?? [])],
@@ -196,7 +161,7 @@ export async function buildApp(config: Config, options: AppOptions = {}): Promis
       await module.start?.()
     }
     await platform.operations.start()
-    return { http, platform, firstPassword: ums.firstPassword(), listening: ecrm.startLocalAgent, close }
+    return { http, platform, firstPassword: firstPassword(), listening, close }
   } catch (error) {
     await http.close().catch(() => undefined)
     for (const module of started.toReversed()) await module.stop?.().catch(() => undefined)

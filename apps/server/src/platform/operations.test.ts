@@ -3,7 +3,6 @@ import { EngineError } from '@zhisuan/engines/errors'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { migrations } from '../app.ts'
 import { freshDatabase } from '../testing/database.ts'
 import { readConfig } from './config.ts'
 import { Refusal } from './errors.ts'
@@ -29,7 +28,7 @@ let steps: Record<'one' | 'two', Step>
 let undo: Step
 
 beforeEach(async () => {
-  database = await freshDatabase()
+  database = await freshDatabase({ schema: false })
   servers = []
   happened = []
   steps = { one: async () => undefined, two: async () => undefined }
@@ -64,9 +63,9 @@ const definition: OperationDefinition<Input> = {
 
 async function start(key = 7): Promise<Server> {
   const config = readConfig({ ZHISUAN_ENV: 'test', DATABASE_URL: database.url, DATABASE_POOL_SIZE: '4', SECRET_KEY: Buffer.alloc(32, key).toString('base64') })
-  const platform = await openPlatform(config, createLog({ LOG_LEVEL: 'silent' }), migrations)
+  const platform = await openPlatform(config, createLog({ LOG_LEVEL: 'silent' }))
+  await platform.compose([{ handlers: [], operations: [definition] }])
   await sql`create table if not exists ends (resource_id uuid not null, message text)`.execute(platform.db)
-  platform.setOperations([definition])
   await platform.jobs.start([platform.operations.job], [platform.operations.jobHandler])
   await platform.operations.start()
   const server: Server = {

@@ -222,7 +222,7 @@ export function createOperations(parts: {
   secrets: Secrets
   log: Logger
   definitions: () => readonly AnyOperation[]
-  mayBegin: () => MayBegin
+  mayBegin: MayBegin
   faultFile: string | undefined
   outage: OutageLog
   pause: Pause
@@ -470,7 +470,7 @@ export function createOperations(parts: {
   return {
     async begin(tx, definition, request) {
       const id = uuidv7()
-      await parts.mayBegin()(tx, { kind: definition.kind, bp_id: request.bp_id, actor: request.actor })
+      await parts.mayBegin(tx, { kind: definition.kind, bp_id: request.bp_id, actor: request.actor })
       // Asked before: the unique index would wait for one that is just ending, which may wait for a row that the caller holds.
       const other = await tx
         .selectFrom('operations')

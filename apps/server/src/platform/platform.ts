@@ -1,17 +1,17 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Tags } from '@zhisuan/contract/define'
 import type { Logger } from 'pino'
-import type { Scope } from './auth/actor.ts'
+import { auditMigrations } from './audit.ts'
 import { openBus, type Bus } from './bus.ts'
+import { changeMigrations } from './changes.ts'
 import type { Config } from './config.ts'
 import { ensureDatabase, migrate, openDatabase, type Database, type Db, type Migrations } from './db/database.ts'
 import { lockDataDirectory, startEmbeddedPostgres } from './db/embedded.ts'
 import { createOutageLog } from './db/outage.ts'
 import { createDownloads, type Downloads } from './downloads.ts'
-import { createJobs, type JobDefinition, type JobHandler, type Jobs } from './jobs.ts'
-import { createOperations, type AnyOperation, type MayBegin, type Operations } from './operations.ts'
-import type { Handler } from './http/handler.ts'
+import { createJobs, type Jobs } from './jobs.ts'
+import type { ModuleParts } from './module.ts'
+import { createOperations, operationMigrations, type Operations } from './operations.ts'
 import { createSecrets, readSecretKey, type Secrets } from './secrets.ts'
 
 /** What every module stands on. */
@@ -24,6 +24,8 @@ export interface Platform {
   readonly bus: Bus
   readonly secrets: Secrets
   readonly downloads: Downloads
+  /** What all modules tell; to be asked once they are all made. */
+  readonly modules: () => readonly ModuleParts[]
   /** The time, so that tests can move it. */
   readonly now: () => Date
   /** Waits before something is looked at or tried again, so that tests can shorten it. */
@@ -34,25 +36,11 @@ export interface Platform {
 export type Pause = (ms: number, signal: AbortSignal) => Promise<void>
 export const pause: Pause = (ms, signal) => sleep(ms, undefined, { signal })
 
-/** What a module gives to the app: made by its `index.ts`. */
-export interface ModuleParts {
-  readonly handlers: readonly Handler[]
-  readonly jobs?: readonly JobDefinition[]
-  readonly jobHandlers?: readonly JobHandler[]
-  readonly operations?: readonly AnyOperation[]
-  /** Tags of what has some, by kind: `ecrm.edge`. None of what the scope does not see. */
-  readonly tags?: Readonly<Record<string, (scope: Scope, id: string) => Promise<Tags>>>
-  /** After the schema is in place and before requests: seeds, watchers. */
-  readonly start?: () => Promise<void>
-  /** Before the database closes. */
-  readonly stop?: () => Promise<void>
-}
-
 export interface OpenedPlatform extends Platform {
   readonly database: Database
   readonly downloads: ReturnType<typeof createDownloads>
-  /** Registers the operations of all modules, and what may refuse to begin one; before anything is begun. */
-  setOperations(definitions: readonly AnyOperation[], mayBegin?: MayBegin): void
+  /** Takes all modules, and brings the schema up to date for them; before anything is asked. */
+  compose(modules: readonly ModuleParts[]): Promise<void>
   close(): Promise<void>
 }
 
@@ -60,12 +48,7 @@ export interface OpenedPlatform extends Platform {
  * Opens database, queue and bus. The embedded PostgreSQL is started where no DATABASE_URL is
  * configured, under an exclusive lock on the data directory.
  */
-export async function openPlatform(
-  config: Config,
-  log: Logger,
-  migrations: Migrations,
-  options: { now?: () => Date; pause?: Pause } = {},
-): Promise<OpenedPlatform> {
+export async function openPlatform(config: Config, log: Logger, options: { now?: () => Date; pause?: Pause } = {}): Promise<OpenedPlatform> {
   const parts = { now: () => new Date(), pause, ...options }
   const closing: (() => Promise<unknown>)[] = []
   try {
@@ -82,15 +65,12 @@ export async function openPlatform(
     const secrets = createSecrets(readSecretKey(config))
     const database = openDatabase(url, { poolSize: config.DATABASE_POOL_SIZE, log })
     closing.unshift(() => database.close())
-    const done = await migrate(database.db, migrations)
-    if (done.length > 0) log.info({ migrations: done }, 'schema brought up to date')
     const bus = await openBus(url, log)
     closing.unshift(() => bus.close())
     const outage = createOutageLog(log)
     const jobs = await createJobs(url, log, outage)
     closing.unshift(() => jobs.stop())
-    let definitions: readonly AnyOperation[] = []
-    let mayBegin: MayBegin = async () => undefined
+    let modules: readonly ModuleParts[] = []
     const operations = createOperations({
       database,
       databaseUrl: url,
@@ -98,8 +78,10 @@ export async function openPlatform(
       jobs,
       secrets,
       log,
-      definitions: () => definitions,
-      mayBegin: () => mayBegin,
+      definitions: () => modules.flatMap(({ operations: all = [] }) => all),
+      mayBegin: async (tx, operation) => {
+        for (const module of modules) await module.mayBegin?.(tx, operation)
+      },
       faultFile: config.FAULT_FILE,
       outage,
       pause: parts.pause,
@@ -117,9 +99,12 @@ export async function openPlatform(
       downloads: createDownloads({ secrets, now: parts.now }),
       now: parts.now,
       pause: parts.pause,
-      setOperations: (all, may) => {
-        definitions = all
-        mayBegin = may ?? mayBegin
+      modules: () => modules,
+      async compose(all) {
+        modules = all
+        const migrations: Migrations = Object.assign({}, auditMigrations, operationMigrations, changeMigrations, ...all.map((module) => module.migrations))
+        const done = await migrate(database.db, migrations)
+        if (done.length > 0) log.info({ migrations: done }, 'schema brought up to date')
       },
       close: () => closeAll(closing),
     }

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { inject } from 'vitest'
 import type { TestProject } from 'vitest/node'
-import { migrations } from '../app.ts'
-import { migrate, openDatabase } from '../platform/db/database.ts'
+import { createModules } from '../app.ts'
+import { readConfig } from '../platform/config.ts'
 import { startEmbeddedPostgres } from '../platform/db/embedded.ts'
-import { createJobs } from '../platform/jobs.ts'
 import { createLog } from '../platform/log.ts'
+import { openPlatform } from '../platform/platform.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -42,13 +42,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
   try {
     await query(postgres.url('postgres'), `create database ${template}`)
-    const log = createLog({ LOG_LEVEL: 'warn' })
-    const database = openDatabase(postgres.url(template), { poolSize: 2, log })
-    await migrate(database.db, migrations)
-    await database.close()
     // The queue makes its own schema at its first start; made here, no test waits for it.
-    const jobs = await createJobs(postgres.url(template), log)
-    await jobs.stop()
+    const platform = await openPlatform(
+      readConfig({ ZHISUAN_ENV: 'test', DATABASE_URL: postgres.url(template), DATABASE_POOL_SIZE: '2' }),
+      createLog({ LOG_LEVEL: 'warn' }),
+    )
+    await platform.compose(createModules(platform).modules)
+    await platform.close()
     project.provide('postgresUrl', postgres.url('postgres'))
     return stop
   } catch (error) {
@@ -57,11 +57,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
 }
 
-/** A database of one's own with the whole schema and nothing in it. */
-export async function freshDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+/** A database of one's own with the whole schema and nothing in it, or without a schema. */
+export async function freshDatabase({ schema = true } = {}): Promise<{ url: string; drop(): Promise<void> }> {
   const admin = inject('postgresUrl')
   const name = `test_${randomUUID().replaceAll('-', '')}`
-  await query(admin, `create database ${name} template ${template}`)
+  await query(admin, `create database ${name} template ${schema ? template : 'template0'}`)
   const url = new URL(admin)
   url.pathname = `/${name}`
   return { url: url.href, drop: () => query(admin, `drop database if exists ${name} with (force)`) }

@@ -1,9 +1,8 @@
-import type { Migrations } from '../../platform/db/database.ts'
 import { createHistory } from '../../platform/history.ts'
-import type { ModuleParts, Platform } from '../../platform/platform.ts'
-import type { Suspendable } from '../bill/index.ts'
+import type { ModuleParts } from '../../platform/module.ts'
+import type { Platform } from '../../platform/platform.ts'
 import type { ConfigService, ContainerObserver, ServiceContainers } from '../cis/index.ts'
-import type { EdgeContents, EdgeReach, NameTaken, UsualRefusal, WorkOnNode } from '../ecrm/index.ts'
+import type { EdgeReach, UsualRefusal, WorkOnNode } from '../ecrm/index.ts'
 import { stackRoutes, templateRoutes } from './aos.routes.ts'
 import { stackConfigMigrations, usesOfConfig } from './stack/config.store.ts'
 import { deploymentMigrations, hasStackNamed } from './stack/deployment.store.ts'
@@ -17,15 +16,6 @@ import { createStackWatch } from './stack/stack.watch.ts'
 import { createTemplates } from './template/template.service.ts'
 import { hasTemplateNamed, templateMigrations } from './template/template.store.ts'
 
-export const aosMigrations: Migrations = {
-  ...templateMigrations,
-  ...deploymentMigrations,
-  ...stackMigrations,
-  ...revisionMigrations,
-  ...serviceMigrations,
-  ...stackConfigMigrations,
-}
-
 /** Applications: compose files, and what runs of them on nodes. */
 export function createAos(
   platform: Platform,
@@ -35,26 +25,28 @@ export function createAos(
     usualRefusal: UsualRefusal
     configs: Pick<ConfigService, 'contents' | 'usedBy'>
     serviceContainers: ServiceContainers
+    observe: (observer: ContainerObserver) => void
   },
-): ModuleParts & {
-  /** How many stacks nodes have that no container shows. */
-  contents: EdgeContents
-  suspendable: Suspendable
-  /** What is to be told of the containers of nodes. */
-  observer: ContainerObserver
-  /** Whether there is one of that name, for whoever looks names up. */
-  names: { template: NameTaken; stack: NameTaken }
-} {
-  const { edges, workOnNode, usualRefusal, configs, serviceContainers: containers } = others
+): ModuleParts {
+  const { edges, workOnNode, usualRefusal, configs, serviceContainers: containers, observe } = others
   configs.usedBy(usesOfConfig)
   const watch = createStackWatch({ db: platform.db, containers })
+  observe(watch.observer)
   const { dropStack, ...operations } = createStackOperations(platform, { edges, workOnNode, usualRefusal, configs, containers, watch })
   const templates = createTemplates(platform)
   const stacks = createStacks(platform, { edges, operations: { ...operations, dropStack }, templates, configs, containers })
   return {
-    contents: { count: countByEdge },
+    migrations: {
+      ...templateMigrations,
+      ...deploymentMigrations,
+      ...stackMigrations,
+      ...revisionMigrations,
+      ...serviceMigrations,
+      ...stackConfigMigrations,
+    },
+    // Stacks that no container shows.
+    contentsOfNode: { count: countByEdge },
     suspendable: createStackSuspension(platform, { operations }),
-    observer: watch.observer,
     names: { template: hasTemplateNamed, stack: hasStackNamed },
     handlers: [...templateRoutes(templates), ...stackRoutes(stacks, createHistory(platform))],
     operations: Object.values(operations),

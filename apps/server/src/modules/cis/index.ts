@@ -1,9 +1,7 @@
 import { nodeTexts } from '@zhisuan/contract/texts'
-import type { FastifyInstance } from 'fastify'
-import type { Migrations } from '../../platform/db/database.ts'
-import type { ModuleParts, Platform } from '../../platform/platform.ts'
-import type { Suspendable } from '../bill/index.ts'
-import type { EdgeContents, EdgeReach, RefusedByNode, WorkOnNode } from '../ecrm/index.ts'
+import type { ModuleParts } from '../../platform/module.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { EdgeReach, RefusedByNode, WorkOnNode } from '../ecrm/index.ts'
 import { serveAccess } from './access/access.routes.ts'
 import { createEntry, type ActorOf } from './access/entry.ts'
 import { createFiles } from './access/file.service.ts'
@@ -24,8 +22,6 @@ import { createServiceContainers, type ServiceContainers } from './container/ser
 
 export type { ConfigService, ContainerObserver, ServiceContainers }
 
-export const cisMigrations: Migrations = { ...deploymentMigrations, ...containerMigrations, ...configMigrations, ...linkMigrations }
-
 /** Topic on the bus: configs are to be brought to the node of this id, by whichever server has it. */
 const lookTopic = 'cis.container.look'
 
@@ -34,19 +30,11 @@ export function createCis(
   platform: Platform,
   others: { edges: EdgeReach; refusedByNode: RefusedByNode; workOnNode: WorkOnNode; actorOf: ActorOf },
 ): ModuleParts & {
-  /** How many containers nodes have. */
-  contents: EdgeContents
-  suspendable: Suspendable
   configs: Pick<ConfigService, 'contents' | 'usedBy'>
   /** Containers that services of stacks made. */
   serviceContainers: ServiceContainers
   /** Follows the containers of nodes with the subscription that there is. */
   observe: (observer: ContainerObserver) => void
-  serveAccess: (http: FastifyInstance) => Promise<void>
-  /** Hangs up terminals and logs, so that a stop does not wait for them. */
-  drain: () => void
-  /** Terminals and logs end with the session that opened them. */
-  sessionEnded: (gone: { session_id?: string; user_id?: string }) => void
 } {
   const { edges, refusedByNode, workOnNode } = others
   const { otherProgram } = nodeTexts
@@ -66,15 +54,16 @@ export function createCis(
   let unsubscribe: () => void = () => undefined
 
   return {
-    contents: { count: countByEdge },
+    migrations: { ...deploymentMigrations, ...containerMigrations, ...configMigrations, ...linkMigrations },
+    contentsOfNode: { count: countByEdge },
     suspendable: createContainerSuspension(platform, { operations }),
     configs,
     serviceContainers: createServiceContainers(containers),
     observe: watch.observe,
-    serveAccess: (http) => serveAccess(http, { terminals, logs, files, links }),
+    serve: (http) => serveAccess(http, { terminals, logs, files, links }),
     drain,
     sessionEnded: (gone) => {
-      const ended = (one: { user_id: string; session_id: string }): boolean => one.session_id === gone.session_id || one.user_id === gone.user_id
+      const ended = (one: { session_id: string }): boolean => one.session_id === gone.session_id
       terminals.closeWhere(ended)
       logs.closeWhere(ended)
       files.closeWhere(ended)

@@ -1,24 +1,16 @@
-import type { ModuleParts, Platform } from '../../platform/platform.ts'
-import type { Sql } from '../../platform/db/database.ts'
+import type { ModuleParts } from '../../platform/module.ts'
+import type { Platform } from '../../platform/platform.ts'
 import { cloudMigrations } from './cloud/cloud.store.ts'
 import { cloudRoutes } from './cloud/cloud.routes.ts'
 import type { openEngine } from './cloud/cloud.engines.ts'
 import { createCloudService, sampleCapacityJob, type LicenceLimits, type CloudService } from './cloud/cloud.service.ts'
 import { licenceUsage } from './cloud/cloud.store.ts'
 
-export const cmpMigrations = cloudMigrations
-
 /** Clouds: what they are, how they are reached, how full they are. */
-export function createCmp(
-  platform: Platform,
-  others: { licence: LicenceLimits; openEngine?: typeof openEngine },
-): ModuleParts & {
-  clouds: CloudService
-  /** Hosts and cores of all clouds, which the licence limits. */
-  usageOfLicence: (on: Sql) => Promise<{ nodes: number; cores: number }>
-} {
+export function createCmp(platform: Platform, others: { licence: LicenceLimits; openEngine?: typeof openEngine }): ModuleParts & { clouds: CloudService } {
   const clouds = createCloudService(platform, others)
   return {
+    migrations: cloudMigrations,
     clouds,
     usageOfLicence: licenceUsage,
     handlers: cloudRoutes(clouds),

@@ -1,12 +1,10 @@
-import type { FastifyInstance } from 'fastify'
 import { createAddressGuard } from '../../platform/addressGuard.ts'
 import { createAudit } from '../../platform/audit.ts'
-import type { Migrations, Tx } from '../../platform/db/database.ts'
-import type { Authorising } from '../../platform/http/bind.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import type { MayBegin } from '../../platform/operations.ts'
-import type { ModuleParts, Platform } from '../../platform/platform.ts'
-import type { Suspendable } from '../bill/index.ts'
-import type { CloudContents, CloudService } from '../cmp/cloud/cloud.service.ts'
+import type { CloudContents, ModuleParts } from '../../platform/module.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { CloudService } from '../cmp/cloud/cloud.service.ts'
 import { firewallRoutes } from './firewall/firewall.routes.ts'
 import { createFirewalls } from './firewall/firewall.service.ts'
 import { flavorRoutes } from './flavor/flavor.routes.ts'
@@ -39,10 +37,8 @@ import { forgetKeystoneProjects, tenancyMigrations } from './tenancy/tenancy.sto
 import { createInstanceSuspension } from './suspension/instance.suspension.ts'
 import { storageRoutes } from './volume/volume.routes.ts'
 
-export const computeMigrations: Migrations = { ...tenancyMigrations, ...recycleMigrations, ...computeMeteringMigrations }
-
 /** Of what is on a cloud of this family only rows of ours go with it: all else stays its own. */
-const contents: CloudContents = {
+const contentsOfCloud: CloudContents = {
   count: async () => new Map(),
   refuseRemoval: async () => undefined,
   async forget(tx, cloudId) {
@@ -56,14 +52,7 @@ const contents: CloudContents = {
 export function createCompute(
   platform: Platform,
   others: { clouds: CloudService; mayMake: (tx: Tx, bpId: string) => Promise<void>; mayBegin: MayBegin; publicKeys: PublicKeys },
-): ModuleParts & {
-  contents: CloudContents
-  serveUploads: (http: FastifyInstance, authorising: Authorising) => Promise<void>
-  serveTerminals: (http: FastifyInstance) => void
-  drain: () => void
-  sessionEnded: (gone: { session_id?: string; user_id?: string }) => void
-  suspendable: Suspendable
-} {
+): ModuleParts {
   const tenancy = createTenancy({ db: platform.db, ...others })
   const { publicKeys } = others
   const { config } = platform
@@ -76,14 +65,17 @@ export function createCompute(
   const refuseWhileSuspended = createRefuseWhileSuspended(platform, others.mayBegin)
   const uploads = createImageUploads({ images, refuseWhileSuspended, audit: createAudit(platform.db), maxBytes: config.IMAGE_MAX_GB * 2 ** 30 })
   return {
-    contents,
-    serveUploads: uploads.serve,
-    serveTerminals: serialConsoles.serve,
+    migrations: { ...tenancyMigrations, ...recycleMigrations, ...computeMeteringMigrations },
+    contentsOfCloud,
+    serve: async (http, authorising) => {
+      serialConsoles.serve(http)
+      await uploads.serve(http, authorising)
+    },
     drain: () => {
       uploads.drain()
       serialConsoles.stop()
     },
-    sessionEnded: (gone) => serialConsoles.closeWhere((one) => one.session_id === gone.session_id || one.user_id === gone.user_id),
+    sessionEnded: (gone) => serialConsoles.closeWhere((one) => one.session_id === gone.session_id),
     suspendable: suspension.suspendable,
     operations: [...recycling.definitions, ...suspension.operations],
     jobs: [bin.job, usage.job],

@@ -1,14 +1,13 @@
 import { tagsOfLabels } from '@zhisuan/contract/ecrm/edge'
-import type { FastifyInstance } from 'fastify'
-import type { Migrations } from '../../platform/db/database.ts'
-import type { ModuleParts, Platform } from '../../platform/platform.ts'
+import type { ModuleParts } from '../../platform/module.ts'
+import type { Platform } from '../../platform/platform.ts'
 import { createEdgeMetrics } from './edge/edge.minutes.ts'
 import { edgeMinutesMigrations } from './edge/edge.minutes.store.ts'
 import { createEdgeReach, type EdgeReach } from './edge/edge.reach.ts'
 import { refusedByNode, usualRefusal } from './edge/edge.refusals.ts'
 import { workOnNode } from './edge/edge.work.ts'
 import { edgeRoutes, serveTunnel } from './edge/edge.routes.ts'
-import { createEdges, type EdgeContents } from './edge/edge.service.ts'
+import { createEdges } from './edge/edge.service.ts'
 import { edgeMigrations, getEdge, hasEdgeNamed } from './edge/edge.store.ts'
 import { identityMigrations } from './edge/identity.store.ts'
 import { createPresence } from './edge/presence.ts'
@@ -21,7 +20,7 @@ import { createImages } from './image/image.service.ts'
 import { imageMigrations } from './image/image.store.ts'
 import { createLocalAgent } from './local/local.agent.ts'
 import { lookupRoutes } from './lookup/lookup.routes.ts'
-import { createLookups, type NamedKind, type NameTaken } from './lookup/lookup.service.ts'
+import { createLookups } from './lookup/lookup.service.ts'
 import { regionRoutes } from './region/region.routes.ts'
 import { createRegions } from './region/region.service.ts'
 import { hasRegionNamed, regionMigrations } from './region/region.store.ts'
@@ -38,21 +37,10 @@ import { serveAgents, upgradeRoutes } from './upgrade/upgrade.routes.ts'
 import { createUpgrades } from './upgrade/upgrade.service.ts'
 import { upgradeMigrations, upgradesOf } from './upgrade/upgrade.store.ts'
 
-export type { EdgeContents, EdgeReach, NameTaken }
+export type { EdgeReach }
 export type RefusedByNode = typeof refusedByNode
 export type UsualRefusal = typeof usualRefusal
 export type WorkOnNode = typeof workOnNode
-
-export const ecrmMigrations: Migrations = {
-  ...regionMigrations,
-  ...edgeMigrations,
-  ...edgeMinutesMigrations,
-  ...identityMigrations,
-  ...imageMigrations,
-  ...upgradeMigrations,
-  ...serviceAgentMigrations,
-  ...gatewayMigrations,
-}
 
 /** The edge: nodes with our agent on them, and where they are. */
 export function createEcrm(platform: Platform): ModuleParts & {
@@ -64,17 +52,6 @@ export function createEcrm(platform: Platform): ModuleParts & {
   usualRefusal: UsualRefusal
   /** Long work on a node, which waits for it and begins again where its tunnel breaks. */
   workOnNode: WorkOnNode
-  /** Whoever keeps something on nodes says so. */
-  holds: (contents: EdgeContents) => void
-  /** Whoever has things of a kind tells how to look for a name. */
-  names: (kind: NamedKind, taken: NameTaken) => void
-  /** The agent's program, and the script that installs it. */
-  serveAgents: (app: FastifyInstance) => void
-  serveTunnel: (app: FastifyInstance) => void
-  /** Lets agents go, so that a stop does not wait for them. */
-  drain: () => void
-  /** Runs the agent of this host, once the server listens there. */
-  startLocalAgent: (url: string) => Promise<void>
 } {
   const metrics = createEdgeMetrics(platform)
   // Each knows the other only when both are there.
@@ -90,22 +67,34 @@ export function createEcrm(platform: Platform): ModuleParts & {
   const gateways = createGateways(platform, reach)
   const localAgent = createLocalAgent(platform, { enrolment: edges.local })
   const lookups = createLookups(platform)
-  lookups.names('region', (on, _bpId, name) => hasRegionNamed(on, name))
-  lookups.names('site', (on, _bpId, name) => hasSiteNamed(on, name))
-  lookups.names('edge', hasEdgeNamed)
-  lookups.names('gateway', (on, _bpId, name) => hasGatewayNamed(on, name))
-  lookups.names('service_agent', (on, _bpId, name) => hasServiceAgentNamed(on, name))
   return {
+    migrations: {
+      ...regionMigrations,
+      ...edgeMigrations,
+      ...edgeMinutesMigrations,
+      ...identityMigrations,
+      ...imageMigrations,
+      ...upgradeMigrations,
+      ...serviceAgentMigrations,
+      ...gatewayMigrations,
+    },
     edges: reach,
     refusedByNode,
     usualRefusal,
     workOnNode,
-    holds: edges.holds,
-    names: lookups.names,
-    serveAgents: (app) => serveAgents(app, files),
-    serveTunnel: (app) => serveTunnel(app, presence.tunnels),
+    names: {
+      region: (on, _bpId, name) => hasRegionNamed(on, name),
+      site: (on, _bpId, name) => hasSiteNamed(on, name),
+      edge: hasEdgeNamed,
+      gateway: (on, _bpId, name) => hasGatewayNamed(on, name),
+      service_agent: (on, _bpId, name) => hasServiceAgentNamed(on, name),
+    },
+    serve: (http) => {
+      serveTunnel(http, presence.tunnels)
+      serveAgents(http, files)
+    },
     drain: presence.drain,
-    startLocalAgent: localAgent.start,
+    listening: localAgent.start,
     handlers: [
       ...edgeRoutes(edges, upgrades),
       ...upgradeRoutes(upgrades, edges),

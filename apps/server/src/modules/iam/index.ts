@@ -1,4 +1,5 @@
-import type { ModuleParts, Platform } from '../../platform/platform.ts'
+import type { ModuleParts } from '../../platform/module.ts'
+import type { Platform } from '../../platform/platform.ts'
 import { auditRoutes } from './audit/audit.routes.ts'
 import { createAuditService } from './audit/audit.service.ts'
 import { decisionRoutes } from './decision/decision.routes.ts'
@@ -8,35 +9,31 @@ import { createGrantService } from './grant/grant.service.ts'
 import { policyRoutes } from './policy/policy.routes.ts'
 import { createPolicyService } from './policy/policy.service.ts'
 import { projectRoutes } from './project/project.routes.ts'
-import { createProjectService, type ProjectService } from './project/project.service.ts'
+import { createProjectService } from './project/project.service.ts'
 import { roleRoutes } from './role/role.routes.ts'
 import { createRoleService } from './role/role.service.ts'
 import { createLimits, type Limits } from './rules/limits.ts'
 import { createRules, type RulesService } from './rules/rules.ts'
 import { scopeOf } from '../../platform/auth/actor.ts'
-import type { Migrations } from '../../platform/db/database.ts'
-import { iamMigrations as ownMigrations } from './iam.migrations.ts'
+import { iamMigrations } from './iam.migrations.ts'
 import { liveUpdatesMigrations } from './policy/live-updates.migration.ts'
 import { serviceRoutes } from './service/service.routes.ts'
 import { createServiceService } from './service/service.service.ts'
 import { serviceMigrations } from './service/service.store.ts'
 import { customActionsOf } from './service/vocabulary.ts'
 
-export const iamMigrations: Migrations = { ...ownMigrations, ...liveUpdatesMigrations, ...serviceMigrations }
-
 /** Roles and policies: what somebody may do. Who he is, is ums. */
-export function createIam(platform: Platform): ModuleParts & { rules: RulesService; limits: Limits; projects: Pick<ProjectService, 'holds'> } {
+export function createIam(platform: Platform): ModuleParts & { rules: RulesService; limits: Limits } {
   const rules = createRules(platform)
   const limits = createLimits(rules, (on, actor) => customActionsOf(on, scopeOf(actor)))
-  const projects = createProjectService(platform, limits)
   return {
+    migrations: { ...iamMigrations, ...liveUpdatesMigrations, ...serviceMigrations },
     rules,
-    projects,
     limits,
     handlers: [
       ...policyRoutes(createPolicyService(platform, limits)),
       ...roleRoutes(createRoleService(platform, limits)),
-      ...projectRoutes(projects),
+      ...projectRoutes(createProjectService(platform, limits)),
       ...grantRoutes(createGrantService(platform, limits)),
       ...decisionRoutes(createDecisionService(platform, rules)),
       ...auditRoutes(createAuditService(platform)),

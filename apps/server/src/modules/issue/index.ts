@@ -1,4 +1,5 @@
-import type { ModuleParts, Platform } from '../../platform/platform.ts'
+import type { ModuleParts } from '../../platform/module.ts'
+import type { Platform } from '../../platform/platform.ts'
 import { projectRoutes } from './project/project.routes.ts'
 
 /** Projects as the work-order system sees them. */

@@ -1,11 +1,8 @@
-import type { FastifyInstance } from 'fastify'
 import type { Scope } from '../../platform/auth/actor.ts'
-import type { Migrations, Sql, Tx } from '../../platform/db/database.ts'
-import type { Authorising } from '../../platform/http/bind.ts'
-import type { ModuleParts, Platform } from '../../platform/platform.ts'
-import type { SoldKinds } from '../bill/order/sold.ts'
-import type { Suspendable } from '../bill/index.ts'
-import type { CloudContents, CloudService } from '../cmp/cloud/cloud.service.ts'
+import type { Tx } from '../../platform/db/database.ts'
+import type { ModuleParts } from '../../platform/module.ts'
+import type { Platform } from '../../platform/platform.ts'
+import type { CloudService } from '../cmp/cloud/cloud.service.ts'
 import { catalogueRoutes } from './catalogue/catalogue.routes.ts'
 import { createCatalogue } from './catalogue/catalogue.service.ts'
 import { firstImageHandler, seedFirstImage, seedImageJob } from './catalogue/first-image.ts'
@@ -52,41 +49,13 @@ import { createVmSync } from './vm/vm.sync.ts'
 import { withVolumes } from './volume/volume.attachments.ts'
 import { forgetNetworks } from './vpc/vpc.store.ts'
 
-export const nextstackMigrations: Migrations = {
-  ...quotaMigrations,
-  ...flavorMigrations,
-  ...vmMigrations,
-  ...keyPairMigrations,
-  ...commandMigrations,
-  ...networkingMigrations,
-  ...storageMigrations,
-  ...hostMigrations,
-  ...gpuMigrations,
-  ...overviewMigrations,
-  ...snapshottingMigrations,
-  ...imageMigrations,
-  ...usageMigrations,
-}
-
 /** The nextStack cloud family: whole machines on LXD, Incus or the sandbox. */
 export function createNextstack(
   platform: Platform,
   others: { clouds: CloudService; licence: { assertValid(): Promise<void> | void }; mayMake: (tx: Tx, bpId: string) => Promise<void> },
 ): ModuleParts & {
-  contents: CloudContents
-  /** What of it can be paid in advance. */
-  sold: SoldKinds
-  /** How much belongs to a project, by the resources of quotas. */
-  projectContents: (on: Sql, of: { bp_id: string; project_id: string }) => Promise<Readonly<Record<string, number>>>
-  serveTerminals: (app: FastifyInstance) => void
-  serveUploads: (app: FastifyInstance, authorising: Authorising) => Promise<void>
-  /** Cuts off uploads, so that a stop does not wait for them. */
-  drain: () => void
-  suspendable: Suspendable
   /** Keys of organisations, for clouds of the other family. */
   publicKeys: { publicKey: (scope: Scope, id: string) => Promise<string>; names: (scope: Scope) => Promise<readonly { id: string; name: string }[]> }
-  /** Terminals end with the session that opened them. */
-  sessionEnded: (gone: { session_id?: string; user_id?: string }) => void
 } {
   const { clouds } = others
   const metrics = createMetrics(platform.now)
@@ -117,11 +86,26 @@ export function createNextstack(
   })
 
   return {
+    migrations: {
+      ...quotaMigrations,
+      ...flavorMigrations,
+      ...vmMigrations,
+      ...keyPairMigrations,
+      ...commandMigrations,
+      ...networkingMigrations,
+      ...storageMigrations,
+      ...hostMigrations,
+      ...gpuMigrations,
+      ...overviewMigrations,
+      ...snapshottingMigrations,
+      ...imageMigrations,
+      ...usageMigrations,
+    },
     publicKeys: { publicKey: (scope, id) => publicKeyOf(platform.db, scope, id), names: (scope) => namesOfKeys(platform.db, scope) },
     suspendable: createVmSuspension(platform, { clouds, operations }),
-    projectContents: quotas.used,
+    contentsOfProject: quotas.used,
     sold: sells({ vms, volumes: storage.volumes, eips: networking.eips }),
-    contents: {
+    contentsOfCloud: {
       count: countByCloud,
       refuseRemoval: refuseWhileVolumes,
       // Networks first: their rows keep those of instances from going.
@@ -135,9 +119,11 @@ export function createNextstack(
       },
     },
     drain: imaging.drain,
-    sessionEnded: (gone) => terminals.closeWhere((one) => one.session_id === gone.session_id || one.user_id === gone.user_id),
-    serveTerminals: terminals.serve,
-    serveUploads: imaging.serveUploads,
+    sessionEnded: (gone) => terminals.closeWhere((one) => one.session_id === gone.session_id),
+    serve: async (http, authorising) => {
+      terminals.serve(http)
+      await imaging.serveUploads(http, authorising)
+    },
     handlers: [
       ...vmRoutes(vms),
       ...terminalRoutes(terminals),

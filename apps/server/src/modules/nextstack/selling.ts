@@ -2,7 +2,7 @@ import { eips as eipCalls } from '@zhisuan/contract/nextstack/eip'
 import { vms as vmCalls, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { volumes as volumeCalls, type Volume } from '@zhisuan/contract/nextstack/volume'
 import type { Eip } from '@zhisuan/contract/nextstack/eip'
-import type { SoldKinds, SoldResource } from '../bill/order/sold.ts'
+import type { ModuleParts, SoldResource } from '../../platform/module.ts'
 import type { EipService } from './eip/eip.service.ts'
 import type { VmService } from './vm/vm.service.ts'
 import type { VolumeService } from './volume/volume.service.ts'
@@ -16,7 +16,7 @@ export const sells = ({
   vms: Pick<VmService, 'create' | 'find'>
   volumes: Pick<VolumeService, 'create' | 'find'>
   eips: Pick<EipService, 'allocate' | 'find'>
-}): SoldKinds => ({
+}): NonNullable<ModuleParts['sold']> => ({
   vm: {
     call: vmCalls.create,
     make: async (actor, body, recorded) => {

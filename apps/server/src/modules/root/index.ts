@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { terms } from '@zhisuan/contract/root/terms'
 import { handle } from '../../platform/http/handler.ts'
-import type { ModuleParts } from '../../platform/platform.ts'
+import type { ModuleParts } from '../../platform/module.ts'
 
 /** What lies at the root of the site rather than under an API family. */
 export function createRoot(): ModuleParts {

@@ -2,9 +2,9 @@ import { changes as changeCalls } from '@zhisuan/contract/change'
 import { system } from '@zhisuan/contract/sys/sys'
 import { scopeOf } from '../../platform/auth/actor.ts'
 import { createChanges } from '../../platform/changes.ts'
-import type { Migrations } from '../../platform/db/database.ts'
 import { handle } from '../../platform/http/handler.ts'
-import type { ModuleParts, Platform } from '../../platform/platform.ts'
+import type { ModuleParts } from '../../platform/module.ts'
+import type { Platform } from '../../platform/platform.ts'
 import { licenceRoutes } from './licence/licence.routes.ts'
 import { createLicence, type LicenceService } from './licence/licence.service.ts'
 import { licenceMigrations } from './licence/licence.store.ts'
@@ -12,15 +12,8 @@ import { settingsRoutes } from './settings/settings.routes.ts'
 import { createSettings, type Settings } from './settings/settings.service.ts'
 import { settingsMigrations } from './settings/settings.store.ts'
 
-export const sysMigrations: Migrations = { ...settingsMigrations, ...licenceMigrations }
-
 /** The platform's own settings, its licence, and what tells consoles that something changed. */
-export function createSys(platform: Platform): ModuleParts & {
-  settings: Settings
-  licence: LicenceService
-  /** Answers those who wait for changes, so that a stop does not wait for them. */
-  drain: () => void
-} {
+export function createSys(platform: Platform): ModuleParts & { settings: Settings; licence: LicenceService } {
   const { config } = platform
   const settings = createSettings(platform)
   const licence = createLicence(platform)
@@ -28,6 +21,7 @@ export function createSys(platform: Platform): ModuleParts & {
   // Where nobody is sent anything, the inbox of development stands in: see ums/delivery.
   const development = config.ZHISUAN_ENV !== 'production'
   return {
+    migrations: { ...settingsMigrations, ...licenceMigrations },
     settings,
     licence,
     drain: changes.stop,

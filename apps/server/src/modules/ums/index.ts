@@ -1,12 +1,12 @@
 import { auth } from '@zhisuan/contract/ums/auth'
-import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Actor } from '../../platform/auth/actor.ts'
 import type { Credential } from '../../platform/auth/credential.ts'
-import type { Migrations, Tx } from '../../platform/db/database.ts'
+import type { Tx } from '../../platform/db/database.ts'
 import { handle } from '../../platform/http/handler.ts'
 import { defineJob, handleJob } from '../../platform/jobs.ts'
-import type { ModuleParts, Platform } from '../../platform/platform.ts'
+import type { ModuleParts } from '../../platform/module.ts'
+import type { Platform } from '../../platform/platform.ts'
 import type { NoticeSender } from '../bill/index.ts'
 import type { Limits } from '../iam/rules/limits.ts'
 import type { RulesService } from '../iam/rules/rules.ts'
@@ -49,15 +49,13 @@ import { createVerificationService } from './verification/verification.service.t
 import { messageTexts } from './texts.ts'
 import { umsMigrations as ownMigrations } from './ums.migrations.ts'
 
-export const umsMigrations: Migrations = { ...ownMigrations, ...invitationMigrations, ...passkeyMigrations, ...oidcMigrations, ...accessKeyMigrations }
-
 const cleanJob = defineJob({ name: 'ums.session.clean', input: z.object({}), concurrency: 1, schedule: '17 * * * *' })
 const cleanKeysJob = defineJob({ name: 'ums.accessKey.clean', input: z.object({}), concurrency: 1, schedule: '*/5 * * * *' })
 
 /** Organisations, users, sessions, codes: who somebody is. */
 export function createUms(
   platform: Platform,
-  others: { settings: Settings; openAccount: (tx: Tx, ownerId: string) => Promise<void>; rules: Pick<RulesService, 'of' | 'watch'>; limits: Limits },
+  others: { settings: Settings; rules: Pick<RulesService, 'of' | 'watch'>; limits: Limits },
 ): ModuleParts & {
   /**
    * Whom a credential stands for; at once, without a promise, where it is remembered.
@@ -68,10 +66,6 @@ export function createUms(
   actorOf: (sessionId: string) => Promise<Actor | null>
   /** Who asked for something earlier, as what he is by now; null where he may not sign in any more. */
   personOf: (userId: string) => Promise<Actor | null>
-  /** Told on every server when a session has ended, so that what it opened ends too. */
-  onSessionEnded: (told: (gone: { session_id: string }) => void) => void
-  serveDevelopmentInbox: (http: FastifyInstance) => void
-  serveSignOn: (http: FastifyInstance) => void
   /** How organisations are told about their money. */
   notices: NoticeSender
   /** Of the administrator that this start made; null where there was one. */
@@ -79,6 +73,12 @@ export function createUms(
 } {
   const { config, db } = platform
   const actors = createActors(platform, others.rules)
+  actors.watch((gone) => {
+    if ('session' in gone) for (const module of platform.modules()) module.sessionEnded?.({ session_id: gone.session })
+  })
+  const organisationMade = async (tx: Tx, bpId: string): Promise<void> => {
+    for (const module of platform.modules()) await module.organisationMade?.(tx, bpId)
+  }
   const guesses = createGuesses(platform)
   const secondFactors = createSecondFactors(platform, { guesses, actors, issuer: () => others.settings.get('title') })
   const sessions = createSessionService(platform, { actors, guesses, secondFactors })
@@ -90,28 +90,27 @@ export function createUms(
   const providers = createProviders(platform, { clients, limits: others.limits })
   const signOn = createSignOn(platform, { clients, sessions, guesses, secondFactors, actors, prove })
   const keep = createKeepService(platform, { sessions, secondFactors, resetPasskeys: passkeys.reset, limits: others.limits })
-  const users = createUserService(platform, { sessions, guesses, verification, keep, secondFactors, ...others })
+  const users = createUserService(platform, { sessions, guesses, verification, keep, secondFactors, organisationMade, ...others })
   const accessKeys = createAccessKeys(platform, actors)
-  const organisations = createOrganisationService(platform, { sessions, openAccount: others.openAccount })
+  const organisations = createOrganisationService(platform, { sessions, organisationMade })
   const board = createConsultationService(platform, verification)
   const hand = handTokens(config, actors)
   let firstPassword: string | null = null
 
   return {
+    migrations: { ...ownMigrations, ...invitationMigrations, ...passkeyMigrations, ...oidcMigrations, ...accessKeyMigrations },
     authenticate: (credential, ip) => {
       if ('signature' in credential) return accessKeys.ofSignature(credential.signature, ip)
       return isAccessKeyToken(credential.token) ? accessKeys.ofToken(credential.token, ip) : actors.of(credential.token)
     },
     actorOf: async (sessionId) => (await actors.ofSession(sessionId)) ?? accessKeys.actorOf(sessionId),
     personOf: actors.ofPerson,
-    onSessionEnded: (told) =>
-      actors.watch((gone) => {
-        if ('session' in gone) told({ session_id: gone.session })
-      }),
     notices: { text: messageTexts.notice, send: (message) => delivery[message.channel]?.({ ...message, subject: messageTexts.noticeSubject }) ?? null },
     firstPassword: () => firstPassword,
-    serveSignOn: (http) => serveSignOn(http, config, signOn),
-    serveDevelopmentInbox: (http) => serveDevelopmentInbox(http, platform),
+    serve: (http) => {
+      serveDevelopmentInbox(http, platform)
+      serveSignOn(http, config, signOn)
+    },
     handlers: [
       ...sessionRoutes(config, sessions, users, hand),
       ...userRoutes(users, keep),

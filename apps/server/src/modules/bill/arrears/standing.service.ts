@@ -13,7 +13,7 @@ import { standingTopic } from './arrears.migrations.ts'
 import * as policies from './policy.store.ts'
 import * as store from './standing.store.ts'
 import { standingOf } from './standing.rules.ts'
-import { createSuspensions, type Suspendable } from './suspension.ts'
+import { createSuspensions } from './suspension.ts'
 import { insertSuspension, listResources, updateSuspension } from './suspension.store.ts'
 
 const lookEveryMs = 2_000
@@ -28,7 +28,7 @@ export type StandingService = ReturnType<typeof createStandings>
 
 /** How organisations stand with their accounts, and what follows from that. */
 export function createStandings(
-  platform: Pick<Platform, 'db' | 'bus' | 'now' | 'log'>,
+  platform: Pick<Platform, 'db' | 'bus' | 'now' | 'log' | 'modules'>,
   parts: {
     notices: Pick<NoticeService, 'tell'>
     /** Looks at whatever else depends on what an organisation used. */
@@ -36,8 +36,7 @@ export function createStandings(
   },
 ) {
   const { db, now, log } = platform
-  const suspendables: Suspendable[] = []
-  const suspensions = createSuspensions(platform, () => suspendables)
+  const suspensions = createSuspensions(platform)
 
   /** What begins and ends with a state; in the transaction that changes it. */
   const follow = async (tx: Tx, ownerId: string, to: Standing['state'], resume: boolean): Promise<void> => {
@@ -105,9 +104,6 @@ export function createStandings(
   let unsubscribe: () => void = () => undefined
 
   const service = {
-    /** A module whose resources a suspension stops. */
-    suspends: (of: Suspendable): void => void suspendables.push(of),
-
     /**
      * Whether something new may be made for an organisation, in the transaction that makes it; what is allowed stays so until that ends.
      * @throws Refusal 24018 while it is suspended, 24011 where its policy refuses new things in arrears

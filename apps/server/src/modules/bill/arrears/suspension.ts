@@ -1,7 +1,7 @@
 import type { SuspendableKind } from '@zhisuan/contract/bill/arrears'
-import type { Sql, Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { toRefusal } from '../../../platform/http/problems.ts'
+import type { Suspendable } from '../../../platform/module.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { paidAhead } from '../rating/prepaid.store.ts'
 import type { SuspendedRow, SuspensionRow } from './arrears.migrations.ts'
@@ -9,27 +9,6 @@ import { policyFor } from './policy.store.ts'
 import { shareStanding } from './standing.store.ts'
 import * as store from './suspension.store.ts'
 import { isOpen, type WorkedOn } from './suspension.store.ts'
-
-/**
- * What a module lets a suspension do to its resources: what people may do to them, by the same
- * operations, as the platform.
- */
-export interface Suspendable {
-  readonly kind: SuspendableKind
-  /** Of an organisation what runs, and what is about to (`passing`), which cannot be stopped yet. */
-  running(on: Sql, bpId: string): Promise<readonly { id: string; name: string; passing: boolean }[]>
-  /**
-   * Begins to stop it, in the caller's transaction. Null where it does not run any more.
-   * @param again it was asked to stop before, and did not
-   * @throws Refusal where it cannot be done now
-   */
-  stop(tx: Tx, id: string, again: boolean): Promise<{ operation_id: string; detail: unknown } | null>
-  /**
-   * Begins to start what {@link Suspendable.stop} stopped. `running` where it runs already, `gone` where there is nothing to start.
-   * @throws Refusal where it cannot be done now
-   */
-  start(tx: Tx, id: string, detail: unknown): Promise<{ operation_id: string } | 'running' | 'gone'>
-}
 
 /** How soon it is looked at again: while operations run, where something has to wait, and when all stands still. */
 const soonMs = 250
@@ -46,7 +25,8 @@ const noError = { error_text: null } as const
  * for each resource; what is begun is recorded in the transaction that begins it, under the
  * organisation's standing: so whoever is killed, or comes second, finds what was done.
  */
-export function createSuspensions({ db, now, log }: Pick<Platform, 'db' | 'now' | 'log'>, suspendables: () => readonly Suspendable[]) {
+export function createSuspensions({ db, now, log, modules }: Pick<Platform, 'db' | 'now' | 'log' | 'modules'>) {
+  const suspendables = (): Suspendable[] => modules().flatMap(({ suspendable = [] }) => suspendable)
   const after = (ms: number): Date => new Date(now().getTime() + ms)
   const retryAt = (tries: number): Date => after(Math.min(backOffMs * 2 ** tries, backOffMostMs))
   const recordOf = (suspension: SuspensionRow, kind: SuspendableKind, resource: { id: string; name: string }): SuspendedRow => ({

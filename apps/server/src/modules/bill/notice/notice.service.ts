@@ -34,9 +34,7 @@ const sendJob = defineJob({ name: 'bill.notice.send', input: z.object({ delivery
 export type NoticeService = ReturnType<typeof createNotices>
 
 /** Tells organisations about their money: by mail and message to who manages them and to whom they name. */
-export function createNotices({ db, jobs, now, log }: Pick<Platform, 'db' | 'jobs' | 'now' | 'log'>) {
-  let sender: NoticeSender | null = null
-
+export function createNotices({ db, jobs, now, log }: Pick<Platform, 'db' | 'jobs' | 'now' | 'log'>, sender: NoticeSender) {
   const visible = async (actor: Actor, id: string): Promise<void> => {
     const scope = scopeOf(actor)
     if (!('everything' in scope) && !('bp_id' in scope && scope.bp_id === id)) throw new Refusal('notFound')
@@ -49,19 +47,14 @@ export function createNotices({ db, jobs, now, log }: Pick<Platform, 'db' | 'job
       const delivery = await store.waitingDelivery(db, delivery_id)
       if (delivery === undefined) return
       const { at, kind, ...message } = delivery
-      const sending = now().getTime() - at.getTime() > staleMs ? null : (sender?.send({ ...message, purpose: `bill-${kind}` }) ?? null)
+      const sending = now().getTime() - at.getTime() > staleMs ? null : sender.send({ ...message, purpose: `bill-${kind}` })
       if (sending === null) return store.setDelivery(db, delivery_id, 'failed')
       await sending
       await store.setDelivery(db, delivery_id, 'sent')
     }),
 
-    deliversBy: (by: NoticeSender): void => {
-      sender = by
-    },
-
     /** In the transaction of what is told: it is told if and only if that happened. Sending comes after. */
     async tell(tx: Tx, organisation: { id: string; name: string }, kind: NoticeKind, values: NoticeValues): Promise<void> {
-      if (sender === null) throw new Error('nobody said how notices are sent')
       const id = uuidv7()
       const shown = {
         ...values,

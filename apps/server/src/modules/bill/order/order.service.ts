@@ -11,6 +11,7 @@ import { iso, isoOrNull, isUniqueViolation, type Sql, type Tx } from '../../../p
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { OperationDefinition } from '../../../platform/operations.ts'
+import type { Sold, SoldResource } from '../../../platform/module.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { quoteAt } from '../catalogue/catalogue.service.ts'
 import { ledger } from '../ledger/ledger.service.ts'
@@ -19,7 +20,6 @@ import * as prepaidStore from '../rating/prepaid.store.ts'
 import type { PrepaidRow, SpanRow } from '../rating/prepaid.store.ts'
 import * as store from './order.store.ts'
 import type { OrderRow, PrepaidOrderRow, ShownOrder } from './order.store.ts'
-import type { Sold, SoldKinds, SoldResource } from './sold.ts'
 import { endOf, itemsOf, refundOf, unusedOf, wholeSecond } from './terms.ts'
 
 type Calls = typeof orders
@@ -42,13 +42,6 @@ function assertPrepaid(order: OrderRow | PrepaidOrderRow): asserts order is Prep
 
 const place = (id: string): string => `bill_orders.sealed:${id}`
 const byOf = (actor: Pick<Actor, 'user_id' | 'name'>): By => ({ id: actor.user_id, name: actor.name })
-
-/** Where orders meet the modules that make what is ordered. */
-export interface Delivering {
-  sold: SoldKinds
-  /** Somebody as what he is by now; null where he may not sign in any more. */
-  personOf: (userId: string) => Promise<Actor | null>
-}
 
 export const shapeOrder = (row: ShownOrder): Order => ({
   id: row.id,
@@ -75,9 +68,18 @@ export const shapeOrder = (row: ShownOrder): Order => ({
 
 export type OrderService = ReturnType<typeof createOrders>
 
-export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations' | 'secrets' | 'log'>, delivering: () => Delivering) {
+export function createOrders(
+  platform: Pick<Platform, 'db' | 'now' | 'operations' | 'secrets' | 'log' | 'modules'>,
+  others: {
+    /** Somebody as what they are by now; null where they may not sign in any more. */
+    personOf: (userId: string) => Promise<Actor | null>
+  },
+) {
   const { db, now, secrets } = platform
-  const soldAs = (type: PrepaidType): Sold => delivering().sold[type]
+  const soldAs = (type: PrepaidType): Sold => {
+    for (const { sold } of platform.modules()) if (sold?.[type] !== undefined) return sold[type]
+    throw new Error(`no module sells ${type}`)
+  }
   const tell = (tx: Tx, order_id: string, what: Parameters<typeof store.tell>[1]['what'], by: By, note = ''): Promise<void> =>
     store.tell(tx, { order_id, what, by: by?.name ?? '', note, at: now() })
 
@@ -256,7 +258,7 @@ export function createOrders(platform: Pick<Platform, 'db' | 'now' | 'operations
           const order = found(await store.readOrder(db, id))
           assertPrepaid(order)
           if (order.resource_id !== null) return
-          const actor = order.created_by === null ? null : await delivering().personOf(order.created_by)
+          const actor = order.created_by === null ? null : await others.personOf(order.created_by)
           const sold = soldAs(order.resource_type)
           const body = sold.call.body.parse(JSON.parse(secrets.open(order.sealed ?? '', place(id))))
           if (actor === null || !(await isAllowed(actor, sold.call, body, contextOfPerson(actor, now())))) throw new Refusal('deliveryNoPerson')

@@ -24,7 +24,7 @@ import { allow, deny, keeping } from '../../../testing/policies.ts'
 import { ledger } from '../ledger/ledger.service.ts'
 import { orderClockJob } from './order.runner.ts'
 import { createOrders } from './order.service.ts'
-import type { SoldResource } from './sold.ts'
+import type { SoldResource } from '../../../platform/module.ts'
 import { endOf } from './terms.ts'
 
 const gib = 2 ** 30
@@ -303,7 +303,7 @@ describe('two that come at once', () => {
     await app.platform.db.updateTable('prepaid_resources').set({ renew_at: app.clock.now() }).where('resource_id', '=', volume).execute()
     const thing: SoldResource = { id: volume, name: 'thing', bp_id: who.bp_id, usage: { 'volume.size/x': 10 * gib }, state: 'there', error: null }
     const sold = { call: volumes.create, make: async () => expect.fail('nothing is to be made'), find: async () => thing }
-    const { clock } = createOrders(app.platform, () => ({ sold: { vm: sold, volume: sold, eip: sold }, personOf: async () => null }))
+    const { clock } = createOrders({ ...app.platform, modules: () => [{ handlers: [], sold: { volume: sold } }] }, { personOf: async () => null })
     // His order is written, and not committed yet.
     const his = randomUUID()
     const client = new pg.Client({ connectionString: app.databaseUrl })
@@ -460,10 +460,17 @@ describe('a delivery that is killed anywhere', () => {
       must_change_password: false,
       access_key: null,
     }
-    const service = createOrders({ db, now, secrets, log, operations: { ...app.platform.operations, begin: async () => randomUUID() } }, () => ({
-      sold: { vm: sold, volume: sold, eip: sold },
-      personOf: async () => actor,
-    }))
+    const service = createOrders(
+      {
+        db,
+        now,
+        secrets,
+        log,
+        operations: { ...app.platform.operations, begin: async () => randomUUID() },
+        modules: () => [{ handlers: [], sold: { volume: sold } }],
+      },
+      { personOf: async () => actor },
+    )
     const order = await service.create(actor, { resource_type: 'volume', create: { x: 'y' }, period: 'month', count: 1, auto_renew: false } as never, {})
     await expect(
       db.transaction().execute(async (tx) => {

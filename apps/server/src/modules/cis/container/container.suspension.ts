@@ -1,7 +1,7 @@
 import { platformScope } from '../../../platform/auth/actor.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { Suspendable } from '../../bill/index.ts'
+import type { Suspendable } from '../../../platform/module.ts'
 import type { ContainerOperations } from './container.operations.ts'
 import { refuseUnlessContainerAllows } from './container.state.ts'
 import * as store from './container.store.ts'

@@ -30,6 +30,7 @@ import { jsonb } from '../../../platform/db/jsonb.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { defineJob, handleJob } from '../../../platform/jobs.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
+import type { CloudContents } from '../../../platform/module.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { addressOf, openEngine as openRealEngine, openOpenStack, type OpenedOpenStack } from './cloud.engines.ts'
 import { healthOf, observedOf, refuseIncomplete, servicesOf, tryOpenStack, withSecrets } from './cloud.openstack.ts'
@@ -44,14 +45,6 @@ export interface LicenceLimits {
   assertValid(): Promise<void> | void
   /** Under a lock until the transaction ends. @throws Refusal 8805, 8809 */
   assertFits(tx: Tx, added: { nodes: number; cores: number }): Promise<void>
-}
-
-/** What lives on clouds: counted before one goes, forgotten when it goes by force. */
-export interface CloudContents {
-  count(on: Sql, cloudIds: readonly string[]): Promise<ReadonlyMap<string, number>>
-  /** Where something else than instances is left, for a removal that is not forced. @throws Refusal */
-  refuseRemoval(tx: Tx, cloudId: string): Promise<void>
-  forget(tx: Tx, cloudId: string): Promise<void>
 }
 
 /** A cloud as other modules know it. */
@@ -84,7 +77,7 @@ export function createCloudService(platform: Platform, others: { licence: Licenc
   const { licence, openEngine = openRealEngine } = others
   const engines = new Map<string, { sealed: string; opened: OpenedEngine }>()
   const watchers = new Set<() => void>()
-  const contents: CloudContents[] = []
+  const contents = (): CloudContents[] => platform.modules().flatMap(({ contentsOfCloud = [] }) => contentsOfCloud)
   let loop: NodeJS.Timeout | undefined
   const stopping = new AbortController()
   let unsubscribe: () => void = () => undefined
@@ -189,7 +182,7 @@ export function createCloudService(platform: Platform, others: { licence: Licenc
   /** What our records know, and of clouds that are their own record what runs there. */
   const countInstances = async (on: Sql, rows: readonly CloudRow[]): Promise<(row: CloudRow) => number> => {
     const counts = await Promise.all(
-      contents.map((one) =>
+      contents().map((one) =>
         one.count(
           on,
           rows.map((row) => row.id),
@@ -353,8 +346,8 @@ export function createCloudService(platform: Platform, others: { licence: Licenc
         const row = found(await store.lockCloud(tx, id))
         const count = (await countInstances(tx, [row]))(row)
         if (count > 0 && !force) throw new Refusal('cloudNotEmpty', { values: { count } })
-        if (!force) for (const one of contents) await one.refuseRemoval(tx, id)
-        for (const one of contents) await one.forget(tx, id)
+        if (!force) for (const one of contents()) await one.refuseRemoval(tx, id)
+        for (const one of contents()) await one.forget(tx, id)
         await store.updateCloud(tx, id, { deleted_at: platform.now(), connection: '' })
         await bus.publish(tx, 'cloud', id)
       })
@@ -438,11 +431,6 @@ export function createCloudService(platform: Platform, others: { licence: Licenc
 
     async all(): Promise<KnownCloud[]> {
       return (await store.allClouds(db)).map(known)
-    },
-
-    /** Each family names what it has there. */
-    holds(of: CloudContents): void {
-      contents.push(of)
     },
 
     /** Told when clouds were registered, changed or removed, by whichever server. */

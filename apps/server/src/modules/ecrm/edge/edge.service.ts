@@ -20,14 +20,8 @@ type Changes = Parameters<typeof store.updateEdge>[2]
 
 export type EdgeService = ReturnType<typeof createEdges>
 
-/** What other modules keep on nodes. */
-export interface EdgeContents {
-  /** How many containers of ours each of them has; nodes without any may be left out. */
-  count(on: Sql, edgeIds: readonly string[]): Promise<ReadonlyMap<string, number>>
-}
-
 export function createEdges(
-  platform: Pick<Platform, 'db' | 'bus' | 'now' | 'config'>,
+  platform: Pick<Platform, 'db' | 'bus' | 'now' | 'config' | 'modules'>,
   parts: {
     metrics: Pick<EdgeMetrics, 'last' | 'of' | 'forget'>
     tunnels: () => Tunnels | null
@@ -36,13 +30,12 @@ export function createEdges(
 ) {
   const { db, bus, now, config } = platform
   const { metrics, tunnels } = parts
-  const holders: EdgeContents[] = []
-  const contents: EdgeContents = {
-    async count(on, ids) {
-      const counts = new Map<string, number>()
-      for (const holder of holders) for (const [id, count] of await holder.count(on, ids)) counts.set(id, (counts.get(id) ?? 0) + count)
-      return counts
-    },
+  /** How many containers of ours each has. */
+  const countContents = async (on: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, number>> => {
+    const counts = new Map<string, number>()
+    for (const { contentsOfNode } of platform.modules())
+      for (const [id, count] of (await contentsOfNode?.count(on, ids)) ?? []) counts.set(id, (counts.get(id) ?? 0) + count)
+    return counts
   }
 
   const serverKey = (): string => {
@@ -54,7 +47,7 @@ export function createEdges(
     enrolmentOf({ token, expires, server: (config.PUBLIC_URL ?? reachedAt).replace(/\/+$/, ''), publicKey: serverKey() })
   const shapes = async (on: Sql, rows: readonly store.ShownEdge[]): Promise<Edge[]> => {
     const ids = rows.map(({ id }) => id)
-    const [counts, upgrades] = [await contents.count(on, ids), await parts.upgradesOf(on, ids)]
+    const [counts, upgrades] = [await countContents(on, ids), await parts.upgradesOf(on, ids)]
     return rows.map((row) => shapeEdge(row, { containers: counts.get(row.id) ?? 0, upgrade: upgrades.get(row.id) ?? null, now: now() }))
   }
   const get = async (scope: Scope, id: string): Promise<Edge> => {
@@ -84,10 +77,6 @@ export function createEdges(
 
   return {
     /** Whoever keeps something on nodes says so, once. */
-    holds(of: EdgeContents): void {
-      holders.push(of)
-    },
-
     async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
       const { total, rows } = await store.listEdges(db, scopeOf(actor), query)
       return { total, items: await shapes(db, rows) }
@@ -242,7 +231,7 @@ export function createEdges(
       await db.transaction().execute(async (tx) => {
         const [row] = await store.lockEdges(tx, scopeOf(actor), [id])
         refuseUnless(edgeCan.delete, found(row))
-        const count = (await contents.count(tx, [id])).get(id) ?? 0
+        const count = (await countContents(tx, [id])).get(id) ?? 0
         if (count > 0) throw new Refusal('edgeHasContainers', { values: { count } })
         await store.deleteEdge(tx, id)
         await bus.publish(tx, dropTopic, id)

@@ -12,9 +12,6 @@ import * as store from './project.store.ts'
 
 type Calls = typeof calls
 
-/** How much of each kind belongs to a project, from a module that has resources. */
-export type ProjectContents = (on: Sql, of: { bp_id: string; project_id: string }) => Promise<Readonly<Record<string, number>>>
-
 function explainUnique(error: unknown): unknown {
   if (isUniqueViolation(error, store.projectIndexes.name)) return new Refusal('projectNameTaken', { field: 'name', cause: error })
   return isUniqueViolation(error, store.projectIndexes.key) ? new Refusal('projectKeyTaken', { field: 'key', cause: error }) : error
@@ -22,15 +19,14 @@ function explainUnique(error: unknown): unknown {
 
 export type ProjectService = ReturnType<typeof createProjectService>
 
-export function createProjectService({ db }: Pick<Platform, 'db'>, limits: Limits) {
-  const holders: ProjectContents[] = []
+export function createProjectService({ db, modules }: Pick<Platform, 'db' | 'modules'>, limits: Limits) {
   const shape = (row: store.ShownProject): KeptProject => ({ ...row, created_at: iso(row.created_at) })
   const get = async (actor: Actor, id: string) => found(await store.getProject(db, scopeOf(actor), id))
   const contentsOf = async (on: Sql, { id, bp_id }: { id: string; bp_id: string | null }): Promise<{ resource: string; count: number }[]> => {
     if (bp_id === null) return []
     const items: { resource: string; count: number }[] = []
-    for (const contents of holders)
-      items.push(...Object.entries(await contents(on, { bp_id, project_id: id })).map(([resource, count]) => ({ resource, count })))
+    for (const { contentsOfProject } of modules())
+      items.push(...Object.entries((await contentsOfProject?.(on, { bp_id, project_id: id })) ?? {}).map(([resource, count]) => ({ resource, count })))
     return items
   }
 
@@ -44,9 +40,6 @@ export function createProjectService({ db }: Pick<Platform, 'db'>, limits: Limit
   }
 
   return {
-    /** Modules say what belongs to projects; such a project is not deleted. */
-    holds: (contents: ProjectContents): void => void holders.push(contents),
-
     async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
       const { total, rows } = await store.listProjects(db, scopeOf(actor), query)
       return { total, items: rows.map(shape) }

@@ -20,9 +20,17 @@ export interface LicenceUsage {
 export type LicenceService = ReturnType<typeof createLicence>
 
 /** The licence in force: the newest imported one that has begun, else the evaluation. */
-export function createLicence({ db, config, now, log }: Platform) {
+export function createLicence({ db, config, now, log, modules }: Platform) {
   const { pem, key } = readLicenceKey(config)
-  let usage: (on: Sql) => Promise<LicenceUsage> = async () => ({ nodes: 0, cores: 0 })
+  const usage = async (on: Sql): Promise<LicenceUsage> => {
+    const used = { nodes: 0, cores: 0 }
+    for (const { usageOfLicence } of modules()) {
+      const more = await usageOfLicence?.(on)
+      used.nodes += more?.nodes ?? 0
+      used.cores += more?.cores ?? 0
+    }
+    return used
+  }
 
   const inForce = async (on: Sql): Promise<LicencePayload & { kind: Licence['kind'] }> => {
     const at = now().getTime()
@@ -84,11 +92,6 @@ export function createLicence({ db, config, now, log }: Platform) {
       const used = await usage(tx)
       if (licence.nodes !== null && used.nodes + added.nodes > licence.nodes) throw new Refusal('licenceNodesExceeded')
       if (licence.cores !== null && used.cores + added.cores > licence.cores) throw new Refusal('licenceCoresExceeded')
-    },
-
-    /** Who knows what is used says so here, once, before anything is asked. */
-    countsUsage(counts: (on: Sql) => Promise<LicenceUsage>): void {
-      usage = counts
     },
 
     start: (): Promise<void> => insertInstallation(db, { id: uuidv7(), installed_at: now() }),

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { licences } from '@zhisuan/contract/sys/sys'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import type { Sql } from '../../../platform/db/database.ts'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused } from '../../../testing/call.ts'
 import { someone } from '../../../testing/people.ts'
@@ -164,14 +165,14 @@ describe('importing', () => {
 describe('what the licence limits', () => {
   /** Nodes and cores in use, as a table that two transactions can fill at once. */
   async function limited() {
-    const licence = createLicence(app.platform)
     await sql`create table used (nodes integer not null, cores integer not null)`.execute(app.platform.db)
-    licence.countsUsage(async (on) => {
+    const usageOfLicence = async (on: Sql) => {
       const { rows } = await sql<{ nodes: number; cores: number }>`select coalesce(sum(nodes), 0) as nodes, coalesce(sum(cores), 0) as cores from used`.execute(
         on,
       )
       return rows[0] ?? { nodes: 0, cores: 0 }
-    })
+    }
+    const licence = createLicence({ ...app.platform, modules: () => [{ handlers: [], usageOfLicence }] })
     const add = (nodes: number, cores: number) =>
       app.platform.db.transaction().execute(async (tx) => {
         await licence.assertFits(tx, { nodes, cores })

@@ -18,7 +18,7 @@ export type OrganisationService = ReturnType<typeof createOrganisationService>
 
 export function createOrganisationService(
   { db }: Pick<Platform, 'db'>,
-  { sessions, openAccount }: { sessions: SessionService; openAccount: (tx: Tx, ownerId: string) => Promise<void> },
+  { sessions, organisationMade }: { sessions: SessionService; organisationMade: (tx: Tx, bpId: string) => Promise<void> },
 ) {
   const get = async (scope: Scope, id: string): Promise<Detail> => {
     const row = found(await store.getOrganisation(db, scope, id))
@@ -35,7 +35,7 @@ export function createOrganisationService(
       try {
         await db.transaction().execute(async (tx) => {
           await store.insertOrganisation(tx, { ...body, id, kind: 'company', status: 'active' })
-          await openAccount(tx, id)
+          await organisationMade(tx, id)
         })
       } catch (error) {
         throw explainUnique(error)

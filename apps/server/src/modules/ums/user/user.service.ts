@@ -36,7 +36,7 @@ export function createUserService(
     settings: Settings
     keep: Pick<KeepService, 'lock'>
     secondFactors: Pick<SecondFactors, 'prove' | 'has'>
-    openAccount: (tx: Tx, ownerId: string) => Promise<void>
+    organisationMade: (tx: Tx, bpId: string) => Promise<void>
   },
 ) {
   const { db, now } = platform
@@ -140,7 +140,7 @@ export function createUserService(
             kind: company ? 'company' : 'personal',
             status: 'active',
           })
-          await parts.openAccount(tx, bp_id)
+          await parts.organisationMade(tx, bp_id)
           await store.insertUser(tx, { ...blankUser, id, name: body.username, kind: company ? 2 : 3, status, bp_id, phone: body.phone, password_hash }, [
             company ? 'TENANT_ADMIN' : 'TENANT',
           ])

@@ -1,0 +1,117 @@
+import type { SuspendableKind } from '@zhisuan/contract/bill/arrears'
+import type { PrepaidType } from '@zhisuan/contract/bill/order'
+import type { Call, Tags } from '@zhisuan/contract/define'
+import type { FastifyInstance } from 'fastify'
+import type { Actor, Scope } from './auth/actor.ts'
+import type { Migrations, Sql, Tx } from './db/database.ts'
+import type { Authorising } from './http/bind.ts'
+import type { Handler } from './http/handler.ts'
+import type { JobDefinition, JobHandler } from './jobs.ts'
+import type { AnyOperation, MayBegin } from './operations.ts'
+
+/**
+ * All that a module tells: made by its `index.ts`, and one line in `app.ts`. Whoever needs something
+ * of all of them asks `platform.modules`.
+ */
+export interface ModuleParts {
+  readonly migrations?: Migrations
+  readonly handlers: readonly Handler[]
+  readonly jobs?: readonly JobDefinition[]
+  readonly jobHandlers?: readonly JobHandler[]
+  readonly operations?: readonly AnyOperation[]
+  /** What may refuse to begin an operation of any module. */
+  readonly mayBegin?: MayBegin
+  /** Tags of what has some, by kind: `ecrm.edge`. None of what the scope does not see. */
+  readonly tags?: Readonly<Record<string, (scope: Scope, id: string) => Promise<Tags>>>
+  /** Whether there is something of that name already, by kind. */
+  readonly names?: Readonly<Record<string, NameTaken>>
+  /** What it keeps in clouds, on nodes, and in projects. */
+  readonly contentsOfCloud?: CloudContents
+  readonly contentsOfNode?: NodeContents
+  readonly contentsOfProject?: ProjectContents
+  readonly suspendable?: Suspendable
+  /** What of it can be paid in advance. */
+  readonly sold?: Readonly<Partial<Record<PrepaidType, Sold>>>
+  /** Hosts and cores that the licence limits. */
+  readonly usageOfLicence?: (on: Sql) => Promise<{ nodes: number; cores: number }>
+  /** What an organisation has from its beginning, in the transaction that makes it. */
+  readonly organisationMade?: (tx: Tx, bpId: string) => Promise<void>
+  /** A session has ended, and with it what it opened; told on every server, perhaps twice. */
+  readonly sessionEnded?: (gone: { session_id: string }) => void
+  /** What is served beside calls: sockets, uploads, links. */
+  readonly serve?: (http: FastifyInstance, authorising: Authorising) => void | Promise<void>
+  /** After the schema is in place and before requests: seeds, watchers. */
+  readonly start?: () => Promise<void>
+  /** Once the server listens, at that address. */
+  readonly listening?: (url: string) => Promise<void>
+  /** Hangs up what stays open, so that a stop does not wait for it. */
+  readonly drain?: () => void
+  /** Before the database closes. */
+  readonly stop?: () => Promise<void>
+}
+
+/** Whether an organisation has something of that name already; `bp_id` null is the platform itself. */
+export type NameTaken = (on: Sql, bpId: string | null, name: string) => Promise<boolean>
+
+/** What lives on clouds: counted before one goes, forgotten when it goes by force. */
+export interface CloudContents {
+  count(on: Sql, cloudIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** Where something else than instances is left, for a removal that is not forced. @throws Refusal */
+  refuseRemoval(tx: Tx, cloudId: string): Promise<void>
+  forget(tx: Tx, cloudId: string): Promise<void>
+}
+
+/** What is kept on nodes. */
+export interface NodeContents {
+  /** How many containers of ours each of them has; nodes without any may be left out. */
+  count(on: Sql, edgeIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+}
+
+/** How much of each kind belongs to a project. */
+export type ProjectContents = (on: Sql, of: { bp_id: string; project_id: string }) => Promise<Readonly<Record<string, number>>>
+
+/**
+ * What a module lets a suspension do to its resources: what people may do to them, by the same
+ * operations, as the platform.
+ */
+export interface Suspendable {
+  readonly kind: SuspendableKind
+  /** Of an organisation what runs, and what is about to (`passing`), which cannot be stopped yet. */
+  running(on: Sql, bpId: string): Promise<readonly { id: string; name: string; passing: boolean }[]>
+  /**
+   * Begins to stop it, in the caller's transaction. Null where it does not run any more.
+   * @param again it was asked to stop before, and did not
+   * @throws Refusal where it cannot be done now
+   */
+  stop(tx: Tx, id: string, again: boolean): Promise<{ operation_id: string; detail: unknown } | null>
+  /**
+   * Begins to start what {@link Suspendable.stop} stopped. `running` where it runs already, `gone` where there is nothing to start.
+   * @throws Refusal where it cannot be done now
+   */
+  start(tx: Tx, id: string, detail: unknown): Promise<{ operation_id: string } | 'running' | 'gone'>
+}
+
+/** A resource as far as an order has to know it. */
+export interface SoldResource {
+  id: string
+  name: string
+  /** Null: nobody's, so nobody pays. */
+  bp_id: string | null
+  /** All that it may use, running: quantities by `meter` or `meter/variant`. */
+  usage: Readonly<Record<string, number>>
+  state: 'coming' | 'there' | 'broken'
+  /** What went wrong with one that is broken, for people. */
+  error: string | null
+}
+
+/** A kind of resource that can be ordered, told by the module that makes it. */
+export interface Sold {
+  /** The call that makes it: what an order of a new one holds is its body. */
+  readonly call: Call
+  /**
+   * Makes it as the call does, with all that holds there.
+   * @param recorded in the transaction that makes it: where it throws, nothing was made
+   */
+  make(actor: Actor, body: unknown, recorded: (tx: Tx, made: readonly SoldResource[]) => Promise<void>): Promise<void>
+  find(on: Sql, scope: Scope, id: string): Promise<SoldResource | undefined>
+}
