@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import { clouds, type CloudBasic } from '@zhisuan/contract/cmp/cloud'
+import { errors } from '@zhisuan/contract/errors'
 import { useCall } from '../api/hooks.ts'
 import { queryClient } from '../api/queryClient.ts'
 import { onCloudChoice, readCloudChoice, writeCloudChoice } from './cloudChoice.ts'
@@ -29,4 +30,10 @@ export const familyOf = (cloud: Pick<CloudBasic, 'product'>): CloudFamily => (cl
 export async function chooseCloud(cloud: Pick<CloudBasic, 'cloud_id'>): Promise<void> {
   writeCloudChoice(cloud.cloud_id)
   await queryClient.resetQueries({ predicate: ({ queryKey: [call] }) => /^(nextstack|compute)\./.test(String(call)) })
+}
+
+/** Why a change is refused on the cloud as a whole; null where it is not, and where it is not known. */
+export function cloudRefuses(cloud: Pick<CloudBasic, 'status'> | null): string | null {
+  if (cloud?.status === 'maintenance') return errors.cloudMaintenance.text
+  return cloud?.status === 'offline' ? errors.cloudOffline.text : null
 }

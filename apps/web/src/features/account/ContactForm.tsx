@@ -8,7 +8,7 @@ import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
 import { CodeInput } from '../../kit/CodeInput.tsx'
 import { field } from '../../kit/rules.ts'
-import { showRefusal } from './refusals.ts'
+import { showRefusal } from '../../kit/refusals.ts'
 
 interface FormProps {
   /** What is set now, or null. */

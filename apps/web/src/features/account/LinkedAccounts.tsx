@@ -16,7 +16,7 @@ import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'
 import { field } from '../../kit/rules.ts'
 import { FormFoot } from './FormFoot.tsx'
-import { showRefusal } from './refusals.ts'
+import { showRefusal } from '../../kit/refusals.ts'
 
 /** Accounts of identity providers that one signs in with. */
 export function LinkedAccounts() {

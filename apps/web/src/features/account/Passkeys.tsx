@@ -20,7 +20,7 @@ import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'
 import { field } from '../../kit/rules.ts'
 import { FormFoot } from './FormFoot.tsx'
-import { showRefusal } from './refusals.ts'
+import { showRefusal } from '../../kit/refusals.ts'
 
 type Step = { readonly at: 'rest' } | { readonly at: 'add' } | { readonly at: 'rename' | 'remove'; readonly key: Passkey }
 

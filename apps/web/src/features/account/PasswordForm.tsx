@@ -9,7 +9,7 @@ import { z } from 'zod'
 import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
 import { field, samePassword } from '../../kit/rules.ts'
-import { showRefusal } from './refusals.ts'
+import { showRefusal } from '../../kit/refusals.ts'
 
 interface Values {
   readonly old_password: string

@@ -9,7 +9,7 @@ import { notify } from '../../api/notify.ts'
 import * as format from '../../kit/format.ts'
 import { field } from '../../kit/rules.ts'
 import type { CurrentUser } from '../../session/user.ts'
-import { showRefusal } from './refusals.ts'
+import { showRefusal } from '../../kit/refusals.ts'
 
 interface Values {
   readonly nickname: string

@@ -1,7 +1,7 @@
 import type { Problem } from '@zhisuan/contract/problem'
 import type { ApiError } from '../../api/client.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
-import { FailedServices } from './FailedServices.tsx'
+import { FailedServices } from '../../kit/FailedServices.tsx'
 
 /** A list of a cloud's, as `useCloudLines` reads it. */
 export interface Lines {

@@ -7,7 +7,6 @@ import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { usePageTitle } from '../../kit/PageHead.tsx'
 import { PagePlaceholder } from '../../kit/Placeholder.tsx'
 import { paths } from '../../paths.ts'
-import '../nextstack/nextstack.css'
 import { ConfigForm } from './ConfigForm.tsx'
 import './container.css'
 

@@ -64,7 +64,7 @@ export function ConfigForm({ config }: { readonly config: Config | null }) {
     <>
       {stale && (
         <Alert
-          className="ns-notice"
+          className="zs-above"
           type="warning"
           showIcon
           title={t('config.changed')}

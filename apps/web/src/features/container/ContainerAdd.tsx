@@ -12,14 +12,13 @@ import { FormPage } from '../../kit/FormPage.tsx'
 import { PagePlaceholder } from '../../kit/Placeholder.tsx'
 import { field } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
-import '../nextstack/nextstack.css'
 import './container.css'
 import { touchedByContainer } from './containerRules.ts'
 import { PlacementCheck } from './PlacementCheck.tsx'
 import { PlacementFields } from './PlacementFields.tsx'
 import { SpecFields } from './SpecFields.tsx'
 import { blankSpec, placementOf, specOf, valuesOf, type DeployValues } from './specForm.ts'
-import { tellError } from './tellError.ts'
+import { tellError } from '../../api/tellError.ts'
 
 const { shape } = containers.deploy.body
 
@@ -67,8 +66,8 @@ function AddForm({ initial, copiedFrom, missing }: { readonly initial: DeployVal
   }
   return (
     <>
-      {copiedFrom !== null && <Alert className="ns-notice" type="info" showIcon title={t('add.copied', { name: copiedFrom })} />}
-      {missing && <Alert className="ns-notice" type="warning" showIcon title={t('add.noSpec')} />}
+      {copiedFrom !== null && <Alert className="zs-above" type="info" showIcon title={t('add.copied', { name: copiedFrom })} />}
+      {missing && <Alert className="zs-above" type="warning" showIcon title={t('add.noSpec')} />}
       <FormPage<DeployValues>
         form={form}
         initialValues={initial}
@@ -83,9 +82,9 @@ function AddForm({ initial, copiedFrom, missing }: { readonly initial: DeployVal
         <Form.Item name="description" label={t('field.description')} {...field(shape.description)}>
           <Input.TextArea rows={2} maxLength={255} showCount />
         </Form.Item>
-        <h2 className="ns-heading">{t('add.spec')}</h2>
+        <h2 className="zs-heading">{t('add.spec')}</h2>
         <SpecFields />
-        <h2 className="ns-heading">{t('add.where')}</h2>
+        <h2 className="zs-heading">{t('add.where')}</h2>
         <PlacementFields />
       </FormPage>
     </>

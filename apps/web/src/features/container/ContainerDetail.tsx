@@ -7,7 +7,6 @@ import { useCall } from '../../api/hooks.ts'
 import { DetailPage } from '../../kit/DetailPage.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { paths } from '../../paths.ts'
-import '../nextstack/nextstack.css'
 import './container.css'
 import { ContainerFiles } from './ContainerFiles.tsx'
 import { ContainerHistory } from './ContainerHistory.tsx'
@@ -93,11 +92,9 @@ function Trouble({ container: { status, error, edge } }: { readonly container: C
   const { t } = useTranslation('container')
   return (
     <>
-      {status === 'lost' && <Alert className="ns-notice" type="error" showIcon title={t('detail.lost')} description={t('statusNote.lost')} />}
-      {!edge.online && <Alert className="ns-notice" type="warning" showIcon title={t('detail.offline')} description={t('detail.offlineNote')} />}
-      {error !== null && (
-        <Alert className="ns-notice" type={status === 'error' ? 'error' : 'warning'} showIcon title={t('detail.failed')} description={error} />
-      )}
+      {status === 'lost' && <Alert className="zs-above" type="error" showIcon title={t('detail.lost')} description={t('statusNote.lost')} />}
+      {!edge.online && <Alert className="zs-above" type="warning" showIcon title={t('detail.offline')} description={t('detail.offlineNote')} />}
+      {error !== null && <Alert className="zs-above" type={status === 'error' ? 'error' : 'warning'} showIcon title={t('detail.failed')} description={error} />}
     </>
   )
 }

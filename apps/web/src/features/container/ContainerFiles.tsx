@@ -20,7 +20,7 @@ import * as format from '../../kit/format.ts'
 import { saveFrom } from '../../kit/save.ts'
 import { childPath, cleanPath, modeText, pathParts } from './containerPath.ts'
 import { whyNot } from './containerRules.ts'
-import { tellError } from './tellError.ts'
+import { tellError } from '../../api/tellError.ts'
 import { UploadList } from './UploadList.tsx'
 import { useUploads } from './useUploads.ts'
 
@@ -170,7 +170,7 @@ function Files({ containerId }: { readonly containerId: string }) {
           ]}
         />
       )}
-      <p className="ns-soft">{t('file.note')}</p>
+      <p className="zs-soft">{t('file.note')}</p>
       {blocker.state === 'blocked' && (
         <ConfirmDialog
           confirmation={{ title: t('file.leave'), body: t('file.leaveBody'), keepText: t('file.stay') }}
@@ -208,7 +208,7 @@ function EntryName({ entry: { name, kind, target }, to }: { readonly entry: Entr
     <span className="zs-code">
       <Icon aria-label={t(`file.kind.${kind}`)} /> {/* Where a link leads is known when it is opened. */}
       {kind === 'directory' || kind === 'link' ? <Link to={to}>{name}</Link> : name}
-      {target !== null && <span className="ns-soft">{` → ${target}`}</span>}
+      {target !== null && <span className="zs-soft">{` → ${target}`}</span>}
     </span>
   )
 }

@@ -1,6 +1,6 @@
 import { containers, containerTransitional, type Container } from '@zhisuan/contract/cis/container'
 import { useTranslation } from 'react-i18next'
-import { OperationTable } from '../nextstack/OperationTable.tsx'
+import { OperationTable } from '../../kit/OperationTable.tsx'
 import { operationTexts } from './containerRules.ts'
 
 /** What was done to a container, by whom, and why it failed. */

@@ -11,7 +11,8 @@ import { whyNot } from './containerRules.ts'
 import { FollowedLog } from './FollowedLog.tsx'
 import type { LogLook } from './logLines.ts'
 import { SearchedLog } from './SearchedLog.tsx'
-import { tellError } from './tellError.ts'
+import { tellError } from '../../api/tellError.ts'
+import '../../kit/log.css'
 
 /** What a container prints: as it comes, or searched from its end; the whole is a download. */
 export function ContainerLogs({ container }: { readonly container: Container }) {
@@ -23,7 +24,7 @@ export function ContainerLogs({ container }: { readonly container: Container }) 
   if (refused !== null) return <EmptyState title={refused} />
   return (
     <>
-      <div className="ns-log-bar">
+      <div className="zs-log-bar">
         <Segmented
           aria-label={t('log.mode')}
           value={searching ? 'search' : 'follow'}

@@ -17,9 +17,9 @@ export function ContainerOverview({ container }: { readonly container: ResponseO
   const { deployment, service, edge, ports } = container
   const fact = (key: string, label: string, children: ReactNode) => ({ key, label, children })
   return (
-    <div className="ns-overview">
+    <div className="zs-parts">
       <section>
-        <h2 className="ns-heading">{t('detail.facts')}</h2>
+        <h2 className="zs-heading">{t('detail.facts')}</h2>
         <Descriptions
           size="small"
           column={{ xs: 1, sm: 1, md: 2, xl: 3 }}
@@ -55,11 +55,11 @@ export function ContainerOverview({ container }: { readonly container: ResponseO
         />
       </section>
       <section>
-        <h2 className="ns-heading">{t('stats.title')}</h2>
+        <h2 className="zs-heading">{t('stats.title')}</h2>
         {container.status === 'running' ? (
           <ContainerStats key={container.container_id ?? ''} container={container} memoryLimitBytes={container.spec?.memory_limit_bytes ?? null} />
         ) : (
-          <p className="ns-soft">{t('stats.off')}</p>
+          <p className="zs-soft">{t('stats.off')}</p>
         )}
       </section>
     </div>

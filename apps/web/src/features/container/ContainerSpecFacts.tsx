@@ -55,7 +55,7 @@ export function ContainerSpecFacts({ spec }: { readonly spec: ContainerSpec | nu
           ) : (
             <>
               <span className="zs-code">{health.command}</span>
-              <div className="ns-soft">{t('spec.health', { interval: health.interval_seconds, timeout: health.timeout_seconds, retries: health.retries })}</div>
+              <div className="zs-soft">{t('spec.health', { interval: health.interval_seconds, timeout: health.timeout_seconds, retries: health.retries })}</div>
             </>
           ),
         ),
@@ -68,7 +68,7 @@ function Lines({ lines, none, children }: { readonly lines: readonly string[]; r
   if (lines.length === 0) return none
   return (
     <>
-      <ul className="ns-list zs-code">
+      <ul className="zs-list zs-code">
         {lines.map((line) => (
           <li key={line}>{line}</li>
         ))}
@@ -82,7 +82,7 @@ function Mounts({ mounts }: Pick<ContainerSpec, 'mounts'>) {
   const { t } = useTranslation('container')
   if (mounts.length === 0) return t('spec.none')
   return (
-    <ul className="ns-list">
+    <ul className="zs-list">
       {mounts.map((mount) => (
         <li key={mount.path}>
           {t(`field.mountTypes.${mount.type}`)}{' '}
@@ -95,7 +95,7 @@ function Mounts({ mounts }: Pick<ContainerSpec, 'mounts'>) {
           )}
           {' → '}
           <span className="zs-code">{mount.path}</span>
-          {mount.type !== 'config' && mount.read_only && <span className="ns-soft"> {t('spec.readOnly')}</span>}
+          {mount.type !== 'config' && mount.read_only && <span className="zs-soft"> {t('spec.readOnly')}</span>}
         </li>
       ))}
     </ul>

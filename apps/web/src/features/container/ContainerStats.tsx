@@ -53,7 +53,7 @@ export function ContainerStats({
   const common = { from, until, loading: last === undefined, group }
   return (
     <>
-      <p className="ns-soft" role="status">
+      <p className="zs-soft" role="status">
         {error === null ? t('stats.live', { seconds: statsIntervalMs / 1_000 }) : t('stats.failed')}
       </p>
       <div className="zs-charts">

@@ -55,10 +55,10 @@ export function ContainerTerminal({
         <Button htmlType="submit" disabled={!usable}>
           {t('terminal.apply')}
         </Button>
-        <span className="ns-soft">{t('terminal.shellNote')}</span>
+        <span className="zs-soft">{t('terminal.shellNote')}</span>
         {!whole && <Link to={paths.container.command(container.id, container.name)}>{t('terminal.full')}</Link>}
       </form>
-      <div className={whole ? '' : 'ns-terminal'}>
+      <div className={whole ? '' : 'zs-terminal-tall'}>
         {/* Of one made anew, the former's terminal is gone. */}
         <Terminal key={`${container.container_id ?? ''} ${opened}`} resumeKey={`container ${container.id}`} label={container.name} open={open} />
       </div>

@@ -8,7 +8,6 @@ import { useCall, useChange } from '../../api/hooks.ts'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
-import '../nextstack/nextstack.css'
 import { touchedByContainer } from './containerRules.ts'
 import { SpecFields } from './SpecFields.tsx'
 import { specOf, valuesOf, type SpecValues } from './specForm.ts'
@@ -46,7 +45,7 @@ export function ContainerUpdate({ container, onClose }: { readonly container: Co
       onClose={onClose}
       width={880}
     >
-      <Alert className="ns-notice" type="warning" showIcon title={t('update.note')} />
+      <Alert className="zs-above" type="warning" showIcon title={t('update.note')} />
       <SpecFields />
     </FormDialog>
   )

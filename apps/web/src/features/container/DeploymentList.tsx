@@ -11,7 +11,7 @@ import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
 import { deploymentTones, refreshMsOf, touchedByContainer } from './containerRules.ts'
 import { placedBy } from './specForm.ts'
-import { told } from './tellError.ts'
+import { told } from '../../api/tellError.ts'
 import { useNodes } from './useNodes.ts'
 
 /** Deployments: one specification, a container of it on each of several nodes. */

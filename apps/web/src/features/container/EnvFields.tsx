@@ -9,7 +9,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useReturnFocus } from '../../kit/focus.ts'
 import { rulesOf } from '../../kit/rules.ts'
-import { RemoveRow } from './RemoveRow.tsx'
+import { RemoveRow } from '../../kit/RemoveRow.tsx'
 import { envOf, isTwice, type SpecValues } from './specForm.ts'
 
 const { shape } = containerSpec.shape.env.unwrap().element
@@ -42,9 +42,9 @@ export function EnvFields() {
     <>
       <Form.List name={list}>
         {(rows, { add, remove }, { errors }) => (
-          <div className="cn-rows">
+          <div className="zs-rows">
             {rows.map(({ key, name }) => (
-              <div key={key} className="cn-row cn-row-env">
+              <div key={key} className="zs-row cn-row-env">
                 <Form.Item name={[name, 'name']} rules={[...rulesOf(shape.name), onceRule(name)]} dependencies={[list]}>
                   <Input maxLength={255} className="zs-code" placeholder={t('field.envName')} aria-label={`${t('field.envName')} ${name + 1}`} />
                 </Form.Item>
@@ -61,7 +61,7 @@ export function EnvFields() {
               </div>
             ))}
             <Form.ErrorList errors={errors} />
-            <div className="cn-buttons">
+            <div className="zs-buttons">
               <Button icon={<PlusOutlined aria-hidden />} disabled={rows.length >= variablesMax} onClick={() => add({ name: '', value: '' })}>
                 {t('field.envAdd')}
               </Button>

@@ -14,6 +14,7 @@ import { linesKept, type FollowState } from './logFollow.ts'
 import { LogPane } from './LogPane.tsx'
 import { findLines, type LogLook } from './logLines.ts'
 import { useLog } from './useLog.ts'
+import '../../kit/log.css'
 
 const tones: Readonly<Record<FollowState, StatusTone>> = { connecting: 'busy', following: 'good', waiting: 'warning', ended: 'rest', refused: 'bad' }
 
@@ -30,7 +31,7 @@ export function FollowedLog({ container, look }: { readonly container: Container
   const step = (by: number): void => setAt((place + by + found.length) % found.length)
   return (
     <>
-      <div className="ns-log-bar">
+      <div className="zs-log-bar">
         <span role="status">
           <StatusTag tone={tones[state]}>{t(`log.state.${state}`)}</StatusTag>
         </span>
@@ -38,7 +39,7 @@ export function FollowedLog({ container, look }: { readonly container: Container
         <Checkbox checked={held} onChange={(event) => setHeld(event.target.checked)}>
           {t('log.pause')}
         </Checkbox>
-        <span className="ns-log-search">
+        <span className="zs-log-search">
           <Input
             allowClear={clearable}
             aria-label={t('log.find')}
@@ -50,7 +51,7 @@ export function FollowedLog({ container, look }: { readonly container: Container
             }}
             onPressEnter={(event) => found.length > 0 && step(event.shiftKey ? -1 : 1)}
           />
-          <span className="ns-log-count" role="status">
+          <span className="zs-log-count" role="status">
             {search.trim() !== '' && (found.length === 0 ? t('log.noMatch') : t('log.matches', { at: place + 1, count: found.length }))}
           </span>
           <Button icon={<UpOutlined />} aria-label={t('log.previous')} disabled={found.length === 0} onClick={() => step(-1)} />
@@ -65,7 +66,7 @@ export function FollowedLog({ container, look }: { readonly container: Container
       ) : (
         <>
           <LogPane lines={lines} look={look} name={container.name} search={search} found={found} current={found[place] ?? null} held={held} />
-          <p className="ns-soft">{t('log.kept', { count: linesKept })}</p>
+          <p className="zs-soft">{t('log.kept', { count: linesKept })}</p>
         </>
       )}
     </>

@@ -1,8 +1,9 @@
 import { memo, useEffect, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import * as format from '../../kit/format.ts'
-import { splitAtMatches } from '../nextstack/vm/consoleText.ts'
+import { splitAtMatches } from '../../kit/logText.ts'
 import type { LogLook, ShownLine } from './logLines.ts'
+import '../../kit/log.css'
 
 /** Lines of a log. Stays at the end while more come, unless the person scrolled away from it. */
 export function LogPane({
@@ -39,7 +40,7 @@ export function LogPane({
   return (
     <div
       ref={box}
-      className={`ns-log${look.wrap ? ' ns-log-wrap' : ''}`}
+      className={`zs-log${look.wrap ? ' zs-log-wrap' : ''}`}
       tabIndex={0}
       role="log"
       aria-live="off"
@@ -56,7 +57,7 @@ export function LogPane({
 }
 
 const Line = memo(({ line: { number, at, stream, text }, times, search, current }: { line: ShownLine; times: boolean; search: string; current: boolean }) => (
-  <div data-line={number} className={[current ? 'ns-log-current' : '', stream === 'stderr' ? 'cn-log-stderr' : ''].join(' ').trim()}>
+  <div data-line={number} className={[current ? 'zs-log-current' : '', stream === 'stderr' ? 'cn-log-stderr' : ''].join(' ').trim()}>
     {times && at !== null && <span className="cn-log-time">{`${format.dateTime(at)} `}</span>}
     {search === '' ? text : splitAtMatches(text, search).map((part, place) => (place % 2 === 1 ? <mark key={place}>{part}</mark> : part))}
     {'\n'}

@@ -9,7 +9,7 @@ import { fieldTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from 'react-i18next'
 import { useCall } from '../../api/hooks.ts'
 import { rulesOf } from '../../kit/rules.ts'
-import { RemoveRow } from './RemoveRow.tsx'
+import { RemoveRow } from '../../kit/RemoveRow.tsx'
 import { blankMount, type MountValues } from './specForm.ts'
 
 const types = ['volume', 'bind', 'config'] as const
@@ -21,9 +21,9 @@ export function MountFields() {
   return (
     <Form.List name={['spec', 'mounts']}>
       {(rows, { add, remove }, { errors }) => (
-        <div className="cn-rows">
+        <div className="zs-rows">
           {rows.map(({ key, name }) => (
-            <div key={key} className="cn-row cn-row-mount">
+            <div key={key} className="zs-row cn-row-mount">
               <Form.Item name={[name, 'type']}>
                 <Select aria-label={`${t('field.mountType')} ${name + 1}`} options={types.map((value) => ({ value, label: t(`field.mountTypes.${value}`) }))} />
               </Form.Item>
@@ -95,7 +95,7 @@ function Source({ index }: { readonly index: number }) {
 function ReadOnly({ index }: { readonly index: number }) {
   const { t } = useTranslation('container')
   // Configs cannot be written to at all.
-  if (useType(index) === 'config') return <span className="ns-soft">{t('field.readOnly')}</span>
+  if (useType(index) === 'config') return <span className="zs-soft">{t('field.readOnly')}</span>
   return (
     <Form.Item name={[index, 'read_only']} valuePropName="checked">
       <Checkbox>{t('field.readOnly')}</Checkbox>

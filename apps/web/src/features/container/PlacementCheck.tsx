@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { useCall } from '../../api/hooks.ts'
 import { errorText } from '../../api/toasts.ts'
 import { placementOf, specOf, type DeployValues } from './specForm.ts'
-import { useSettled } from './useSettled.ts'
+import { useSettled } from '../../kit/useSettled.ts'
 
 /** Typing goes on for a while: it is asked about when it rests. */
 const restMs = 600
@@ -43,7 +43,7 @@ export function PlacementCheck({
   return (
     <div className="zs-card" aria-busy={isPlaceholderData}>
       <h2>{t('check.title')}</h2>
-      <p role="status" className={whole.success && (error !== null || unfit > 0) ? 'ns-bad' : 'ns-soft'}>
+      <p role="status" className={whole.success && (error !== null || unfit > 0) ? 'zs-bad' : 'zs-soft'}>
         {said()}
       </p>
       {(error === null || !whole.success) && (
@@ -53,14 +53,14 @@ export function PlacementCheck({
               {problems.length === 0 ? (
                 <CheckCircleFilled className="cn-good" aria-label={t('check.fits')} />
               ) : (
-                <WarningFilled className="ns-bad" aria-hidden />
+                <WarningFilled className="zs-bad" aria-hidden />
               )}
               <span>
                 <span className="zs-cut" title={name}>
                   {name}
                 </span>
                 {problems.map((problem) => (
-                  <span key={problem} className="ns-bad cn-problem">
+                  <span key={problem} className="zs-bad cn-problem">
                     {problem}
                   </span>
                 ))}

@@ -114,7 +114,7 @@ function NodeOption({ node }: { readonly node: Edge }) {
   return (
     <>
       {node.name}{' '}
-      <span className="ns-soft">
+      <span className="zs-soft">
         {[unfit === null ? '' : t(`node.${unfit}`), node.addresses[0] ?? '', gpus === 0 ? '' : t('node.gpus', { count: gpus })]
           .filter((text) => text !== '')
           .join(' · ')}

@@ -6,7 +6,7 @@ import Select from 'antd/es/select'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from 'react-i18next'
 import { i18n } from '../../i18n.ts'
-import { RemoveRow } from './RemoveRow.tsx'
+import { RemoveRow } from '../../kit/RemoveRow.tsx'
 import { blankPort, isTwice, type SpecValues } from './specForm.ts'
 
 const portRule: Rule = {
@@ -33,9 +33,9 @@ export function PortFields() {
   return (
     <Form.List name={['spec', 'ports']}>
       {(rows, { add, remove }, { errors }) => (
-        <div className="cn-rows">
+        <div className="zs-rows">
           {rows.map(({ key, name }) => (
-            <div key={key} className="cn-row cn-row-port">
+            <div key={key} className="zs-row cn-row-port">
               <Form.Item name={[name, 'host_port']} rules={[portRule, onceRule(name)]} dependencies={[['spec', 'ports']]}>
                 <InputNumber<number>
                   min={1}

@@ -9,6 +9,7 @@ import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { LogPane } from './LogPane.tsx'
 import { withLines, type LogLook } from './logLines.ts'
+import '../../kit/log.css'
 
 /** So many lines that match are shown, the newest. */
 const matchesMax = 1_000
@@ -33,7 +34,7 @@ export function SearchedLog({ container, look }: { readonly container: Pick<Cont
     return (
       <>
         <LogPane lines={lines} look={look} name={container.name} search={keyword} found={all} current={null} />
-        <p className="ns-soft" role="status">
+        <p className="zs-soft" role="status">
           {lines.length < matchesMax ? t('log.found', { count: lines.length }) : t('log.foundMost', { count: matchesMax })}
         </p>
       </>
@@ -41,7 +42,7 @@ export function SearchedLog({ container, look }: { readonly container: Pick<Cont
   }
   return (
     <>
-      <div className="ns-log-bar">
+      <div className="zs-log-bar">
         <Input.Search
           allowClear={clearable}
           maxLength={255}

@@ -47,9 +47,9 @@ const shareOf = ({ state, sentBytes, totalBytes }: Upload): number =>
 
 function Outcome({ upload: { state, error } }: { readonly upload: Upload }) {
   const { t } = useTranslation('container')
-  if (state === 'failed') return <span className="ns-bad">{error === null ? t('file.failed') : errorText(error)}</span>
+  if (state === 'failed') return <span className="zs-bad">{error === null ? t('file.failed') : errorText(error)}</span>
   return (
-    <span className="ns-soft" role="status">
+    <span className="zs-soft" role="status">
       {state === 'running' ? '' : t(`file.${state}`)}
     </span>
   )

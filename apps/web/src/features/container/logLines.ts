@@ -1,4 +1,4 @@
-import { consoleLines } from '../nextstack/vm/consoleText.ts'
+import { consoleLines } from '../../kit/logText.ts'
 import { linesKept, type LogLine } from './logFollow.ts'
 
 /** A line as it is drawn; its number stays while others before it are let go. */

@@ -11,7 +11,7 @@ import { ContainerKill } from './ContainerKill.tsx'
 import { ContainerRename } from './ContainerRename.tsx'
 import { ContainerUpdate } from './ContainerUpdate.tsx'
 import { pageOf, touchedByContainer, whyNot } from './containerRules.ts'
-import { told } from './tellError.ts'
+import { told } from '../../api/tellError.ts'
 
 /** The calls that need nothing but the container. */
 function useContainerCalls(silent: boolean) {

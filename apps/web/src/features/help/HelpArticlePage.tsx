@@ -5,14 +5,14 @@ import { useTranslation } from 'react-i18next'
 import { Link, useParams } from 'react-router'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { usePageTitle } from '../../kit/PageHead.tsx'
-import { TableOfContents } from './TableOfContents.tsx'
+import { TableOfContents } from '../../kit/TableOfContents.tsx'
 import { paths } from '../../paths.ts'
 import { Article } from './Article.tsx'
 import { articleGroups, isArticleId, neighbours, type ArticleId } from './articles.ts'
 import './help.css'
 import { tableOfContents } from './markdown.ts'
 import { useArticle } from './useArticle.ts'
-import { useScrollToHash } from './useScrollToHash.ts'
+import { useScrollToHash } from '../../kit/useScrollToHash.ts'
 
 /** One article, with all others on the left and its own contents on the right. */
 export default function HelpArticlePage() {

@@ -7,7 +7,7 @@ import { col } from '../../kit/columns.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import { actionText, typeText } from './actionText.ts'
 import { CopyName } from './CopyName.tsx'
-import { useRoleName } from './roleText.ts'
+import { useRoleName } from '../../kit/roleNames.ts'
 import { SearchTable } from './SearchTable.tsx'
 
 /** Actions; each leads to its kind of resource and to who may do it. */

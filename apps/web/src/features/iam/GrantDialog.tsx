@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { ApiError, toApiError } from '../../api/client.ts'
 import { useChange } from '../../api/hooks.ts'
 import { FormDialog } from '../../kit/FormDialog.tsx'
-import { OrganisationSelect } from '../keeping/OrganisationSelect.tsx'
+import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
 import { PolicySelect, ProjectSelect, RoleSelect, UserSelect } from './selects.tsx'
 import { touchedByGrant } from './touched.ts'
 

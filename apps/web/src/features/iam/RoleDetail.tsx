@@ -8,7 +8,7 @@ import { paths } from '../../paths.ts'
 import { HolderPolicies } from './HolderPolicies.tsx'
 import { RoleAllows } from './RoleAllows.tsx'
 import { RoleMembers } from './RoleMembers.tsx'
-import { useRoleName } from './roleText.ts'
+import { useRoleName } from '../../kit/roleNames.ts'
 import { useRoleActions } from './useRoleActions.tsx'
 import './iam.css'
 

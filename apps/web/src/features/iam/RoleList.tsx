@@ -7,7 +7,7 @@ import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
-import { useRoleName } from './roleText.ts'
+import { useRoleName } from '../../kit/roleNames.ts'
 import { useRoleActions } from './useRoleActions.tsx'
 import './iam.css'
 

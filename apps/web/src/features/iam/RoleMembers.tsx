@@ -11,7 +11,7 @@ import { filter } from '../../kit/filters.ts'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
-import { kindKey, useRoleName } from './roleText.ts'
+import { kindKey, useRoleName } from '../../kit/roleNames.ts'
 import { UserSelect } from './selects.tsx'
 import { touchedByRole } from './touched.ts'
 

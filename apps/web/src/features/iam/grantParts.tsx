@@ -6,7 +6,7 @@ import { useChange } from '../../api/hooks.ts'
 import { grants } from '@zhisuan/contract/iam/grant'
 import type { Action } from '../../kit/actions.tsx'
 import { paths, withQuery } from '../../paths.ts'
-import { useRoleName } from './roleText.ts'
+import { useRoleName } from '../../kit/roleNames.ts'
 import { touchedByGrant } from './touched.ts'
 
 /** Takes a policy back, and says what that changes. */

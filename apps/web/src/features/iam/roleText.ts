@@ -1,20 +1,6 @@
 import type { RoleRow } from '@zhisuan/contract/iam/role'
-import { roles, type Role } from '@zhisuan/contract/roles'
-import { useTranslation } from 'react-i18next'
-
-const isBuiltIn = (name: string): name is Role => (roles as readonly string[]).includes(name)
-
-/** What people call a role: a built-in one is named by its key. */
-export function useRoleName(): (role: { readonly name: string }) => string {
-  const { t } = useTranslation('account')
-  return ({ name }) => (isBuiltIn(name) ? t(`roleNames.${name}`) : name)
-}
 
 /** Why a role cannot be deleted; null where it can. */
 export type RoleHold = 'builtInFixed' | 'hasMembers'
 export const holdOf = ({ built_in, member_count }: Pick<RoleRow, 'built_in' | 'member_count'>): RoleHold | null =>
   built_in ? 'builtInFixed' : member_count > 0 ? 'hasMembers' : null
-
-const kinds = ['0', '1', '2', '3', '4'] as const
-/** Of account:kindNames; one that a newer server knows is shown as the least of them. */
-export const kindKey = (kind: number): (typeof kinds)[number] => kinds[kind] ?? '4'

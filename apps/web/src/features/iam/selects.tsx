@@ -6,9 +6,10 @@ import { users } from '@zhisuan/contract/ums/user'
 import { useTranslation } from 'react-i18next'
 import { useCall } from '../../api/hooks.ts'
 import { actionText, serviceText } from './actionText.ts'
-import { useRoleName } from './roleText.ts'
+import { useRoleName } from '../../kit/roleNames.ts'
 import { SearchSelect } from '../../kit/SearchSelect.tsx'
 import { useVocabulary } from './useVocabulary.ts'
+import './iam.css'
 
 interface Control {
   readonly label: string

@@ -5,7 +5,8 @@ import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
-import { holdOf, useRoleName } from './roleText.ts'
+import { holdOf } from './roleText.ts'
+import { useRoleName } from '../../kit/roleNames.ts'
 import { touchedByRole } from './touched.ts'
 
 /** What can be done to a role, and the dialog that the page has to draw. */

@@ -15,9 +15,8 @@ import { useReturnFocus } from '../../kit/focus.ts'
 import { saveFrom } from '../../kit/save.ts'
 import { OneActionSelect, UserSelect } from '../iam/selects.tsx'
 import { AuditTable } from './AuditTable.tsx'
-import { OrganisationSelect } from './OrganisationSelect.tsx'
-import { useNamedOrganisation } from './useOrganisationFilter.tsx'
-import '../iam/iam.css'
+import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
+import { useNamedOrganisation } from '../../kit/useOrganisationFilter.tsx'
 import './keeping.css'
 
 /** Of the address: those that stand above the list, and those of its own bar. */
@@ -59,13 +58,13 @@ export default function AuditLog() {
   return (
     <div className="zs-card">
       <div className="kp-filters">
-        <span className="kp-filter">
+        <span className="zs-filter-organisation">
           <OneActionSelect label={t('audit.action')} value={query.call} onChange={(id) => set('call', id)} />
         </span>
-        <span className="kp-filter">
+        <span className="zs-filter-organisation">
           <UserSelect label={t('audit.actor')} value={query.actor_id} known={actor} onChange={(id) => set('actor_id', id)} />
         </span>
-        <span className="kp-filter">
+        <span className="zs-filter-organisation">
           <OrganisationSelect label={t('audit.organisation')} value={query.bp_id} known={known} onChange={(id) => set('bp_id', id)} />
         </span>
         {(['from', 'to'] as const).map((end) => (

@@ -9,7 +9,7 @@ import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import type { Named } from '../../kit/SearchSelect.tsx'
 import { paths, withQuery } from '../../paths.ts'
-import { useRoleName } from '../iam/roleText.ts'
+import { useRoleName } from '../../kit/roleNames.ts'
 import { InviteDialog, LinkDialog } from './InviteDialog.tsx'
 import { touchedByInvitation } from './touched.ts'
 

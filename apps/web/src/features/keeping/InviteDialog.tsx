@@ -15,8 +15,8 @@ import { FormDialog } from '../../kit/FormDialog.tsx'
 import { field, rulesOf } from '../../kit/rules.ts'
 import type { Named } from '../../kit/SearchSelect.tsx'
 import { paths, withQuery } from '../../paths.ts'
-import { useRoleName } from '../iam/roleText.ts'
-import { OrganisationSelect } from './OrganisationSelect.tsx'
+import { useRoleName } from '../../kit/roleNames.ts'
+import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
 import { touchedByInvitation } from './touched.ts'
 
 interface Values {

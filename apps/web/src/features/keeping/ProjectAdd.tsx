@@ -9,9 +9,9 @@ import { FormPage } from '../../kit/FormPage.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { field } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
-import { OrganisationSelect } from './OrganisationSelect.tsx'
+import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
 import { touchedByProject } from './touched.ts'
-import { useNamedOrganisation } from './useOrganisationFilter.tsx'
+import { useNamedOrganisation } from '../../kit/useOrganisationFilter.tsx'
 import './keeping.css'
 
 interface Values {

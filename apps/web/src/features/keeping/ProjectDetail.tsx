@@ -18,12 +18,11 @@ import { ResourceTable, type RowOf } from '../../kit/ResourceTable.tsx'
 import { SearchSelect } from '../../kit/SearchSelect.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import { HolderPolicies } from '../iam/HolderPolicies.tsx'
-import { kindKey } from '../iam/roleText.ts'
+import { kindKey } from '../../kit/roleNames.ts'
 import { contentText, heldOf } from './projectContents.ts'
 import { touchedByProject } from './touched.ts'
 import { useProjectActions } from './useProjectActions.tsx'
 import { personText } from './userText.ts'
-import '../iam/iam.css'
 import './keeping.css'
 
 type Member = RowOf<typeof keptProjects.members>

@@ -1,5 +1,5 @@
 import { ProjectTable } from './ProjectTable.tsx'
-import { useOrganisationFilter } from './useOrganisationFilter.tsx'
+import { useOrganisationFilter } from '../../kit/useOrganisationFilter.tsx'
 import './keeping.css'
 
 /** Projects of all organisations. */

@@ -6,7 +6,7 @@ import { useCall } from '../../api/hooks.ts'
 import { DetailTabs } from '../../kit/DetailPage.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import { InvitationTable } from './InvitationTable.tsx'
-import { useOrganisationFilter } from './useOrganisationFilter.tsx'
+import { useOrganisationFilter } from '../../kit/useOrganisationFilter.tsx'
 import { UserTable } from './UserTable.tsx'
 import './keeping.css'
 

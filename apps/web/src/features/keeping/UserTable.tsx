@@ -10,7 +10,7 @@ import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import type { Named } from '../../kit/SearchSelect.tsx'
 import { paths, withQuery } from '../../paths.ts'
-import { kindKey, useRoleName } from '../iam/roleText.ts'
+import { kindKey, useRoleName } from '../../kit/roleNames.ts'
 import { useUserActions } from './useUserActions.tsx'
 import { userTone } from './userText.ts'
 

@@ -3,7 +3,7 @@ import type { keptProjects } from '@zhisuan/contract/iam/project'
 import type { QuotaResource } from '@zhisuan/contract/nextstack/quota'
 import { quotaTexts } from '@zhisuan/contract/texts'
 import * as format from '../../kit/format.ts'
-import { amountText } from '../nextstack/quota/quotaLines.ts'
+import { amountText } from '../../kit/quotaLines.ts'
 
 type Contents = ResponseOf<typeof keptProjects.contents>
 type Content = Contents['items'][number]

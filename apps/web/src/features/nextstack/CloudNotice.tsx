@@ -21,7 +21,7 @@ export function CloudNotice({ cloud }: { readonly cloud: CloudBasic }) {
   if (trouble === null) return null
   return (
     <Alert
-      className="ns-notice"
+      className="zs-above"
       showIcon
       type={trouble === 'maintenance' ? 'info' : 'warning'}
       title={t(`notice.${trouble}`, { name: cloud.name })}

@@ -12,7 +12,7 @@ import { notify } from '../../api/notify.ts'
 import { CodeInput } from '../../kit/CodeInput.tsx'
 import { field } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
-import { showRefusal } from '../account/refusals.ts'
+import { showRefusal } from '../../kit/refusals.ts'
 
 interface Values {
   readonly name: string

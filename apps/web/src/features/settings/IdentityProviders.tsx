@@ -18,7 +18,7 @@ import { EmptyState } from '../../kit/EmptyState.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { field } from '../../kit/rules.ts'
-import { OrganisationSelect } from '../keeping/OrganisationSelect.tsx'
+import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
 
 const { shape } = identityProviders.create.body
 const touched = [identityProviders.list, auth.ways] as const

@@ -8,8 +8,6 @@ import { FormPage } from '../../kit/FormPage.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { usePageTitle } from '../../kit/PageHead.tsx'
 import { paths } from '../../paths.ts'
-import '../nextstack/nextstack.css'
-import '../container/container.css'
 import { PlacementCheck } from '../container/PlacementCheck.tsx'
 import { PlacementFields } from '../container/PlacementFields.tsx'
 import { blankSpec, placementOf, type PlacementValues } from '../container/specForm.ts'
@@ -71,7 +69,7 @@ export default function ApplicationForm({ templateId, edgeId }: { readonly templ
           {known.services.length > 0 && (
             <div className="zs-card">
               <h2>{t('source.services')}</h2>
-              <ul className="ns-list">
+              <ul className="zs-list">
                 {known.services.map((name) => (
                   <li key={name} className="zs-code">
                     {name}
@@ -87,9 +85,9 @@ export default function ApplicationForm({ templateId, edgeId }: { readonly templ
     >
       <NameField schema={shape.name} />
       <DescriptionField schema={shape.description} />
-      <h2 className="ns-heading">{t('source.title')}</h2>
+      <h2 className="zs-heading">{t('source.title')}</h2>
       <SourceFields known={known} />
-      <h2 className="ns-heading">{t('application.where')}</h2>
+      <h2 className="zs-heading">{t('application.where')}</h2>
       <PlacementFields note={t('application.nodesNote')} />
     </FormPage>
   )

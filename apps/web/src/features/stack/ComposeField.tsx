@@ -39,13 +39,13 @@ export function ComposeField({
           {t('compose.problems', { count: problems.length })}
         </span>
         {problems.length > 0 && (
-          <ul className="ns-list">
+          <ul className="zs-list">
             {problems.map(({ line, column, message, severity }) => (
               <li key={`${line}:${column}:${message}`}>
                 <button type="button" className="zs-linkbutton" onClick={() => editor.current?.goTo(line, column)}>
                   {t('compose.line', { line })}
                 </button>{' '}
-                <span className={severity === 'error' ? 'ns-bad' : 'ns-soft'}>{message}</span>
+                <span className={severity === 'error' ? 'zs-bad' : 'zs-soft'}>{message}</span>
               </li>
             ))}
           </ul>

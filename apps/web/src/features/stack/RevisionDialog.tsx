@@ -4,7 +4,6 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
 import { useReturnFocus } from '../../kit/focus.ts'
-import '../nextstack/nextstack.css'
 import { CodeEditor } from './CodeEditor.tsx'
 import { changedValues } from './sourceForm.ts'
 import { touchedByStack } from './stackRules.ts'
@@ -49,7 +48,7 @@ export function RevisionDialog({
       mask={{ closable: false }}
     >
       {rollback && <p>{t('revision.rollbackNote', { revision: stack.revision + 1 })}</p>}
-      <p className="ns-soft">{compared ? t(same ? 'revision.sameFile' : 'revision.compared', { revision: running.revision }) : t('revision.whole')}</p>
+      <p className="zs-soft">{compared ? t(same ? 'revision.sameFile' : 'revision.compared', { revision: running.revision }) : t('revision.whole')}</p>
       <CodeEditor label={t('compose.label')} value={revision.compose} original={compared && !same ? running.compose : undefined} />
       <ValueChanges changes={changedValues(compared ? running.values : {}, revision.values)} {...(!compared && { title: t('variable.title') })} />
     </Modal>

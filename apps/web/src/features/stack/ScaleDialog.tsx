@@ -25,7 +25,7 @@ export function ScaleDialog({ service: { id, name, replicas, ports }, onClose }:
       <Form.Item name="replicas" label={t('scale.replicas')} extra={t('scale.note')} {...field(scaled.shape.replicas)}>
         <InputNumber<number> autoFocus min={0} max={100} precision={0} className="as-short" />
       </Form.Item>
-      {ports.length > 0 && <p className="ns-soft">{t('scale.ports')}</p>}
+      {ports.length > 0 && <p className="zs-soft">{t('scale.ports')}</p>}
     </FormDialog>
   )
 }

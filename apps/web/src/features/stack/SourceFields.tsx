@@ -111,7 +111,7 @@ export function SourceFields({ known, original }: { readonly known: KnownSource;
               />
             </Form.Item>
           </div>
-          {version !== undefined && version.description !== '' && <p className="ns-soft">{version.description}</p>}
+          {version !== undefined && version.description !== '' && <p className="zs-soft">{version.description}</p>}
           {version !== undefined && (
             <details className="as-details" {...(shown !== undefined && { open: true })}>
               <summary>{t('source.show')}</summary>
@@ -119,7 +119,7 @@ export function SourceFields({ known, original }: { readonly known: KnownSource;
             </details>
           )}
           {problems.map(({ line, message }) => (
-            <p key={`${line}:${message}`} className="ns-bad">
+            <p key={`${line}:${message}`} className="zs-bad">
               {t('compose.line', { line })} {message}
             </p>
           ))}
@@ -129,10 +129,10 @@ export function SourceFields({ known, original }: { readonly known: KnownSource;
           <ComposeField label={t('compose.label')} problems={problems} original={shown} />
         </Form.Item>
       )}
-      {variables.length > 0 && <h2 className="ns-heading">{t('variable.title')}</h2>}
-      {source === 'compose' && variables.length > 0 && <p className="ns-soft">{t('variable.undescribed')}</p>}
+      {variables.length > 0 && <h2 className="zs-heading">{t('variable.title')}</h2>}
+      {source === 'compose' && variables.length > 0 && <p className="zs-soft">{t('variable.undescribed')}</p>}
       <VariableFields variables={variables} />
-      <h2 className="ns-heading">{t('file.title')}</h2>
+      <h2 className="zs-heading">{t('file.title')}</h2>
       <Form.Item className="as-wide" extra={t('file.note')}>
         <StackFileFields />
       </Form.Item>

@@ -9,8 +9,7 @@ import * as format from '../../kit/format.ts'
 import { PagePlaceholder } from '../../kit/Placeholder.tsx'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { paths } from '../../paths.ts'
-import '../nextstack/nextstack.css'
-import { OperationTable } from '../nextstack/OperationTable.tsx'
+import { OperationTable } from '../../kit/OperationTable.tsx'
 import { ApplicationGone } from './ApplicationStacks.tsx'
 import { RevisionTable } from './RevisionTable.tsx'
 import { ServiceTable } from './ServiceTable.tsx'
@@ -98,10 +97,10 @@ function Notices({ stack }: { readonly stack: Stack }) {
   return (
     <>
       {isBusy(stack) && <Working stack={stack} />}
-      {!edge.online && <Alert className="ns-notice" type="warning" showIcon title={t('notice.offline')} description={t('notice.offlineNote')} />}
+      {!edge.online && <Alert className="zs-above" type="warning" showIcon title={t('notice.offline')} description={t('notice.offlineNote')} />}
       {error !== null && (
         <Alert
-          className="ns-notice"
+          className="zs-above"
           type={status === 'error' ? 'error' : 'warning'}
           showIcon
           title={
@@ -130,7 +129,7 @@ function Working({ stack: { id, status } }: { readonly stack: Stack }) {
     now?.status === 'running' && now.step !== null
       ? t('notice.step', { step: operationTexts(t).step(now.kind, now.step), done: now.steps_done + 1, total: now.steps_total })
       : t('notice.queued')
-  return <Alert className="ns-notice" type="info" showIcon title={t(`status.${status}`)} description={step} role="status" />
+  return <Alert className="zs-above" type="info" showIcon title={t(`status.${status}`)} description={step} role="status" />
 }
 
 /** What was done to it, and what compose said of it the last time. */
@@ -139,9 +138,9 @@ function History({ stack }: { readonly stack: Stack }) {
   return (
     <>
       <OperationTable call={stacks.operations} id={stack.id} busy={isBusy(stack)} texts={operationTexts(t)} />
-      <h2 className="ns-heading as-output-title">{t('output.title')}</h2>
+      <h2 className="zs-heading as-output-title">{t('output.title')}</h2>
       {stack.output === '' ? (
-        <p className="ns-soft">{t('output.none')}</p>
+        <p className="zs-soft">{t('output.none')}</p>
       ) : (
         <pre className="as-output" tabIndex={0} aria-label={t('output.title')}>
           {stack.output}

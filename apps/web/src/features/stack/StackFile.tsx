@@ -15,6 +15,7 @@ import { changedValues } from './sourceForm.ts'
 import { touchedByStack, whyNot } from './stackRules.ts'
 import { useRevisions } from './useRevisions.ts'
 import { ValueChanges } from './ValueChanges.tsx'
+import '../../kit/log.css'
 
 /** The file as it was written and as it was deployed, the values in it, and the configs beside it. */
 export function StackFile({ stack }: { readonly stack: Stack }) {
@@ -23,9 +24,9 @@ export function StackFile({ stack }: { readonly stack: Stack }) {
   const { data, error, refetch } = useRevisions(stack)
   if (data === undefined) return error === null ? <Skeleton active /> : <ErrorPanel error={error} onRetry={() => void refetch()} />
   return (
-    <div className="ns-overview">
+    <div className="zs-parts">
       <section>
-        <div className="ns-log-bar">
+        <div className="zs-log-bar">
           <Segmented
             aria-label={t('compose.which')}
             value={resolved ? 'resolved' : 'written'}
@@ -35,7 +36,7 @@ export function StackFile({ stack }: { readonly stack: Stack }) {
             ]}
             onChange={(which) => setResolved(which === 'resolved')}
           />
-          <span className="ns-soft">
+          <span className="zs-soft">
             {resolved ? t('compose.resolvedNote') : t('compose.writtenNote', { revision: data.revisions[0]?.revision ?? stack.revision })}
           </span>
         </div>
@@ -64,10 +65,10 @@ function Beside({ stack }: { readonly stack: Stack }) {
     )
   return (
     <section>
-      <h2 className="ns-heading">{t('file.title')}</h2>
+      <h2 className="zs-heading">{t('file.title')}</h2>
       {behind.length > 0 && (
         <Alert
-          className="ns-notice"
+          className="zs-above"
           type="warning"
           showIcon
           title={t('file.behind', { count: behind.length })}
@@ -79,14 +80,14 @@ function Beside({ stack }: { readonly stack: Stack }) {
           }
         />
       )}
-      <ul className="ns-list">
+      <ul className="zs-list">
         {items.map(({ path, config, revision, newest_revision }) => (
           <li key={path}>
             <span className="zs-code">./{path}</span> ←{' '}
             <Link to={withQuery(paths.container.configuration.detail(), { id: config.id })} className="zs-text-link">
               {config.name}
             </Link>{' '}
-            <span className={revision === newest_revision ? 'ns-soft' : 'ns-bad'}>
+            <span className={revision === newest_revision ? 'zs-soft' : 'zs-bad'}>
               {revision === newest_revision ? t('file.current', { revision }) : t('file.old', { revision, newest: newest_revision })}
             </span>
           </li>

@@ -9,7 +9,7 @@ import { fieldTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from 'react-i18next'
 import { useCall } from '../../api/hooks.ts'
 import { rulesOf } from '../../kit/rules.ts'
-import { RemoveRow } from '../container/RemoveRow.tsx'
+import { RemoveRow } from '../../kit/RemoveRow.tsx'
 import { isTwice } from '../container/specForm.ts'
 import type { SourceValues } from './sourceForm.ts'
 
@@ -30,9 +30,9 @@ export function StackFileFields() {
   return (
     <Form.List name="configs">
       {(rows, { add, remove }, { errors }) => (
-        <div className="cn-rows">
+        <div className="zs-rows">
           {rows.map(({ key, name }) => (
-            <div key={key} className="cn-row as-row-file">
+            <div key={key} className="zs-row as-row-file">
               <Form.Item name={[name, 'config_id']} rules={[{ required: true, message: fieldTexts.contentRequired }]}>
                 <Select
                   showSearch

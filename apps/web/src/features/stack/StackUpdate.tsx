@@ -11,8 +11,6 @@ import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { FormPage } from '../../kit/FormPage.tsx'
 import { usePageTitle } from '../../kit/PageHead.tsx'
 import { PagePlaceholder } from '../../kit/Placeholder.tsx'
-import '../nextstack/nextstack.css'
-import '../container/container.css'
 import { SourceFields, useSource } from './SourceFields.tsx'
 import { blankSource, changedValues, changeOf, sourceFrom, valuesFor, wholeFiles, type SourceValues } from './sourceForm.ts'
 import { stackPaths } from './stackPaths.ts'
@@ -84,7 +82,7 @@ function UpdateForm({
     <>
       {newest.revision !== before.revision && !act.isSuccess && (
         <Alert
-          className="ns-notice"
+          className="zs-above"
           type="warning"
           showIcon
           title={t('update.changed')}
@@ -104,7 +102,7 @@ function UpdateForm({
           <div className="zs-card">
             <h2>{t('update.summary')}</h2>
             <Summary running={running} compose={known.compose} values={valuesFor(known.variables, typed?.values ?? {})} files={typed?.configs} />
-            <p className="ns-soft">{t('update.note', { node: stack.edge.name })}</p>
+            <p className="zs-soft">{t('update.note', { node: stack.edge.name })}</p>
           </div>
         }
         onCancel={() => void navigate(back)}

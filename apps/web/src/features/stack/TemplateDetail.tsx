@@ -11,7 +11,6 @@ import { col } from '../../kit/columns.tsx'
 import { DetailPage } from '../../kit/DetailPage.tsx'
 import * as format from '../../kit/format.ts'
 import { paths } from '../../paths.ts'
-import '../nextstack/nextstack.css'
 import { CodeEditor } from './CodeEditor.tsx'
 import { labelled } from './labelled.ts'
 import { stackPaths } from './stackPaths.ts'
@@ -51,7 +50,7 @@ export function TemplateDetail({ query }: { readonly query: UseQueryResult<Templ
 
 function VariableTable({ variables }: { readonly variables: readonly Variable[] }) {
   const { t } = useTranslation('application')
-  if (variables.length === 0) return <p className="ns-soft">{t('variable.none')}</p>
+  if (variables.length === 0) return <p className="zs-soft">{t('variable.none')}</p>
   return (
     <section className="zs-table">
       <Table<Variable>

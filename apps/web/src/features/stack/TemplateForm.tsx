@@ -11,8 +11,6 @@ import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { usePageTitle } from '../../kit/PageHead.tsx'
 import { field, rulesOf } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
-import '../nextstack/nextstack.css'
-import '../container/container.css'
 import { ComposeField } from './ComposeField.tsx'
 import { stackPaths } from './stackPaths.ts'
 import { touchedByTemplate } from './stackRules.ts'
@@ -96,7 +94,7 @@ export default function TemplateForm({ known, as }: { readonly known: Template |
       <Form.Item name="compose" label={t('compose.label')} extra={t('template.composeNote')} className="as-wide" required rules={rulesOf(composeText)}>
         <ComposeField label={t('compose.label')} problems={check?.problems} />
       </Form.Item>
-      <h2 className="ns-heading">{t('variable.title')}</h2>
+      <h2 className="zs-heading">{t('variable.title')}</h2>
       <Form.Item className="as-wide" extra={t('variable.note')}>
         <VariableEditor names={check?.variables ?? []} />
       </Form.Item>

@@ -8,7 +8,7 @@ import { fitsVariable, variable } from '@zhisuan/contract/aos/stack'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from 'react-i18next'
 import { rulesOf } from '../../kit/rules.ts'
-import { RemoveRow } from '../container/RemoveRow.tsx'
+import { RemoveRow } from '../../kit/RemoveRow.tsx'
 import { isTwice } from '../container/specForm.ts'
 import { blankVariable, type VariableValues } from './templateForm.ts'
 
@@ -31,7 +31,7 @@ export function VariableEditor({ names }: { readonly names: readonly string[] })
   return (
     <Form.List name={list}>
       {(rows, { add, remove }, { errors }) => (
-        <div className="cn-rows">
+        <div className="zs-rows">
           {rows.length > 0 && (
             // What is said of each field by its own label, once more for who sees all of them.
             <div className="as-variable-head" aria-hidden>
@@ -52,7 +52,7 @@ export function VariableEditor({ names }: { readonly names: readonly string[] })
             </fieldset>
           ))}
           <Form.ErrorList errors={errors} />
-          <div className="cn-buttons">
+          <div className="zs-buttons">
             <Button icon={<PlusOutlined aria-hidden />} disabled={rows.length >= variablesMax} onClick={() => add(blankVariable())}>
               {t('variable.add')}
             </Button>

@@ -1,5 +1,5 @@
 import { ApiError, toApiError } from '../../api/client.ts'
-import { tellError } from '../container/tellError.ts'
+import { tellError } from '../../api/tellError.ts'
 import type { SourceValues } from './sourceForm.ts'
 
 /** Says what a form was refused with where it names no field: what does stands beside it. */

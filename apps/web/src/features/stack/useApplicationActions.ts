@@ -2,7 +2,7 @@ import { stackDeployments, type StackDeployment } from '@zhisuan/contract/aos/st
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
-import { told } from '../container/tellError.ts'
+import { told } from '../../api/tellError.ts'
 import { touchedByStack } from './stackRules.ts'
 
 /** What can be done to an application as a whole. */

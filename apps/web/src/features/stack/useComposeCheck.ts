@@ -1,7 +1,7 @@
 import { stacks, type StackFile } from '@zhisuan/contract/aos/stack'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { useCall } from '../../api/hooks.ts'
-import { useSettled } from '../container/useSettled.ts'
+import { useSettled } from '../../kit/useSettled.ts'
 
 /** Typing goes on for a while: the file is judged when it rests. */
 const restMs = 500

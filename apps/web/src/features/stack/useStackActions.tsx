@@ -50,7 +50,7 @@ export function useStackActions(): (stack: Stack) => readonly Action[] {
             <>
               <p>{t('confirm.deleteBody', { count: service_count })}</p>
               <p>{t('confirm.deleteVolumes', { project })}</p>
-              {!edge.online && <p className="ns-bad">{t('confirm.deleteOffline', on)}</p>}
+              {!edge.online && <p className="zs-bad">{t('confirm.deleteOffline', on)}</p>}
             </>
           ),
           typeToConfirm: name,

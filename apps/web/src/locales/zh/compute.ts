@@ -1,6 +1,5 @@
 /** What all pages of the second cloud family say. */
 export default {
-  gib: 'GB',
   notice: {
     toClouds: '查看云平台',
     maintenance: '云平台“{{name}}”维护中',
@@ -12,5 +11,4 @@ export default {
     unauthorised: '云平台“{{name}}”拒绝了登记的账号',
     unauthorisedNote: '请平台管理员更新云平台的连接信息。',
   },
-  failed: { title: '部分内容没有读到，其余内容不受影响' },
 } as const

@@ -161,7 +161,6 @@ export default {
     tolerationsNote: '带有不允许调度污点的节点，只有在这里填写污点的键后才会使用',
     count: '节点数量',
     countNote: '留空使用所有符合条件的节点',
-    remove: '删除第 {{number}} 行',
   },
   node: { online: '在线', offline: '离线', deactive: '已停用', pending: '未接入', gpus: '{{count}} 个 GPU' },
   check: {

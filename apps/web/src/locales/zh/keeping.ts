@@ -107,7 +107,6 @@ export default {
     empty: '还没有用户',
     pending: '有 {{count}} 个注册申请待审核',
     showPending: '查看待审核的用户',
-    filterOrganisation: '按组织筛选',
     nameTip: '用来登录，创建后不能修改。2 到 64 个字符，可用中文、字母、数字、下划线、连字符、点和 @；不能像手机号或邮箱。',
     username: '用户名',
     nickname: '昵称',

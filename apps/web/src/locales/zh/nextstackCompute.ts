@@ -1,6 +1,5 @@
 /** Flavors, SSH keys, commands and quotas of nextStack clouds. */
 export default {
-  unit: { MB: 'MB', GB: 'GB', TB: 'TB', label: '单位' },
   sizeInvalid: '请输入大于 0 的数字',
   column: {
     name: '名称',

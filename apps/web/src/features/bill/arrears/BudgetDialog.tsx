@@ -9,7 +9,7 @@ import { useCall, useChange } from '../../../api/hooks.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { field } from '../../../kit/rules.ts'
 import { useIsPlatform } from '../../../session/user.ts'
-import { OrganisationSelect } from '../../keeping/OrganisationSelect.tsx'
+import { OrganisationSelect } from '../../../kit/OrganisationSelect.tsx'
 
 const limits = ['all', 'project', 'product'] as const
 interface Values {

@@ -9,7 +9,7 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { field } from '../../../kit/rules.ts'
-import { OrganisationSelect } from '../../keeping/OrganisationSelect.tsx'
+import { OrganisationSelect } from '../../../kit/OrganisationSelect.tsx'
 
 type Values = BodyInput<typeof arrearsPolicies.set> & { bp_id?: string }
 

@@ -15,7 +15,7 @@ import './catalogue.css'
 import { unitOf } from './catalogueText.ts'
 import { MomentInput } from './MomentInput.tsx'
 import { touched } from './touched.ts'
-import { useSettled } from '../../container/useSettled.ts'
+import { useSettled } from '../../../kit/useSettled.ts'
 
 interface Values {
   tiers: { above: number | null; price: string }[]

@@ -12,7 +12,7 @@ import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { NameField } from '../../../kit/NameFields.tsx'
 import { field } from '../../../kit/rules.ts'
 import { useClouds } from '../../../session/cloud.ts'
-import { useCloudLines } from '../../compute/CloudTable.tsx'
+import { useFollowedLines } from '../../../kit/LinesTable.tsx'
 import { kindText, unitOf } from './catalogueText.ts'
 import { touched } from './touched.ts'
 
@@ -29,7 +29,10 @@ function useVariants(meter: Meter | undefined): readonly string[] {
   const { data: pools } = useCall(storagePools.list, { query: { page_size: 1000, sort: 'name' } }, { silent: true, enabled: meter === 'volume.size' })
   const cloud = useClouds().selected
   // Those of the chosen cloud; those of others are typed, and are in the list of what has no price once they are used.
-  const types = useCloudLines(computeVolumeTypes.list, meter === 'volume.size' && cloud !== null && cloud.product !== 'nextstack' ? cloud.cloud_id : null).data
+  const types = useFollowedLines(
+    computeVolumeTypes.list,
+    meter === 'volume.size' && cloud !== null && cloud.product !== 'nextstack' ? { params: { cloud_id: cloud.cloud_id } } : null,
+  ).data
   const volumeTypes = [...(pools?.items ?? []), ...(types?.items ?? [])].map(({ name }) => name)
   const all = meter === 'vm.gpu' ? models?.items.map(({ model }) => model) : meter === 'volume.size' ? volumeTypes : []
   return [...new Set(all ?? [])]

@@ -3,7 +3,7 @@ import { eips } from '@zhisuan/contract/nextstack/eip'
 import { vms } from '@zhisuan/contract/nextstack/vm'
 import { volumes } from '@zhisuan/contract/nextstack/volume'
 import { useCall } from '../../../api/hooks.ts'
-import { eipItems, vmItems, volumeItems, type QuoteItem } from '../quote/items.ts'
+import { eipItems, vmItems, volumeItems, type QuoteItem } from '../../../kit/price/items.ts'
 
 /** What a resource is paid for, as it is now; nothing while it is not known. */
 export function useResourceItems(type: string, id: string | undefined): readonly QuoteItem[] {

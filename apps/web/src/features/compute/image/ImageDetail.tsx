@@ -108,7 +108,7 @@ function Members({ image, cloudId, onOffer }: { readonly image: ComputeImageDeta
   return (
     <section className="zs-card">
       <div className="cim-line">
-        <h2 className="ns-heading">{t('members.title')}</h2>
+        <h2 className="zs-heading">{t('members.title')}</h2>
         <Button onClick={onOffer}>{t('action.offer')}</Button>
       </div>
       <Table

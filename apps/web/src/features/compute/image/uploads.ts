@@ -2,7 +2,7 @@ import { computeImages } from '@zhisuan/contract/compute/image'
 import { useSyncExternalStore } from 'react'
 import { urlOf } from '../../../api/client.ts'
 import { readToken } from '../../../api/cookies.ts'
-import { paceOf, withSample, type Sample } from '../../nextstack/image/uploadPace.ts'
+import { paceOf, withSample, type Sample } from '../../../kit/uploadPace.ts'
 
 /** A file on its way from this tab. It goes on whatever page of the console is shown. */
 export interface CloudUpload {

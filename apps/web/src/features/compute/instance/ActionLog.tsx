@@ -7,7 +7,7 @@ import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { readingOf } from '../../../kit/ResourceTable.tsx'
 import { RowsTable, useTableState } from '../../../kit/RowsTable.tsx'
-import { FailedServices } from '../FailedServices.tsx'
+import { FailedServices } from '../../../kit/FailedServices.tsx'
 import { isPassing } from './instanceRules.ts'
 
 type Done = ItemOf<typeof computeInstances.actions>

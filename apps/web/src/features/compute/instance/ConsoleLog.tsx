@@ -11,8 +11,8 @@ import { copyText } from '../../../kit/copy.ts'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import * as format from '../../../kit/format.ts'
-import { downloadText } from '../../nextstack/key-pair/keyFiles.ts'
-import { consoleLines } from '../../nextstack/vm/consoleText.ts'
+import { downloadText } from '../../../kit/save.ts'
+import { consoleLines } from '../../../kit/logText.ts'
 import { whyNot } from './instanceRules.ts'
 
 const followMs = 5_000

@@ -12,7 +12,7 @@ import { filter } from '../../../kit/filters.ts'
 import { firstNames } from '../../../kit/firstNames.ts'
 import { RowsTable, useTableState } from '../../../kit/RowsTable.tsx'
 import { paths } from '../../../paths.ts'
-import { arranged } from '../arrange.ts'
+import { arranged } from '../../../kit/arrange.ts'
 import { RuleDialog } from './RuleDialog.tsx'
 import { exposedBy, protocolText, rangeText, remoteText, touchedByGroup } from './securityRules.ts'
 

@@ -24,7 +24,7 @@ import type { TFunction } from 'i18next'
 import type { ApiError } from '../../../api/client.ts'
 import { allowed } from '../../../kit/allowed.ts'
 import type { StatusTone } from '../../../kit/StatusTag.tsx'
-import { cloudRefuses } from '../../nextstack/storage/storageRules.ts'
+import { cloudRefuses } from '../../../session/cloud.ts'
 
 type AnyStatus = ComputeVolumeStatus | ComputeSnapshotStatus | ComputeBackupStatus
 

@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { SearchSelect } from '../../../kit/SearchSelect.tsx'
-import { OrganisationSelect } from '../../keeping/OrganisationSelect.tsx'
+import { OrganisationSelect } from '../../../kit/OrganisationSelect.tsx'
 
 interface Values {
   bp_id?: string

@@ -18,7 +18,7 @@ import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
-import { FailedServices } from '../FailedServices.tsx'
+import { FailedServices } from '../../../kit/FailedServices.tsx'
 import { amountText, keptKinds } from './quota.ts'
 import './tenancy.css'
 

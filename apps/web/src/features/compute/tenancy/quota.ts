@@ -2,7 +2,7 @@ import { isBytesKind, keystoneProjects, quotaKinds, quotaServices, type ProjectQ
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { useCall } from '../../../api/hooks.ts'
 import * as format from '../../../kit/format.ts'
-import { levelOf, shareOf } from '../../nextstack/quota/quotaLines.ts'
+import { levelOf, shareOf } from '../../../kit/quotaLines.ts'
 
 export type Quotas = ResponseOf<typeof keystoneProjects.mine>
 export type Kinds = ProjectQuota['kinds']

@@ -42,8 +42,8 @@ export function BatchCommand() {
         <CommandResults key={state.command} id={state.command} onEdit={edit} onShow={show} onClose={() => change({ command: null })} />
       )}
       <section className="zs-card">
-        <h2 className="ns-heading">
-          {t('command.history')} <span className="ns-soft">{t('command.historyNote')}</span>
+        <h2 className="zs-heading">
+          {t('command.history')} <span className="zs-soft">{t('command.historyNote')}</span>
         </h2>
         <CommandHistory cloudId={cloud?.cloud_id} shown={state.command} onEdit={edit} onShow={show} />
       </section>

@@ -65,7 +65,7 @@ export function CommandComposer({
 
   return (
     <section className="zs-card" aria-labelledby="command-compose">
-      <h2 className="ns-heading" id="command-compose">
+      <h2 className="zs-heading" id="command-compose">
         {t('command.compose')}
       </h2>
       <Form<Values>
@@ -90,7 +90,7 @@ export function CommandComposer({
           </Form.Item>
         </div>
         <div aria-live="polite">
-          {refused !== null && <Alert className="ns-notice" type="error" showIcon title={t('command.refused', { reason: refused })} />}
+          {refused !== null && <Alert className="zs-above" type="error" showIcon title={t('command.refused', { reason: refused })} />}
         </div>
         <Button type="primary" htmlType="submit" loading={create.isPending}>
           {chosen.length > 1 ? t('command.runOn', { count: chosen.length }) : t('command.run')}

@@ -42,7 +42,7 @@ export function CommandResults({
   return (
     <section className="zs-card" aria-labelledby="command-results">
       <div className="nc-head">
-        <h2 className="ns-heading" id="command-results" ref={head}>
+        <h2 className="zs-heading" id="command-results" ref={head}>
           {t('command.results')}
           {data !== undefined && <span className="zs-cut nc-title">{data.name}</span>}
         </h2>
@@ -50,7 +50,7 @@ export function CommandResults({
           <>
             <span role="status" className="nc-state">
               <StatusTag tone={commandTones[data.status]}>{t(`command.status.${data.status}`)}</StatusTag>
-              <span className="ns-soft zs-number">{resultText(t, data)}</span>
+              <span className="zs-soft zs-number">{resultText(t, data)}</span>
             </span>
             <ActionMenu actions={actionsOf(data)} shown={3} look="default" label={t('command.results')} />
           </>

@@ -16,8 +16,8 @@ import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import * as format from '../../../kit/format.ts'
 import { StatusTag } from '../../../kit/StatusTag.tsx'
 import { paths } from '../../../paths.ts'
-import { downloadText } from '../key-pair/keyFiles.ts'
-import { consoleLines } from '../vm/consoleText.ts'
+import { downloadText } from '../../../kit/save.ts'
+import { consoleLines } from '../../../kit/logText.ts'
 import { commandTones, elapsedMs, isOpen } from './commandState.ts'
 
 /** What a command says in one instance: its state, its end, and the end of what it printed. */
@@ -44,7 +44,7 @@ export function OutputPane({ command, result }: { readonly command: string; read
           </Link>
         </h3>
         <StatusTag tone={commandTones[status]}>{t(`command.status.${status}`)}</StatusTag>
-        <span className="ns-soft zs-number">
+        <span className="zs-soft zs-number">
           {exit_code !== null && t('command.pane.exit', { code: exit_code })} {result.started_at !== null && <Elapsed of={result} />}
         </span>
         <span className="nc-pane-buttons">
@@ -77,16 +77,16 @@ export function OutputPane({ command, result }: { readonly command: string; read
           />
         </span>
       </header>
-      {result.error !== null && <p className="ns-bad nc-pane-note">{result.error}</p>}
+      {result.error !== null && <p className="zs-bad nc-pane-note">{result.error}</p>}
       {printed ? (
         <Printed of={result} label={t('command.pane.label', { name: vm.name })} />
       ) : (
-        <p className="ns-soft nc-pane-note">
+        <p className="zs-soft nc-pane-note">
           {t(status === 'queued' ? 'command.pane.waiting' : isOpen(result) ? 'command.pane.running' : 'command.pane.none')}
         </p>
       )}
-      {result.more && <p className="ns-soft nc-pane-note">{t('command.pane.more')}</p>}
-      {!result.more && result.truncated && <p className="ns-soft nc-pane-note">{t('command.pane.truncated')}</p>}
+      {result.more && <p className="zs-soft nc-pane-note">{t('command.pane.more')}</p>}
+      {!result.more && result.truncated && <p className="zs-soft nc-pane-note">{t('command.pane.truncated')}</p>}
       {expanded && <Expanded command={command} result={result} onClose={() => setExpanded(false)} />}
     </article>
   )
@@ -152,7 +152,7 @@ function Expanded({ command, result, onClose }: { readonly command: string; read
       ) : (
         <Printed of={data} label={t('command.pane.label', { name: result.vm.name })} />
       )}
-      {data?.truncated === true && <p className="ns-soft">{t('command.pane.truncated')}</p>}
+      {data?.truncated === true && <p className="zs-soft">{t('command.pane.truncated')}</p>}
     </Modal>
   )
 }

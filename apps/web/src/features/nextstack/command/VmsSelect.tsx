@@ -57,7 +57,7 @@ export function VmsSelect({
       options={[...found, ...others].map((vm) => ({ value: vm.id, label: vm.name, address: usableAddresses(vm)[0]?.address ?? '' }))}
       optionRender={({ data: { label, address } }) => (
         <>
-          {label} <span className="ns-soft zs-code">{address}</span>
+          {label} <span className="zs-soft zs-code">{address}</span>
         </>
       )}
       onChange={(ids) => onChange?.(ids)}

@@ -17,10 +17,10 @@ import { useChange } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
 import { errorText } from '../../../api/toasts.ts'
 import { field, showFieldErrors } from '../../../kit/rules.ts'
-import { OrganisationsSelect } from '../../keeping/OrganisationSelect.tsx'
+import { OrganisationsSelect } from '../../../kit/OrganisationSelect.tsx'
 import { bodyOf, valuesOf, type FlavorValues } from './flavorForm.ts'
 import { GpuModelInput } from './GpuModelInput.tsx'
-import { SizeInput } from './SizeInput.tsx'
+import { SizeInput } from '../../../kit/SizeInput.tsx'
 import { touchedByFlavor } from './useFlavorActions.tsx'
 
 const { shape } = flavors.create.body
@@ -78,7 +78,7 @@ export function FlavorDrawer({ flavor, onClose }: { readonly flavor: Flavor | nu
         onFinish={submit}
         scrollToFirstError={{ block: 'center', focus: true }}
       >
-        {flavor !== null && flavor.vm_count > 0 && <Alert className="ns-notice" type="info" showIcon title={t('flavor.keeps', { count: flavor.vm_count })} />}
+        {flavor !== null && flavor.vm_count > 0 && <Alert className="zs-above" type="info" showIcon title={t('flavor.keeps', { count: flavor.vm_count })} />}
         <Form.Item name="name" label={t('flavor.field.name')} {...field(shape.name)}>
           <Input autoFocus maxLength={constants.nameMaxLength} />
         </Form.Item>

@@ -43,7 +43,7 @@ export default function HostDetail() {
           {cloud !== null && <CloudNotice cloud={cloud} />}
           {host.status === 'offline' && (
             <Alert
-              className="ns-notice"
+              className="zs-above"
               type="error"
               showIcon
               title={t('offlineTitle')}
@@ -54,8 +54,8 @@ export default function HostDetail() {
               }
             />
           )}
-          {host.status === 'gone' && <Alert className="ns-notice" type="warning" showIcon title={t('goneTitle')} description={t('goneNote')} />}
-          {host.error !== null && <Alert className="ns-notice" type="error" showIcon title={t('failed')} description={host.error} />}
+          {host.status === 'gone' && <Alert className="zs-above" type="warning" showIcon title={t('goneTitle')} description={t('goneNote')} />}
+          {host.error !== null && <Alert className="zs-above" type="error" showIcon title={t('failed')} description={host.error} />}
         </>
       )}
       facts={(host) => [

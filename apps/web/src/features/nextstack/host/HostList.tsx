@@ -66,7 +66,7 @@ const hostColumns = (t: TFunction<'hardware'>): readonly Column<Host>[] => [
     (host) => (
       <>
         <HostState host={host} />
-        {host.error !== null && <div className="zs-name-note ns-bad">{host.error}</div>}
+        {host.error !== null && <div className="zs-name-note zs-bad">{host.error}</div>}
       </>
     ),
     { sort: true, width: 130 },

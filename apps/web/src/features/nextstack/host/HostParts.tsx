@@ -52,7 +52,7 @@ function Holder({ card: { vm, taken_by, present } }: { readonly card: Gpu }) {
     return (
       <>
         <Link to={paths.nextstack.vm.detail(vm.id)}>{vm.name}</Link>
-        {!present && <div className="zs-name-note ns-bad">{t('gpu.absent')}</div>}
+        {!present && <div className="zs-name-note zs-bad">{t('gpu.absent')}</div>}
       </>
     )
   }

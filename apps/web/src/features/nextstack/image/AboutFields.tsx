@@ -6,7 +6,7 @@ import { imageLibrary } from '@zhisuan/contract/nextstack/image'
 import { useTranslation } from 'react-i18next'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { field } from '../../../kit/rules.ts'
-import { SizeInput } from '../flavor/SizeInput.tsx'
+import { SizeInput } from '../../../kit/SizeInput.tsx'
 import './image.css'
 
 const { shape } = imageLibrary.update.body
@@ -28,7 +28,7 @@ export function AboutFields({ focus = false }: { readonly focus?: boolean }) {
       <Form.Item name="cloud_init" label={t('field.cloudInit')} extra={t('field.cloudInitNote')} valuePropName="checked">
         <Switch />
       </Form.Item>
-      <p className="ns-soft im-minimum">{t('field.minimumNote')}</p>
+      <p className="zs-soft im-minimum">{t('field.minimumNote')}</p>
       <Form.Item name="min_cpu_cores" label={t('field.minCpu')}>
         <InputNumber<number> min={1} max={512} precision={0} />
       </Form.Item>

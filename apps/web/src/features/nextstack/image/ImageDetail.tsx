@@ -123,7 +123,7 @@ function Minimum({ image: { min_cpu_cores, min_memory_bytes, min_disk_bytes } }:
 /** What went wrong last, in full: the tag beside the title only hints at it. */
 function Trouble({ image }: { readonly image: Image }) {
   const { t } = useTranslation('image')
-  if (image.status === 'lost') return <Alert className="ns-notice" type="error" showIcon title={t('status.lost')} description={t('lostReason')} />
+  if (image.status === 'lost') return <Alert className="zs-above" type="error" showIcon title={t('status.lost')} description={t('lostReason')} />
   if (image.error === null) return null
-  return <Alert className="ns-notice" type={image.status === 'error' ? 'error' : 'warning'} showIcon title={t('failed')} description={image.error} />
+  return <Alert className="zs-above" type={image.status === 'error' ? 'error' : 'warning'} showIcon title={t('failed')} description={image.error} />
 }

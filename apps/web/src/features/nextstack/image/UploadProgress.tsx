@@ -38,11 +38,11 @@ export function UploadProgress({ image }: { readonly image: Image }) {
         )}
       </p>
       {local?.state === 'failed' && (
-        <p className="ns-bad" role="alert">
+        <p className="zs-bad" role="alert">
           {t('upload.failedNote')}
         </p>
       )}
-      {local?.state === 'running' && <p className="ns-soft">{t('upload.keepOpen')}</p>}
+      {local?.state === 'running' && <p className="zs-soft">{t('upload.keepOpen')}</p>}
       {image.mine && image.status === 'uploading' && (
         <p className="im-progress-line">
           {local === null ? (
@@ -84,9 +84,9 @@ function ChooseAgain({ image }: { readonly image: Image }) {
       >
         <Button type="primary">{t('upload.chooseAgain')}</Button>
       </Upload>
-      <span className="ns-soft">{t('upload.chooseNote', { size: format.bytes(image.size_bytes) })}</span>
+      <span className="zs-soft">{t('upload.chooseNote', { size: format.bytes(image.size_bytes) })}</span>
       {wrong && (
-        <span className="ns-bad" role="alert">
+        <span className="zs-bad" role="alert">
           {t('upload.otherFile', { size: format.bytes(image.size_bytes) })}
         </span>
       )}

@@ -7,7 +7,7 @@ import type { TFunction } from 'i18next'
 import { allowed } from '../../../kit/allowed.ts'
 import type { StatusTone } from '../../../kit/StatusTag.tsx'
 import { paths } from '../../../paths.ts'
-import { cloudRefuses } from '../storage/storageRules.ts'
+import { cloudRefuses } from '../../../session/cloud.ts'
 
 /** How each status looks; what it is called stands under `status` in the messages. */
 export const imageTones: Readonly<Record<ImageStatus, StatusTone>> = {

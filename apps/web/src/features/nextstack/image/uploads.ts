@@ -4,7 +4,7 @@ import type { DetailedError, Upload as TusUpload } from 'tus-js-client'
 import { request } from '../../../api/client.ts'
 import { refreshAccess } from '../../../api/refresh.ts'
 import { readToken } from '../../../api/cookies.ts'
-import { paceOf, withSample, type Sample } from './uploadPace.ts'
+import { paceOf, withSample, type Sample } from '../../../kit/uploadPace.ts'
 
 /** A file on its way from this tab. It goes on whatever page of the console is shown. */
 export interface LocalUpload {

@@ -12,7 +12,7 @@ import { useTranslation } from 'react-i18next'
 import { useCall } from '../../../api/hooks.ts'
 import * as format from '../../../kit/format.ts'
 import { field, rulesOf } from '../../../kit/rules.ts'
-import { StoragePrice } from '../../bill/quote/StoragePrice.tsx'
+import { StoragePrice } from '../../../kit/price/StoragePrice.tsx'
 import { VmChoice } from '../snapshot/VmChoice.tsx'
 import './image.css'
 import type { ImageValues } from './ImageDrawer.tsx'
@@ -72,12 +72,12 @@ function FileInput({ id, value, onChange }: { readonly id?: string; readonly val
       {value === null || value === undefined ? (
         <>
           <div>{t('field.fileDrop')}</div>
-          <div className="ns-soft">{t('field.fileNote')}</div>
+          <div className="zs-soft">{t('field.fileNote')}</div>
         </>
       ) : (
         <>
           <div className="im-file">{value.name}</div>
-          <div className="ns-soft">{t('field.fileChosen', { size: format.bytes(value.size) })}</div>
+          <div className="zs-soft">{t('field.fileChosen', { size: format.bytes(value.size) })}</div>
         </>
       )}
     </Upload.Dragger>

@@ -15,7 +15,7 @@ import { useIsPlatform } from '../../../session/user.ts'
 import '../nextstack.css'
 import '../compute.css'
 import { KeyPairDialog } from './KeyPairDialog.tsx'
-import { downloadText } from './keyFiles.ts'
+import { downloadText } from '../../../kit/save.ts'
 import { useKeyPaths } from './keyPaths.ts'
 import { algorithmText } from './keyTexts.ts'
 import { useKeyPairActions } from './useKeyPairActions.tsx'
@@ -67,7 +67,7 @@ export default function KeyPairDetail() {
         {(key) => (
           <>
             <section className="zs-card">
-              <h2 className="ns-heading">{t('keyPair.detail.publicKey')}</h2>
+              <h2 className="zs-heading">{t('keyPair.detail.publicKey')}</h2>
               <pre className="nc-code nc-wrap" tabIndex={0} role="region" aria-label={t('keyPair.detail.publicKey')}>
                 {key.public_key}
               </pre>
@@ -77,7 +77,7 @@ export default function KeyPairDetail() {
               </p>
             </section>
             <section className="zs-card">
-              <h2 className="ns-heading">{t('keyPair.detail.vms')}</h2>
+              <h2 className="zs-heading">{t('keyPair.detail.vms')}</h2>
               <Vms of={key} />
             </section>
           </>
@@ -90,7 +90,7 @@ export default function KeyPairDetail() {
 
 function Vms({ of: { vms, vm_count } }: { readonly of: ResponseOf<typeof keyPairs.get> }) {
   const { t } = useTranslation('nextstackCompute')
-  if (vms.length === 0) return <p className="ns-soft">{t('keyPair.detail.vmsNone')}</p>
+  if (vms.length === 0) return <p className="zs-soft">{t('keyPair.detail.vmsNone')}</p>
   return (
     <>
       <ul className="nc-names">
@@ -102,7 +102,7 @@ function Vms({ of: { vms, vm_count } }: { readonly of: ResponseOf<typeof keyPair
           </li>
         ))}
       </ul>
-      {vm_count > vms.length && <p className="ns-soft">{t('keyPair.detail.vmsMore', { count: vm_count - vms.length })}</p>}
+      {vm_count > vms.length && <p className="zs-soft">{t('keyPair.detail.vmsMore', { count: vm_count - vms.length })}</p>}
     </>
   )
 }

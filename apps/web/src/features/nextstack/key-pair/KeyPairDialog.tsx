@@ -107,7 +107,7 @@ export function KeyPairDialog({
                 value,
                 label: (
                   <>
-                    {t(`keyPair.algorithm.${algorithms[value]}`)} <span className="ns-soft">{t(`keyPair.algorithmNote.${algorithms[value]}`)}</span>
+                    {t(`keyPair.algorithm.${algorithms[value]}`)} <span className="zs-soft">{t(`keyPair.algorithmNote.${algorithms[value]}`)}</span>
                   </>
                 ),
               }))}

@@ -7,7 +7,7 @@ import { useBlocker } from 'react-router'
 import { notify } from '../../../api/notify.ts'
 import { copyText } from '../../../kit/copy.ts'
 import type { MadeKeyPair } from './KeyPairDialog.tsx'
-import { downloadText } from './keyFiles.ts'
+import { downloadText } from '../../../kit/save.ts'
 
 /** Shows a private key, this once: whoever leaves without it is asked first. */
 export function PrivateKeyDialog({ made, onClose }: { readonly made: MadeKeyPair; readonly onClose: () => void }) {
@@ -49,7 +49,7 @@ export function PrivateKeyDialog({ made, onClose }: { readonly made: MadeKeyPair
         </Button>
       }
     >
-      <Alert className="ns-notice" type="warning" showIcon title={t('keyPair.secret.once')} description={t('keyPair.secret.onceNote')} />
+      <Alert className="zs-above" type="warning" showIcon title={t('keyPair.secret.once')} description={t('keyPair.secret.onceNote')} />
       <p className="nc-buttons">
         <Button type="primary" autoFocus onClick={download}>
           {t('keyPair.secret.download', { name: made.name })}
@@ -64,7 +64,7 @@ export function PrivateKeyDialog({ made, onClose }: { readonly made: MadeKeyPair
           {secret}
         </pre>
       )}
-      <p className="ns-soft">{t('keyPair.secret.use')}</p>
+      <p className="zs-soft">{t('keyPair.secret.use')}</p>
       <pre className="nc-code" tabIndex={0} role="region" aria-label={t('keyPair.secret.use')}>{`chmod 600 ${file}\nssh -i ${file} root@…`}</pre>
       <Modal
         open={leaving || blocker.state === 'blocked'}

@@ -18,11 +18,11 @@ import { NoCloud } from '../../../kit/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
 import { useCurrentUser, useIsPlatform } from '../../../session/user.ts'
-import { BillingMode, byHour, type Billing } from '../../bill/quote/BillingMode.tsx'
-import { newEipItems } from '../../bill/quote/items.ts'
-import { Price } from '../../bill/quote/Price.tsx'
-import { useOrdering } from '../../bill/quote/useOrdering.ts'
-import { useUnorderable } from '../../bill/quote/useQuote.ts'
+import { BillingMode, byHour, type Billing } from '../../../kit/price/BillingMode.tsx'
+import { newEipItems } from '../../../kit/price/items.ts'
+import { Price } from '../../../kit/price/Price.tsx'
+import { useOrdering } from '../../../kit/price/useOrdering.ts'
+import { useUnorderable } from '../../../kit/price/useQuote.ts'
 import { CloudNotice } from '../CloudNotice.tsx'
 import '../nextstack.css'
 import { touchedByEip } from './eipRules.ts'
@@ -89,7 +89,7 @@ export default function EipAdd() {
           <div className="zs-card">
             <h2>{t('order:price.title')}</h2>
             {bpId !== null && <BillingMode value={billing} onChange={setBilling} />}
-            {billing.mode !== 'hour' && count > 1 && <p className="ns-bad">{t('order:oneOnly')}</p>}
+            {billing.mode !== 'hour' && count > 1 && <p className="zs-bad">{t('order:oneOnly')}</p>}
             <Price items={items} period={billing.mode} count={billing.count} times={count} />
           </div>
         }

@@ -39,7 +39,7 @@ export default function NatDetail() {
         title={(nat) => nat.name}
         status={(nat) => <StatusTag tone={natTones[nat.status]}>{t(`nat.status.${nat.status}`)}</StatusTag>}
         actions={actionsOf}
-        notice={(nat) => nat.error !== null && <Alert className="ns-notice" type="error" showIcon title={t('nat.failed')} description={nat.error} />}
+        notice={(nat) => nat.error !== null && <Alert className="zs-above" type="error" showIcon title={t('nat.failed')} description={nat.error} />}
         facts={(nat) => [
           { key: 'vpc', label: t('nat.vpc'), value: <Link to={paths.nextstack.vpc.detail(nat.vpc.id)}>{nat.vpc.name}</Link> },
           { key: 'snat', label: t('nat.snat'), value: snatText(t, nat) },

@@ -53,10 +53,10 @@ export function RulesEditor({ group }: { readonly group: SecurityGroup }) {
 
   return (
     <>
-      <p className="ns-soft">{t('rule.order')}</p>
+      <p className="zs-soft">{t('rule.order')}</p>
       {stale && (
         <Alert
-          className="ns-notice"
+          className="zs-above"
           type="warning"
           showIcon
           title={t('rule.changed')}
@@ -69,7 +69,7 @@ export function RulesEditor({ group }: { readonly group: SecurityGroup }) {
         />
       )}
       {refused !== null && (
-        <Alert className="ns-notice" type="error" showIcon title={[errorText(refused), ...refused.fields.map(({ message }) => message)].join('；')} />
+        <Alert className="zs-above" type="error" showIcon title={[errorText(refused), ...refused.fields.map(({ message }) => message)].join('；')} />
       )}
       <div className="nt-rule-bar">
         <Button type={draft === null ? 'primary' : 'default'} onClick={() => setEditing({ index: null, rule: blank })}>
@@ -81,7 +81,7 @@ export function RulesEditor({ group }: { readonly group: SecurityGroup }) {
               {t('rule.save')}
             </Button>
             <Button onClick={() => setDraft(null)}>{t('rule.reset')}</Button>
-            <span role="status" className="ns-soft">
+            <span role="status" className="zs-soft">
               {t('rule.unsaved')}
             </span>
           </>

@@ -64,15 +64,15 @@ function Guarded({ group }: { readonly group: Group }) {
   const { t } = useTranslation('network')
   if (group.vms.length + group.vpcs.length === 0) return <EmptyState title={t('group.noGuards')}>{t('group.noGuardsNote')}</EmptyState>
   return (
-    <ul className="ns-list">
+    <ul className="zs-list">
       {group.vpcs.map(({ id, name }) => (
         <li key={id}>
-          <span className="ns-soft">{t('group.kind.vpc')}</span> <Link to={paths.nextstack.vpc.detail(id)}>{name}</Link>
+          <span className="zs-soft">{t('group.kind.vpc')}</span> <Link to={paths.nextstack.vpc.detail(id)}>{name}</Link>
         </li>
       ))}
       {group.vms.map(({ id, name }) => (
         <li key={id}>
-          <span className="ns-soft">{t('group.kind.vm')}</span> <Link to={paths.nextstack.vm.detail(id)}>{name}</Link>
+          <span className="zs-soft">{t('group.kind.vm')}</span> <Link to={paths.nextstack.vm.detail(id)}>{name}</Link>
         </li>
       ))}
     </ul>

@@ -39,7 +39,7 @@ export function Topology({ vpc }: { readonly vpc: Vpc }) {
           {vpc.name} <span className="zs-code">{vpc.cidr}</span>
         </h3>
         {vms.length === 0 ? (
-          <p className="ns-soft">{t('topology.noVms')}</p>
+          <p className="zs-soft">{t('topology.noVms')}</p>
         ) : (
           <ul className="nt-vms">
             {vms.map((vm) => (
@@ -53,7 +53,7 @@ export function Topology({ vpc }: { readonly vpc: Vpc }) {
           </ul>
         )}
       </section>
-      <figcaption className="ns-soft">{t('vpc.isolation')}</figcaption>
+      <figcaption className="zs-soft">{t('vpc.isolation')}</figcaption>
     </figure>
   )
 }

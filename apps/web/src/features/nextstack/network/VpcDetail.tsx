@@ -53,9 +53,9 @@ export default function VpcDetail() {
         notice={(vpc) => (
           <>
             {cloud !== null && <CloudNotice cloud={cloud} />}
-            {vpc.status === 'lost' && <Alert className="ns-notice" type="error" showIcon title={t('vpc.status.lost')} description={t('vpc.lostReason')} />}
+            {vpc.status === 'lost' && <Alert className="zs-above" type="error" showIcon title={t('vpc.status.lost')} description={t('vpc.lostReason')} />}
             {vpc.status !== 'lost' && vpc.error !== null && (
-              <Alert className="ns-notice" type="error" showIcon title={t('vpc.failed')} description={vpc.error} />
+              <Alert className="zs-above" type="error" showIcon title={t('vpc.failed')} description={vpc.error} />
             )}
           </>
         )}

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { allowed } from '../../../kit/allowed.ts'
-import { PrepaidLost } from '../../bill/order/PrepaidLost.tsx'
+import { PrepaidLost } from '../../../kit/price/PrepaidLost.tsx'
 import { EipBind, EipEdit } from './EipDialogs.tsx'
 import { touchedByEip } from './eipRules.ts'
 

@@ -3,8 +3,8 @@ import Select from 'antd/es/select'
 import { quotaResources, type QuotaResource } from '@zhisuan/contract/nextstack/quota'
 import { quotaTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from 'react-i18next'
-import { SizeInput } from '../flavor/SizeInput.tsx'
-import { amountText, isBytes, type LimitValue, type LimitValues } from './quotaLines.ts'
+import { SizeInput } from '../../../kit/SizeInput.tsx'
+import { amountText, isBytes, type LimitValue, type LimitValues } from '../../../kit/quotaLines.ts'
 
 /** One line for each resource: how it is limited, and how much there is. */
 export function LimitFields({
@@ -37,7 +37,7 @@ export function LimitFields({
             <span>
               {quotaTexts[resource]}
               {used !== undefined && (
-                <span className="ns-soft zs-number">{t('quota.drawer.usedShort', { used: amountText(resource, used[resource] ?? 0) })}</span>
+                <span className="zs-soft zs-number">{t('quota.drawer.usedShort', { used: amountText(resource, used[resource] ?? 0) })}</span>
               )}
             </span>
             <Select<LimitValue['mode']>
@@ -64,7 +64,7 @@ export function LimitFields({
               <InputNumber<number> aria-label={label} value={number} min={0} precision={0} disabled={value.mode !== 'own'} onChange={(most) => set({ most })} />
             )}
             {wrong.includes(resource) && (
-              <span className="ns-bad" role="alert">
+              <span className="zs-bad" role="alert">
                 {t('quota.drawer.number')}
               </span>
             )}

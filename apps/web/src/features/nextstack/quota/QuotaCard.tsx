@@ -11,7 +11,7 @@ import * as format from '../../../kit/format.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import '../compute.css'
 import { QuotaDrawer } from './QuotaDrawer.tsx'
-import { amountText, levelOf, shareOf, worthLook } from './quotaLines.ts'
+import { amountText, levelOf, shareOf, worthLook } from '../../../kit/quotaLines.ts'
 
 const refreshMs = 30_000
 /** What a card shows before somebody asks for more. */
@@ -44,7 +44,7 @@ export function QuotaCard() {
           <ErrorPanel error={error} onRetry={() => void refetch()} />
         )
       ) : lines.length === 0 ? (
-        <p className="ns-soft">{t('quota.none')}</p>
+        <p className="zs-soft">{t('quota.none')}</p>
       ) : (
         <Lines lines={first} />
       )}

@@ -13,9 +13,9 @@ import { notify } from '../../../api/notify.ts'
 import { errorText } from '../../../api/toasts.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import type { Named } from '../../../kit/SearchSelect.tsx'
-import { OrganisationSelect } from '../../keeping/OrganisationSelect.tsx'
+import { OrganisationSelect } from '../../../kit/OrganisationSelect.tsx'
 import { LimitFields } from './LimitFields.tsx'
-import { limitsOf, missing, valueOf, type LimitValues } from './quotaLines.ts'
+import { limitsOf, missing, valueOf, type LimitValues } from '../../../kit/quotaLines.ts'
 
 const touched = [quotas.mine, quotas.get, quotas.list, quotas.defaults]
 
@@ -58,7 +58,7 @@ export function QuotaDrawer({ of, onClose }: { readonly of?: Named; readonly onC
                   />
                 </div>
                 {organisation === undefined ? (
-                  <p className="ns-soft">{t('quota.drawer.choose')}</p>
+                  <p className="zs-soft">{t('quota.drawer.choose')}</p>
                 ) : (
                   <OfOrganisation key={organisation} id={organisation} onDirty={setDirty} />
                 )}
@@ -186,7 +186,7 @@ function LimitsForm({
         void save()
       }}
     >
-      <p className="ns-soft">{note}</p>
+      <p className="zs-soft">{note}</p>
       <LimitFields
         values={values}
         wrong={wrong}

@@ -21,7 +21,7 @@ import { errorText } from '../../../api/toasts.ts'
 import * as format from '../../../kit/format.ts'
 import { DescriptionField } from '../../../kit/NameFields.tsx'
 import { field, rulesOf, showFieldErrors } from '../../../kit/rules.ts'
-import { StoragePrice } from '../../bill/quote/StoragePrice.tsx'
+import { StoragePrice } from '../../../kit/price/StoragePrice.tsx'
 import { bodyOf, ownZone, valuesOf, zonesWith, type ScheduleValues } from './scheduleForm.ts'
 import './snapshot.css'
 import { touchedBySchedule, weekdays, whenText } from './snapshotRules.ts'
@@ -189,7 +189,7 @@ function Summary({ values, next }: { readonly values: ScheduleValues; readonly n
       title={
         <>
           {t('schedule.summary', { when, zone: values.time_zone, count: values.keep })}
-          {next !== null && <div className="ns-soft">{t('schedule.nextRun', { time: format.dateTime(next) })}</div>}
+          {next !== null && <div className="zs-soft">{t('schedule.nextRun', { time: format.dateTime(next) })}</div>}
         </>
       }
     />

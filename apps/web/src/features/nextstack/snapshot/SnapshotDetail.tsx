@@ -59,8 +59,8 @@ export default function SnapshotDetail() {
         notice={(snapshot) => (
           <>
             {cloud !== null && <CloudNotice cloud={cloud} />}
-            {snapshot.status === 'lost' && <Alert className="ns-notice" type="error" showIcon title={t('status.lost')} description={t('lostReason')} />}
-            {snapshot.error !== null && <Alert className="ns-notice" type="error" showIcon title={t('failed')} description={snapshot.error} />}
+            {snapshot.status === 'lost' && <Alert className="zs-above" type="error" showIcon title={t('status.lost')} description={t('lostReason')} />}
+            {snapshot.error !== null && <Alert className="zs-above" type="error" showIcon title={t('failed')} description={snapshot.error} />}
           </>
         )}
         facts={(snapshot) => [
@@ -96,7 +96,7 @@ function Uses({ snapshot }: { readonly snapshot: VmSnapshot }) {
   const vm = snapshot.vm.name
   return (
     <>
-      <h2 className="ns-heading">{t('detail.useTitle')}</h2>
+      <h2 className="zs-heading">{t('detail.useTitle')}</h2>
       <ul>
         <li>{t('detail.useRestore', { vm })}</li>
         <li>{t('detail.useClone', { vm })}</li>
@@ -112,7 +112,7 @@ function History({ snapshot }: { readonly snapshot: VmSnapshot }) {
   const { data: vm } = useCall(vms.get, { params: { id: snapshot.vm.id } }, { silent: true })
   return (
     <>
-      <h2 className="ns-heading">{t('detail.history', { vm: snapshot.vm.name })}</h2>
+      <h2 className="zs-heading">{t('detail.history', { vm: snapshot.vm.name })}</h2>
       {vm !== undefined && <VmOperations vm={vm} />}
     </>
   )

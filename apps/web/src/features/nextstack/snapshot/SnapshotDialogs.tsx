@@ -10,10 +10,10 @@ import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
-import { flavorItems, vmItems } from '../../bill/quote/items.ts'
-import { NewPrice } from '../../bill/quote/NewPrice.tsx'
-import { StoragePrice } from '../../bill/quote/StoragePrice.tsx'
-import { nameAt } from '../storage/storageRules.ts'
+import { flavorItems, vmItems } from '../../../kit/price/items.ts'
+import { NewPrice } from '../../../kit/price/NewPrice.tsx'
+import { StoragePrice } from '../../../kit/price/StoragePrice.tsx'
+import { nameAt } from '../../../kit/nameAt.ts'
 import { useFlavors } from '../vm/FlavorPicker.tsx'
 import { sizeText } from '../vm/vmColumns.tsx'
 import { touchedBySnapshot } from './snapshotRules.ts'
@@ -154,7 +154,7 @@ export function SnapshotClone({ snapshot, onClose }: Closing & { readonly snapsh
         })
       }
     >
-      <Alert type="info" showIcon className="ns-notice" title={t('clone.note')} />
+      <Alert type="info" showIcon className="zs-above" title={t('clone.note')} />
       <NameField schema={shape.name} />
       <Form.Item name="flavor_id" label={t('field.flavor')}>
         <Select

@@ -9,13 +9,13 @@ export function VmSnapshots({ vm }: { readonly vm: Vm }) {
   const { t } = useTranslation('snapshot')
   const cloud = useClouds().list.find(({ cloud_id }) => cloud_id === vm.cloud_id) ?? null
   return (
-    <div className="ns-overview">
+    <div className="zs-parts">
       <section>
         <SnapshotTable cloud={cloud} vm={vm} />
       </section>
       <section>
-        <h2 className="ns-heading">{t('schedule.heading')}</h2>
-        <p className="ns-soft">{t('schedule.headingNote')}</p>
+        <h2 className="zs-heading">{t('schedule.heading')}</h2>
+        <p className="zs-soft">{t('schedule.headingNote')}</p>
         <ScheduleTable cloud={cloud} vm={vm} />
       </section>
     </div>

@@ -112,7 +112,7 @@ function RestoreNote({ snapshot }: { readonly snapshot: VmSnapshot }) {
       </p>
       <p>{t('restore.power')}</p>
       <p>{t('restore.stays')}</p>
-      <p className="ns-soft">{t('restore.advice')}</p>
+      <p className="zs-soft">{t('restore.advice')}</p>
     </>
   )
 }

@@ -5,9 +5,9 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import * as format from '../../../kit/format.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
-import { SizeInput } from '../flavor/SizeInput.tsx'
-import { volumeItems } from '../../bill/quote/items.ts'
-import { PriceChange } from '../../bill/quote/Price.tsx'
+import { SizeInput } from '../../../kit/SizeInput.tsx'
+import { volumeItems } from '../../../kit/price/items.ts'
+import { PriceChange } from '../../../kit/price/Price.tsx'
 import { touchedByVolume } from './storageRules.ts'
 
 /** Makes a volume larger: what it is, what it becomes. */

@@ -8,8 +8,9 @@ import { useCall, useChange } from '../../../api/hooks.ts'
 import * as format from '../../../kit/format.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
-import { StoragePrice } from '../../bill/quote/StoragePrice.tsx'
-import { nameAt, touchedByVolume } from './storageRules.ts'
+import { StoragePrice } from '../../../kit/price/StoragePrice.tsx'
+import { touchedByVolume } from './storageRules.ts'
+import { nameAt } from '../../../kit/nameAt.ts'
 
 interface Closing {
   readonly onClose: () => void

@@ -7,7 +7,7 @@ import { field } from '../../../kit/rules.ts'
 /** Where in the instance a file system is mounted; a disk is only said how to find. */
 export function PathField({ name, content }: { readonly name: string | readonly string[]; readonly content: Volume['content'] }) {
   const { t } = useTranslation('storage')
-  if (content === 'block') return <p className="ns-soft ns-field">{t('attach.blockNote')}</p>
+  if (content === 'block') return <p className="zs-soft ns-field">{t('attach.blockNote')}</p>
   return (
     <Form.Item name={typeof name === 'string' ? name : [...name]} label={t('field.path')} extra={t('field.pathNote')} {...field(mountPath)}>
       <Input className="zs-code" maxLength={255} placeholder="/data" autoComplete="off" />

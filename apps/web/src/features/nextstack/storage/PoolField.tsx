@@ -54,7 +54,7 @@ function Option({ of }: { readonly of: StoragePool }) {
   return (
     <>
       {of.name}{' '}
-      <span className="ns-soft">
+      <span className="zs-soft">
         {[of.driver, of.description, free === null ? '' : t('add.poolFree', { free: format.bytes(free) })].filter((part) => part !== '').join(' · ')}
       </span>
     </>

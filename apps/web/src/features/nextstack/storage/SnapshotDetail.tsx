@@ -57,9 +57,9 @@ export default function SnapshotDetail() {
           <>
             {cloud !== null && <CloudNotice cloud={cloud} />}
             {snapshot.status === 'lost' && (
-              <Alert className="ns-notice" type="error" showIcon title={t('snapshot.status.lost')} description={t('snapshot.lostReason')} />
+              <Alert className="zs-above" type="error" showIcon title={t('snapshot.status.lost')} description={t('snapshot.lostReason')} />
             )}
-            {snapshot.error !== null && <Alert className="ns-notice" type="error" showIcon title={t('failed')} description={snapshot.error} />}
+            {snapshot.error !== null && <Alert className="zs-above" type="error" showIcon title={t('failed')} description={snapshot.error} />}
           </>
         )}
         facts={(snapshot) => [

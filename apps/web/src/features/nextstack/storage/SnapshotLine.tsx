@@ -33,7 +33,7 @@ export function SnapshotLine({
       <div role="radiogroup" aria-label={t('restore.choose')} className="st-line">
         <div className="st-point" data-lost={at >= 0}>
           <span className="st-now">{t('restore.now')}</span>
-          <span className={at >= 0 ? 'ns-bad' : 'ns-soft'}>{at >= 0 ? t('restore.nowLost') : t('restore.nowNote')}</span>
+          <span className={at >= 0 ? 'zs-bad' : 'zs-soft'}>{at >= 0 ? t('restore.nowLost') : t('restore.nowNote')}</span>
         </div>
         {shown.map((snapshot, index) => {
           const off = snapshot.status !== 'available'
@@ -41,7 +41,7 @@ export function SnapshotLine({
             <label key={snapshot.id} className="st-point" data-lost={isLost(index)} data-chosen={index === at}>
               <input type="radio" name={group} value={snapshot.id} checked={snapshot.id === chosen} disabled={off} onChange={() => onChoose(snapshot.id)} />
               <span className="st-point-name">{snapshot.name}</span>
-              <span className="ns-soft zs-number">
+              <span className="zs-soft zs-number">
                 {format.dateTime(snapshot.created_at)}
                 {off && ` · ${t(`snapshot.status.${snapshot.status}`)}`}
                 {snapshot.description !== '' && ` · ${snapshot.description}`}

@@ -73,7 +73,7 @@ function Promised({ pool: { promised_bytes, total_bytes } }: { readonly pool: St
   const share = total_bytes === 0 ? null : promised_bytes / total_bytes
   return (
     <div>
-      {format.bytes(promised_bytes)} {share !== null && <span className="ns-soft">（{format.percent(share)}）</span>}
+      {format.bytes(promised_bytes)} {share !== null && <span className="zs-soft">（{format.percent(share)}）</span>}
       {share !== null && share > 1 && <div className="st-fill-near">{t('pool.over')}</div>}
     </div>
   )
@@ -83,7 +83,7 @@ function Members({ pool }: { readonly pool: StoragePool }) {
   const { t } = useTranslation('storage')
   return (
     <>
-      <p className="ns-soft">{t(`pool.${reachOf(pool)}Note`)}</p>
+      <p className="zs-soft">{t(`pool.${reachOf(pool)}Note`)}</p>
       <Table<StoragePool['members'][number]>
         size="small"
         rowKey={({ member }) => member ?? ''}

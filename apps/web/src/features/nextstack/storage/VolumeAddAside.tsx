@@ -3,7 +3,7 @@ import { quotas, type QuotaLine } from '@zhisuan/contract/nextstack/quota'
 import { quotaTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from 'react-i18next'
 import { useCall } from '../../../api/hooks.ts'
-import { amountText, levelOf, shareOf } from '../quota/quotaLines.ts'
+import { amountText, levelOf, shareOf } from '../../../kit/quotaLines.ts'
 
 type Counted = 'volumes' | 'volume_bytes'
 
@@ -18,7 +18,7 @@ export function VolumeAddAside({ sizeBytes }: { readonly sizeBytes: number }) {
   return (
     <div className="zs-card">
       <h2>{t('add.quota')}</h2>
-      {data !== undefined && count === undefined && bytes === undefined && <p className="ns-soft">{t('add.quotaNone')}</p>}
+      {data !== undefined && count === undefined && bytes === undefined && <p className="zs-soft">{t('add.quotaNone')}</p>}
       {count !== undefined && <Line resource="volumes" line={count} more={1} />}
       {bytes !== undefined && <Line resource="volume_bytes" line={bytes} more={sizeBytes} />}
     </div>
@@ -45,7 +45,7 @@ function Line({ resource, line, more }: { readonly resource: Counted; readonly l
         strokeColor={colours[level]}
         aria-label={`${quotaTexts[resource]} ${words}`}
       />
-      <p className={level === 'over' ? 'ns-bad' : 'ns-soft'}>
+      <p className={level === 'over' ? 'zs-bad' : 'zs-soft'}>
         {level === 'over'
           ? t(`add.quotaOver.${resource}`, { over: amountText(resource, after.used - limit) })
           : t(`add.quotaLeft.${resource}`, { left: amountText(resource, limit - used) })}

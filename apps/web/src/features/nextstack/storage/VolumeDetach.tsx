@@ -65,7 +65,7 @@ export function VolumeDetach({ volume, onClose }: { readonly volume: Volume; rea
     >
       <p>{path === null ? t('detach.bodyBlock', { vm }) : t('detach.body', { vm, path })}</p>
       <div aria-live="polite">
-        {waiting && <p className="ns-soft">{t('detach.waiting')}</p>}
+        {waiting && <p className="zs-soft">{t('detach.waiting')}</p>}
         {refused !== null && (
           <Alert
             type="error"
@@ -80,7 +80,7 @@ export function VolumeDetach({ volume, onClose }: { readonly volume: Volume; rea
           <Checkbox checked={force} onChange={(event) => setForce(event.target.checked)}>
             {t('detach.force')}
           </Checkbox>
-          <p className="ns-bad">{t('detach.forceNote')}</p>
+          <p className="zs-bad">{t('detach.forceNote')}</p>
         </div>
       )}
     </Modal>

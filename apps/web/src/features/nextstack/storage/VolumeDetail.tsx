@@ -13,7 +13,7 @@ import { useClouds } from '../../../session/cloud.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
 import '../nextstack.css'
-import { OperationTable } from '../OperationTable.tsx'
+import { OperationTable } from '../../../kit/OperationTable.tsx'
 import { BackupTable } from './BackupTable.tsx'
 import { CapacityBar } from './CapacityBar.tsx'
 import { SnapshotTable } from './SnapshotTable.tsx'
@@ -127,12 +127,11 @@ export function VolumeGone() {
 /** What went wrong last, in full: the tag beside the title only hints at it. */
 function Trouble({ volume }: { readonly volume: Volume }) {
   const { t } = useTranslation('storage')
-  if (volume.status === 'lost')
-    return <Alert className="ns-notice" type="error" showIcon title={t('volume.status.lost')} description={t('volume.lostReason')} />
+  if (volume.status === 'lost') return <Alert className="zs-above" type="error" showIcon title={t('volume.status.lost')} description={t('volume.lostReason')} />
   if (volume.error === null) return null
   return (
     <Alert
-      className="ns-notice"
+      className="zs-above"
       type={volume.status === 'error' ? 'error' : 'warning'}
       showIcon
       title={t('failed')}
@@ -144,6 +143,6 @@ function Trouble({ volume }: { readonly volume: Volume }) {
 
 function Usage({ volume }: { readonly volume: Volume }) {
   const { t } = useTranslation('storage')
-  if (volume.used_bytes === null) return <span className="ns-soft">{t('volume.usageUnknown')}</span>
+  if (volume.used_bytes === null) return <span className="zs-soft">{t('volume.usageUnknown')}</span>
   return <CapacityBar label={t('column.usage')} used={volume.used_bytes} total={volume.size_bytes} />
 }

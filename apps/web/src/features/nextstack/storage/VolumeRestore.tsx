@@ -52,7 +52,7 @@ export default function VolumeRestore() {
           label: t('restore.fromBackup'),
           content: (
             <>
-              <p className="ns-soft">{t('restore.backupNote')}</p>
+              <p className="zs-soft">{t('restore.backupNote')}</p>
               <BackupTable cloud={cloud} volume={volume} />
             </>
           ),
@@ -73,7 +73,7 @@ function InUse({ volume }: { readonly volume: Volume }) {
   if (volume.attached_to === null || vm?.status !== 'running') return null
   return (
     <Alert
-      className="ns-notice"
+      className="zs-above"
       type="warning"
       showIcon
       title={t('restore.running', { vm: vm.name })}
@@ -109,17 +109,17 @@ function FromSnapshot({ volume, refused }: { readonly volume: Volume; readonly r
       ) : (
         <div className="st-restore">
           <section aria-labelledby="restore-line">
-            <h2 className="ns-heading" id="restore-line">
+            <h2 className="zs-heading" id="restore-line">
               {t('restore.choose')}
             </h2>
             <SnapshotLine snapshots={data.items} chosen={snapshot?.id ?? null} onChoose={setChosen} />
           </section>
           <section aria-labelledby="restore-what">
-            <h2 className="ns-heading" id="restore-what">
+            <h2 className="zs-heading" id="restore-what">
               {t('restore.what')}
             </h2>
             {snapshot === undefined ? (
-              <p className="ns-soft">{t('restore.chooseFirst')}</p>
+              <p className="zs-soft">{t('restore.chooseFirst')}</p>
             ) : (
               <Confirm key={snapshot.id} volume={volume} snapshot={snapshot} refused={refused} keep={keep} />
             )}
@@ -167,7 +167,7 @@ function Confirm({
   return (
     <>
       <Alert
-        className="ns-notice"
+        className="zs-above"
         type="warning"
         showIcon
         title={t('restore.lost', { at: format.dateTime(snapshot.created_at), ago: format.duration(Date.now() - Date.parse(snapshot.created_at)) })}
@@ -186,7 +186,7 @@ function Confirm({
         >
           <Input id="restore-typed" className="ns-field" autoComplete="off" value={typed} onChange={(event) => setTyped(event.target.value)} />
         </Form.Item>
-        <div aria-live="polite">{(failure ?? refused) !== null && <Alert className="ns-notice" type="error" showIcon title={failure ?? refused} />}</div>
+        <div aria-live="polite">{(failure ?? refused) !== null && <Alert className="zs-above" type="error" showIcon title={failure ?? refused} />}</div>
         <Button type="primary" danger htmlType="submit" disabled={!ready} loading={restore.isPending}>
           {t('restore.ok', { name: snapshot.name })}
         </Button>

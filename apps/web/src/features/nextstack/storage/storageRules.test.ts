@@ -2,7 +2,8 @@ import { errors } from '@zhisuan/contract/errors'
 import { volumeCan, volumeStatuses, volumeTransitional } from '@zhisuan/contract/nextstack/volume'
 import type { TFunction } from 'i18next'
 import { describe, expect, it } from 'vitest'
-import { fillOf, freeBytes, nameAt, refreshMsOf, reachOf, shareOf, whyNot } from './storageRules.ts'
+import { fillOf, freeBytes, refreshMsOf, reachOf, shareOf, whyNot } from './storageRules.ts'
+import { nameAt } from '../../../kit/nameAt.ts'
 
 // Only that something is said, not what.
 const t = ((key: string) => key) as unknown as TFunction<'storage'>

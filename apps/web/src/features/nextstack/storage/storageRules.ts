@@ -1,6 +1,5 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import type { Call } from '@zhisuan/contract/define'
-import { errors } from '@zhisuan/contract/errors'
 import { quotas } from '@zhisuan/contract/nextstack/quota'
 import {
   storagePools,
@@ -17,6 +16,7 @@ import {
 } from '@zhisuan/contract/nextstack/volume'
 import type { TFunction } from 'i18next'
 import { allowed } from '../../../kit/allowed.ts'
+import { cloudRefuses } from '../../../session/cloud.ts'
 import type { StatusTone } from '../../../kit/StatusTag.tsx'
 
 /** How each status looks; what it is called stands under `volume.status` in the messages. */
@@ -59,12 +59,6 @@ export const touchedByVolume: readonly Call[] = [
 export const refreshMsOf = (all: readonly { readonly status: string }[]): number =>
   all.some(({ status }) => (volumeTransitional as readonly string[]).includes(status)) ? 1_000 : 5_000
 
-/** Why a change is refused on the cloud as a whole; null where it is not, and where it is not known. */
-export function cloudRefuses(cloud: Pick<CloudBasic, 'status'> | null): string | null {
-  if (cloud?.status === 'maintenance') return errors.cloudMaintenance.text
-  return cloud?.status === 'offline' ? errors.cloudOffline.text : null
-}
-
 /**
  * Why something cannot be done to a volume now, or null where it can. The server refuses by the same
  * rules.
@@ -101,9 +95,3 @@ export const reachOf = ({ shared, members }: Pick<StoragePool, 'shared' | 'membe
 /** Bytes; null for who may not know. */
 export const freeBytes = ({ total_bytes, used_bytes }: Pick<StoragePool, 'total_bytes' | 'used_bytes'>): number | null =>
   total_bytes === 0 ? null : Math.max(0, total_bytes - used_bytes)
-
-/** `snap-20260302-1024`, in the person's own zone: a name that tells when. */
-export function nameAt(start: string, at: Date): string {
-  const two = (number: number): string => String(number).padStart(2, '0')
-  return `${start}-${at.getFullYear()}${two(at.getMonth() + 1)}${two(at.getDate())}-${two(at.getHours())}${two(at.getMinutes())}`
-}

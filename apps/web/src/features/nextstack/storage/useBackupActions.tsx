@@ -8,7 +8,8 @@ import type { BatchAction } from '../../../kit/BatchBar.tsx'
 import { copyText } from '../../../kit/copy.ts'
 import { saveFrom } from '../../../kit/save.ts'
 import { paths, withQuery } from '../../../paths.ts'
-import { cloudRefuses, touchedByVolume } from './storageRules.ts'
+import { touchedByVolume } from './storageRules.ts'
+import { cloudRefuses } from '../../../session/cloud.ts'
 
 /** What can be done to backups. @param cloud null where it is not known; then it is not judged */
 export function useBackupActions(cloud: CloudBasic | null): {

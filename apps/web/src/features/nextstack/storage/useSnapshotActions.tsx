@@ -8,7 +8,8 @@ import { allowed } from '../../../kit/allowed.ts'
 import type { BatchAction } from '../../../kit/BatchBar.tsx'
 import { paths, withQuery } from '../../../paths.ts'
 import { Rename } from './NameDialogs.tsx'
-import { cloudRefuses, touchedByVolume } from './storageRules.ts'
+import { touchedByVolume } from './storageRules.ts'
+import { cloudRefuses } from '../../../session/cloud.ts'
 
 /**
  * What can be done to snapshots of volumes, and the dialog that some of it opens, which the page has

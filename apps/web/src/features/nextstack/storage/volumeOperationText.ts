@@ -1,6 +1,6 @@
 import type { TFunction } from 'i18next'
 import type messages from '../../../locales/zh/storage.ts'
-import type { OperationTexts } from '../OperationTable.tsx'
+import type { OperationTexts } from '../../../kit/OperationTable.tsx'
 
 type Texts = (typeof messages)['operation']
 

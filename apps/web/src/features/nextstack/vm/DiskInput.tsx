@@ -1,8 +1,9 @@
-import InputNumber from 'antd/es/input-number'
 import Slider from 'antd/es/slider'
 import { useTranslation } from 'react-i18next'
+import { GibInput } from '../../../kit/GibInput.tsx'
+import { sizeUnits } from '../../../kit/sizes.ts'
 
-export const gib = 1024 ** 3
+const gib = sizeUnits.GB
 
 /** Where the slider ends; more can be typed. */
 const sliderMaxGib = 500
@@ -36,16 +37,7 @@ export function DiskInput({
         tooltip={{ formatter: (next) => `${next} ${t('add.diskUnit')}` }}
         ariaLabelForHandle={t('field.disk')}
       />
-      <InputNumber<number>
-        {...(id !== undefined && { id })}
-        value={size}
-        disabled={disabled}
-        min={1}
-        precision={0}
-        suffix={t('add.diskUnit')}
-        onChange={(next) => onChange?.(next === null ? null : next * gib)}
-        className="ns-disk-number"
-      />
+      <GibInput {...(id !== undefined && { id })} value={value ?? null} disabled={disabled} wide onChange={(bytes) => onChange?.(bytes)} />
     </div>
   )
 }

@@ -46,7 +46,7 @@ export function FlavorPicker({
             title: t('add.flavorColumn.name'),
             render: (_, flavor) => (
               <>
-                {flavor.name} {flavor.gpu !== null && <span>{t('add.flavorGpu', flavor.gpu)}</span>} <span className="ns-soft">{off?.(flavor)}</span>
+                {flavor.name} {flavor.gpu !== null && <span>{t('add.flavorGpu', flavor.gpu)}</span>} <span className="zs-soft">{off?.(flavor)}</span>
               </>
             ),
           },

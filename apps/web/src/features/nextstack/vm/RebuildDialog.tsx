@@ -52,13 +52,13 @@ export function RebuildDialog({ vm, onClose }: { readonly vm: Vm; readonly onClo
       onCancel={onClose}
       mask={{ closable: false }}
     >
-      <Alert type="warning" showIcon title={t('rebuild.warning')} className="ns-notice" />
+      <Alert type="warning" showIcon title={t('rebuild.warning')} className="zs-above" />
       <Form<Values> form={form} layout="vertical" initialValues={{ image_fingerprint: vm.image.fingerprint }} onFinish={submit}>
         <Form.Item name="image_fingerprint" label={t('rebuild.image')} required>
           <ImagePicker cloudId={vm.cloud_id} type={vm.type} />
         </Form.Item>
-        <h2 className="ns-heading">{t('rebuild.access')}</h2>
-        <p className="ns-soft">{t('rebuild.accessNote')}</p>
+        <h2 className="zs-heading">{t('rebuild.access')}</h2>
+        <p className="zs-soft">{t('rebuild.accessNote')}</p>
         <AccessFields cloudInit={image?.cloud_init ?? null} />
         <Form.Item
           name="typed"

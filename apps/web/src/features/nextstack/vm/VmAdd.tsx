@@ -23,10 +23,10 @@ import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
 import { writeCloudChoice } from '../../../session/cloudChoice.ts'
 import { useCurrentUser } from '../../../session/user.ts'
-import { BillingMode, byHour, type Billing } from '../../bill/quote/BillingMode.tsx'
-import { flavorItems } from '../../bill/quote/items.ts'
-import { useOrdering } from '../../bill/quote/useOrdering.ts'
-import { useUnorderable } from '../../bill/quote/useQuote.ts'
+import { BillingMode, byHour, type Billing } from '../../../kit/price/BillingMode.tsx'
+import { flavorItems } from '../../../kit/price/items.ts'
+import { useOrdering } from '../../../kit/price/useOrdering.ts'
+import { useUnorderable } from '../../../kit/price/useQuote.ts'
 import { CloudNotice, troubleOf } from '../CloudNotice.tsx'
 import '../nextstack.css'
 import { GroupSelect } from '../network/GroupSelect.tsx'
@@ -153,7 +153,7 @@ export default function VmAdd() {
       <div>
         {draft !== null && (
           <Alert
-            className="ns-notice"
+            className="zs-above"
             type="info"
             showIcon
             title={t('add.restored')}
@@ -248,7 +248,7 @@ export default function VmAdd() {
         </Step>
 
         <Step number={5} title={t('add.step.access')}>
-          <p className="ns-soft">{image?.cloud_init === false ? t('add.accessNoteNoInit') : t('add.accessNote')}</p>
+          <p className="zs-soft">{image?.cloud_init === false ? t('add.accessNoteNoInit') : t('add.accessNote')}</p>
           <AccessFields cloudInit={image?.cloud_init ?? null} />
         </Step>
 
@@ -267,7 +267,7 @@ export default function VmAdd() {
 
       <aside className="ns-add-side" aria-label={t('add.summary')}>
         <div className="zs-card">
-          <h2 className="ns-heading">{t('add.summary')}</h2>
+          <h2 className="zs-heading">{t('add.summary')}</h2>
           <VmAddSummary
             typed={typed}
             network={nets?.find(({ id }) => id === vpcIdOf(typed.network))?.name ?? typed.network}
@@ -280,11 +280,11 @@ export default function VmAdd() {
           {bpId !== null && <BillingMode value={billing} onChange={setBilling} />}
           <div aria-live="polite">
             {refused !== null && (
-              <Alert type="error" showIcon className="ns-notice" title={t('add.refused', { reason: refused.text })} description={refused.rest.join('；')} />
+              <Alert type="error" showIcon className="zs-above" title={t('add.refused', { reason: refused.text })} description={refused.rest.join('；')} />
             )}
-            {billing.mode !== 'hour' && count > 1 && <p className="ns-bad">{t('order:oneOnly')}</p>}
-            {missing.length > 0 && <p className="ns-soft">{t('add.missing', { fields: missing.join('、') })}</p>}
-            {(trouble === 'maintenance' || trouble === 'offline') && <p className="ns-soft">{t('add.cloudUnavailable')}</p>}
+            {billing.mode !== 'hour' && count > 1 && <p className="zs-bad">{t('order:oneOnly')}</p>}
+            {missing.length > 0 && <p className="zs-soft">{t('add.missing', { fields: missing.join('、') })}</p>}
+            {(trouble === 'maintenance' || trouble === 'offline') && <p className="zs-soft">{t('add.cloudUnavailable')}</p>}
           </div>
           <Button
             type="primary"
@@ -311,7 +311,7 @@ const allowedToJoin = ({ status }: Vpc): boolean => (vpcCan.connect as readonly 
 function NetworkLabel({ name, notes }: { readonly name: string; readonly notes: readonly (string | null)[] }) {
   return (
     <>
-      {name} <span className="ns-soft">{notes.filter((part) => part !== null && part !== '').join(' · ')}</span>
+      {name} <span className="zs-soft">{notes.filter((part) => part !== null && part !== '').join(' · ')}</span>
     </>
   )
 }
@@ -319,7 +319,7 @@ function NetworkLabel({ name, notes }: { readonly name: string; readonly notes: 
 function Step({ number, title, children }: { readonly number: number; readonly title: string; readonly children: ReactNode }) {
   return (
     <section className="zs-card ns-step" aria-labelledby={`step-${number}`}>
-      <h2 className="ns-heading" id={`step-${number}`}>
+      <h2 className="zs-heading" id={`step-${number}`}>
         <span className="ns-step-number" aria-hidden="true">
           {number}
         </span>
@@ -333,7 +333,7 @@ function Step({ number, title, children }: { readonly number: number; readonly t
 function CloudTrouble({ of }: { readonly of: ReturnType<typeof troubleOf> }) {
   const { t } = useTranslation('shell')
   if (of === null) return null
-  return <span className="ns-soft">{of === 'maintenance' || of === 'offline' ? t(`cloud.status.${of}`) : t(`cloud.health.${of}`)}</span>
+  return <span className="zs-soft">{of === 'maintenance' || of === 'offline' ? t(`cloud.status.${of}`) : t(`cloud.health.${of}`)}</span>
 }
 
 /** The names that will come of it, so that nobody is surprised by web-1. */

@@ -2,9 +2,9 @@ import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import type { Flavor } from '@zhisuan/contract/nextstack/flavor'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Price } from '../../bill/quote/Price.tsx'
-import type { QuoteItem } from '../../bill/quote/items.ts'
-import type { Billing } from '../../bill/quote/BillingMode.tsx'
+import { Price } from '../../../kit/price/Price.tsx'
+import type { QuoteItem } from '../../../kit/price/items.ts'
+import type { Billing } from '../../../kit/price/BillingMode.tsx'
 import * as format from '../../../kit/format.ts'
 import type { Image } from './ImagePicker.tsx'
 import { accessOf, type VmTyped } from './vmForm.ts'
@@ -67,7 +67,7 @@ function Chosen({ label, children }: { readonly label: string; readonly children
   return (
     <div>
       <dt>{label}</dt>
-      <dd>{set ? children : <span className="ns-soft">{t('add.unset')}</span>}</dd>
+      <dd>{set ? children : <span className="zs-soft">{t('add.unset')}</span>}</dd>
     </div>
   )
 }

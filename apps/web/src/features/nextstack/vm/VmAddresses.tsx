@@ -23,7 +23,7 @@ export function Address({ address }: { readonly address: string }) {
 export function VmAddresses({ vm }: { readonly vm: Pick<Vm, 'addresses'> }) {
   const { t } = useTranslation('nextstack')
   const [first, ...rest] = usableAddresses(vm)
-  if (first === undefined) return <span className="ns-soft">{t('noAddress')}</span>
+  if (first === undefined) return <span className="zs-soft">{t('noAddress')}</span>
   return (
     <span className="ns-addresses">
       <Address address={first.address} />

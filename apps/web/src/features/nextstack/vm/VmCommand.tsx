@@ -109,7 +109,7 @@ function RunningList({
   const items = data?.items ?? []
   return (
     <nav className="ns-command-list" aria-label={t('command.instances')}>
-      <h2 className="ns-heading">{t('command.instances')}</h2>
+      <h2 className="zs-heading">{t('command.instances')}</h2>
       <Input.Search
         allowClear={clearable}
         aria-label={t('command.search')}
@@ -126,7 +126,7 @@ function RunningList({
             {t('command.noneNote')}
           </EmptyState>
         ) : (
-          <p className="ns-soft">{t('command.noMatch')}</p>
+          <p className="zs-soft">{t('command.noMatch')}</p>
         ))}
       <ul>
         {items.map((vm) => (
@@ -135,13 +135,13 @@ function RunningList({
               <span className="zs-cut" title={vm.name}>
                 {vm.name}
               </span>
-              <span className="ns-soft zs-code">{usableAddresses(vm)[0]?.address ?? t(`type.${vm.type}`)}</span>
+              <span className="zs-soft zs-code">{usableAddresses(vm)[0]?.address ?? t(`type.${vm.type}`)}</span>
               {open.includes(vm.id) && <span className="ns-command-mark">{t('command.opened')}</span>}
             </button>
           </li>
         ))}
       </ul>
-      {data !== undefined && data.total > items.length && <p className="ns-soft">{t('command.more', { count: data.total - items.length })}</p>}
+      {data !== undefined && data.total > items.length && <p className="zs-soft">{t('command.more', { count: data.total - items.length })}</p>}
     </nav>
   )
 }

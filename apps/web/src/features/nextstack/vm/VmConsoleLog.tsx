@@ -9,11 +9,13 @@ import { memo, useDeferredValue, useEffect, useMemo, useRef, useState } from 're
 import { useTranslation } from 'react-i18next'
 import { useCall } from '../../../api/hooks.ts'
 import { clearable } from '../../../kit/clearable.tsx'
+import { downloadText } from '../../../kit/save.ts'
 import { copyText } from '../../../kit/copy.ts'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import * as format from '../../../kit/format.ts'
-import { consoleLines, findInLines, splitAtMatches } from './consoleText.ts'
+import { consoleLines, findInLines, splitAtMatches } from '../../../kit/logText.ts'
+import '../../../kit/log.css'
 
 const followMs = 3_000
 /** What a browser scrolls through easily; the whole is in the download. */
@@ -54,7 +56,7 @@ export function VmConsoleLog({ vm }: { readonly vm: Vm }) {
   const step = (by: number): void => setAt((Math.min(at, found.length - 1) + by + found.length) % found.length)
   return (
     <>
-      <div className="ns-log-bar">
+      <div className="zs-log-bar">
         <Checkbox checked={follow} onChange={(event) => setFollow(event.target.checked)}>
           {t('console.follow')}
         </Checkbox>
@@ -67,10 +69,10 @@ export function VmConsoleLog({ vm }: { readonly vm: Vm }) {
         <Button onClick={() => void copyText(all.join('\n'))} disabled={all.length === 0}>
           {t('console.copy')}
         </Button>
-        <Button onClick={() => download(`${vm.name}-console.log`, text)} disabled={all.length === 0}>
+        <Button onClick={() => downloadText(`${vm.name}-console.log`, text)} disabled={all.length === 0}>
           {t('console.download')}
         </Button>
-        <span className="ns-log-search">
+        <span className="zs-log-search">
           <Input
             allowClear={clearable}
             aria-label={t('console.search')}
@@ -82,7 +84,7 @@ export function VmConsoleLog({ vm }: { readonly vm: Vm }) {
             }}
             onPressEnter={(event) => found.length > 0 && step(event.shiftKey ? -1 : 1)}
           />
-          <span className="ns-log-count" role="status">
+          <span className="zs-log-count" role="status">
             {search.trim() !== '' &&
               (found.length === 0 ? t('console.noMatch') : t('console.matches', { at: Math.min(at, found.length - 1) + 1, count: found.length }))}
           </span>
@@ -97,7 +99,7 @@ export function VmConsoleLog({ vm }: { readonly vm: Vm }) {
         <>
           <div
             ref={log}
-            className={`ns-log${wrap ? ' ns-log-wrap' : ''}`}
+            className={`zs-log${wrap ? ' zs-log-wrap' : ''}`}
             tabIndex={0}
             role="log"
             aria-live="off"
@@ -111,7 +113,7 @@ export function VmConsoleLog({ vm }: { readonly vm: Vm }) {
               <Line key={index} index={index} text={line} search={found.includes(index) ? search : ''} current={index === current} />
             ))}
           </div>
-          <p className="ns-soft">
+          <p className="zs-soft">
             {t('console.lines', { count: all.length, size: format.bytes(new Blob([text]).size) })}{' '}
             {all.length > lines.length && t('console.cut', { count: linesShown })}
           </p>
@@ -122,17 +124,8 @@ export function VmConsoleLog({ vm }: { readonly vm: Vm }) {
 }
 
 const Line = memo(({ index, text, search, current }: { index: number; text: string; search: string; current: boolean }) => (
-  <div data-line={index} className={current ? 'ns-log-current' : undefined}>
+  <div data-line={index} className={current ? 'zs-log-current' : undefined}>
     {search === '' ? text : splitAtMatches(text, search).map((part, place) => (place % 2 === 1 ? <mark key={place}>{part}</mark> : part))}
     {'\n'}
   </div>
 ))
-
-function download(name: string, text: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: 'text/plain;charset=utf-8' }))
-  const link = document.createElement('a')
-  link.href = address
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(address)
-}

@@ -86,11 +86,11 @@ export default function VmDetail() {
 /** What went wrong last, in full: the tag beside the title only hints at it. */
 function VmTrouble({ vm }: { readonly vm: Vm }) {
   const { t } = useTranslation('nextstack')
-  if (vm.status === 'lost') return <Alert className="ns-notice" type="error" showIcon title={t('status.lost')} description={t('lostReason')} />
+  if (vm.status === 'lost') return <Alert className="zs-above" type="error" showIcon title={t('status.lost')} description={t('lostReason')} />
   if (vm.error === null) return null
   return (
     <Alert
-      className="ns-notice"
+      className="zs-above"
       type={vm.status === 'error' ? 'error' : 'warning'}
       showIcon
       title={t('detail.failed')}
@@ -108,7 +108,7 @@ function VmTerminal({ vm }: { readonly vm: Vm }) {
       <p className="ns-line-end">
         <Link to={withQuery(paths.nextstack.vm.command(), { id: vm.id })}>{t('terminal.full')}</Link>
       </p>
-      <div className="ns-terminal">
+      <div className="zs-terminal-tall">
         <Terminal key={vm.id} resumeKey={vm.id} label={vm.name} open={(body) => request(terminals.open, { params: { id: vm.id }, body })} />
       </div>
     </>

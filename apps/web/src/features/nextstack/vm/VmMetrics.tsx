@@ -56,7 +56,7 @@ export function VmMetrics({ vm }: { readonly vm: Vm }) {
             )
           }
         />
-        <span className="ns-soft" role="status">
+        <span className="zs-soft" role="status">
           {error !== null
             ? t('metrics.failed')
             : data !== undefined && data.items.length < 2 && vm.status === 'running'
@@ -65,7 +65,7 @@ export function VmMetrics({ vm }: { readonly vm: Vm }) {
           {t('metrics.kept')}
         </span>
       </div>
-      {vm.status !== 'running' && <Alert className="ns-notice" type="info" showIcon title={t('metrics.off')} />}
+      {vm.status !== 'running' && <Alert className="zs-above" type="info" showIcon title={t('metrics.off')} />}
       <div className="zs-charts">
         <MetricChart {...common} title={t('metrics.cpu')} series={series.cpu} format={percent} max={1} />
         <MetricChart {...common} title={t('metrics.memory')} series={series.memory} format={bytes} max={vm.memory_bytes} base={1024} />

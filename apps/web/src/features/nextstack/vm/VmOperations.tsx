@@ -4,7 +4,7 @@ import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
-import { OperationTable } from '../OperationTable.tsx'
+import { OperationTable } from '../../../kit/OperationTable.tsx'
 import { cancelText, operationText, stepText } from './vmOperationText.ts'
 import { touchedByVm } from './vmRules.ts'
 

@@ -18,9 +18,9 @@ export function VmOverview({ vm }: { readonly vm: Vm }) {
   const addresses = usableAddresses(vm)
   const fact = (key: string, label: string, children: React.ReactNode) => ({ key, label, children })
   return (
-    <div className="ns-overview">
+    <div className="zs-parts">
       <section>
-        <h2 className="ns-heading">{t('detail.facts')}</h2>
+        <h2 className="zs-heading">{t('detail.facts')}</h2>
         <Descriptions
           size="small"
           column={{ xs: 1, sm: 1, md: 2, xl: 3 }}
@@ -52,27 +52,27 @@ export function VmOverview({ vm }: { readonly vm: Vm }) {
         />
       </section>
       <section>
-        <h2 className="ns-heading">{t('detail.addresses')}</h2>
+        <h2 className="zs-heading">{t('detail.addresses')}</h2>
         {addresses.length === 0 ? (
-          <p className="ns-soft">{t('noAddress')}</p>
+          <p className="zs-soft">{t('noAddress')}</p>
         ) : (
-          <ul className="ns-list">
+          <ul className="zs-list">
             {addresses.map(({ family, address }) => (
               <li key={address}>
-                <span className="ns-soft ns-family">{t('detail.family', { family })}</span> <Address address={address} />
+                <span className="zs-soft ns-family">{t('detail.family', { family })}</span> <Address address={address} />
               </li>
             ))}
           </ul>
         )}
       </section>
       <section>
-        <h2 className="ns-heading">{t('detail.connect')}</h2>
+        <h2 className="zs-heading">{t('detail.connect')}</h2>
         {vm.status !== 'running' ? (
-          <p className="ns-soft">{t('detail.connectStopped')}</p>
+          <p className="zs-soft">{t('detail.connectStopped')}</p>
         ) : (
           <>
             {addresses[0] === undefined ? (
-              <p className="ns-soft">{t('detail.connectNone')}</p>
+              <p className="zs-soft">{t('detail.connectNone')}</p>
             ) : (
               <>
                 <p>{t('detail.connectSsh')}</p>

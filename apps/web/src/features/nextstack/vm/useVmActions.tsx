@@ -12,7 +12,7 @@ import { firstNames } from '../../../kit/firstNames.ts'
 import { loadMessages } from '../../../locales/load.ts'
 import { paths, withQuery } from '../../../paths.ts'
 import { touchedBySnapshot } from '../snapshot/snapshotRules.ts'
-import { nameAt } from '../storage/storageRules.ts'
+import { nameAt } from '../../../kit/nameAt.ts'
 import { RenameDialog } from './RenameDialog.tsx'
 import { VmGroupsDialog } from './VmGroupsDialog.tsx'
 import { touchedByVm, whyNot, type VmActionName } from './vmRules.ts'
@@ -20,7 +20,7 @@ import { touchedByVm, whyNot, type VmActionName } from './vmRules.ts'
 // Their pickers and sliders are more script than the list that offers them.
 const ResizeDialog = lazy(() => Promise.all([import('./ResizeDialog.tsx'), loadMessages(['order'])]).then(([module]) => ({ default: module.ResizeDialog })))
 const SnapshotCreate = lazy(() => import('../snapshot/SnapshotDialogs.tsx').then((module) => ({ default: module.SnapshotCreate })))
-const PrepaidLost = lazy(() => import('../../bill/order/PrepaidLost.tsx').then((module) => ({ default: module.PrepaidLost })))
+const PrepaidLost = lazy(() => import('../../../kit/price/PrepaidLost.tsx').then((module) => ({ default: module.PrepaidLost })))
 const RebuildDialog = lazy(() => import('./RebuildDialog.tsx').then((module) => ({ default: module.RebuildDialog })))
 
 /** The calls that begin an operation and need nothing but the instance. */

@@ -1,18 +1,7 @@
-import type { Operation } from '@zhisuan/contract/operation'
 import type { TFunction } from 'i18next'
-import type { StatusTone } from '../../../kit/StatusTag.tsx'
 import type messages from '../../../locales/zh/nextstack.ts'
 
 type Texts = (typeof messages)['operation']
-
-export const operationTones: Readonly<Record<Operation['status'], StatusTone>> = {
-  queued: 'busy',
-  running: 'busy',
-  cancelling: 'busy',
-  succeeded: 'good',
-  failed: 'bad',
-  cancelled: 'rest',
-}
 
 /** What is done to the instance's snapshots, and not to the instance. */
 const ofSnapshots: Readonly<Record<string, 'snapshot' | 'snapshotDelete'>> = {
@@ -63,12 +52,4 @@ export function cancelText(t: TFunction<'nextstack'>, kind: string): string {
   if (kind === 'nextstack.vm.create') return t('operation.cancelCreate')
   if (kind === 'nextstack.snapshot.create') return t('operation.cancelSnapshot')
   return kind === 'nextstack.vm.rebuild' ? t('operation.cancelRebuild') : t('operation.cancelWaiting')
-}
-
-/** How long it took, or takes so far; null while it waits. */
-export function operationMs(operation: Pick<Operation, 'started_at' | 'finished_at'>, now: number): number | null {
-  if (operation.started_at === null) return null
-  const end = operation.finished_at === null ? now : Date.parse(operation.finished_at)
-  // Another machine's clock may be ahead.
-  return Math.max(0, end - Date.parse(operation.started_at))
 }

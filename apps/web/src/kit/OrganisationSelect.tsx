@@ -1,7 +1,7 @@
 import Select from 'antd/es/select'
 import { organisations, type Organisation } from '@zhisuan/contract/ums/user'
 import { useTranslation } from 'react-i18next'
-import { SearchSelect, useSearchOptions, type Named } from '../../kit/SearchSelect.tsx'
+import { SearchSelect, useSearchOptions, type Named } from './SearchSelect.tsx'
 
 interface Control<Value> {
   readonly id?: string

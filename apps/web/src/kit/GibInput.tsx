@@ -1,7 +1,7 @@
 import InputNumber from 'antd/es/input-number'
-import { useTranslation } from 'react-i18next'
+import { sizeUnits } from './sizes.ts'
 
-const gib = 2 ** 30
+const gib = sizeUnits.GB
 
 /** A disk's size in bytes, typed in whole GB. A control of a form. */
 export function GibInput({
@@ -10,6 +10,7 @@ export function GibInput({
   onChange,
   leastBytes = gib,
   label,
+  disabled = false,
   wide = false,
 }: {
   readonly id?: string
@@ -18,18 +19,19 @@ export function GibInput({
   readonly leastBytes?: number
   /** Where no label of a form names it. */
   readonly label?: string
+  readonly disabled?: boolean
   /** As wide as what it stands in. */
   readonly wide?: boolean
 }) {
-  const { t } = useTranslation('compute')
   return (
     <InputNumber<number>
       {...(id !== undefined && { id })}
       {...(label !== undefined && { 'aria-label': label })}
       style={{ width: wide ? '100%' : 160 }}
       min={Math.ceil(leastBytes / gib)}
+      disabled={disabled}
       precision={0}
-      suffix={t('gib')}
+      suffix="GB"
       value={value === undefined || value === null ? null : value / gib}
       onChange={(next) => onChange?.(next === null ? null : next * gib)}
     />

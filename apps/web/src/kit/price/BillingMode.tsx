@@ -3,7 +3,7 @@ import Select from 'antd/es/select'
 import Switch from 'antd/es/switch'
 import { prepaidPeriods, type PrepaidPeriod } from '@zhisuan/contract/bill/order'
 import { useTranslation } from 'react-i18next'
-import './quote.css'
+import './price.css'
 
 /** How something is paid for: by the hour, or so many months or years in advance. */
 export interface Billing {
@@ -30,7 +30,7 @@ export function BillingMode({
   const modes = prepaidOnly ? prepaidPeriods : (['hour', ...prepaidPeriods] as const)
   return (
     <div>
-      <div className="bq-mode">
+      <div className="zs-price-mode">
         <Radio.Group
           aria-label={t('mode.label')}
           optionType="button"

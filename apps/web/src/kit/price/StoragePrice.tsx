@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react'
-import { loadMessages } from '../../../locales/load.ts'
+import { loadMessages } from '../../locales/load.ts'
 import type { Stored } from './StoragePriceView.tsx'
 
 // With its messages: pages of snapshots and images have no other price.

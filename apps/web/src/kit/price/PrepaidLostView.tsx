@@ -2,10 +2,10 @@ import Alert from 'antd/es/alert'
 import { orders, type PrepaidType } from '@zhisuan/contract/bill/order'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
-import { useCall } from '../../../api/hooks.ts'
-import * as format from '../../../kit/format.ts'
-import { paths, withQuery } from '../../../paths.ts'
-import './order.css'
+import { useCall } from '../../api/hooks.ts'
+import * as format from '../format.ts'
+import { paths, withQuery } from '../../paths.ts'
+import './price.css'
 
 /** Until when one is paid, and the order that gives the rest back: by itself nothing does. */
 export function PrepaidLostOne({ id }: { readonly id: string }) {
@@ -22,7 +22,7 @@ export function PrepaidLostOne({ id }: { readonly id: string }) {
     <Alert
       type="warning"
       showIcon
-      className="or-lost"
+      className="zs-price-lost"
       title={t('lost.one', { until: format.dateTime(last.until) })}
       description={
         <Link to={paths.billing.order.detail(last.order)}>{paying.length === 1 ? t('lost.toOrder') : t('lost.toLast', { count: paying.length })}</Link>
@@ -47,7 +47,7 @@ export function PrepaidLostMany({ type, ids }: { readonly type: PrepaidType; rea
     <Alert
       type="warning"
       showIcon
-      className="or-lost"
+      className="zs-price-lost"
       title={all ? t('lost.many', { count }) : t('lost.some')}
       description={<Link to={withQuery(paths.billing.order.list(), { status: 'delivered', resource_type: type })}>{t('lost.toOrders')}</Link>}
     />

@@ -2,8 +2,8 @@ import { organisations } from '@zhisuan/contract/ums/user'
 import type { ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
-import { useCall } from '../../api/hooks.ts'
-import type { Named } from '../../kit/SearchSelect.tsx'
+import { useCall } from '../api/hooks.ts'
+import type { Named } from './SearchSelect.tsx'
 import { OrganisationSelect } from './OrganisationSelect.tsx'
 
 /** The organisation that the address names; what it is called, once that is known. */
@@ -16,7 +16,7 @@ export function useNamedOrganisation(): { readonly id: string | undefined; reado
 
 /** The organisation that a list's address names, and the control that names it there. */
 export function useOrganisationFilter(): { readonly organisation: Named | undefined; readonly control: ReactNode } {
-  const { t } = useTranslation('keeping')
+  const { t } = useTranslation('kit')
   const [, setSearch] = useSearchParams()
   const { id, known } = useNamedOrganisation()
   const choose = (next: string | undefined): void =>
@@ -33,8 +33,8 @@ export function useOrganisationFilter(): { readonly organisation: Named | undefi
   return {
     organisation: id === undefined ? undefined : { id, name: known?.name ?? '' },
     control: (
-      <span className="kp-filter">
-        <OrganisationSelect label={t('user.filterOrganisation')} value={id} known={known} onChange={choose} />
+      <span className="zs-filter-organisation">
+        <OrganisationSelect label={t('search.byOrganisation')} value={id} known={known} onChange={choose} />
       </span>
     ),
   }

@@ -20,7 +20,7 @@ export function SizeInput({
   readonly label?: string
   readonly disabled?: boolean
 }) {
-  const { t } = useTranslation('nextstackCompute')
+  const { t } = useTranslation('kit')
   const [unit, setUnit] = useState<SizeUnit>(() => unitOf(value))
   return (
     <Space.Compact>
@@ -33,10 +33,10 @@ export function SizeInput({
         onChange={(typed) => onChange?.(bytesOf(typed, unit))}
       />
       <Select<SizeUnit>
-        aria-label={`${label ?? ''}${t('unit.label')}`}
+        aria-label={`${label ?? ''}${t('form.unit')}`}
         value={unit}
         disabled={disabled}
-        options={(Object.keys(sizeUnits) as SizeUnit[]).map((one) => ({ value: one, label: t(`unit.${one}`) }))}
+        options={(Object.keys(sizeUnits) as SizeUnit[]).map((one) => ({ value: one, label: one }))}
         // The number stays as it was typed: who wants other units means another size.
         onChange={(next) => {
           setUnit(next)

@@ -4,6 +4,6 @@ import { useTranslation } from 'react-i18next'
 
 /** Takes a row out of a list of a form. */
 export function RemoveRow({ index, onRemove }: { readonly index: number; readonly onRemove: () => void }) {
-  const { t } = useTranslation('container')
-  return <Button type="text" danger icon={<DeleteOutlined />} aria-label={t('field.remove', { number: index + 1 })} onClick={onRemove} />
+  const { t } = useTranslation('kit')
+  return <Button type="text" danger icon={<DeleteOutlined />} aria-label={t('form.removeRow', { number: index + 1 })} onClick={onRemove} />
 }

@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react'
-import { loadMessages } from '../../../locales/load.ts'
+import { loadMessages } from '../../locales/load.ts'
 import type { Made } from './NewPriceView.tsx'
 
 // With its messages: pages that offer these forms have no other price.

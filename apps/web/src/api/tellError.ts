@@ -1,7 +1,7 @@
 import { errors } from '@zhisuan/contract/errors'
-import { noAnswer, toApiError } from '../../api/client.ts'
-import { notify } from '../../api/notify.ts'
-import { errorText } from '../../api/toasts.ts'
+import { noAnswer, toApiError } from './client.ts'
+import { notify } from './notify.ts'
+import { errorText } from './toasts.ts'
 
 /**
  * Says what a call failed with. Those of containers and deployments are never toasted by the client,

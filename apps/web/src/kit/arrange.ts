@@ -1,4 +1,4 @@
-import type { TableState } from '../../kit/tableState.ts'
+import type { TableState } from './tableState.ts'
 
 /** How rows that are all here are looked through and put in order. */
 export interface Arranging<Row> {

@@ -1,6 +1,6 @@
 import type { PrepaidType } from '@zhisuan/contract/bill/order'
 import { lazy, Suspense } from 'react'
-import { loadMessages } from '../../../locales/load.ts'
+import { loadMessages } from '../../locales/load.ts'
 
 const load = async () => (await Promise.all([import('./PrepaidLostView.tsx'), loadMessages(['order'])]))[0]
 // With their messages: the pages that delete things have no other word of orders.

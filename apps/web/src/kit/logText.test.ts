@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { consoleLines, findInLines, splitAtMatches } from './consoleText.ts'
+import { consoleLines, findInLines, splitAtMatches } from './logText.ts'
 
 describe('consoleLines', () => {
   it('takes colours, titles and control characters out', () => {

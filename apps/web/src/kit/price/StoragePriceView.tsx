@@ -1,8 +1,8 @@
 import { useTranslation } from 'react-i18next'
-import * as format from '../../../kit/format.ts'
+import * as format from '../format.ts'
 import { storageItems, type StorageMeter } from './items.ts'
 import { Price } from './Price.tsx'
-import './quote.css'
+import './price.css'
 
 export interface Stored {
   readonly meter: StorageMeter
@@ -17,7 +17,7 @@ export interface Stored {
 export default function StoragePriceView({ meter, bytes, exact = false, bpId = null }: Stored) {
   const { t } = useTranslation('order')
   return (
-    <section className="bq-storage" aria-label={t('price.title')}>
+    <section className="zs-price-storage" aria-label={t('price.title')}>
       <div className="zs-soft">{t('price.title')}</div>
       <Price items={storageItems(meter, bytes)} period="hour" bpId={bpId} />
       <div className="zs-soft">{bytes === null ? t('storage.each') : t(exact ? 'storage.exact' : 'storage.most', { size: format.bytes(bytes) })}</div>

@@ -1,7 +1,7 @@
 import type { FormInstance } from 'antd/es/form'
-import { toApiError } from '../../api/client.ts'
-import { toastError } from '../../api/notify.ts'
-import { showFieldErrors } from '../../kit/rules.ts'
+import { toApiError } from '../api/client.ts'
+import { toastError } from '../api/notify.ts'
+import { showFieldErrors } from './rules.ts'
 
 /**
  * Says beside its field what the server refused; what no field stands for is toasted. What was

@@ -2,17 +2,28 @@ import Progress from 'antd/es/progress'
 import type { Operation } from '@zhisuan/contract/operation'
 import type { vms } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
-import type { Action } from '../../kit/actions.tsx'
-import { col, type Column } from '../../kit/columns.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
-import * as format from '../../kit/format.ts'
-import { ResourceTable } from '../../kit/ResourceTable.tsx'
-import { operationMs, operationTones } from './vm/vmOperationText.ts'
+import type { Action } from './actions.tsx'
+import { col, type Column } from './columns.tsx'
+import { EmptyState } from './EmptyState.tsx'
+import * as format from './format.ts'
+import { operationMs } from './operationMs.ts'
+import './operations.css'
+import { ResourceTable } from './ResourceTable.tsx'
+import type { StatusTone } from './StatusTag.tsx'
 
 /** What people call the operations of a kind of things, and their steps. */
 export interface OperationTexts {
   readonly what: (kind: string) => string
   readonly step: (kind: string, step: string) => string
+}
+
+const operationTones: Readonly<Record<Operation['status'], StatusTone>> = {
+  queued: 'busy',
+  running: 'busy',
+  cancelling: 'busy',
+  succeeded: 'good',
+  failed: 'bad',
+  cancelled: 'rest',
 }
 
 const runs = ({ status }: Operation): boolean => status === 'queued' || status === 'running' || status === 'cancelling'
@@ -69,7 +80,7 @@ function Steps({ operation, texts }: { readonly operation: Operation; readonly t
   const { t } = useTranslation('nextstack')
   const { kind, status, steps_done: done, steps_total: total, step, error, detail } = operation
   return (
-    <div className="ns-steps">
+    <div className="zs-operation-steps">
       <Progress
         steps={total}
         percent={total === 0 ? 0 : (done / total) * 100}
@@ -79,11 +90,11 @@ function Steps({ operation, texts }: { readonly operation: Operation; readonly t
         aria-label={t('operation.steps', { done, total })}
       />
       <span className="zs-number">{t('operation.steps', { done, total })}</span>
-      {status === 'queued' && <span className="ns-soft">{t('operation.waiting')}</span>}
-      {status === 'running' && step !== null && <span className="ns-soft">{t('operation.at', { step: texts.step(kind, step) })}</span>}
-      {status === 'failed' && step !== null && <span className="ns-bad">{t('operation.failedAt', { step: texts.step(kind, step) })}</span>}
-      {error !== null && <div className="ns-steps-error">{error}</div>}
-      {detail !== null && <div className="ns-steps-detail zs-code">{detail}</div>}
+      {status === 'queued' && <span className="zs-soft">{t('operation.waiting')}</span>}
+      {status === 'running' && step !== null && <span className="zs-soft">{t('operation.at', { step: texts.step(kind, step) })}</span>}
+      {status === 'failed' && step !== null && <span className="zs-bad">{t('operation.failedAt', { step: texts.step(kind, step) })}</span>}
+      {error !== null && <div className="zs-operation-steps-error">{error}</div>}
+      {detail !== null && <div className="zs-operation-steps-detail zs-code">{detail}</div>}
     </div>
   )
 }

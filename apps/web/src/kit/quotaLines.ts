@@ -1,5 +1,5 @@
 import type { QuotaLine, QuotaResource } from '@zhisuan/contract/nextstack/quota'
-import * as format from '../../../kit/format.ts'
+import * as format from './format.ts'
 
 /** From 80 % on something has to be done soon; at 100 % nothing more can be made; a limit may be set below what is used. */
 export type QuotaLevel = 'fine' | 'near' | 'full' | 'over'

@@ -6,9 +6,9 @@ import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
 import type { z } from 'zod'
-import * as format from '../../../kit/format.ts'
+import * as format from '../format.ts'
 import type { QuoteItem } from './items.ts'
-import './quote.css'
+import './price.css'
 import { small } from './small.ts'
 import { useQuote, type PartialQuote } from './useQuote.ts'
 
@@ -22,12 +22,12 @@ const timesOf = (amount: string, times: bigint): string => toDecimal(toMinor(amo
 export function QuoteLines({ lines, count }: { readonly lines: readonly QuoteLine[]; readonly count: number }) {
   const { t } = useTranslation('order')
   return (
-    <table className="bq-lines">
+    <table className="zs-price-lines">
       <thead>
         <tr>
           <th scope="col">{t('column.item')}</th>
           <th scope="col">{t('column.formula')}</th>
-          <th scope="col" className="bq-amount">
+          <th scope="col" className="zs-price-amount">
             {t('column.amount')}
           </th>
         </tr>
@@ -39,7 +39,7 @@ export function QuoteLines({ lines, count }: { readonly lines: readonly QuoteLin
               {t(`meter.${line.meter}`)} {line.variant !== '' && <span className="zs-soft">{line.variant}</span>}
             </td>
             <td className="zs-number">{formulaText(t, line, count)}</td>
-            <td className="zs-number bq-amount">{line.amount}</td>
+            <td className="zs-number zs-price-amount">{line.amount}</td>
           </tr>
         ))}
       </tbody>
@@ -87,7 +87,7 @@ export function Price({
     unpriced.length > 0 && (period === 'hour' ? t('price.noneOf', { items: names(t, unpriced) }) : t('price.prepaidNone', { items: names(t, unpriced) }))
   if (quote === null) {
     return (
-      <span className="bq-price">
+      <span className="zs-price">
         {period === 'hour' ? (
           <>
             {t('price.none')} <span className="zs-soft">{t('price.noneNote')}</span>
@@ -101,7 +101,7 @@ export function Price({
   const amount = timesOf(quote.amount, BigInt(times))
   const list = timesOf(quote.list_amount, BigInt(times))
   return (
-    <span className="bq-price" aria-live="polite">
+    <span className="zs-price" aria-live="polite">
       <strong className="zs-number">
         {period === 'hour' ? t('price.hour', { amount: small(amount) }) : t('price.prepaid', { amount: format.money(amount) })}
       </strong>
@@ -110,7 +110,7 @@ export function Price({
         <span className="zs-soft zs-number">{t('price.monthly', { amount: format.money(timesOf(amount, BigInt(previewHours))), hours: previewHours })}</span>
       )}
       <Popover trigger="click" title={t('price.how')} content={<QuoteLines lines={quote.lines} count={count} />}>
-        <Button type="link" size="small" className="bq-how">
+        <Button type="link" size="small" className="zs-price-how">
           {t('price.how')}
         </Button>
       </Popover>
@@ -135,7 +135,7 @@ export function PriceChange({
   const [before, after] = [hourly(useQuote(now, 'hour', 1, bpId).data), hourly(useQuote(then, 'hour', 1, bpId).data)]
   const change = before === null || after === null ? null : after - before
   return (
-    <div className="bq-change">
+    <div className="zs-price-change">
       <dl>
         <div>
           <dt>{t('price.now')}</dt>

@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next'
 import type { QuoteItem } from './items.ts'
 import { Price } from './Price.tsx'
-import './quote.css'
+import './price.css'
 
 export interface Made {
   readonly items: readonly QuoteItem[]
@@ -12,7 +12,7 @@ export interface Made {
 export default function NewPriceView({ items, bpId = null }: Made) {
   const { t } = useTranslation('order')
   return (
-    <section className="bq-storage" aria-label={t('price.title')}>
+    <section className="zs-price-storage" aria-label={t('price.title')}>
       <div className="zs-soft">{t('price.title')}</div>
       <Price items={items} period="hour" bpId={bpId} />
     </section>

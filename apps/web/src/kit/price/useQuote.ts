@@ -1,6 +1,6 @@
 import { quotes, type BillingPeriod } from '@zhisuan/contract/bill/catalogue'
 import { useDeferredValue } from 'react'
-import { useCall } from '../../../api/hooks.ts'
+import { useCall } from '../../api/hooks.ts'
 import type { Billing } from './BillingMode.tsx'
 import type { QuoteItem } from './items.ts'
 

@@ -1,0 +1,63 @@
+import { useMemo, type ReactNode } from 'react'
+import { useLines, type ItemOf, type Listed, type LinesCall } from '../api/hooks.ts'
+import type { RequestInput } from '../api/client.ts'
+import { arranged, type Arranging } from './arrange.ts'
+import { FailedServices } from './FailedServices.tsx'
+import { readingOf } from './ResourceTable.tsx'
+import { RowsTable, useTableState, type TableProps } from './RowsTable.tsx'
+
+export interface LinesTableProps<C extends LinesCall> extends Omit<TableProps<ItemOf<C>>, 'columns'>, Arranging<ItemOf<C>> {
+  readonly call: C
+  /** What is asked for; null while it is not known. */
+  readonly input: RequestInput<C> | null
+  /** `name` says what something is called that a row names by its id; the id where that is not known (yet). */
+  readonly columns: (name: (id: string | null) => string) => TableProps<ItemOf<C>>['columns']
+  /** Whether something is under way that will soon be over: then it is read again after seconds instead of a minute. */
+  readonly busy?: (row: ItemOf<C>) => boolean
+  /** Only these, where a page shows a part of the list. */
+  readonly only?: (row: ItemOf<C>) => boolean
+  /** Above the table, of all that was read. */
+  readonly above?: (listed: Listed<ItemOf<C>>) => ReactNode
+}
+
+const busyMs = 3_000
+const restMs = 60_000
+
+/**
+ * A list that comes in lines, as an engine tells it now: shown as it comes, sorted, filtered and paged here. What a
+ * service that failed would have told is missing, and said.
+ */
+export function LinesTable<C extends LinesCall>({ call, input, columns, busy, only, above, ...props }: LinesTableProps<C>) {
+  const table = useTableState(props)
+  const { state } = table
+  const result = useFollowedLines(call, input, busy)
+  const { data } = result
+  const rows = useMemo(() => {
+    const all = data?.items ?? []
+    return arranged(only === undefined ? all : all.filter(only), state, props)
+    // The rules are written anew with each render, and say the same.
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+  }, [data?.items, state.sort, JSON.stringify(state.filters)])
+  const names = data?.names ?? {}
+  return (
+    <>
+      <FailedServices failed={data?.failed ?? []} onRetry={() => void result.refetch()} />
+      {data !== undefined && above?.(data)}
+      <RowsTable<ItemOf<C>>
+        {...props}
+        columns={columns((id) => (id === null ? '' : (names[id] ?? id)))}
+        list={call.id}
+        table={table}
+        shown={{ ...readingOf(result), rows: rows.slice((state.page - 1) * state.size, state.page * state.size), total: rows.length }}
+      />
+    </>
+  )
+}
+
+/** The list itself, for what is no table: a choice in a form, a picture. */
+export const useFollowedLines = <C extends LinesCall>(call: C, input: RequestInput<C> | null, busy?: (row: ItemOf<C>) => boolean) =>
+  // Nothing is asked without an input.
+  useLines(call, input ?? ({} as RequestInput<C>), {
+    enabled: input !== null,
+    refreshMs: (listed) => (busy !== undefined && listed?.items.some(busy) === true ? busyMs : restMs),
+  })
