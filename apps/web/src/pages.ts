@@ -154,11 +154,11 @@ const routed: Readonly<Record<BuiltPath, Page>> = {
     messages: ['application', 'container', 'nextstack'],
   },
   '/containerApplicationService/containerFromService/{id}/{name}': {
-    load: () => import('./features/stack/ServiceContainers.tsx'),
+    load: () => import('./features/container/ServiceContainers.tsx'),
     messages: ['application', 'container', 'nextstackCompute'],
   },
   '/containerApplicationService/serviceContainDetail/{id}': {
-    load: () => import('./features/stack/ServiceContainer.tsx'),
+    load: () => import('./features/container/ServiceContainer.tsx'),
     messages: ['application', 'container', 'nextstackCompute'],
   },
   '/containerApplicationService/appTemplate': { load: () => import('./features/stack/TemplateList.tsx'), messages: ['application'] },

@@ -14,10 +14,10 @@ import { field } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
 import './container.css'
 import { touchedByContainer } from './containerRules.ts'
-import { PlacementCheck } from './PlacementCheck.tsx'
-import { PlacementFields } from './PlacementFields.tsx'
+import { PlacementCheck, PlacementFields } from './Placement.tsx'
 import { SpecFields } from './SpecFields.tsx'
-import { blankSpec, placementOf, specOf, valuesOf, type DeployValues } from './specForm.ts'
+import { blankSpec, specOf, valuesOf, type DeployValues } from './specForm.ts'
+import { placementOf } from '../../kit/placementForm.ts'
 import { tellError } from '../../api/tellError.ts'
 
 const { shape } = containers.deploy.body

@@ -9,7 +9,8 @@ import './container.css'
 import { ContainerGone } from './ContainerDetail.tsx'
 import { ContainerState } from './ContainerState.tsx'
 import { ContainerTerminal } from './ContainerTerminal.tsx'
-import { pageOf, refreshMsOf } from './containerRules.ts'
+import { refreshMsOf } from './containerRules.ts'
+import { pageOf } from '../../kit/containerText.ts'
 
 /** A page that is the terminal of a container. */
 export default function ContainerCommand() {

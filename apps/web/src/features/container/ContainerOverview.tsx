@@ -8,7 +8,7 @@ import { Link } from 'react-router'
 import * as format from '../../kit/format.ts'
 import { paths } from '../../paths.ts'
 import { ContainerStats } from './ContainerStats.tsx'
-import { portText } from './containerRules.ts'
+import { portText } from '../../kit/containerText.ts'
 import { Health } from './ContainerState.tsx'
 
 /** Facts of a container, and what it uses now. */

@@ -8,7 +8,7 @@ import { EmptyState } from '../../kit/EmptyState.tsx'
 import * as format from '../../kit/format.ts'
 import { paths, withQuery } from '../../paths.ts'
 import { lineOf } from './commandLine.ts'
-import { portText } from './containerRules.ts'
+import { portText } from '../../kit/containerText.ts'
 
 const hidden = '••••••'
 

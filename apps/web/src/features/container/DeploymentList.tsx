@@ -10,7 +10,7 @@ import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
 import { deploymentTones, refreshMsOf, touchedByContainer } from './containerRules.ts'
-import { placedBy } from './specForm.ts'
+import { placedBy } from '../../kit/placementForm.ts'
 import { told } from '../../api/tellError.ts'
 import { useNodes } from './useNodes.ts'
 

@@ -10,7 +10,8 @@ import { useTranslation } from 'react-i18next'
 import { useReturnFocus } from '../../kit/focus.ts'
 import { rulesOf } from '../../kit/rules.ts'
 import { RemoveRow } from '../../kit/RemoveRow.tsx'
-import { envOf, isTwice, type SpecValues } from './specForm.ts'
+import { envOf, type SpecValues } from './specForm.ts'
+import { isTwice } from '../../kit/isTwice.ts'
 
 const { shape } = containerSpec.shape.env.unwrap().element
 const list = ['spec', 'env']

@@ -7,7 +7,8 @@ import { fieldTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from 'react-i18next'
 import { i18n } from '../../i18n.ts'
 import { RemoveRow } from '../../kit/RemoveRow.tsx'
-import { blankPort, isTwice, type SpecValues } from './specForm.ts'
+import { blankPort, type SpecValues } from './specForm.ts'
+import { isTwice } from '../../kit/isTwice.ts'
 
 const portRule: Rule = {
   validator: async (_rule, value: number | null | undefined) => {

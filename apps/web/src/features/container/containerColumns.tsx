@@ -2,7 +2,8 @@ import type { Container } from '@zhisuan/contract/cis/container'
 import type { TFunction } from 'i18next'
 import { col, type Column } from '../../kit/columns.tsx'
 import * as format from '../../kit/format.ts'
-import { containerTones, pageOf, portText } from './containerRules.ts'
+import { containerTones } from './containerRules.ts'
+import { pageOf, portText } from '../../kit/containerText.ts'
 import { Health } from './ContainerState.tsx'
 
 /** What is said below the status of a container: what went wrong, or what its state means. */

@@ -12,7 +12,6 @@ import type { Call } from '@zhisuan/contract/define'
 import type { TFunction } from 'i18next'
 import { allowed } from '../../kit/allowed.ts'
 import type { StatusTone } from '../../kit/StatusTag.tsx'
-import { paths } from '../../paths.ts'
 
 /** How each status looks; what it is called stands under `status` in the messages. */
 export const containerTones: Readonly<Record<ContainerStatus, StatusTone>> = {
@@ -60,13 +59,6 @@ export function whyNot(t: TFunction<'container'>, action: keyof typeof container
   // What Docker has no longer needs nobody there to be taken from the list.
   return container.edge.online || (action === 'delete' && container.status === 'lost') ? null : t('nodeOffline', { name: container.edge.name })
 }
-
-/** The page of a container: one of a stack is a part of its application. */
-export const pageOf = ({ id, service }: Pick<Container, 'id' | 'service'>): string =>
-  (service === null ? paths.container.deployment : paths.container.application).containerDetail(id)
-
-/** `8080 → 80/tcp`: a port of the node, and where it leads. */
-export const portText = ({ host_port, container_port, protocol }: Container['ports'][number]): string => `${host_port} → ${container_port}/${protocol}`
 
 const kinds = ['create', 'start', 'stop', 'restart', 'kill', 'rename', 'update', 'delete'] as const
 const steps = ['pull', 'make', 'start', 'act', 'switch', 'retire', 'remove'] as const

@@ -1,6 +1,8 @@
 import { containerSpec, placement } from '@zhisuan/contract/cis/container'
 import { describe, expect, it } from 'vitest'
-import { blankSpec, envOf, isTwice, labelOf, labelText, placementOf, specOf, valuesOf } from './specForm.ts'
+import { blankSpec, envOf, specOf, valuesOf } from './specForm.ts'
+import { labelOf, labelText, placementOf } from '../../kit/placementForm.ts'
+import { isTwice } from '../../kit/isTwice.ts'
 
 const whole = containerSpec.parse({
   image: 'nginx:1.27',

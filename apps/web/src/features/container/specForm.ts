@@ -1,5 +1,6 @@
-import type { containers, ContainerSpec, Deployment } from '@zhisuan/contract/cis/container'
+import type { containers, ContainerSpec } from '@zhisuan/contract/cis/container'
 import type { BodyInput } from '@zhisuan/contract/define'
+import type { PlacementValues } from '../../kit/placementForm.ts'
 import { lineOf, wordsOf } from './commandLine.ts'
 
 /** What is typed of a mount, whichever it is: fields of the others stay while the person changes his mind. */
@@ -26,16 +27,6 @@ export interface SpecValues {
   gpus: number | null
   checked: boolean
   health: NonNullable<ContainerSpec['health']>
-}
-
-export interface PlacementValues {
-  by: 'nodes' | 'labels'
-  edge_ids: string[]
-  /** Each `key=value`. */
-  labels: string[]
-  /** Keys of taints. */
-  tolerations: string[]
-  count: number | null
 }
 
 /** What the form that makes a deployment holds. */
@@ -103,27 +94,6 @@ export const valuesOf = (spec: ContainerSpec): SpecValues => ({
   health: spec.health ?? blankSpec.health,
 })
 
-/** By names or by labels, whichever is chosen; how many only where labels say which. */
-export function placementOf({ by, edge_ids, labels, tolerations, count }: PlacementValues): DeployBody['placement'] {
-  const tolerated = tolerations.map((key) => ({ key }))
-  if (by === 'nodes') return { edge_ids, tolerations: tolerated }
-  return { labels: labels.map(labelOf), tolerations: tolerated, count }
-}
-
-/** `key=value`, or a key whose value is empty. */
-export function labelOf(text: string): { key: string; value: string } {
-  const at = text.indexOf('=')
-  return at === -1 ? { key: text.trim(), value: '' } : { key: text.slice(0, at).trim(), value: text.slice(at + 1).trim() }
-}
-export const labelText = ({ key, value }: { readonly key: string; readonly value: string }): string => (value === '' ? key : `${key}=${value}`)
-
-/** Whether an earlier row says the same, and this one is to be changed. */
-export const isTwice = <Row>(rows: readonly (Row | undefined)[] | undefined, index: number, keyOf: (row: Row) => string): boolean => {
-  const row = rows?.[index]
-  if (row === undefined) return false
-  return (rows ?? []).slice(0, index).some((other) => other !== undefined && keyOf(other) === keyOf(row))
-}
-
 /** Variables from lines `NAME=value`, as in a `.env` file; empty lines and comments are left out. */
 export function envOf(text: string): { name: string; value: string }[] {
   const found = new Map<string, string>()
@@ -136,7 +106,3 @@ export function envOf(text: string): { name: string; value: string }[] {
   }
   return [...found].map(([name, value]) => ({ name, value }))
 }
-
-/** Which nodes a deployment was given, in few words. */
-export const placedBy = ({ edge_ids, labels }: Deployment['placement']): { by: 'nodes'; count: number } | { by: 'labels'; labels: string } =>
-  labels.length > 0 ? { by: 'labels', labels: labels.map(labelText).join('、') } : { by: 'nodes', count: edge_ids.length }

@@ -10,7 +10,8 @@ import { paths, withQuery } from '../../paths.ts'
 import { ContainerKill } from './ContainerKill.tsx'
 import { ContainerRename } from './ContainerRename.tsx'
 import { ContainerUpdate } from './ContainerUpdate.tsx'
-import { pageOf, touchedByContainer, whyNot } from './containerRules.ts'
+import { touchedByContainer, whyNot } from './containerRules.ts'
+import { pageOf } from '../../kit/containerText.ts'
 import { told } from '../../api/tellError.ts'
 
 /** The calls that need nothing but the container. */

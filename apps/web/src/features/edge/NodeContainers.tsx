@@ -5,7 +5,7 @@ import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import type { StatusTone } from '../../kit/StatusTag.tsx'
-import { pageOf } from '../container/containerRules.ts'
+import { pageOf } from '../../kit/containerText.ts'
 
 const tones: Readonly<Record<ContainerStatus, StatusTone>> = {
   creating: 'busy',

@@ -7,8 +7,8 @@ import { ApiError, toApiError } from '../../api/client.ts'
 import { useChange } from '../../api/hooks.ts'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
-import { PolicySelect, ProjectSelect, RoleSelect, UserSelect } from './selects.tsx'
-import { touchedByGrant } from './touched.ts'
+import { PolicySelect, ProjectSelect, RoleSelect, UserSelect } from '../../kit/identitySelects.tsx'
+import { touchedByGrant } from '../../kit/touchedByRights.ts'
 
 type Kind = Contact['kind']
 

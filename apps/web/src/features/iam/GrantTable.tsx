@@ -9,7 +9,7 @@ import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
 import { GrantDialog } from './GrantDialog.tsx'
 import { HolderName, useRevoke } from './grantParts.tsx'
-import { PolicySelect } from './selects.tsx'
+import { PolicySelect } from '../../kit/identitySelects.tsx'
 
 /** All grants, or those of one policy. */
 export function GrantTable() {

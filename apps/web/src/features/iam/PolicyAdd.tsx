@@ -18,7 +18,7 @@ import { PolicyEditor, problemsOf } from './editor/PolicyEditor.tsx'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
 import { Touched } from './Touched.tsx'
 import { touchedByPolicy } from './touched.ts'
-import type { Vocabulary } from './useVocabulary.ts'
+import type { Vocabulary } from '../../kit/useVocabulary.ts'
 import { WithVocabulary } from './WithVocabulary.tsx'
 import './iam.css'
 

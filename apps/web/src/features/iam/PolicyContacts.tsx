@@ -15,7 +15,7 @@ import { paths } from '../../paths.ts'
 import { GrantDialog } from './GrantDialog.tsx'
 import { HolderName } from './grantParts.tsx'
 import { useRoleName } from '../../kit/roleNames.ts'
-import { touchedByGrant } from './touched.ts'
+import { touchedByGrant } from '../../kit/touchedByRights.ts'
 import { usePolicyActions } from './usePolicyActions.tsx'
 import './iam.css'
 

@@ -15,7 +15,7 @@ import { PagePlaceholder } from '../../kit/Placeholder.tsx'
 import { field } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
 import { touchedByService } from './touched.ts'
-import type { Vocabulary } from './useVocabulary.ts'
+import type { Vocabulary } from '../../kit/useVocabulary.ts'
 import { WithVocabulary } from './WithVocabulary.tsx'
 import './iam.css'
 

@@ -7,10 +7,10 @@ import type { Action } from '../../kit/actions.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import * as format from '../../kit/format.ts'
 import { ActionTable } from './ActionTable.tsx'
-import { serviceText, typeText } from './actionText.ts'
+import { serviceText, typeText } from '../../kit/actionText.ts'
 import { CopyName } from './CopyName.tsx'
 import { touchedByService } from './touched.ts'
-import { nameWith, ownOrganisation } from './useVocabulary.ts'
+import { nameWith, ownOrganisation } from '../../kit/useVocabulary.ts'
 import './iam.css'
 
 /** One kind of resource: how it is named, and the actions that are about it. */

@@ -12,7 +12,7 @@ import { field } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
-import { touchedByRole } from './touched.ts'
+import { touchedByRole } from '../../kit/touchedByRights.ts'
 import './iam.css'
 
 interface Values {

@@ -10,9 +10,9 @@ import { request, toApiError } from '../../api/client.ts'
 import { useCall } from '../../api/hooks.ts'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
-import { serviceText, typeText, verbText } from './actionText.ts'
+import { serviceText, typeText, verbText } from '../../kit/actionText.ts'
 import { roleAllows, type Allowance } from './roleAllows.ts'
-import { useVocabulary } from './useVocabulary.ts'
+import { useVocabulary } from '../../kit/useVocabulary.ts'
 
 const colours: Readonly<Record<Exclude<Allowance, 'no'>, string>> = { yes: 'success', partly: 'warning', denied: 'error' }
 

@@ -12,8 +12,8 @@ import { FormDialog } from '../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
 import { kindKey, useRoleName } from '../../kit/roleNames.ts'
-import { UserSelect } from './selects.tsx'
-import { touchedByRole } from './touched.ts'
+import { UserSelect } from '../../kit/identitySelects.tsx'
+import { touchedByRole } from '../../kit/touchedByRights.ts'
 
 type Member = RowOf<typeof customRoles.members>
 

@@ -8,7 +8,7 @@ import { Link } from 'react-router'
 import { useCall } from '../../api/hooks.ts'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { paths } from '../../paths.ts'
-import { actionText } from './actionText.ts'
+import { actionText } from '../../kit/actionText.ts'
 import { conditionKeyText, operatorText } from './editor/conditionText.ts'
 import { isBuiltIn, outcomeTone, policyText, statementText, type Place } from './outcome.ts'
 

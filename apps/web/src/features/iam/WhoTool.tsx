@@ -8,9 +8,9 @@ import { col } from '../../kit/columns.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable, type RowOf } from '../../kit/ResourceTable.tsx'
 import { paths, withQuery } from '../../paths.ts'
-import { actionText } from './actionText.ts'
+import { actionText } from '../../kit/actionText.ts'
 import { outcomeTone, policyText, statementText } from './outcome.ts'
-import { OneActionSelect } from './selects.tsx'
+import { OneActionSelect } from '../../kit/identitySelects.tsx'
 
 type Judged = RowOf<typeof decisions.who>
 

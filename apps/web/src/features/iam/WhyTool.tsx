@@ -13,7 +13,7 @@ import { useSearchParams } from 'react-router'
 import { useChange } from '../../api/hooks.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { conditionKeyText } from './editor/conditionText.ts'
-import { OneActionSelect, UserSelect } from './selects.tsx'
+import { OneActionSelect, UserSelect } from '../../kit/identitySelects.tsx'
 import { Verdict } from './Verdict.tsx'
 
 interface Question {

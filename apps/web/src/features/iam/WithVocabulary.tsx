@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { PagePlaceholder } from '../../kit/Placeholder.tsx'
-import { useVocabulary, type Vocabulary } from './useVocabulary.ts'
+import { useVocabulary, type Vocabulary } from '../../kit/useVocabulary.ts'
 
 /** What is about all services and kinds of resources, once they are known. */
 export function WithVocabulary({ children }: { readonly children: (vocabulary: Vocabulary) => ReactNode }) {

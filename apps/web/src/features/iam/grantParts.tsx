@@ -7,7 +7,7 @@ import { grants } from '@zhisuan/contract/iam/grant'
 import type { Action } from '../../kit/actions.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
-import { touchedByGrant } from './touched.ts'
+import { touchedByGrant } from '../../kit/touchedByRights.ts'
 
 /** Takes a policy back, and says what that changes. */
 export function useRevoke(): (grant: Grant) => Action {

@@ -7,7 +7,7 @@ import { FormDialog } from '../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { holdOf } from './roleText.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
-import { touchedByRole } from './touched.ts'
+import { touchedByRole } from '../../kit/touchedByRights.ts'
 
 /** What can be done to a role, and the dialog that the page has to draw. */
 export function useRoleActions(onDeleted?: () => void): { readonly actionsOf: (role: RoleRow) => readonly Action[]; readonly dialogs: ReactNode } {

@@ -14,7 +14,7 @@ import * as format from '../../kit/format.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { paths, withQuery } from '../../paths.ts'
-import { actionText } from '../iam/actionText.ts'
+import { actionText } from '../../kit/actionText.ts'
 
 type T = TFunction<['keeping', 'iam']>
 

@@ -8,8 +8,8 @@ import { ActionMenu } from '../../kit/actions.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import type { Named } from '../../kit/SearchSelect.tsx'
 import { paths } from '../../paths.ts'
-import { PolicySelect } from '../iam/selects.tsx'
-import { touchedByGrant } from '../iam/touched.ts'
+import { PolicySelect } from '../../kit/identitySelects.tsx'
+import { touchedByGrant } from '../../kit/touchedByRights.ts'
 import { touchedByBoundary } from './touched.ts'
 
 const touched = [...touchedByGrant, ...touchedByBoundary]

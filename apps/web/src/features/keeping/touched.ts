@@ -4,7 +4,7 @@ import { keptProjects } from '@zhisuan/contract/iam/project'
 import { projects } from '@zhisuan/contract/issue/project'
 import { invitations } from '@zhisuan/contract/ums/invitation'
 import { organisations, users } from '@zhisuan/contract/ums/user'
-import { touchedByRole } from '../iam/touched.ts'
+import { touchedByRole } from '../../kit/touchedByRights.ts'
 
 /** What is no longer true where an organisation was made, changed, frozen or thawed. */
 export const touchedByOrganisation: readonly Call[] = [

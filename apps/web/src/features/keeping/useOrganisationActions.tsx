@@ -7,7 +7,7 @@ import { FormDialog } from '../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { touchedByOrganisation } from './touched.ts'
 
-const QuotaDrawer = lazy(() => import('../nextstack/quota/QuotaDrawer.tsx').then(({ QuotaDrawer: drawer }) => ({ default: drawer })))
+const QuotaDrawer = lazy(() => import('../quota/QuotaDrawer.tsx').then(({ QuotaDrawer: drawer }) => ({ default: drawer })))
 
 interface Values {
   name: string

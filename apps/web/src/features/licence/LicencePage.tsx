@@ -13,11 +13,10 @@ import * as format from '../../kit/format.ts'
 import { PageStatus } from '../../kit/PageHead.tsx'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { paths } from '../../paths.ts'
-import { AllowanceBar } from './AllowanceBar.tsx'
-import { DaysLeft } from './DaysLeft.tsx'
+import { AllowanceBar, DaysLeft } from './LicenceBars.tsx'
 import './licence.css'
 import { LicenceImport } from './LicenceImport.tsx'
-import { allowanceOf, licenceState, licenceTone, type LicenceState } from './licenceState.ts'
+import { allowanceOf, licenceState, licenceTone, type LicenceState } from '../../kit/licenceState.ts'
 
 const refreshMs = 30_000
 

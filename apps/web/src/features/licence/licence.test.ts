@@ -2,7 +2,7 @@ import { constants } from '@zhisuan/contract/constants'
 import type { Licence } from '@zhisuan/contract/sys/sys'
 import { describe, expect, it } from 'vitest'
 import { changesOf, concernsOf, readLicenceFile, type LicencePayload } from './licenceFile.ts'
-import { allowanceOf, licenceState } from './licenceState.ts'
+import { allowanceOf, licenceState } from '../../kit/licenceState.ts'
 
 const day = 86_400_000
 const end = Date.UTC(2027, 1, 19, 3, 30)

@@ -6,7 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { paths, withQuery } from '../../paths.ts'
 import { useIsPlatform } from '../../session/user.ts'
-import type { LicenceState } from '../licence/licenceState.ts'
+import type { LicenceState } from '../../kit/licenceState.ts'
 import { listOf } from './kindPaths.ts'
 
 interface Line {

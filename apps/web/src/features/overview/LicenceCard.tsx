@@ -3,9 +3,8 @@ import { Link } from 'react-router'
 import type { Licence } from '@zhisuan/contract/sys/sys'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { paths } from '../../paths.ts'
-import { AllowanceBar } from '../licence/AllowanceBar.tsx'
-import { DaysLeft } from '../licence/DaysLeft.tsx'
-import { allowanceOf, licenceState, licenceTone } from '../licence/licenceState.ts'
+import { AllowanceBar, DaysLeft } from '../licence/LicenceBars.tsx'
+import { allowanceOf, licenceState, licenceTone } from '../../kit/licenceState.ts'
 
 /** The licence in short, for those who can renew it. */
 export function LicenceCard({ licence, now }: { readonly licence: Licence; readonly now: number }) {

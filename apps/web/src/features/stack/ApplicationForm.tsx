@@ -8,9 +8,8 @@ import { FormPage } from '../../kit/FormPage.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { usePageTitle } from '../../kit/PageHead.tsx'
 import { paths } from '../../paths.ts'
-import { PlacementCheck } from '../container/PlacementCheck.tsx'
-import { PlacementFields } from '../container/PlacementFields.tsx'
-import { blankSpec, placementOf, type PlacementValues } from '../container/specForm.ts'
+import { PlacementCheck, PlacementFields } from '../container/Placement.tsx'
+import { placementOf, type PlacementValues } from '../../kit/placementForm.ts'
 import { SourceFields, useSource } from './SourceFields.tsx'
 import { blankSource, sourceOf, type SourceValues } from './sourceForm.ts'
 import { touchedByStack } from './stackRules.ts'
@@ -65,7 +64,7 @@ export default function ApplicationForm({ templateId, edgeId }: { readonly templ
       submitText={t('application.submit')}
       aside={
         <>
-          <PlacementCheck values={{ spec: blankSpec, placement }} hint={t('application.checkHint')} />
+          <PlacementCheck values={{ placement }} hint={t('application.checkHint')} />
           {known.services.length > 0 && (
             <div className="zs-card">
               <h2>{t('source.services')}</h2>

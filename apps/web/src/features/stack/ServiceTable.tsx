@@ -7,7 +7,7 @@ import { col } from '../../kit/columns.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
-import { portText } from '../container/containerRules.ts'
+import { portText } from '../../kit/containerText.ts'
 import { ScaleDialog } from './ScaleDialog.tsx'
 import { refreshMsOf, stackTones, touchedByStack, whyNot, whyNotScaled } from './stackRules.ts'
 

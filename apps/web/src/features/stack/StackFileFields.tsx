@@ -10,7 +10,7 @@ import { useTranslation } from 'react-i18next'
 import { useCall } from '../../api/hooks.ts'
 import { rulesOf } from '../../kit/rules.ts'
 import { RemoveRow } from '../../kit/RemoveRow.tsx'
-import { isTwice } from '../container/specForm.ts'
+import { isTwice } from '../../kit/isTwice.ts'
 import type { SourceValues } from './sourceForm.ts'
 
 const onceRule =

@@ -9,7 +9,7 @@ import { fieldTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from 'react-i18next'
 import { rulesOf } from '../../kit/rules.ts'
 import { RemoveRow } from '../../kit/RemoveRow.tsx'
-import { isTwice } from '../container/specForm.ts'
+import { isTwice } from '../../kit/isTwice.ts'
 import { blankVariable, type VariableValues } from './templateForm.ts'
 
 const variablesMax = 100

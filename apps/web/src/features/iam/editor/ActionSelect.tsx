@@ -2,8 +2,8 @@ import TreeSelect from 'antd/es/tree-select'
 import type { TFunction } from 'i18next'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { actionText, serviceText, typeText, verbText } from '../actionText.ts'
-import type { Vocabulary } from '../useVocabulary.ts'
+import { actionText, serviceText, typeText, verbText } from '../../../kit/actionText.ts'
+import type { Vocabulary } from '../../../kit/useVocabulary.ts'
 import { actionTree, withoutCovered, type ActionNode } from './actionTree.ts'
 import { matchCount } from './builderDocument.ts'
 
@@ -70,7 +70,7 @@ export function ActionSelect({
   return (
     <TreeSelect<Choice[], ActionNode>
       aria-label={label}
-      className="ia-wide"
+      className="zs-full"
       treeCheckable
       // Each node is a pattern of its own.
       treeCheckStrictly

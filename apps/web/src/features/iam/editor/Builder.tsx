@@ -3,7 +3,7 @@ import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import type { PolicyProblem } from '@zhisuan/contract/policy/problems'
 import { useTranslation } from 'react-i18next'
-import type { Vocabulary } from '../useVocabulary.ts'
+import type { Vocabulary } from '../../../kit/useVocabulary.ts'
 import { addStatement, copyStatement, readBuilder, removeStatement, replaceStatement } from './builderDocument.ts'
 import { StatementFields } from './StatementFields.tsx'
 

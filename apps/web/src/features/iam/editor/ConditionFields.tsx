@@ -7,7 +7,7 @@ import { contextKeys, keyType, tagPrefixes } from '@zhisuan/contract/policy/keys
 import type { PolicyProblem } from '@zhisuan/contract/policy/problems'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { Vocabulary } from '../useVocabulary.ts'
+import type { Vocabulary } from '../../../kit/useVocabulary.ts'
 import {
   conditionRows,
   listValue,

@@ -1,8 +1,8 @@
 import Select from 'antd/es/select'
 import { compilePattern } from '@zhisuan/contract/policy/pattern'
 import { useTranslation } from 'react-i18next'
-import { typeText } from '../actionText.ts'
-import { nameWith, type Vocabulary } from '../useVocabulary.ts'
+import { typeText } from '../../../kit/actionText.ts'
+import { nameWith, type Vocabulary } from '../../../kit/useVocabulary.ts'
 
 /** Names of resources: those of the chosen actions are offered, others are typed. */
 export function ResourceSelect({
@@ -26,7 +26,7 @@ export function ResourceSelect({
     <Select<string[]>
       mode="tags"
       aria-label={label}
-      className="ia-wide"
+      className="zs-full"
       placeholder={t('editor.resourcesPlaceholder')}
       tokenSeparators={[' ', ',', '，']}
       value={[...value]}

@@ -1,6 +1,6 @@
 import { compilePattern } from '@zhisuan/contract/policy/pattern'
 import type { ReactNode } from 'react'
-import type { Vocabulary } from '../useVocabulary.ts'
+import type { Vocabulary } from '../../../kit/useVocabulary.ts'
 
 export interface ActionNode {
   readonly value: string

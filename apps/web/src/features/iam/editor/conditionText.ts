@@ -1,7 +1,7 @@
 import { operatorParts, type ConditionOperator } from '@zhisuan/contract/policy/document'
 import { contextKeys, type KeyType } from '@zhisuan/contract/policy/keys'
 import type { TFunction } from 'i18next'
-import type { Vocabulary } from '../useVocabulary.ts'
+import type { Vocabulary } from '../../../kit/useVocabulary.ts'
 
 type T = TFunction<'iam'>
 

@@ -6,7 +6,7 @@ import { useChange } from '../../../api/hooks.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { touchedByGroup } from './groupRules.ts'
-import { TemplateField } from './TemplateField.tsx'
+import { TemplateField } from '../../../kit/TemplateField.tsx'
 
 interface Values {
   name: string

@@ -1,8 +1,8 @@
 import { resourceTypes, services, type ResourceType, type Service } from '@zhisuan/contract/iam/service'
 import type { PolicyVocabulary } from '@zhisuan/contract/policy/problems'
 import { useMemo } from 'react'
-import { useCall } from '../../api/hooks.ts'
-import type { ApiError } from '../../api/client.ts'
+import { useCall } from '../api/hooks.ts'
+import type { ApiError } from '../api/client.ts'
 
 /** What policies can be about. */
 export interface Vocabulary {

@@ -4,12 +4,11 @@ import { policies } from '@zhisuan/contract/iam/policy'
 import { projects } from '@zhisuan/contract/issue/project'
 import { users } from '@zhisuan/contract/ums/user'
 import { useTranslation } from 'react-i18next'
-import { useCall } from '../../api/hooks.ts'
+import { useCall } from '../api/hooks.ts'
 import { actionText, serviceText } from './actionText.ts'
-import { useRoleName } from '../../kit/roleNames.ts'
-import { SearchSelect } from '../../kit/SearchSelect.tsx'
+import { useRoleName } from './roleNames.ts'
+import { SearchSelect } from './SearchSelect.tsx'
 import { useVocabulary } from './useVocabulary.ts'
-import './iam.css'
 
 interface Control {
   readonly label: string
@@ -89,7 +88,7 @@ export function OneActionSelect({ id, label, value, onChange }: Control) {
     <Select<string>
       {...(id !== undefined && { id })}
       aria-label={label}
-      className="ia-wide"
+      className="zs-full"
       showSearch={{ optionFilterProp: 'search' }}
       loading={vocabulary === undefined}
       placeholder={t('search.action')}

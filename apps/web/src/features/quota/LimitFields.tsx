@@ -3,8 +3,9 @@ import Select from 'antd/es/select'
 import { quotaResources, type QuotaResource } from '@zhisuan/contract/nextstack/quota'
 import { quotaTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from 'react-i18next'
-import { SizeInput } from '../../../kit/SizeInput.tsx'
-import { amountText, isBytes, type LimitValue, type LimitValues } from '../../../kit/quotaLines.ts'
+import { SizeInput } from '../../kit/SizeInput.tsx'
+import { amountText, isBytes, type LimitValue, type LimitValues } from '../../kit/quotaLines.ts'
+import './quota.css'
 
 /** One line for each resource: how it is limited, and how much there is. */
 export function LimitFields({
@@ -25,7 +26,7 @@ export function LimitFields({
 }) {
   const { t } = useTranslation('nextstackCompute')
   return (
-    <div className="nc-limits">
+    <div className="qt-limits">
       {quotaResources.map((resource) => {
         const value: LimitValue = values[resource] ?? { mode: defaults === undefined ? 'unlimited' : 'default', most: null }
         const set = (next: Partial<LimitValue>): void => onChange({ ...values, [resource]: { ...value, ...next } })
@@ -33,7 +34,7 @@ export function LimitFields({
         const byDefault = defaults?.[resource] ?? null
         const number = value.mode === 'own' ? value.most : null
         return (
-          <div key={resource} className="nc-limit">
+          <div key={resource} className="qt-limit">
             <span>
               {quotaTexts[resource]}
               {used !== undefined && (

@@ -4,9 +4,9 @@ import { useParams } from 'react-router'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { usePageTitle } from '../../kit/PageHead.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
-import { containerColumns } from '../container/containerColumns.tsx'
-import { refreshMsOf } from '../container/containerRules.ts'
-import { useContainerActions } from '../container/useContainerActions.tsx'
+import { containerColumns } from './containerColumns.tsx'
+import { refreshMsOf } from './containerRules.ts'
+import { useContainerActions } from './useContainerActions.tsx'
 
 /** The containers of a service of a stack. */
 export default function ServiceContainers() {

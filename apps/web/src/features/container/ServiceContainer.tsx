@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next'
 import { paths } from '../../paths.ts'
-import { ContainerPage } from '../container/ContainerDetail.tsx'
+import { ContainerPage } from './ContainerDetail.tsx'
 
 /** A container of an application. */
 export default function ServiceContainer() {

@@ -1,18 +1,16 @@
 import Button from 'antd/es/button'
 import { lazy, Suspense, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import type { MadeKeyPair } from '../../nextstack/key-pair/KeyPairDialog.tsx'
+import type { MadeKeyPair } from './KeyPairDialog.tsx'
 import { loadMessages } from '../../../locales/load.ts'
 
 // They say what they say on the page of keys.
 const KeyPairDialog = lazy(() =>
-  Promise.all([
-    import('../../nextstack/key-pair/KeyPairDialog.tsx'),
-    import('../../nextstack/nextstack.css'),
-    loadMessages(['nextstack', 'nextstackCompute']),
-  ]).then(([module]) => ({ default: module.KeyPairDialog })),
+  Promise.all([import('./KeyPairDialog.tsx'), import('../nextstack.css'), loadMessages(['nextstack', 'nextstackCompute'])]).then(([module]) => ({
+    default: module.KeyPairDialog,
+  })),
 )
-const PrivateKeyDialog = lazy(() => import('../../nextstack/key-pair/PrivateKeyDialog.tsx').then((module) => ({ default: module.PrivateKeyDialog })))
+const PrivateKeyDialog = lazy(() => import('./PrivateKeyDialog.tsx').then((module) => ({ default: module.PrivateKeyDialog })))
 
 /** Makes a key beside the form that wants one; a private half is shown once. */
 export function KeyPairMake({ onMade }: { readonly onMade: (id: string) => void }) {

@@ -1,4 +1,4 @@
-import { licenceNotice } from '../../session/licence.ts'
+import { licenceNotice } from '../session/licence.ts'
 
 /** What a licence is worth now. */
 export interface LicenceState {

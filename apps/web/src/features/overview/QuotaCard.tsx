@@ -5,13 +5,13 @@ import { quotas, type QuotaLine } from '@zhisuan/contract/nextstack/quota'
 import { quotaTexts } from '@zhisuan/contract/texts'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { useCall } from '../../../api/hooks.ts'
-import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
-import * as format from '../../../kit/format.ts'
-import { useIsPlatform } from '../../../session/user.ts'
-import '../compute.css'
-import { QuotaDrawer } from './QuotaDrawer.tsx'
-import { amountText, levelOf, shareOf, worthLook } from '../../../kit/quotaLines.ts'
+import { useCall } from '../../api/hooks.ts'
+import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
+import * as format from '../../kit/format.ts'
+import { useIsPlatform } from '../../session/user.ts'
+import './quota.css'
+import { QuotaDrawer } from '../quota/QuotaDrawer.tsx'
+import { amountText, levelOf, shareOf, worthLook } from '../../kit/quotaLines.ts'
 
 const refreshMs = 30_000
 /** What a card shows before somebody asks for more. */
@@ -33,7 +33,7 @@ export function QuotaCard() {
   const first = whole ? lines : lines.slice(0, shownFirst)
   return (
     <section className="zs-card" aria-labelledby="quota-title">
-      <div className="nc-quota-head">
+      <div className="ov-quota-head">
         <h2 id="quota-title">{t('quota.title')}</h2>
         {platform && <Button onClick={() => setManaging(true)}>{t('quota.manage')}</Button>}
       </div>
@@ -49,7 +49,7 @@ export function QuotaCard() {
         <Lines lines={first} />
       )}
       {lines.length > shownFirst && (
-        <Button type="link" className="nc-quota-more" aria-expanded={whole} onClick={() => setWhole(!whole)}>
+        <Button type="link" className="ov-quota-more" aria-expanded={whole} onClick={() => setWhole(!whole)}>
           {whole ? t('quota.fewer') : t('quota.all')}
         </Button>
       )}
@@ -109,11 +109,11 @@ function Bar({ line }: { readonly line: QuotaLine }) {
       ? t('quota.usedUnlimited', { used: amountText(resource, used) })
       : t('quota.used', { used: amountText(resource, used), limit: amountText(resource, limit) })
   return (
-    <div className="nc-quota">
-      <div className="nc-quota-line">
+    <div className="ov-quota">
+      <div className="ov-quota-line">
         <span>{quotaTexts[resource]}</span>
         <span className="zs-number">
-          {level !== 'fine' && <span className={`nc-quota-note nc-quota-${level}`}>{t(`quota.level.${level}`)}</span>}
+          {level !== 'fine' && <span className={`ov-quota-note ov-quota-${level}`}>{t(`quota.level.${level}`)}</span>}
           {words}
         </span>
       </div>

@@ -7,15 +7,15 @@ import Tabs from 'antd/es/tabs'
 import { quotaResources, quotas, type Quota, type QuotaResource } from '@zhisuan/contract/nextstack/quota'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { toApiError } from '../../../api/client.ts'
-import { useCall, useChange } from '../../../api/hooks.ts'
-import { notify } from '../../../api/notify.ts'
-import { errorText } from '../../../api/toasts.ts'
-import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
-import type { Named } from '../../../kit/SearchSelect.tsx'
-import { OrganisationSelect } from '../../../kit/OrganisationSelect.tsx'
+import { toApiError } from '../../api/client.ts'
+import { useCall, useChange } from '../../api/hooks.ts'
+import { notify } from '../../api/notify.ts'
+import { errorText } from '../../api/toasts.ts'
+import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
+import type { Named } from '../../kit/SearchSelect.tsx'
+import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
 import { LimitFields } from './LimitFields.tsx'
-import { limitsOf, missing, valueOf, type LimitValues } from '../../../kit/quotaLines.ts'
+import { limitsOf, missing, valueOf, type LimitValues } from '../../kit/quotaLines.ts'
 
 const touched = [quotas.mine, quotas.get, quotas.list, quotas.defaults]
 
@@ -49,7 +49,7 @@ export function QuotaDrawer({ of, onClose }: { readonly of?: Named; readonly onC
             label: t('quota.drawer.tab.organisation'),
             children: (
               <>
-                <div className="ns-field">
+                <div className="qt-field">
                   <OrganisationSelect
                     label={t('quota.drawer.organisation')}
                     known={of}

@@ -2,7 +2,7 @@
 // oxlint-disable-next-line no-restricted-imports
 import { allCalls } from '@zhisuan/contract/calls'
 import { describe, expect, it } from 'vitest'
-import texts from '../../locales/zh/iam.ts'
+import texts from '../locales/zh/iam.ts'
 
 /** Policies are about all that take a token, and the audit log names public ones, too. */
 const actions = allCalls.filter(({ access, audit }) => access !== 'public' || audit).map(({ id }) => id)

@@ -2,7 +2,6 @@ import Form from 'antd/es/form'
 import Radio from 'antd/es/radio'
 import { templateNames } from '@zhisuan/contract/nextstack/security-group'
 import { useTranslation } from 'react-i18next'
-import './network.css'
 
 /** What a new security group lets in at first, of either family. */
 export function TemplateField({ extra }: { readonly extra?: string }) {
@@ -10,7 +9,7 @@ export function TemplateField({ extra }: { readonly extra?: string }) {
   return (
     <Form.Item name="template" label={t('field.template')} extra={extra}>
       <Radio.Group
-        className="nt-templates"
+        className="zs-options"
         options={templateNames.map((value) => ({
           value,
           label: (
