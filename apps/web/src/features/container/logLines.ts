@@ -1,4 +1,4 @@
-import { consoleLines } from '../../kit/logText.ts'
+import { consoleLines, findInLines } from '../../kit/logText.ts'
 import { linesKept, type LogLine } from './logFollow.ts'
 
 /** A line as it is drawn; its number stays while others before it are let go. */
@@ -24,8 +24,8 @@ export function withLines(former: readonly ShownLine[], lines: readonly LogLine[
 const plain = (text: string): string => consoleLines(text).join('\n')
 
 /** The numbers of the lines in which a text occurs, without regard to upper and lower case. */
-export function findLines(lines: readonly ShownLine[], text: string): readonly number[] {
-  const wanted = text.trim().toLowerCase()
-  if (wanted === '') return []
-  return lines.flatMap(({ text: line, number }) => (line.toLowerCase().includes(wanted) ? [number] : []))
-}
+export const findLines = (lines: readonly ShownLine[], text: string): readonly number[] =>
+  findInLines(
+    lines.map((line) => line.text),
+    text,
+  ).flatMap((index) => lines[index]?.number ?? [])
