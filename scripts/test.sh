@@ -2,6 +2,7 @@
 # npm test: everything. Engine tests run where an engine's socket is; in CI a missing one is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+started=$SECONDS
 bash scripts/install.sh
 export PATH="$PWD/node_modules/.bin:$PATH"
 # Node keeps what it compiled: a server starts in three quarters of the time.
@@ -31,31 +32,38 @@ outcome() {
   results+=("$(printf '%-20s %-6s %4d s' "$1" "$word" "$3")")
 }
 
-# engines NAME…: tests on these engines, one after the other, beside what else runs; outcomes of them tells.
-engines() {
+step() {
+  case $1 in
+    types) exec bash scripts/types.sh ;;
+    *) exec vitest run --project "$1" ;;
+  esac
+}
+
+# beside NAME…: these steps one after the other, while others run; outcomes_of tells of them.
+beside() {
   (
     child=
     trap 'kill "$child" 2>/dev/null || true; exit 1' TERM
-    for engine in "$@"; do
+    for name in "$@"; do
       started=$SECONDS status=0
-      vitest run --project "$engine" >"$logs/$engine" 2>&1 &
+      step "$name" >"$logs/$name" 2>&1 &
       child=$!
       wait "$child" || status=$?
-      echo "$status $((SECONDS - started))" >"$logs/.$engine"
+      echo "$status $((SECONDS - started))" >"$logs/.$name"
     done
   ) &
   running[$*]=$!
 }
 
 outcomes_of() {
-  local engine status seconds
+  local name status seconds
   wait "${running[$*]}" || true
   unset "running[$*]"
-  for engine in "$@"; do
-    printf '\n== %s\n' "$engine"
-    cat "$logs/$engine" || true
-    read -r status seconds <"$logs/.$engine" || status=1 seconds=0
-    outcome "$engine" "$status" "$seconds"
+  for name in "$@"; do
+    printf '\n== %s\n' "$name"
+    cat "$logs/$name" || true
+    read -r status seconds <"$logs/.$name" || status=1 seconds=0
+    outcome "$name" "$status" "$seconds"
   done
 }
 
@@ -83,22 +91,23 @@ browser_tests() {
   fi
 }
 
-run types npm run -s types
-run lint npm run -s lint
 lxd=${LXD_DIR:-/var/lib/lxd}/unix.socket
 if [ -S "$lxd" ]; then
-  # Beside the others: these mostly wait for their engines, those keep the processors busy. Not all three at once:
-  # each has servers of its own, and everything would wait for everything.
-  engines lxd
-  engines docker cluster
+  # Beside the others from the beginning: these mostly wait for their engines, those keep the processors busy. Not all
+  # three at once: each has servers of its own, and everything would wait for everything.
+  beside lxd
+  beside docker cluster
 elif [ -n "${CI:-}" ]; then
   echo "No LXD at $lxd: scripts/engines.sh has to run first." >&2
   exit 1
 else
   echo "Engine tests left out: no LXD at $lxd (scripts/engines.sh starts one)."
 fi
-run unit npm run -s test:unit
+beside types
+run lint npm run -s lint
 run console vite build apps/web --logLevel warn
+outcomes_of types
+run unit npm run -s test:unit
 need_packages fonts-noto-cjk iproute2
 # Or the whole browser, where there is no other: it keeps a bar and a process for it around each page, which takes a
 # fifth of the tests' time.
@@ -108,8 +117,9 @@ if [ ${#running[@]} -gt 0 ]; then
   outcomes_of docker cluster
   outcomes_of lxd
 fi
+node scripts/slowest.mjs "$logs"/*
 [ "$failed" = 0 ] || failures
 wavered
 printf '\n== outcome\n'
-printf '%s\n' "${results[@]}"
+printf '%s\n' "${results[@]}" "$(printf '%-20s %-6s %4d s' all '' $((SECONDS - started)))"
 exit "$failed"

@@ -215,7 +215,8 @@ describe.skipIf(!dockerIsThere)('an agent', () => {
         .map((line) => composeLine.parse(JSON.parse(line)))
       return { lines, end: lines.at(-1) }
     }
-    const file = (command: string) => `version: '3.7'\nservices:\n  web:\n    image: ${image}\n    command: ${command}\n    volumes: ['./conf:/conf:ro']\n`
+    const file = (command: string) =>
+      `version: '3.7'\nservices:\n  web:\n    image: ${image}\n    command: ${command}\n    stop_signal: SIGKILL\n    volumes: ['./conf:/conf:ro']\n`
     const conf = (content: string) => [{ path: 'conf/a.txt', content_base64: Buffer.from(content).toString('base64') }]
     const ours = () => direct.containers.list({ labels: [`com.docker.compose.project=${project}`] })
 

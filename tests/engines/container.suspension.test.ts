@@ -38,7 +38,7 @@ describe.skipIf(!dockerIsThere)('an account that runs dry, on a node', () => {
   beforeAll(async () => {
     await importBusybox(docker, image)
     data = temporaryFolder('suspension')
-    server = await startServer(data.path, { TRUST_PROXY: '1' })
+    server = await startServer(data.path, { LOCAL_CLOUD: 'none', TRUST_PROXY: '1' })
     database = openDatabase(embeddedUrl(join(data.path, 'database'), 'zhisuan'), { poolSize: 1, log: pino({ level: 'silent' }) })
     admin = await asAdministrator(server)
     const person = await register(server.url, 'suspended-owner', '欠费组织')

@@ -36,7 +36,7 @@ describe.skipIf(!dockerIsThere)('containers on a node', () => {
   const made = new Set<string>()
 
   const restart = async (): Promise<void> => {
-    server = await startServer(data.path, { TRUST_PROXY: '1', ...(port !== undefined && { PORT: port }) })
+    server = await startServer(data.path, { LOCAL_CLOUD: 'none', TRUST_PROXY: '1', ...(port !== undefined && { PORT: port }) })
     port = new URL(server.url).port
     await asAdministrator(server)
     people ??= [await register(server.url, 'container-owner', '容器所有者'), await register(server.url, 'container-stranger', '无关组织')]
@@ -409,7 +409,7 @@ describe.skipIf(!dockerIsThere)('containers on a node', () => {
   it('has configs as files, which change with them', async () => {
     const config = await owner.call(configs.put, { body: { name: `cfg-${run}`, content: 'first\n' } })
     const container = await deploy({
-      command: ['sh', '-c', 'cat /etc/app/app.conf; sleep 1000'],
+      command: ['sh', '-c', "trap 'exit 0' TERM; cat /etc/app/app.conf; sleep 1000 & wait"],
       mounts: [{ type: 'config', config_id: config.id, path: '/etc/app/app.conf' }],
     })
     const read = async () => (await docker.execs.run((await onDocker(container.id))[0]?.id ?? '', { command: ['cat', '/etc/app/app.conf'] })).stdout.toString()

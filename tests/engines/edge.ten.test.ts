@@ -40,7 +40,7 @@ describe.skipIf(!dockerIsThere)('ten nodes', () => {
   beforeAll(async () => {
     await importBusybox(docker, image)
     data = temporaryFolder('ten')
-    server = await startServer(data.path, { TRUST_PROXY: '1' })
+    server = await startServer(data.path, { LOCAL_CLOUD: 'none', TRUST_PROXY: '1' })
     await asAdministrator(server)
     const person = await register(server.url, 'ten-owner', '十节点')
     owner = new Client(server.url)

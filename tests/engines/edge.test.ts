@@ -10,7 +10,6 @@ import { createDocker } from '@zhisuan/engines/docker/engine'
 import { defaultSocketPath, socketTransport } from '@zhisuan/engines/docker/socket'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { embeddedUrl } from '../../apps/server/src/platform/db/embedded.ts'
 import { register } from '../browser/people.ts'
 import { parametersOf, startAgent, type RunningAgent } from '../support/agent.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
@@ -31,7 +30,7 @@ describe('nodes with real agents', () => {
   const agents: RunningAgent[] = []
 
   const restart = async (): Promise<void> => {
-    server = await startServer(data.path, { TRUST_PROXY: '1', ...(port !== undefined && { PORT: port }) })
+    server = await startServer(data.path, { LOCAL_CLOUD: 'none', TRUST_PROXY: '1', ...(port !== undefined && { PORT: port }) })
     port = new URL(server.url).port
     admin = await asAdministrator(server)
     accounts ??= [await register(server.url, 'edge-owner', '节点所有者'), await register(server.url, 'edge-stranger', '无关组织')]
@@ -137,7 +136,7 @@ describe('nodes with real agents', () => {
     agent('run', '--data', directory('upgraded'), ...parametersOf(enrolment.command))
     await is(edge.id, 'online')
     const before = (await get(edge.id)).agent_version
-    const sql = new pg.Client({ connectionString: embeddedUrl(join(data.path, 'database'), 'zhisuan') })
+    const sql = new pg.Client({ connectionString: server.databaseUrl })
     await sql.connect()
     try {
       // Some last for moments only.

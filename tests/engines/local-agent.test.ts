@@ -11,7 +11,7 @@ describe('the agent beside the server', () => {
   let client: Client
 
   const start = async (port = '0'): Promise<void> => {
-    server = await startServer(data.path, { LOCAL_CLOUD: 'none', LOCAL_AGENT: 'auto', PORT: port })
+    server = await startServer(data.path, { LOCAL_CLOUD: 'none', LOCAL_AGENT: 'auto', PORT: port, DATABASE_URL: '' })
     client = await asAdministrator(server)
   }
   const online = () =>

@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { flavors } from '@zhisuan/contract/nextstack/flavor'
 import { snapshots, snapshotSchedules, type VmSnapshot } from '@zhisuan/contract/nextstack/snapshot'
@@ -9,7 +8,6 @@ import { socketPath } from '@zhisuan/engines/lxd/testing'
 import { existsSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { embeddedUrl } from '../../apps/server/src/platform/db/embedded.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { asAdministrator, killing, pointsOf, startServer, until, type Client, type RunningServer } from '../support/server.ts'
 
@@ -134,7 +132,7 @@ describe.skipIf(!existsSync(socketPath) && process.env['CI'] === undefined)('sna
     const vm = await makeVm('clocked')
     const body = { vm_id: vm.id, name: '每小时', rhythm: 'hourly', at: '0', keep: 2, time_zone: 'Asia/Shanghai' }
     const { id } = await client.call(snapshotSchedules.create, { body })
-    const sql = new pg.Client({ connectionString: embeddedUrl(join(data.path, 'database'), 'zhisuan') })
+    const sql = new pg.Client({ connectionString: server.databaseUrl })
     await sql.connect()
     const runs: string[] = []
     try {

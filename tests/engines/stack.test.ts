@@ -34,7 +34,7 @@ describe.skipIf(!dockerIsThere)('stacks on a node', () => {
   const projects = new Set<string>()
 
   const restart = async (): Promise<void> => {
-    server = await startServer(data.path, { TRUST_PROXY: '1', ...(port !== undefined && { PORT: port }) })
+    server = await startServer(data.path, { LOCAL_CLOUD: 'none', TRUST_PROXY: '1', ...(port !== undefined && { PORT: port }) })
     port = new URL(server.url).port
     await asAdministrator(server)
     person ??= await register(server.url, 'stack-owner', '应用所有者')

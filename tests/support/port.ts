@@ -1,12 +1,21 @@
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
 
-/** A port of this host that nobody has now. Another may take it before it is used: that is seen as a port that is taken. */
+/** Below those that the kernel gives to whoever asks for any, so that nobody is given it before it is used. */
+const [from, to] = [20_000, 32_000]
+
+/** A port of this host that nobody has now. */
 export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address() as AddressInfo
-  probe.close()
-  await once(probe, 'close')
-  return port
+  for (;;) {
+    const port = from + Math.floor(Math.random() * (to - from))
+    const probe = createServer().listen(port)
+    const free = await once(probe, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (!free) continue
+    probe.close()
+    await once(probe, 'close')
+    return port
+  }
 }

@@ -4,11 +4,15 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Call, ResponseOf } from '@zhisuan/contract/define'
+import pg from 'pg'
+import { embeddedUrl } from '../../apps/server/src/platform/db/embedded.ts'
 
 /** A whole server as people run it: its own process, its own data directory, a free port. */
 export interface RunningServer {
   readonly url: string
   readonly process: ChildProcess
+  /** For tests that look at rows, or move time on. */
+  readonly databaseUrl: string
   /** Printed by the very first start on a data directory. */
   readonly firstPassword: string | null
   /** Resolves when the process is gone, with the signal that ended it. */
@@ -23,6 +27,30 @@ export interface RunningServer {
 
 const main = fileURLToPath(new URL('../../apps/server/src/main.ts', import.meta.url))
 
+/**
+ * Where the tests of this run share a PostgreSQL (apps/server/src/testing/database.shared.ts), each data directory gets a database in it
+ * that has the schema already: a cluster of one's own takes longer than all the rest of a first start.
+ */
+async function databaseOf(dataDir: string): Promise<string | undefined> {
+  const template = process.env['TEST_DATABASE_TEMPLATE']
+  if (template === undefined) return undefined
+  const url = new URL(template)
+  const [from, name] = [url.pathname.slice(1), dataDir.replaceAll(/\W+/g, '_').slice(-60)]
+  url.pathname = '/postgres'
+  const client = new pg.Client({ connectionString: url.href })
+  await client.connect()
+  try {
+    await client.query(`create database "${name}" template ${from}`)
+  } catch (error) {
+    // It is started again.
+    if ((error as { code?: string }).code !== '42P04') throw error
+  } finally {
+    await client.end()
+  }
+  url.pathname = `/${name}`
+  return url.href
+}
+
 /** @param fate the point at which it is to die (`dieAt`), perhaps of what it takes up before it listens */
 export async function startServer(dataDir: string, env: Readonly<Record<string, string>> = {}, fate?: string): Promise<RunningServer> {
   const faultFile = join(dataDir, 'die-at')
@@ -30,6 +58,7 @@ export async function startServer(dataDir: string, env: Readonly<Record<string, 
   // What the one before did not live to see.
   rmSync(faultFile, { force: true })
   if (fate !== undefined) dieAt(fate)
+  const shared = env['DATABASE_URL'] ?? (await databaseOf(dataDir))
   const child = spawn(process.execPath, [main], {
     env: {
       ...process.env,
@@ -38,6 +67,9 @@ export async function startServer(dataDir: string, env: Readonly<Record<string, 
       PORT: '0',
       LOG_LEVEL: 'warn',
       LOCAL_AGENT: 'none',
+      // What one that is killed leaves there goes with its data.
+      TMPDIR: dataDir,
+      ...(shared !== undefined && { DATABASE_URL: shared }),
       ...((env['ZHISUAN_ENV'] ?? 'test') === 'test' && { FAULT_FILE: faultFile }),
       ...env,
     },
@@ -63,6 +95,10 @@ export async function startServer(dataDir: string, env: Readonly<Record<string, 
   return {
     url,
     process: child,
+    // Its own is not there any more once it has been stopped.
+    get databaseUrl() {
+      return shared !== undefined && shared !== '' ? shared : embeddedUrl(join(dataDir, 'database'), 'zhisuan')
+    },
     firstPassword,
     ended,
     dieAt,

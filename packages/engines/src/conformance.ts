@@ -164,8 +164,12 @@ export function conformance(title: string, makeEngine: () => ComputeEngine, trai
         await instances.start(name)
         await instances.start(name)
         expect(await powerOf(name)).toBe('running')
+        // An init that has said nothing yet does not hear either that it is to shut down.
+        const booted = () => expect.poll(() => instances.consoleLog(name), patient).not.toBe('')
+        await booted()
         await instances.restart(name)
         expect(await powerOf(name)).toBe('running')
+        await booted()
         await instances.stop(name)
         await instances.stop(name)
         expect(await powerOf(name)).toBe('stopped')

@@ -15,6 +15,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** The database `postgres` of the PostgreSQL that all tests of this run share. */
     postgresUrl: string
+    /** The database in it that has the schema of this version and nothing else. */
+    templateUrl: string
   }
 }
 
@@ -50,6 +52,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await platform.compose(createModules(platform).modules)
     await platform.close()
     project.provide('postgresUrl', postgres.url('postgres'))
+    project.provide('templateUrl', postgres.url(template))
     return stop
   } catch (error) {
     await stop()

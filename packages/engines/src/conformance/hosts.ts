@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ComputeEngine, EngineEvent, InstanceType } from '../compute.ts'
 import { rejects } from './rejects.ts'
 
@@ -58,6 +58,10 @@ export function hostConformance(title: string, makeEngine: () => ComputeEngine, 
     describe('of a cluster', () => {
       const names = Array.from({ length: 2 }, (_, index) => `${traits.prefix}${index + 1}`)
       let place: Awaited<ReturnType<HostTraits['place']>>
+      /** An init that has said nothing yet does not hear either that it is to shut down, as it is to be moved: that is waited for in vain. */
+      const booted = async (): Promise<void> => {
+        for (const name of names) await expect.poll(() => instances.consoleLog(name), patient).not.toBe('')
+      }
       const locations = async () => Promise.all(names.map(async (name) => (await instances.get(name))?.location))
       beforeAll(async () => {
         place = await traits.place(engine)
@@ -75,6 +79,7 @@ export function hostConformance(title: string, makeEngine: () => ComputeEngine, 
           await instances.start(name)
         }
       })
+      beforeEach(booted)
       afterAll(async () => {
         for (const { name } of await hosts.list()) await hosts.restore(name)
         for (const name of names) await instances.delete(name)
@@ -89,6 +94,7 @@ export function hostConformance(title: string, makeEngine: () => ComputeEngine, 
         expect(await statusOf(busiest)).toBe('evacuated')
         expect(await locations()).not.toContain(busiest)
         for (const name of names) expect((await instances.get(name))?.power).toBe('running')
+        await booted()
         await Promise.all([hosts.restore(busiest), hosts.restore(busiest)])
         await hosts.restore(busiest)
         expect(await statusOf(busiest)).toBe('online')
@@ -105,6 +111,7 @@ export function hostConformance(title: string, makeEngine: () => ComputeEngine, 
           await expect.poll(() => seen.length, patient).toBeGreaterThan(0)
           const [first] = await hosts.list()
           await hosts.evacuate(first?.name ?? '')
+          await booted()
           await hosts.restore(first?.name ?? '')
           const told = () => seen.flatMap((event) => (event.type === 'object' && event.kind === 'member' && event.name === first?.name ? [event.action] : []))
           await expect.poll(told, patient).toContainEqual(expect.stringMatching(/restored/))
@@ -130,6 +137,7 @@ export function hostConformance(title: string, makeEngine: () => ComputeEngine, 
           expect((await instances.get(name))?.location).not.toBe(first?.name)
           await instances.delete(name)
         }
+        await booted()
         await hosts.restore(first?.name ?? '')
       })
       it('puts a new one where it is asked to', async () => {
