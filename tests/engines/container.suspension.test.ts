@@ -13,7 +13,6 @@ import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chargeUsage } from '../../apps/server/src/modules/bill/testing.ts'
 import { openDatabase, type Database } from '../../apps/server/src/platform/db/database.ts'
-import { embeddedUrl } from '../../apps/server/src/platform/db/embedded.ts'
 import { register } from '../browser/people.ts'
 import { parametersOf, startAgent, type RunningAgent } from '../support/agent.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
@@ -39,7 +38,7 @@ describe.skipIf(!dockerIsThere)('an account that runs dry, on a node', () => {
     await importBusybox(docker, image)
     data = temporaryFolder('suspension')
     server = await startServer(data.path, { LOCAL_CLOUD: 'none', TRUST_PROXY: '1' })
-    database = openDatabase(embeddedUrl(join(data.path, 'database'), 'zhisuan'), { poolSize: 1, log: pino({ level: 'silent' }) })
+    database = openDatabase(server.databaseUrl, { poolSize: 1, log: pino({ level: 'silent' }) })
     admin = await asAdministrator(server)
     const person = await register(server.url, 'suspended-owner', '欠费组织')
     owner = new Client(server.url)
@@ -78,7 +77,7 @@ describe.skipIf(!dockerIsThere)('an account that runs dry, on a node', () => {
     owner.call(containers.deploy, { body: { name: `c-${run}-${randomUUID().slice(0, 4)}`, spec: { image, restart: 'always', command: sleeping }, placement } })
 
   it('has its containers and applications stopped, and started again when it has paid', async () => {
-    const compose = `services:\n  web:\n    image: ${image}\n    restart: always\n    command: ${JSON.stringify(sleeping)}\n  db:\n    image: ${image}\n    command: ${JSON.stringify(sleeping)}\n`
+    const compose = `services:\n  web:\n    image: ${image}\n    restart: always\n    network_mode: none\n    command: ${JSON.stringify(sleeping)}\n  db:\n    image: ${image}\n    network_mode: none\n    command: ${JSON.stringify(sleeping)}\n`
     const [runs, stood] = [(await deploy()).items[0]?.id ?? '', (await deploy()).items[0]?.id ?? '']
     const application = (await owner.call(stacks.create, { body: { name: `s-${run}`, compose, placement } })).items[0]?.id ?? ''
     await containerIs(runs, 'running')
