@@ -3,7 +3,8 @@ import type { Platform } from '../../platform/platform.ts'
 import { cloudMigrations } from './cloud/cloud.store.ts'
 import { cloudRoutes } from './cloud/cloud.routes.ts'
 import type { openEngine } from './cloud/cloud.engines.ts'
-import { createCloudService, sampleCapacityJob, type LicenceLimits, type CloudService } from './cloud/cloud.service.ts'
+import { sampleCapacityJob } from './cloud/cloud.samples.ts'
+import { createCloudService, type LicenceLimits, type CloudService } from './cloud/cloud.service.ts'
 import { licenceUsage } from './cloud/cloud.store.ts'
 
 /** Clouds: what they are, how they are reached, how full they are. */

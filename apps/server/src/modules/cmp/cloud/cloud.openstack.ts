@@ -1,7 +1,8 @@
 import { requiredServices, type CloudCapacity, type CloudConnection, type CloudConnectionChange, type CloudServiceState } from '@zhisuan/contract/cmp/cloud'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { OpenStackError, type Service } from '@zhisuan/engines/openstack/errors'
-import { createLook, type Looked } from '@zhisuan/engines/openstack/look'
+import type { Looked } from '@zhisuan/engines/openstack/look'
+import type { EndpointPart, FailedParts } from '../../../platform/endpoints.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { toRefusal } from '../../../platform/http/problems.ts'
 import { openOpenStack, type OpenStackConnection } from './cloud.engines.ts'
@@ -17,31 +18,14 @@ const serviceNames: Readonly<Record<Service, string>> = {
   volume: 'Cinder',
 }
 
-/** Of one service: a slow one is told from one that does not answer. All of them together stay within the time of a request. */
-const tryLimitMs = 25_000
-
-/**
- * Opens a connection that is not kept, asks every service, closes it.
- * @param name what the cloud is called in its errors
- * @throws Refusal 93020 to 93025 at the field that keeps us out
- */
-export async function tryOpenStack(connection: OpenStackConnection, name: string): Promise<Looked> {
-  const engine = openOpenStack(connection, name, { timeoutMs: tryLimitMs })
-  try {
-    const looked = await createLook(engine)(tryLimitMs)
-    const { regions } = looked.access
-    const meant = connection.region === undefined ? regions.length <= 1 : regions.includes(connection.region)
-    if (!meant) throw new Refusal('cloudRegion', { field: 'connection.region', values: { regions: regions.join('、') } })
-    return looked
-  } catch (error) {
-    throw await signInRefusal(error, connection, name)
-  } finally {
-    await engine.close()
-  }
+/** @throws Refusal 93025 where the cloud has no such region, or several and none was named */
+export function refuseOtherRegion({ access: { regions } }: Looked, region: string | undefined): void {
+  const meant = region === undefined ? regions.length <= 1 : regions.includes(region)
+  if (!meant) throw new Refusal('cloudRegion', { field: 'connection.region', values: { regions: regions.join('、') } })
 }
 
 /** Why Keystone does not let us in, at the field that is to be changed; whatever else went wrong as it is. */
-async function signInRefusal(error: unknown, connection: OpenStackConnection, name: string): Promise<unknown> {
+export async function signInRefusal(error: unknown, connection: OpenStackConnection, name: string): Promise<unknown> {
   if (!(error instanceof OpenStackError) || error.service !== 'identity') return error
   const refusal = (what: 'keystoneUnreachable' | 'keystoneCredentials' | 'keystoneProject' | 'keystoneCertificate' | 'keystoneAnswer', field: string) =>
     new Refusal(what, { field: `connection.${field}`, values: { cloud: name, request: error.requestId }, detail: error.message, cause: error })
@@ -59,9 +43,10 @@ async function signInRefusal(error: unknown, connection: OpenStackConnection, na
   }
 }
 
+const askAloneMs = 25_000
 /** Keystone says the same of a wrong password and of a wrong project: without a project it tells them apart. */
 async function signsInAlone(connection: OpenStackConnection, name: string): Promise<boolean> {
-  const engine = openOpenStack(connection, name, { timeoutMs: tryLimitMs, scoped: false })
+  const engine = openOpenStack(connection, name, { timeoutMs: askAloneMs, scoped: false })
   try {
     await engine.session.whoami()
     return true
@@ -120,27 +105,13 @@ export const servicesOf = ({ services }: Looked): CloudServiceState[] =>
   }))
 const isRequired = (service: Service): boolean => (requiredServices as readonly Service[]).includes(service)
 
-/** @throws Refusal 93027 where a service is not there without which the cloud is of no use */
-export function refuseIncomplete(services: readonly CloudServiceState[], name: string): void {
-  const broken = services.filter(({ required, state }) => required && state !== 'works')
-  if (broken.length > 0)
-    throw new Refusal('cloudServicesFailed', {
-      values: { cloud: name, services: told(broken) },
-      detail: broken.flatMap(({ problem }) => problem?.words ?? []).join('\n'),
-    })
-}
+/** The services as parts of an endpoint. */
+export const partsOf = (services: readonly CloudServiceState[]): EndpointPart[] =>
+  services.map(({ service, required, state, problem }) => ({ label: serviceNames[service], required, state, problem }))
 
-/** Which services failed and how, in a line. */
-const told = (services: readonly CloudServiceState[]): string =>
-  services
-    .map(({ service, problem }) => (problem === null ? serviceNames[service] : `${serviceNames[service]}（${problem.message}，${problem.request_id ?? ''}）`))
-    .join('、')
-
-/** `degraded` where a service fails, or one that is needed is not there; what is merely missing is no fault. */
-export function healthOf(services: readonly CloudServiceState[]): { health: 'reachable' | 'degraded'; health_message: string | null } {
-  const broken = services.filter(({ required, state }) => state === 'failed' || (required && state === 'missing'))
-  return broken.length === 0 ? { health: 'reachable', health_message: null } : { health: 'degraded', health_message: told(broken).slice(0, 500) }
-}
+/** That a cloud is of no use without the services that fail: 93027. */
+export const servicesRefusal = (name: string, { parts, words }: FailedParts): Refusal =>
+  new Refusal('cloudServicesFailed', { values: { cloud: name, services: parts }, detail: words })
 
 /** @param before what was known: of a service that fails now, what it said is better than none */
 export function observedOf(looked: Looked, before: Observed | null): Observed {

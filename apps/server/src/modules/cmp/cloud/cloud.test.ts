@@ -4,13 +4,15 @@ import type { BodyInput } from '@zhisuan/contract/define'
 import { licences } from '@zhisuan/contract/sys/sys'
 import { images, vms } from '@zhisuan/contract/nextstack/vm'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { healthOfParts, refuseIncomplete } from '../../../platform/endpoints.ts'
 import { createClock, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
 import { openTestEngine, startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
 import { addressOf } from './cloud.engines.ts'
-import { healthOf, refuseIncomplete, withSecrets } from './cloud.openstack.ts'
-import { createCloudService, usageOf } from './cloud.service.ts'
+import { partsOf, servicesRefusal, withSecrets } from './cloud.openstack.ts'
+import { createCloudService } from './cloud.service.ts'
+import { usageOf } from './cloud.shape.ts'
 
 let app: TestApp
 let admin: Person & SignedIn
@@ -744,6 +746,9 @@ describe('an OpenStack', () => {
     address: null,
   })
 
+  const healthOf = (services: readonly CloudServiceState[]) => healthOfParts(partsOf(services))
+  const keep = (services: readonly CloudServiceState[]) => refuseIncomplete(partsOf(services), (failed) => servicesRefusal('云', failed))
+
   it('is degraded where a service fails or a needed one is missing, and names it', () => {
     expect(healthOf([])).toEqual({ health: 'reachable', health_message: null })
     expect(healthOf([works('compute', true), missing('volume', false)])).toEqual({ health: 'reachable', health_message: null })
@@ -752,10 +757,8 @@ describe('an OpenStack', () => {
   })
 
   it('is kept only with the services that it needs', () => {
-    expect(() => refuseIncomplete([works('compute', true), failed('volume', false), missing('placement', false)], '云')).not.toThrow()
-    expect(() => refuseIncomplete([failed('compute', true), missing('network', true)], '云')).toThrow(
-      '云的这些必需服务不可用：Nova（连接不上，req-1）、Neutron',
-    )
+    expect(() => keep([works('compute', true), failed('volume', false), missing('placement', false)])).not.toThrow()
+    expect(() => keep([failed('compute', true), missing('network', true)])).toThrow('云的这些必需服务不可用：Nova（连接不上，req-1）、Neutron')
   })
 
   it('keeps a secret that is left out, for the same Keystone and the same name only', () => {

@@ -7,7 +7,7 @@ import { createSandboxEngine } from '@zhisuan/engines/sandbox/engine'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createLog } from '../../../platform/log.ts'
 import { testApp, type TestApp } from '../../../testing/app.ts'
-import type { KnownCloud } from '../../cmp/cloud/cloud.service.ts'
+import type { KnownCloud } from '../../cmp/cloud/cloud.shape.ts'
 import { firstImageHandler, seedFirstImage } from './first-image.ts'
 
 /** What the build of the image does instead of building: engine tests have the real one (scripts/build-image.sh). */
