@@ -9,18 +9,18 @@ import type { Actor } from './auth/actor.ts'
 import { Refusal } from './errors.ts'
 import { problemOf, toRefusal } from './http/problems.ts'
 import { uuidv7 } from './ids.ts'
+import { sendPaced } from './paced.ts'
 
 /** How long a terminal waits for its person to come back. */
 const detachedMs = 60_000
-const ticketMs = 30_000
+export const ticketMs = 30_000
 /** What is printed again to one who comes back. */
 const scrollbackBytes = 256 * 1024
-/** Above this much unsent, the output waits. */
-const unsentBytes = 1024 * 1024
 
 interface Terminal {
   id: string
   line: string
+  shell: string
   user_id: string
   session_id: string
   session: TerminalSession
@@ -41,8 +41,16 @@ export type Terminals = ReturnType<typeof createTerminals>
  * connection breaks, it goes on for a minute, and who comes back sees what he missed.
  * @param parts.path of the websockets, before `/{id}/socket`
  * @param parts.limits after which a terminal is ended that is not used, and any
+ * @param parts.enter refuses who comes by a ticket and may not be let in any more; the terminal is ended then
+ * @param parts.awaited whether one whose ticket is not used yet keeps others out, as one that somebody is connected to
  */
-export function createTerminals(parts: { path: string; log: Logger; limits?: { readonly idleMs: number; readonly wholeMs: number } }) {
+export function createTerminals(parts: {
+  path: string
+  log: Logger
+  limits?: { readonly idleMs: number; readonly wholeMs: number }
+  enter?: (terminal: { readonly line: string; readonly session_id: string }) => Promise<unknown>
+  awaited?: boolean
+}) {
   const { log, limits } = parts
   const open = new Map<string, Terminal>()
   const tickets = new Map<string, { terminal: Terminal; expires: NodeJS.Timeout }>()
@@ -68,10 +76,7 @@ export function createTerminals(parts: { path: string; log: Logger; limits?: { r
         }
         const { socket } = terminal
         if (socket === null) continue
-        socket.send(chunk, { binary: true })
-        while (terminal.socket === socket && socket.readyState === socket.OPEN && socket.bufferedAmount > unsentBytes) {
-          await new Promise((resolve) => setTimeout(resolve, 5))
-        }
+        await sendPaced(socket, chunk, () => terminal.socket === socket)
       }
     } catch (error) {
       log.debug({ err: error, terminal: terminal.id }, 'terminal output ended')
@@ -122,6 +127,9 @@ export function createTerminals(parts: { path: string; log: Logger; limits?: { r
   }
 
   const openOf = (line: string): Terminal | undefined => [...open.values()].find((terminal) => terminal.line === line && terminal.exited === null)
+
+  const isTaken = (terminal: Terminal): boolean =>
+    terminal.socket !== null || (parts.awaited === true && [...tickets.values()].some((ticket) => ticket.terminal === terminal))
 
   /** @throws Refusal terminalTicketInvalid */
   const redeem = (id: string, ticket: string): Terminal => {
@@ -179,6 +187,7 @@ export function createTerminals(parts: { path: string; log: Logger; limits?: { r
     /**
      * @param line what there is one terminal of at a time
      * @param begin opens its session, where there is none to come back to
+     * @param shell what runs in it: who wants another where their own is gets it in its place
      * @throws Refusal terminalOpen
      */
     async open(
@@ -186,18 +195,22 @@ export function createTerminals(parts: { path: string; log: Logger; limits?: { r
       line: string,
       wish: z.output<typeof terminalWish>,
       begin: () => Promise<TerminalSession>,
+      shell = '',
     ): Promise<z.output<typeof terminalOpened>> {
       if (wish.terminal_id !== undefined) {
         const former = open.get(wish.terminal_id)
         if (former?.user_id === actor.user_id && former.line === line) {
-          former.session_id = actor.session_id
-          return ticketFor(former)
+          if (former.shell !== shell) close(former)
+          else {
+            former.session_id = actor.session_id
+            return ticketFor(former)
+          }
         }
       }
       const other = openOf(line)
       if (other !== undefined) {
         // One that nobody is connected to was left behind by a closed page.
-        if (!wish.take_over && other.socket !== null) throw new Refusal('terminalOpen')
+        if (!wish.take_over && isTaken(other)) throw new Refusal('terminalOpen')
         close(other)
       }
       const session = await begin()
@@ -210,6 +223,7 @@ export function createTerminals(parts: { path: string; log: Logger; limits?: { r
       const terminal: Terminal = {
         id: uuidv7(),
         line,
+        shell,
         user_id: actor.user_id,
         session_id: actor.session_id,
         session,
@@ -242,7 +256,14 @@ export function createTerminals(parts: { path: string; log: Logger; limits?: { r
           preValidation: async (request) => {
             const { id } = target.parse(request.params)
             const { ticket } = credentials.parse(request.query)
-            redeemed.set(request, redeem(id, ticket))
+            const terminal = redeem(id, ticket)
+            try {
+              await parts.enter?.(terminal)
+            } catch (error) {
+              close(terminal)
+              throw error
+            }
+            redeemed.set(request, terminal)
           },
         },
         (socket, request) => {

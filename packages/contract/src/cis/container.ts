@@ -303,6 +303,8 @@ export const containers = {
       command: z.array(argument).min(1).max(16).default(['/bin/sh']),
       cols: z.int().min(1).max(1_000).default(80),
       rows: z.int().min(1).max(1_000).default(24),
+      /** To come back to: it outlives its connection for a minute. Where another command is asked for, that takes its place. */
+      terminal_id: z.uuid().optional(),
     }),
     response: z.object({ terminal_id: z.uuid(), path: z.string(), expires_at: moment }),
   }),

@@ -2,7 +2,7 @@ import { configs as configCalls, containers as calls, deployments as deploymentC
 import { handle, type Handler } from '../../platform/http/handler.ts'
 import type { FileService } from './access/file.service.ts'
 import type { LogService } from './access/log.service.ts'
-import type { TerminalService } from './access/terminal.service.ts'
+import type { ContainerTerminals } from './access/terminal.service.ts'
 import type { ConfigService } from './config/config.service.ts'
 import type { ContainerService } from './container/container.service.ts'
 
@@ -20,7 +20,7 @@ export const containerRoutes = (containers: ContainerService): Handler[] => [
   handle(deploymentCalls.delete, ({ actor, params }) => containers.deleteDeployment(actor, params.id)),
 ]
 
-export const accessRoutes = ({ terminals, logs, files }: { terminals: TerminalService; logs: LogService; files: FileService }): Handler[] => [
+export const accessRoutes = ({ terminals, logs, files }: { terminals: ContainerTerminals; logs: LogService; files: FileService }): Handler[] => [
   handle(calls.terminal, ({ actor, params, body }) => terminals.open(actor, params.id, body)),
   handle(calls.logs, ({ actor, params, query }) => logs.read(actor, params.id, query)),
   handle(calls.logLink, ({ actor, params, body }) => logs.link(actor, params.id, body.how)),

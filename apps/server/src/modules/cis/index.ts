@@ -8,7 +8,7 @@ import { createFiles } from './access/file.service.ts'
 import { linkMigrations } from './access/link.store.ts'
 import { createLinks } from './access/links.ts'
 import { createLogs } from './access/log.service.ts'
-import { createTerminals } from './access/terminal.service.ts'
+import { createContainerTerminals } from './access/terminal.service.ts'
 import { accessRoutes, configRoutes, containerRoutes } from './cis.routes.ts'
 import { createConfigs, type ConfigService } from './config/config.service.ts'
 import { configMigrations } from './config/config.store.ts'
@@ -44,7 +44,7 @@ export function createCis(
   const configs = createConfigs(platform, { bring: (tx, edgeId) => platform.bus.publish(tx, lookTopic, edgeId) })
   const links = createLinks(platform)
   const entry = createEntry({ containers, actorOf: others.actorOf })
-  const terminals = createTerminals({ containers, entry, refusedByNode, log: platform.log, now: platform.now })
+  const terminals = createContainerTerminals({ containers, entry, refusedByNode, log: platform.log, now: platform.now })
   const logs = createLogs(platform, { containers, links, entry, refusedByNode, log: platform.log })
   const files = createFiles(platform, { containers, links, entry, refusedByNode })
   const drain = (): void => {

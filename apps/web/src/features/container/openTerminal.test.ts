@@ -6,14 +6,13 @@ import { judged } from './openTerminal.ts'
 
 const error = (status: number, code: number): ApiError => new ApiError({ status, code, message: 'said' })
 
-it('tries again for the own terminal that is closing, and tells of another that is open', () => {
+it('tells of another that is open', () => {
   const taken = error(409, errors.terminalOpen.code)
-  expect(judged(taken, true, 'closing')).toMatchObject({ status: 503, message: 'closing' })
-  expect(judged(taken, false, 'elsewhere')).toMatchObject({ status: 409, message: 'elsewhere' })
-  expect(errorText(judged(taken, false, 'elsewhere'))).toBe('elsewhere')
+  expect(judged(taken, 'elsewhere')).toMatchObject({ status: 409, message: 'elsewhere' })
+  expect(errorText(judged(taken, 'elsewhere'))).toBe('elsewhere')
 })
 
 it('leaves everything else as it is', () => {
   const missing = error(400, errors.containerCommandMissing.code)
-  expect(judged(missing, true, 'closing')).toBe(missing)
+  expect(judged(missing, 'closing')).toBe(missing)
 })

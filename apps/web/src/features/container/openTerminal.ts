@@ -5,25 +5,28 @@ import type { TerminalProps } from '../../kit/Terminal.tsx'
 
 /**
  * How the terminal of the kit opens one in a container. There it is one at a time for everybody, and
- * none is kept or taken over: whoever had one in this tab gets it free in a moment, others are told.
+ * none is taken over: whoever had one in this tab comes back to it, others are told.
  * @param taken what is said where somebody else has it
  */
 export const openTerminal =
   (id: string, command: readonly string[], taken: string): TerminalProps['open'] =>
   async ({ columns, rows, terminal_id }) => {
     try {
-      const opened = await request(containers.terminal, { params: { id }, body: { command: [...command], cols: columns, rows } })
+      const opened = await request(containers.terminal, {
+        params: { id },
+        body: { command: [...command], cols: columns, rows, ...(terminal_id !== undefined && { terminal_id }) },
+      })
       return { terminal_id: opened.terminal_id, socket_path: opened.path }
     } catch (thrown) {
-      throw judged(toApiError(thrown), terminal_id !== undefined, taken)
+      throw judged(toApiError(thrown), taken)
     }
   }
 
-/** Of the tab's own, which is being closed still, it is worth another try; of others' it is not. */
-export function judged(error: ApiError, own: boolean, taken: string): ApiError {
+/** That somebody else has it; all else as it is. */
+export function judged(error: ApiError, taken: string): ApiError {
   if (error.code !== errors.terminalOpen.code) return error
   return new ApiError({
-    status: own ? 503 : error.status,
+    status: error.status,
     code: noAnswer.foreign,
     message: taken,
     requestId: error.requestId,

@@ -5,36 +5,20 @@ import { Refusal } from '../../../platform/errors.ts'
 import { uploadMaxBytes, uploadsPath, type FileService } from './file.service.ts'
 import type { Links } from './links.ts'
 import { logsPath, type Followed, type LogService } from './log.service.ts'
-import { terminalPath, type TerminalService } from './terminal.service.ts'
+import type { ContainerTerminals } from './terminal.service.ts'
 
 const target = z.object({ id: z.string() })
-const credentials = z.object({ ticket: z.string().max(128).catch('') })
 const tailed = z.object({ tail: z.coerce.number().int().min(0).max(10_000).catch(500) })
 
 /** What a browser cannot send a bearer token with: tickets and links let it in. */
 export async function serveAccess(
   http: FastifyInstance,
-  parts: { terminals: TerminalService; logs: LogService; files: FileService; links: Links },
+  parts: { terminals: ContainerTerminals; logs: LogService; files: FileService; links: Links },
 ): Promise<void> {
   const { terminals, logs, files, links } = parts
-  const redeemed = new WeakMap<object, Awaited<ReturnType<TerminalService['redeem']>>>()
   const read = new WeakMap<object, Followed>()
 
-  http.get(
-    terminalPath(':id'),
-    {
-      websocket: true,
-      preValidation: async (request) => {
-        const { ticket } = credentials.parse(request.query)
-        redeemed.set(request, await terminals.redeem(target.parse(request.params).id, ticket))
-      },
-    },
-    (socket, request) => {
-      const terminal = redeemed.get(request)
-      if (terminal === undefined) socket.close(1008)
-      else terminals.attach(terminal, socket)
-    },
-  )
+  terminals.serve(http)
   http.get(
     `${logsPath}/:id`,
     {

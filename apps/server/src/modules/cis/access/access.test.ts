@@ -90,6 +90,27 @@ describe('a terminal', () => {
     await opened().then(async (next) => (await dial(next.path)).socket.close())
   })
 
+  it('is come back to within a minute after its connection broke, by who has it', async () => {
+    const first = await opened()
+    const before = await dial(first.path)
+    before.socket.send(Buffer.from('eins'), { binary: true })
+    await vi.waitFor(() => expect(before.seen.text).toBe('$ eins'))
+    before.socket.terminate()
+    const back = await open(owner.token, { terminal_id: first.terminal_id })
+    expect(back.terminal_id).toBe(first.terminal_id)
+    const { socket, seen } = await dial(back.path)
+    await vi.waitFor(() => expect(seen).toEqual({ frames: [{ type: 'ready', replay_bytes: 6 }], text: '$ eins' }))
+    socket.send(Buffer.from(' zwei'), { binary: true })
+    await vi.waitFor(() => expect(seen.text).toBe('$ eins zwei'))
+    const colleague = await someone(app, { kind: 4, organisation: owner.bp_id })
+    const body = { terminal_id: first.terminal_id }
+    expect(await refused(app, containers.terminal, { token: colleague.token, params: { id }, body })).toMatchObject({ status: 409, code: 94009 })
+    // Another command takes the place of one's own.
+    const other = await open(owner.token, { ...body, command: ['/bin/sh', '-l'] })
+    expect(other.terminal_id).not.toBe(first.terminal_id)
+    await dial(other.path)
+  })
+
   it('is entered once, by its ticket', async () => {
     const { path } = await opened()
     expect(await statusOf(path.replace(/ticket=.*/, 'ticket=made-up'))).toBe(401)

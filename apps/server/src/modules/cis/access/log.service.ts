@@ -4,6 +4,7 @@ import type { QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import type { Logger } from 'pino'
 import type { WebSocket } from 'ws'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
+import { sendPaced } from '../../../platform/paced.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { RefusedByNode } from '../../ecrm/index.ts'
 import { createLines, type LogLine } from '../container/container.logs.ts'
@@ -13,8 +14,6 @@ import type { Link, Links } from './links.ts'
 
 /** So many lines from the end are searched. */
 const searchedLines = 100_000
-/** Above this much unsent, the node's output waits. */
-const unsentBytes = 2 * 1024 * 1024
 const downloads = 'cis.container.log'
 export const logsPath = '/api/cis/v1/docker/logs'
 
@@ -102,15 +101,14 @@ export function createLogs(
       try {
         const output = await node.docker.containers.logs(docker_id, { follow: true, tail, timestamps: true, signal: gone.signal })
         const lines = createLines(true)
-        const send = (items: readonly LogLine[]): void => {
-          if (items.length > 0 && socket.readyState === socket.OPEN) socket.send(JSON.stringify({ items }))
+        const send = async (items: readonly LogLine[]): Promise<void> => {
+          if (items.length > 0 && socket.readyState === socket.OPEN) await sendPaced(socket, JSON.stringify({ items }))
         }
         for await (const { from, data } of output) {
-          send(lines.add({ stream: from, data }))
-          while (socket.readyState === socket.OPEN && socket.bufferedAmount > unsentBytes) await new Promise((resolve) => setTimeout(resolve, 5))
+          await send(lines.add({ stream: from, data }))
           if (socket.readyState !== socket.OPEN) break
         }
-        send(lines.rest())
+        await send(lines.rest())
         if (socket.readyState === socket.OPEN) socket.send(JSON.stringify({ ended: true }))
         socket.close(1000)
       } catch (error) {
