@@ -659,7 +659,8 @@ describe('the list', () => {
 describe('the history of a capacity', () => {
   const minute = 60_000
   /** Another server's, on the same database. */
-  const serviceOn = (on: TestApp) => createCloudService(on.platform, { licence: { assertValid: () => undefined, assertFits: async () => undefined } })
+  const serviceOn = (on: TestApp) =>
+    createCloudService(on.platform, { licence: { assertValid: () => undefined, assertFits: async () => undefined }, openEngine: openTestEngine })
 
   it('has a sample each five minutes while the cloud answers, once however many servers take it, for thirty days', async () => {
     const clock = createClock()
