@@ -51,8 +51,8 @@ const unit = {
   css: { include: [/\?raw/] },
   // One PostgreSQL for all; each file that builds the server gets a database of its own.
   globalSetup: database,
-  // These wait for the database more than they compute: Vitest's own guess leaves a processor free.
-  maxWorkers: 2,
+  // They wait for the database and for what happens later as long as they compute: three keep two processors busy.
+  maxWorkers: 3,
 }
 
 /** Unit and API tests lie beside what they test; engine tests need a real engine and run apart. */

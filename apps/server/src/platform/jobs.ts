@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fromKysely, PgBoss } from 'pg-boss'
 import type { Logger } from 'pino'
 import type { z } from 'zod'
@@ -55,6 +56,9 @@ export interface Jobs {
   stop(): Promise<void>
 }
 
+/** What runs may go on for so long while the server stops. */
+const patienceMs = 5_000
+
 /** Jobs on pg-boss, in the schema `pgboss` of our database. */
 export async function createJobs(url: string, log: Logger, outage: OutageLog = createOutageLog(log)): Promise<Jobs> {
   // Connections of our own making: those that pg-boss makes end the process when the database ends them.
@@ -66,6 +70,7 @@ export async function createJobs(url: string, log: Logger, outage: OutageLog = c
       listen: (channel, heard, recover) => listen(url, 'zhisuan-jobs-listener', channel, heard, recover, log),
     },
   })
+  const working: string[] = []
   // Each worker asks every other second.
   boss.on('error', (error) => outage(error) || log.error({ err: error }, 'job queue'))
   try {
@@ -102,12 +107,19 @@ export async function createJobs(url: string, log: Logger, outage: OutageLog = c
             }
           }
         })
+        working.push(job.name)
         if (job.schedule !== undefined) await boss.schedule(job.name, job.schedule, {})
       }
       if (byName.size > 0) throw new Error(`handlers of unknown jobs: ${[...byName.keys()].join(', ')}`)
     },
     async stop() {
-      await boss.stop({ graceful: true, timeout: 5_000 })
+      const until = new AbortController()
+      // Stopping, the queue looks each half second whether its workers have ended: so they end before.
+      await Promise.race([Promise.all(working.map((name) => boss.offWork(name))), sleep(patienceMs, undefined, { signal: until.signal })]).catch(
+        () => undefined,
+      )
+      until.abort()
+      await boss.stop({ graceful: false })
       await pool.end()
     },
   }

@@ -3,11 +3,12 @@ import { EngineError } from '@zhisuan/engines/errors'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
+import { shortened } from '../testing/app.ts'
 import { freshDatabase } from '../testing/database.ts'
 import { readConfig } from './config.ts'
 import { Refusal } from './errors.ts'
 import { createLog } from './log.ts'
-import type { OperationDefinition, OperationStatus } from './operations.ts'
+import { retryDelays, takeUpEveryMs, type OperationDefinition, type OperationStatus } from './operations.ts'
 import { openPlatform, type OpenedPlatform } from './platform.ts'
 
 /** One server's worth of platform on the test's database. */
@@ -61,9 +62,9 @@ const definition: OperationDefinition<Input> = {
   },
 }
 
-async function start(key = 7): Promise<Server> {
+async function start(key = 7, hurried: readonly number[] = []): Promise<Server> {
   const config = readConfig({ ZHISUAN_ENV: 'test', DATABASE_URL: database.url, DATABASE_POOL_SIZE: '4', SECRET_KEY: Buffer.alloc(32, key).toString('base64') })
-  const platform = await openPlatform(config, createLog({ LOG_LEVEL: 'silent' }))
+  const platform = await openPlatform(config, createLog({ LOG_LEVEL: 'silent' }), { pause: shortened([...retryDelays, ...hurried], 50) })
   await platform.compose([{ handlers: [], operations: [definition] }])
   await sql`create table if not exists ends (resource_id uuid not null, message text)`.execute(platform.db)
   await platform.jobs.start([platform.operations.job], [platform.operations.jobHandler])
@@ -262,7 +263,7 @@ describe('a server that goes away', () => {
   })
 
   it('by losing its hold on the operation stops working on it, and somebody takes it up again', async () => {
-    const server = await start()
+    const server = await start(7, [takeUpEveryMs])
     const gate = barrier()
     steps.one = gate.step
     const id = await server.begin()

@@ -210,7 +210,7 @@ const runJob = defineJob({
 
 /** Waits before a step is tried again, in milliseconds; then the operation fails. */
 export const retryDelays = [200, 1_000, 3_000, 6_000, 10_000]
-const takeUpEveryMs = 5_000
+export const takeUpEveryMs = 5_000
 /** Its payload is the operation's id. */
 const cancelTopic = 'platform.operation.cancelled'
 
@@ -231,7 +231,6 @@ export function createOperations(parts: {
   const { db } = database
   const running = new Map<string, { abort: AbortController; cancel: AbortController; done: Promise<void> }>()
   const stopping = new AbortController()
-  let sweep: NodeJS.Timeout | undefined
   let lockClient: Promise<pg.Client> | null = null
 
   /**
@@ -523,8 +522,10 @@ export function createOperations(parts: {
     jobHandler: handleJob(runJob, ({ operation_id }) => run(operation_id)),
     async start() {
       const loop = async () => {
-        await takeUp().catch((error: unknown) => outage(error) || log.error({ err: error }, 'taking up operations'))
-        if (!stopping.signal.aborted) sweep = setTimeout(() => void loop(), takeUpEveryMs).unref()
+        while (!stopping.signal.aborted) {
+          await takeUp().catch((error: unknown) => outage(error) || log.error({ err: error }, 'taking up operations'))
+          await pause(takeUpEveryMs, stopping.signal).catch(() => undefined)
+        }
       }
       // Not awaited: what is taken up may run long, and the server has people to answer.
       void loop()
@@ -532,7 +533,6 @@ export function createOperations(parts: {
     },
     async stop() {
       unsubscribe()
-      clearTimeout(sweep)
       stopping.abort(new Error('the server is stopping'))
       await Promise.allSettled([...running.values()].map(({ done }) => done))
       const client = await lockClient?.catch(() => null)

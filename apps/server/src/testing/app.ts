@@ -23,11 +23,11 @@ export function createClock(): Clock {
   }
 }
 
-/** Waits of these lengths are hardly any; all others are as long as they are. */
+/** Waits of these lengths are that short; all others are as long as they are. */
 export const shortened =
-  (...lengths: readonly number[]): Pause =>
+  (lengths: readonly number[], toMs = 10): Pause =>
   (ms, signal) =>
-    pause(lengths.includes(ms) ? 10 : ms, signal)
+    pause(lengths.includes(ms) ? toMs : ms, signal)
 
 export interface TestApp extends App {
   readonly config: Config

@@ -95,15 +95,17 @@ async function kind(data: string): Promise<unknown> {
   }
 }
 
-/** A backup of a database that says it is `new`, beside a data directory that is `old`. */
-async function newBackup(): Promise<string> {
+/** A backup of a database that says it is `new`, beside a data directory that is `old`; made by the first who wants it. */
+let made: Promise<string> | null = null
+const newBackup = (): Promise<string> => (made ??= makeBackup(join(model, 'new.backup')))
+async function makeBackup(file: string): Promise<string> {
   const source = await dataDirectory('source')
   const { url, stop } = await run(source)
   await query(url, `update kept set kind = 'new'`)
   await stop()
-  expect(await backup(source, at('new.backup'))).toMatchObject({ status: 0 })
+  expect(await backup(source, file)).toMatchObject({ status: 0 })
   rmSync(source, { recursive: true })
-  return at('new.backup')
+  return file
 }
 
 describe('a backup of the embedded database', () => {

@@ -1,11 +1,11 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   DatabaseUnusable,
   DataDirectoryLocked,
@@ -32,9 +32,23 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Durable as in production, apart from the disk: a killed process loses nothing that it wrote. */
-const start = async (path = join(folder, 'database')): Promise<EmbeddedPostgres> => {
-  const postgres = await startEmbeddedPostgres(path, ['fsync=off', 'shared_buffers=16MB'])
+/** A cluster that was made once, and stopped: to make one takes longer than most tests. */
+let model: string
+beforeAll(async () => {
+  model = mkdtempSync(join(tmpdir(), 'zhisuan-embedded-model-'))
+  chmodSync(model, 0o755)
+  await (await startEmbeddedPostgres(join(model, 'database'), ['fsync=off', 'shared_buffers=16MB'])).stop()
+})
+afterAll(() => rmSync(model, { recursive: true, force: true }))
+
+/**
+ * Durable as in production, apart from the disk: a killed process loses nothing that it wrote.
+ * @param path where one is made; without it, a copy of the model is there
+ */
+const start = async (path?: string): Promise<EmbeddedPostgres> => {
+  const usual = join(folder, 'database')
+  if (path === undefined && !existsSync(usual)) execFileSync('cp', ['-a', join(model, 'database'), usual])
+  const postgres = await startEmbeddedPostgres(path ?? usual, ['fsync=off', 'shared_buffers=16MB'])
   started.push(postgres)
   return postgres
 }

@@ -10,14 +10,16 @@ const addressesMax = 10_000
  * refused.
  */
 export class Windows implements FastifyRateLimitStore {
-  readonly #windows = new LRUCache<string, { count: number; endsAt: number }>({ max: addressesMax })
+  /** Made when somebody asks: it takes the room of all addresses at once, and there is one for each call. */
+  #windows: LRUCache<string, { count: number; endsAt: number }> | null = null
 
   incr(key: string, done: (error: Error | null, result?: { current: number; ttl: number }) => void, timeWindow: number): void {
     const now = Date.now()
-    let window = this.#windows.get(key)
+    const windows = (this.#windows ??= new LRUCache({ max: addressesMax }))
+    let window = windows.get(key)
     if (window === undefined || window.endsAt <= now) {
       window = { count: 0, endsAt: now + timeWindow }
-      this.#windows.set(key, window)
+      windows.set(key, window)
     }
     window.count++
     done(null, { current: window.count, ttl: window.endsAt - now })

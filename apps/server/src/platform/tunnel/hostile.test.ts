@@ -23,8 +23,8 @@ let url: string
 let tunnels: Tunnels
 let stop: AbortController
 
-/** Silent sockets are let go of after that, here. */
-const handshakeMs = 8_000
+/** Who is silent at the door, or once he is in, is let go of after that, here. */
+const times = { handshakeMs: 8_000, pingEveryMs: 1_000, deadAfterMs: 4_000 }
 
 beforeEach(async () => {
   keys.clear()
@@ -33,7 +33,7 @@ beforeEach(async () => {
     identity: openIdentity(newIdentity()),
     log: pino({ level: 'silent' }),
     keeper: { keyOf: async (id) => keys.get(id) ?? null, up: () => undefined, down: () => undefined },
-    handshakeMs,
+    times,
   })
   http = createServer()
   const server = new WebSocketServer({ server: http, maxPayload: tunnelMaxPayload, perMessageDeflate: false })

@@ -45,8 +45,11 @@ export interface TunnelKeeper {
   down(edgeId: string): void
 }
 
-export function createTunnels(parts: { identity: ServerIdentity; keeper: TunnelKeeper; log: Logger; handshakeMs?: number }): Tunnels {
-  const { identity, keeper, log, handshakeMs = tunnelTimes.handshakeMs } = parts
+type Times = Record<'handshakeMs' | 'pingEveryMs' | 'deadAfterMs', number>
+
+export function createTunnels(parts: { identity: ServerIdentity; keeper: TunnelKeeper; log: Logger; times?: Partial<Times> }): Tunnels {
+  const { identity, keeper, log } = parts
+  const times: Times = { ...tunnelTimes, ...parts.times }
   const tunnels = new Map<string, Tunnel>()
   const greeting = new Set<WebSocket>()
   const turns = createTurns(atOnce, turnMs)
@@ -106,7 +109,7 @@ export function createTunnels(parts: { identity: ServerIdentity; keeper: TunnelK
     const former = tunnels.get(edgeId)
     tunnels.set(edgeId, tunnel)
     former?.close(tunnelCloses.replaced)
-    const watch = watching(session, () => socket.terminate())
+    const watch = watching(session, times, () => socket.terminate())
     socket.on('close', () => {
       clearInterval(watch)
       // Without an error what was being answered would end as if it were whole.
@@ -125,7 +128,7 @@ export function createTunnels(parts: { identity: ServerIdentity; keeper: TunnelK
       greeting.add(socket)
       socket.on('error', () => undefined)
       socket.once('close', () => greeting.delete(socket))
-      const timer = setTimeout(() => socket.terminate(), handshakeMs)
+      const timer = setTimeout(() => socket.terminate(), times.handshakeMs)
       let endTurn: () => void = () => undefined
       const turn = () =>
         new Promise<void>((resolve, reject) => {
@@ -204,15 +207,15 @@ function listen(socket: WebSocket) {
 }
 
 /** Asks again and again whether the other side is there; a cut cable closes no connection. */
-function watching(session: ClientHttp2Session, dead: () => void): NodeJS.Timeout {
+function watching(session: ClientHttp2Session, { pingEveryMs, deadAfterMs }: Times, dead: () => void): NodeJS.Timeout {
   let heard = Date.now()
   return setInterval(() => {
-    if (Date.now() - heard > tunnelTimes.deadAfterMs) return dead()
+    if (Date.now() - heard > deadAfterMs) return dead()
     if (session.destroyed) return
     session.ping((error) => {
       if (error === null) heard = Date.now()
     })
-  }, tunnelTimes.pingEveryMs).unref()
+  }, pingEveryMs).unref()
 }
 
 const publicKeyOf = (text: string): KeyObject => createPublicKey({ key: Buffer.from(text, 'base64url'), format: 'der', type: 'spki' })

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { errors, fillText } from '@zhisuan/contract/errors'
-import type { Logger } from 'pino'
 import { isEngineError } from '@zhisuan/engines/errors'
 import { platformScope } from '../../../platform/auth/actor.ts'
-import type { Bus } from '../../../platform/bus.ts'
-import { isConnectionError, type Db, type Tx } from '../../../platform/db/database.ts'
+import { isConnectionError, type Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { toRefusal } from '../../../platform/http/problems.ts'
+import type { Platform } from '../../../platform/platform.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
 import { getVm } from '../vm/vm.store.ts'
 import { createOutput, type Output } from './command.output.ts'
@@ -17,7 +16,7 @@ import type { ClaimedRun, RunKey } from './command.store.ts'
 /** Runs at once on a cloud, over all servers; one organisation leaves some to the others. */
 const most = { perCloud: 64, perOrganisation: 50 }
 /** Looks for what was missed: other servers' dead, what waits, what was cancelled. */
-const sweepEveryMs = 5_000
+export const sweepEveryMs = 5_000
 /** So often the page of a running command gets more to show. */
 const keepEveryMs = 2_000
 /** Of a server that stops: what has not ended by then is told by those who find it. */
@@ -45,8 +44,7 @@ export type CommandRunner = ReturnType<typeof createCommandRunner>
  * a number that he holds a lock on for as long as he lives. Runs of a number that nobody holds were
  * cut off, and nobody begins them anew.
  */
-export function createCommandRunner(parts: { db: Db; bus: Pick<Bus, 'publish' | 'subscribe'>; clouds: Pick<CloudService, 'forReading'>; log: Logger }) {
-  const { db, bus, clouds, log } = parts
+export function createCommandRunner({ db, bus, log, pause }: Pick<Platform, 'db' | 'bus' | 'log' | 'pause'>, clouds: Pick<CloudService, 'forReading'>) {
   const runner = randomUUID()
   const running = new Map<string, Run>()
   const stopping = new AbortController()
@@ -161,7 +159,7 @@ export function createCommandRunner(parts: { db: Db; bus: Pick<Bus, 'publish' | 
     if (printed.length > 0) await db.transaction().execute((tx) => store.keepPrinted(tx, runner, printed))
   }
 
-  const untilNext = (ms: number): Promise<unknown> => sleep(ms, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined)
+  const untilNext = (ms: number): Promise<void> => pause(ms, stopping.signal).catch(() => undefined)
   const every = async (ms: number, work: () => Promise<void>): Promise<void> => {
     while (!stopping.signal.aborted) {
       await work().catch((error: unknown) => log.error({ err: error }, 'running commands'))

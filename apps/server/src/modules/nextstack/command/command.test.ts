@@ -10,10 +10,11 @@ import type { Instances } from '@zhisuan/engines/compute'
 import { EngineError } from '@zhisuan/engines/errors'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { testApp, type TestApp } from '../../../testing/app.ts'
+import { shortened, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
 import { openTestEngine, startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
+import { sweepEveryMs } from './command.runner.ts'
 import { pruneCommandsJob } from './command.service.ts'
 
 /** Runs scripts that begin with `#test` instead of the engine. */
@@ -27,6 +28,9 @@ const openEngine: typeof openTestEngine = (connection) => {
   return { ...engine, instances: { ...engine.instances, exec } }
 }
 
+/** Runs that were cut off are soon found. */
+const pause = shortened([sweepEveryMs], 500)
+
 let app: TestApp
 let admin: Person & SignedIn
 let owner: Person & SignedIn
@@ -38,7 +42,7 @@ let db: Vm
 let theirs: Vm
 
 beforeAll(async () => {
-  app = await testApp({}, { openEngine })
+  app = await testApp({}, { openEngine, pause })
   admin = await someone(app, { kind: 1 })
   owner = await someone(app)
   stranger = await someone(app)
@@ -438,7 +442,7 @@ describe('a server that ends', () => {
   })
 
   it('does not touch what another server runs that lives', async () => {
-    const second = await testApp({ DATABASE_URL: app.databaseUrl }, { openEngine })
+    const second = await testApp({ DATABASE_URL: app.databaseUrl }, { openEngine, pause })
     try {
       const end = Promise.withResolvers<void>()
       script.run = async () => {
@@ -462,7 +466,7 @@ describe('a server that ends', () => {
   })
 
   it('stopped, ends what it runs, and says so; the others go on', async () => {
-    const second = await testApp({ DATABASE_URL: app.databaseUrl }, { openEngine })
+    const second = await testApp({ DATABASE_URL: app.databaseUrl }, { openEngine, pause })
     const aborted: string[] = []
     script.run = (name, _request, options) =>
       new Promise((_resolve, reject) =>

@@ -24,7 +24,7 @@ let withGpu: Flavor
 const started: TestEngine[] = []
 
 beforeAll(async () => {
-  app = await testApp({}, { openEngine: openTestEngine, pause: shortened(...retryDelays) })
+  app = await testApp({}, { openEngine: openTestEngine, pause: shortened(retryDelays) })
   admin = await someone(app, { kind: 1 })
   owner = await someone(app)
   plain = (await call(app, flavors.list, { token: owner.token })).items[0] ?? expect.fail('no flavor')

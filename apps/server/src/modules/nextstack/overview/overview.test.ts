@@ -22,7 +22,7 @@ let flavor: { id: string; cpu_cores: number; memory_bytes: number }
 let image: string
 
 beforeAll(async () => {
-  app = await testApp({}, { openEngine: openTestEngine, pause: shortened(...retryDelays) })
+  app = await testApp({}, { openEngine: openTestEngine, pause: shortened(retryDelays) })
   ;[admin, owner, stranger] = [await someone(app, { kind: 1 }), await someone(app), await someone(app)]
   engine = startTestEngine()
   cloud_id = (await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: engine.connection } }))

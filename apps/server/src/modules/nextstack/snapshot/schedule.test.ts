@@ -28,8 +28,8 @@ let flavor_id: string
 let image_fingerprint: string
 
 beforeAll(async () => {
-  app = await testApp({}, { clock, openEngine: openTestEngine, pause: shortened(lookEveryMs) })
-  other = await testApp({ DATABASE_URL: app.databaseUrl }, { clock, openEngine: openTestEngine, pause: shortened(lookEveryMs) })
+  app = await testApp({}, { clock, openEngine: openTestEngine, pause: shortened([lookEveryMs], 20) })
+  other = await testApp({ DATABASE_URL: app.databaseUrl }, { clock, openEngine: openTestEngine, pause: shortened([lookEveryMs], 20) })
   ;[admin, owner, stranger] = [await someone(app, { kind: 1 }), await someone(app), await someone(app)]
   engine = startTestEngine()
   cloud_id = (await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: engine.connection } }))

@@ -24,7 +24,7 @@ let sizes: readonly Flavor[]
 let image_fingerprint: string
 
 beforeAll(async () => {
-  app = await testApp({}, { openEngine: openTestEngine, pause: shortened(...retryDelays) })
+  app = await testApp({}, { openEngine: openTestEngine, pause: shortened(retryDelays) })
   ;[admin, owner, stranger] = [await someone(app, { kind: 1 }), await someone(app), await someone(app)]
   engine = startTestEngine()
   cloud_id = (await call(app, clouds.create, { token: admin.token, body: { name: `c-${randomUUID()}`, product: 'nextstack', connection: engine.connection } }))

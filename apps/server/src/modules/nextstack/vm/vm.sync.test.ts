@@ -5,13 +5,13 @@ import { images, vms, type Vm, type VmStatus } from '@zhisuan/contract/nextstack
 import type { Instance, InstanceUsage } from '@zhisuan/engines/compute'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { jsonb } from '../../../platform/db/jsonb.ts'
-import { testApp, type TestApp } from '../../../testing/app.ts'
+import { shortened, testApp, type TestApp } from '../../../testing/app.ts'
 import { call, send } from '../../../testing/call.ts'
 import { freshDatabase } from '../../../testing/database.ts'
 import { openTestEngine, startTestEngine, type TestEngine } from '../../../testing/engine.ts'
 import { waitingForLocks } from '../../../testing/locks.ts'
 import { someone, type Person, type SignedIn } from '../../../testing/people.ts'
-import { createMetrics } from './vm.metrics.ts'
+import { createMetrics, sampleEveryMs } from './vm.metrics.ts'
 import { insertVms, recordObservations } from './vm.store.ts'
 import { look } from './vm.sync.ts'
 
@@ -21,7 +21,7 @@ let owner: Person & SignedIn
 let engine: TestEngine
 let cloud_id: string
 beforeAll(async () => {
-  app = await testApp({}, { openEngine: openTestEngine })
+  app = await testApp({}, { openEngine: openTestEngine, pause: shortened([sampleEveryMs], 500) })
   admin = await someone(app, { kind: 1 })
   owner = await someone(app)
   engine = startTestEngine()

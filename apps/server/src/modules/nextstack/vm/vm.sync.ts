@@ -1,5 +1,6 @@
 import type { Instance } from '@zhisuan/engines/compute'
 import type { Db } from '../../../platform/db/database.ts'
+import type { Platform } from '../../../platform/platform.ts'
 import { repeat, type FollowedCloud, type Observer } from '../follow/follow.ts'
 import { sampleEveryMs, type Metrics } from './vm.metrics.ts'
 import { addressesOf, statusOf } from './vm.steps.ts'
@@ -12,8 +13,8 @@ const addressLooksMs = [1_000, 2_000, 4_000, 8_000, 16_000]
 const sampledAlways = 2_000
 
 /** Keeps what we know of instances true, and samples what they use. It never changes the engine. */
-export function createVmSync(parts: { db: Db; metrics: Metrics }): Observer {
-  const { db, metrics } = parts
+export function createVmSync(parts: Pick<Platform, 'pause'> & { db: Db; metrics: Metrics }): Observer {
+  const { db, metrics, pause } = parts
 
   /** Compares rows with what the engine has. */
   const compare = async ({ id, engine }: FollowedCloud, names: readonly string[] | null): Promise<void> => {
@@ -47,7 +48,7 @@ export function createVmSync(parts: { db: Db; metrics: Metrics }): Observer {
     look: compare,
     later: (event) => (event.type === 'instance' && /start|restart|resume|create/.test(event.action) ? addressLooksMs : []),
     // The next sample comes soon: one that fails leaves a gap, nothing else.
-    beside: (cloud) => repeat(sampleEveryMs, cloud.signal, () => sample(cloud).catch(() => undefined)),
+    beside: (cloud) => repeat(sampleEveryMs, cloud.signal, () => sample(cloud).catch(() => undefined), pause),
     left: (id) => metrics.forget(id),
   }
 }

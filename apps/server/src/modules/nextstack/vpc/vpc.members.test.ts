@@ -13,7 +13,7 @@ import { lookEveryMs } from './vpc.members.ts'
 
 let stage: NetworkStage
 beforeAll(async () => {
-  stage = await networkStage(await testApp({}, { openEngine: openTestEngine, pause: shortened(lookEveryMs, ...retryDelays) }))
+  stage = await networkStage(await testApp({}, { openEngine: openTestEngine, pause: shortened([lookEveryMs, ...retryDelays]) }))
 })
 afterEach(() => stage.engine.recover())
 afterAll(() => stage.app.close())

@@ -13,7 +13,7 @@ import { networkStage, type NetworkStage } from './testing.ts'
 
 let stage: NetworkStage
 beforeAll(async () => {
-  stage = await networkStage(await testApp({}, { openEngine: openTestEngine, pause: shortened(...retryDelays) }))
+  stage = await networkStage(await testApp({}, { openEngine: openTestEngine, pause: shortened(retryDelays) }))
 })
 afterEach(() => stage.engine.recover())
 afterAll(() => stage.app.close())
@@ -217,7 +217,7 @@ describe('a server that stops in the middle', () => {
     async (method) => {
       const database = await freshDatabase()
       const overrides = { DATABASE_URL: database.url }
-      const first = await networkStage(await testApp(overrides, { openEngine: openTestEngine, pause: shortened(...retryDelays) }))
+      const first = await networkStage(await testApp(overrides, { openEngine: openTestEngine, pause: shortened(retryDelays) }))
       const { engine, owner } = first
       const vpc = await first.createVpc()
       const [old, eip, vm] = [await first.allocate(), await first.allocate({ bandwidth_mbps: 10 }), await first.addVm(vpc, { onEngine: true })]
@@ -240,7 +240,7 @@ describe('a server that stops in the middle', () => {
         await first.app.close()
         gate.open()
       }
-      const app = await testApp(overrides, { openEngine: openTestEngine, pause: shortened(...retryDelays) })
+      const app = await testApp(overrides, { openEngine: openTestEngine, pause: shortened(retryDelays) })
       const of = (one: { id: string }) => call(app, eips.get, params(one, owner.token))
       await vi.waitFor(async () => expect((await call(app, vpcs.get, params(vpc, owner.token))).status).toBe('active'), { interval: 20 })
       if (method === 'networks.forwards.delete') await bind(app, eip)

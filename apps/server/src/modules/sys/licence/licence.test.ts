@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { licences } from '@zhisuan/contract/sys/sys'
 import { sql } from 'kysely'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { Sql } from '../../../platform/db/database.ts'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused } from '../../../testing/call.ts'
@@ -16,11 +16,18 @@ const dayMs = 24 * 60 * 60_000
 
 let app: TestApp
 let token: string
-beforeEach(async () => {
+beforeAll(async () => {
   app = await testApp()
+})
+beforeEach(async () => {
   token = (await someone(app, { kind: 1 })).token
 })
-afterEach(() => app.close())
+// As it was installed.
+afterEach(async () => {
+  await app.platform.db.deleteFrom('licences').execute()
+  app.clock.advance(Date.now() - app.clock.now().getTime())
+})
+afterAll(() => app.close())
 
 /** The private half of the pair that the first start made. */
 const ownKey = () => readFileSync(join(app.config.DATA_DIR, 'licence/private.pem'), 'utf8')
@@ -165,6 +172,7 @@ describe('importing', () => {
 describe('what the licence limits', () => {
   /** Nodes and cores in use, as a table that two transactions can fill at once. */
   async function limited() {
+    await sql`drop table if exists used`.execute(app.platform.db)
     await sql`create table used (nodes integer not null, cores integer not null)`.execute(app.platform.db)
     const usageOfLicence = async (on: Sql) => {
       const { rows } = await sql<{ nodes: number; cores: number }>`select coalesce(sum(nodes), 0) as nodes, coalesce(sum(cores), 0) as cores from used`.execute(
