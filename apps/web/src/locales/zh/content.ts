@@ -1,3 +1,5 @@
+import * as words from './words.ts'
+
 /** Message board (/messageBoard) and terms of service (/Terms-of-Service). */
 export default {
   board: {
@@ -9,8 +11,8 @@ export default {
     listTab: '收到的留言',
     name: '称呼',
     nameHint: '怎么称呼您，例如“张先生”',
-    phone: '手机号',
-    code: '验证码',
+    phone: words.phone,
+    code: words.code,
     codeHint: '6位数字，5分钟内有效',
     codeSent: '验证码已发送到 {{phone}}',
     content: '留言内容',

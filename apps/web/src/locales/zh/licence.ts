@@ -1,9 +1,11 @@
+import * as words from './words.ts'
+
 /** The licence in force (/license). */
 export default {
   title: '当前许可证',
-  state: { valid: '有效', ending: '即将到期', expired: '已过期' },
+  state: { valid: '有效', ending: '即将到期', expired: words.expired },
   kind: { evaluation: '试用', licensed: '正式' },
-  kindLabel: '类型',
+  kindLabel: words.type,
   customer: '客户名称',
   noCustomer: '未登记（试用许可证）',
   id: '许可证编号',
@@ -20,7 +22,7 @@ export default {
   endingNote: '许可证即将到期，请及时申请并导入新的许可证。',
   help: '许可证说明',
   usage: '使用情况',
-  nodes: '节点',
+  nodes: words.node,
   cores: 'CPU 核心',
   used: '{{used}} / {{allowed}}',
   usedUnlimited: '{{used}}，不限',
@@ -30,7 +32,7 @@ export default {
   identityNote: '申请许可证时，请把安装编号提供给签发方。公钥用来检查许可证的签名，可以公开。',
   installation: '安装编号',
   publicKey: '公钥',
-  copy: '复制',
+  copy: words.copy,
   copyInstallation: '复制安装编号',
   copyKey: '复制公钥',
   import: '导入许可证',
@@ -42,13 +44,13 @@ export default {
   fileUnreadable: '文件无法读取',
   unreadable: '还看不出是许可证：内容应以 BEGIN 行开头、以 END 行结尾，请检查是否复制完整。',
   changes: '导入后的变化',
-  field: '项目',
-  before: '当前',
+  field: words.project,
+  before: words.current,
   after: '导入后',
   changed: '有变化',
   less: '减少',
-  unlimited: '不限',
-  none: '无',
+  unlimited: words.unlimited,
+  none: words.none,
   concern: {
     otherInstallation: '这个许可证是为另一个平台签发的，安装编号与本平台不同，导入会被拒绝。',
     expired: '这个许可证已经过期，导入会被拒绝。',
@@ -56,7 +58,7 @@ export default {
     nodesExceeded: '现有的节点已经超过新许可证允许的数量。导入后已有的云平台不受影响，但不能再登记新的。',
     coresExceeded: '现有的核心已经超过新许可证允许的数量。导入后已有的云平台不受影响，但不能再登记新的。',
   },
-  submit: '导入',
+  submit: words.toImport,
   clear: '清空',
   imported: '许可证已导入并生效',
 } as const

@@ -1,3 +1,5 @@
+import * as words from './words.ts'
+
 export default {
   slogan: '多个云，一处算清',
   welcome: {
@@ -34,7 +36,7 @@ export default {
         text: '一条命令把任意一台 Linux 机器接入平台，节点不需要开放端口。主机、GPU 与容器的状态实时可见。',
       },
       containers: {
-        title: '容器',
+        title: words.container,
         text: '按节点或标签把容器部署到一台或多台节点，查看日志与用量，进入终端，上传和下载文件。',
       },
       history: {
@@ -64,15 +66,15 @@ export default {
   },
   login: {
     title: '登录{{brand}}',
-    ways: '登录方式',
+    ways: words.waysIn,
     byPassword: '密码登录',
     bySms: '验证码登录',
     username: '用户名、手机号或邮箱',
-    password: '密码',
-    phone: '手机号',
-    code: '验证码',
+    password: words.password,
+    phone: words.phone,
+    code: words.code,
     otp: '动态验证码或恢复码',
-    submit: '登录',
+    submit: words.signIn,
     submitting: '正在登录…',
     show: '显示',
     hide: '隐藏',
@@ -87,7 +89,7 @@ export default {
     passkeyUnfinished: '没有完成验证。可以重试，或换用其他方式登录。',
   },
   code: { sent: '验证码已发送' },
-  newPassword: { password: '新密码', again: '确认新密码', first: '密码', firstAgain: '确认密码' },
+  newPassword: { password: words.newPassword, again: '确认新密码', first: words.password, firstAgain: '确认密码' },
   retrieve: {
     title: '重置密码',
     text: '用注册时的手机号接收验证码并设置新密码。重置后，其他设备上的登录会全部退出。',
@@ -97,13 +99,13 @@ export default {
   },
   register: {
     title: '注册账号',
-    username: '用户名',
+    username: words.username,
     organisation: '组织名称（选填）',
     organisationNote: '填写后将创建该组织，您成为其管理员；不填则为个人账号。',
     agree: '我已阅读并同意',
     terms: '《服务条款》',
     agreeFirst: '请先阅读并同意服务条款',
-    submit: '注册',
+    submit: words.register,
     hasAccount: '已有账号？',
     login: '直接登录',
     closed: '注册功能未开放',
