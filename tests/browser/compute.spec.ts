@@ -108,7 +108,7 @@ test.describe('SSH keys', () => {
     const shown = page.getByRole('dialog', { name: `请立即保存“${name}”的私钥` })
     await expect(shown).toContainText('私钥只显示这一次')
     await accessible(page, 'the private key')
-    // Whoever leaves without it is told what he loses.
+    // Whoever leaves without it is told what they lose.
     await shown.getByRole('button', { name: '完成' }).click()
     await expect(page.getByText('您没有下载也没有复制私钥')).toBeVisible()
     await page.getByRole('button', { name: '返回保存' }).click()

@@ -10,7 +10,7 @@ import { stage } from './test.ts'
 /** What is said where nothing answers. */
 export const offline = '无法连接服务器，请检查网络后重试'
 
-/** Somebody with instances of his own on a cloud, running. */
+/** Somebody with instances of their own on a cloud, running. */
 export async function withInstances(url: string, who: Account, cloudId: string, names: readonly string[]): Promise<{ client: Client; made: Vm[] }> {
   const client = new Client(url, someAddress())
   await client.signIn(who.username, who.password)

@@ -17,7 +17,7 @@ async function write(page: Page, text: string): Promise<void> {
   await page.keyboard.insertText(text)
 }
 
-/** Somebody who has only the roles that he is given here, and a client of his. */
+/** Somebody who has only the roles that they are given here, and a client of theirs. */
 async function someone(): Promise<{ username: string; client: Client; administrator: Client }> {
   const { url } = stage()
   const { username, password } = await register(url, newName('iam-user'), newName('iam-org'))
@@ -129,7 +129,7 @@ test('a policy is made, given by a role, asked about, changed by another version
   await accessible(page, 'why')
   await verdict.getByRole('link', { name: '打开策略' }).click()
 
-  // Another version lets him.
+  // Another version lets them.
   await expect(heading(page, policy)).toBeVisible()
   await act(page, '编辑')
   await expect(heading(page, `“${policy}”的新版本`)).toBeVisible()

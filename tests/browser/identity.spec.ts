@@ -167,7 +167,7 @@ test.describe('registering', () => {
     await field(page, '手机号').fill(newPhone())
     await administrator.call(configs.set, { body: { key: 'register_mode', value: 'closed' } })
     try {
-      // Closed under his hands.
+      // Closed under their hands.
       await button(page, '获取验证码').click()
       await expect(page.getByRole('alert').filter({ hasText: '注册功能未开放' })).toBeVisible()
       await page.reload()

@@ -21,7 +21,7 @@ async function administrator(): Promise<Client> {
   return client
 }
 
-/** Somebody who keeps an organisation of his own. */
+/** Somebody who keeps an organisation of their own. */
 async function keeper(): Promise<{ username: string; organisation: string; bpId: string; id: string; client: Client }> {
   const [username, organisation] = [newName('keeper'), newName('org')]
   await register(stage().url, username, organisation)
@@ -101,7 +101,7 @@ test('an organisation is made, somebody accepts its invitation, and it is frozen
   await accessible(late, 'a spent invitation')
   await late.close()
 
-  // He is there, and keeps it now.
+  // They are there, and keep it now.
   await expect(rowOf(page, '新同事')).toContainText('已使用')
   await expect(rowOf(page, '新同事')).toContainText(invited)
   await page.getByRole('tab', { name: '租户管理员' }).click()
@@ -195,7 +195,7 @@ test('a user is made, given rights, bounded, reset, disabled and deleted', async
   await expect(page.getByText('还没有修改一次性密码')).toBeVisible()
   expect(await signsIn(name, first)).toBe('in')
 
-  // What he may.
+  // What they may.
   await expect(page.getByRole('region', { name: '角色' })).toContainText('租户')
   await button(page.getByRole('region', { name: '角色' }), '授予角色').click()
   await pick(dialog(page), '角色', '运营支撑')
@@ -221,7 +221,7 @@ test('a user is made, given rights, bounded, reset, disabled and deleted', async
   await button(dialog(page), '移除').click()
   await expect(supporter).toHaveCount(0)
 
-  // Where he works.
+  // Where they work.
   await page.getByRole('tab', { name: '项目' }).click()
   await expect(page.getByRole('tabpanel').getByRole('link', { name: 'default' })).toBeVisible()
   await button(page.getByRole('tabpanel'), '移除').click()
@@ -232,7 +232,7 @@ test('a user is made, given rights, bounded, reset, disabled and deleted', async
   await button(dialog(page), '加入项目').click()
   await expect(page.getByRole('tabpanel').getByRole('link', { name: 'default' })).toBeVisible()
 
-  // Where he is signed in: one ends, then all.
+  // Where they are signed in: one ends, then all.
   await page.getByRole('tab', { name: '登录' }).click()
   await expect(page.getByRole('tabpanel').getByRole('row')).toHaveCount(2)
   await accessible(page, 'sessions')
@@ -270,12 +270,12 @@ test('a user is made, given rights, bounded, reset, disabled and deleted', async
   await button(dialog(page), '保存').click()
   await expect(page.getByText(phone)).toBeVisible()
 
-  // What was done to him stands in the log; his own tab tells only what he did.
+  // What was done to them stands in the log; their own tab tells only what they did.
   await page.getByRole('tab', { name: '审计日志' }).click()
   await expect(page.getByRole('tabpanel').getByText('ums.auth.password').or(page.getByText('没有记录')).first()).toBeVisible()
-  await accessible(page, 'what he did')
+  await accessible(page, 'what they did')
 
-  // Gone, once his name is typed.
+  // Gone, once their name is typed.
   await menu(page, '删除')
   await expect(dialog(page)).toContainText('他立即退出全部登录')
   await expect(button(dialog(page), '删除')).toBeDisabled()

@@ -37,7 +37,7 @@ export async function startMarket(name: string) {
   return {
     url: server.url,
     admin,
-    /** Somebody with an organisation of his own. */
+    /** Somebody with an organisation of their own. */
     async member(): Promise<Member> {
       const organisation = newName('org')
       const account = await register(server.url, newName('member'), organisation)

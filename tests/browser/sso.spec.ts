@@ -74,7 +74,7 @@ test('an administrator sets a provider up; people sign in, link their own accoun
     .textContent()
   provider.allow(redirect?.trim() ?? '')
 
-  // Somebody new: back where he wanted to go.
+  // Somebody new: back where they wanted to go.
   const visitor = await browser.newContext({ locale: 'zh-CN' })
   const own = await visitor.newPage()
   await own.goto(`${origin}/login?redirect=/userMsg`)
@@ -93,7 +93,7 @@ test('an administrator sets a provider up; people sign in, link their own accoun
   await expect(own).toHaveURL(/\/login/)
   await visitor.close()
 
-  // Somebody who is there links his own account, and signs in with it.
+  // Somebody who is there links their own account, and signs in with it.
   const { username } = await register(server.url, newName('linked'))
   const second = await browser.newContext({ locale: 'zh-CN' })
   await signIn(second, { username, password }, origin)

@@ -143,7 +143,10 @@ test.describe('projects of a real Keystone, and their quotas', () => {
     expect(await direct.identity.projects.get(orphan.id).catch(() => null)).toBeNull()
   })
 
-  test('a tenant sees what his projects have and may have, chooses where a thing is made, and is told before what will not fit', async ({ page, context }) => {
+  test('a tenant sees what their projects have and may have, chooses where a thing is made, and is told before what will not fit', async ({
+    page,
+    context,
+  }) => {
     await signIn(context, owner)
     await context.addInitScript((id) => {
       // An empty page has no storage.

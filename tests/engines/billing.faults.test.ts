@@ -39,7 +39,7 @@ interface Tenant {
 /**
  * A server that is killed (-9) in the middle of everything that moves money, or stops and starts
  * things for the want of it. Where: a table or row that is held makes whoever comes there stay in
- * the middle of his transaction; operations are killed at their steps. Each test is one life of
+ * the middle of their transaction; operations are killed at their steps. Each test is one life of
  * the server, and goes on where the one before was killed.
  */
 describe('billing, with the server killed in the middle', () => {

@@ -179,7 +179,7 @@ export class Client {
 /** The password that tests give the first administrator. */
 export const administratorPassword = 'Admin-of-tests-1'
 
-/** Signs in as the first administrator, replacing his one-time password at the first time. */
+/** Signs in as the first administrator, replacing their one-time password at the first time. */
 export async function asAdministrator(server: RunningServer): Promise<Client> {
   const { users } = await import('@zhisuan/contract/ums/user')
   const client = new Client(server.url)

@@ -9,7 +9,7 @@ import { send } from './testing/call.ts'
 import { makeOrganisation, makeUser, signIn, someone, type Person, type SignedIn } from './testing/people.ts'
 import { allow, deny, keeping, policyOf } from './testing/policies.ts'
 
-/** What refuses somebody for who he is, rather than for what he asks. */
+/** What refuses somebody for who they are, rather than for what they ask. */
 const denied = new Set([90007, 90008, 3000])
 
 const params = (call: Call): Record<string, string> =>

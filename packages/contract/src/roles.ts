@@ -19,7 +19,7 @@ export type Access = 'public' | 'all' | readonly Role[]
 /** The roles that most of the console is for. */
 export const tenants = ['TENANT', 'TENANT_ADMIN', 'ADMIN'] as const satisfies readonly Role[]
 export const admins = ['ADMIN'] as const satisfies readonly Role[]
-/** Who keeps people, roles and policies: the platform's administrators everywhere, a tenant's in his organisation. */
+/** Who keeps people, roles and policies: the platform's administrators everywhere, a tenant's in their organisation. */
 export const keepers = ['ADMIN', 'TENANT_ADMIN'] as const satisfies readonly Role[]
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { problem } from './problem.ts'
 
-/** Asks for a terminal. It outlives its connection for a minute: who comes back with the same id goes on where he was. */
+/** Asks for a terminal. It outlives its connection for a minute: who comes back with the same id goes on where they were. */
 export const terminalWish = z.object({
   columns: z.int().min(10).max(500).default(80),
   rows: z.int().min(4).max(300).default(24),

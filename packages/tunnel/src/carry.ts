@@ -37,7 +37,7 @@ export async function carriedBy(webSocket: WebSocket, early: readonly Buffer[] =
   return near
 }
 
-/** Whoever has called, by what he says first: many call at once. */
+/** Whoever has called, by what they say first: many call at once. */
 const calls = new Map<string, (far: Socket) => void>()
 const callBytes = 16
 /** So many at once: the kernel has little room for those that were not taken yet (net.core.somaxconn), and refuses others. */

@@ -71,7 +71,7 @@ it('keeps an amount exact that no number of a spreadsheet can', async () => {
 it.each([
   ['csv', csvFile],
   ['xlsx', xlsxFile],
-] as const)('reads on only as far as somebody takes it, and lets go when he leaves: %s', async (_, open) => {
+] as const)('reads on only as far as somebody takes it, and lets go when they leave: %s', async (_, open) => {
   const { state, pages } = manyPages(10_000, 500)
   const file: Readable = open(columns, pages)
   for await (const chunk of file) if ((chunk as { length: number }).length > 0 && state.read > 3) break

@@ -47,7 +47,7 @@ const letGo = ({ body }: Dispatcher.ResponseData): void => {
 }
 
 /**
- * Where a file is that is to be fetched by somebody else, such as a cloud, who would go wherever he is sent: the last
+ * Where a file is that is to be fetched by somebody else, such as a cloud, who would go wherever they are sent: the last
  * address of all redirects, which are followed here.
  * @throws Refusal 94164, 94165
  */

@@ -467,7 +467,7 @@ describe('what cannot go on', () => {
     await ended(second, await second.begin(resource))
   })
 
-  it('because somebody ended it, such as who removed its resource, stays as he left it', async () => {
+  it('because somebody ended it, such as who removed its resource, stays as they left it', async () => {
     const server = await start()
     const gate = barrier()
     steps.one = gate.step

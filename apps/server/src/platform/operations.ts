@@ -421,7 +421,7 @@ export function createOperations(parts: {
     if (stopping.signal.aborted) return
     const [abort, cancel] = [new AbortController(), new AbortController()]
     const done = (async () => {
-      // Somebody else runs it: he will finish it, or die and leave it to the sweep.
+      // Somebody else runs it: they will finish it, or die and leave it to the sweep.
       if (!(await tryLock(id))) return
       try {
         await execute(id, AbortSignal.any([abort.signal, stopping.signal]), cancel.signal)

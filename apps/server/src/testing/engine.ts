@@ -150,7 +150,7 @@ function guarded<T extends object>(target: T, prefix: string, enter: (method: Me
   return Object.fromEntries(entries) as T
 }
 
-/** Like an engine's client: whoever waits at the door leaves when his signal says so. */
+/** Like an engine's client: whoever waits at the door leaves when their signal says so. */
 async function orAborted(opened: Promise<void>, args: readonly unknown[]): Promise<void> {
   const options = args.at(-1) as CallOptions | undefined
   const signal = typeof options === 'object' && options !== null && 'signal' in options ? options.signal : undefined

@@ -17,7 +17,7 @@ export interface ProviderAccount {
 export interface RunningProvider {
   readonly issuer: string
   readonly client: { readonly id: string; readonly secret: string }
-  /** Somebody to sign in there by his `sub`. */
+  /** Somebody to sign in there by their `sub`. */
   add(account: ProviderAccount): void
   /** What it says of how people signed in, from now on. */
   says(amr: readonly string[]): void
@@ -150,7 +150,7 @@ export async function startProvider(
   }
 }
 
-/** Signs somebody in there as a browser does, and answers where the provider leads back to. `cancel`: he does not want to. */
+/** Signs somebody in there as a browser does, and answers where the provider leads back to. `cancel`: they do not want to. */
 export async function signInThere(url: string, account: string, options: { cancel?: boolean } = {}): Promise<URL> {
   const jar = new Map<string, string>()
   let at = new URL(url)

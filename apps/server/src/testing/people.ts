@@ -104,7 +104,7 @@ export async function signIn(app: TestApp, who: { name: string; password: string
   return { token, refresh: answer.cookies.find(({ name }) => name === 'zs_refresh')?.value ?? '' }
 }
 
-/** Makes somebody and signs him in. */
+/** Makes somebody and signs them in. */
 export async function someone(app: TestApp, wish: PersonWish = {}): Promise<Person & SignedIn> {
   const person = await makeUser(app, wish)
   return { ...person, ...(await signIn(app, person)) }

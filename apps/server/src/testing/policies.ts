@@ -31,7 +31,7 @@ export const keeping = (app: TestApp) => ({
     call(app, customRoles.addMember, { token: by.token, params: { id: role.id }, body: { user_id } }),
 })
 
-/** Whether somebody is refused for who he is. */
+/** Whether somebody is refused for who they are. */
 export async function isDenied(app: TestApp, who: SignedIn, what: Call, input: AnyInput = {}): Promise<boolean> {
   const { body } = await send(app, what, { token: who.token, ...input })
   return typeof body === 'object' && body !== null && 'code' in body && body.code === 3000

@@ -15,7 +15,7 @@ import { assertOwned, Failure, onlyArgument, readArguments, runCommand } from '.
 
 const usage = `usage: scripts/reset-password USERNAME
   gives the user (by name, phone or email) a one-time password, which has to be changed at the first sign-in,
-  and ends all of his sessions, whether the server runs or not;
+  and ends all of their sessions, whether the server runs or not;
   the environment has to be the server's (DATA_DIR, DATABASE_URL)`
 
 async function reset(config: Config, login: string): Promise<ResetPassword | null> {

@@ -83,7 +83,7 @@ export function Root() {
     document.title = title === '' || pathname === '/' ? t('brandTitle', { brand }) : `${title} · ${brand}`
   }, [title, pathname, brand, t])
 
-  // A reader's place follows him to the new page; the first page of a visit begins where the browser begins.
+  // A reader's place follows them to the new page; the first page of a visit begins where the browser begins.
   const former = useRef(pathname)
   useEffect(() => {
     if (former.current === pathname) return

@@ -17,7 +17,7 @@ export interface MenuGroup {
 const bySort = (left: Pick<Route, 'sort'>, right: Pick<Route, 'sort'>): number => (right.sort ?? 0) - (left.sort ?? 0)
 
 /**
- * What somebody sees in the drawer and, of one group, in the sidebar. Pages that he may not open,
+ * What somebody sees in the drawer and, of one group, in the sidebar. Pages that they may not open,
  * and pages that are not built, are in no menu; nor is a group with nothing in it.
  */
 export function menuOf(person: Person, table: readonly Route[] = routes): MenuGroup[] {

@@ -48,7 +48,7 @@ export function landing({ kind, roles }: Person): string {
   if (roles.includes('PROVIDER')) return paths.split.providerRecords()
   if (roles.includes('COPOTE_REVIEWER') || roles.includes('COPOTE_ADMIN')) return paths.workOrder.center()
   if (roles.includes('COPOTE_NORMAL')) return paths.workOrder.list()
-  // Nobody gave this person a role yet: his own information is open to all.
+  // Nobody gave this person a role yet: their own information is open to all.
   return paths.account()
 }
 
@@ -68,6 +68,6 @@ export function decide(visit: Visit): Decision {
   if (visit.access === 'public') return show
   if (visit.person === null) return { kind: 'wait' }
   if (mayAccess(visit.access, visit.person)) return show
-  // The overview is where everybody is sent first; who may not see it begins where he may.
+  // The overview is where everybody is sent first; who may not see it begins where they may.
   return go(visit.path === paths.overview() ? landing(visit.person) : paths.notFound())
 }

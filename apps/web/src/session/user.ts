@@ -43,7 +43,7 @@ export const personOf = (user: CurrentUser): Person => ({
   roles: user.permissions.map((permission) => permission.role),
 })
 
-/** Whether the person may make a call: to leave out what he would only be refused. */
+/** Whether the person may make a call: to leave out what they would only be refused. */
 export function useMayCall(call: { readonly access: Access }): boolean {
   const user = useCurrentUser()
   return mayAccess(call.access, user === null ? null : personOf(user))

@@ -28,7 +28,7 @@ export const agentText = (edgeId: string, agentNonce: string, serverNonce: strin
 
 /** WebSocket close codes of ours (RFC 6455: 4000–4999). */
 export const tunnelCloses = {
-  /** Not who he says, or no longer known: to be enrolled anew; dialling again is of no use for a while. */
+  /** Not who they say, or no longer known: to be enrolled anew; dialling again is of no use for a while. */
   refused: 4401,
   /** Another connection of the same agent has taken this one's place. */
   replaced: 4409,

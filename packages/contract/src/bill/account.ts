@@ -8,7 +8,7 @@ import { amountGiven, money } from './money.ts'
 
 const base = '/api/bill/v1/accounts'
 
-/** The owner's balance: what he has, less what he owes. A decimal string in yuan, exact. */
+/** The owner's balance: what they have, less what they owe. A decimal string in yuan, exact. */
 export const account = z.object({ id: z.uuid(), balance: money })
 
 /** What the balance is made of. */
@@ -34,12 +34,12 @@ export type Wallet = z.output<typeof wallet>
 
 /**
  * Of an owner. Positive amounts are good for the owner in the first four (`credit` and
- * `receivable` are what he owes: never above 0), and for the platform in `revenue`. `funds` is
+ * `receivable` are what they owe: never above 0), and for the platform in `revenue`. `funds` is
  * where money comes from, `adjustments` what was given or taken by hand.
  */
 export const ledgerAccounts = ['wallet', 'held', 'credit', 'receivable', 'revenue', 'funds', 'refunds', 'adjustments'] as const
 export type LedgerAccount = (typeof ledgerAccounts)[number]
-/** What the owner himself sees of them. */
+/** What the owner themselves sees of them. */
 export const ownersAccounts = ['wallet', 'held', 'credit', 'receivable'] as const satisfies readonly LedgerAccount[]
 
 /** Why money moved. A hold ends as a capture or a release, once. */

@@ -26,7 +26,7 @@ export function toDecimal(minor: bigint): string {
   return `${sign}${size / unit}.${fraction}`
 }
 
-/** As people are shown it: floored to two decimals (section 9), so that nobody is shown more than he has. */
+/** As people are shown it: floored to two decimals (section 9), so that nobody is shown more than they have. */
 export function floored(text: string): string {
   const cent = unit / 100n
   const minor = toMinor(text)

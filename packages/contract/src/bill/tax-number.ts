@@ -19,7 +19,7 @@ function isOrganisationCode(text: string): boolean {
 
 const personWeights = [7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2]
 
-/** GB 11643-1999: a citizen's number, 17 digits with his birthday and the one that checks them modulo 11. */
+/** GB 11643-1999: a citizen's number, 17 digits with their birthday and the one that checks them modulo 11. */
 function isCitizenNumber(text: string): boolean {
   if (!/^\d{17}[\dX]$/.test(text)) return false
   const birthday = `${text.slice(6, 10)}-${text.slice(10, 12)}-${text.slice(12, 14)}`
@@ -32,7 +32,7 @@ function isCitizenNumber(text: string): boolean {
 /**
  * Whether a taxpayer may have this number: 18 characters as a unified social credit code or a
  * citizen's number; 15 of before 2015, a region and an organisation code; 20, of one who runs a
- * business in his own name: his citizen's number and two digits.
+ * business in their own name: their citizen's number and two digits.
  */
 export function isTaxNumber(text: string): boolean {
   if (text.length === 18) return isUnifiedCode(text) || isCitizenNumber(text)

@@ -19,7 +19,7 @@ export const hostPath = z
 /**
  * The one rule of what of a node may be mounted into what runs there, by containers and by
  * applications alike. `foreign`: only who has the node may. `system`: not that, a guard against
- * mistakes; whoever mounts directories of his own node can do there what he likes.
+ * mistakes; whoever mounts directories of their own node can do there what they like.
  */
 export function bindRefusal(
   who: { readonly kind: number; readonly bp_id: string | null },

@@ -7,8 +7,8 @@ import { cloudId, inCloud } from './ids.ts'
 
 /**
  * `owned`: of an organisation, or of a project of one. `orphaned`: made by us, and its owner is gone (or whoever made
- * it was stopped before he could say whose it is). `missing`: of an owner of ours, and Keystone does not have it any
- * more: its owner gets another when he next makes something. `foreign`: somebody else's.
+ * it was stopped before they could say whose it is). `missing`: of an owner of ours, and Keystone does not have it any
+ * more: its owner gets another when they next make something. `foreign`: somebody else's.
  */
 export const keystoneProjectStates = ['owned', 'orphaned', 'missing', 'foreign'] as const
 export type KeystoneProjectState = (typeof keystoneProjectStates)[number]
@@ -26,7 +26,7 @@ export const keystoneProject = z.object({
   bp_name: z.string().nullable(),
   project_id: z.uuid().nullable(),
   project_name: z.string().nullable(),
-  /** Its owner took it over; all others were made for him. */
+  /** Its owner took it over; all others were made for them. */
   adopted: z.boolean(),
   /** When it became its owner's; null of what has none. */
   since: moment.nullable(),

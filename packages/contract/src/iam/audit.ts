@@ -15,7 +15,7 @@ export const auditRecord = z.object({
   /** Id of the call. */
   call: z.string(),
   actor: z.object({ id: z.uuid(), name: z.string() }).nullable(),
-  /** What the actor came with; null where he was signed in. */
+  /** What the actor came with; null where they were signed in. */
   access_key: z.object({ id: z.uuid(), name: z.string() }).nullable(),
   bp_id: z.uuid().nullable(),
   object_id: z.string().nullable(),
@@ -47,7 +47,7 @@ export const audits = {
     id: 'iam.audit.list',
     method: 'GET',
     path: '/api/iam/v1/audits',
-    summary: 'The audit log, newest first; a tenant administrator sees what his people did',
+    summary: 'The audit log, newest first; a tenant administrator sees what their people did',
     access: keepers,
     query: listQuery(['number'], filters),
     response: listOf(auditRecord),

@@ -63,7 +63,7 @@ export const policies = {
     query: listQuery(['name', 'created_at', 'updated_at'], { keyword, bp_id: z.uuid().optional(), owner: z.enum(['platform', 'organisation']).optional() }),
     response: listOf(policy),
   }),
-  /** Refused with 91101, 91102. A tenant administrator's belongs to his organisation. */
+  /** Refused with 91101, 91102. A tenant administrator's belongs to their organisation. */
   create: defineCall({
     id: 'iam.policy.create',
     method: 'POST',

@@ -35,7 +35,7 @@ export const keptProjects = {
     id: 'iam.project.create',
     method: 'POST',
     path: base,
-    summary: 'Make a project; a tenant administrator’s belongs to his organisation',
+    summary: 'Make a project; a tenant administrator’s belongs to their organisation',
     access: keepers,
     status: 201,
     body: z.object({ name, key, description: description.default(''), bp_id: z.uuid().nullable().default(null) }),

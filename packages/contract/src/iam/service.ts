@@ -127,7 +127,7 @@ export const services = {
     params: id,
     response: service,
   }),
-  /** Refused with 91160. A tenant administrator's belongs to his organisation. */
+  /** Refused with 91160. A tenant administrator's belongs to their organisation. */
   create: defineCall({
     id: 'iam.service.create',
     method: 'POST',

@@ -72,7 +72,7 @@ export const securityGroup = z.object({
   status: z.enum(['active', 'applying', 'error']),
   error: z.string().nullable(),
   rules: z.array(securityRule),
-  /** Counts changes of the rules: who changes them names the revision that he saw. */
+  /** Counts changes of the rules: who changes them names the revision that they saw. */
   revision: z.int(),
   vm_count: z.int(),
   vpc_count: z.int(),

@@ -4,7 +4,7 @@ import { admins } from '../roles.ts'
 import { fieldTexts } from '../texts.ts'
 import { plainLine, plainText } from '../validation.ts'
 
-/** `open`: whoever registers may sign in. `approval`: an administrator lets him in. `closed`: 1184. */
+/** `open`: whoever registers may sign in. `approval`: an administrator lets them in. `closed`: 1184. */
 export const registerModes = ['open', 'approval', 'closed'] as const
 
 export const system = {

@@ -173,7 +173,7 @@ export const accessKeys = {
     id: 'ums.accessKey.block',
     method: 'POST',
     path: `${ofPerson}/{user_id}/access-keys/{id}/block`,
-    summary: 'Block somebody’s access key, so that he cannot enable it',
+    summary: 'Block somebody’s access key, so that they cannot enable it',
     access: keepers,
     params: byPerson,
     response: accessKey,

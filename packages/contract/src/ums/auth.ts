@@ -55,7 +55,7 @@ export const auth = {
     response: accessToken,
     always: true,
   }),
-  /** Public, because whoever leaves after his access token has run out shall leave no refresh cookie that still works. */
+  /** Public, because whoever leaves after their access token has run out shall leave no refresh cookie that still works. */
   logout: defineCall({
     id: 'ums.auth.logout',
     method: 'DELETE',
@@ -165,7 +165,7 @@ export const verification = {
     id: 'ums.verification.authEmail',
     method: 'GET',
     path: '/api/ums/v1/verification/auth/email/{email}',
-    summary: 'Send a code to the current user’s mailbox, to prove who he is before a change',
+    summary: 'Send a code to the current user’s mailbox, to prove who they are before a change',
     access: 'all',
     params: toEmail,
     response: sent,

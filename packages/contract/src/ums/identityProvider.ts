@@ -24,7 +24,7 @@ export const claimNames = z.object({
 /**
  * Who may link an account of the provider to one that is there:
  * - `nobody`
- * - `owner`: who is signed in, his own
+ * - `owner`: who is signed in, their own
  * - `email`: that, and by itself where the provider has verified the mailbox of somebody of the
  *   provider's organisation; never of one who runs the platform
  */

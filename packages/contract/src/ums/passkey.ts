@@ -45,7 +45,7 @@ const creationOptions = z.object({
   attestation: z.literal('none'),
 })
 
-/** `PublicKeyCredentialRequestOptionsJSON`: names nobody, the person chooses among his passkeys. */
+/** `PublicKeyCredentialRequestOptionsJSON`: names nobody, the person chooses among their passkeys. */
 const requestOptions = z.object({
   challenge: z.string(),
   rpId: z.string(),

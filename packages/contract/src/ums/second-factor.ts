@@ -5,7 +5,7 @@ import { passwordTyped } from '../validation.ts'
 
 const base = '/api/ums/v1/users/current/second-factor'
 
-/** What a person types at the second step: six digits of his app, or one of his recovery codes. */
+/** What a person types at the second step: six digits of their app, or one of their recovery codes. */
 export const otp = z
   .string(fieldTexts.otp)
   .trim()

@@ -58,7 +58,7 @@ const sessionList = z.object({ total: z.int(), items: z.array(session) })
  * - `disable`: ends all sessions; of a pending one, it refuses the registration
  * - `unfreeze`: before the five minutes are over
  * - `signOut`: ends all sessions
- * - `resetSecondFactor`: for one who lost his phone and his recovery codes; ends all sessions
+ * - `resetSecondFactor`: for one who lost their phone and their recovery codes; ends all sessions
  * - `resetPassword`: answers a one-time password and ends all sessions
  */
 export const userActions = ['enable', 'disable', 'unfreeze', 'signOut', 'resetPassword', 'resetSecondFactor'] as const
@@ -86,7 +86,7 @@ export const users = {
     id: 'ums.user.create',
     method: 'POST',
     path: '/api/ums/v1/users',
-    summary: 'Make a user; a tenant administrator makes those of his organisation',
+    summary: 'Make a user; a tenant administrator makes those of their organisation',
     access: keepers,
     status: 201,
     body: z.object({
@@ -95,7 +95,7 @@ export const users = {
       description: description.default(''),
       /** 1 runs the platform, 2 an organisation, 4 works in one. */
       kind: z.union([z.literal(1), z.literal(2), z.literal(4)]).default(4),
-      /** Of kinds 2 and 4; a tenant administrator’s own, whatever he says. */
+      /** Of kinds 2 and 4; a tenant administrator’s own, whatever they say. */
       bp_id: z.uuid().nullable().default(null),
       /** Left out: what goes with the kind. */
       roles: z.array(z.enum(roles)).min(1).max(roles.length).optional(),
@@ -184,7 +184,7 @@ export const users = {
     id: 'ums.user.delete',
     method: 'DELETE',
     path: '/api/ums/v1/users/{id}',
-    summary: 'Delete a user and end all his sessions; what he made stays with his organisation',
+    summary: 'Delete a user and end all their sessions; what they made stays with their organisation',
     access: keepers,
     params: byId,
     response: empty,
@@ -257,7 +257,7 @@ export const organisations = {
     id: 'ums.organisation.list',
     method: 'GET',
     path: '/api/ums/v1/bps',
-    summary: 'Organisations; a tenant sees his own',
+    summary: 'Organisations; a tenant sees their own',
     access: 'all',
     personal: false,
     query: listQuery(['name', 'created_at'], { keyword, status: z.enum(['active', 'frozen']).optional() }),

@@ -100,7 +100,7 @@ describe('a network', () => {
     const { 'ipv4.nat.address': _, ...rest } = config
     expect(json).toEqual({ description: '私有网络', config: { ...rest, 'bridge.mtu': '1400' } })
   })
-  it('is read again when another changed it in between, and left where he left it as wanted', async () => {
+  it('is read again when another changed it in between, and left where they left it as wanted', async () => {
     fake.on(
       'GET /1.0/networks/net',
       tagged(network({ description: '' })),

@@ -30,7 +30,7 @@ export async function isMade(transport: Transport, spec: NewVolume, options: Cal
 /**
  * Makes volumes that take time to make: under another name, which is changed when they are whole.
  * So nobody sees half of one or takes it for the whole, and whoever was killed and asks again
- * finds what he left.
+ * finds what they left.
  */
 export function createBeside(transport: Transport): (spec: NewVolume, make: (standIn: VolumeName) => Promise<void>, options: CallOptions) => Promise<void> {
   const leaving = new Map<string, Promise<void>>()
@@ -51,7 +51,7 @@ export function createBeside(transport: Transport): (spec: NewVolume, make: (sta
       .finally(() => leaving.delete(key))
     leaving.set(key, gone)
   }
-  /** Waits for whoever makes it at this moment; whether he made it. What he left is removed. */
+  /** Waits for whoever makes it at this moment; whether they made it. What they left is removed. */
   const madeByAnother = async (spec: NewVolume, standIn: VolumeName, options: CallOptions): Promise<boolean> => {
     await untilAborted(leaving.get(JSON.stringify(standIn)) ?? Promise.resolve(), options.signal)
     for (let looks = 0; looks < leftAfter.looks; looks++) {

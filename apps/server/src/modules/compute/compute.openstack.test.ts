@@ -52,7 +52,7 @@ describe.runIf(cloudIsThere)('sizes, and who sees what of a cloud', () => {
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length)
   })
 
-  it("of single projects are nobody else's, whether he has a project there or not", async () => {
+  it("of single projects are nobody else's, whether they have a project there or not", async () => {
     const organisation = await makeOrganisation(app)
     const tenant = await someone(app, { kind: 4, roles: ['TENANT'], organisation })
     const mine = async () => (await items(app, computeFlavors.list, { token: tenant.token, params: { cloud_id } })).map(({ id }) => id)
@@ -72,7 +72,7 @@ describe.runIf(cloudIsThere)('sizes, and who sees what of a cloud', () => {
     const bp_id = await makeOrganisation(app)
     const ids = await Promise.all([place(bp_id), place(bp_id), place(bp_id)])
     expect(new Set(ids).size).toBe(1)
-    // As if whoever made it had been killed before he wrote it down.
+    // As if whoever made it had been killed before they wrote it down.
     await app.platform.db.deleteFrom('keystone_projects').where('bp_id', '=', bp_id).execute()
     expect(await place(bp_id)).toBe(ids[0])
   })

@@ -313,7 +313,7 @@ describe.runIf(cloudIsThere)('a cloud of which something fails', () => {
       refused.delete('compute.retention.get')
       const name = await nameOf(fresh)
       for (const [id, told] of refused) {
-        // Who sees all of a cloud has no project of his own whose quota he would be shown.
+        // Who sees all of a cloud has no project of their own whose quota they would be shown.
         if (told.refused === null && told.rows === 0 && id === 'compute.project.mine') continue
         expect({ fault, id, refused: told.refused }).toMatchObject({ refused: { engine: of('identity', name) } })
       }

@@ -430,7 +430,7 @@ describe.runIf(cloudIsThere)('what one organisation has on a cloud', () => {
   const owner = async (): Promise<Owner> => {
     const organisation = await makeOrganisation(app)
     const { token, id: userId } = await someone(app, { kind: 4, roles: ['TENANT'], organisation })
-    // What somebody first makes gives him his project on the cloud.
+    // What somebody first makes gives them their project on the cloud.
     const group = await call(app, serverGroups.create, {
       token,
       params: { cloud_id },
@@ -547,7 +547,7 @@ describe.runIf(cloudIsThere)('what one organisation has on a cloud', () => {
       ]
       for (const { at, kind, ask: asked } of ways) {
         const theirs = await asked(await mineOf(kind))
-        // A connection to come back to is no thing of the cloud: who has none gets one of his own.
+        // A connection to come back to is no thing of the cloud: who has none gets one of their own.
         if (kind === 'terminal') {
           if (theirs.status !== 201 || JSON.stringify(theirs.body).includes(await mineOf(kind))) faults.push([declared.id, at, theirs.status, theirs.body])
           continue

@@ -6,7 +6,7 @@ import { merged, type Pages } from '../../platform/lines.ts'
 import type { Place, View } from './tenancy/tenancy.service.ts'
 
 /**
- * A list as the asker may see it: of his projects one after the other's pages as they come; of platform-level people
+ * A list as the asker may see it: of their projects one after the other's pages as they come; of platform-level people
  * all that the cloud shows the account that it is registered with. What one of several projects fails with, such as one that is gone, is thrown after the others' pages.
  * @param list `allTenants` is what Nova and Cinder want to be told for it; Neutron and Glance show an administrator all
  */
@@ -52,7 +52,7 @@ async function* eachWhole<T>(lists: readonly AsyncIterable<T>[]): AsyncGenerator
 
 /**
  * One thing by its id, to be shown. Asked from within each of the asker's projects, so that the cloud itself says
- * what is not his; platform-level people ask as the cloud's administrator.
+ * what is not theirs; platform-level people ask as the cloud's administrator.
  * @param shared whether it is everybody's: also of who has no project on the cloud yet
  * @throws Refusal notFound
  */
@@ -73,7 +73,7 @@ export interface Changeable<T> {
 }
 
 /**
- * One thing by its id, to be changed. A tenant never gets further than into his own projects.
+ * One thing by its id, to be changed. A tenant never gets further than into their own projects.
  * @param projectOf whose it is: what several projects see is changed from within its own
  * @throws Refusal notFound
  */

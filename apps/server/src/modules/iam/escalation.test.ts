@@ -67,8 +67,8 @@ const attempt = async (who: SignedIn, what: Call, input: AnyInput, code: number)
   expect(await allThereIs(), what.id).toBe(before)
 }
 
-describe('nobody gives himself more', () => {
-  it('by a grant to himself, whether he keeps an organisation or the platform', async () => {
+describe('nobody gives themselves more', () => {
+  it('by a grant to themselves, whether they keep an organisation or the platform', async () => {
     const { boss } = await company()
     const wide = await by().makePolicy(boss, [allow('*')])
     const platforms = await by().makePolicy(admin, [allow('*')])
@@ -76,7 +76,7 @@ describe('nobody gives himself more', () => {
     await attempt(admin, grants.create, { body: { policy_id: platforms.id, user_id: admin.id } }, 91110)
   })
 
-  it('by a grant to a role or a project that he is in himself', async () => {
+  it('by a grant to a role or a project that they are in themselves', async () => {
     const { boss } = await company()
     const limited = await by().makePolicy(system, [deny('nextstack.vm.delete')])
     await by().give(system, limited, { user_id: boss.id })
@@ -103,7 +103,7 @@ describe('nobody gives himself more', () => {
     await attempt(admin, customRoles.addMember, { params: { id: builtInRoleId('OPERATION_SUPPORTER') }, body: { user_id: admin.id } }, 91110)
   })
 
-  it('by another version of a policy that he has: of his own making, by a role, or as a platform administrator', async () => {
+  it('by another version of a policy that they have: of their own making, by a role, or as a platform administrator', async () => {
     const { boss } = await company()
     const own = await by().makePolicy(boss, [allow('nextstack.vm.list')])
     await call(app, policies.addVersion, { token: boss.token, params: { id: own.id }, body: { document: policyOf(allow('*')) } })
@@ -118,14 +118,14 @@ describe('nobody gives himself more', () => {
     await attempt(limited, policies.addVersion, { params: { id: limiting.id }, body: { document: policyOf(allow('sys.config.list')), default: true } }, 91110)
   })
 
-  it('by disabling, deleting or taking back what denies him something', async () => {
+  it('by disabling, deleting or taking back what denies them something', async () => {
     const { boss, member } = await company()
     const denying = await by().makePolicy(boss, [deny('nextstack.vm.delete')])
     const given = await by().give(system, denying, { user_id: boss.id })
     await attempt(boss, grants.delete, { params: { id: given.id } }, 91110)
     await attempt(boss, policies.delete, { params: { id: denying.id } }, 91103)
     await attempt(boss, policies.addVersion, { params: { id: denying.id }, body: { document: policyOf(allow('nextstack.vm.list')), default: true } }, 91110)
-    // Nor may somebody else what he may not, where he takes a denial from that one.
+    // Nor may somebody else what they may not, where they take a denial from that one.
     const onMember = await by().give(system, await by().makePolicy(boss, [deny('nextstack.vm.delete')]), { user_id: member.id })
     await attempt(boss, grants.delete, { params: { id: onMember.id } }, 91106)
     await attempt(
@@ -141,7 +141,7 @@ describe('nobody gives himself more', () => {
       body: { document: policyOf(deny('nextstack.vm.delete'), deny('nextstack.vm.rebuild')), default: true },
     })
     expect(await isDenied(app, member, vms.delete, { params: { id: boss.id } })).toBe(true)
-    // What the platform laid on a role of his own organisation stays with who is in it.
+    // What the platform laid on a role of their own organisation stays with who is in it.
     const role = await by().makeRole(boss)
     await by().give(admin, await by().makePolicy(admin, [deny('nextstack.vm.start')]), { role_id: role.id })
     await by().addMember(boss, role, member.id)
@@ -152,7 +152,7 @@ describe('nobody gives himself more', () => {
     expect(await isDenied(app, limited, configs.set, { body: { key: 'title', value: '智算' } })).toBe(true)
   })
 
-  it('by his boundary: removed, replaced, made wider, or the one of somebody wider', async () => {
+  it('by their boundary: removed, replaced, made wider, or the one of somebody wider', async () => {
     const { boss, member } = await company()
     const narrow = await by().makePolicy(admin, [allow(['nextstack.vm.*', 'iam.*', 'ums.*'])])
     const wide = await by().makePolicy(admin, [allow('*')])
@@ -166,7 +166,7 @@ describe('nobody gives himself more', () => {
       for (const policy_id of [null, wide.id]) await attempt(boss, what, { params: { id }, body: { policy_id } }, 3000)
     }
     await attempt(boss, policies.addVersion, { params: { id: narrow.id }, body: { document: policyOf(allow('*')), default: true } }, 3000)
-    // A platform administrator within one: neither his own, nor that of an accomplice, nor the policy itself.
+    // A platform administrator within one: neither their own, nor that of an accomplice, nor the policy itself.
     const limited = await someone(app, { kind: 1 })
     const accomplice = await makeUser(app, { kind: 1 })
     const within = await by().makePolicy(admin, [allow(['iam.*', 'ums.*'])])
@@ -221,7 +221,7 @@ describe('nobody gives himself more', () => {
 })
 
 describe('nobody gets more by way of others', () => {
-  it('whom he makes or invites with a role that has more', async () => {
+  it('whom they make or invite with a role that has more', async () => {
     const { boss } = await company()
     for (const roles of [['ADMIN'], ['OPERATION_SUPPORTER']])
       await attempt(boss, users.create, { body: { username: someName(), roles } }, roles[0] === 'ADMIN' ? 91014 : 91107)
@@ -236,7 +236,7 @@ describe('nobody gets more by way of others', () => {
     }
   })
 
-  it('who has a role that he himself has not, by a policy that reaches what that role may', async () => {
+  it('who has a role that they themselves have not, by a policy that reaches what that role may', async () => {
     const { boss } = await company()
     const role = await by().makeRole(admin, { base: 'ADMIN', bp_id: boss.bp_id })
     await by().give(admin, await by().makePolicy(admin, [allow('sys.config.list')]), { role_id: role.id })
@@ -252,14 +252,14 @@ describe('nobody gets more by way of others', () => {
     const project = await call(app, keptProjects.create, { token: boss.token, body: { name: '训练', key: 'train' } })
     await by().give(boss, own, { project_id: project.id })
     await attempt(boss, keptProjects.addMember, { params: { id: project.id }, body: { user_id: accomplice.id } }, 91106)
-    // Nor by the version of what he has already.
+    // Nor by the version of what they have already.
     const harmless = await by().makePolicy(boss, [allow('nextstack.vm.list')])
     await by().give(boss, harmless, { user_id: accomplice.id })
     await attempt(boss, policies.addVersion, { params: { id: harmless.id }, body: { document: policyOf(allow('*')), default: true } }, 91106)
     expect(await isDenied(app, accomplice, configs.set, { body: { key: 'title', value: '智算' } })).toBe(true)
   })
 
-  it('whose password, phone or second factor he sets', async () => {
+  it('whose password, phone or second factor they set', async () => {
     const { boss, member } = await company()
     const wider = await makeUser(app, { kind: 4, roles: ['TENANT'], organisation: boss.bp_id })
     const role = await by().makeRole(admin, { base: 'ADMIN', bp_id: boss.bp_id })
@@ -273,7 +273,7 @@ describe('nobody gets more by way of others', () => {
     await attempt(limited, users.action, { params: { id: admin.id }, body: { action: 'resetPassword' } }, 91106)
   })
 
-  it('who set the platform up: he is out of reach', async () => {
+  it('who set the platform up: they are out of reach', async () => {
     for (const action of ['resetPassword', 'disable', 'resetSecondFactor'])
       await attempt(admin, users.action, { params: { id: system.id }, body: { action } }, 3000)
     await attempt(admin, users.update, { params: { id: system.id }, body: { nickname: '', description: '', phone: somePhone(), email: null } }, 3000)
@@ -282,7 +282,7 @@ describe('nobody gets more by way of others', () => {
     await attempt(boss, users.action, { params: { id: system.id }, body: { action: 'resetPassword' } }, 90006)
   })
 
-  it('who comes by a link that was made before something was taken from him', async () => {
+  it('who comes by a link that was made before something was taken from them', async () => {
     const { boss } = await company()
     const { token } = await call(app, invitations.create, { token: boss.token, body: { role: 'TENANT_ADMIN' } })
     await by().give(admin, await by().makePolicy(admin, [deny('nextstack.vm.delete')]), { user_id: boss.id })

@@ -236,8 +236,8 @@ describe('what policies say', () => {
   })
 })
 
-describe('nobody helps himself to more', () => {
-  it('by a policy, a role or a version of his own', async () => {
+describe('nobody helps themselves to more', () => {
+  it('by a policy, a role or a version of their own', async () => {
     const { boss, member } = await company()
     const role = await makeRole(boss)
     const everything = await makePolicy(boss, [allow('*')])
@@ -262,7 +262,7 @@ describe('nobody helps himself to more', () => {
     for (const what of [policies.list, customRoles.list, grants.list]) expect(await denied(member, what)).toBe(true)
   })
 
-  it('by others: what is denied to him he gives to nobody', async () => {
+  it('by others: what is denied to them they give to nobody', async () => {
     const { boss, member } = await company()
     await give(admin, await makePolicy(admin, [deny('nextstack.vm.delete', { Resource: 'zrn:nextstack:*:vm/prod' })]), { user_id: boss.id })
     const policy = await makePolicy(boss, [allow('nextstack.vm.*')])
@@ -305,7 +305,7 @@ describe('nobody helps himself to more', () => {
     expect(answers.filter(({ status }) => status < 300)).toHaveLength(1)
   })
 
-  it('by taking away what denies him something', async () => {
+  it('by taking away what denies them something', async () => {
     const { boss, member } = await company()
     const platforms = await makePolicy(admin, [deny('nextstack.vm.delete')])
     const own = await makePolicy(boss, [deny('nextstack.vm.delete')])
@@ -324,7 +324,7 @@ describe('nobody helps himself to more', () => {
     expect(await denied(member, vms.create, { body: {} })).toBe(true)
   })
 
-  it('within a boundary: he gives what lies in it, and no more', async () => {
+  it('within a boundary: they give what lies in it, and no more', async () => {
     const { boss, member } = await company()
     await call(app, boundaries.setOfOrganisation, {
       token: admin.token,
@@ -427,7 +427,7 @@ describe('explaining', () => {
       other_resource: false,
       unmet: [{ operator: 'Bool', key: 'zs:MfaPresent' }],
     })
-    // An id is one of his own organisation's, as it is in his requests.
+    // An id is one of their own organisation's, as it is in their requests.
     const one = randomUUID()
     await give(boss, await makePolicy(boss, [deny('nextstack.vm.stop', { Resource: `zrn:nextstack:${boss.bp_id ?? ''}:vm/${one}` })]), { user_id: member.id })
     const stop = (resource: string) => call(app, decisions.explain, { token: boss.token, body: { user_id: member.id, action: 'nextstack.vm.stop', resource } })

@@ -84,7 +84,7 @@ describe('users', () => {
     expect(await refusal({ kind: 4 })).toMatchObject({ code: 91014 })
     expect(await refusal({ kind: 4, bp_id: boss.bp_id, roles: ['ADMIN'] })).toMatchObject({ code: 91014, fields: [{ field: 'roles' }] })
     expect(await refusal({ kind: 4, bp_id: randomUUID() })).toMatchObject({ status: 404, fields: [{ field: 'bp_id' }] })
-    // A tenant administrator makes his own people, whatever he says.
+    // A tenant administrator makes their own people, whatever they say.
     expect((await makeUserBy(boss, { bp_id: (await someone(app)).bp_id })).user.bp_id).toBe(boss.bp_id)
     expect(await refusal({ kind: 1 }, boss)).toMatchObject({ code: 91107, fields: [{ field: 'kind' }] })
     expect(await refusal({ roles: ['ADMIN'] }, boss)).toMatchObject({ code: 91014 })
@@ -175,7 +175,7 @@ describe('users', () => {
     expect(await alive(stranger)).toBe(true)
   })
 
-  it('nobody takes over who may more than he', async () => {
+  it('nobody takes over who may more than they', async () => {
     const boss = await someone(app)
     const peer = await makeUser(app, { kind: 2, organisation: boss.bp_id })
     await denyDeletion(boss)
@@ -189,7 +189,7 @@ describe('users', () => {
     ).toMatchObject({ code: 91106 })
     expect(await refused(app, users.create, { token: boss.token, body: { username: name() } })).toMatchObject({ code: 91106 })
     expect(await refused(app, invitations.create, { token: boss.token, body: {} })).toMatchObject({ code: 91106 })
-    // Nor himself, nor who set the platform up.
+    // Nor themselves, nor who set the platform up.
     expect(await refused(app, users.action, { token: boss.token, params: { id: boss.id }, body: { action: 'enable' } })).toMatchObject({ code: 91110 })
     const system = await makeUser(app, { kind: 0 })
     expect(await refused(app, users.action, { token: admin.token, params: { id: system.id }, body: { action: 'resetPassword' } })).toMatchObject({ code: 3000 })

@@ -64,7 +64,7 @@ export function createUms(
   authenticate: (credential: Credential, ip: string) => Actor | null | Promise<Actor | null>
   /** Whom a session is of, or an access key, now; null where it has ended, or who it is of may not sign in any more. */
   actorOf: (sessionId: string) => Promise<Actor | null>
-  /** Who asked for something earlier, as what he is by now; null where he may not sign in any more. */
+  /** Who asked for something earlier, as what they are by now; null where they may not sign in any more. */
   personOf: (userId: string) => Promise<Actor | null>
   /** How organisations are told about their money. */
   notices: NoticeSender

@@ -12,9 +12,9 @@ export interface OrganisationTable {
 }
 export interface UserTable {
   id: string
-  /** What he signs in with; null once deleted, so that it is free again. Like phone and email. */
+  /** What they sign in with; null once deleted, so that it is free again. Like phone and email. */
   name: string | null
-  /** Kept for what he did. */
+  /** Kept for what they did. */
   former_name: string | null
   nickname: string
   description: string
@@ -23,7 +23,7 @@ export interface UserTable {
   bp_id: string | null
   phone: string | null
   email: string | null
-  /** Empty where he has none: he came by single sign-on, or is deleted. */
+  /** Empty where they have none: they came by single sign-on, or are deleted. */
   password_hash: string
   must_change_password: boolean
   wrong_passwords: number

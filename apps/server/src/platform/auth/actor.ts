@@ -7,22 +7,22 @@ export interface Actor {
   user_id: string
   name: string
   kind: number
-  /** What he may be allowed at most: the built-in roles that he has, and the bases of the others. */
+  /** What they may be allowed at most: the built-in roles that they have, and the bases of the others. */
   roles: readonly Role[]
   built_in_roles: readonly Role[]
-  /** What he is allowed of it. */
+  /** What they are allowed of it. */
   rules: Rules
   bp_id: string | null
   /** Of one who comes with an access key, the key's. */
   session_id: string
-  /** When he signed in; of an access key, when its secret was made. */
+  /** When they signed in; of an access key, when its secret was made. */
   session_since: Date
   /** `password`, `sms`, … or `access_key`: policy/keys.ts. */
   authenticated_by: string
   /** When this session proved a second factor; null where it proved none. */
   second_factor_at: Date | null
   must_change_password: boolean
-  /** What he comes with instead of a session; null where he signed in. */
+  /** What they come with instead of a session; null where they signed in. */
   access_key: AccessKeyOfActor | null
 }
 

@@ -5,7 +5,7 @@ import { sql, type RawBuilder } from 'kysely'
 export const rolesGiven = (userId: string): RawBuilder<Role[]> =>
   sql<Role[]>`(select coalesce(array_agg(role order by role), '{}') from user_roles where user_roles.user_id = ${sql.ref(userId)})`
 
-/** And with them the bases of the others: what he may be allowed at most. */
+/** And with them the bases of the others: what they may be allowed at most. */
 export const rolesWithBases = (userId: string): RawBuilder<Role[]> =>
   sql<Role[]>`(select coalesce(array_agg(role order by role), '{}') from (
     select role from user_roles where user_roles.user_id = ${sql.ref(userId)}

@@ -9,10 +9,10 @@ import { resourceName } from '@zhisuan/contract/policy/resource'
 import type { Role } from '@zhisuan/contract/roles'
 import { Refusal } from '../errors.ts'
 
-/** What somebody may do, of the calls that his roles let him make at all. */
+/** What somebody may do, of the calls that their roles let them make at all. */
 export interface Rules {
   readonly policies: Policies
-  /** Each the most that he may be allowed. */
+  /** Each the most that they may be allowed. */
   readonly boundaries: readonly Policies[]
 }
 
@@ -38,7 +38,7 @@ const ofRole = (role: Role): PolicySource =>
 /** What the built-in roles allow: the calls that are declared for them, and those for everybody. */
 export const builtInPolicies = (roles: readonly Role[]): readonly PolicySource[] => [everybody, ...roles.map(ofRole)]
 
-/** Whoever runs the platform as a whole: nobody can lock him out. */
+/** Whoever runs the platform as a whole: nobody can lock them out. */
 export const unlimited: Rules = {
   policies: compilePolicies([{ id: 'system', document: { Version: policyLanguage, Statement: [{ Effect: 'Allow', Action: '*', Resource: '*' }] } }]),
   boundaries: [],
@@ -62,7 +62,7 @@ export const subjectOf = (call: Pick<Call, 'id'>): { service: string; type: stri
 
 export interface Asking {
   readonly rules: Rules
-  /** Its objects are called by the organisation of whoever asks; what is another's does not exist for him anyway. */
+  /** Its objects are called by the organisation of whoever asks; what is another's does not exist for them anyway. */
   readonly bp_id: string | null
 }
 

@@ -205,7 +205,7 @@ function openCluster(base: string, binaries: string, owner: Owner | null) {
         throw new DatabaseUnusable(`A PostgreSQL runs on ${data} but does not answer at ${sockets}. End its processes: ${there.join(', ')}`)
       await wait(50, undefined, { signal: stopping })
     }
-    // Nobody is left, so whoever has the numbers that these name now, PostgreSQL need not fear him.
+    // Nobody is left, so whoever has the numbers that these name now, PostgreSQL need not fear them.
     rmSync(join(data, 'postmaster.pid'), { force: true })
     rmSync(sockets, { recursive: true, force: true })
     mkdirSync(sockets, { recursive: true, mode: 0o700 })

@@ -13,7 +13,7 @@ export interface HandlerInput<C extends Call> {
   reply: FastifyReply
 }
 
-/** What a shared handler gets: nothing of the one person who asks but what he may see. */
+/** What a shared handler gets: nothing of the one person who asks but what they may see. */
 export interface SharedInput<C extends Call> {
   params: ParamsOf<C>
   query: QueryOf<C>

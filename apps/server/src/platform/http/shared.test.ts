@@ -10,7 +10,7 @@ function question() {
 }
 
 describe('shared answers', () => {
-  it('gives nobody an answer that was begun before he asked, and all who wait the same one', async () => {
+  it('gives nobody an answer that was begun before they asked, and all who wait the same one', async () => {
     const { asked, make, settle } = question()
     const share = createShared<string>()
     const first = share('a', make)

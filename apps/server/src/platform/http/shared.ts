@@ -1,8 +1,8 @@
 /**
  * Lets those who ask the same thing at the same time share one answer: a hundred consoles that
  * look at a list cost one query. Whoever asks while an answer is being made waits for the next
- * one, which is begun after he asked: so nobody gets an answer older than his question, and what
- * he changed before, he sees.
+ * one, which is begun after they asked: so nobody gets an answer older than their question, and what
+ * they changed before, they see.
  */
 export function createShared<T>(): (key: string, make: () => Promise<T>) => Promise<T> {
   const flights = new Map<string, { now: Promise<T>; next: Promise<T> | null }>()

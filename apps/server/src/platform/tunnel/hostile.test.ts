@@ -79,7 +79,7 @@ async function opened(): Promise<WebSocket> {
   return socket
 }
 const nonce = 'A'.repeat(43)
-/** Says who he is, and hears the challenge. */
+/** Says who they are, and hears the challenge. */
 async function greeted(socket: WebSocket): Promise<string> {
   const answer = next(socket)
   socket.send(JSON.stringify({ edge_id: hostileId, nonce }))
@@ -163,9 +163,9 @@ describe('whoever is at the door', () => {
     await isServed()
   })
 
-  it('and says nothing, or not who he is, keeps nobody out and does not stay', async () => {
+  it('and says nothing, or not who they are, keeps nobody out and does not stay', async () => {
     const silent = await Promise.all(Array.from({ length: 50 }, opened))
-    // More than are let in at once: each holds his turn, and does not prove who he is.
+    // More than are let in at once: each holds their turn, and does not prove who they are.
     const idle = await Promise.all(Array.from({ length: 400 }, opened))
     for (const socket of idle) socket.send(JSON.stringify({ edge_id: hostileId, nonce }))
     await another()
@@ -188,7 +188,7 @@ describe('whoever is at the door', () => {
     expect(tunnels.connected(hostileId)).toBe(false)
   })
 
-  it("and signs the server's text for himself, or for another node, is nobody", async () => {
+  it("and signs the server's text for themselves, or for another node, is nobody", async () => {
     for (const text of [
       (theirs: string) => `zhisuan tunnel: the server\n${hostileId}\n${nonce}\n${theirs}`,
       (theirs: string) => agentText(otherId, nonce, theirs),

@@ -201,7 +201,7 @@ describe('an agent that is enrolled', () => {
   })
 })
 
-describe('who is not who he says', () => {
+describe('who is not who they say', () => {
   it('an agent with another key, and one that nobody knows, are refused alike', async () => {
     keys.set(edgeId, publicKeyOf(newPrivateKey()))
     const wrong = agent(() => undefined, { privateKey: newPrivateKey() })

@@ -18,7 +18,7 @@ const windowBytes = 1024 * 1024
 const atOnce = 256
 /** Who takes longer than that makes room where others wait. */
 const turnMs = 5_000
-/** Whoever has not said yet who he is costs memory: more are sent away, to come again soon. */
+/** Whoever has not said yet who they are costs memory: more are sent away, to come again soon. */
 const greetingMost = 10_000
 
 export interface Tunnels {

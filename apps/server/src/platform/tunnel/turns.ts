@@ -5,9 +5,9 @@ interface Taker {
 
 export interface Turns {
   /**
-   * Calls `begin` when it is somebody's turn, and `late` where he took too long while others wait:
+   * Calls `begin` when it is somebody's turn, and `late` where they took too long while others wait:
    * then it is over.
-   * @returns ends his turn, or his waiting
+   * @returns ends their turn, or their waiting
    */
   take(begin: () => void, late: () => void): () => void
 }

@@ -345,7 +345,7 @@ function RotateDialog({ of: key, onMade, onClose }: { readonly of: AccessKey; re
   )
 }
 
-/** The secret, this once: whoever closes it says that he has it. */
+/** The secret, this once: whoever closes it says that they have it. */
 function SecretDialog({ made: { key, secret }, onClose }: { readonly made: Made; readonly onClose: () => void }) {
   const { t } = useTranslation('account')
   const parts = [...(key.scheme === 'hmac' ? [{ label: t('accessKey.id'), text: key.id }] : []), { label: t(`accessKey.secrets.${key.scheme}`), text: secret }]

@@ -23,7 +23,7 @@ export function LinkedAccounts() {
   const { t } = useTranslation('account')
   const { data, error, refetch } = useCall(identities.list, {}, { silent: true })
   const [search] = useSearchParams()
-  /** The provider whose account is being linked by one who has to prove himself first. */
+  /** The provider whose account is being linked by one who has to prove themselves first. */
   const [asking, setAsking] = useState<string | null>(null)
   const [form] = Form.useForm<{ password: string }>()
   const link = useChange(identities.link, { silent: true, onDone: ({ url }) => location.assign(url) })

@@ -3,7 +3,7 @@ import type { BodyInput } from '@zhisuan/contract/define'
 import type { PlacementValues } from '../../kit/placementForm.ts'
 import { lineOf, wordsOf } from './commandLine.ts'
 
-/** What is typed of a mount, whichever it is: fields of the others stay while the person changes his mind. */
+/** What is typed of a mount, whichever it is: fields of the others stay while the person changes their mind. */
 export interface MountValues {
   type: 'volume' | 'bind' | 'config'
   name?: string | undefined

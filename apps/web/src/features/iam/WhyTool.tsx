@@ -23,7 +23,7 @@ interface Question {
   context: { key: string; value: string }[]
 }
 
-/** Those of the person himself are known. */
+/** Those of the person themselves are known. */
 const askedKeys = Object.keys(contextKeys).filter((key) => !['zs:UserId', 'zs:UserName', 'zs:UserKind', 'zs:OrganisationId'].includes(key))
 
 interface Answer {

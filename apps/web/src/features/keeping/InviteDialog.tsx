@@ -70,7 +70,7 @@ export function InviteDialog({
   )
 }
 
-/** The link, which is told once; closed only by who says that he has kept it. */
+/** The link, which is told once; closed only by who says that they have kept it. */
 export function LinkDialog({ made, onClose }: { readonly made: Made; readonly onClose: () => void }) {
   const { t } = useTranslation('keeping')
   useReturnFocus()

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { copyText } from '../../kit/copy.ts'
 import { useReturnFocus } from '../../kit/focus.ts'
 
-/** A password that is told once; closed only by who says that he has kept it. */
+/** A password that is told once; closed only by who says that they have kept it. */
 export function OneTimePassword({ name, password, onClose }: { readonly name: string; readonly password: string; readonly onClose: () => void }) {
   const { t } = useTranslation('keeping')
   useReturnFocus()

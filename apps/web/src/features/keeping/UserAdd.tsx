@@ -39,7 +39,7 @@ const { shape } = users.create.body
 /** Who runs the platform is of another kind. */
 const offered = roles.filter((role) => role !== 'ADMIN')
 
-/** Makes a user; his password is told once, and then his page comes. */
+/** Makes a user; their password is told once, and then their page comes. */
 export default function UserAdd() {
   const { t } = useTranslation('keeping')
   const navigate = useNavigate()

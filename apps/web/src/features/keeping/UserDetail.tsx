@@ -16,7 +16,7 @@ import { useUserActions } from './useUserActions.tsx'
 import { userTone } from './userText.ts'
 import './keeping.css'
 
-/** One user: who he is, what he may, where he works and is signed in, and what he did. */
+/** One user: who they are, what they may, where they work and are signed in, and what they did. */
 export default function UserDetail() {
   const { t } = useTranslation(['keeping', 'account'])
   const navigate = useNavigate()

@@ -16,7 +16,7 @@ import { touchedByProject } from './touched.ts'
 
 type Detail = ResponseOf<typeof users.get>
 
-/** Where he works. */
+/** Where they work. */
 export function UserProjects({ user }: { readonly user: Detail }) {
   const { t } = useTranslation('keeping')
   const [joining, setJoining] = useState(false)

@@ -20,7 +20,7 @@ import { useBuiltInRoleId } from './useBuiltInRoleId.ts'
 
 type Detail = ResponseOf<typeof users.get>
 
-/** His roles, what he was given besides, and what bounds it all. */
+/** Their roles, what they were given besides, and what bounds it all. */
 export function UserRights({ user }: { readonly user: Detail }) {
   const { t } = useTranslation('keeping')
   const { data: organisation } = useCall(organisations.get, { params: { id: user.bp_id ?? '' } }, { silent: true, enabled: user.bp_id !== null })

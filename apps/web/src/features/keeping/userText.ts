@@ -1,7 +1,7 @@
 import type { userStatuses } from '@zhisuan/contract/ums/user'
 import type { StatusTone } from '../../kit/StatusTag.tsx'
 
-/** What somebody signs in with, and what he wants to be called. */
+/** What somebody signs in with, and what they want to be called. */
 export const personText = ({ name, nickname }: { readonly name: string; readonly nickname: string }): string =>
   nickname === '' || nickname === name ? name : `${name}（${nickname}）`
 

@@ -19,7 +19,7 @@ export function LimitFields({
   readonly onChange: (values: LimitValues) => void
   /** What is used now; absent where nobody in particular is meant. */
   readonly used?: Partial<Record<QuotaResource, number>>
-  /** What holds for who has nothing of his own; absent for the defaults themselves, which have no third way. */
+  /** What holds for who has nothing of their own; absent for the defaults themselves, which have no third way. */
   readonly defaults?: Partial<Record<QuotaResource, number | null>>
   /** Those that want a number. */
   readonly wrong: readonly string[]

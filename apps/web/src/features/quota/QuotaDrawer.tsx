@@ -29,7 +29,7 @@ export function QuotaDrawer({ of, onClose }: { readonly of?: Named; readonly onC
   const [tab, setTab] = useState('organisation')
   const [organisation, setOrganisation] = useState<string | undefined>(of?.id)
   const [dirty, setDirty] = useState(false)
-  /** What to do once somebody agrees to lose what he has typed. */
+  /** What to do once somebody agrees to lose what they have typed. */
   const [leaving, setLeaving] = useState<(() => void) | null>(null)
   const guarded = (go: () => void): void => (dirty ? setLeaving(() => go) : go())
   const change = (go: () => void): void =>

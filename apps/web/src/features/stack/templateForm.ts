@@ -1,7 +1,7 @@
 import type { Variable } from '@zhisuan/contract/aos/stack'
 import { looksSecret } from './stackRules.ts'
 
-/** What is typed of a variable: fields of other types stay while the person changes his mind. */
+/** What is typed of a variable: fields of other types stay while the person changes their mind. */
 export interface VariableValues {
   name: string
   label: string

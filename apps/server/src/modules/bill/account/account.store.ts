@@ -99,7 +99,7 @@ export async function listAccounts(on: Sql, query: QueryOf<typeof accounts.list>
 export const nameOfOwner = (on: Sql, ownerId: string): Promise<{ name: string } | undefined> =>
   withOwner(on).select(ownerName.as('name')).where('accounts.owner_id', '=', ownerId).executeTakeFirst()
 
-/** What the owner sees of his ledger. */
+/** What the owner sees of their ledger. */
 export type EntryFilters = Omit<QueryOf<typeof accounts.entries>, 'page_num' | 'page_size' | 'sort'>
 
 const entriesOf = (on: Sql, scope: Scope, ownerId: string, { kind, account, transaction_id, from, to }: EntryFilters) =>

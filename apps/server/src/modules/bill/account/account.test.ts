@@ -19,7 +19,7 @@ const adjust = (owner_id: string, amount: string) =>
   app.platform.db.transaction().execute((tx) => ledger.adjust(tx, { owner_id, amount: toMinor(amount), key: uuidv7() }))
 
 describe('the balance', () => {
-  it('of a tenant is that of his organisation, from the start', async () => {
+  it('of a tenant is that of their organisation, from the start', async () => {
     const tenant = await someone(app, { kind: 3 })
     const id = tenant.bp_id ?? ''
     expect(await call(app, accounts.get, { params: { id }, token: tenant.token })).toEqual({ id, balance: '0.00' })
@@ -41,7 +41,7 @@ describe('the balance', () => {
     }
   })
 
-  it('of another does not exist for a tenant, nor does one under his own user id', async () => {
+  it('of another does not exist for a tenant, nor does one under their own user id', async () => {
     const [one, other, admin] = [await someone(app), await someone(app), await someone(app, { kind: 1 })]
     await call(app, accounts.get, { params: { id: admin.id }, token: admin.token })
     for (const id of [other.bp_id ?? '', admin.id, one.id, randomUUID()]) {

@@ -19,7 +19,7 @@ export async function toLookAt(on: Sql, now: Date, limit: number): Promise<strin
   return rows.map(({ owner_id }) => owner_id)
 }
 
-/** What somebody holds for longer is looked at the next time: others are not to wait for him. */
+/** What somebody holds for longer is looked at the next time: others are not to wait for them. */
 export const waitBriefly = async (tx: Tx): Promise<void> => {
   await sql`set local lock_timeout = '2s'`.execute(tx)
 }

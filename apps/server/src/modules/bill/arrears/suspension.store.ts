@@ -91,7 +91,7 @@ export const deleteResource = async (on: Sql, key: Key): Promise<void> => {
     .execute()
 }
 
-/** Whether somebody started or stopped it after the operation of that id: then what it does is his. */
+/** Whether somebody started or stopped it after the operation of that id: then what it does is theirs. */
 export async function wasTouched(on: Sql, resourceId: string, operationId: string | null): Promise<boolean> {
   const { rows } = await sql<{ touched: boolean }>`
     select exists (

@@ -30,7 +30,7 @@ const linesAtOnce = 1_000
 const historyDays = 30
 const dayMs = 86_400_000
 
-/** What of his scope somebody asks about. @throws Refusal 404 for another organisation */
+/** What of their scope somebody asks about. @throws Refusal 404 for another organisation */
 function narrowed(actor: Actor, bpId: string | undefined): Scope {
   const scope = scopeOf(actor)
   if (bpId === undefined) return scope
@@ -58,7 +58,7 @@ export function createConsumes({ db, now, downloads }: Pick<Platform, 'db' | 'no
         yield rows.map(shape)
     }
   }
-  /** Whose it was, of the asker's: whose it is now, and where, is not his to know. @throws Refusal 404 where it never cost him anything */
+  /** Whose it was, of the asker's: whose it is now, and where, is not theirs to know. @throws Refusal 404 where it never cost them anything */
   const formerOwner = async (scope: Scope, resourceId: string): Promise<ResourceMonth['organisation']> => {
     if (!('bp_id' in scope) || !(await store.wasUsed(db, scope, resourceId))) throw new Refusal('notFound')
     return { id: scope.bp_id, name: (await organisationOf(db, scope.bp_id))?.name ?? '' }

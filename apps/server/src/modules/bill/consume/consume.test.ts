@@ -188,7 +188,7 @@ describe('consumption', () => {
 })
 
 describe('a resource that another organisation has by now', () => {
-  it('tells its former owner what it cost him, and nothing of who has it', async () => {
+  it('tells its former owner what it cost them, and nothing of who has it', async () => {
     const [former, present] = [await someone(app), await someone(app)]
     const [id, month] = [randomUUID(), monthOf(begin)]
     await uses(former.bp_id, id, begin, { 'vm.vcpu': 1 })

@@ -80,7 +80,7 @@ export function createInvoices({ db, now, downloads }: Pick<Platform, 'db' | 'no
   })
   const get = async (actor: Actor, id: string): Promise<Invoice> => shape(found(await store.showInvoice(db, scopeOf(actor), id)))
 
-  /** Whose invoices somebody asks for: his organisation's, or of the platform's people his own. */
+  /** Whose invoices somebody asks for: their organisation's, or of the platform's people their own. */
   const ownerOf = async (actor: Actor): Promise<string> => {
     if (!isPlatformKind(actor.kind)) return found(actor.bp_id)
     await insertAccount(db, actor.user_id)

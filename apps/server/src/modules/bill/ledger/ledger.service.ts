@@ -22,7 +22,7 @@ type Amounts = Partial<Record<LedgerAccount, bigint>>
 const of = (balances: Balances, account: LedgerAccount): bigint => balances[account] ?? 0n
 const least = (left: bigint, right: bigint): bigint => (left < right ? left : right)
 
-/** What the owner has, less what he owes. */
+/** What the owner has, less what they owe. */
 export const balanceOf = ({ balances }: Standing): bigint => of(balances, 'wallet') + of(balances, 'credit') + of(balances, 'receivable')
 
 /** What an order may cost: nothing while something is in arrears. */

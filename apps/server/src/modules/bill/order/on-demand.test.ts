@@ -91,7 +91,7 @@ it('nothing is done with it, and it is nobody else’s', async () => {
   expect((await call(app, orders.get, { token: who.token, params })).lines).toEqual([])
 })
 
-it('who gets something that another had gets an order of his own, and the other’s is ended', async () => {
+it('who gets something that another had gets an order of their own, and the other’s is ended', async () => {
   const [first, second] = [await someone(app), await someone(app)]
   const id = randomUUID()
   await uses(first.bp_id, id, begin, { 'vm.vcpu': 1 })

@@ -83,7 +83,7 @@ export function createOrders(
   const tell = (tx: Tx, order_id: string, what: Parameters<typeof store.tell>[1]['what'], by: By, note = ''): Promise<void> =>
     store.tell(tx, { order_id, what, by: by?.name ?? '', note, at: now() })
 
-  /** Whoever orders something new has to be allowed to make it, when he orders it and when it is made. */
+  /** Whoever orders something new has to be allowed to make it, when they order it and when it is made. */
   const isAllowed = async (actor: Actor, call: Sold['call'], body: unknown, context: Context): Promise<boolean> =>
     (await decideCall(actor, call, { params: {}, body }, context, async () => ({}))).outcome === 'allowed'
 
@@ -504,7 +504,7 @@ export function createOrders(
             await prepaidStore.updatePrepaid(tx, resourceId, { renew_at: nextTry(at, until) })
             await store.expireOrders(tx, at, resourceId)
             const pending = await store.pendingOf(tx, resourceId)
-            // Somebody is about to pay for it himself.
+            // Somebody is about to pay for it themselves.
             if (pending !== undefined) return pending.automatic && pending.status === 'unpaid' ? pending.id : null
             const id = uuidv7()
             const soon = at.getTime() + payWithinMinutes * minute
@@ -525,7 +525,7 @@ export function createOrders(
             return id
           })
           .catch((error: unknown) => {
-            // Somebody orders it himself in this very moment: the next look finds his order.
+            // Somebody orders it themselves in this very moment: the next look finds their order.
             if (isUniqueViolation(error, store.pendingRule)) return null
             throw error
           }),
@@ -561,7 +561,7 @@ const nextTry = (at: Date, until: Date | null): Date => {
   return until !== null && until > at && until < again ? until : again
 }
 
-/** What somebody says of himself to policies who is not there any more. */
+/** What somebody says of themselves to policies who is not there any more. */
 const contextOfPerson = (actor: Actor, at: Date): Context => ({
   'zs:UserId': actor.user_id,
   'zs:UserName': actor.name,

@@ -65,7 +65,7 @@ beforeAll(async () => {
 afterEach(() => engine.recover())
 afterAll(() => app.close())
 
-/** Somebody with an organisation of his own, and money. */
+/** Somebody with an organisation of their own, and money. */
 const payer = async (funds = '1000'): Promise<Person & SignedIn> => {
   const person = await someone(app)
   if (funds !== '0') await call(app, accounts.charge, { token: admin.token, params: { id: person.bp_id ?? '' }, body: { amount: funds } })
@@ -257,7 +257,7 @@ describe('paying', () => {
 })
 
 describe('two that come at once', () => {
-  /** Keeps writers out of a table until it is let go of; `reached` when somebody stands before it, in the middle of his transaction. */
+  /** Keeps writers out of a table until it is let go of; `reached` when somebody stands before it, in the middle of their transaction. */
   const hold = async (table: string) => {
     const client = new pg.Client({ connectionString: app.databaseUrl })
     held.push(client)
@@ -320,7 +320,7 @@ describe('two that come at once', () => {
     await expect.poll(() => waitingForLocks(app), wait).toBe(1)
     await client.query('commit')
     expect(await ordered).toBeNull()
-    // What is his to pay is not paid by the platform.
+    // What is theirs to pay is not paid by the platform.
     expect(await clock.orderRenewal(volume)).toBeNull()
     expect((await call(app, orders.list, { token: who.token, query: { status: 'unpaid' } })).items).toMatchObject([{ id: his, automatic: false }])
   })

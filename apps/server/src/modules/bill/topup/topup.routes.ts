@@ -23,7 +23,7 @@ export const topupRoutes = (service: TopupService, channels: Channels, exportTop
   handle(paymentChannels.delete, ({ params }) => channels.delete(params.id)),
 ]
 
-/** Where gateways tell what was paid. It is no call: who asks proves himself by the signature of the message. */
+/** Where gateways tell what was paid. It is no call: who asks proves themselves by the signature of the message. */
 export function servePayments(http: FastifyInstance, service: TopupService): void {
   http.post(notifyPath(':id'), { bodyLimit: 64 * 1024, config: { rateLimit: { max: 600, timeWindow: 60_000 } } }, async (request, reply) => {
     const params = byId.safeParse(request.params)

@@ -68,7 +68,7 @@ export function createTopups(
     return amount
   }
 
-  /** Whose account somebody pays into: his organisation's, or of the platform's people his own. */
+  /** Whose account somebody pays into: their organisation's, or of the platform's people their own. */
   const ownerOf = async (actor: Actor): Promise<string> => {
     if (!isPlatformKind(actor.kind)) return found(actor.bp_id)
     await insertAccount(db, actor.user_id)

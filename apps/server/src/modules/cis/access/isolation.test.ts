@@ -178,7 +178,7 @@ describe('somebody of another organisation', () => {
     expect(await refused(app, declared, { token: stranger.token, params, body: {} })).toMatchObject({ status: 403 })
   })
 
-  it('may not ask with the owner’s config, template, or in his name', async () => {
+  it('may not ask with the owner’s config, template, or in their name', async () => {
     const theirs = await someNode(app, stranger.token, { answers: fakeDocker().answers })
     await vi.waitFor(async () => expect((await call(app, edges.get, { token: stranger.token, params: { id: theirs.edge.id } })).status).toBe('online'))
     const token = stranger.token

@@ -228,7 +228,7 @@ export const settledOn = (on: Sql, edgeId: string, ids: readonly string[] | null
     .$if(ids !== null, (q) => q.where('id', 'in', [...(ids ?? [])]))
     .execute()
 
-/** Only where nobody changed it since it was read: whoever did, looks himself. */
+/** Only where nobody changed it since it was read: whoever did, looks themselves. */
 export const recordObservation = async (on: Sql, { id, revision }: Pick<ContainerRow, 'id' | 'revision'>, seen: Partial<Observation>): Promise<void> => {
   await on
     .updateTable('containers')

@@ -312,7 +312,7 @@ describe('firewalls of a cloud that has FWaaS v2', () => {
     const mine = await makePolicy({ rule_ids: [rule.id] })
     const group = await madeGroup({ ingress_policy_id: policy.id })
     refused(await send(app, firewallPolicies.update, { token: admin, params: at(policy.id), body: { shared: false } }), 'stateForbids')
-    // A shared firewall of another's is seen without his ports.
+    // A shared firewall of another's is seen without their ports.
     expect(await call(app, firewallGroups.addPorts, { token: tenant, params: at(group.id), body: { port_ids: [plugged.router] } })).toMatchObject({
       port_ids: [plugged.router],
     })

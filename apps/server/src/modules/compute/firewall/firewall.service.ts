@@ -103,7 +103,7 @@ export function createFirewalls({ db, tenancy }: { db: Db; tenancy: Tenancy }) {
     })
 
   const shownPolicy = async (actor: Actor, cloudId: string, policy: Policy): Promise<FirewallPolicy> => {
-    // Read as whoever asked sees it: his projects may be one more by now.
+    // Read as whoever asked sees it: their projects may be one more by now.
     const view = await tenancy.view(actor, cloudId)
     return policyShape(view, policy, await all(groupsOf(view)))
   }

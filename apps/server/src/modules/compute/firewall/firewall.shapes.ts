@@ -41,7 +41,7 @@ export const groupShape = (view: View, group: Group): FirewallGroup => ({
   default: isDefaultGroup(group),
   ingress_policy_id: group.ingressPolicyId,
   egress_policy_id: group.egressPolicyId,
-  // Of another's, which everybody may see, the ports stay his.
+  // Of another's, which everybody may see, the ports stay theirs.
   port_ids: ownedBy(view, group.projectId) ? group.portIds : [],
   keystone_project_id: group.projectId,
   changeable: firewallChangeable(view, group),

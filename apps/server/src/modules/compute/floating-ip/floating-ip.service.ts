@@ -160,7 +160,7 @@ export function createFloatingIps({ db, tenancy }: { db: Db; tenancy: Tenancy })
         await Promise.allSettled(made.map(({ id }) => place.cloud.network.floatingIps.delete(id)))
         throw error
       }
-      // Read as whoever asked sees it: his projects may be one more by now.
+      // Read as whoever asked sees it: their projects may be one more by now.
       const now = await tenancy.view(actor, cloudId)
       return { items: await Promise.all(made.map((ip) => shown(now, place.cloud, ip))) }
     },

@@ -27,7 +27,7 @@ export function createImages(platform: { downloads: Downloads }, parts: { tenanc
   const linkTo = imageDownloads(platform.downloads, tenancy)
 
   const seen = (view: View, id: string): Promise<Changeable<Image>> => changeableOne(view, (cloud) => cloud.images.get(id), projectOf)
-  /** To be changed: what others let the asker use is not his to change. @throws Refusal notFound, 3000, 90010 */
+  /** To be changed: what others let the asker use is not theirs to change. @throws Refusal notFound, 3000, 90010 */
   const own = async (actor: Actor, cloudId: string, id: string, action: keyof typeof computeImageCan): Promise<Changeable<Image> & { view: View }> => {
     const view = await tenancy.viewForChange(actor, cloudId)
     if (!view.everything && view.places.length === 0) {
@@ -66,7 +66,7 @@ export function createImages(platform: { downloads: Downloads }, parts: { tenanc
         return detail(cloudId, view, await readOne(view, (cloud) => cloud.images.get(id), isPublic), view.administrator, null)
       const { one, cloud, place } = await seen(view, id)
       const offered = one.visibility === 'shared' && !isMine(view, one) && place !== null
-      // A member sees himself only.
+      // A member sees themselves only.
       const member = offered ? (await cloud.images.members.list(id)).find(({ projectId }) => projectId === place.keystoneId) : undefined
       return detail(cloudId, view, one, cloud, member?.status ?? null)
     },
@@ -80,7 +80,7 @@ export function createImages(platform: { downloads: Downloads }, parts: { tenanc
       refuseUnlessPlatform(actor, body.visibility)
       const { cloud, keystoneId } = await tenancy.placeForMaking(actor, cloudId, body.project_id)
       const view = await tenancy.view(actor, cloudId)
-      // Of an administrator with an organisation of his own it stays its project's.
+      // Of an administrator with an organisation of their own it stays its project's.
       const properties = { ...(body.distribution !== null && { os_distro: body.distribution }), ...(body.os_type !== null && { os_type: body.os_type }) }
       const wish = {
         name: body.name,

@@ -25,7 +25,7 @@ export const keyNameOf = (id: string): string => `${prefix}${id}`
 
 /**
  * The key as Nova knows it. There since the last time, it is the same: public halves do not change. Instances have a
- * copy, so where our user has as many as he may, those of before make room.
+ * copy, so where our user has as many as they may, those of before make room.
  */
 async function importKey({ compute: { keyPairs } }: OpenStack, id: string, publicKey: string): Promise<string> {
   const name = keyNameOf(id)

@@ -284,7 +284,7 @@ describe.runIf(cloudIsThere)('instances on a real OpenStack', () => {
       mine.type(`${typed}\r`)
       await mine.shows(answer)
     }
-    // Its ticket is spent; who comes back gets another, and goes on where he was.
+    // Its ticket is spent; who comes back gets another, and goes on where they were.
     await expect(screen(first.socket_path)).rejects.toThrow('401')
     mine.socket.terminate()
     const back = await screen((await vi.waitFor(() => opened({ terminal_id: first.terminal_id }))).socket_path)

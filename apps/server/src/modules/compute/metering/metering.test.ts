@@ -272,7 +272,7 @@ describe('what is used on a cloud that is its own record', () => {
     expect(await moments(one.id)).toEqual([launched.toISOString()])
   })
 
-  it('goes over to another with the project that he adopted, and with a volume that was handed over', async () => {
+  it('goes over to another with the project that they adopted, and with a volume that was handed over', async () => {
     const { db } = app.platform
     const one = machine()
     const volume = {

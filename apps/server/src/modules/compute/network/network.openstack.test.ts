@@ -333,7 +333,7 @@ describe.runIf(cloudIsThere)('networks, subnets, ports and routers', () => {
       refused(await send(app, computeNetworks.update, { token: tenant, params: params(shared.id), body: { name: 'x' } }), 'noPermission')
       refused(await send(app, computeNetworks.delete, { token: tenant, params: params(outside) }), 'noPermission')
       refused(await send(app, computeSubnets.update, { token: tenant, params: params(subnetOf(shared)), body: { name: 'x' } }), 'noPermission')
-      // Anybody may plug into it, and sees of it what is his.
+      // Anybody may plug into it, and sees of it what is theirs.
       const plugged = await call(app, computePorts.create, { token: tenant, params: params(), body: { name: ownName('port'), network_id: shared.id } })
       expect(await items(app, computePorts.list, { token: stranger, params: params() })).toEqual([])
       await call(app, computePorts.delete, { token: tenant, params: params(plugged.id) })
@@ -351,7 +351,7 @@ describe.runIf(cloudIsThere)('networks, subnets, ports and routers', () => {
     const subnet_id = subnetOf(network)
     const port = await call(app, computePorts.create, { token: tenant, params: params(), body: { name: ownName('port'), network_id: network.id } })
     const router = await makeRouter({ subnet_ids: [subnet_id] })
-    // Once with a project of his own on the cloud, once without.
+    // Once with a project of their own on the cloud, once without.
     for (const own of [false, true]) {
       const theirs = own ? await makeNetwork('10.46.0.0/24', {}, stranger) : null
       const of = { token: stranger }

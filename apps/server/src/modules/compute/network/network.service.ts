@@ -156,7 +156,7 @@ export function createNetworkKinds(tenancy: Tenancy) {
         ])
         try {
           const subnets = body.subnet === null ? [] : [await makeSubnet(place.cloud, network, body.subnet, 'subnet.', {})]
-          // Read as whoever asked sees it: his projects may be one more by now.
+          // Read as whoever asked sees it: their projects may be one more by now.
           return networkShape(await tenancy.view(actor, cloudId), network, subnets)
         } catch (error) {
           await place.cloud.network.networks.delete(network.id).catch(() => undefined)
@@ -225,7 +225,7 @@ export function createNetworkKinds(tenancy: Tenancy) {
         } = await networkToChange(actor, cloudId, body.network_id).catch((error: unknown) => {
           throw error instanceof Refusal && error.refusal === 'notFound' ? new Refusal('computeNetworkMissing', { field: 'network_id', cause: error }) : error
         })
-        // The administrator makes it of whom the network is, not of himself.
+        // The administrator makes it of whom the network is, not of themselves.
         const owner = cloud === view.administrator && network.projectId !== null ? { projectId: network.projectId } : {}
         return subnetShape(view, await makeSubnet(cloud, network, body, '', owner), network)
       },

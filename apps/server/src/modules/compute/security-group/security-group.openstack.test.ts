@@ -190,7 +190,7 @@ describe.runIf(cloudIsThere)('security groups', () => {
     // A rule is removed by its own group only.
     refused(await send(app, calls.removeRule, { token: tenant, params: { ...params(other.id), security_group_rule_id: rest.rules[0]?.id ?? '' } }), 'notFound')
 
-    // Who goes takes along the rules that name him.
+    // Who goes takes along the rules that name them.
     await add(group.id, { remote_group_id: other.id })
     await remove(other.id)
     expect((await look(group.id)).rules).toHaveLength(2)

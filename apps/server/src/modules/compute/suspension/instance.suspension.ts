@@ -71,7 +71,7 @@ export function createInstanceSuspension(
     step('stop', async (cloud, context) => {
       const server = await there(cloud, context)
       if (server === null || ['stopped', 'shelved', 'suspended'].includes(server.state)) return
-      // What was metered last is some seconds old: who stopped it himself meanwhile has it stay so.
+      // What was metered last is some seconds old: who stopped it themselves meanwhile has it stay so.
       if (server.state !== 'stopping') await setStoppedBySuspension(db, context.resource_id, true)
       // Nova stops what is active, and nothing else that runs.
       if (server.state === 'paused' || server.state === 'rescued') {

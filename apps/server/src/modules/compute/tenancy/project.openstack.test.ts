@@ -81,9 +81,9 @@ describe.runIf(cloudIsThere)('Keystone projects', () => {
     expect((await adopt(projectId ?? '', { bp_id: one })).body).toMatchObject({ code: errors.computeProjectOwned.code })
   })
 
-  it('whose project was adopted by another before he knew of it gets one of his own, not that one', async () => {
+  it('whose project was adopted by another before they knew of it gets one of their own, not that one', async () => {
     const [one, other] = [await makeOrganisation(app), await makeOrganisation(app)]
-    // As if whoever made it had been killed before he wrote down whose it is.
+    // As if whoever made it had been killed before they wrote down whose it is.
     const { id } = await direct.identity.projects.create({ name: nameForOwner({ bp_id: one, project_id: null }), domainId: 'default', tags: ['zhisuan'] })
     expect(await adopt(id, { bp_id: other })).toMatchObject({ status: 200 })
     const ids = await Promise.all([placeOf(one), placeOf(one)])
@@ -120,7 +120,7 @@ describe.runIf(cloudIsThere)('Keystone projects', () => {
     expect(await app.platform.db.selectFrom('keystone_projects').select('keystone_id').where('keystone_id', '=', keystoneId).execute()).toEqual([])
   })
 
-  it('gets on without a project that somebody deleted in Keystone: its owner gets another, his others are still listed, and the row can be forgotten', async () => {
+  it('gets on without a project that somebody deleted in Keystone: its owner gets another, their others are still listed, and the row can be forgotten', async () => {
     const [organisation, left] = [await makeOrganisation(app), await makeOrganisation(app)]
     const project_id = randomUUID()
     await app.platform.db
@@ -216,7 +216,7 @@ describe.runIf(cloudIsThere)('Keystone projects', () => {
     expect((await mine(tenant.token)).items).toMatchObject([
       { keystone_project_id: keystoneId, project_id: null, kinds: { instances: { limit: 3, used: 0 }, volumes: { used: 1 } }, failed: [] },
     ])
-    // Who has none yet is told what he will begin with: what holds for all that nothing was set for.
+    // Who has none yet is told what they will begin with: what holds for all that nothing was set for.
     const before = await mine(other.token)
     expect(before).toMatchObject({ items: [], fresh: { failed: [] } })
     const fresh = (await placeOf(others)).keystoneId

@@ -118,7 +118,7 @@ export function createTenancy(parts: { db: Db; clouds: CloudService; mayMake: (t
   }
 
   /**
-   * Found again by its name where whoever made it was killed before he could say so; asked for twice at once, it is one.
+   * Found again by its name where whoever made it was killed before they could say so; asked for twice at once, it is one.
    * Made anew where somebody has deleted it in Keystone: what it held is lost to its owner either way.
    */
   const ensure = async (cloudId: string, administrator: OpenStack, owner: Owner): Promise<string> => {
@@ -132,7 +132,7 @@ export function createTenancy(parts: { db: Db; clouds: CloudService; mayMake: (t
         await join(made.id)
         if (known !== undefined) await store.deleteKeystoneProject(db, cloudId, known.keystone_id)
         await store.insertKeystoneProject(db, { cloud_id: cloudId, keystone_id: made.id, ...owner })
-        // Somebody else may have adopted the one of that name: then it is his, whatever it is called.
+        // Somebody else may have adopted the one of that name: then it is theirs, whatever it is called.
         const own = await store.keystoneProjectOf(db, cloudId, owner)
         if (own !== undefined) return own.keystone_id
       }
@@ -193,7 +193,7 @@ export function createTenancy(parts: { db: Db; clouds: CloudService; mayMake: (t
     },
 
     /**
-     * Where something new is made: the asker's own, or that of his organisation's project. Of platform-level people
+     * Where something new is made: the asker's own, or that of their organisation's project. Of platform-level people
      * without an organisation it is the project of the registration.
      * @throws Refusal notFound, 12005, 12006, 24011, 24018, `projectMissing`, `cloudSingleProject`
      */

@@ -20,7 +20,7 @@ declare module '../../../platform/db/database.ts' {
 export type KeystoneProjectRow = Selectable<KeystoneProjectTable>
 
 export const tenancyMigrations: Migrations = {
-  // Owners are no foreign keys: what is left on a cloud is known to have been somebody's after he went.
+  // Owners are no foreign keys: what is left on a cloud is known to have been somebody's after they went.
   '20261125_10_keystone_projects': migration(`
     create table keystone_projects (
       cloud_id uuid not null references clouds,

@@ -32,7 +32,7 @@ export async function refusedAtField<T>(asked: Promise<T>, as: Partial<Record<En
   }
 }
 
-/** Something that the body names, looked for through the asker's view: what is not his is refused at its field. */
+/** Something that the body names, looked for through the asker's view: what is not theirs is refused at its field. */
 export async function named<T>(asked: Promise<T>, refusal: ErrorName, field: string): Promise<T> {
   try {
     return await refusedAtField(asked, { not_found: [refusal, field] })

@@ -34,6 +34,6 @@ export function isEd25519(text: string): boolean {
   }
 }
 
-/** What somebody compares with what the node itself prints, before he lets it in. */
+/** What somebody compares with what the node itself prints, before they let it in. */
 export const fingerprintOf = (publicKey: string): string =>
   `SHA256:${createHash('sha256').update(Buffer.from(publicKey, 'base64url')).digest('base64').replace(/=+$/, '')}`

@@ -39,7 +39,7 @@ export async function dropLost(on: Sql): Promise<void> {
   await sql`delete from edge_servers where seen_at < now() - interval '1 hour'`.execute(on)
 }
 
-/** Rows are locked in this order everywhere, so that nobody waits for whom he holds up. */
+/** Rows are locked in this order everywhere, so that nobody waits for whom they hold up. */
 const held = (ids: readonly string[]) => sql`held as (select id from edges where id = any(${ids}::uuid[]) order by id for update)`
 
 /** @param versions of the agents that have come, by node; @returns those of them that may be there: others were unbound meanwhile */

@@ -33,7 +33,7 @@ async function namesOf(on: Sql, ids: readonly string[]): Promise<ReadonlyMap<str
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
-/** As his own request would name it. */
+/** As their own request would name it. */
 function nameFor(person: Someone, action: string, resource: string): string {
   const { service, type } = subjectOf({ id: action })
   return resource.startsWith('zrn:') ? resource : resourceName(service, type, person.bp_id, resource)

@@ -75,7 +75,7 @@ export const hasMembers = async (on: Sql, id: string): Promise<boolean> =>
     .limit(1)
     .executeTakeFirst()) !== undefined
 
-/** @returns whether he was none yet */
+/** @returns whether they were none yet */
 export const addMember = async (tx: Tx, row: { project_id: string; user_id: string }): Promise<boolean> =>
   (
     await tx
@@ -85,6 +85,6 @@ export const addMember = async (tx: Tx, row: { project_id: string; user_id: stri
       .executeTakeFirst()
   ).numInsertedOrUpdatedRows !== 0n
 
-/** @returns whether he was one */
+/** @returns whether they were one */
 export const removeMember = async (tx: Tx, row: { project_id: string; user_id: string }): Promise<boolean> =>
   (await tx.deleteFrom('project_members').where('project_id', '=', row.project_id).where('user_id', '=', row.user_id).executeTakeFirst()).numDeletedRows > 0n

@@ -105,7 +105,7 @@ export function createRoleService({ db }: Pick<Platform, 'db'>, limits: Limits) 
       await db.transaction().execute(async (tx) => {
         const role = await lockBoth(tx, actor, { id, user_id })
         if (await store.addMember(tx, role, user_id)) await limits.tell(tx)
-        // Now that he has it: other documents that he has may speak about more than this role does.
+        // Now that they have it: other documents that they have may speak about more than this role does.
         const given = [...(role.built_in ? builtInPolicies([role.base]) : []), ...(await documentsOf(tx, { role_id: id }))]
         await limits.refuseToGive(
           tx,

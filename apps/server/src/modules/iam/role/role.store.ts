@@ -93,7 +93,7 @@ export async function listMembers(on: Sql, scope: Scope, roleId: string, query: 
   return pageWithTotal(paged(all, query, { by: { name: 'users.name' }, fallback: 'name', id: 'users.id' }), all, query)
 }
 
-/** Built-in ones and others stand in tables of their own. @returns whether he did not have it yet */
+/** Built-in ones and others stand in tables of their own. @returns whether they did not have it yet */
 export async function addMember(tx: Tx, role: Pick<ShownRole, 'id' | 'built_in' | 'base'>, userId: string): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = role.built_in
     ? await tx
@@ -109,7 +109,7 @@ export async function addMember(tx: Tx, role: Pick<ShownRole, 'id' | 'built_in' 
   return numInsertedOrUpdatedRows !== 0n
 }
 
-/** @returns whether he had it */
+/** @returns whether they had it */
 export async function removeMember(tx: Tx, role: Pick<ShownRole, 'id' | 'built_in' | 'base'>, userId: string): Promise<boolean> {
   const { numDeletedRows } = role.built_in
     ? await tx.deleteFrom('user_roles').where('user_id', '=', userId).where('role', '=', role.base).executeTakeFirst()

@@ -16,15 +16,15 @@ const allowsAlways = (policies: Policies, action: string): boolean =>
 /** Whether nothing keeps an action on anything from somebody, whatever the circumstances: no denial speaks of it at all. */
 const isNotWithheld = ({ policies, boundaries }: Rules, action: string): boolean =>
   [policies, ...boundaries].every((part) => deniesNothing(part, action)) && boundaries.every((boundary) => allowsAlways(boundary, action))
-/** Whether besides he is allowed it. */
+/** Whether besides they are allowed it. */
 const isAllowedOutright = (rules: Rules, action: string): boolean => allowsAlways(rules.policies, action) && isNotWithheld(rules, action)
 
 /**
- * Nobody gives more than he has: each action that a document allows somewhere he has to be
+ * Nobody gives more than they have: each action that a document allows somewhere they have to be
  * allowed outright. That refuses some of what would be harmless, and no document can be written
  * that gets around it. Calls that nobody whom it reaches may ever make are left out.
  * @param reached roles, at most, of those whom the documents will speak about
- * @param custom actions of services that are not ours: they are given by whoever keeps people, unless they are kept from him
+ * @param custom actions of services that are not ours: they are given by whoever keeps people, unless they are kept from them
  * @throws Refusal 91106
  */
 export function refuseToGiveMore(
@@ -51,7 +51,7 @@ export const undenied = (documents: readonly PolicyDocument[]): readonly PolicyD
     return denies.length === 0 ? [] : [{ ...document, Statement: denies.map((statement) => ({ ...statement, Effect: 'Allow' as const })) }]
   })
 
-/** Who set the platform up is beyond policies; everybody else may be limited by them, so he does not change those about himself. */
+/** Who set the platform up is beyond policies; everybody else may be limited by them, so they do not change those about themselves. */
 export const isBeyondPolicies = ({ kind }: Pick<Keeper, 'kind'>): boolean => kind === 0
 
 /** Roles that somebody may give to others, or make roles of: platform administrators all, a tenant's those of tenants. */

@@ -12,21 +12,21 @@ import { allowingRoles, type RulesService } from './rules.ts'
 import { policiesOf, rolesReached, type Reached } from './rules.store.ts'
 
 /**
- * What keeps those who keep others: nobody gives more than he has, and nobody changes what
- * speaks about himself. Asked within the transaction of the change, of what is so at that moment.
+ * What keeps those who keep others: nobody gives more than they have, and nobody changes what
+ * speaks about themselves. Asked within the transaction of the change, of what is so at that moment.
  */
 export interface Limits {
   /** @param to whom it will speak about @throws Refusal 91106 */
   refuseToGive(tx: Tx, actor: Keeper, documents: readonly PolicyDocument[], to: Reached): Promise<void>
   /** Built-in roles, to somebody new who joins a project too. @throws Refusal 91106, 91107 */
   refuseToGiveRoles(tx: Tx, actor: Keeper, roles: readonly Role[], projectId?: string): Promise<void>
-  /** The same of somebody who said so before, by what he may now. @throws Refusal 3000 where he may not even sign in, 91106, 91107 */
+  /** The same of somebody who said so before, by what they may now. @throws Refusal 3000 where they may not even sign in, 91106, 91107 */
   refuseToHaveGivenRoles(tx: Tx, giverId: string, roles: readonly Role[], projectId?: string): Promise<void>
   /** Whoever can sign in as somebody has what that one has. @throws Refusal 91106 */
   refuseToBe(tx: Tx, actor: Keeper, person: { readonly id: string; readonly kind: number; readonly bp_id: string | null }): Promise<void>
-  /** Somebody, a policy or an organisation that what the actor himself may hangs on. @throws Refusal 91110 */
+  /** Somebody, a policy or an organisation that what the actor themselves may hangs on. @throws Refusal 91110 */
   refuseOwn(tx: Tx, actor: Keeper, of: { readonly user_id: string } | { readonly policy_id: string } | { readonly bp_id: string }): Promise<void>
-  /** What documents deny is given by taking them away; and what somebody else laid on people is his to take off. @throws Refusal 3000, 91106 */
+  /** What documents deny is given by taking them away; and what somebody else laid on people is theirs to take off. @throws Refusal 3000, 91106 */
   refuseToUndeny(tx: Tx, actor: Keeper, documents: readonly OwnedDocument[], to: Reached): Promise<void>
   /** Whose it will be: a tenant administrator's own organisation, or what a platform administrator says. */
   ownerOf(actor: Pick<Actor, 'kind' | 'bp_id'>, wish: string | null): string | null
@@ -41,7 +41,7 @@ export interface Limits {
 export const createLimits = (rules: RulesService, customActions: (on: Sql, actor: Keeper) => Promise<readonly string[]>): Limits => {
   const refuse = async (tx: Tx, actor: Keeper, documents: readonly PolicyDocument[], reached: readonly Role[]): Promise<void> => {
     if (documents.length === 0) return
-    // What he remembers of his rights may be a moment old.
+    // What they remember of their rights may be a moment old.
     refuseToGiveMore(actor, await rules.of(actor, tx), documents, reached, await customActions(tx, actor))
   }
   const refuseToGive: Limits['refuseToGive'] = async (tx, actor, documents, to) =>

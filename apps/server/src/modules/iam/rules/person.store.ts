@@ -6,11 +6,11 @@ import { within } from '../../../platform/db/scope.ts'
 
 const present = (on: Sql, scope: Scope) => on.selectFrom('users').where('users.deleted_at', 'is', null).where(within(scope, 'users.bp_id'))
 
-/** Somebody whom the scope shows, held against other changes of what he may do. */
+/** Somebody whom the scope shows, held against other changes of what they may do. */
 export const lockPerson = (tx: Tx, scope: Scope, id: string) =>
   present(tx, scope).select(['id', 'bp_id', 'kind', 'name']).where('users.id', '=', id).forUpdate().executeTakeFirst()
 
-/** As decisions need to know him. */
+/** As decisions need to know them. */
 export const personOf = (on: Sql, scope: Scope) =>
   present(on, scope)
     .leftJoin('organisations', 'organisations.id', 'users.bp_id')

@@ -48,7 +48,7 @@ export async function rolesReached(on: Sql, reached: Reached): Promise<readonly 
   return rows.map(({ role }) => role)
 }
 
-/** All that speaks about somebody: what he has, what his roles and projects have, and his boundaries. */
+/** All that speaks about somebody: what they have, what their roles and projects have, and their boundaries. */
 export async function policiesOf(on: Sql, userId: string, roles: readonly Role[], bpId: string | null): Promise<readonly CountingPolicy[]> {
   const { rows } = await sql<CountingPolicy>`
     select policies.id, policies.default_version as version, policy_versions.document, held.boundary

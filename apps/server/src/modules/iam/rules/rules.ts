@@ -10,10 +10,10 @@ import { policiesOf } from './rules.store.ts'
 export interface Person {
   readonly user_id: string
   readonly kind: number
-  /** Those that were given to him as such, not as the base of another role. */
+  /** Those that were given to them as such, not as the base of another role. */
   readonly built_in_roles: readonly Role[]
   readonly bp_id: string | null
-  /** Where he comes with an access key: it is a boundary of its own, to whatever he would do with it. */
+  /** Where they come with an access key: it is a boundary of its own, to whatever they would do with it. */
   readonly access_key?: { readonly within: Policies | null } | null
 }
 
@@ -25,7 +25,7 @@ export const allowingRoles = ({ kind, built_in_roles }: Pick<Person, 'kind' | 'b
 
 /**
  * What somebody may do. People with the same policies share what was made of them; whoever holds
- * on to rules drops them when he is told.
+ * on to rules drops them when they are told.
  */
 export function createRules({ db, bus }: Pick<Platform, 'db' | 'bus'>) {
   const compiled = new LRUCache<string, Rules>({ max: 2_000 })

@@ -246,7 +246,7 @@ describe('a decision for an application', () => {
     const [{ boss, member }, { boss: stranger, member: foreign }] = [await company(), await company()]
     const [{ id }, other, platforms] = [await makeService(boss), await makeService(boss), await makeService(admin)]
     const ask = (service: string, user_id = member.id) => ({ params: { id: service }, body: { user_id, action: `${service}.invoice.read` } })
-    // A tenant is not allowed by his role alone.
+    // A tenant is not allowed by their role alone.
     expect(await isDenied(app, member, decisions.decide, ask(id))).toBe(true)
     await by().give(boss, await by().makePolicy(boss, [allow('iam.decision.decide', { Resource: `zrn:iam:*:decision/${id}` })]), { user_id: member.id })
     expect(await decide(member, id, ask(id).body)).toMatchObject({ allowed: false })
@@ -293,7 +293,7 @@ describe('a decision for an application', () => {
     ).toEqual([member.id])
   })
 
-  it('is given by who keeps people, unless it is kept from himself', async () => {
+  it('is given by who keeps people, unless it is kept from themselves', async () => {
     const { boss, member } = await company()
     const { id } = await makeService(boss)
     const policy = await by().makePolicy(boss, [allow(`${id}.*`)])

@@ -35,7 +35,7 @@ describe('the projects that somebody may work in', () => {
     ])
   })
 
-  it('are those he is a member of for everybody else, and never another organisation’s', async () => {
+  it('are those they are a member of for everybody else, and never another organisation’s', async () => {
     const [boss, stranger] = [await someone(app), await someone(app)]
     const worker = await someone(app, { kind: 4, organisation: boss.bp_id })
     await makeProject(boss.bp_id, 'joined', [worker.id])

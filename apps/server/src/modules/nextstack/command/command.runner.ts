@@ -41,7 +41,7 @@ export type CommandRunner = ReturnType<typeof createCommandRunner>
 
 /**
  * Runs commands in instances, each once or not at all: whoever takes a run records so first, under
- * a number that he holds a lock on for as long as he lives. Runs of a number that nobody holds were
+ * a number that they hold a lock on for as long as they live. Runs of a number that nobody holds were
  * cut off, and nobody begins them anew.
  */
 export function createCommandRunner({ db, bus, log, pause }: Pick<Platform, 'db' | 'bus' | 'log' | 'pause'>, clouds: Pick<CloudService, 'forReading'>) {
@@ -134,7 +134,7 @@ export function createCommandRunner({ db, bus, log, pause }: Pick<Platform, 'db'
   const compare = async (): Promise<void> => {
     const recorded = await store.runsOf(db, runner)
     const known = new Set(recorded.map(nameOf))
-    // Somebody took us for dead: what he said of them stays said.
+    // Somebody took us for dead: what they said of them stays said.
     for (const [name, run] of running) if (!known.has(name)) run.stop('interrupted')
     for (const { command_id, cancelled } of recorded) if (cancelled) stopWhere(command_id)
     // Taken when the answer was lost.

@@ -32,7 +32,7 @@ export function createImageService(
   imageDownloads(platform, clouds)
 
   const get = async (on: Sql, actor: Actor, id: string): Promise<Image> => shape(found(await store.getImage(on, scopeOf(actor), id)))
-  /** To be changed: what others let the actor use is not his to change. */
+  /** To be changed: what others let the actor use is not theirs to change. */
   const lockOwn = async (tx: Tx, actor: Actor, id: string): Promise<ImageRow> => {
     found(await store.getImage(tx, scopeOf(actor), id))
     const image = await store.lockImage(tx, scopeOf(actor), id)

@@ -15,7 +15,7 @@ type Calls = typeof keyPairs
 export type KeyPairService = ReturnType<typeof createKeyPairs>
 
 /**
- * The public keys that somebody chose for an instance, in his order. In the transaction that uses
+ * The public keys that somebody chose for an instance, in their order. In the transaction that uses
  * them: until that ends nobody deletes them.
  * @throws Refusal `keyPairMissing` where the scope does not show one
  */

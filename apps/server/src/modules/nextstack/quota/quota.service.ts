@@ -89,7 +89,7 @@ export function createQuotas(parts: {
     },
 
     /**
-     * Whose something is that an actor makes: his organisation's, and the project's where he names one.
+     * Whose something is that an actor makes: their organisation's, and the project's where they name one.
      * @throws Refusal `projectMissing`
      */
     async ownerOf(tx: Tx, actor: Actor, projectId: string | null): Promise<{ bp_id: string | null; project_id: string | null }> {

@@ -129,7 +129,7 @@ describe('a terminal', () => {
     socket.close()
   })
 
-  it('goes on without its connection, and shows who comes back what he missed', async () => {
+  it('goes on without its connection, and shows who comes back what they missed', async () => {
     const first = await fresh()
     const before = await connect(first.socket_path)
     await before.shows('~# ')
@@ -189,7 +189,7 @@ describe('a terminal', () => {
     expect(await first.closed).toBe(1000)
     second.type('echo second\r')
     await second.shows('\r\nsecond\r\n')
-    // The colleague's was no matter of his.
+    // The colleague's was no matter of theirs.
     const other = await connect(theirs.socket_path)
     await other.shows('~# ')
   })

@@ -91,7 +91,7 @@ describe('creating', () => {
     expect(await refuseCreate(wish)).toMatchObject({ status: 400, code: 90001, fields: [{ field }] })
   })
 
-  it('is refused for what is not there, not his, or taken', async () => {
+  it('is refused for what is not there, not theirs, or taken', async () => {
     const { owner, stranger, cloud_id } = stage
     const theirs = await stage.createVolume({}, stranger.token)
     const snapshot = await stage.createSnapshot(theirs, 's', stranger.token)

@@ -6,7 +6,7 @@ import { makeKeyPair, readPublicKey } from './licence.file.ts'
 
 /**
  * The key that licences are checked with: the configured one, else that of a pair made at the
- * first start in `DATA_DIR/licence`, with which this installation's owner issues licences himself
+ * first start in `DATA_DIR/licence`, with which this installation's owner issues licences themselves
  * (`scripts/licence`). Servers that do not share a data directory have to be configured.
  * @throws Error that names the file, where it holds no such key
  */

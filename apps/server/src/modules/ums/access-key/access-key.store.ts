@@ -149,7 +149,7 @@ export async function endSecrets(tx: Tx, accessKeyId: string, until: Date | null
   if (until !== null) await tx.updateTable('access_key_secrets').set({ ends_at: until }).where('access_key_id', '=', accessKeyId).execute()
 }
 
-/** Keys with whose they are: whether he may sign in is for who asks to say. */
+/** Keys with whose they are: whether they may sign in is for who asks to say. */
 const held = (on: Sql) =>
   on
     .selectFrom('access_keys')

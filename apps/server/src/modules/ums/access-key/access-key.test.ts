@@ -280,7 +280,7 @@ describe('an access key ends', () => {
     await call(other, accessKeys.action, { token: person.token, params: { id: made.key.id }, body: { action: 'disable' } })
     expect(new Set(['ok', 91202])).toEqual(new Set(['ok', 91202, ...(await Promise.all(racing))]))
     expect([await one(other), await one(app)]).toEqual([91202, 91202])
-    // Only who proves that he has it is told.
+    // Only who proves that they have it is told.
     expect(await sent(await sign(made, { secret: newSecret('hmac') }))).toBe(91207)
   })
 
@@ -312,7 +312,7 @@ describe('an access key ends', () => {
     await becomes(outcomes, 'ok')
   })
 
-  it('when its person is disabled or deleted, and lives when he is enabled', async () => {
+  it('when its person is disabled or deleted, and lives when they are enabled', async () => {
     const boss = await someone(app)
     const person = await someone(app, { kind: 4, organisation: boss.bp_id })
     const { outcomes } = await remembered(person)
@@ -363,7 +363,7 @@ describe('an access key ends', () => {
     await becomes(outcomes, 'ok')
   })
 
-  it('when its person may not any more: rights are his, of that moment', async () => {
+  it('when its person may not any more: rights are theirs, of that moment', async () => {
     const admin = await someone(app, { kind: 1 })
     const person = await someone(app)
     const { secret } = await make(person)
@@ -679,7 +679,7 @@ describe('of others', () => {
     expect(await outcome(secret)).toBe(91201)
   })
 
-  it('who set the platform up is kept by his like only', async () => {
+  it('who set the platform up is kept by their like only', async () => {
     const [root, admin] = [await someone(app, { kind: 0 }), await someone(app, { kind: 1 })]
     const { key } = await make(root)
     expect(await refused(app, accessKeys.deleteOf, { token: admin.token, params: { user_id: root.id, id: key.id } })).toMatchObject({ code: 3000 })

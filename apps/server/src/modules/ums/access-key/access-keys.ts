@@ -51,7 +51,7 @@ export function createAccessKeys({ db, secrets, now, log }: Pick<Platform, 'db' 
     )
   })
 
-  /** Told only to who proved that he has its secret. @throws Refusal 1134, 1135, 91012, 91202, 91203 */
+  /** Told only to who proved that they have its secret. @throws Refusal 1134, 1135, 91012, 91202, 91203 */
   const refuseUnlessGood = (row: store.HeldAccessKey): void => {
     if (row.user_status !== 'active') throw new Refusal('userDisabled')
     if (row.bp_status === 'frozen') throw new Refusal('organisationFrozen')

@@ -7,7 +7,7 @@ import { insertConsultation } from './consultation.store.ts'
 
 export type ConsultationService = ReturnType<typeof createConsultationService>
 
-/** The message board: anybody may leave a message who shows that the phone is his. */
+/** The message board: anybody may leave a message who shows that the phone is theirs. */
 export const createConsultationService = ({ db }: Pick<Platform, 'db'>, verification: VerificationService) => ({
   async leave(body: BodyOf<typeof consultations.leave>): Promise<{ id: string }> {
     const code = await verification.check('consultation', body.phone, body.code)

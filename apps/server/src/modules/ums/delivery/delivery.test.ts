@@ -87,7 +87,7 @@ describe('an SMS gateway', () => {
     expect(await app.platform.db.selectFrom('development_inbox').select('id').execute()).toEqual([])
   })
 
-  it('that fails is tried again, while whoever asked has his answer', async () => {
+  it('that fails is tried again, while whoever asked has their answer', async () => {
     const { url, taken, asked } = await gateway(1)
     const app = await production({ SMS_GATEWAY_URL: url })
     await call(app, verification.consultationSms, { params: { phone: somePhone() } })

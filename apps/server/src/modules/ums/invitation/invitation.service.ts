@@ -47,7 +47,7 @@ export function createInvitationService(
     return row
   }
 
-  /** A link gives what whoever made it could give now, not what he could then. @throws Refusal 1183 */
+  /** A link gives what whoever made it could give now, not what they could then. @throws Refusal 1183 */
   const refuseUnlessStillHis = async (
     tx: Tx,
     { role, created_by_id }: Pick<store.ShownInvitation, 'role' | 'created_by_id'>,

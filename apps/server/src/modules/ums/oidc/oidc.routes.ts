@@ -10,7 +10,7 @@ import { flowMs, ticketMs, type Begun, type SignOnService } from './sign-on.serv
 
 const path = '/api/ums/v1/auth/sso'
 const ticketCookie = 'zs_sign_on'
-/** One for each flow: in two tabs one may be on his way twice. */
+/** One for each flow: in two tabs one may be on their way twice. */
 const flowCookie = (state: string): string => `zs_sign_on_${state.slice(0, 12)}`
 
 /** Lax: it has to come with the browser that a provider leads back, which is another site. */

@@ -33,7 +33,7 @@ interface IdentityTable {
   created_at: Generated<Date>
   last_used_at: Date | null
 }
-/** Somebody on his way to a provider and back. */
+/** Somebody on their way to a provider and back. */
 interface SignOnFlowTable {
   /** SHA-256 of `state`. */
   state_hash: Buffer
@@ -44,11 +44,11 @@ interface SignOnFlowTable {
   code_verifier: string
   nonce: string
   redirect: string | null
-  /** Of one who links an account to his own; null for one who signs in. */
+  /** Of one who links an account to their own; null for one who signs in. */
   session_id: string | null
   expires_at: Date
 }
-/** Somebody whom a provider has named, before his session begins. */
+/** Somebody whom a provider has named, before their session begins. */
 interface SignOnTable {
   /** SHA-256 of a cookie. */
   ticket_hash: Buffer

@@ -48,7 +48,7 @@ export interface Begun {
 /** On the way back: which page of the console, and what it needs. */
 export type Returned = {
   readonly redirect: string | null
-  /** Whether somebody linked an account to his own, rather than signed in. */
+  /** Whether somebody linked an account to their own, rather than signed in. */
   readonly linking: boolean
 } & ({ readonly ticket: string | null } | { readonly refused: ErrorName })
 
@@ -133,7 +133,7 @@ export function createSignOn(
     if (!email_domains.includes(email.slice(email.lastIndexOf('@') + 1))) throw new Refusal('ssoDomainForbidden')
   }
 
-  /** Another's phone stays his, another's name is told from this one by a number. */
+  /** Another's phone stays theirs, another's name is told from this one by a number. */
   const makePerson = async (tx: Tx, provider: ProviderRow, claimed: Claimed): Promise<string> => {
     const bp_id = provider.bp_id
     const organisation = bp_id === null ? undefined : await store.organisationOf(tx, bp_id)

@@ -230,7 +230,7 @@ describe('what is refused on the way back', () => {
     const thief = await begin(provider)
     expect(told(await comeBack(back, {}))).toBe(codeOf('ssoExpired'))
     expect(told(await comeBack(back, thief.cookies))).toBe(codeOf('ssoExpired'))
-    // His own cookie under the name of the other's flow.
+    // Their own cookie under the name of the other's flow.
     const [name = ''] = Object.keys(flow.cookies)
     expect(told(await comeBack(back, { [name]: Object.values(thief.cookies)[0] ?? '' }))).toBe(codeOf('ssoExpired'))
     const wrongState = new URL(back)
@@ -541,7 +541,7 @@ describe('signing out', () => {
     const answer = (await finish(back.cookies)).body as { token: string }
     expect(await call(app, singleSignOn.end, { token: answer.token })).toEqual({ url: null })
     expect(await call(app, singleSignOn.end, { token: admin.token })).toEqual({ url: null })
-    // The token that names him there is nowhere to be read.
+    // The token that names them there is nowhere to be read.
     const kept = await app.platform.db.selectFrom('sign_on_sessions').select('id_token').execute()
     for (const { id_token } of kept) expect(id_token).not.toMatch(/^ey/)
   })

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => app.close())
 
 describe('the list of organisations', () => {
-  it('shows a tenant his own, with how many are in it', async () => {
+  it('shows a tenant their own, with how many are in it', async () => {
     const tenant = await someone(app)
     await makeUser(app, { kind: 4, organisation: tenant.bp_id })
     const gone = await makeUser(app, { kind: 4, organisation: tenant.bp_id })

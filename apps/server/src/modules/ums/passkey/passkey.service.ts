@@ -147,7 +147,7 @@ export function createPasskeys(
       }
     },
 
-    /** Whoever answers the challenge has proved himself when he got it. @throws Refusal 91127, 91129, 91130 */
+    /** Whoever answers the challenge has proved themselves when they got it. @throws Refusal 91127, 91129, 91130 */
     async create(actor: Actor, { name, credential }: BodyOf<Calls['create']>): Promise<Passkey> {
       const made = await verifyNew(ours(), actor.user_id, credential)
       if (made === null) throw new Refusal('passkeyInvalid')

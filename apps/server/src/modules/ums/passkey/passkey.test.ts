@@ -159,7 +159,7 @@ describe('a passkey', () => {
     expect(codeOf(await enter(device))).toBe(91126)
   })
 
-  it('goes with the second factor of one who lost his devices', async () => {
+  it('goes with the second factor of one who lost their devices', async () => {
     const admin = await someone(app, { kind: 1 })
     const { person, device } = await withPasskey()
     await call(app, users.action, { token: admin.token, params: { id: person.id }, body: { action: 'resetSecondFactor' } })
@@ -181,7 +181,7 @@ describe('making a passkey', () => {
     await call(app, passkeys.remove, { token, params: { id: made.id }, body: { password } })
   })
 
-  it('is not for one who has to change his password first, nor for a session older than a second factor', async () => {
+  it('is not for one who has to change their password first, nor for a session older than a second factor', async () => {
     const newcomer = await signIn(app, await makeUser(app, { must_change_password: true }))
     expect(await refused(app, passkeys.begin, { token: newcomer.token, body: { password } })).toMatchObject({ status: 403, code: 91001 })
     const person = await someone(app)

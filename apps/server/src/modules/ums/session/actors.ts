@@ -9,12 +9,12 @@ import { findActor, findActorOfSession, findPerson, type ActorRow } from './sess
 /** How long what was proved is believed without asking the database; what ends it earlier is told at once, by the bus. */
 const rememberedMs = 20_000
 
-/** Who is not any more what he was: an ended session (or access key), a changed user, a changed organisation. */
+/** Who is not any more what they were: an ended session (or access key), a changed user, a changed organisation. */
 export type Gone = { readonly session: string } | { readonly user: string } | { readonly organisation: string }
 
 export type Actors = ReturnType<typeof createActors>
 
-/** What is remembered of whom a credential stands for, until he changes. */
+/** What is remembered of whom a credential stands for, until they change. */
 export interface Remembered<S extends { readonly actor: Actor }> {
   get(key: string): S | undefined
   /** Asks, and remembers the answer where nothing changed meanwhile. */
@@ -115,7 +115,7 @@ export function createActors({ db, bus, now }: Pick<Platform, 'db' | 'bus' | 'no
       return row === undefined ? null : actorOf(row)
     },
 
-    /** Who asked for something earlier, as what he is by now; null where he may not sign in any more. */
+    /** Who asked for something earlier, as what they are by now; null where they may not sign in any more. */
     async ofPerson(userId: string): Promise<Actor | null> {
       const row = await findPerson(db, userId)
       return row === undefined ? null : actorOf({ ...row, session_id: row.user_id, session_since: new Date(0), authenticated_by: '', second_factor_at: null })
@@ -128,7 +128,7 @@ export function createActors({ db, bus, now }: Pick<Platform, 'db' | 'bus' | 'no
       else await bus.publish(on, 'ums.organisation', gone.organisation)
     },
 
-    /** On this server, without waiting for the bus: so that whoever changed something sees it at his next request. */
+    /** On this server, without waiting for the bus: so that whoever changed something sees it at their next request. */
     forget,
 
     /** Told of everything gone, on every server; of the same thing perhaps twice. */

@@ -37,7 +37,7 @@ export function createGuesses({ db, now }: Pick<Platform, 'db' | 'now'>) {
         if (isFrozen(user)) throw new Refusal('userFrozen')
         const refusal = (await verifyPassword(user.password_hash, password)) ? await second(user) : wrong
         if (refusal !== null) await countWrongPassword(db, userId, wrongPasswordsMax, now(), new Date(now().getTime() + constants.freezeMs))
-        // Guesses on another server may have frozen him meanwhile.
+        // Guesses on another server may have frozen them meanwhile.
         const after = await findById(db, userId)
         if (after === undefined) throw wrong
         if (isFrozen(after)) throw new Refusal('userFrozen')
@@ -45,7 +45,7 @@ export function createGuesses({ db, now }: Pick<Platform, 'db' | 'now'>) {
         return after
       }),
 
-    /** Without a password, for who proved in another way who he is. @throws Refusal 1136, and what `second` says */
+    /** Without a password, for who proved in another way who they are. @throws Refusal 1136, and what `second` says */
     checkSecond: (userId: string, second: (user: Pick<UserRow, 'id'>) => Promise<Refusal | null>): Promise<void> =>
       oneAtATime(userId, async () => {
         const user = await findById(db, userId)

@@ -28,10 +28,10 @@ export interface Tokens {
   refresh: { token: string; expires_at: Date } | null
 }
 
-/** How somebody proved who he is. */
+/** How somebody proved who they are. */
 interface Proved {
   by: 'password' | 'sms' | 'passkey' | 'oidc'
-  /** Whether that proved a second factor too. One of ours is asked for before, where he has one. */
+  /** Whether that proved a second factor too. One of ours is asked for before, where they have one. */
   second: boolean
 }
 
@@ -89,7 +89,7 @@ export function createSessionService(
     }
   }
 
-  /** Told only to one who proved that he is that user. */
+  /** Told only to one who proved that they are that user. */
   const refuseUnlessMaySignIn = async (on: Sql, user: UserRow): Promise<void> => {
     if (user.status === 'disabled') throw new Refusal('userDisabled')
     if (user.status === 'pending') throw new Refusal('registrationPending')
@@ -105,14 +105,14 @@ export function createSessionService(
       const { id, password_hash } = await guesses.check(found.id, password, wrong, secondFactors.prove(otp))
       return db.transaction().execute(async (tx) => {
         const user = await lockUser(tx, id)
-        // Changed since it was compared, which ended all of his sessions: this would be one more.
+        // Changed since it was compared, which ended all of their sessions: this would be one more.
         if (user?.password_hash !== password_hash) throw wrong
         await refuseUnlessMaySignIn(tx, user)
         return begin(tx, user, client, { by: 'password', second: false })
       })
     },
 
-    /** One who proved without a password who he is. @throws Refusal 1135, 91010, 91012 */
+    /** One who proved without a password who they are. @throws Refusal 1135, 91010, 91012 */
     async signInAs(tx: Tx, user: UserRow, client: Client, proved: Proved): Promise<Tokens> {
       await refuseUnlessMaySignIn(tx, user)
       return begin(tx, user, client, proved)
@@ -178,7 +178,7 @@ export function createSessionService(
 
     /**
      * Ends all of a user's sessions, or all but the one that asks, on every server; and has every
-     * server read anew who he is. Call `forgotten` with the answer once the transaction is through.
+     * server read anew who they are. Call `forgotten` with the answer once the transaction is through.
      */
     async endAll(tx: Tx, userId: string, except: string | null): Promise<string[]> {
       const ended = await store.deleteSessionsOf(tx, userId, except)

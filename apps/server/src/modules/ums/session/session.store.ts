@@ -13,7 +13,7 @@ export const insertAccessToken = async (on: Sql, token: { hash: Buffer; session_
   await on.insertInto('access_tokens').values(token).execute()
 }
 
-/** Who may act by a session; nobody where he may not sign in, or his organisation is frozen. */
+/** Who may act by a session; nobody where they may not sign in, or their organisation is frozen. */
 const actorsOf = (on: Sql) =>
   on
     .selectFrom('sessions')
@@ -35,7 +35,7 @@ const actorsOf = (on: Sql) =>
     .where('users.status', '=', 'active')
     .where((where) => where.or([where('users.bp_id', 'is', null), where('organisations.status', '=', 'active')]))
 
-/** Somebody by himself, without a session, for what he asked for earlier; nobody on the same terms. */
+/** Somebody by themselves, without a session, for what they asked for earlier; nobody on the same terms. */
 export const findPerson = (on: Sql, userId: string) =>
   on
     .selectFrom('users')

@@ -137,7 +137,7 @@ describe('signing in while the password is being changed', () => {
     const { pool } = app.platform.database
     const client = await pool.connect()
     try {
-      // A change that has locked the user, and is about to end his sessions.
+      // A change that has locked the user, and is about to end their sessions.
       await client.query('begin')
       await client.query("update users set password_hash = 'another' where id = $1", [person.id])
       const attempt = send(app, auth.password, { body: { username: person.name, password } })

@@ -3,8 +3,8 @@ import type { Tx } from '../../../platform/db/database.ts'
 import type { UserRow } from '../user/user.store.ts'
 
 /**
- * After one of a person's ways to sign in was taken away, within the transaction that holds his row.
- * @throws Refusal 91131 where he has no other that he can use by himself
+ * After one of a person's ways to sign in was taken away, within the transaction that holds their row.
+ * @throws Refusal 91131 where they have no other that they can use by themselves
  */
 export async function refuseLastWayIn(tx: Tx, user: Pick<UserRow, 'id' | 'password_hash'>): Promise<void> {
   if (user.password_hash !== '') return

@@ -42,7 +42,7 @@ export function createKeepService(
 ) {
   const get = async (id: string): Promise<User> => found(await store.getUser(db, id))
 
-  /** Who set the platform up is kept only by his like. @throws Refusal 404, 3000 */
+  /** Who set the platform up is kept only by their like. @throws Refusal 404, 3000 */
   const lock = async (tx: Tx, actor: Actor, id: string): Promise<store.UserRow> => {
     const user = found(await keep.lockKept(tx, scopeOf(actor), id))
     if (user.kind === 0 && actor.kind !== 0) throw new Refusal('noPermission')
@@ -130,7 +130,7 @@ export function createKeepService(
       return { user: await get(id), one_time_password: password }
     },
 
-    /** Who receives another's codes can sign in as him: so that is as much as to be him. @throws Refusal 91003, 91004, 91106, 91110 */
+    /** Who receives another's codes can sign in as them: so that is as much as to be them. @throws Refusal 91003, 91004, 91106, 91110 */
     async update(actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<User> {
       try {
         await db.transaction().execute(async (tx) => {

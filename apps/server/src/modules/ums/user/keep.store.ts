@@ -12,7 +12,7 @@ export const isKept = async (on: Sql, scope: Scope, id: string): Promise<boolean
   (await on.selectFrom('users').select('id').where('id', '=', id).where('deleted_at', 'is', null).where(within(scope, 'users.bp_id')).executeTakeFirst()) !==
   undefined
 
-/** What stands beside a user: what he belongs to, and what bounds him. */
+/** What stands beside a user: what they belong to, and what bounds them. */
 export async function belongings(on: Sql, id: string) {
   const roles = await on
     .selectFrom('role_members')

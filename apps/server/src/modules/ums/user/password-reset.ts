@@ -9,13 +9,13 @@ export interface ResetPassword {
   /** Good until the first sign-in, which has to change it. */
   password: string
   user: Pick<UserRow, 'name' | 'status'>
-  /** How many of his sessions were ended. */
+  /** How many of their sessions were ended. */
   sessions: number
 }
 
 /**
- * For one who lost his password and cannot be sent a code: whoever may read the database vouches
- * for him, see `scripts/reset-password`. Ends a freeze too.
+ * For one who lost their password and cannot be sent a code: whoever may read the database vouches
+ * for them, see `scripts/reset-password`. Ends a freeze too.
  * @param login name, phone or email
  * @returns null where nobody signs in so
  */

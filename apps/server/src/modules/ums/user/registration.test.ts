@@ -34,7 +34,7 @@ const rowsOf = async () => {
 }
 
 describe('registering', () => {
-  it('makes a person with an organisation, a project and an account of his own', async () => {
+  it('makes a person with an organisation, a project and an account of their own', async () => {
     const who = await applicant()
     const username = someName()
     const made = await call(app, auth.register, { body: { username, ...who, password } })

@@ -19,7 +19,7 @@ export const blankUser = {
 
 /**
  * People sign in with name, phone or email in one field: a name that reads as a phone or mailbox
- * could be another's, and keep him out.
+ * could be another's, and keep them out.
  */
 export const readsAsAddress = (name: string): boolean => phoneRule.safeParse(name).success || emailRule.safeParse(name).success
 

@@ -19,7 +19,7 @@ import * as store from './user.store.ts'
 
 type Calls = typeof calls
 
-/** Unknown phones are sent no codes, so nobody means one who was deleted or changed his phone meanwhile. */
+/** Unknown phones are sent no codes, so nobody means one who was deleted or changed their phone meanwhile. */
 function codeHolder(user: store.UserRow | undefined): store.UserRow {
   if (user === undefined) throw new Refusal('verificationCodeInvalid', { field: 'code' })
   return user
@@ -42,7 +42,7 @@ export function createUserService(
   const { db, now } = platform
   const { sessions, guesses, verification, settings } = parts
 
-  /** Whoever changes how he signs in proves once more who he is. @throws Refusal 1120, 1136 */
+  /** Whoever changes how they sign in proves once more who they are. @throws Refusal 1120, 1136 */
   const provePassword = (actor: Actor, password: string, field: string) => guesses.check(actor.user_id, password, new Refusal('oldPasswordInvalid', { field }))
 
   const registerMode = async (): Promise<'open' | 'approval'> => {
@@ -121,7 +121,7 @@ export function createUserService(
     },
 
     /**
-     * With a company's name: its first administrator. Without: a person with an organisation of his own.
+     * With a company's name: its first administrator. Without: a person with an organisation of their own.
      * @throws Refusal 1111, 1121, 1184, 91002, 91003, 91013
      */
     async register(body: BodyOf<(typeof auth)['register']>): Promise<{ id: string; status: 'active' | 'pending' }> {
@@ -153,7 +153,7 @@ export function createUserService(
     },
 
     /**
-     * What he made stays with his organisation, and his entries in the audit log stay his.
+     * What they made stays with their organisation, and their entries in the audit log stay theirs.
      * @throws Refusal 91007, 91008
      */
     async remove(actor: Actor, id: string): Promise<void> {
@@ -172,13 +172,13 @@ export function createUserService(
     isKnownPhone: async (phone: string): Promise<boolean> => (await store.findByPhone(db, phone)) !== undefined,
     isKnownEmail: async (email: string): Promise<boolean> => (await store.findByEmail(db, email)) !== undefined,
 
-    /** The first administrator, at the first start; his one-time password, or null if there was one already. */
+    /** The first administrator, at the first start; their one-time password, or null if there was one already. */
     async seed(): Promise<string | null> {
       if (await store.anyUserEver(db)) return null
       const password = makeOneTimePassword()
       const password_hash = await hashPassword(password)
       return db.transaction().execute(async (tx) => {
-        // Of servers that start at once, one makes him.
+        // Of servers that start at once, one makes them.
         await store.lockAdministrators(tx)
         if (await store.anyUserEver(tx)) return null
         await store.insertUser(

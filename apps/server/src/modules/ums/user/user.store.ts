@@ -15,7 +15,7 @@ export type UserRow = Selectable<UserTable>
 
 const present = (on: Sql) => on.selectFrom('users').where('users.deleted_at', 'is', null)
 
-/** By whatever he signs in with: name, phone or email. Which of them it is shows in its form, see readsAsAddress. */
+/** By whatever they sign in with: name, phone or email. Which of them it is shows in its form, see readsAsAddress. */
 export const findByLogin = (on: Sql, login: string): Promise<UserRow | undefined> =>
   present(on)
     .selectAll('users')
@@ -71,7 +71,7 @@ export const countOtherAdministrators = async (tx: Tx, id: string): Promise<numb
   return others
 }
 
-/** The row stays for what he did; what he signed in with is free again. */
+/** The row stays for what they did; what they signed in with is free again. */
 export const markDeleted = (tx: Tx, user: UserRow, now: Date): Promise<void> =>
   updateUser(tx, user.id, { deleted_at: now, former_name: user.name, name: null, phone: null, email: null, password_hash: '' })
 

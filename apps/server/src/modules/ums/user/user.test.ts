@@ -202,7 +202,7 @@ describe('signing in and retrieving a password with a code', () => {
     }
   })
 
-  it('lets in whose password is being guessed at, and ends the freeze: he has the phone', async () => {
+  it('lets in whose password is being guessed at, and ends the freeze: they have the phone', async () => {
     const person = await makeUser(app)
     for (let n = 0; n < 5; n++) await send(app, auth.password, { body: { username: person.name, password: 'wrong' } })
     expect((await refused(app, auth.password, { body: { username: person.name, password } })).code).toBe(1136)
@@ -234,7 +234,7 @@ describe('signing in and retrieving a password with a code', () => {
 })
 
 describe('deleting a user', () => {
-  it('ends his sessions everywhere and frees his name, phone and mailbox; the audit log keeps him', async () => {
+  it('ends their sessions everywhere and frees their name, phone and mailbox; the audit log keeps them', async () => {
     const other = await testApp({ DATABASE_URL: app.databaseUrl })
     try {
       const [admin, person] = [await someone(app, { kind: 1 }), await someone(app)]

@@ -24,7 +24,7 @@ export function verificationRoutes(verification: VerificationService, users: Use
       return verification.send('patch-phone', sms(params.phone), { ip: request.ip, userId: actor.user_id })
     }),
     handle(calls.authEmail, async ({ actor, params, request }) => {
-      // Only to his own: others' mailboxes are not his to be written to.
+      // Only to their own: others' mailboxes are not theirs to be written to.
       if ((await users.current(actor)).email !== params.email) throw new Refusal('fieldsInvalid', { field: 'email' })
       return verification.send('auth-email', email(params.email), { ip: request.ip, userId: actor.user_id })
     }),

@@ -16,7 +16,7 @@ export type Purpose = 'registration' | 'auth' | 'consultation' | 'patch-phone' |
 /** Who asks for a code, and from where. */
 export interface Asker {
   ip: string
-  /** For codes that only he can use who asked; null where nobody is signed in. */
+  /** For codes that only they can use who asked; null where nobody is signed in. */
   userId: string | null
 }
 

@@ -5,7 +5,7 @@ import { useCall } from '../../../api/hooks.ts'
 import { SearchSelect } from '../../../kit/SearchSelect.tsx'
 import { useCurrentUser } from '../../../session/user.ts'
 
-/** For which of his organisation's projects somebody makes a thing: a field `project_id`, where he has any. */
+/** For which of their organisation's projects somebody makes a thing: a field `project_id`, where they have any. */
 export function ProjectField() {
   const { t } = useTranslation('computeTenancy')
   const bpId = useCurrentUser()?.bp_id ?? null

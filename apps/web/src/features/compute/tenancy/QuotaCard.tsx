@@ -12,7 +12,7 @@ import { useQuotas } from './quota.ts'
 import './tenancy.css'
 
 /**
- * What the asker's project on a cloud uses and may have; of several he chooses one. Who runs the platform sees
+ * What the asker's project on a cloud uses and may have; of several they choose one. Who runs the platform sees
  * everybody's things in lists, and each project's quotas beside the project.
  * @param about what the page is about: all else is shown on demand
  */

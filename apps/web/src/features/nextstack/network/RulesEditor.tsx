@@ -30,7 +30,7 @@ import './network.css'
 /** The rules as a draft, in the order in which they are looked at; saved as a whole. */
 export function RulesEditor({ group }: { readonly group: SecurityGroup }) {
   const { t } = useTranslation('network')
-  /** What the person made of the rules, and the revision that he began from; null while he changed nothing. */
+  /** What the person made of the rules, and the revision that they began from; null while they changed nothing. */
   const [draft, setDraft] = useState<{ rules: readonly SecurityRule[]; revision: number } | null>(null)
   const [editing, setEditing] = useState<{ index: number | null; rule: SecurityRule } | null>(null)
   const [refused, setRefused] = useState<ApiError | null>(null)

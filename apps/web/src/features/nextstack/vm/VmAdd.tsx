@@ -70,7 +70,7 @@ export default function VmAdd() {
   const network = useCall(networks.list, { query: { cloud_id: cloud?.cloud_id ?? '' } }, { enabled: cloud !== undefined, silent: true })
   const privates = useCall(vpcs.list, { query: { cloud_id: cloud?.cloud_id, page_size: 1000, sort: 'name' } }, { enabled: cloud !== undefined, silent: true })
   const bpId = useCurrentUser()?.bp_id ?? null
-  // An administrator sees everybody's networks; what he makes is his own.
+  // An administrator sees everybody's networks; what they make is their own.
   const nets = privates.data?.items.filter((vpc) => vpc.bp_id === bpId && allowedToJoin(vpc))
   const offered =
     network.data === undefined || nets === undefined ? undefined : [...network.data.items, ...nets.map(({ id }) => ({ name: privateNetwork(id) }))]
