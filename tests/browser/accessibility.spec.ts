@@ -1,6 +1,6 @@
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
-import { button, dialog } from './console.ts'
+import { still, violations, wcag } from './axe.ts'
+import { button, dialog, visit } from './console.ts'
 import { newName, register } from './people.ts'
 import { someAtATime, pagesFor } from './routeTable.ts'
 import { field } from './forms.ts'
@@ -10,48 +10,43 @@ import { expect, signIn, stage, test } from './test.ts'
 test.use({ trace: 'off' })
 test.describe.configure({ mode: 'parallel' })
 
-const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']
+const tags = [...wcag, 'best-practice']
 
-/** Until nothing is on its way any more: half faded in, text has half its contrast. */
+/** Until nothing is on its way any more. */
 async function settled(page: Page): Promise<void> {
   await expect(page.locator('h1').first()).toBeAttached()
   await expect(page.locator('.zs-placeholder, .zs-spinner, .ant-skeleton, .ant-spin-spinning')).toHaveCount(0)
-  await page.waitForFunction(() =>
-    document.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect?.getComputedTiming().iterations === Infinity),
-  )
+  await still(page)
 }
 
-/** What axe finds wrong on what is seen now. */
-async function check(page: Page, what: string, axe = new AxeBuilder({ page })): Promise<void> {
+/** That axe finds nothing wrong on what is seen now. */
+async function check(
+  page: Page,
+  what: string,
+  except: { readonly withoutRules?: readonly string[]; readonly exclude?: readonly string[] } = {},
+): Promise<void> {
   await settled(page)
-  const { violations } = await axe.withTags(rules).analyze()
-  const found = violations.flatMap(({ id, impact, help, nodes }) =>
-    nodes.map((node) => `${impact ?? ''} ${id}: ${help}: ${node.target.join(' ')} ${node.html.slice(0, 200)} ${node.failureSummary ?? ''}`),
-  )
-  expect.soft(found, what).toEqual([])
+  expect.soft(await violations(page, { tags, ...except }), what).toEqual([])
 }
 
 /** While a menu, a popover or a list of choices is open. */
 const checkPopup = (page: Page, what: string): Promise<void> =>
-  check(
-    page,
-    what,
-    new AxeBuilder({ page })
-      // antd hangs it at the end of the body, beside all landmarks; what opened it names and owns it.
-      .disableRules('region')
-      // The combobox itself scrolls its choices: its arrow keys move through them, and they are no stop of the Tab key.
-      .exclude('.ant-select-dropdown-list-holder'),
-  )
+  check(page, what, {
+    // antd hangs it at the end of the body, beside all landmarks; what opened it names and owns it.
+    withoutRules: ['region'],
+    // The combobox itself scrolls its choices: its arrow keys move through them, and they are no stop of the Tab key.
+    exclude: ['.ant-select-dropdown-list-holder'],
+  })
 
 /** Pages, and of each list the page of the first thing in it. */
 async function checkAll(page: Page, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
-    await page.goto(path)
+    await visit(page, path)
     await check(page, path)
     const first = page.locator('main tbody a').first()
     const inList = (await first.count()) === 0 ? null : await first.getAttribute('href')
     if (inList === null) continue
-    await page.goto(inList)
+    await visit(page, inList)
     await check(page, inList)
   }
 }

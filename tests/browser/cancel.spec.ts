@@ -7,6 +7,7 @@ import { images, networks, vms } from '@zhisuan/contract/nextstack/vm'
 import { createLxdEngine } from '@zhisuan/engines/lxd/engine'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { asAdministrator, startServer, until, type Client, type RunningServer } from '../support/server.ts'
+import { begin } from './stage.ts'
 import { expect, signIn, test, toast } from './test.ts'
 
 const lxd = join(process.env['LXD_DIR'] ?? '/var/lib/lxd', 'unix.socket')
@@ -62,7 +63,7 @@ test.describe('an operation that goes on', () => {
   test.beforeAll(async () => {
     data = temporaryFolder('cancel')
     door = new Door(join(data.path, 'unix.socket'))
-    server = await startServer(join(data.path, 'server'), { LXD_DIR: data.path })
+    server = await startServer(begin(join(data.path, 'server')), { LXD_DIR: data.path })
     client = await asAdministrator(server)
   })
   test.afterAll(async () => {

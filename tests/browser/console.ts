@@ -1,20 +1,12 @@
 import { readFile } from 'node:fs/promises'
-import { AxeBuilder } from '@axe-core/playwright'
 import type { Locator, Page } from '@playwright/test'
+import { still, violations, wcag } from './axe.ts'
 import { expect } from './test.ts'
 
-/** What axe finds wrong on what is seen now, once nothing fades in any more. */
-export async function accessible(page: Page, what?: string): Promise<void> {
-  await page.waitForFunction(() =>
-    document.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect?.getComputedTiming().iterations === Infinity),
-  )
-  const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']).analyze()
-  expect
-    .soft(
-      violations.map(({ id, impact, nodes }) => `${impact ?? ''} ${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' ')}`),
-      what,
-    )
-    .toEqual([])
+/** That axe finds nothing wrong on what is seen now, once nothing fades in any more. */
+export async function accessible(page: Page, what?: string, tags = wcag): Promise<void> {
+  await still(page)
+  expect.soft(await violations(page, { tags }), what).toEqual([])
 }
 
 export const button = (within: Page | Locator, name: string): Locator => within.getByRole('button', { name, exact: true })
@@ -31,6 +23,24 @@ export async function act(page: Page, action: string): Promise<void> {
   await expect(one).toHaveAttribute('aria-disabled', 'false')
   await one.click()
 }
+/**
+ * Opens an address as a link of the console does, without loading all of it anew, and waits until what was shown before
+ * has gone. From a page that is none of the console's, and where only the query differs, as the browser does.
+ */
+export async function visit(page: Page, address: string): Promise<void> {
+  const led = await page.evaluate((to) => {
+    const { idx } = (history.state ?? {}) as { idx?: number }
+    const shown = document.querySelector('#main > :last-child:not(.zs-head)')
+    if (idx === undefined || shown === null || new URL(to, location.href).pathname === location.pathname) return false
+    shown.setAttribute('data-left', '')
+    history.pushState({ idx: idx + 1, key: String(idx + 1) }, '', to)
+    dispatchEvent(new PopStateEvent('popstate', { state: history.state }))
+    return true
+  }, address)
+  if (led) await expect(page.locator('[data-left]')).toHaveCount(0)
+  else await page.goto(address)
+}
+
 /** Searches in a select and takes what is found. */
 export async function pick(within: Page | Locator, label: string, text: string): Promise<void> {
   const page = 'page' in within ? within.page() : within

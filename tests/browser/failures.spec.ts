@@ -5,13 +5,12 @@ import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { images, vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { licences } from '@zhisuan/contract/sys/sys'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
-import { freePort } from '../support/port.ts'
 import { administratorPassword, asAdministrator, Client, startServer, until, type RunningServer } from '../support/server.ts'
 import { button } from './console.ts'
 import { offline, openAction, ownerOfTwo, withInstances } from './failing.ts'
 import { field, fill } from './forms.ts'
 import { newName, register, someAddress } from './people.ts'
-import type { Account } from './stage.ts'
+import { begin, type Account } from './stage.ts'
 import { expect, signIn, stage, test, toast } from './test.ts'
 import { watchTraffic } from './traffic.ts'
 import { startWire, type Wire } from './wire.ts'
@@ -241,8 +240,9 @@ test.describe('a server that is slow or does not answer', () => {
     // What is asked of a server that is stopping.
     trouble.expect(/^503 GET /)
     const data = temporaryFolder('restarted')
-    const start = (port: number) => startServer(join(data.path, 'server'), { LOCAL_CLOUD: 'sandbox', TRUST_PROXY: '1', PORT: String(port) })
-    let server = await start(await freePort())
+    const path = begin(join(data.path, 'server'))
+    const start = (port: number) => startServer(path, { LOCAL_CLOUD: 'sandbox', TRUST_PROXY: '1', PORT: String(port) })
+    let server = await start(0)
     try {
       const [cloud] = (await (await asAdministrator(server)).call(clouds.list)).clouds
       const who = await register(server.url, newName('stays'))
@@ -301,7 +301,7 @@ test.describe('an engine behind a wire', () => {
   test.beforeAll(async () => {
     data = temporaryFolder('wire')
     wire = await startWire(join(data.path, 'unix.socket'), socket)
-    server = await startServer(join(data.path, 'server'), { LXD_DIR: data.path, TRUST_PROXY: '1' })
+    server = await startServer(begin(join(data.path, 'server')), { LXD_DIR: data.path, TRUST_PROXY: '1' })
     manager = await asAdministrator(server)
     cloudId = (await manager.call(clouds.list)).clouds[0]?.cloud_id ?? ''
     who = await register(server.url, newName('wired'))

@@ -1,4 +1,4 @@
-import type { JSHandle, Page } from '@playwright/test'
+import type { Page } from '@playwright/test'
 
 /** What has the focus, as a person would say it. */
 export const focused = (page: Page): Promise<string> =>
@@ -10,24 +10,33 @@ export const focused = (page: Page): Promise<string> =>
 /** What was seen to be drawn otherwise with the focus, by its classes and those around it: pictures take their time. */
 const drawnKinds = new Set<string>()
 
-/** Where it is drawn, and among what; null where it is outside or was looked at before. */
-const placeOf = (stop: JSHandle<Element | null>, within: string) =>
-  stop.evaluate((element, inside) => {
-    if (element === null || element === document.body || element.closest(inside) === null) return null
-    const known = element as HTMLElement & { passed?: boolean }
-    if (known.passed === true) return null
+/** Where what has the focus is drawn, and among what; null where it is outside or was looked at before. */
+const placeOfFocus = (page: Page, within: string) =>
+  page.evaluate(async (inside) => {
+    const element = document.activeElement as (HTMLElement & { passed?: boolean }) | null
+    if (element === null || element === document.body || element.closest(inside) === null || element.passed === true) return null
     // Some inputs have no extent, or no border: what is drawn for them is around them.
     const drawn = element.closest('.ant-input-affix-wrapper') ?? (element.clientWidth > 0 ? element : (element.parentElement ?? element))
-    const { x, y, width, height } = drawn.getBoundingClientRect()
-    const at = document.elementFromPoint(Math.min(innerWidth - 1, x + width / 2), Math.max(y, 0) + (Math.min(innerHeight, y + height) - Math.max(y, 0)) / 2)
-    const left = Math.max(0, x - 6)
-    const top = Math.max(0, y - 6)
-    const clip = { x: left, y: top, width: Math.min(innerWidth, x + width + 6) - left, height: Math.min(innerHeight, y + height + 6) - top }
-    const covered = at === null || !(drawn.contains(at) || at.contains(drawn) || element.closest('label')?.contains(at) === true)
+    const look = () => {
+      const { x, y, width, height } = drawn.getBoundingClientRect()
+      const at = document.elementFromPoint(Math.min(innerWidth - 1, x + width / 2), Math.max(y, 0) + (Math.min(innerHeight, y + height) - Math.max(y, 0)) / 2)
+      const left = Math.max(0, x - 6)
+      const top = Math.max(0, y - 6)
+      const clip = { x: left, y: top, width: Math.min(innerWidth, x + width + 6) - left, height: Math.min(innerHeight, y + height + 6) - top }
+      const covered = at === null || !(drawn.contains(at) || at.contains(drawn) || element.closest('label')?.contains(at) === true)
+      return { clip, covered: covered || clip.width <= 0 || clip.height <= 0 }
+    }
+    let seen = look()
+    // What comes in moves yet, and what is scrolled to is there a moment later.
+    for (let again = 0; seen.covered && again < 20; again++) {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      seen = look()
+    }
     const kind: string[] = []
     for (let around: Element | null = element; around !== null && kind.length < 6; around = around.parentElement)
       kind.push(`${around.tagName}.${[...around.classList].sort().join('.')}`)
-    return { clip, covered: covered || clip.width <= 0 || clip.height <= 0, kind: kind.join(' < ') }
+    element.passed = true
+    return { ...seen, kind: kind.join(' < ') }
   }, within)
 
 /**
@@ -37,23 +46,19 @@ const placeOf = (stop: JSHandle<Element | null>, within: string) =>
  */
 export async function unseenStops(page: Page, key: 'Tab' | 'Shift+Tab' = 'Tab', within = 'body'): Promise<readonly string[]> {
   const unseen: string[] = []
+  // Of a round before this one, on a page that what is around it stayed for.
+  await page.evaluate(() => document.querySelectorAll<HTMLElement & { passed?: boolean }>('*').forEach((element) => delete element.passed))
   for (let stops = 0; stops < 400; stops++) {
     await page.keyboard.press(key)
-    const stop = await page.evaluateHandle(() => document.activeElement)
-    let place = await placeOf(stop, within)
-    // What comes in moves yet, and what is scrolled to is there a moment later.
-    for (let again = 0; place?.covered === true && again < 20; again++) {
-      await page.waitForTimeout(50)
-      place = await placeOf(stop, within)
-    }
-    await stop.evaluate((element) => Object.assign(element ?? {}, { passed: true }))
+    const place = await placeOfFocus(page, within)
     if (place === null) return unseen
-    const name = await focused(page)
     if (place.covered) {
-      unseen.push(`${name}: not on the screen`)
+      unseen.push(`${await focused(page)}: not on the screen`)
       continue
     }
     if (drawnKinds.has(place.kind)) continue
+    const name = await focused(page)
+    const stop = await page.evaluateHandle(() => document.activeElement)
     const shot = async () => {
       // Some of what is drawn for the focus comes with the next render.
       await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))

@@ -3,7 +3,7 @@ import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { flavors } from '@zhisuan/contract/nextstack/flavor'
 import { images, networks, vms } from '@zhisuan/contract/nextstack/vm'
 import { administratorPassword, Client, until } from '../support/server.ts'
-import { dialog } from './console.ts'
+import { dialog, visit } from './console.ts'
 import { focused, unseenStops } from './focus.ts'
 import { newName, register, someAddress } from './people.ts'
 import { someAtATime, pagesFor } from './routeTable.ts'
@@ -376,7 +376,7 @@ test.describe('in the console', () => {
 
 test.describe('what has the focus is seen', () => {
   const open = async (page: Page, path: string): Promise<void> => {
-    await page.goto(path)
+    await visit(page, path)
     await expect(page.locator('h1').first()).toBeAttached()
     await expect(page.locator('.zs-placeholder, .ant-skeleton, .ant-spin-spinning, .zs-table[aria-busy=true]')).toHaveCount(0)
   }

@@ -10,7 +10,7 @@ import { uuidv7 } from '../../apps/server/src/platform/ids.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { asAdministrator, Client, startServer } from '../support/server.ts'
 import { newName, register, someAddress } from './people.ts'
-import type { Account } from './stage.ts'
+import { begin, type Account } from './stage.ts'
 
 const silent = { error: () => undefined, warn: () => undefined } as unknown as Logger
 
@@ -24,10 +24,10 @@ export interface Member {
 /** A platform of its own: prices, policies and debts of it are nobody else's. */
 export async function startMarket(name: string) {
   const data = temporaryFolder(name)
-  const server = await startServer(data.path, { LOCAL_CLOUD: 'sandbox', TRUST_PROXY: '1' })
+  const server = await startServer(begin(join(data.path, 'server')), { LOCAL_CLOUD: 'sandbox', TRUST_PROXY: '1' })
   const admin = await asAdministrator(server)
   const onDatabase = async (work: (db: Db) => Promise<unknown>): Promise<void> => {
-    const { db, close } = openDatabase(embeddedUrl(join(data.path, 'database'), 'zhisuan'), { poolSize: 1, log: silent })
+    const { db, close } = openDatabase(embeddedUrl(join(data.path, 'server', 'database'), 'zhisuan'), { poolSize: 1, log: silent })
     try {
       await work(db)
     } finally {

@@ -10,6 +10,7 @@ import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
 import { asAdministrator, startServer, until, type Client, type RunningServer } from '../support/server.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { field, fill } from './forms.ts'
+import { begin } from './stage.ts'
 import { expect, signIn, test, toast } from './test.ts'
 
 const socketPath = join(process.env['LXD_DIR'] ?? '/var/lib/lxd', 'unix.socket')
@@ -28,7 +29,7 @@ test.describe('everything a service needs', () => {
   const made: [string[], string[], string[]] = [[], [], []]
   test.beforeAll(async () => {
     data = temporaryFolder('nextstack')
-    server = await startServer(data.path)
+    server = await startServer(begin(join(data.path, 'server')))
     client = await asAdministrator(server)
     const cloud_id = (await client.call(clouds.list)).clouds[0]?.cloud_id ?? ''
     await until(async () => (await client.call(images.list, { query: { cloud_id } })).total > 0, 'the first image')

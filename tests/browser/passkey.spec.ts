@@ -1,12 +1,12 @@
+import { join } from 'node:path'
 import type { CDPSession, Page } from '@playwright/test'
 import { Secret, TOTP } from 'otpauth'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
-import { freePort } from '../support/port.ts'
-import { startServer, type RunningServer } from '../support/server.ts'
+import { startAtOrigin, type RunningServer } from '../support/server.ts'
 import { accessible } from './console.ts'
 import { field, fill } from './forms.ts'
 import { newName, register } from './people.ts'
-import { password } from './stage.ts'
+import { begin, password } from './stage.ts'
 import { expect, test, toast } from './test.ts'
 
 /** Passkeys belong to an address: this server is told its own. */
@@ -16,9 +16,7 @@ let origin = ''
 
 test.beforeAll(async () => {
   data = temporaryFolder('passkey')
-  const port = await freePort()
-  origin = `http://localhost:${port}`
-  server = await startServer(data.path, { PORT: String(port), PUBLIC_URL: origin, LOCAL_CLOUD: 'none', TRUST_PROXY: '1' })
+  ;({ server, origin } = await startAtOrigin(begin(join(data.path, 'server')), { LOCAL_CLOUD: 'none', TRUST_PROXY: '1' }))
 })
 test.afterAll(async () => {
   await server.stop()

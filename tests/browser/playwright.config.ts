@@ -43,7 +43,7 @@ export default defineConfig({
     timezoneId: 'Asia/Shanghai',
     viewport: { width: 1440, height: 900 },
     // A trace takes about as much of a processor as the test itself.
-    trace: process.env['CI'] === undefined ? 'retain-on-failure' : 'off',
+    trace: process.env['TRACE'] === undefined ? 'off' : 'retain-on-failure',
     screenshot: 'only-on-failure',
     launchOptions,
     // What slides in is in the way of whoever presses it at once. motion.spec.ts looks at it with motion, too.

@@ -1,3 +1,5 @@
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { FullConfig } from '@playwright/test'
 import { clouds } from '@zhisuan/contract/cmp/cloud'
 import { flavors } from '@zhisuan/contract/nextstack/flavor'
@@ -7,7 +9,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { openWayToOpenStack } from '../support/openstack.ts'
 import { asAdministrator, Client, startServer, until } from '../support/server.ts'
 import { register } from './people.ts'
-import { keepStage, password, type Stage } from './stage.ts'
+import { begin, keepBegun, keepStage, password, type Stage } from './stage.ts'
 
 /** A server for each worker, so that what one test changes for a whole platform changes no other's. */
 export default async function setup({ workers }: FullConfig): Promise<() => Promise<void>> {
@@ -20,6 +22,7 @@ export default async function setup({ workers }: FullConfig): Promise<() => Prom
       const close = await openWayToOpenStack()
       ends.push(async () => close())
     }
+    await beginOne(ends)
     for (let worker = 0; worker < workers; worker++) await open(worker, ends)
     return end
   } catch (error) {
@@ -28,12 +31,28 @@ export default async function setup({ workers }: FullConfig): Promise<() => Prom
   }
 }
 
+/** What all servers of these tests begin with. */
+async function beginOne(ends: (() => Promise<void>)[]): Promise<void> {
+  const data = temporaryFolder('browser-begun')
+  ends.push(async () => data.remove())
+  const path = join(data.path, 'server')
+  const server = await startServer(path, { LOCAL_CLOUD: 'none' })
+  try {
+    await asAdministrator(server)
+  } finally {
+    await server.stop()
+  }
+  // Nothing here outlives the run, so nothing has to reach the disk.
+  appendFileSync(join(path, 'database', 'data', 'postgresql.auto.conf'), 'fsync = off\nsynchronous_commit = off\nfull_page_writes = off\n')
+  keepBegun(path)
+}
+
 /** A server with the sandbox as its cloud, some people and some instances. */
 async function open(worker: number, ends: (() => Promise<void>)[]): Promise<void> {
   const data = temporaryFolder('browser')
   ends.push(async () => data.remove())
   // Each test comes from an address of its own, so that none spends another's share of requests.
-  const server = await startServer(data.path, { LOCAL_CLOUD: 'sandbox', TRUST_PROXY: '1' })
+  const server = await startServer(begin(join(data.path, 'server')), { LOCAL_CLOUD: 'sandbox', TRUST_PROXY: '1' })
   ends.push(() => server.stop())
   const administrator = await asAdministrator(server)
   const tenant = await register(server.url, 'browser-tenant')

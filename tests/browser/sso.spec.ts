@@ -1,13 +1,13 @@
+import { join } from 'node:path'
 import type { Page } from '@playwright/test'
 import { organisations } from '@zhisuan/contract/ums/user'
 import { startProvider, type RunningProvider } from '../../apps/server/src/testing/oidc-provider.ts'
 import { temporaryFolder, type TemporaryFolder } from '../support/folder.ts'
-import { freePort } from '../support/port.ts'
-import { asAdministrator, startServer, type RunningServer } from '../support/server.ts'
+import { asAdministrator, startAtOrigin, type RunningServer } from '../support/server.ts'
 import { accessible } from './console.ts'
 import { field } from './forms.ts'
 import { newName, register } from './people.ts'
-import { password } from './stage.ts'
+import { begin, password } from './stage.ts'
 import { expect, signIn, test, toast } from './test.ts'
 
 /** Providers lead back to the platform's address: this server is told its own. */
@@ -18,9 +18,7 @@ let origin = ''
 
 test.beforeAll(async () => {
   data = temporaryFolder('sso')
-  const port = await freePort()
-  origin = `http://localhost:${port}`
-  server = await startServer(data.path, { PORT: String(port), PUBLIC_URL: origin, LOCAL_CLOUD: 'none', TRUST_PROXY: '1' })
+  ;({ server, origin } = await startAtOrigin(begin(join(data.path, 'server')), { LOCAL_CLOUD: 'none', TRUST_PROXY: '1' }))
   provider = await startProvider({ postLogoutRedirectUris: [`${origin}/login`] })
   const administrator = await asAdministrator(server)
   await administrator.call(organisations.create, { body: { name: '统一登录测试组织' } })

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { Call, ResponseOf } from '@zhisuan/contract/define'
 import pg from 'pg'
 import { embeddedUrl } from '../../apps/server/src/platform/db/embedded.ts'
+import { freePort } from './port.ts'
 
 /** A whole server as people run it: its own process, its own data directory, a free port. */
 export interface RunningServer {
@@ -106,6 +107,20 @@ export async function startServer(dataDir: string, env: Readonly<Record<string, 
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
       await ended
     },
+  }
+}
+
+/** A server that is told its own address before it has it, as passkeys and other places to sign in need. */
+export async function startAtOrigin(dataDir: string, env: Readonly<Record<string, string>> = {}): Promise<{ server: RunningServer; origin: string }> {
+  for (let tries = 1; ; tries++) {
+    const port = await freePort()
+    const origin = `http://localhost:${port}`
+    try {
+      return { server: await startServer(dataDir, { ...env, PORT: String(port), PUBLIC_URL: origin }), origin }
+    } catch (error) {
+      // Somebody else took it meanwhile.
+      if (tries === 5 || !String(error).includes('EADDRINUSE')) throw error
+    }
   }
 }
 

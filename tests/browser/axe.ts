@@ -1,0 +1,41 @@
+import axe, { type AxeResults, type RunOptions } from 'axe-core'
+import type { Page } from '@playwright/test'
+
+export const wcag = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']
+
+/** Until nothing fades in any more: half faded in, text has half its contrast. */
+export const still = async (page: Page): Promise<void> =>
+  void (await page.waitForFunction(() =>
+    document.getAnimations().every(({ playState, effect }) => playState !== 'running' || effect?.getComputedTiming().iterations === Infinity),
+  ))
+
+/**
+ * What axe finds wrong on what is seen now, a line each. axe comes into a document once and runs in it: its own builder
+ * for Playwright brings it along three times for each look, opens a page to add up what it found, and tells of all
+ * that is right, too.
+ */
+export async function violations(
+  page: Page,
+  {
+    tags = wcag,
+    withoutRules = [],
+    exclude = [],
+  }: { readonly tags?: readonly string[]; readonly withoutRules?: readonly string[]; readonly exclude?: readonly string[] } = {},
+): Promise<readonly string[]> {
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
+  const context = { exclude: exclude.map((selector) => [selector]) }
+  const options: RunOptions = {
+    runOnly: { type: 'tag', values: [...tags] },
+    rules: Object.fromEntries(withoutRules.map((rule) => [rule, { enabled: false }])),
+    resultTypes: ['violations'],
+  }
+  return page.evaluate(
+    async ([within, how]) => {
+      const { violations: found } = await (window as unknown as { axe: { run(within: unknown, how: RunOptions): Promise<AxeResults> } }).axe.run(within, how)
+      return found.flatMap(({ id, impact, help, nodes }) =>
+        nodes.map((node) => `${impact ?? ''} ${id}: ${help}: ${node.target.join(' ')} ${node.html.slice(0, 200)} ${node.failureSummary ?? ''}`),
+      )
+    },
+    [context, options] as const,
+  )
+}
