@@ -1,10 +1,12 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
+import { chunks } from './chunks.ts'
 
 const server = process.env['ZHISUAN_SERVER'] ?? 'http://127.0.0.1:8080'
+const repository = join(import.meta.dirname, '../..')
 const proxy = { '/api': { target: server, ws: true }, '/terms': { target: server } }
 
 /** The server sends `.br` and `.gz` beside a file as they are: compressed once, here, and better than on the fly. */
@@ -23,8 +25,24 @@ const compress: Plugin = {
   },
 }
 
+/** Keeps beside the manifest which modules came into which file, and how much of it they are: `npm run bench -- bytes` tells it. */
+const contents: Plugin = {
+  name: 'zhisuan-contents',
+  apply: 'build',
+  generateBundle(_, bundle) {
+    const files = Object.values(bundle).flatMap((one) => (one.type === 'chunk' ? [one] : []))
+    const of = (modules: (typeof files)[number]['modules']) =>
+      Object.fromEntries(Object.entries(modules).map(([id, { renderedLength }]) => [relative(repository, id.split('?', 1)[0] ?? id), renderedLength]))
+    this.emitFile({
+      type: 'asset',
+      fileName: '.vite/contents.json',
+      source: JSON.stringify(Object.fromEntries(files.map((one) => [one.fileName, of(one.modules)]))),
+    })
+  },
+}
+
 export default defineConfig({
-  plugins: [react(), compress],
+  plugins: [react(), contents, compress],
   root: import.meta.dirname,
   build: {
     manifest: true,
@@ -33,7 +51,10 @@ export default defineConfig({
     chunkSizeWarningLimit: 800,
     // The first script lists all others: their names would be a hundredth of what a page loads. The manifest knows them.
     // The words of locales/zh/words.ts stand in the scripts that say them: nobody loads those of other pages.
-    rolldownOptions: { output: { chunkFileNames: 'assets/[hash].js' }, optimization: { inlineConst: { mode: 'all', pass: 1 } } },
+    rolldownOptions: {
+      output: { chunkFileNames: 'assets/[hash].js', codeSplitting: chunks(import.meta.dirname) },
+      optimization: { inlineConst: { mode: 'all', pass: 1 } },
+    },
   },
   server: { port: 5173, proxy },
   preview: { port: 4173, proxy },

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { chromium, type BrowserContext } from '@playwright/test'
 import { auth } from '@zhisuan/contract/ums/auth'
@@ -20,18 +20,20 @@ export async function benchBytes(data: string): Promise<Figure[]> {
     const login = await browser.newContext()
     const list = await browser.newContext()
     await list.addCookies([{ name: 'token', value: token, url: server.url }])
-    return [
-      figure('sign-in page', await scripts(login, `${server.url}/login`, 'input[type=password]'), 250),
-      figure('first list', await scripts(list, `${server.url}/nextStack/vm`, 'main table'), 550),
+    const pages = [
+      { name: 'sign-in page', files: await scripts(login, `${server.url}/login`, 'input[type=password]'), bar: 250 },
+      { name: 'first list', files: await scripts(list, `${server.url}/nextStack/vm`, 'main table'), bar: 550 },
     ]
+    for (const { name, files } of pages) tell(name, files)
+    return pages.map(({ name, files, bar }) => figure(name, sum(files.values()), bar))
   } finally {
     await browser.close()
     await server.stop()
   }
 }
 
-/** Bytes of all script files that a fresh browser asks for until the page is at rest. */
-async function scripts(context: BrowserContext, url: string, shows: string): Promise<number> {
+/** All script files that a fresh browser asks for until the page is at rest, with their bytes. */
+async function scripts(context: BrowserContext, url: string, shows: string): Promise<ReadonlyMap<string, number>> {
   const seen = new Map<string, number>()
   const page = await context.newPage()
   page.on('response', (response) => {
@@ -42,8 +44,31 @@ async function scripts(context: BrowserContext, url: string, shows: string): Pro
   await page.goto(url)
   await page.locator(shows).first().waitFor()
   await quiet()
-  return [...seen.values()].reduce((sum, bytes) => sum + bytes, 0)
+  return seen
 }
+
+const sum = (numbers: Iterable<number>): number => [...numbers].reduce((all, one) => all + one, 0)
+
+/** What is in these files, by package or folder, each with its share of the gzipped bytes. */
+function tell(page: string, files: ReadonlyMap<string, number>): void {
+  const contents = JSON.parse(readFileSync(`${dist}/.vite/contents.json`, 'utf8')) as Readonly<Record<string, Readonly<Record<string, number>>>>
+  const shares = new Map<string, number>()
+  for (const [file, bytes] of files) {
+    const modules = Object.entries(contents[file.slice(1)] ?? {})
+    const whole = sum(modules.map(([, length]) => length))
+    for (const [module, length] of modules) shares.set(placeOf(module), (shares.get(placeOf(module)) ?? 0) + (bytes * length) / Math.max(whole, 1))
+  }
+  console.log(`${page}: ${files.size} files`)
+  for (const [place, bytes] of [...shares].toSorted(([, a], [, b]) => b - a)) {
+    if (bytes >= 512) console.log(`  ${(bytes / 1024).toFixed(1).padStart(6)} KB  ${place}`)
+  }
+}
+
+/** The package that a module is of, or its folder here. */
+const placeOf = (module: string): string =>
+  /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(module)?.[1] ??
+  /^(apps\/web\/src\/features\/[^/]+|apps\/web\/src(?:\/[^/]+(?=\/))?|packages\/[^/]+)/.exec(module)?.[1] ??
+  'the bundler'
 
 /** The file as the build gzipped it; small ones it leaves alone are sent as they are. */
 const size = (path: string): number => statSync(existsSync(`${path}.gz`) ? `${path}.gz` : path).size
