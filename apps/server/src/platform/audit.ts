@@ -30,7 +30,7 @@ declare module './db/database.ts' {
 }
 
 export const auditMigrations: Migrations = {
-  '20261121_00_audit': migration(`
+  '20261123_00_01_audit': migration(`
     create table audit_log (
       id uuid primary key,
       at timestamptz not null default now(),
@@ -41,26 +41,27 @@ export const auditMigrations: Migrations = {
       object_id text,
       request_id text not null,
       ip text not null,
-      code integer not null
+      code integer not null,
+      access_key_id uuid,
+      access_key_name text,
+      number bigint not null,
+      previous bytea not null,
+      hash bytea not null
     );
     create index audit_log_at on audit_log (at desc);
     create index audit_log_object on audit_log (object_id, at desc) where object_id is not null;
-  `),
-  // Each entry is sealed with the one before it, under the lock of the head, so that a changed, removed or
-  // inserted one shows. What is written stays: the database itself refuses to change it.
-  '20261123_03_audit_chain': migration(`
     create table audit_head (
       only_one boolean primary key default true check (only_one),
       number bigint not null,
       hash bytea not null
     );
     insert into audit_head (number, hash) values (0, sha256('zhisuan'));
-    alter table audit_log add number bigint, add previous bytea, add hash bytea;
+    -- What was sealed before there were access keys stays sealed: an entry without one is read as it was.
     create function audit_seal(entry audit_log) returns bytea language sql immutable as $$
-      select sha256(entry.previous || convert_to(jsonb_build_array(
+      select sha256(entry.previous || convert_to((jsonb_build_array(
         entry.number, entry.id, extract(epoch from entry.at)::text, entry.call, entry.actor_id, entry.actor_name, entry.bp_id,
         entry.object_id, entry.request_id, entry.ip, entry.code
-      )::text, 'UTF8'))
+      ) || case when entry.access_key_id is null and entry.access_key_name is null then '[]' else jsonb_build_array(entry.access_key_id, entry.access_key_name) end)::text, 'UTF8'))
     $$;
     create function audit_append() returns trigger language plpgsql as $$
     begin
@@ -70,19 +71,6 @@ export const auditMigrations: Migrations = {
       return new;
     end
     $$;
-    do $$
-    declare
-      entry audit_log;
-    begin
-      for entry in select * from audit_log order by at, id loop
-        update audit_head set number = number + 1 returning number, hash into entry.number, entry.previous;
-        entry.hash := audit_seal(entry);
-        update audit_head set hash = entry.hash;
-        update audit_log set number = entry.number, previous = entry.previous, hash = entry.hash where id = entry.id;
-      end loop;
-    end
-    $$;
-    alter table audit_log alter number set not null, alter previous set not null, alter hash set not null;
     create unique index audit_log_number on audit_log (number);
     create index audit_log_bp on audit_log (bp_id, number);
     create index audit_log_actor on audit_log (actor_id, number);
@@ -95,16 +83,6 @@ export const auditMigrations: Migrations = {
     end
     $$;
     create trigger audit_keep before update or delete or truncate on audit_log for each statement execute function audit_keep();
-  `),
-  // What was sealed before stays sealed: an entry without a key is read as it was.
-  '20261124_21_audit_access_keys': migration(`
-    alter table audit_log add access_key_id uuid, add access_key_name text;
-    create or replace function audit_seal(entry audit_log) returns bytea language sql immutable as $$
-      select sha256(entry.previous || convert_to((jsonb_build_array(
-        entry.number, entry.id, extract(epoch from entry.at)::text, entry.call, entry.actor_id, entry.actor_name, entry.bp_id,
-        entry.object_id, entry.request_id, entry.ip, entry.code
-      ) || case when entry.access_key_id is null and entry.access_key_name is null then '[]' else jsonb_build_array(entry.access_key_id, entry.access_key_name) end)::text, 'UTF8'))
-    $$;
   `),
 }
 

@@ -10,7 +10,7 @@ const changeTopic = 'change'
 export const changeMigrations: Migrations = {
   // The tables themselves tell: no change by whatever code can forget to. Alike messages of one
   // transaction are sent once, and only when it commits.
-  '20261121_30_change_function': migration(`
+  '20261123_00_08_change_function': migration(`
     create function tell_change() returns trigger language plpgsql as $$
     begin
       perform pg_notify('zhisuan', '${changeTopic} ' || tg_argv[0] || ' ' || coalesce((case when tg_op = 'DELETE' then old.bp_id else new.bp_id end)::text, '-'));

@@ -73,44 +73,34 @@ declare module './db/database.ts' {
 export type OperationRow = Selectable<OperationTable>
 
 export const operationMigrations: Migrations = {
-  '20261121_01_operations': migration(`
+  '20261123_00_02_operations': migration(`
     create table operations (
       id uuid primary key,
       kind text not null,
       resource_type text not null,
       resource_id uuid not null,
+      of_id uuid,
+      of_part text,
       bp_id uuid,
       actor_id uuid,
       actor_name text not null,
-      status text not null check (status in ('queued', 'running', 'undoing', 'succeeded', 'failed')),
+      status text not null check (status in ('queued', 'running', 'undoing', 'succeeded', 'failed', 'cancelled')),
       steps_done integer not null default 0,
       steps_total integer not null,
       step text,
       input text not null,
       error text,
       error_text text,
+      error_detail text,
       created_at timestamptz not null default now(),
       started_at timestamptz,
-      finished_at timestamptz
+      finished_at timestamptz,
+      constraint operations_on_parts check ((of_id is null) = (of_part is null))
     );
     create unique index operations_one_open on operations (resource_id) where status in ('queued', 'running', 'undoing');
     create index operations_resource on operations (resource_id, created_at desc);
     create index operations_open on operations (created_at) where status in ('queued', 'running', 'undoing');
     create index operations_bp on operations (bp_id, created_at desc);
-  `),
-  '20261121_02_operations_cancelled': migration(`
-    alter table operations drop constraint operations_status_check;
-    alter table operations add constraint operations_status_check
-      check (status in ('queued', 'running', 'undoing', 'succeeded', 'failed', 'cancelled'));
-  `),
-  '20261122_40_operations_detail': migration(`
-    alter table operations add column error_detail text;
-  `),
-  '20261121_03_operations_on_parts': migration(`
-    alter table operations
-      add of_id uuid,
-      add of_part text,
-      add constraint operations_on_parts check ((of_id is null) = (of_part is null));
     create index operations_of on operations (of_id, created_at desc) where of_id is not null;
   `),
 }

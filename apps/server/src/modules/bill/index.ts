@@ -14,7 +14,6 @@ import { budgetMigrations } from './budget/budget.store.ts'
 import { catalogueMigrations } from './catalogue/catalogue.migrations.ts'
 import { catalogueRoutes } from './catalogue/catalogue.routes.ts'
 import { createCatalogue } from './catalogue/catalogue.service.ts'
-import { consumeMigrations } from './consume/consume.migrations.ts'
 import { consumeRoutes } from './consume/consume.routes.ts'
 import { createConsumes } from './consume/consume.service.ts'
 import { invoiceRoutes } from './invoice/invoice.routes.ts'
@@ -26,7 +25,6 @@ import { createMetering, settleUsageJob } from './metering/metering.service.ts'
 import { noticeRoutes } from './notice/notice.routes.ts'
 import { createNotices, type NoticeSender, type NoticeValues } from './notice/notice.service.ts'
 import { noticeMigrations } from './notice/notice.store.ts'
-import { ratingMigrations } from './rating/rating.migrations.ts'
 import { createOrderExport } from './order/order.export.ts'
 import { createOrderRunner, orderClockJob } from './order/order.runner.ts'
 import { orderRoutes } from './order/order.routes.ts'
@@ -67,10 +65,8 @@ export function createBill(
       ...ledgerMigrations,
       ...catalogueMigrations,
       ...meteringMigrations,
-      ...ratingMigrations,
       ...prepaidMigrations,
       ...orderMigrations,
-      ...consumeMigrations,
       ...arrearsMigrations,
       ...noticeMigrations,
       ...budgetMigrations,

@@ -67,7 +67,7 @@ declare module '../../platform/db/database.ts' {
 export const builtInRoleId = (role: Role): string => `00000000-0000-7000-8000-${String(roles.indexOf(role) + 1).padStart(12, '0')}`
 
 export const iamMigrations: Migrations = {
-  '20261123_00_iam': migration(`
+  '20261123_00_59_iam': migration(`
     create table policies (
       id uuid primary key,
       bp_id uuid references organisations,

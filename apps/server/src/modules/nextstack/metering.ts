@@ -17,7 +17,7 @@ const metered = {
  * contract (bill/meter.ts); `record_usage` is billing's.
  */
 export const usageMigrations: Migrations = {
-  '20261122_73_usage_of_resources': migration(`
+  '20261123_00_51_usage_of_resources': migration(`
     -- What has been made is there, and takes room, until its record goes; processors and memory
     -- only while it runs, GPUs as long as nobody else can have them. What the engine lost is gone.
     create function usage_of(vm vms) returns jsonb language sql stable as $$
@@ -66,55 +66,6 @@ export const usageMigrations: Migrations = {
       -- What belongs to nobody uses nothing.
       if was ->> 'bp_id' is null then before := '{}'; end if;
       if now_is ->> 'bp_id' is null then after := '{}'; end if;
-      if before <> after or (after <> '{}' and (was ->> 'bp_id', was ->> 'project_id') is distinct from (now_is ->> 'bp_id', now_is ->> 'project_id')) then
-        perform record_usage(
-          tg_argv[0],
-          coalesce(now_is ->> 'id', was ->> 'id')::uuid,
-          coalesce(now_is ->> 'name', was ->> 'name'),
-          coalesce(now_is ->> 'bp_id', was ->> 'bp_id')::uuid,
-          (case when now_is ->> 'bp_id' is null then was ->> 'project_id' else now_is ->> 'project_id' end)::uuid,
-          after
-        );
-      end if;
-      return null;
-    end $$;
-    ${Object.entries(metered)
-      .map(
-        ([table, { kind, columns }]) => `
-          create trigger ${table}_tell_usage after insert or delete or update of ${columns} on ${table} for each row execute function tell_usage('${kind}');
-          select record_usage('${kind}', id, name, bp_id, (to_jsonb(${table}) ->> 'project_id')::uuid, usage_of(${table})) from ${table} where bp_id is not null and usage_of(${table}) <> '{}';
-        `,
-      )
-      .join('')}
-
-    -- Cards are given to instances after these were recorded.
-    create function tell_usage_of_gpus() returns trigger language plpgsql as $$
-    begin
-      perform record_usage('vm', id, name, bp_id, project_id, usage_of(vms)) from vms where id in (old.vm_id, new.vm_id) and usage_of(vms) <> '{}';
-      return null;
-    end $$;
-    create trigger host_gpus_tell_usage after update of vm_id on host_gpus
-      for each row when (old.vm_id is distinct from new.vm_id) execute function tell_usage_of_gpus();
-  `),
-  '20261127_10_names_of_used_resources': migration(`
-    create or replace function tell_usage() returns trigger language plpgsql as $$
-    declare
-      before jsonb := '{}';
-      after jsonb := '{}';
-      was jsonb := '{}';
-      now_is jsonb := '{}';
-    begin
-      if tg_op <> 'INSERT' then
-        before := usage_of(old);
-        was := to_jsonb(old);
-      end if;
-      if tg_op <> 'DELETE' then
-        after := usage_of(new);
-        now_is := to_jsonb(new);
-      end if;
-      -- What belongs to nobody uses nothing.
-      if was ->> 'bp_id' is null then before := '{}'; end if;
-      if now_is ->> 'bp_id' is null then after := '{}'; end if;
       if before <> after or (after <> '{}' and (was ->> 'bp_id', was ->> 'project_id') is distinct from (now_is ->> 'bp_id', now_is ->> 'project_id'))
         -- Bills call it by the name of its last event, also once it uses nothing any more.
         or (tg_op = 'UPDATE' and was ->> 'name' <> now_is ->> 'name' and now_is ->> 'bp_id' is not null and exists (select from usage_events where resource_id = (now_is ->> 'id')::uuid)) then
@@ -131,13 +82,18 @@ export const usageMigrations: Migrations = {
     end $$;
     ${Object.entries(metered)
       .map(
-        ([table, { kind, columns }]) => `
-          drop trigger ${table}_tell_usage on ${table};
-          create trigger ${table}_tell_usage after insert or delete or update of ${columns}, name on ${table} for each row execute function tell_usage('${kind}');
-          select record_usage('${kind}', known.id, known.name, known.bp_id, (to_jsonb(known) ->> 'project_id')::uuid, usage_of(known))
-          from ${table} as known join metered_resources as billed on billed.id = known.id where billed.name <> known.name;
-        `,
+        ([table, { kind, columns }]) =>
+          `create trigger ${table}_tell_usage after insert or delete or update of ${columns}, name on ${table} for each row execute function tell_usage('${kind}');`,
       )
-      .join('')}
+      .join('\n')}
+
+    -- Cards are given to instances after these were recorded.
+    create function tell_usage_of_gpus() returns trigger language plpgsql as $$
+    begin
+      perform record_usage('vm', id, name, bp_id, project_id, usage_of(vms)) from vms where id in (old.vm_id, new.vm_id) and usage_of(vms) <> '{}';
+      return null;
+    end $$;
+    create trigger host_gpus_tell_usage after update of vm_id on host_gpus
+      for each row when (old.vm_id is distinct from new.vm_id) execute function tell_usage_of_gpus();
   `),
 }

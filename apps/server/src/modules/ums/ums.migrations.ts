@@ -138,12 +138,13 @@ declare module '../../platform/db/database.ts' {
 }
 
 export const umsMigrations: Migrations = {
-  '20261121_13_identity': migration(`
+  '20261123_00_06_identity': migration(`
     create table organisations (
       id uuid primary key,
       name text not null,
       kind text not null check (kind in ('company', 'personal')),
       status text not null default 'active' check (status in ('active', 'frozen')),
+      description text not null default '',
       created_at timestamptz not null default now()
     );
     -- A personal one is named after its user, whose name is free again when he is deleted.
@@ -181,6 +182,7 @@ export const umsMigrations: Migrations = {
       key text not null,
       name text not null,
       bp_id uuid references organisations,
+      description text not null default '',
       created_at timestamptz not null default now(),
       unique (bp_id, name),
       unique (bp_id, key)
@@ -202,7 +204,9 @@ export const umsMigrations: Migrations = {
       ends_at timestamptz not null,
       ip text not null,
       user_agent text not null,
-      created_at timestamptz not null default now()
+      created_at timestamptz not null default now(),
+      authenticated_by text not null default 'password',
+      second_factor_at timestamptz
     );
     create index sessions_user on sessions (user_id);
     create index sessions_expiry on sessions (refresh_expires_at);
@@ -243,12 +247,6 @@ export const umsMigrations: Migrations = {
       created_at timestamptz not null default now()
     );
     create index development_inbox_created on development_inbox (created_at desc);
-  `),
-  '20261123_01_organisations': migration(`
-    alter table organisations add description text not null default '';
-    alter table projects add description text not null default '';
-  `),
-  '20261123_04_second_factors': migration(`
     create table second_factors (
       user_id uuid primary key references users on delete cascade,
       secret text not null,
@@ -262,6 +260,5 @@ export const umsMigrations: Migrations = {
       used_at timestamptz,
       primary key (user_id, hash)
     );
-    alter table sessions add authenticated_by text not null default 'password', add second_factor_at timestamptz;
   `),
 }

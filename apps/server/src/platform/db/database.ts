@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { openPool } from './connections.ts'
+import { squashed } from './squashed.ts'
 
 /**
  * The tables. Each module adds its own beside its SQL:
@@ -42,7 +43,7 @@ export async function ensureDatabase(adminUrl: string, name: string): Promise<vo
   }
 }
 
-/** Migrations by name; names begin with a date and number (`20261121_01_users`), which orders them over all modules. */
+/** Migrations by name; names begin with the day on which they were written and a number (`20261124_01_users`), which orders them over all modules. */
 export type Migrations = Readonly<Record<string, (tx: Tx) => Promise<void>>>
 
 /** Migration from one SQL text of several statements. There is no way back but a backup. */
@@ -55,23 +56,44 @@ export const migration =
 /**
  * Brings the schema to this version, in one transaction. Several servers may start at once: one
  * migrates, the others wait and find it done.
+ * @returns the names of those that ran
+ * @throws Error where the database is of a newer program, or one would run after what was written later
  */
 export async function migrate(db: Db, migrations: Migrations): Promise<string[]> {
   return db.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(7140801)`.execute(tx)
     await sql`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`.execute(tx)
-    const done = new Set((await sql<{ name: string }>`select name from migrations`.execute(tx)).rows.map((row) => row.name))
+    await takeSquashed(tx, Object.keys(migrations))
+    const done = new Set(await applied(tx))
     const unknown = [...done].filter((name) => !(name in migrations))
     if (unknown.length > 0) throw new Error(`The database is newer than this program: it has ${unknown.join(', ')}`)
     const todo = Object.keys(migrations)
       .filter((name) => !done.has(name))
       .sort()
+    const newest = [...done].sort().at(-1)
+    const late = newest === undefined ? [] : todo.filter((name) => name < newest)
+    if (late.length > 0) {
+      throw new Error(`The database already has ${newest}, which sorts after ${late.join(', ')}: a migration is named by the day on which it was written`)
+    }
     for (const name of todo) {
       await migrations[name]?.(tx)
       await sql`insert into migrations (name) values (${name})`.execute(tx)
     }
     return todo
   })
+}
+
+const applied = async (tx: Tx): Promise<string[]> => (await sql<{ name: string }>`select name from migrations`.execute(tx)).rows.map(({ name }) => name)
+
+/** A database of before the first release has what the squashed ones make; from then on it says so by their names. */
+async function takeSquashed(tx: Tx, names: readonly string[]): Promise<void> {
+  const former = (await applied(tx)).filter((name) => squashed.from.has(name))
+  if (former.length === 0) return
+  if (former.length < squashed.from.size) {
+    throw new Error('The database is of a version before 0.1 that this program cannot bring up: start the last version of 2026-11-23 on it first')
+  }
+  await sql`delete from migrations where name = any(${former})`.execute(tx)
+  for (const name of names.filter((one) => one.startsWith(squashed.into))) await sql`insert into migrations (name) values (${name})`.execute(tx)
 }
 
 /** Whether an error of the driver is a broken unique rule, of that constraint or index. */

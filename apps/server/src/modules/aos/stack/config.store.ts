@@ -21,7 +21,7 @@ declare module '../../../platform/db/database.ts' {
 }
 
 export const stackConfigMigrations: Migrations = {
-  '20261122_36_stack_configs': migration(`
+  '20261123_00_45_stack_configs': migration(`
     create table stack_configs (
       stack_id uuid not null references stacks on delete cascade,
       path text not null,

@@ -25,7 +25,7 @@ declare module '../../../platform/db/database.ts' {
 export type DeploymentRow = Selectable<DeploymentTable>
 
 export const deploymentMigrations: Migrations = {
-  '20261122_32_stack_deployments': migration(`
+  '20261123_00_41_stack_deployments': migration(`
     create table stack_deployments (
       id uuid primary key,
       bp_id uuid,

@@ -25,7 +25,7 @@ declare module '../../../platform/db/database.ts' {
 export type Revision = Omit<Selectable<RevisionTable>, 'content'> & { content: RevisionContent }
 
 export const revisionMigrations: Migrations = {
-  '20261122_34_stack_revisions': migration(`
+  '20261123_00_43_stack_revisions': migration(`
     create table stack_revisions (
       stack_id uuid not null references stacks on delete cascade,
       revision integer not null,

@@ -28,7 +28,7 @@ export type ServiceRow = Selectable<ServiceTable>
 export type ShownService = ServiceRow & { running: number; seen_ports: Port[] }
 
 export const serviceMigrations: Migrations = {
-  '20261122_35_stack_services': migration(`
+  '20261123_00_44_stack_services': migration(`
     create table stack_services (
       id uuid primary key,
       stack_id uuid not null references stacks on delete cascade,

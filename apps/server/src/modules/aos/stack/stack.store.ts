@@ -52,7 +52,7 @@ export type ShownStack = Omit<StackRow, 'status'> & {
 }
 
 export const stackMigrations: Migrations = {
-  '20261122_33_stacks': migration(`
+  '20261123_00_42_stacks': migration(`
     create table stacks (
       id uuid primary key,
       deployment_id uuid not null references stack_deployments,
@@ -77,15 +77,9 @@ export const stackMigrations: Migrations = {
     create index stacks_newest on stacks (created_at, id);
     create index stacks_newest_bp on stacks (bp_id, created_at, id);
     create index stacks_search on stacks using gin (search gin_trgm_ops);
-  `),
-  // That it was looked at is no change.
-  '20261122_49_stacks_tell_changes': migration(`
-    drop trigger stacks_tell_stack on stacks;
+    -- That it was looked at is no change.
     create trigger stacks_tell_stack after insert or delete on stacks for each row execute function tell_change('stack');
     create trigger stacks_tell_stack_changed after update on stacks for each row when (to_jsonb(old) - 'looks' is distinct from to_jsonb(new) - 'looks') execute function tell_change('stack');
-  `),
-  '20261122_43_stacks_tell': migration(`
-    create trigger stacks_tell_stack after insert or update or delete on stacks for each row execute function tell_change('stack');
     create trigger stack_deployments_tell_stack after insert or update or delete on stack_deployments for each row execute function tell_change('stack');
   `),
 }

@@ -29,7 +29,7 @@ declare module '../../../platform/db/database.ts' {
 export type ShownTemplate = Selectable<TemplateTable> & { version_count: number }
 
 export const templateMigrations: Migrations = {
-  '20261122_31_stack_templates': migration(`
+  '20261123_00_40_stack_templates': migration(`
     create table stack_templates (
       id uuid primary key,
       bp_id uuid,
@@ -48,8 +48,6 @@ export const templateMigrations: Migrations = {
     create unique index stack_templates_version on stack_templates (bp_id, name, version) nulls not distinct;
     create index stack_templates_newest on stack_templates (bp_id, name, created_at desc, id desc);
     create index stack_templates_search on stack_templates using gin (search gin_trgm_ops);
-  `),
-  '20261122_44_stack_templates_tell': migration(`
     create trigger stack_templates_tell_template after insert or update or delete on stack_templates for each row execute function tell_change('template');
   `),
 }

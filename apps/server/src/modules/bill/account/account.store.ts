@@ -21,48 +21,11 @@ declare module '../../../platform/db/database.ts' {
 }
 
 export const accountMigrations: Migrations = {
-  // Its ledger was replaced before anything was written to it: see ledger.store.ts.
-  '20261121_12_accounts': migration(`
+  '20261123_00_05_accounts': migration(`
     create table accounts (
       owner_id uuid primary key,
-      balance numeric(24, 4) not null default 0,
       created_at timestamptz not null default now()
     );
-    create table ledger_entries (
-      id uuid primary key,
-      movement_id uuid not null,
-      owner_id uuid not null references accounts,
-      amount numeric(24, 4) not null check (amount <> 0),
-      at timestamptz not null default now()
-    );
-    create index ledger_entries_owner on ledger_entries (owner_id, at);
-    create index ledger_entries_movement on ledger_entries (movement_id);
-
-    create function ledger_entry_counts() returns trigger language plpgsql as $$
-    begin
-      update accounts set balance = balance + new.amount where owner_id = new.owner_id;
-      return null;
-    end $$;
-    create trigger ledger_entry_counts after insert on ledger_entries
-      for each row execute function ledger_entry_counts();
-
-    -- Double entry: checked when the transaction ends, so that entries may be written one by one.
-    create function ledger_movement_balances() returns trigger language plpgsql as $$
-    begin
-      if (select sum(amount) from ledger_entries where movement_id = new.movement_id) <> 0 then
-        raise exception 'movement % does not balance', new.movement_id;
-      end if;
-      return null;
-    end $$;
-    create constraint trigger ledger_movement_balances after insert on ledger_entries
-      deferrable initially deferred for each row execute function ledger_movement_balances();
-
-    create function ledger_is_append_only() returns trigger language plpgsql as $$
-    begin
-      raise exception 'the ledger is append-only: correct a movement with another';
-    end $$;
-    create trigger ledger_is_append_only before update or delete or truncate on ledger_entries
-      for each statement execute function ledger_is_append_only();
   `),
 }
 

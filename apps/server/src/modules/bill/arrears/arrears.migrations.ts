@@ -84,7 +84,7 @@ export type SuspendedRow = Selectable<SuspendedResourceTable>
 export const standingTopic = 'bill.standing'
 
 export const arrearsMigrations: Migrations = {
-  '20261122_84_arrears': migration(`
+  '20261123_00_56_arrears': migration(`
     create table arrears_policies (
       bp_id uuid references organisations on delete cascade,
       low_balance numeric(38, 0) not null check (low_balance >= 0),

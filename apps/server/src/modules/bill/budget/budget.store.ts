@@ -43,7 +43,7 @@ declare module '../../../platform/db/database.ts' {
 export type BudgetRow = Selectable<BudgetTable>
 
 export const budgetMigrations: Migrations = {
-  '20261122_85_budgets': migration(`
+  '20261123_00_58_budgets': migration(`
     create table budgets (
       id uuid primary key,
       bp_id uuid not null references organisations on delete cascade,
@@ -52,8 +52,12 @@ export const budgetMigrations: Migrations = {
       project_id uuid,
       product_id uuid,
       thresholds integer[] not null,
+      forecast_thresholds integer[] not null default '{}',
+      forecast numeric(38, 0),
+      forecast_at timestamptz,
       created_by_name text not null,
       created_at timestamptz not null default now(),
+      constraint budgets_forecast check ((forecast is null) = (forecast_at is null)),
       constraint budgets_name unique (bp_id, name),
       check (project_id is null or product_id is null)
     );
@@ -61,22 +65,11 @@ export const budgetMigrations: Migrations = {
     create table budget_alerts (
       budget_id uuid not null references budgets on delete cascade,
       month date not null,
+      basis text not null check (basis in ('spent', 'forecast')),
       percent integer not null,
       at timestamptz not null,
-      primary key (budget_id, month, percent)
+      primary key (budget_id, month, basis, percent)
     );
-  `),
-  '20261125_10_budget_forecasts': migration(`
-    alter table budgets
-      add forecast_thresholds integer[] not null default '{}',
-      add forecast numeric(38, 0),
-      add forecast_at timestamptz,
-      add constraint budgets_forecast check ((forecast is null) = (forecast_at is null));
-    alter table budget_alerts
-      add basis text not null default 'spent' check (basis in ('spent', 'forecast')),
-      drop constraint budget_alerts_pkey,
-      add primary key (budget_id, month, basis, percent);
-    alter table budget_alerts alter basis drop default;
   `),
 }
 

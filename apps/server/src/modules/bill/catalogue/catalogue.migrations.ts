@@ -1,11 +1,13 @@
 import { migration, type Migrations } from '../../../platform/db/database.ts'
 
 export const catalogueMigrations: Migrations = {
-  '20261122_71_price_catalogue': migration(`
+  '20261123_00_49_price_catalogue': migration(`
     create table bill_categories (
       id uuid primary key,
       name text not null constraint bill_categories_name unique,
       description text not null,
+      created_by uuid,
+      created_by_name text not null default '',
       created_at timestamptz not null default now(),
       updated_at timestamptz not null default now()
     );
@@ -14,6 +16,8 @@ export const catalogueMigrations: Migrations = {
       category_id uuid not null constraint bill_products_category references bill_categories,
       name text not null constraint bill_products_name unique,
       description text not null,
+      created_by uuid,
+      created_by_name text not null default '',
       created_at timestamptz not null default now(),
       updated_at timestamptz not null default now()
     );
@@ -24,6 +28,8 @@ export const catalogueMigrations: Migrations = {
       name text not null,
       meter text not null,
       variant text not null,
+      created_by uuid,
+      created_by_name text not null default '',
       created_at timestamptz not null default now(),
       constraint bill_skus_meter unique (meter, variant)
     );
@@ -54,7 +60,10 @@ export const catalogueMigrations: Migrations = {
       effective_to timestamptz check (effective_to >= effective_from),
       created_by uuid,
       created_by_name text not null,
-      created_at timestamptz not null default now()
+      created_at timestamptz not null default now(),
+      ended_by uuid,
+      ended_by_name text,
+      ended_at timestamptz
     );
     create index bill_discounts_bp on bill_discounts (bp_id);
     create index bill_discounts_product on bill_discounts (product_id);
@@ -67,23 +76,6 @@ export const catalogueMigrations: Migrations = {
     create trigger prices_are_append_only before update or delete or truncate on bill_prices
       for each statement execute function prices_are_append_only();
     create function discounts_only_end() returns trigger language plpgsql as $$
-    begin
-      if tg_op = 'DELETE' or (to_jsonb(new) - 'effective_to') <> (to_jsonb(old) - 'effective_to') then
-        raise exception 'a discount only ends';
-      end if;
-      return new;
-    end $$;
-    create trigger discounts_only_end before update or delete on bill_discounts
-      for each row execute function discounts_only_end();
-  `),
-  '20261122_88_authors_of_the_catalogue': migration(`
-    -- What is there already was made before anybody wrote down by whom.
-    alter table bill_categories add created_by uuid, add created_by_name text not null default '';
-    alter table bill_products add created_by uuid, add created_by_name text not null default '';
-    alter table bill_skus add created_by uuid, add created_by_name text not null default '';
-
-    alter table bill_discounts add ended_by uuid, add ended_by_name text, add ended_at timestamptz;
-    create or replace function discounts_only_end() returns trigger language plpgsql as $$
     declare ending constant text[] := '{effective_to, ended_by, ended_by_name, ended_at}';
     begin
       if tg_op = 'DELETE' or old.ended_at is not null or (to_jsonb(new) - ending) <> (to_jsonb(old) - ending) then
@@ -91,8 +83,7 @@ export const catalogueMigrations: Migrations = {
       end if;
       return new;
     end $$;
-
-    -- What is used now, by what prices are for.
-    create index usage_intervals_open on usage_intervals (meter, variant) where "to" is null;
+    create trigger discounts_only_end before update or delete on bill_discounts
+      for each row execute function discounts_only_end();
   `),
 }

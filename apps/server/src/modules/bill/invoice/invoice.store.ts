@@ -58,7 +58,7 @@ declare module '../../../platform/db/database.ts' {
 export type InvoiceRow = Selectable<InvoiceTable>
 
 export const invoiceMigrations: Migrations = {
-  '20261122_83_invoices': migration(`
+  '20261123_00_55_invoices': migration(`
     create table invoice_titles (
       id uuid primary key,
       owner_id uuid not null references accounts,

@@ -52,12 +52,7 @@ declare module '../../../platform/db/database.ts' {
 export type LedgerTransactionRow = Selectable<LedgerTransactionTable>
 
 export const ledgerMigrations: Migrations = {
-  // Nothing wrote into the first ledger.
-  '20261122_70_ledger': migration(`
-    drop table ledger_entries;
-    drop function ledger_entry_counts, ledger_movement_balances;
-    alter table accounts drop column balance;
-
+  '20261123_00_48_ledger': migration(`
     create table ledger_accounts (
       owner_id uuid not null references accounts,
       account text not null check (account in ('wallet', 'held', 'credit', 'receivable', 'revenue', 'funds', 'refunds', 'adjustments')),
@@ -94,6 +89,7 @@ export const ledgerMigrations: Migrations = {
     );
     create index ledger_entries_owner on ledger_entries (owner_id, id);
     create index ledger_transactions_newest on ledger_transactions (owner_id, at);
+    create index ledger_transactions_orders on ledger_transactions (owner_id, at) where kind in ('order', 'capture', 'refund');
 
     -- Before the entry, so that it can tell the balance that it makes.
     create function ledger_entry_counts() returns trigger language plpgsql as $$
@@ -146,13 +142,14 @@ export const ledgerMigrations: Migrations = {
     create constraint trigger ledger_transactions_balance after insert on ledger_transactions
       deferrable initially deferred for each row execute function ledger_transaction_balances();
 
+    create function ledger_is_append_only() returns trigger language plpgsql as $$
+    begin
+      raise exception 'the ledger is append-only: correct a movement with another';
+    end $$;
     create trigger ledger_is_append_only before update or delete or truncate on ledger_entries
       for each statement execute function ledger_is_append_only();
     create trigger ledger_is_append_only before update or delete or truncate on ledger_transactions
       for each statement execute function ledger_is_append_only();
-  `),
-  '20261127_30_ledger_of_orders': migration(`
-    create index ledger_transactions_orders on ledger_transactions (owner_id, at) where kind in ('order', 'capture', 'refund');
   `),
 }
 

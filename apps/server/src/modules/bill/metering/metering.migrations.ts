@@ -2,7 +2,7 @@ import { billingZone } from '@zhisuan/contract/bill/meter'
 import { migration, type Migrations } from '../../../platform/db/database.ts'
 
 export const meteringMigrations: Migrations = {
-  '20261122_72_metering': migration(`
+  '20261123_00_50_metering': migration(`
     -- What a resource uses from a moment on, all of it: so the same events in any order, late or
     -- twice, say the same.
     create sequence usage_revision;
@@ -38,6 +38,11 @@ export const meteringMigrations: Migrations = {
       insert into usage_events (id, resource_type, resource_id, resource_name, bp_id, project_id, at, usage)
       select gen_random_uuid(), kind, resource, named, bp, project, clock_timestamp(), used where bp is not null;
     $$;
+    -- For whoever learns later than it happened what is used, and knows since when.
+    create function record_usage(kind text, resource uuid, named text, bp uuid, project uuid, used jsonb, moment timestamptz) returns void language sql as $$
+      insert into usage_events (id, resource_type, resource_id, resource_name, bp_id, project_id, at, usage)
+      select gen_random_uuid(), kind, resource, named, bp, project, moment, used where bp is not null;
+    $$;
 
     create table metered_resources (
       id uuid primary key,
@@ -46,6 +51,8 @@ export const meteringMigrations: Migrations = {
       bp_id uuid not null,
       -- Everything before has its lines.
       rated_until timestamptz not null,
+      -- No line of the resource begins at or after this.
+      lines_until timestamptz not null default '-infinity',
       -- There is nothing to rate from then on; null: it goes on.
       rate_to timestamptz
     );
@@ -63,8 +70,11 @@ export const meteringMigrations: Migrations = {
       "to" timestamptz check ("to" > "from"),
       primary key (resource_id, meter, variant, "from")
     );
-  `),
-  '20261122_74_usage_lines': migration(`
+    -- What is used now, by what prices are for.
+    create index usage_intervals_open on usage_intervals (meter, variant) where "to" is null;
+    -- What goes on, and what ended a moment ago: for forecasts.
+    create index usage_intervals_ends on usage_intervals (bp_id, "to");
+
     create table usage_lines (
       id bigint generated always as identity primary key,
       resource_id uuid not null,
@@ -108,6 +118,8 @@ export const meteringMigrations: Migrations = {
       primary key (bp_id, month, dimension, key)
     );
     create index usage_sums_greatest on usage_sums (bp_id, month, dimension, amount desc, key);
+    create index usage_sums_of_all on usage_sums (month, dimension, bp_id);
+    create index usage_sums_months on usage_sums (bp_id, month) include (amount) where dimension = 'month';
 
     -- By the lines themselves, so that no code can forget to; in one order, so that none wait for each other in a circle.
     create function usage_lines_add_up() returns trigger language plpgsql as $$
@@ -119,7 +131,7 @@ export const meteringMigrations: Migrations = {
           sum(case when voided_at is null then amount else -amount end) as amount
         from changed group by 1, 2, 3, 4, 5
       ) as by_all
-      cross join lateral (values ('month', ''), ('day', day::text), ('product', product_id::text), ('project', project_id::text), ('resource', resource_id::text)) as by_one (dimension, key)
+      cross join lateral (values ('month', ''), ('day', day::text), ('product', product_id::text), ('project', project_id::text), ('resource', resource_id::text), ('dayProduct', day::text || ' ' || product_id::text)) as by_one (dimension, key)
       group by 1, 2, 3, 4
       order by 1, 2, 3, 4
       on conflict (bp_id, month, dimension, key) do update set amount = sums.amount + excluded.amount;
@@ -137,12 +149,5 @@ export const meteringMigrations: Migrations = {
       amount numeric(38, 0) not null,
       primary key (bp_id, month)
     );
-  `),
-  '20261126_10_usage_at': migration(`
-    -- For whoever learns later than it happened what is used, and knows since when.
-    create function record_usage(kind text, resource uuid, named text, bp uuid, project uuid, used jsonb, moment timestamptz) returns void language sql as $$
-      insert into usage_events (id, resource_type, resource_id, resource_name, bp_id, project_id, at, usage)
-      select gen_random_uuid(), kind, resource, named, bp, project, moment, used where bp is not null;
-    $$;
   `),
 }

@@ -35,7 +35,7 @@ declare module '../../../platform/db/database.ts' {
 }
 
 export const noticeMigrations: Migrations = {
-  '20261122_85_bill_notices': migration(`
+  '20261123_00_57_bill_notices': migration(`
     create table bill_notices (
       id uuid primary key,
       bp_id uuid not null,

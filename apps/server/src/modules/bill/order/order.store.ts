@@ -59,13 +59,13 @@ export type OrderRow = Selectable<OrderTable>
 export type PrepaidOrderRow = OrderRow & { period: PrepaidPeriod; resource_type: PrepaidType }
 
 export const orderMigrations: Migrations = {
-  '20261122_81_orders': migration(`
+  '20261123_00_53_orders': migration(`
     create table bill_orders (
       id uuid primary key,
       number bigint generated always as identity (start with 100001),
       bp_id uuid not null,
-      kind text not null check (kind in ('purchase', 'conversion', 'renewal')),
-      status text not null check (status in ('unpaid', 'paid', 'delivered', 'refunded', 'cancelled', 'expired')),
+      kind text not null check (kind in ('onDemand', 'purchase', 'conversion', 'renewal')),
+      status text not null check (status in ('unpaid', 'paid', 'delivered', 'refunded', 'cancelled', 'expired', 'charging', 'ended')),
       resource_type text not null,
       resource_id uuid,
       resource_name text not null,
@@ -88,6 +88,7 @@ export const orderMigrations: Migrations = {
       created_at timestamptz not null,
       paid_at timestamptz,
       constraint bill_orders_covered check ((covered_from is null) = (covered_to is null)),
+      constraint bill_orders_by_the_hour check ((kind = 'onDemand') = (status in ('charging', 'ended')) and (kind = 'onDemand') = (period = 'hour')),
       constraint bill_orders_subject check (kind = 'purchase' or resource_id is not null)
     );
     create index bill_orders_bp on bill_orders (bp_id, created_at desc);
@@ -96,6 +97,8 @@ export const orderMigrations: Migrations = {
     create index bill_orders_unpaid on bill_orders (expires_at) where status = 'unpaid';
     -- Of one resource at most one order waits.
     create unique index bill_orders_pending on bill_orders (resource_id) where status in ('unpaid', 'paid');
+    -- One for each who pays for it.
+    create unique index bill_orders_on_demand on bill_orders (resource_id, bp_id) where kind = 'onDemand';
 
     create table bill_order_events (
       id bigint generated always as identity primary key,
@@ -106,15 +109,6 @@ export const orderMigrations: Migrations = {
       at timestamptz not null
     );
     create index bill_order_events_order on bill_order_events (order_id, id);
-  `),
-  '20261127_25_orders_by_the_hour': migration(`
-    alter table bill_orders drop constraint bill_orders_kind_check, drop constraint bill_orders_status_check;
-    alter table bill_orders
-      add constraint bill_orders_kind_check check (kind in ('onDemand', 'purchase', 'conversion', 'renewal')),
-      add constraint bill_orders_status_check check (status in ('unpaid', 'paid', 'delivered', 'refunded', 'cancelled', 'expired', 'charging', 'ended')),
-      add constraint bill_orders_by_the_hour check ((kind = 'onDemand') = (status in ('charging', 'ended')) and (kind = 'onDemand') = (period = 'hour'));
-    -- One for each who pays for it.
-    create unique index bill_orders_on_demand on bill_orders (resource_id, bp_id) where kind = 'onDemand';
   `),
 }
 

@@ -34,7 +34,7 @@ export type PrepaidRow = Selectable<PrepaidResourceTable>
 export type SpanRow = Selectable<PrepaidSpanTable>
 
 export const prepaidMigrations: Migrations = {
-  '20261122_80_prepaid': migration(`
+  '20261123_00_52_prepaid': migration(`
     create table prepaid_resources (
       resource_id uuid primary key,
       resource_type text not null check (resource_type in ('vm', 'volume', 'eip')),

@@ -56,7 +56,7 @@ export type ChannelRow = Selectable<PaymentChannelTable>
 export type TopupRow = Selectable<TopupTable>
 
 export const topupMigrations: Migrations = {
-  '20261122_82_topups': migration(`
+  '20261123_00_54_topups': migration(`
     create table payment_channels (
       id uuid primary key,
       name text not null,

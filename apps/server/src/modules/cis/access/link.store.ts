@@ -20,7 +20,7 @@ declare module '../../../platform/db/database.ts' {
 export type Link = Selectable<LinkTable>
 
 export const linkMigrations: Migrations = {
-  '20261122_46_container_links': migration(`
+  '20261123_00_46_container_links': migration(`
     create table container_links (
       token_hash text primary key,
       how text not null,

@@ -39,7 +39,7 @@ export type ConfigRow = Selectable<ConfigTable>
 export type ShownConfig = ConfigRow & { used_by: number }
 
 export const configMigrations: Migrations = {
-  '20261122_23_container_configs': migration(`
+  '20261123_00_39_container_configs': migration(`
     create table container_configs (
       id uuid primary key,
       bp_id uuid,
@@ -62,8 +62,6 @@ export const configMigrations: Migrations = {
       primary key (container_id, path)
     );
     create index container_config_uses_config on container_config_uses (config_id);
-  `),
-  '20261122_42_container_configs_tell': migration(`
     create trigger container_configs_tell_config after insert or update or delete on container_configs for each row execute function tell_change('containerConfig');
   `),
 }

@@ -54,14 +54,16 @@ export type ShownContainer = Omit<ContainerRow, 'status'> & {
 }
 
 export const containerMigrations: Migrations = {
-  '20261122_22_containers': migration(`
+  '20261123_00_38_containers': migration(`
     create table containers (
       id uuid primary key,
       edge_id uuid not null constraint containers_edge references edges,
-      deployment_id uuid not null references container_deployments,
+      deployment_id uuid references container_deployments,
       bp_id uuid,
       name text not null,
-      spec text not null,
+      spec text,
+      service_id uuid,
+      service_name text,
       image text not null,
       ports jsonb not null,
       generation integer not null default 1,
@@ -69,6 +71,7 @@ export const containerMigrations: Migrations = {
       docker_id text,
       health text,
       exit_code integer,
+      out_of_memory boolean not null default false,
       restart_count integer not null default 0,
       started_at timestamptz,
       error_text text,
@@ -76,40 +79,21 @@ export const containerMigrations: Migrations = {
       search text generated always as (name || ' ' || image || ' ' || id::text) stored,
       created_by uuid,
       created_by_name text not null,
-      created_at timestamptz not null default now()
+      created_at timestamptz not null default now(),
+      constraint containers_of_one check ((deployment_id is null) <> (service_id is null))
     );
-    create unique index containers_name on containers (edge_id, name);
+    create unique index containers_name on containers (edge_id, name) where service_id is null;
+    create unique index containers_of_service on containers (service_id, docker_id) where service_id is not null;
     create index containers_deployment on containers (deployment_id);
     create index containers_newest on containers (created_at, id);
     create index containers_newest_bp on containers (bp_id, created_at, id);
     create index containers_by_name_bp on containers (bp_id, name, id);
     create index containers_search on containers using gin (search gin_trgm_ops);
-  `),
-  '20261122_30_containers_of_services': migration(`
-    alter table containers alter column deployment_id drop not null;
-    alter table containers alter column spec drop not null;
-    alter table containers add column service_id uuid;
-    alter table containers add column service_name text;
-    alter table containers add constraint containers_of_one check ((deployment_id is null) <> (service_id is null));
-    drop index containers_name;
-    create unique index containers_name on containers (edge_id, name) where service_id is null;
-    create unique index containers_of_service on containers (service_id, docker_id) where service_id is not null;
-  `),
-  // A look that sees what was known tells nobody.
-  '20261122_48_containers_tell_changes': migration(`
-    drop trigger containers_tell_container on containers;
-    drop trigger containers_tell_stack on containers;
+    -- A look that sees what was known tells nobody.
     create trigger containers_tell_container after insert or delete on containers for each row execute function tell_change('container');
     create trigger containers_tell_stack after insert or delete on containers for each row execute function tell_change('stack');
     create trigger containers_tell_container_changed after update on containers for each row when (old is distinct from new) execute function tell_change('container');
     create trigger containers_tell_stack_changed after update on containers for each row when (old is distinct from new) execute function tell_change('stack');
-  `),
-  '20261122_47_containers_memory': migration(`
-    alter table containers add column out_of_memory boolean not null default false;
-  `),
-  '20261122_41_containers_tell': migration(`
-    create trigger containers_tell_container after insert or update or delete on containers for each row execute function tell_change('container');
-    create trigger containers_tell_stack after insert or update or delete on containers for each row execute function tell_change('stack');
     create trigger container_deployments_tell_container after insert or update or delete on container_deployments for each row execute function tell_change('container');
   `),
 }

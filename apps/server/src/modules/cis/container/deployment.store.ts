@@ -34,7 +34,7 @@ export type ShownDeployment = Selectable<DeploymentTable> & {
 }
 
 export const deploymentMigrations: Migrations = {
-  '20261122_20_container_deployments': migration(`
+  '20261123_00_37_container_deployments': migration(`
     create table container_deployments (
       id uuid primary key,
       bp_id uuid,

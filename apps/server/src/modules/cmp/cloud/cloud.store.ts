@@ -67,7 +67,7 @@ declare module '../../../platform/db/database.ts' {
 export type CloudRow = Selectable<CloudTable>
 
 export const cloudMigrations: Migrations = {
-  '20261121_20_clouds': migration(`
+  '20261123_00_07_clouds': migration(`
     create table clouds (
       id uuid primary key,
       name text not null,
@@ -78,30 +78,17 @@ export const cloudMigrations: Migrations = {
       connection text not null,
       labels text[] not null default '{}',
       status text not null check (status in ('active', 'maintenance', 'offline')),
-      health text not null check (health in ('unknown', 'reachable', 'unreachable', 'unauthorised')),
+      health text not null check (health in ('unknown', 'reachable', 'degraded', 'unreachable', 'unauthorised')),
       health_message text,
       usage double precision,
       observed jsonb,
+      services jsonb not null default '[]',
       checked_at timestamptz,
       created_at timestamptz not null default now(),
       deleted_at timestamptz
     );
     create unique index clouds_name on clouds (name) where deleted_at is null;
     create unique index clouds_address on clouds (address) where deleted_at is null and connection_type <> 'sandbox';
-  `),
-  '20261125_30_openstack_clouds': migration(`
-    alter table clouds drop constraint clouds_health_check;
-    alter table clouds add constraint clouds_health_check check (health in ('unknown', 'reachable', 'degraded', 'unreachable', 'unauthorised'));
-    alter table clouds add services jsonb not null default '[]';
-    -- What is known of a cloud's capacity is one thing, with what its hosts really have.
-    update clouds set observed = jsonb_build_object(
-      'engine', observed->'engine', 'engine_version', observed->'engine_version', 'instance_types', observed->'instance_types',
-      'capacity', jsonb_build_object(
-        'cpu_cores', (observed->'cpu_cores') || jsonb_build_object('physical', observed->'cpu_cores'->'total'),
-        'memory_bytes', (observed->'memory_bytes') || jsonb_build_object('physical', observed->'memory_bytes'->'total'),
-        'disk_bytes', (observed->'disk_bytes') || jsonb_build_object('physical', observed->'disk_bytes'->'total'),
-        'nodes', observed->'nodes', 'running_instances', null))
-    where observed is not null;
     create table cloud_capacity_samples (
       cloud_id uuid not null references clouds (id),
       at timestamptz not null,

@@ -33,7 +33,7 @@ declare module '../../../platform/db/database.ts' {
 }
 
 export const computeMeteringMigrations: Migrations = {
-  '20261126_20_cloud_usage': migration(`
+  '20261123_00_67_cloud_usage': migration(`
     create table cloud_usage_looks (
       cloud_id uuid not null references clouds,
       type text not null,
@@ -50,31 +50,13 @@ export const computeMeteringMigrations: Migrations = {
       project_id uuid,
       usage jsonb not null,
       since timestamptz not null,
+      stopped_by_suspension boolean not null default false,
       primary key (cloud_id, id)
     );
     create index cloud_usage_id on cloud_usage (id);
 
     -- As tables of resources of the first family do: in the transaction that changes the row, whoever changes it.
     create function tell_cloud_usage() returns trigger language plpgsql as $$
-    begin
-      if tg_op = 'DELETE' then
-        if old.usage <> '{}' then
-          perform record_usage(old.type, old.id, old.name, old.bp_id, old.project_id, '{}', greatest(old.since, clock_timestamp()));
-        end if;
-      elsif tg_op = 'INSERT' then
-        if new.usage <> '{}' then
-          perform record_usage(new.type, new.id, new.name, new.bp_id, new.project_id, new.usage, new.since);
-        end if;
-      elsif new.usage <> old.usage or (new.usage <> '{}' and (new.bp_id, new.project_id) is distinct from (old.bp_id, old.project_id)) then
-        perform record_usage(new.type, new.id, new.name, new.bp_id, new.project_id, new.usage, new.since);
-      end if;
-      return null;
-    end $$;
-    create trigger cloud_usage_tells after insert or update or delete on cloud_usage for each row execute function tell_cloud_usage();
-  `),
-  '20261126_30_stopped_by_suspension': migration('alter table cloud_usage add column stopped_by_suspension boolean not null default false'),
-  '20261127_20_names_of_cloud_usage': migration(`
-    create or replace function tell_cloud_usage() returns trigger language plpgsql as $$
     begin
       if tg_op = 'DELETE' then
         if old.usage <> '{}' then
@@ -91,14 +73,7 @@ export const computeMeteringMigrations: Migrations = {
       end if;
       return null;
     end $$;
-    -- At the last look, to which it was so: what happened since is told by the next.
-    with renamed as (
-      update cloud_usage set since = greatest(since, looks.began_at)
-      from cloud_usage_looks as looks, metered_resources as billed
-      where looks.cloud_id = cloud_usage.cloud_id and looks.type = cloud_usage.type and billed.id = cloud_usage.id and billed.name <> cloud_usage.name
-      returning cloud_usage.*
-    )
-    select record_usage(type, id, name, bp_id, project_id, usage, since) from renamed;
+    create trigger cloud_usage_tells after insert or update or delete on cloud_usage for each row execute function tell_cloud_usage();
   `),
 }
 

@@ -43,7 +43,7 @@ declare module '../../../platform/db/database.ts' {
 export type RecycledRow = Selectable<RecycledInstanceTable>
 
 export const recycleMigrations: Migrations = {
-  '20261125_50_recycled_instances': migration(`
+  '20261123_00_66_recycled_instances': migration(`
     create table recycled_instances (
       id uuid primary key,
       cloud_id uuid not null references clouds,

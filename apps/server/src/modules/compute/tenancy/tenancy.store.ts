@@ -21,7 +21,7 @@ export type KeystoneProjectRow = Selectable<KeystoneProjectTable>
 
 export const tenancyMigrations: Migrations = {
   // Owners are no foreign keys: what is left on a cloud is known to have been somebody's after they went.
-  '20261125_10_keystone_projects': migration(`
+  '20261123_00_65_keystone_projects': migration(`
     create table keystone_projects (
       cloud_id uuid not null references clouds,
       keystone_id text not null,

@@ -16,7 +16,7 @@ declare module '../../../platform/db/database.ts' {
 }
 
 export const edgeMinutesMigrations: Migrations = {
-  '20261122_62_edge_minutes': migration(`
+  '20261123_00_47_edge_minutes': migration(`
     create table edge_minutes (
       edge_id uuid not null references edges on delete cascade,
       until timestamptz not null,

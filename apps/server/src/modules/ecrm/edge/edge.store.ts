@@ -57,7 +57,7 @@ export type EdgeRow = Selectable<EdgeTable>
 export type ShownEdge = EdgeRow & { bp_name: string | null; site_name: string | null; region_id: string | null; region_name: string | null }
 
 export const edgeMigrations: Migrations = {
-  '20261122_02_edges': migration(`
+  '20261123_00_31_edges': migration(`
     create table edges (
       id uuid primary key,
       bp_id uuid,
@@ -73,6 +73,7 @@ export const edgeMigrations: Migrations = {
       token_expires_at timestamptz,
       public_key text,
       server_id uuid,
+      docker_away boolean not null default false,
       status text not null generated always as (case when binding <> 'bound' then binding when server_id is null then 'offline' else 'online' end) stored,
       facts jsonb,
       agent_version text,
@@ -97,9 +98,6 @@ export const edgeMigrations: Migrations = {
     create index edges_search on edges using gin (search gin_trgm_ops);
     create trigger edges_tell_edge after insert or update or delete on edges for each row execute function tell_change('edge');
     create table edge_servers (id uuid primary key, seen_at timestamptz not null default now());
-  `),
-  '20261122_21_edges_docker': migration(`
-    alter table edges add column docker_away boolean not null default false;
   `),
 }
 

@@ -13,7 +13,7 @@ declare module '../../../platform/db/database.ts' {
 }
 
 export const identityMigrations: Migrations = {
-  '20261122_03_edge_identity': migration(`create table edge_identity (one boolean primary key check (one), sealed text not null)`),
+  '20261123_00_32_edge_identity': migration('create table edge_identity (one boolean primary key check (one), sealed text not null)'),
 }
 
 const place = 'edge_identity'

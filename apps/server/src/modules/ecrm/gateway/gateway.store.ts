@@ -30,7 +30,7 @@ export type GatewayStatus = 'active' | 'deactive' | 'rebooting' | 'offline'
 export type ShownGateway = GatewayRow & { edge_name: string; site_name: string; status: GatewayStatus }
 
 export const gatewayMigrations: Migrations = {
-  '20261122_07_edge_gateways': migration(`
+  '20261123_00_36_edge_gateways': migration(`
     create table edge_gateways (
       id uuid primary key,
       edge_id uuid not null references edges on delete cascade,

@@ -25,7 +25,7 @@ declare module '../../../platform/db/database.ts' {
 export type PullRow = Selectable<EdgeImagePullTable>
 
 export const imageMigrations: Migrations = {
-  '20261122_04_edge_image_pulls': migration(`
+  '20261123_00_33_edge_image_pulls': migration(`
     create table edge_image_pulls (
       id uuid primary key,
       edge_id uuid not null references edges on delete cascade,

@@ -23,7 +23,7 @@ export type RegionRow = Selectable<RegionTable>
 export type ShownRegion = RegionRow & { site_count: number; edge_count: number }
 
 export const regionMigrations: Migrations = {
-  '20261122_01_regions': migration(`
+  '20261123_00_30_regions': migration(`
     create table regions (
       id uuid primary key,
       name text not null,

@@ -22,7 +22,7 @@ export type ServiceAgentRow = Selectable<EdgeServiceAgentTable>
 export type ShownServiceAgent = ServiceAgentRow & { edge_name: string; edge_online: boolean }
 
 export const serviceAgentMigrations: Migrations = {
-  '20261122_06_edge_service_agents': migration(`
+  '20261123_00_35_edge_service_agents': migration(`
     create table edge_service_agents (
       id uuid primary key,
       edge_id uuid not null references edges on delete cascade,

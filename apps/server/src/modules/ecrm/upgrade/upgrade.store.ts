@@ -26,7 +26,7 @@ declare module '../../../platform/db/database.ts' {
 export type UpgradeRow = Selectable<EdgeUpgradeTable>
 
 export const upgradeMigrations: Migrations = {
-  '20261122_05_edge_upgrades': migration(`
+  '20261123_00_34_edge_upgrades': migration(`
     create table edge_upgrades (
       edge_id uuid primary key references edges on delete cascade,
       status integer not null check (status in (1, 2, 3, 4, 5, 20, 40)),

@@ -36,7 +36,7 @@ declare module '../../../platform/db/database.ts' {
 }
 
 export const serviceMigrations: Migrations = {
-  '20261124_10_custom_services': migration(`
+  '20261123_00_63_custom_services': migration(`
     create table custom_services (
       id text primary key,
       bp_id uuid references organisations on delete cascade,

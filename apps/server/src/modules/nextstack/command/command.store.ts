@@ -68,7 +68,7 @@ export interface Printed {
 }
 
 export const commandMigrations: Migrations = {
-  '20261121_52_commands': migration(`
+  '20261123_00_15_commands': migration(`
     create table commands (
       id uuid primary key,
       cloud_id uuid not null references clouds,

@@ -49,7 +49,7 @@ export const poolNameIndex = 'eip_pools_name'
 export const poolRangeRule = 'eip_pool_ranges_apart'
 
 export const eipPoolMigrations: Migrations = {
-  '20261121_53_eip_pools': migration(`
+  '20261123_00_17_eip_pools': migration(`
     create extension if not exists btree_gist;
     create table eip_pools (
       id uuid primary key,

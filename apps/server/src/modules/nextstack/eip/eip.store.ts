@@ -61,7 +61,7 @@ export type ShownEip = EipRow & {
 
 export const eipMigrations: Migrations = {
   // No cascade from instances and networks: who removes one has to say that nothing leads there.
-  '20261121_54_eips': migration(`
+  '20261123_00_18_eips': migration(`
     create table eips (
       id uuid primary key,
       cloud_id uuid not null references clouds,
@@ -101,8 +101,6 @@ export const eipMigrations: Migrations = {
     create index eips_search on eips using gin (search gin_trgm_ops);
     -- Instances show what leads to them.
     ${tellsChanges('eips', 'eip', 'vm')}
-  `),
-  '20261121_59_eips_by_name': migration(`
     create index eips_by_name on eips (cloud_id, name, id);
     create index eips_by_name_bp on eips (bp_id, cloud_id, name, id);
     create index eips_by_status on eips (cloud_id, status, id);

@@ -33,35 +33,20 @@ export type FlavorRow = Selectable<FlavorTable>
 export type ShownFlavor = FlavorRow & { organisations: { id: string; name: string }[]; vm_count: number }
 
 export const flavorMigrations: Migrations = {
-  // The first sizes; administrators make others.
-  '20261121_30_flavors': migration(`
+  '20261123_00_10_flavors': migration(`
     create table flavors (
       id uuid primary key,
       name text not null unique,
       cpu_cores integer not null check (cpu_cores > 0),
       memory_bytes bigint not null check (memory_bytes > 0),
-      disk_bytes bigint not null check (disk_bytes > 0)
+      disk_bytes bigint not null check (disk_bytes > 0),
+      description text not null default '',
+      gpu_model text,
+      gpu_count integer check (gpu_count > 0),
+      public boolean not null default true,
+      created_at timestamptz not null default now(),
+      constraint flavors_gpu check ((gpu_model is null) = (gpu_count is null))
     );
-    insert into flavors (id, name, cpu_cores, memory_bytes, disk_bytes)
-    select gen_random_uuid(), name, cores, mib * 1048576, gib * 1073741824
-    from (values
-      ('nano', 1, 256::bigint, 5::bigint),
-      ('micro', 1, 512, 10),
-      ('small', 1, 1024, 20),
-      ('medium', 2, 2048, 40),
-      ('large', 2, 4096, 60),
-      ('xlarge', 4, 8192, 80),
-      ('2xlarge', 8, 16384, 160)
-    ) as first (name, cores, mib, gib);
-  `),
-  '20261121_50_flavors_chosen': migration(`
-    alter table flavors
-      add description text not null default '',
-      add gpu_model text,
-      add gpu_count integer check (gpu_count > 0),
-      add public boolean not null default true,
-      add created_at timestamptz not null default now(),
-      add constraint flavors_gpu check ((gpu_model is null) = (gpu_count is null));
     create table flavor_organisations (
       flavor_id uuid not null references flavors on delete cascade,
       bp_id uuid not null references organisations on delete cascade,
@@ -73,14 +58,24 @@ export const flavorMigrations: Migrations = {
     create index flavors_created on flavors (created_at, id);
     create index flavors_search on flavors using gin (name gin_trgm_ops);
     create index vms_flavor on vms (flavor_id, created_at desc, id desc);
-  `),
-  // For organisations, whose lists are read as parts: what is everybody's, and what is not.
-  '20261121_98_flavors_in_parts': migration(`
+    -- For organisations, whose lists are read as parts: what is everybody's, and what is not.
     create index flavors_names_in_parts on flavors (public, name, id);
     create index flavors_cores_in_parts on flavors (public, cpu_cores, id);
     create index flavors_memory_in_parts on flavors (public, memory_bytes, id);
     create index flavors_created_in_parts on flavors (public, created_at, id);
     create index flavors_gpus on flavors (public, memory_bytes, id) where gpu_model is not null;
+    -- The first sizes; administrators make others.
+    insert into flavors (id, name, cpu_cores, memory_bytes, disk_bytes)
+    select gen_random_uuid(), name, cores, mib * 1048576, gib * 1073741824
+    from (values
+      ('nano', 1, 256::bigint, 5::bigint),
+      ('micro', 1, 512, 10),
+      ('small', 1, 1024, 20),
+      ('medium', 2, 2048, 40),
+      ('large', 2, 4096, 60),
+      ('xlarge', 4, 8192, 80),
+      ('2xlarge', 8, 16384, 160)
+    ) as first (name, cores, mib, gib);
   `),
 }
 

@@ -29,7 +29,7 @@ export type HostGpuRow = Selectable<HostGpuTable>
 export type ShownGpu = HostGpuRow & { vm_name: string | null }
 
 export const gpuMigrations: Migrations = {
-  '20261121_81_host_gpus': migration(`
+  '20261123_00_27_host_gpus': migration(`
     create table host_gpus (
       host_id uuid not null references hosts on delete cascade,
       bp_id uuid,

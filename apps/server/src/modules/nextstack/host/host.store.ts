@@ -56,7 +56,7 @@ export interface Promised {
 export type ShownHost = HostRow & { operation_id: string | null; gpus: GpuUse[]; promised: Promised }
 
 export const hostMigrations: Migrations = {
-  '20261121_80_hosts': migration(`
+  '20261123_00_26_hosts': migration(`
     create table hosts (
       id uuid primary key,
       cloud_id uuid not null references clouds,

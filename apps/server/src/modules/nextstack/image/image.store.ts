@@ -65,7 +65,7 @@ export const imageNameIndex = 'images_name'
 export const imageContentIndex = 'images_content'
 
 export const imageMigrations: Migrations = {
-  '20261121_85_images': migration(`
+  '20261123_00_28_images': migration(`
     create table images (
       id uuid primary key,
       cloud_id uuid not null references clouds,
@@ -110,7 +110,12 @@ export const imageMigrations: Migrations = {
     create index images_sizes on images (cloud_id, size_bytes, id);
     create index images_sizes_bp on images (bp_id, cloud_id, size_bytes, id);
     create index images_status on images (cloud_id, status, created_at desc, id desc);
-    create index images_public on images (cloud_id) where visibility = 'public' and status = 'active';
+    -- For organisations, whose lists are read as parts: what is their own, and what is everybody's.
+    create index images_public_newest on images (cloud_id, created_at desc, id desc, bp_id) where visibility = 'public' and status = 'active';
+    create index images_public_names on images (cloud_id, name, id, bp_id) where visibility = 'public' and status = 'active';
+    create index images_public_sizes on images (cloud_id, size_bytes, id, bp_id) where visibility = 'public' and status = 'active';
+    create index images_public_everywhere on images (created_at desc, id desc, bp_id) where visibility = 'public' and status = 'active';
+    create index images_by_status_bp on images (bp_id, cloud_id, status, id);
     create index images_uploading on images (updated_at) where status = 'uploading';
     create index images_search on images using gin (search gin_trgm_ops);
     create table image_shares (
@@ -122,15 +127,6 @@ export const imageMigrations: Migrations = {
     create index vms_image on vms (cloud_id, image_fingerprint, bp_id);
     ${tellsChanges('images', 'image')}
     ${tellsChanges('image_shares', 'image')}
-  `),
-  // For organisations, whose lists are read as parts: what is their own, and what is everybody's.
-  '20261121_98_images_in_parts': migration(`
-    drop index images_public;
-    create index images_public_newest on images (cloud_id, created_at desc, id desc, bp_id) where visibility = 'public' and status = 'active';
-    create index images_public_names on images (cloud_id, name, id, bp_id) where visibility = 'public' and status = 'active';
-    create index images_public_sizes on images (cloud_id, size_bytes, id, bp_id) where visibility = 'public' and status = 'active';
-    create index images_public_everywhere on images (created_at desc, id desc, bp_id) where visibility = 'public' and status = 'active';
-    create index images_by_status_bp on images (bp_id, cloud_id, status, id);
   `),
 }
 

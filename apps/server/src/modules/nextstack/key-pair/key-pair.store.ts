@@ -37,7 +37,7 @@ export type KeyPairRow = Selectable<KeyPairTable>
 export type ShownKeyPair = KeyPairRow & { bp_name: string | null; vm_count: number }
 
 export const keyPairMigrations: Migrations = {
-  '20261121_51_key_pairs': migration(`
+  '20261123_00_13_key_pairs': migration(`
     create table key_pairs (
       id uuid primary key,
       bp_id uuid,

@@ -70,7 +70,7 @@ export const natVpcIndex = 'nat_gateways_vpc_id_key'
 export const natPortsRule = 'nat_rules_ports'
 
 export const natMigrations: Migrations = {
-  '20261121_55_nat_gateways': migration(`
+  '20261123_00_19_nat_gateways': migration(`
     create table nat_gateways (
       id uuid primary key,
       cloud_id uuid not null references clouds,
@@ -110,8 +110,6 @@ export const natMigrations: Migrations = {
     create index nat_rules_nat on nat_rules (nat_id, created_at, id);
     create index nat_rules_vm on nat_rules (vm_id) where vm_id is not null;
     ${tellsChanges('nat_gateways', 'nat')}
-  `),
-  '20261121_58_nat_gateways_by_name': migration(`
     create index nat_gateways_by_name on nat_gateways (cloud_id, name, id);
     create index nat_gateways_by_name_bp on nat_gateways (bp_id, cloud_id, name, id);
   `),

@@ -26,7 +26,7 @@ declare module '../../../platform/db/database.ts' {
 const everybody = '00000000-0000-0000-0000-000000000000'
 
 export const overviewMigrations: Migrations = {
-  '20261121_98_overview': migration(`
+  '20261123_00_29_overview': migration(`
     create table overview_samples (
       bp_id uuid not null,
       at timestamptz not null,
@@ -53,27 +53,6 @@ export const overviewMigrations: Migrations = {
       when 'image' then 'images'
       when 'vpc' then 'vpcs'
       when 'host' then 'hosts'
-    end;
-    begin
-      if to_regclass(named) is not null then
-        execute format('select name from %I where id = $1', named) into new.resource_name using new.resource_id;
-        new.resource_name := coalesce(new.resource_name, '');
-      end if;
-      return new;
-    end $$;
-    create trigger operations_name before insert on operations for each row execute function name_of_operation();
-  `),
-  '20261122_61_overview_of_nodes': migration(`
-    create or replace function name_of_operation() returns trigger language plpgsql as $$
-    declare named text := case new.resource_type
-      when 'vm' then 'vms'
-      when 'snapshot' then 'vm_snapshots'
-      when 'volume' then 'volumes'
-      when 'volumeSnapshot' then 'volume_snapshots'
-      when 'volumeBackup' then 'volume_backups'
-      when 'image' then 'images'
-      when 'vpc' then 'vpcs'
-      when 'host' then 'hosts'
       when 'edge' then 'edges'
       when 'edge_image_pull' then 'edge_image_pulls'
       when 'container' then 'containers'
@@ -86,6 +65,7 @@ export const overviewMigrations: Migrations = {
       end if;
       return new;
     end $$;
+    create trigger operations_name before insert on operations for each row execute function name_of_operation();
   `),
 }
 

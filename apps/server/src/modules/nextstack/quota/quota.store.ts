@@ -23,7 +23,7 @@ declare module '../../../platform/db/database.ts' {
 }
 
 export const quotaMigrations: Migrations = {
-  '20261121_40_quotas': migration(`
+  '20261123_00_11_quotas': migration(`
     create table quotas (
       bp_id uuid not null references organisations on delete cascade,
       project_id uuid references projects on delete cascade,

@@ -47,7 +47,7 @@ export type ShownSecurityGroup = SecurityGroupRow & {
 export const groupNameIndex = 'security_groups_name'
 
 export const securityGroupMigrations: Migrations = {
-  '20261121_50_security_groups': migration(`
+  '20261123_00_12_security_groups': migration(`
     create extension if not exists pg_trgm;
     create table security_groups (
       id uuid primary key,
@@ -75,8 +75,6 @@ export const securityGroupMigrations: Migrations = {
     );
     create index vm_security_groups_group on vm_security_groups (group_id);
     ${tellsChanges('security_groups', 'securityGroup')}
-  `),
-  '20261121_57_security_groups_by_name': migration(`
     create index security_groups_by_name on security_groups (cloud_id, name, id);
     create index security_groups_by_name_bp on security_groups (bp_id, cloud_id, name, id);
   `),

@@ -39,7 +39,7 @@ export type ScheduleRow = Selectable<ScheduleTable>
 export type ShownSchedule = ScheduleRow & { bp_name: string | null; vm: { id: string; name: string } }
 
 export const scheduleMigrations: Migrations = {
-  '20261121_62_vm_snapshot_schedules': migration(`
+  '20261123_00_23_vm_snapshot_schedules': migration(`
     create table vm_snapshot_schedules (
       id uuid primary key,
       cloud_id uuid not null references clouds,

@@ -44,7 +44,7 @@ export type ShownSnapshot = SnapshotRow & { bp_name: string | null; operation_id
 
 export const snapshotMigrations: Migrations = {
   // Snapshots go with their instance, on the engine too.
-  '20261121_61_vm_snapshots': migration(`
+  '20261123_00_21_vm_snapshots': migration(`
     create table vm_snapshots (
       id uuid primary key,
       cloud_id uuid not null references clouds,

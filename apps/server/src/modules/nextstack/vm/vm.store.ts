@@ -58,12 +58,13 @@ export type VmRow = Selectable<VmTable>
 export type ShownVm = VmRow & { bp_name: string | null; operation_id: string | null; gpus: { model: string; count: number }[] }
 
 export const vmMigrations: Migrations = {
-  '20261121_31_vms': migration(`
+  '20261123_00_09_vms': migration(`
     create extension if not exists pg_trgm;
     create table vms (
       id uuid primary key,
       cloud_id uuid not null references clouds,
       bp_id uuid,
+      project_id uuid references projects,
       name text not null,
       description text not null,
       type text not null check (type in ('vm', 'container')),
@@ -72,6 +73,7 @@ export const vmMigrations: Migrations = {
       engine_name text not null,
       image_fingerprint text not null,
       image_name text not null,
+      source_snapshot_id uuid,
       flavor_id uuid,
       flavor_name text not null,
       cpu_cores integer not null,
@@ -96,18 +98,10 @@ export const vmMigrations: Migrations = {
     create index vms_status on vms (cloud_id, status, created_at desc, id desc);
     create index vms_status_bp on vms (bp_id, cloud_id, status, created_at desc, id desc);
     create index vms_search on vms using gin (search gin_trgm_ops);
-  `),
-  '20261121_32_vms_by_type': migration(`
     create index vms_type on vms (cloud_id, type, created_at desc, id desc);
     create index vms_type_bp on vms (bp_id, cloud_id, type, created_at desc, id desc);
-  `),
-  '20261121_33_vms_in_projects': migration(`
-    alter table vms add project_id uuid references projects;
     create index vms_project on vms (project_id) where project_id is not null;
     ${tellsChanges('vms', 'vm')}
-  `),
-  '20261121_34_vms_copied': migration(`
-    alter table vms add source_snapshot_id uuid;
     create index vms_source on vms (source_snapshot_id) where source_snapshot_id is not null;
   `),
 }

@@ -42,7 +42,7 @@ interface Promised {
 export type ShownStoragePool = StoragePoolRow & { promised: Promised }
 
 export const storagePoolMigrations: Migrations = {
-  '20261121_63_storage_pools': migration(`
+  '20261123_00_25_storage_pools': migration(`
     create table storage_pools (
       id uuid primary key,
       cloud_id uuid not null references clouds,

@@ -42,7 +42,7 @@ export type VolumeBackupRow = Selectable<VolumeBackupTable>
 export type ShownVolumeBackup = VolumeBackupRow & { bp_name: string | null; operation_id: string | null; volume: { id: string; name: string } | null }
 
 export const volumeBackupMigrations: Migrations = {
-  '20261121_62_volume_backups': migration(`
+  '20261123_00_24_volume_backups': migration(`
     create table volume_backups (
       id uuid primary key,
       cloud_id uuid not null references clouds,

@@ -41,7 +41,7 @@ export type ShownVolumeSnapshot = VolumeSnapshotRow & { bp_name: string | null; 
 export const snapshotNameIndex = 'volume_snapshots_name'
 
 export const volumeSnapshotMigrations: Migrations = {
-  '20261121_61_volume_snapshots': migration(`
+  '20261123_00_22_volume_snapshots': migration(`
     create table volume_snapshots (
       id uuid primary key,
       volume_id uuid not null references volumes,

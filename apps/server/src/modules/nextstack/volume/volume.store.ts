@@ -62,7 +62,7 @@ export const volumeNameIndex = 'volumes_name'
 export const volumePathRule = 'volumes_path'
 
 export const volumeMigrations: Migrations = {
-  '20261121_60_volumes': migration(`
+  '20261123_00_20_volumes': migration(`
     create table volumes (
       id uuid primary key,
       cloud_id uuid not null references clouds,
@@ -71,6 +71,7 @@ export const volumeMigrations: Migrations = {
       name text not null,
       description text not null,
       pool text not null,
+      node text,
       content text not null check (content in ('filesystem', 'block')),
       engine_name text not null,
       size_bytes bigint not null,
@@ -111,7 +112,6 @@ export const volumeMigrations: Migrations = {
     create index volumes_search on volumes using gin (search gin_trgm_ops);
     ${tellsChanges('volumes', 'volume')}
   `),
-  '20261121_64_volumes_on_members': migration(`alter table volumes add node text`),
 }
 
 /** Volumes count with what they were promised, in whatever state they are. */

@@ -18,7 +18,7 @@ declare module '../../../platform/db/database.ts' {
 
 export const addressMigrations: Migrations = {
   // No cascade from instances: who removes one has to say that it is gone.
-  '20261121_52_vpc_addresses': migration(`
+  '20261123_00_16_vpc_addresses': migration(`
     create table vpc_addresses (
       vpc_id uuid not null references vpcs on delete cascade,
       number bigint not null,

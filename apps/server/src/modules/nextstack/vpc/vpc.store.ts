@@ -64,7 +64,7 @@ export const vpcNameIndex = 'vpcs_name'
 export const vpcRangeRule = 'vpcs_range'
 
 export const vpcMigrations: Migrations = {
-  '20261121_51_vpcs': migration(`
+  '20261123_00_14_vpcs': migration(`
     create extension if not exists btree_gist;
     create extension if not exists pg_trgm;
     create table vpcs (
@@ -106,8 +106,6 @@ export const vpcMigrations: Migrations = {
     create index vpc_security_groups_group on vpc_security_groups (group_id);
     -- What it comes to shows on its gateway, its groups and its instances.
     ${tellsChanges('vpcs', 'vpc', 'nat', 'securityGroup', 'vm')}
-  `),
-  '20261121_56_vpcs_by_name': migration(`
     create index vpcs_by_name on vpcs (cloud_id, name, id);
     create index vpcs_by_name_bp on vpcs (bp_id, cloud_id, name, id);
     create index vpcs_by_status on vpcs (cloud_id, status, id);

@@ -18,7 +18,7 @@ declare module '../../../platform/db/database.ts' {
   }
 }
 export const licenceMigrations: Migrations = {
-  '20261121_11_licences': migration(`
+  '20261123_00_04_licences': migration(`
     create table installation (id uuid primary key, installed_at timestamptz not null);
     create unique index installation_one on installation ((true));
     create table licences (id uuid primary key, file text not null, imported_at timestamptz not null default now());

@@ -30,11 +30,8 @@ declare module '../../../platform/db/database.ts' {
 export type ConfigRow = Selectable<ConfigTable>
 
 export const settingsMigrations: Migrations = {
-  '20261121_10_configs': migration(`
-    create table configs (key text primary key, value text not null, updated_at timestamptz not null default now());
-  `),
-  '20261122_60_config_changes': migration(`
-    alter table configs add updated_by text;
+  '20261123_00_03_configs': migration(`
+    create table configs (key text primary key, value text not null, updated_at timestamptz not null default now(), updated_by text);
     create table config_changes (id uuid primary key, key text not null, value text, actor_id uuid not null, actor_name text not null, created_at timestamptz not null);
     create index config_changes_key on config_changes (key, created_at desc, id desc);
   `),

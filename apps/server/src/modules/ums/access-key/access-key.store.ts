@@ -47,7 +47,7 @@ declare module '../../../platform/db/database.ts' {
 }
 
 export const accessKeyMigrations: Migrations = {
-  '20261124_20_access_keys': migration(`
+  '20261123_00_64_access_keys': migration(`
     create table access_keys (
       id uuid primary key,
       user_id uuid not null references users on delete cascade,

@@ -29,7 +29,7 @@ declare module '../../../platform/db/database.ts' {
 }
 
 export const invitationMigrations: Migrations = {
-  '20261123_02_invitations': migration(`
+  '20261123_00_60_invitations': migration(`
     create table invitations (
       id uuid primary key,
       bp_id uuid not null references organisations on delete cascade,

@@ -77,7 +77,7 @@ export type ProviderRow = Selectable<IdentityProviderTable>
 export type IdentityRow = Selectable<IdentityTable>
 
 export const oidcMigrations: Migrations = {
-  '20261123_07_identity_providers': migration(`
+  '20261123_00_62_identity_providers': migration(`
     create table identity_providers (
       id uuid primary key,
       name text not null,

@@ -30,7 +30,7 @@ declare module '../../../platform/db/database.ts' {
 export type PasskeyRow = Selectable<PasskeyTable>
 
 export const passkeyMigrations: Migrations = {
-  '20261123_06_passkeys': migration(`
+  '20261123_00_61_passkeys': migration(`
     create table passkeys (
       id uuid primary key,
       user_id uuid not null references users on delete cascade,

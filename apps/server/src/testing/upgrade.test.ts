@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { migrations } from '../app.ts'
+import { migrate, migration, openDatabase } from '../platform/db/database.ts'
+import { squashed } from '../platform/db/squashed.ts'
+import { createLog } from '../platform/log.ts'
+import { emptyDatabase, freshDatabase } from './database.ts'
+import { schemaOf } from './schema.ts'
+
+const fixture = (name: string): string => readFileSync(new URL(`before-release/${name}`, import.meta.url), 'utf8')
+/** Rows by table, as JSON: of every table some, as servers and tests of that day wrote them. */
+const rows = JSON.parse(fixture('rows.json')) as Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
+
+const closing: (() => Promise<unknown>)[] = []
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close()
+})
+
+async function connected(database: { url: string; drop(): Promise<void> }): Promise<pg.Client> {
+  closing.push(() => database.drop())
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  closing.push(() => client.end())
+  return client
+}
+
+async function migrated(url: string, to = migrations): Promise<string[]> {
+  const database = openDatabase(url, { poolSize: 1, log: createLog({ LOG_LEVEL: 'silent' }) })
+  try {
+    return await migrate(database.db, to)
+  } finally {
+    await database.close()
+  }
+}
+
+describe('a database of the days before the first release', () => {
+  let url: string
+  let old: pg.Client
+  beforeAll(async () => {
+    const database = await emptyDatabase()
+    url = database.url
+    old = await connected(database)
+    await old.query(fixture('schema.sql'))
+    await old.query('create table migrations (name text primary key, applied_at timestamptz not null default now())')
+    await old.query('insert into migrations (name) select unnest($1::text[])', [[...squashed.from]])
+    // Rows of many databases refer to what is in none of them, and nothing is counted or told of them again.
+    await old.query(`set session_replication_role = 'replica'`)
+    for (const [table, of] of Object.entries(rows)) {
+      await old.query(`delete from ${table}`)
+      const columns = await stored(old, table)
+      await old.query(`insert into ${table} (${columns}) overriding system value select ${columns} from jsonb_populate_recordset(null::${table}, $1)`, [
+        JSON.stringify(of),
+      ])
+    }
+    await old.query('reset session_replication_role')
+  })
+
+  it('has rows in every table', async () => {
+    const { rows: tables } = await old.query<{ relname: string }>(
+      `select relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' and relname <> 'migrations'`,
+    )
+    expect(tables.map(({ relname }) => relname).filter((table) => (rows[table] ?? []).length === 0)).toEqual([])
+  })
+
+  it('comes to the schema of a new one, and loses nothing', async () => {
+    const ran = await migrated(url)
+    expect(ran.filter((name) => name.startsWith(squashed.into))).toEqual([])
+    expect(await schemaOf(old)).toEqual(await schemaOf(await connected(await freshDatabase())))
+    for (const [table, of] of Object.entries(rows)) {
+      const { rows: kept } = await old.query<{ row: Record<string, unknown> }>(`select to_jsonb(t) as row from ${table} t`)
+      expect(sorted(kept.map(({ row }) => row)), table).toEqual(sorted(of))
+    }
+    // Once more there is nothing to do.
+    expect(await migrated(url)).toEqual([])
+  })
+
+  it('is refused where it is older still', async () => {
+    const database = await emptyDatabase()
+    const older = await connected(database)
+    await older.query('create table migrations (name text primary key, applied_at timestamptz not null default now())')
+    await older.query('insert into migrations (name) select unnest($1::text[])', [[...squashed.from].slice(0, -1)])
+    await expect(migrated(database.url)).rejects.toThrow('start the last version of 2026-11-23 on it first')
+    expect((await older.query('select from migrations')).rowCount).toBe(squashed.from.size - 1)
+  })
+})
+
+describe('migrations', () => {
+  it('are refused where one would run after what was written later, and nothing is done', async () => {
+    const database = await emptyDatabase()
+    const client = await connected(database)
+    const first = { '20261201_01_a': migration('create table a ()'), '20261203_01_c': migration('create table c ()') }
+    expect(await migrated(database.url, first)).toEqual(Object.keys(first))
+    const late = { ...first, '20261202_01_b': migration('create table b ()'), '20261204_01_d': migration('create table d ()') }
+    await expect(migrated(database.url, late)).rejects.toThrow('The database already has 20261203_01_c, which sorts after 20261202_01_b')
+    expect((await client.query(`select from pg_class where relname in ('b', 'd')`)).rowCount).toBe(0)
+  })
+  it('are named by a day, a number and what they make, each name once', () => {
+    expect(Object.keys(migrations).filter((name) => !/^2026\d{4}(_\d\d){1,2}_[a-z_]+$/.test(name))).toEqual([])
+  })
+})
+
+/** The columns that are not computed by the database. */
+async function stored(client: pg.Client, table: string): Promise<string> {
+  const { rows: columns } = await client.query<{ name: string }>(
+    `select quote_ident(attname) as name from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
+    [table],
+  )
+  return columns.map(({ name }) => name).join(', ')
+}
+
+const sorted = (of: readonly Readonly<Record<string, unknown>>[]): string[] => of.map((row) => JSON.stringify(Object.entries(row).sort())).sort()
