@@ -51,7 +51,7 @@ export function createBill(
   mayBegin: StandingService['mayBegin']
 } {
   const orders = createOrders(platform, { personOf })
-  const runner = createOrderRunner(platform, orders)
+  const runner = createOrderRunner(platform, orders.renewals)
   const metering = createMetering(platform)
   const rating = createRating({ db: platform.db, now: platform.now, metering })
   const notices = createNotices(platform, sender)

@@ -6,7 +6,7 @@ import { readOn } from '../../../platform/db/page.ts'
 import { fileDay, offerExport } from '../../../platform/exports.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import { consumeTexts } from '../consume/consume.texts.ts'
-import { shapeOrder } from './order.service.ts'
+import { shapeOrder } from './order.shape.ts'
 import * as store from './order.store.ts'
 import { orderTexts as texts } from './order.texts.ts'
 

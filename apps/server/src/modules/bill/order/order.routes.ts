@@ -15,6 +15,6 @@ export const orderRoutes = (orders: OrderService, exportOrders: ReturnType<typeo
   handle(calls.renew, ({ actor, params, body }) => orders.renew(actor, params.id, body)),
   handle(calls.refundPreview, ({ actor, params }) => orders.refundPreview(actor, params.id)),
   handle(calls.refund, ({ actor, params }) => orders.refund(actor, params.id)),
-  handle(prepaidCalls.get, ({ actor, params }) => orders.prepaid(actor, params.id)),
-  handle(prepaidCalls.setAutoRenew, ({ actor, params, body }) => orders.setAutoRenew(actor, params.id, body)),
+  handle(prepaidCalls.get, ({ actor, params }) => orders.prepaids.get(actor, params.id)),
+  handle(prepaidCalls.setAutoRenew, ({ actor, params, body }) => orders.prepaids.setAutoRenew(actor, params.id, body)),
 ]

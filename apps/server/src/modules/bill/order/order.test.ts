@@ -303,7 +303,7 @@ describe('two that come at once', () => {
     await app.platform.db.updateTable('prepaid_resources').set({ renew_at: app.clock.now() }).where('resource_id', '=', volume).execute()
     const thing: SoldResource = { id: volume, name: 'thing', bp_id: who.bp_id, usage: { 'volume.size/x': 10 * gib }, state: 'there', error: null }
     const sold = { call: volumes.create, make: async () => expect.fail('nothing is to be made'), find: async () => thing }
-    const { clock } = createOrders({ ...app.platform, modules: () => [{ handlers: [], sold: { volume: sold } }] }, { personOf: async () => null })
+    const { renewals } = createOrders({ ...app.platform, modules: () => [{ handlers: [], sold: { volume: sold } }] }, { personOf: async () => null })
     // His order is written, and not committed yet.
     const his = randomUUID()
     const client = new pg.Client({ connectionString: app.databaseUrl })
@@ -316,12 +316,12 @@ describe('two that come at once', () => {
       his,
       first.id,
     ])
-    const ordered = clock.orderRenewal(volume)
+    const ordered = renewals.orderRenewal(volume)
     await expect.poll(() => waitingForLocks(app), wait).toBe(1)
     await client.query('commit')
     expect(await ordered).toBeNull()
     // What is theirs to pay is not paid by the platform.
-    expect(await clock.orderRenewal(volume)).toBeNull()
+    expect(await renewals.orderRenewal(volume)).toBeNull()
     expect((await call(app, orders.list, { token: who.token, query: { status: 'unpaid' } })).items).toMatchObject([{ id: his, automatic: false }])
   })
 
