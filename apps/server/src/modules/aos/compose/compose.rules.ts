@@ -23,15 +23,23 @@ const restarts = /^(no|always|unless-stopped|on-failure(:\d{1,5})?)$/
 const rootKeys = new Set(['version', 'name', 'services', 'volumes', 'networks'])
 /** What only changes the container itself. Whatever is not here is not passed on to a node. */
 const serviceKeys = new Set(
-  'cap_drop command container_name cpu_count cpu_percent cpu_period cpu_quota cpu_shares cpus cpuset depends_on deploy dns dns_opt dns_search domainname entrypoint env_file environment expose extra_hosts group_add healthcheck hostname image init labels links logging mac_address mem_limit mem_reservation mem_swappiness memswap_limit network_mode networks pids_limit platform ports pull_policy read_only restart runtime scale security_opt shm_size stdin_open stop_grace_period stop_signal tmpfs tty ulimits user volumes working_dir'.split(
-    ' ',
-  ),
+  `
+    cap_drop command container_name cpu_count cpu_percent cpu_period cpu_quota cpu_shares cpus cpuset depends_on deploy dns dns_opt dns_search
+    domainname entrypoint env_file environment expose extra_hosts group_add healthcheck hostname image init labels links logging mac_address
+    mem_limit mem_reservation mem_swappiness memswap_limit network_mode networks pids_limit platform ports pull_policy read_only restart runtime
+    scale security_opt shm_size stdin_open stop_grace_period stop_signal tmpfs tty ulimits user volumes working_dir
+  `
+    .trim()
+    .split(/\s+/),
 )
 /** What reaches beyond the container: into the node, its devices or what others run there. */
 const platformKeys = new Set(
-  'annotations blkio_config cap_add cgroup cgroup_parent cpu_rt_period cpu_rt_runtime device_cgroup_rules devices external_links ipc oom_kill_disable oom_score_adj pid privileged sysctls userns_mode uts volumes_from'.split(
-    ' ',
-  ),
+  `
+    annotations blkio_config cap_add cgroup cgroup_parent cpu_rt_period cpu_rt_runtime device_cgroup_rules devices external_links ipc
+    oom_kill_disable oom_score_adj pid privileged sysctls userns_mode uts volumes_from
+  `
+    .trim()
+    .split(/\s+/),
 )
 const deployKeys = new Set('mode replicas resources restart_policy labels placement update_config rollback_config endpoint_mode'.split(' '))
 const healthKeys = new Set('test interval timeout retries start_period start_interval disable'.split(' '))

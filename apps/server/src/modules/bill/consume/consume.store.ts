@@ -158,7 +158,10 @@ export async function listResources(on: Sql, scope: Scope, query: QueryOf<typeof
     .where('usage_sums.amount', '>', '0')
     .$if(query.keyword !== undefined && query.keyword !== '', (q) =>
       q.where(
-        sql<boolean>`exists (select from metered_resources as named where named.id = usage_sums.key::uuid and (named.name ilike ${containing(query.keyword ?? '')} or named.id::text = ${query.keyword ?? ''}))`,
+        sql<boolean>`exists (
+          select from metered_resources as named where named.id = usage_sums.key::uuid
+            and (named.name ilike ${containing(query.keyword ?? '')} or named.id::text = ${query.keyword ?? ''})
+        )`,
       ),
     )
   const page = filtered
@@ -166,7 +169,9 @@ export async function listResources(on: Sql, scope: Scope, query: QueryOf<typeof
     .leftJoin('organisations', 'organisations.id', 'usage_sums.bp_id')
     .select(['usage_sums.key', 'usage_sums.bp_id', 'usage_sums.amount', 'resource.name', 'resource.type', organisationName])
     .select(
-      sql<string>`coalesce((select amount from usage_sums as earlier where earlier.bp_id = usage_sums.bp_id and earlier.month = ${firstDay(previous)}::date and earlier.dimension = 'resource' and earlier.key = usage_sums.key), 0)`.as(
+      sql<string>`coalesce((
+        select amount from usage_sums as earlier
+        where earlier.bp_id = usage_sums.bp_id and earlier.month = ${firstDay(previous)}::date and earlier.dimension = 'resource' and earlier.key = usage_sums.key), 0)`.as(
         'previous',
       ),
     )
@@ -404,7 +409,8 @@ export async function inUse(on: Sql, scope: Scope): Promise<{ rows: (InUse & { p
     where ${within(scope, 'interval.bp_id')} and (interval."to" is null or interval."to" > greatest(resource.rated_until, to_timestamp(${ratedUntil ?? 0})))`
   const prepaid = sql`exists (select from prepaid_spans as span where span.resource_id = interval.resource_id and span."to" > resource.rated_until)`
   const { rows } = await sql<InUse & { project_id: string | null }>`
-    select interval.bp_id, interval.project_id, meter, variant, quantity, extract(epoch from greatest(interval."from", resource.rated_until))::bigint as "from", extract(epoch from interval."to")::bigint as "to", count(*) as count
+    select interval.bp_id, interval.project_id, meter, variant, quantity,
+      extract(epoch from greatest(interval."from", resource.rated_until))::bigint as "from", extract(epoch from interval."to")::bigint as "to", count(*) as count
     from ${unrated} and not ${prepaid}
     group by 1, 2, 3, 4, 5, 6, 7
   `.execute(on)
@@ -412,7 +418,9 @@ export async function inUse(on: Sql, scope: Scope): Promise<{ rows: (InUse & { p
   const { rows: covered } = await sql<Interval & { rated: number; spans: PrepaidSpan[]; renews: boolean }>`
     select interval.bp_id, interval.project_id, meter, variant, quantity, extract(epoch from interval."from")::bigint as "from", extract(epoch from interval."to")::bigint as "to",
       extract(epoch from resource.rated_until)::bigint as rated,
-      (select jsonb_agg(jsonb_build_object('from', extract(epoch from span."from")::bigint, 'to', extract(epoch from span."to")::bigint, 'usage', span.usage) order by span."to") from prepaid_spans as span where span.resource_id = interval.resource_id) as spans,
+      (select jsonb_agg(
+        jsonb_build_object('from', extract(epoch from span."from")::bigint, 'to', extract(epoch from span."to")::bigint, 'usage', span.usage) order by span."to")
+        from prepaid_spans as span where span.resource_id = interval.resource_id) as spans,
       exists (select from prepaid_resources as renewed where renewed.resource_id = interval.resource_id and renewed.auto_renew) as renews
     from ${unrated} and ${prepaid}
   `.execute(on)
