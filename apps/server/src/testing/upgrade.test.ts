@@ -12,6 +12,9 @@ const fixture = (name: string): string => readFileSync(new URL(`before-release/$
 /** Rows by table, as JSON: of every table some, as servers and tests of that day wrote them. */
 const rows = JSON.parse(fixture('rows.json')) as Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>
 
+/** Whose rows a migration since writes anew: what becomes of them is said in a test beside it. */
+const rewritten: ReadonlySet<string> = new Set(['policy_versions', 'access_keys'])
+
 const closing: (() => Promise<unknown>)[] = []
 afterAll(async () => {
   for (const close of closing.toReversed()) await close()
@@ -68,7 +71,11 @@ describe('a database of the days before the first release', () => {
     const ran = await migrated(url)
     expect(ran.filter((name) => name.startsWith(squashed.into))).toEqual([])
     expect(await schemaOf(old)).toEqual(await schemaOf(await connected(await freshDatabase())))
-    expect(await contentOf(old)).toEqual(before)
+    const after = await contentOf(old)
+    for (const table of Object.keys(rows)) {
+      if (rewritten.has(table)) expect(after[table], table).toHaveLength(before[table]?.length ?? 0)
+      else expect(after[table], table).toEqual(before[table])
+    }
     // Once more there is nothing to do.
     expect(await migrated(url)).toEqual([])
   })
