@@ -1,7 +1,7 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient, type UseMutationResult, type UseQueryResult } from '@tanstack/react-query'
 import type { Call, ResponseOf } from '@zhisuan/contract/define'
 import type { Problem } from '@zhisuan/contract/problem'
-import { useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { z } from 'zod'
 import { noAnswer, ApiError, request, requestLines, type RequestInput } from './client.ts'
 
@@ -27,10 +27,20 @@ export function useCall<C extends Call>(call: C, input: RequestInput<C>, options
   })
 }
 
+/** Reads one thing for its own page: the page says what failed, and once the thing is gone nobody asks for it again. */
+export function useOne<C extends Call>(call: C, input: RequestInput<C>, options: Omit<CallOptions<C>, 'silent'> = {}): UseQueryResult<ResponseOf<C>, ApiError> {
+  const [gone, setGone] = useState(false)
+  const query = useCall(call, input, { ...options, silent: true, enabled: (options.enabled ?? true) && !gone })
+  const missing = query.error?.status === 404
+  useEffect(() => setGone(missing), [missing])
+  return query
+}
+
 export interface ChangeOptions<C extends Call> {
   readonly onDone?: (response: ResponseOf<C>, input: RequestInput<C>) => void
   /** Calls whose answers are no longer true. */
   readonly invalidates?: readonly Call[]
+  /** No toast: who asks says what failed, as forms, actions and batches do. */
   readonly silent?: boolean
 }
 

@@ -55,10 +55,21 @@ export function onSessionEnd(end: (text: string) => void): void {
   endSession = end
 }
 
-/** Tells the person of a failed call, by the rules of toasts.ts. */
-export const toastError: (error: ApiError) => void = createToaster({
+const toast = createToaster({
   show: (text, ms) => notify('error', text, ms),
   endSession: (text) => endSession(text),
   isLoginPage: () => location.pathname === '/login',
   now: () => Date.now(),
 })
+
+const told = new WeakSet<ApiError>()
+
+/** Whether this failure was told already: then a form need not say it too. */
+export const isTold = (error: ApiError): boolean => told.has(error)
+
+/** Tells the person of a failed call, by the rules of toasts.ts; of one failure once, however many ask for it. */
+export function toastError(error: ApiError): void {
+  if (told.has(error)) return
+  told.add(error)
+  toast(error)
+}

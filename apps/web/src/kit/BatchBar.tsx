@@ -7,6 +7,7 @@ import { toApiError } from '../api/client.ts'
 import { errorText } from '../api/toasts.ts'
 import { runBatch, type BatchOutcome } from './batch.ts'
 import { ConfirmDialog, type Confirmation } from './ConfirmDialog.tsx'
+import { useDialog } from './dialogs.tsx'
 import { useReturnFocus } from './focus.ts'
 
 interface BatchChoice<Row> {
@@ -23,12 +24,20 @@ export type BatchAction<Row> = BatchChoice<Row> &
     | {
         /** For one row. Make its call with `useChange(…, { silent: true })`: the summary says what failed. */
         readonly run: (row: Row) => Promise<unknown>
+        readonly dialog?: never
         readonly open?: never
       }
     | {
-        /** For all rows that it can be done to: a page or a dialog that they are taken to. */
+        /** For all rows that it can be done to: a dialog, drawn over the page. */
+        readonly dialog: (rows: readonly Row[], close: () => void) => ReactNode
+        readonly run?: never
+        readonly open?: never
+      }
+    | {
+        /** For all rows that it can be done to: a page that they are taken to. */
         readonly open: (rows: readonly Row[]) => void
         readonly run?: never
+        readonly dialog?: never
       }
   )
 
@@ -46,6 +55,7 @@ export function BatchBar<Row>({
 }) {
   const { t } = useTranslation('kit')
   useReturnFocus()
+  const openDialog = useDialog()
   const [asking, setAsking] = useState<BatchAction<Row> | null>(null)
   const [work, setWork] = useState<{ action: BatchAction<Row>; total: number; outcomes: readonly (BatchOutcome<Row> & { skipped?: string })[] } | null>(null)
 
@@ -55,7 +65,11 @@ export function BatchBar<Row>({
       return reason === null ? [] : [{ row, error: null, skipped: reason }]
     })
     const doable = rows.filter((row) => (action.disabledReason?.(row) ?? null) === null)
-    if (action.run === undefined) {
+    if (action.dialog !== undefined) {
+      openDialog((close) => action.dialog(doable, close))
+      return
+    }
+    if (action.open !== undefined) {
       action.open(doable)
       return
     }

@@ -8,6 +8,7 @@ import { useSearchParams } from 'react-router'
 import type { ApiError } from '../api/client.ts'
 import { ActionMenu, type Action } from './actions.tsx'
 import { ErrorPanel } from './ErrorPanel.tsx'
+import { Gone, type GoneProps } from './Gone.tsx'
 import { PageActions, PageStatus, usePageTitle } from './PageHead.tsx'
 
 export interface Fact {
@@ -23,8 +24,10 @@ export interface DetailTab {
 }
 
 export interface DetailPageProps<Data> {
-  /** What `useCall` answered. */
+  /** What `useOne` answered. */
   readonly query: UseQueryResult<Data, ApiError>
+  /** Said where the thing is not there, also when it goes while the page is open. */
+  readonly gone: GoneProps
   readonly title: (data: NoInfer<Data>) => string
   readonly status?: (data: NoInfer<Data>) => ReactNode
   readonly actions?: (data: NoInfer<Data>) => readonly Action[]
@@ -39,7 +42,9 @@ export interface DetailPageProps<Data> {
 export function DetailPage<Data>(props: DetailPageProps<Data>) {
   const { t } = useTranslation('kit')
   const { data, error, refetch } = props.query
-  usePageTitle(data === undefined ? null : props.title(data))
+  const gone = error?.status === 404
+  usePageTitle(data === undefined || gone ? null : props.title(data))
+  if (gone) return <Gone {...props.gone} />
   if (data === undefined) {
     return error === null ? (
       <div className="zs-card" aria-busy="true">

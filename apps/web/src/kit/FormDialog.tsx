@@ -4,30 +4,33 @@ import Modal from 'antd/es/modal'
 import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { toApiError } from '../api/client.ts'
-import { notify } from '../api/notify.ts'
+import { isTold, notify } from '../api/notify.ts'
 import { errorText } from '../api/toasts.ts'
 import { useReturnFocus } from './focus.ts'
 import { showFieldErrors } from './rules.ts'
 
-export interface FormDialogProps<Values extends object> {
+export interface FormDialogProps<Values extends object, Answer> {
   readonly title: string
   readonly okText: string
   /** Why it cannot be sent stands in the form. */
   readonly okDisabled?: boolean
+  /** What it does cannot be taken back. */
+  readonly danger?: boolean
   readonly initialValues: Partial<Values>
-  /** Makes the call, usually a silent change's `mutateAsync`; what it rejects with is shown and nothing typed is lost. */
-  readonly onSubmit: (values: Values) => Promise<unknown>
-  /** Said when it has succeeded. */
-  readonly doneText: string
+  /** Makes the call; what it rejects with, and no toast has said, is shown, and nothing typed is lost. */
+  readonly onSubmit: (values: Values) => Promise<Answer>
+  /** Said when it has succeeded; of what was answered, where that is needed. Nothing where it is left out. */
+  readonly doneText?: string | ((answer: Answer) => string)
   readonly onClose: () => void
   readonly form?: FormInstance<Values>
   readonly width?: number
+  readonly onValuesChange?: (changed: Partial<Values>, all: Values) => void
   /** Form.Items, with rules from `field(schema)`. */
   readonly children: ReactNode
 }
 
 /** A short form over a page: the server's refusals beside their fields, or above where no field stands for them. */
-export function FormDialog<Values extends object>(props: FormDialogProps<Values>) {
+export function FormDialog<Values extends object, Answer = unknown>(props: FormDialogProps<Values, Answer>) {
   const { t } = useTranslation('kit')
   useReturnFocus()
   const [form] = Form.useForm<Values>(props.form)
@@ -39,13 +42,14 @@ export function FormDialog<Values extends object>(props: FormDialogProps<Values>
     setSaving(true)
     setRefused(null)
     try {
-      await props.onSubmit(values)
-      notify('success', props.doneText)
+      const answer = await props.onSubmit(values)
+      if (props.doneText !== undefined) notify('success', typeof props.doneText === 'string' ? props.doneText : props.doneText(answer))
       props.onClose()
     } catch (thrown) {
       const error = toApiError(thrown)
       const unplaced = showFieldErrors(form as FormInstance, error.fields)
-      if (unplaced.length > 0 || error.fields.length === 0) setRefused([...new Set([errorText(error), ...unplaced.map(({ message }) => message)])].join('；'))
+      if (!isTold(error) && (unplaced.length > 0 || error.fields.length === 0))
+        setRefused([...new Set([errorText(error), ...unplaced.map(({ message }) => message)])].join('；'))
     } finally {
       setSaving(false)
     }
@@ -57,14 +61,21 @@ export function FormDialog<Values extends object>(props: FormDialogProps<Values>
       title={props.title}
       okText={props.okText}
       cancelText={t('form.cancel')}
-      okButtonProps={{ disabled: props.okDisabled ?? false }}
+      okButtonProps={{ danger: props.danger ?? false, disabled: props.okDisabled ?? false }}
       confirmLoading={saving}
       onOk={form.submit}
       onCancel={props.onClose}
       mask={{ closable: false }}
       width={props.width ?? 520}
     >
-      <Form<Values> form={form} layout="vertical" initialValues={props.initialValues} onFinish={submit} scrollToFirstError={{ block: 'center', focus: true }}>
+      <Form<Values>
+        form={form}
+        layout="vertical"
+        initialValues={props.initialValues}
+        onFinish={submit}
+        {...(props.onValuesChange !== undefined && { onValuesChange: props.onValuesChange })}
+        scrollToFirstError={{ block: 'center', focus: true }}
+      >
         {refused !== null && <Alert type="error" showIcon className="zs-form-alert" title={refused} />}
         {props.children}
       </Form>

@@ -1,10 +1,10 @@
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import Form, { type FormInstance } from 'antd/es/form'
-import Modal from 'antd/es/modal'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useBlocker } from 'react-router'
+import { LeaveDialog } from './LeaveDialog.tsx'
 import { toApiError, type FieldError } from '../api/client.ts'
 import { showFieldErrors } from './rules.ts'
 
@@ -99,16 +99,7 @@ export function FormPage<Values extends object>(props: FormPageProps<Values>) {
           {props.aside}
         </aside>
       )}
-      <Modal
-        open={blocker.state === 'blocked'}
-        title={t('form.leaveTitle')}
-        okText={t('form.leave')}
-        cancelText={t('form.stay')}
-        onOk={() => blocker.proceed?.()}
-        onCancel={() => blocker.reset?.()}
-      >
-        {t('form.leaveBody')}
-      </Modal>
+      <LeaveDialog open={blocker.state === 'blocked'} onLeave={() => blocker.proceed?.()} onStay={() => blocker.reset?.()} />
     </div>
   )
 }

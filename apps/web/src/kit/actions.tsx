@@ -9,13 +9,16 @@ import { errors } from '@zhisuan/contract/errors'
 import { toApiError } from '../api/client.ts'
 import { notify, toastError } from '../api/notify.ts'
 import { ConfirmDialog, type Confirmation } from './ConfirmDialog.tsx'
+import { useDialog, type DrawDialog } from './dialogs.tsx'
 import { endKey, usePopupFocus } from './focus.ts'
 
 export interface Action {
   readonly key: string
   readonly label: string
-  /** What it does. Calls made with useChange toast their own failures. */
-  readonly run?: () => Promise<unknown> | undefined
+  /** What it does. A failure that nobody has told of yet is toasted, so a silent change serves alone and in a batch. */
+  readonly run?: () => unknown
+  /** What it opens, instead of doing something: drawn over the page until it calls `close`. */
+  readonly dialog?: DrawDialog
   /** Where it leads, instead of doing something. */
   readonly href?: string
   readonly danger?: boolean
@@ -30,6 +33,7 @@ export interface Action {
 /** Runs an action: asks first where it has to, says when it is done. */
 function useActionRunner() {
   const navigate = useNavigate()
+  const openDialog = useDialog()
   const [asking, setAsking] = useState<Action | null>(null)
   const [busy, setBusy] = useState<string | null>(null)
 
@@ -41,11 +45,10 @@ function useActionRunner() {
       return true
     } catch (thrown) {
       const error = toApiError(thrown)
-      // Nobody else says this one: there is no form whose fields could show it.
-      if (error.code === errors.fieldsInvalid.code) {
-        for (const field of error.fields) notify('error', field.message, 5_000)
-        if (error.fields.length === 0) toastError(error)
-      }
+      // There is no form whose fields could show what was refused.
+      if (error.code === errors.fieldsInvalid.code && error.fields.length > 0) for (const field of error.fields) notify('error', field.message, 5_000)
+      // What ends a session was said already.
+      else if (error.status !== 401) toastError(error)
       return false
     } finally {
       setBusy(null)
@@ -55,6 +58,7 @@ function useActionRunner() {
   const start = (action: Action): void => {
     if (action.disabledReason !== null && action.disabledReason !== undefined) return
     if (action.confirm !== undefined) setAsking(action)
+    else if (action.dialog !== undefined) openDialog(action.dialog)
     else if (action.href !== undefined) void navigate(action.href)
     else void perform(action)
   }

@@ -76,6 +76,9 @@ export const col = {
         {options.note !== undefined && options.note(row) !== '' && <div className="zs-name-note">{cut(options.note(row), options.width)}</div>}
       </>
     )),
+  /** Whose it is; only where rows of several organisations meet: `...col.organisation<Vm>(platform, t('column.organisation'))`. */
+  organisation: <Row extends { readonly bp_name: string | null }>(meet: boolean, title: string, options: ColumnOptions = {}): readonly Column<Row>[] =>
+    meet ? [col.text<Row>('bp', title, ({ bp_name }) => bp_name, { width: 120, ...options })] : [],
   link: <Row,>(key: string, title: string, value: (row: Row) => Text, to: (row: Row) => string | null, options: ColumnOptions = {}): Column<Row> =>
     base<Row>(key, title, options, (row) => {
       const target = to(row)

@@ -1,5 +1,6 @@
 import { Suspense, useEffect, useState, type ComponentType } from 'react'
 import { useLocation } from 'react-router'
+import { PageDialogs } from '../kit/dialogs.tsx'
 import { PagePlaceholder } from '../kit/Placeholder.tsx'
 import type { Route } from '../routes.ts'
 import { usePages } from './pages.ts'
@@ -36,7 +37,9 @@ export function PageOutlet({ route }: { readonly route: Route }) {
   return (
     <PageBoundary key={pathname}>
       <Suspense fallback={<PagePlaceholder />}>
-        <LoadedPage route={route} />
+        <PageDialogs>
+          <LoadedPage route={route} />
+        </PageDialogs>
       </Suspense>
     </PageBoundary>
   )

@@ -22,6 +22,11 @@ export function useClouds(): { readonly list: readonly CloudBasic[]; readonly se
   return { list, selected: pickCloud(list, choice), loading: may && isPending }
 }
 
+/** The cloud of a thing; null while it is not known, or is none that the person may use. */
+export function useCloud(id: string | undefined): CloudBasic | null {
+  return useClouds().list.find(({ cloud_id }) => cloud_id === id) ?? null
+}
+
 /** The groups of pages that are each about one kind of cloud. */
 export type CloudFamily = 'nextStack' | 'compute'
 export const familyOf = (cloud: Pick<CloudBasic, 'product'>): CloudFamily => (cloud.product === 'nextstack' ? 'nextStack' : 'compute')

@@ -4,13 +4,13 @@ import Checkbox from 'antd/es/checkbox'
 import Drawer from 'antd/es/drawer'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
-import Modal from 'antd/es/modal'
 import Select from 'antd/es/select'
 import Skeleton from 'antd/es/skeleton'
 import { cloudProducts, clouds, connectionsOf, type Cloud } from '@zhisuan/contract/cmp/cloud'
 import { constants } from '@zhisuan/contract/constants'
 import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { LeaveDialog } from '../../kit/LeaveDialog.tsx'
 import type { ApiError } from '../../api/client.ts'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
@@ -29,7 +29,6 @@ const shape = clouds.create.body.shape
 /** Registers a cloud, or with one changes it. Secrets go in and are never shown again. */
 export function CloudDrawer({ cloud, onClose }: { readonly cloud: Cloud | null; readonly onClose: () => void }) {
   const { t } = useTranslation('clouds')
-  const { t: kit } = useTranslation('kit')
   useReturnFocus()
   const [form] = Form.useForm<CloudValues>()
   const [reconnect, setReconnect] = useState(cloud === null)
@@ -147,16 +146,7 @@ export function CloudDrawer({ cloud, onClose }: { readonly cloud: Cloud | null; 
         </Form.Item>
         {refused !== null && <Alert type="error" showIcon title={t('form.refused', { reason: refused.text })} description={refused.rest.join('；')} />}
       </Form>
-      <Modal
-        open={leaving}
-        title={kit('form.leaveTitle')}
-        okText={kit('form.leave')}
-        cancelText={kit('form.stay')}
-        onOk={onClose}
-        onCancel={() => setLeaving(false)}
-      >
-        {kit('form.leaveBody')}
-      </Modal>
+      <LeaveDialog open={leaving} onLeave={onClose} onStay={() => setLeaving(false)} />
     </Drawer>
   )
 }

@@ -1,8 +1,8 @@
 import Button from 'antd/es/button'
-import { cloudProducts, clouds, cloudStatuses, type Cloud } from '@zhisuan/contract/cmp/cloud'
-import { useState } from 'react'
+import { cloudProducts, clouds, cloudStatuses } from '@zhisuan/contract/cmp/cloud'
 import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
+import { useDialog } from '../../kit/dialogs.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
@@ -24,10 +24,10 @@ export default function CloudList() {
     else next.set('cloud', id)
     return next
   }
-  const [drawer, setDrawer] = useState<'create' | Cloud | null>(null)
-  const actionsOf = useCloudActions(setDrawer)
+  const openDialog = useDialog()
+  const actionsOf = useCloudActions()
   const create = (
-    <Button type="primary" onClick={() => setDrawer('create')}>
+    <Button type="primary" onClick={() => openDialog((close) => <CloudDrawer cloud={null} onClose={close} />)}>
       {t('list.create')}
     </Button>
   )
@@ -60,7 +60,6 @@ export default function CloudList() {
         }
       />
       {seen !== null && <CloudDetailDrawer cloudId={seen} onClose={() => setSearch(withCloud(null))} />}
-      {drawer !== null && <CloudDrawer cloud={drawer === 'create' ? null : drawer} onClose={() => setDrawer(null)} />}
     </>
   )
 }

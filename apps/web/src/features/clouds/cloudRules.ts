@@ -36,7 +36,7 @@ export const cloudMoves = {
 export type CloudMove = keyof typeof cloudMoves
 
 /** Why a cloud cannot be moved to a status, or null where it can. */
-export const whyNot = (t: TFunction<['clouds', 'shell']>, move: CloudMove, cloud: Pick<Cloud, 'status'>): string | null =>
+export const whyNotCloud = (t: TFunction<['clouds', 'shell']>, move: CloudMove, cloud: Pick<Cloud, 'status'>): string | null =>
   allowed(cloudCan, move, cloud.status, t(`shell:cloud.status.${cloud.status}`))
 
 /** What is no longer true after a cloud changed: also what the switcher in the top bar shows. */

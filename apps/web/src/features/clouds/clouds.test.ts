@@ -5,7 +5,7 @@ import { i18n } from '../../i18n.ts'
 import shell from '../../locales/zh/shell.ts'
 import { capacitySeries } from './capacitySeries.ts'
 import { connectionOf, firstValues } from './cloudForm.ts'
-import { cloudMoves, ratioOf, servicesOutcome, serviceTone, shareOf, whyNot, type CloudMove } from './cloudRules.ts'
+import { cloudMoves, ratioOf, servicesOutcome, serviceTone, shareOf, whyNotCloud, type CloudMove } from './cloudRules.ts'
 import { newLabel, readLabel, writeLabel, wrongWith } from './labels.ts'
 
 describe('moving a cloud', () => {
@@ -14,7 +14,7 @@ describe('moving a cloud', () => {
     // Object.keys loses the key type.
     for (const move of Object.keys(cloudMoves) as CloudMove[]) {
       for (const status of cloudStatuses) {
-        const reason = whyNot(t, move, { status })
+        const reason = whyNotCloud(t, move, { status })
         if ((cloudCan[move] as readonly string[]).includes(status)) expect(reason).toBeNull()
         else expect(reason).toContain(shell.cloud.status[status])
       }

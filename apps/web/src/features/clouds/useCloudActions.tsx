@@ -2,10 +2,11 @@ import { clouds, type Cloud } from '@zhisuan/contract/cmp/cloud'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
-import { cloudMoves, touchedByCloud, whyNot, type CloudMove } from './cloudRules.ts'
+import { cloudMoves, touchedByCloud, whyNotCloud, type CloudMove } from './cloudRules.ts'
+import { CloudDrawer } from './CloudDrawer.tsx'
 
 /** What an administrator can do to a cloud. */
-export function useCloudActions(onEdit: (cloud: Cloud) => void): (cloud: Cloud) => readonly Action[] {
+export function useCloudActions(): (cloud: Cloud) => readonly Action[] {
   const { t } = useTranslation(['clouds', 'shell'])
   const act = useChange(clouds.action, { invalidates: touchedByCloud })
   const remove = useChange(clouds.delete, { invalidates: touchedByCloud })
@@ -15,7 +16,7 @@ export function useCloudActions(onEdit: (cloud: Cloud) => void): (cloud: Cloud) 
     key: name,
     label: t(`action.${name}`),
     danger: name === 'takeOffline',
-    disabledReason: whyNot(t, name, cloud),
+    disabledReason: whyNotCloud(t, name, cloud),
     confirm: { title: t('confirm.title', { action: t(`action.${name}`), name: cloud.name }), body: t(`confirm.${name}`) },
     doneText: t(`done.${name}`, { name: cloud.name }),
     run: () => act.mutateAsync({ ...of(cloud), body: { action: cloudMoves[name] } }),
@@ -27,10 +28,7 @@ export function useCloudActions(onEdit: (cloud: Cloud) => void): (cloud: Cloud) 
       {
         key: 'edit',
         label: t('action.edit'),
-        run: () => {
-          onEdit(cloud)
-          return undefined
-        },
+        dialog: (close) => <CloudDrawer cloud={cloud} onClose={close} />,
       },
       {
         key: 'refresh',

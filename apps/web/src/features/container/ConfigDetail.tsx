@@ -1,8 +1,8 @@
 import { configs } from '@zhisuan/contract/cis/container'
 import { useTranslation } from 'react-i18next'
-import { Link, useSearchParams } from 'react-router'
+import { useSearchParams } from 'react-router'
+import { Gone } from '../../kit/Gone.tsx'
 import { useCall } from '../../api/hooks.ts'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { usePageTitle } from '../../kit/PageHead.tsx'
 import { PagePlaceholder } from '../../kit/Placeholder.tsx'
@@ -37,18 +37,5 @@ function OneConfig({ id }: { readonly id: string }) {
         <ErrorPanel error={error} onRetry={() => void refetch()} />
       </div>
     )
-  return (
-    <div className="zs-card">
-      <EmptyState
-        title={t('config.gone')}
-        action={
-          <Link to={paths.container.configuration.list()} className="zs-button zs-button-plain">
-            {t('config.back')}
-          </Link>
-        }
-      >
-        {t('config.goneNote')}
-      </EmptyState>
-    </div>
-  )
+  return <Gone title={t('config.gone')} note={t('config.goneNote')} to={paths.container.configuration.list()} back={t('config.back')} />
 }

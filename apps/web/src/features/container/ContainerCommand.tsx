@@ -2,27 +2,25 @@ import Skeleton from 'antd/es/skeleton'
 import { containers } from '@zhisuan/contract/cis/container'
 import { useTranslation } from 'react-i18next'
 import { Link, useParams } from 'react-router'
+import { whilePassing } from '../../kit/whilePassing.ts'
 import { useCall } from '../../api/hooks.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
+import { Gone } from '../../kit/Gone.tsx'
 import { PageActions, PageStatus, usePageTitle } from '../../kit/PageHead.tsx'
 import './container.css'
-import { ContainerGone } from './ContainerDetail.tsx'
+import { paths } from '../../paths.ts'
 import { ContainerState } from './ContainerState.tsx'
 import { ContainerTerminal } from './ContainerTerminal.tsx'
-import { refreshMsOf } from './containerRules.ts'
+import { isPassing } from './containerRules.ts'
 import { pageOf } from '../../kit/containerText.ts'
 
 /** A page that is the terminal of a container. */
 export default function ContainerCommand() {
   const { t } = useTranslation('container')
   const { id = '' } = useParams()
-  const { data, error, refetch } = useCall(
-    containers.get,
-    { params: { id } },
-    { silent: true, refreshMs: (container) => refreshMsOf(container === undefined ? [] : [container]) },
-  )
+  const { data, error, refetch } = useCall(containers.get, { params: { id } }, { silent: true, refreshMs: (container) => whilePassing(container, isPassing) })
   usePageTitle(data?.name)
-  if (error?.status === 404) return <ContainerGone />
+  if (error?.status === 404) return <Gone title={t('detail.gone')} note={t('detail.goneNote')} to={paths.container.deployment.list()} back={t('detail.back')} />
   if (data === undefined)
     return <div className="zs-card">{error === null ? <Skeleton active /> : <ErrorPanel error={error} onRetry={() => void refetch()} />}</div>
   return (

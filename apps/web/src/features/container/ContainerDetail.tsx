@@ -1,11 +1,10 @@
 import Alert from 'antd/es/alert'
 import { containers, type Container } from '@zhisuan/contract/cis/container'
-import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Link, useNavigate, useParams } from 'react-router'
-import { useCall } from '../../api/hooks.ts'
+import { useNavigate, useParams } from 'react-router'
+import { whilePassing } from '../../kit/whilePassing.ts'
+import { useOne } from '../../api/hooks.ts'
 import { DetailPage } from '../../kit/DetailPage.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { paths } from '../../paths.ts'
 import './container.css'
 import { ContainerFiles } from './ContainerFiles.tsx'
@@ -15,7 +14,7 @@ import { ContainerOverview } from './ContainerOverview.tsx'
 import { ContainerSpecFacts } from './ContainerSpecFacts.tsx'
 import { ContainerState } from './ContainerState.tsx'
 import { ContainerTerminal } from './ContainerTerminal.tsx'
-import { refreshMsOf } from './containerRules.ts'
+import { isPassing } from './containerRules.ts'
 import { useContainerActions } from './useContainerActions.tsx'
 
 /** A container of a deployment. */
@@ -31,60 +30,30 @@ export function ContainerPage({ back }: GoneProps) {
   const { t } = useTranslation('container')
   const navigate = useNavigate()
   const { id = '' } = useParams()
-  const [gone, setGone] = useState(false)
-  const query = useCall(
-    containers.get,
-    { params: { id } },
-    { silent: true, enabled: !gone, refreshMs: (container) => refreshMsOf(container === undefined ? [] : [container]) },
-  )
-  const { actionsOf, dialogs } = useContainerActions(() => void navigate(paths.container.deployment.list()))
-  const missing = query.error?.status === 404
-  useEffect(() => setGone(missing), [missing])
-
-  if (missing || gone) return <ContainerGone {...(back !== undefined && { back })} />
+  const query = useOne(containers.get, { params: { id } }, { refreshMs: (container) => whilePassing(container, isPassing) })
+  const { actionsOf } = useContainerActions(() => void navigate(paths.container.deployment.list()))
   return (
-    <>
-      <DetailPage
-        query={query}
-        title={({ name }) => name}
-        status={(container) => <ContainerState container={container} />}
-        actions={actionsOf}
-        notice={(container) => <Trouble container={container} />}
-        tabs={(container) => [
-          { key: 'overview', label: t('detail.tab.overview'), content: <ContainerOverview container={container} /> },
-          { key: 'logs', label: t('detail.tab.logs'), content: <ContainerLogs container={container} /> },
-          { key: 'files', label: t('detail.tab.files'), content: <ContainerFiles container={container} /> },
-          { key: 'terminal', label: t('detail.tab.terminal'), content: <ContainerTerminal container={container} /> },
-          { key: 'spec', label: t('detail.tab.spec'), content: <ContainerSpecFacts spec={container.spec} /> },
-          { key: 'operations', label: t('detail.tab.operations'), content: <ContainerHistory container={container} /> },
-        ]}
-      />
-      {dialogs}
-    </>
+    <DetailPage
+      query={query}
+      gone={{ title: t('detail.gone'), note: t('detail.goneNote'), to: back?.to ?? paths.container.deployment.list(), back: back?.text ?? t('detail.back') }}
+      title={({ name }) => name}
+      status={(container) => <ContainerState container={container} />}
+      actions={actionsOf}
+      notice={(container) => <Trouble container={container} />}
+      tabs={(container) => [
+        { key: 'overview', label: t('detail.tab.overview'), content: <ContainerOverview container={container} /> },
+        { key: 'logs', label: t('detail.tab.logs'), content: <ContainerLogs container={container} /> },
+        { key: 'files', label: t('detail.tab.files'), content: <ContainerFiles container={container} /> },
+        { key: 'terminal', label: t('detail.tab.terminal'), content: <ContainerTerminal container={container} /> },
+        { key: 'spec', label: t('detail.tab.spec'), content: <ContainerSpecFacts spec={container.spec} /> },
+        { key: 'operations', label: t('detail.tab.operations'), content: <ContainerHistory container={container} /> },
+      ]}
+    />
   )
 }
 
 interface GoneProps {
   readonly back?: { readonly to: string; readonly text: string }
-}
-
-export function ContainerGone({ back }: GoneProps) {
-  const { t } = useTranslation('container')
-  const { to, text } = back ?? { to: paths.container.deployment.list(), text: t('detail.back') }
-  return (
-    <div className="zs-card">
-      <EmptyState
-        title={t('detail.gone')}
-        action={
-          <Link to={to} className="zs-button zs-button-plain">
-            {text}
-          </Link>
-        }
-      >
-        {t('detail.goneNote')}
-      </EmptyState>
-    </div>
-  )
 }
 
 /** What went wrong last, in full: the tag beside the title only hints at it. */

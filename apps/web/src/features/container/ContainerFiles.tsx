@@ -19,7 +19,7 @@ import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'
 import { saveFrom } from '../../kit/save.ts'
 import { childPath, cleanPath, modeText, pathParts } from './containerPath.ts'
-import { whyNot } from './containerRules.ts'
+import { whyNotContainer } from './containerRules.ts'
 import { tellError } from '../../api/tellError.ts'
 import { UploadList } from './UploadList.tsx'
 import { useUploads } from './useUploads.ts'
@@ -32,7 +32,7 @@ const rowsShown = 100
 /** The files of a container: directories are walked, files go in and out. The address knows where one is. */
 export function ContainerFiles({ container }: { readonly container: Container }) {
   const { t } = useTranslation('container')
-  const refused = whyNot(t, 'files', container)
+  const refused = whyNotContainer(t, 'files', container)
   return refused === null ? <Files key={container.container_id ?? ''} containerId={container.id} /> : <EmptyState title={refused} />
 }
 

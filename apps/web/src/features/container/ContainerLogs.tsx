@@ -7,7 +7,7 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { saveFrom } from '../../kit/save.ts'
-import { whyNot } from './containerRules.ts'
+import { whyNotContainer } from './containerRules.ts'
 import { FollowedLog } from './FollowedLog.tsx'
 import type { LogLook } from './logLines.ts'
 import { SearchedLog } from './SearchedLog.tsx'
@@ -20,7 +20,7 @@ export function ContainerLogs({ container }: { readonly container: Container }) 
   const [searching, setSearching] = useState(false)
   const [look, setLook] = useState<LogLook>({ wrap: true, times: true })
   const link = useChange(containers.logLink)
-  const refused = whyNot(t, 'logs', container)
+  const refused = whyNotContainer(t, 'logs', container)
   if (refused !== null) return <EmptyState title={refused} />
   return (
     <>

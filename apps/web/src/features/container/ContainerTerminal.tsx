@@ -8,7 +8,7 @@ import { EmptyState } from '../../kit/EmptyState.tsx'
 import { Terminal } from '../../kit/Terminal.tsx'
 import { paths } from '../../paths.ts'
 import { wordsOf } from './commandLine.ts'
-import { whyNot } from './containerRules.ts'
+import { whyNotContainer } from './containerRules.ts'
 import { openTerminal } from './openTerminal.ts'
 
 const shells = ['/bin/sh', '/bin/bash', '/bin/ash']
@@ -31,7 +31,7 @@ export function ContainerTerminal({
   const usable = words !== null && words.length > 0 && words.length <= 16
   const open = useMemo(() => openTerminal(container.id, wordsOf(command) ?? [usual], t('terminal.taken')), [command, container.id, t])
   if (container.status !== 'running') return <EmptyState title={t('terminal.off', { state: t(`status.${container.status}`) })} />
-  const refused = whyNot(t, 'terminal', container)
+  const refused = whyNotContainer(t, 'terminal', container)
   if (refused !== null) return <EmptyState title={refused} />
   return (
     <>

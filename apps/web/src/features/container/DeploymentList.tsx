@@ -2,6 +2,7 @@ import Button from 'antd/es/button'
 import { deployments, type Deployment } from '@zhisuan/contract/cis/container'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
+import { whilePassing } from '../../kit/whilePassing.ts'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
@@ -9,7 +10,7 @@ import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
-import { deploymentTones, refreshMsOf, touchedByContainer } from './containerRules.ts'
+import { deploymentTones, isPassing, touchedByContainer } from './containerRules.ts'
 import { placedBy } from '../../kit/placementForm.ts'
 import { told } from '../../api/tellError.ts'
 import { useNodes } from './useNodes.ts'
@@ -80,7 +81,7 @@ export default function DeploymentList() {
         filter.keyword(t('filter.keyword')),
       ]}
       rowActions={actionsOf}
-      refreshMs={(response) => refreshMsOf(response?.items ?? [])}
+      refreshMs={(response) => whilePassing(response?.items, isPassing)}
       toolbar={create}
       empty={
         <EmptyState title={t('deployment.empty')} action={create}>

@@ -1,11 +1,12 @@
 import { services } from '@zhisuan/contract/aos/stack'
 import { useTranslation } from 'react-i18next'
 import { useParams } from 'react-router'
+import { whilePassing } from '../../kit/whilePassing.ts'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { usePageTitle } from '../../kit/PageHead.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { containerColumns } from './containerColumns.tsx'
-import { refreshMsOf } from './containerRules.ts'
+import { isPassing } from './containerRules.ts'
 import { useContainerActions } from './useContainerActions.tsx'
 
 /** The containers of a service of a stack. */
@@ -13,7 +14,7 @@ export default function ServiceContainers() {
   const { t } = useTranslation(['application', 'container'])
   const { t: ofContainer } = useTranslation('container')
   const { id = '', name = '' } = useParams()
-  const { actionsOf, dialogs } = useContainerActions()
+  const { actionsOf } = useContainerActions()
   usePageTitle(name === '' ? t('service.unnamed') : name)
   return (
     <div className="zs-card">
@@ -24,10 +25,9 @@ export default function ServiceContainers() {
         rowKey="id"
         columns={containerColumns(ofContainer)}
         rowActions={actionsOf}
-        refreshMs={(response) => refreshMsOf(response?.items ?? [])}
+        refreshMs={(response) => whilePassing(response?.items, isPassing)}
         empty={<EmptyState title={t('service.noContainers')}>{t('service.noContainersNote')}</EmptyState>}
       />
-      {dialogs}
     </div>
   )
 }

@@ -46,12 +46,12 @@ export const touchedByContainer: readonly Call[] = [
   configs.list,
 ]
 
-/** Lists and pages look once a second while something passes, else as always. */
-export const refreshMsOf = (all: readonly { readonly status: string }[]): number =>
-  all.some(({ status }) => status === 'deploying' || (containerTransitional as readonly string[]).includes(status)) ? 1_000 : 5_000
+/** It will look different soon. */
+export const isPassing = ({ status }: { readonly status: string }): boolean =>
+  status === 'deploying' || (containerTransitional as readonly string[]).includes(status)
 
 /** Why something cannot be done to a container now, or null where it can. The server refuses by the same rules. */
-export function whyNot(t: TFunction<'container'>, action: keyof typeof containerCan, container: Pick<Container, 'status' | 'edge'>): string | null {
+export function whyNotContainer(t: TFunction<'container'>, action: keyof typeof containerCan, container: Pick<Container, 'status' | 'edge'>): string | null {
   const state = t(`status.${container.status}`)
   if (containerTransitional.includes(container.status)) return t('busy', { state })
   const refused = allowed(containerCan, action, container.status, state)

@@ -1,5 +1,5 @@
 import { containers, type Container } from '@zhisuan/contract/cis/container'
-import { useState, type ReactNode } from 'react'
+import { type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
@@ -10,13 +10,13 @@ import { paths, withQuery } from '../../paths.ts'
 import { ContainerKill } from './ContainerKill.tsx'
 import { ContainerRename } from './ContainerRename.tsx'
 import { ContainerUpdate } from './ContainerUpdate.tsx'
-import { touchedByContainer, whyNot } from './containerRules.ts'
+import { touchedByContainer, whyNotContainer } from './containerRules.ts'
 import { pageOf } from '../../kit/containerText.ts'
 import { told } from '../../api/tellError.ts'
 
 /** The calls that need nothing but the container. */
-function useContainerCalls(silent: boolean) {
-  const options = { invalidates: touchedByContainer, silent }
+function useContainerCalls() {
+  const options = { invalidates: touchedByContainer, silent: true }
   const act = useChange(containers.action, options)
   const remove = useChange(containers.delete, options)
   const acting =
@@ -30,18 +30,18 @@ type DialogKind = 'rename' | 'kill' | 'update'
 
 const dangerous: readonly (Operation | DialogKind)[] = ['kill', 'delete']
 
-/** What can be done to containers: as actions of one, as batch actions, and the dialogs that some of them open, which the page has to draw. */
+/** What can be done to containers: as actions of one, as batch actions. */
 export function useContainerActions(onDeleted?: () => void): {
   readonly actionsOf: (container: Container) => readonly Action[]
   readonly batchActions: readonly BatchAction<Container>[]
-  readonly dialogs: ReactNode
 } {
   const { t } = useTranslation('container')
-  const calls = useContainerCalls(false)
-  // The batch's summary says what failed.
-  const quiet = useContainerCalls(true)
-  const [dialog, setDialog] = useState<{ kind: DialogKind; container: Container } | null>(null)
-  const close = (): void => setDialog(null)
+  const calls = useContainerCalls()
+  const dialogs = {
+    rename: (container: Container, close: () => void) => <ContainerRename container={container} onClose={close} />,
+    kill: (container: Container, close: () => void) => <ContainerKill container={container} onClose={close} />,
+    update: (container: Container, close: () => void) => <ContainerUpdate container={container} onClose={close} />,
+  }
 
   const body = (name: Operation, of: readonly Container[]): ReactNode => {
     if (name === 'start') return null
@@ -72,7 +72,7 @@ export function useContainerActions(onDeleted?: () => void): {
     key: name,
     label: t(`action.${name}`),
     danger: dangerous.includes(name),
-    disabledReason: whyNot(t, name, container),
+    disabledReason: whyNotContainer(t, name, container),
   })
   const operation = (name: Operation, container: Container): Action => ({
     ...basics(name, container),
@@ -83,12 +83,9 @@ export function useContainerActions(onDeleted?: () => void): {
       if (name === 'delete') onDeleted?.()
     },
   })
-  const opening = (kind: DialogKind, container: Container): Action => ({
+  const opening = (kind: keyof typeof dialogs, container: Container): Action => ({
     ...basics(kind, container),
-    run: () => {
-      setDialog({ kind, container })
-      return undefined
-    },
+    dialog: (close) => dialogs[kind](container, close),
   })
 
   const actionsOf = (container: Container): readonly Action[] => [
@@ -99,12 +96,12 @@ export function useContainerActions(onDeleted?: () => void): {
           {
             key: 'terminal',
             label: t('action.terminal'),
-            disabledReason: whyNot(t, 'terminal', container),
+            disabledReason: whyNotContainer(t, 'terminal', container),
             href: paths.container.command(container.id, container.name),
           },
           operation('stop', container),
         ]),
-    { key: 'logs', label: t('action.logs'), disabledReason: whyNot(t, 'logs', container), href: withQuery(pageOf(container), { tab: 'logs' }) },
+    { key: 'logs', label: t('action.logs'), disabledReason: whyNotContainer(t, 'logs', container), href: withQuery(pageOf(container), { tab: 'logs' }) },
     operation('restart', container),
     // A stack makes its own anew from its compose file: there they are changed, and removed.
     ...(container.service === null
@@ -122,20 +119,13 @@ export function useContainerActions(onDeleted?: () => void): {
     key: name,
     label: t(`action.${name}`),
     danger: dangerous.includes(name),
-    run: (container) => quiet[name](container),
-    disabledReason: (container) => whyNot(t, name, container),
+    run: (container) => calls[name](container),
+    disabledReason: (container) => whyNotContainer(t, name, container),
     ...(name !== 'start' && { confirm: (of: readonly Container[]) => confirmMany(name, of) }),
   })
 
   return {
     actionsOf,
     batchActions: [batch('start'), batch('stop'), batch('restart'), batch('delete')],
-    dialogs: (
-      <>
-        {dialog?.kind === 'rename' && <ContainerRename container={dialog.container} onClose={close} />}
-        {dialog?.kind === 'kill' && <ContainerKill container={dialog.container} onClose={close} />}
-        {dialog?.kind === 'update' && <ContainerUpdate container={dialog.container} onClose={close} />}
-      </>
-    ),
   }
 }

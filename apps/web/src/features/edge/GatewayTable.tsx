@@ -2,8 +2,8 @@ import Button from 'antd/es/button'
 import { gatewayCan, gateways, gatewayStatuses, type Gateway } from '@zhisuan/contract/ecrm/edge'
 import { sites } from '@zhisuan/contract/ecrm/region'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../kit/dialogs.tsx'
 import { useCall, useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { allowed } from '../../kit/allowed.ts'
@@ -18,11 +18,11 @@ import { GatewayDialog } from './GatewayDialog.tsx'
 /** Gateways of all sites, or of one. */
 export function GatewayTable({ siteId }: { readonly siteId?: string }) {
   const { t } = useTranslation('edge')
-  const [creating, setCreating] = useState(false)
+  const openDialog = useDialog()
   const actionsOf = useGatewayActions()
   const { data } = useCall(sites.list, { query: { page_size: 1000, sort: 'name' } }, { silent: true, enabled: siteId === undefined })
   const create = (
-    <Button type="primary" onClick={() => setCreating(true)}>
+    <Button type="primary" onClick={() => openDialog((close) => <GatewayDialog {...(siteId !== undefined && { siteId })} onClose={close} />)}>
       {t('gateway.create')}
     </Button>
   )
@@ -60,7 +60,6 @@ export function GatewayTable({ siteId }: { readonly siteId?: string }) {
           </EmptyState>
         }
       />
-      {creating && <GatewayDialog {...(siteId !== undefined && { siteId })} onClose={() => setCreating(false)} />}
     </>
   )
 }

@@ -3,17 +3,16 @@ import Button from 'antd/es/button'
 import Tag from 'antd/es/tag'
 import { edges, serviceAgents, type EdgeDetail } from '@zhisuan/contract/ecrm/edge'
 import type { TFunction } from 'i18next'
-import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate, useParams } from 'react-router'
-import { useCall, useChange } from '../../api/hooks.ts'
+import { whilePassing } from '../../kit/whilePassing.ts'
+import { useOne, useChange } from '../../api/hooks.ts'
 import { DetailPage, type Fact } from '../../kit/DetailPage.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import * as format from '../../kit/format.ts'
 import { paths, withQuery } from '../../paths.ts'
 import { useMayCall } from '../../session/user.ts'
 import './edge.css'
-import { awaitsConfirmation, isUpgrading, labelText, refreshMsOf, taintText, touchedByEdge, upgradeNames } from './edgeRules.ts'
+import { awaitsConfirmation, isUpgrading, labelText, taintText, touchedByEdge, upgradeNames, nodeGone } from './edgeRules.ts'
 import { EdgeState } from './EdgeState.tsx'
 import { ImageTable } from './ImageTable.tsx'
 import { NodeAgent } from './NodeAgent.tsx'
@@ -28,39 +27,27 @@ export default function NodeDetail() {
   const { t } = useTranslation('edge')
   const navigate = useNavigate()
   const { id = '' } = useParams()
-  const [gone, setGone] = useState(false)
-  const query = useCall(edges.get, { params: { id } }, { silent: true, enabled: !gone, refreshMs: (edge) => refreshMsOf(edge === undefined ? [] : [edge]) })
-  const { actionsOf, dialogs } = useEdgeActions(() => void navigate(paths.container.node.list()))
+  const query = useOne(edges.get, { params: { id } }, { refreshMs: (edge) => whilePassing(edge, isUpgrading) })
+  const { actionsOf } = useEdgeActions(() => void navigate(paths.container.node.list()))
   const mayServe = useMayCall(serviceAgents.list)
-  const missing = query.error?.status === 404
-  useEffect(() => setGone(missing), [missing])
-  if (missing || gone) {
-    return (
-      <div className="zs-card">
-        <EmptyState title={t('missing')} action={<Link to={paths.container.node.list()}>{t('back')}</Link>} />
-      </div>
-    )
-  }
   return (
-    <>
-      <DetailPage
-        query={query}
-        title={(edge) => edge.name}
-        status={(edge) => <EdgeState edge={edge} />}
-        actions={actionsOf}
-        notice={(edge) => <Notices edge={edge} />}
-        facts={(edge) => factsOf(t, edge)}
-        tabs={(edge) => [
-          { key: 'metrics', label: t('tab.metrics'), content: <NodeMetrics edge={edge} /> },
-          { key: 'containers', label: t('tab.containers'), content: <NodeContainers id={edge.id} /> },
-          { key: 'images', label: t('tab.images'), content: <Images edge={edge} /> },
-          { key: 'parts', label: t('tab.parts'), content: <NodeParts edge={edge} /> },
-          { key: 'agent', label: t('tab.agent'), content: <NodeAgent edge={edge} /> },
-          ...(mayServe ? [{ key: 'ports', label: t('tab.ports'), content: <ServiceAgents edge={edge} /> }] : []),
-        ]}
-      />
-      {dialogs}
-    </>
+    <DetailPage
+      query={query}
+      gone={nodeGone(t)}
+      title={(edge) => edge.name}
+      status={(edge) => <EdgeState edge={edge} />}
+      actions={actionsOf}
+      notice={(edge) => <Notices edge={edge} />}
+      facts={(edge) => factsOf(t, edge)}
+      tabs={(edge) => [
+        { key: 'metrics', label: t('tab.metrics'), content: <NodeMetrics edge={edge} /> },
+        { key: 'containers', label: t('tab.containers'), content: <NodeContainers id={edge.id} /> },
+        { key: 'images', label: t('tab.images'), content: <Images edge={edge} /> },
+        { key: 'parts', label: t('tab.parts'), content: <NodeParts edge={edge} /> },
+        { key: 'agent', label: t('tab.agent'), content: <NodeAgent edge={edge} /> },
+        ...(mayServe ? [{ key: 'ports', label: t('tab.ports'), content: <ServiceAgents edge={edge} /> }] : []),
+      ]}
+    />
   )
 }
 

@@ -6,6 +6,7 @@ import Steps from 'antd/es/steps'
 import { edges, type EdgeDetail, type EdgeStatus, type Enrolment } from '@zhisuan/contract/ecrm/edge'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
+import { Gone } from '../../kit/Gone.tsx'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { ActionMenu } from '../../kit/actions.tsx'
 import { copyText } from '../../kit/copy.ts'
@@ -17,7 +18,7 @@ import { PagePlaceholder } from '../../kit/Placeholder.tsx'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { paths } from '../../paths.ts'
 import './edge.css'
-import { onlyHere, touchedByEdge } from './edgeRules.ts'
+import { onlyHere, touchedByEdge, nodeGone } from './edgeRules.ts'
 
 const steps = { pending: 1, unbound: 1, unconfirmed: 2, offline: 3, online: 3 } as const satisfies Readonly<Record<EdgeStatus, number>>
 
@@ -43,13 +44,10 @@ export function NodeEnrol({
   usePageTitle(edge === undefined ? null : t('enrol.title', { name: edge.name }))
   if (edge === undefined) {
     if (error === null) return <PagePlaceholder />
+    if (error.status === 404) return <Gone {...nodeGone(t)} />
     return (
       <div className="zs-card">
-        {error.status === 404 ? (
-          <EmptyState title={t('missing')} action={<Link to={paths.container.node.list()}>{t('back')}</Link>} />
-        ) : (
-          <ErrorPanel error={error} onRetry={() => void refetch()} />
-        )}
+        <ErrorPanel error={error} onRetry={() => void refetch()} />
       </div>
     )
   }

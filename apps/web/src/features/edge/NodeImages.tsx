@@ -4,21 +4,22 @@ import Input from 'antd/es/input'
 import { edgeImages, edges } from '@zhisuan/contract/ecrm/edge'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Link, useParams, useSearchParams } from 'react-router'
+import { useParams, useSearchParams } from 'react-router'
+import { useDialog } from '../../kit/dialogs.tsx'
+import { Gone } from '../../kit/Gone.tsx'
 import { toApiError } from '../../api/client.ts'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { errorText } from '../../api/toasts.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { clearable } from '../../kit/clearable.tsx'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { usePageTitle } from '../../kit/PageHead.tsx'
-import { field } from '../../kit/rules.ts'
-import { paths } from '../../paths.ts'
 import './edge.css'
 import { ImageTable, type EdgeImage } from './ImageTable.tsx'
 import { PruneDialog } from './PruneDialog.tsx'
 import { PullProgress } from './PullProgress.tsx'
 import { namesOf } from './pullRules.ts'
+import { field } from '../../kit/rules.ts'
+import { nodeGone } from './edgeRules.ts'
 
 /** The container images on one node. The pull that is looked at stands in the address, so that a reload shows it. */
 export default function NodeImages() {
@@ -26,20 +27,14 @@ export default function NodeImages() {
   const { id = '' } = useParams()
   const [search, setSearch] = useSearchParams()
   const [keyword, setKeyword] = useState('')
-  const [pruning, setPruning] = useState(false)
+  const openDialog = useDialog()
   const { data: edge, error } = useCall(edges.get, { params: { id } }, { silent: true, refreshMs: 5_000 })
   const remove = useChange(edgeImages.removeImage, { invalidates: [edgeImages.images] })
   usePageTitle(edge === undefined ? null : t('image.title', { name: edge.name }))
   const online = edge?.status === 'online'
   const pull = search.get('pull')
   const look = (pullId: string | null): void => setSearch(pullId === null ? {} : { pull: pullId }, { replace: true })
-  if (error?.status === 404) {
-    return (
-      <div className="zs-card">
-        <EmptyState title={t('missing')} action={<Link to={paths.container.node.list()}>{t('back')}</Link>} />
-      </div>
-    )
-  }
+  if (error?.status === 404) return <Gone {...nodeGone(t)} />
   const actionsOf = (image: EdgeImage): readonly Action[] => [
     {
       key: 'remove',
@@ -63,7 +58,7 @@ export default function NodeImages() {
       <div className="zs-card">
         <div className="zs-toolbar">
           <div className="zs-toolbar-start">
-            <Button disabled={!online} onClick={() => setPruning(true)}>
+            <Button disabled={!online} onClick={() => openDialog((close) => <PruneDialog edgeId={id} onClose={close} />)}>
               {t('prune.open')}
             </Button>
           </div>
@@ -79,7 +74,6 @@ export default function NodeImages() {
         </div>
         {edge !== undefined && <ImageTable edge={edge} keyword={keyword} actionsOf={actionsOf} />}
       </div>
-      {pruning && <PruneDialog edgeId={id} onClose={() => setPruning(false)} />}
     </>
   )
 }

@@ -1,12 +1,11 @@
-import Modal from 'antd/es/modal'
 import Radio from 'antd/es/radio'
 import { edgeImages } from '@zhisuan/contract/ecrm/edge'
+import type { ResponseOf } from '@zhisuan/contract/define'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { FormDialog } from '../../kit/FormDialog.tsx'
 import { useCall, useChange } from '../../api/hooks.ts'
-import { notify } from '../../api/notify.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
-import { useReturnFocus } from '../../kit/focus.ts'
 import * as format from '../../kit/format.ts'
 import './edge.css'
 import { namesOf, shortId } from './pullRules.ts'
@@ -14,7 +13,6 @@ import { namesOf, shortId } from './pullRules.ts'
 /** Shows which images nothing uses, and removes them. */
 export function PruneDialog({ edgeId, onClose }: { readonly edgeId: string; readonly onClose: () => void }) {
   const { t } = useTranslation('edge')
-  useReturnFocus()
   const [all, setAll] = useState(false)
   const params = { id: edgeId }
   const preview = useCall(edgeImages.prune, { params, body: { preview: true, all } }, { silent: true })
@@ -23,26 +21,16 @@ export function PruneDialog({ edgeId, onClose }: { readonly edgeId: string; read
   const shown = preview.isPlaceholderData ? undefined : preview.data
   const items = shown?.items ?? []
   return (
-    <Modal
-      open
+    <FormDialog<object, ResponseOf<typeof edgeImages.prune>>
       title={t('prune.title')}
       okText={t('prune.ok')}
-      okButtonProps={{ danger: true, disabled: items.length === 0 }}
-      confirmLoading={prune.isPending}
-      mask={{ closable: false }}
+      danger
+      okDisabled={items.length === 0}
       width={640}
-      onCancel={onClose}
-      onOk={() =>
-        prune.mutate(
-          { params, body: { preview: false, all } },
-          {
-            onSuccess: (done) => {
-              notify('success', t('prune.done', { count: done.items.length, size: format.bytes(done.freed_bytes) }))
-              onClose()
-            },
-          },
-        )
-      }
+      initialValues={{}}
+      doneText={(done) => t('prune.done', { count: done.items.length, size: format.bytes(done.freed_bytes) })}
+      onClose={onClose}
+      onSubmit={() => prune.mutateAsync({ params, body: { preview: false, all } })}
     >
       <Radio.Group
         className="ed-choice"
@@ -75,6 +63,6 @@ export function PruneDialog({ edgeId, onClose }: { readonly edgeId: string; read
           </>
         )}
       </div>
-    </Modal>
+    </FormDialog>
   )
 }

@@ -1,7 +1,7 @@
 import Button from 'antd/es/button'
 import { regions, type Region } from '@zhisuan/contract/ecrm/region'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../kit/dialogs.tsx'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
@@ -15,10 +15,10 @@ import { RegionDialog } from './RegionDialog.tsx'
 /** The largest units of the edge; sites stand in them. */
 export default function RegionList() {
   const { t } = useTranslation('edge')
-  const [dialog, setDialog] = useState<'create' | Region | null>(null)
+  const openDialog = useDialog()
   const remove = useChange(regions.delete, { invalidates: touchedBySite })
   const create = (
-    <Button type="primary" onClick={() => setDialog('create')}>
+    <Button type="primary" onClick={() => openDialog((close) => <RegionDialog region={null} onClose={close} />)}>
       {t('region.create')}
     </Button>
   )
@@ -26,10 +26,7 @@ export default function RegionList() {
     {
       key: 'edit',
       label: t('action.edit'),
-      run: () => {
-        setDialog(region)
-        return undefined
-      },
+      dialog: (close) => <RegionDialog region={region} onClose={close} />,
     },
     {
       key: 'delete',
@@ -68,7 +65,6 @@ export default function RegionList() {
           </EmptyState>
         }
       />
-      {dialog !== null && <RegionDialog region={dialog === 'create' ? null : dialog} onClose={() => setDialog(null)} />}
     </>
   )
 }

@@ -2,8 +2,8 @@ import Button from 'antd/es/button'
 import Form from 'antd/es/form'
 import InputNumber from 'antd/es/input-number'
 import { serviceAgents, type Edge, type ServiceAgent } from '@zhisuan/contract/ecrm/edge'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../kit/dialogs.tsx'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
@@ -18,10 +18,10 @@ import { DescriptionField, NameField } from './NameFields.tsx'
 /** Ports of the platform that lead to ports of one node. */
 export function ServiceAgents({ edge }: { readonly edge: Pick<Edge, 'id' | 'name'> }) {
   const { t } = useTranslation('edge')
-  const [creating, setCreating] = useState(false)
+  const openDialog = useDialog()
   const remove = useChange(serviceAgents.delete, { invalidates: touchedByServiceAgent })
   const create = (
-    <Button type="primary" onClick={() => setCreating(true)}>
+    <Button type="primary" onClick={() => openDialog((close) => <ServiceAgentCreate edge={edge} onClose={close} />)}>
       {t('serviceAgent.create')}
     </Button>
   )
@@ -59,7 +59,6 @@ export function ServiceAgents({ edge }: { readonly edge: Pick<Edge, 'id' | 'name
         toolbar={create}
         empty={<EmptyState title={t('serviceAgent.none')}>{t('serviceAgent.noneNote')}</EmptyState>}
       />
-      {creating && <ServiceAgentCreate edge={edge} onClose={() => setCreating(false)} />}
     </>
   )
 }

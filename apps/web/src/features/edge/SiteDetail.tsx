@@ -2,15 +2,17 @@ import { byId } from '@zhisuan/contract/define'
 import { edges } from '@zhisuan/contract/ecrm/edge'
 import { sites } from '@zhisuan/contract/ecrm/region'
 import { useTranslation } from 'react-i18next'
-import { Link, useNavigate, useParams } from 'react-router'
-import { useCall } from '../../api/hooks.ts'
+import { useNavigate, useParams } from 'react-router'
+import { Gone } from '../../kit/Gone.tsx'
+import { whilePassing } from '../../kit/whilePassing.ts'
+import { useOne } from '../../api/hooks.ts'
 import { DetailPage } from '../../kit/DetailPage.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import * as format from '../../kit/format.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
 import { edgeColumns } from './edgeColumns.tsx'
-import { refreshMsOf } from './edgeRules.ts'
+import { isUpgrading } from './edgeRules.ts'
 import { GatewayTable } from './GatewayTable.tsx'
 import { useSiteActions } from './useSiteActions.tsx'
 
@@ -19,56 +21,49 @@ export default function SiteDetail() {
   const { t } = useTranslation('edge')
   const navigate = useNavigate()
   const { id = '', name = '', regionid = '' } = useParams()
-  const { actionsOf, dialogs } = useSiteActions({
+  const { actionsOf } = useSiteActions({
     onDeleted: () => void navigate(paths.platform.site.list()),
     // Its address names its region, too.
     onSaved: (saved) => void navigate(paths.platform.site.detail(saved.id, saved.name, saved.region.id), { replace: true }),
   })
   // There is no call for one site: it is among those of its region.
   const known = byId.safeParse({ id: regionid }).success
-  const query = useCall(sites.list, { query: { region_id: regionid, page_size: 1000 } }, { silent: true, refreshMs: 5_000, enabled: known })
+  const query = useOne(sites.list, { query: { region_id: regionid, page_size: 1000 } }, { refreshMs: 5_000, enabled: known })
   const site = query.data?.items.find((one) => one.id === id)
-  if (!known || (query.data !== undefined && !query.isPlaceholderData && site === undefined)) {
-    return (
-      <div className="zs-card">
-        <EmptyState title={t('site.missing')} action={<Link to={paths.platform.site.list()}>{t('site.back')}</Link>} />
-      </div>
-    )
-  }
+  const gone = { title: t('site.missing'), to: paths.platform.site.list(), back: t('site.back') }
+  if (!known || (query.data !== undefined && !query.isPlaceholderData && site === undefined)) return <Gone {...gone} />
   return (
-    <>
-      <DetailPage
-        query={query}
-        title={() => site?.name ?? name}
-        actions={() => (site === undefined ? [] : actionsOf(site))}
-        facts={() =>
-          site === undefined
-            ? []
-            : [
-                { key: 'region', label: t('site.region'), value: site.region.name },
-                { key: 'divisions', label: t('site.divisions'), value: site.divisions.map((one) => one.name).join(' ') || format.nothing },
-                { key: 'address', label: t('site.address'), value: site.address || format.nothing },
-                {
-                  key: 'position',
-                  label: t('site.position'),
-                  value:
-                    site.longitude === null || site.latitude === null
-                      ? format.nothing
-                      : t('site.coordinates', { longitude: site.longitude, latitude: site.latitude }),
-                },
-                { key: 'edges', label: t('site.edges'), value: t('site.online', { online: site.online_count, count: site.edge_count }) },
-                { key: 'gateways', label: t('site.gateways'), value: site.gateway_count },
-                { key: 'created', label: t('column.created'), value: format.dateTime(site.created_at) },
-                { key: 'description', label: t('field.description'), value: site.description || format.nothing },
-              ]
-        }
-        tabs={() => [
-          { key: 'edges', label: t('site.tab.edges'), content: <SiteEdges id={id} /> },
-          { key: 'gateways', label: t('site.tab.gateways'), content: <GatewayTable siteId={id} /> },
-        ]}
-      />
-      {dialogs}
-    </>
+    <DetailPage
+      query={query}
+      gone={gone}
+      title={() => site?.name ?? name}
+      actions={() => (site === undefined ? [] : actionsOf(site))}
+      facts={() =>
+        site === undefined
+          ? []
+          : [
+              { key: 'region', label: t('site.region'), value: site.region.name },
+              { key: 'divisions', label: t('site.divisions'), value: site.divisions.map((one) => one.name).join(' ') || format.nothing },
+              { key: 'address', label: t('site.address'), value: site.address || format.nothing },
+              {
+                key: 'position',
+                label: t('site.position'),
+                value:
+                  site.longitude === null || site.latitude === null
+                    ? format.nothing
+                    : t('site.coordinates', { longitude: site.longitude, latitude: site.latitude }),
+              },
+              { key: 'edges', label: t('site.edges'), value: t('site.online', { online: site.online_count, count: site.edge_count }) },
+              { key: 'gateways', label: t('site.gateways'), value: site.gateway_count },
+              { key: 'created', label: t('column.created'), value: format.dateTime(site.created_at) },
+              { key: 'description', label: t('field.description'), value: site.description || format.nothing },
+            ]
+      }
+      tabs={() => [
+        { key: 'edges', label: t('site.tab.edges'), content: <SiteEdges id={id} /> },
+        { key: 'gateways', label: t('site.tab.gateways'), content: <GatewayTable siteId={id} /> },
+      ]}
+    />
   )
 }
 
@@ -82,7 +77,7 @@ function SiteEdges({ id }: { readonly id: string }) {
       rows={({ items }) => items}
       rowKey="id"
       columns={edgeColumns(t)}
-      refreshMs={(response) => refreshMsOf(response?.items ?? [])}
+      refreshMs={(response) => whilePassing(response?.items, isUpgrading)}
       empty={<EmptyState title={t('site.noEdges')}>{t('site.noEdgesNote')}</EmptyState>}
     />
   )

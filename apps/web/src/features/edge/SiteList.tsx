@@ -1,9 +1,9 @@
 import Button from 'antd/es/button'
 import { regions, sites, type Site } from '@zhisuan/contract/ecrm/region'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
+import { useDialog } from '../../kit/dialogs.tsx'
 import { useCall } from '../../api/hooks.ts'
 import { col, type Column } from '../../kit/columns.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
@@ -17,41 +17,37 @@ import { useSiteActions } from './useSiteActions.tsx'
 export default function SiteList() {
   const { t } = useTranslation('edge')
   const [search] = useSearchParams()
-  const [creating, setCreating] = useState(false)
-  const { actionsOf, dialogs } = useSiteActions()
+  const openDialog = useDialog()
+  const { actionsOf } = useSiteActions()
   const { data } = useCall(regions.list, { query: { page_size: 1000, sort: 'name' } }, { silent: true })
   const regionId = search.get('region_id')
   const create = (
-    <Button type="primary" onClick={() => setCreating(true)}>
+    <Button type="primary" onClick={() => openDialog((close) => <SiteDialog site={null} {...(regionId !== null && { regionId })} onClose={close} />)}>
       {t('site.create')}
     </Button>
   )
   return (
-    <>
-      <ResourceTable
-        call={sites.list}
-        rows={({ items }) => items}
-        rowKey="id"
-        columns={siteColumns(t)}
-        filters={[
-          filter.select(
-            'region_id',
-            t('filter.region'),
-            (data?.items ?? []).map(({ id, name }) => ({ value: id, label: name })),
-          ),
-          filter.keyword(t('site.keyword')),
-        ]}
-        rowActions={actionsOf}
-        toolbar={create}
-        empty={
-          <EmptyState title={t('site.none')} action={create}>
-            {t('site.noneNote')}
-          </EmptyState>
-        }
-      />
-      {creating && <SiteDialog site={null} {...(regionId !== null && { regionId })} onClose={() => setCreating(false)} />}
-      {dialogs}
-    </>
+    <ResourceTable
+      call={sites.list}
+      rows={({ items }) => items}
+      rowKey="id"
+      columns={siteColumns(t)}
+      filters={[
+        filter.select(
+          'region_id',
+          t('filter.region'),
+          (data?.items ?? []).map(({ id, name }) => ({ value: id, label: name })),
+        ),
+        filter.keyword(t('site.keyword')),
+      ]}
+      rowActions={actionsOf}
+      toolbar={create}
+      empty={
+        <EmptyState title={t('site.none')} action={create}>
+          {t('site.noneNote')}
+        </EmptyState>
+      }
+    />
   )
 }
 

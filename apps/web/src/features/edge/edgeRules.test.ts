@@ -1,6 +1,7 @@
 import { labels, taints, upgradeStatuses } from '@zhisuan/contract/ecrm/edge'
 import { describe, expect, it } from 'vitest'
-import { isUpgrading, labelText, onlyHere, readLabel, readTaint, refreshMsOf, taintText, upgradeNames, wrongWith } from './edgeRules.ts'
+import { whilePassing } from '../../kit/whilePassing.ts'
+import { isUpgrading, labelText, onlyHere, readLabel, readTaint, taintText, upgradeNames, wrongWith } from './edgeRules.ts'
 
 describe('labels', () => {
   it.each([
@@ -48,8 +49,8 @@ describe('upgrades', () => {
     expect(isUpgrading({ upgrade: null })).toBe(false)
   })
   it('are looked at once a second', () => {
-    expect(refreshMsOf([{ upgrade: null }, at(2)])).toBe(1_000)
-    expect(refreshMsOf([{ upgrade: null }, at(40)])).toBe(5_000)
+    expect(whilePassing([{ upgrade: null }, at(2)], isUpgrading)).toBe(1_000)
+    expect(whilePassing([{ upgrade: null }, at(40)], isUpgrading)).toBe(5_000)
   })
 })
 

@@ -18,7 +18,9 @@ import {
 import { regions, sites } from '@zhisuan/contract/ecrm/region'
 import type { TFunction } from 'i18next'
 import { allowed } from '../../kit/allowed.ts'
+import type { GoneProps } from '../../kit/Gone.tsx'
 import type { StatusTone } from '../../kit/StatusTag.tsx'
+import { paths } from '../../paths.ts'
 
 /** How each status looks; what it is called stands under `status` in the messages. */
 export const edgeTones: Readonly<Record<EdgeStatus, StatusTone>> = { pending: 'rest', unconfirmed: 'warning', online: 'good', offline: 'bad', unbound: 'rest' }
@@ -49,11 +51,8 @@ export const isUpgrading = ({ upgrade }: Pick<Edge, 'upgrade'>): boolean => upgr
 /** The new version runs and waits for somebody to say that it may stay. */
 export const awaitsConfirmation = ({ upgrade }: Pick<Edge, 'upgrade'>): boolean => upgrade?.status === 4
 
-/** Lists and pages look once a second while an agent is replaced, else as always. */
-export const refreshMsOf = (all: readonly Pick<Edge, 'upgrade'>[]): number => (all.some(isUpgrading) ? 1_000 : 5_000)
-
 /** Why something cannot be done to a node now, or null where it can. The server refuses by the same rules. */
-export function whyNot(t: TFunction<'edge'>, action: keyof typeof edgeCan, edge: Pick<Edge, 'status' | 'upgrade' | 'container_count'>): string | null {
+export function whyNotNode(t: TFunction<'edge'>, action: keyof typeof edgeCan, edge: Pick<Edge, 'status' | 'upgrade' | 'container_count'>): string | null {
   if (action === 'upgrade' && isUpgrading(edge)) return t('upgrade.running')
   const forbidden = allowed(edgeCan, action, edge.status, t(`status.${edge.status}`))
   if (forbidden !== null) return forbidden
@@ -88,3 +87,6 @@ export function onlyHere({ url }: Pick<Enrolment, 'url'>): boolean {
   const server = URL.parse(url)?.searchParams.get('server') ?? ''
   return /^(localhost|127\..*|\[::1\])$/.test(URL.parse(server)?.hostname ?? '')
 }
+
+/** In the place of a page about a node that is not there. */
+export const nodeGone = (t: TFunction<'edge'>): GoneProps => ({ title: t('missing'), to: paths.container.node.list(), back: t('back') })

@@ -1,18 +1,15 @@
 import { sites, type Site } from '@zhisuan/contract/ecrm/region'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { touchedBySite } from './edgeRules.ts'
 import { SiteDialog } from './SiteDialog.tsx'
 
-/** What an administrator can do to a site, and the dialog that the page has to draw. */
+/** What an administrator can do to a site. */
 export function useSiteActions(then: { readonly onDeleted?: () => void; readonly onSaved?: (site: Site) => void } = {}): {
   readonly actionsOf: (site: Site) => readonly Action[]
-  readonly dialogs: ReactNode
 } {
   const { t } = useTranslation('edge')
-  const [editing, setEditing] = useState<Site | null>(null)
   const remove = useChange(sites.delete, { invalidates: touchedBySite })
   return {
     actionsOf: (site) => {
@@ -21,10 +18,7 @@ export function useSiteActions(then: { readonly onDeleted?: () => void; readonly
         {
           key: 'edit',
           label: t('action.edit'),
-          run: () => {
-            setEditing(site)
-            return undefined
-          },
+          dialog: (close) => <SiteDialog site={site} {...(then.onSaved !== undefined && { onSaved: then.onSaved })} onClose={close} />,
         },
         {
           key: 'delete',
@@ -40,7 +34,5 @@ export function useSiteActions(then: { readonly onDeleted?: () => void; readonly
         },
       ]
     },
-    dialogs:
-      editing === null ? null : <SiteDialog site={editing} {...(then.onSaved !== undefined && { onSaved: then.onSaved })} onClose={() => setEditing(null)} />,
   }
 }

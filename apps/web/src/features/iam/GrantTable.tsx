@@ -1,8 +1,8 @@
 import Button from 'antd/es/button'
 import { grants, type Grant } from '@zhisuan/contract/iam/grant'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
+import { useDialog } from '../../kit/dialogs.tsx'
 import { col } from '../../kit/columns.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
@@ -15,11 +15,11 @@ import { PolicySelect } from '../../kit/identitySelects.tsx'
 export function GrantTable() {
   const { t } = useTranslation('iam')
   const [search, setSearch] = useSearchParams()
-  const [giving, setGiving] = useState(false)
+  const openDialog = useDialog()
   const revokeOf = useRevoke()
   const policy = search.get('policy') ?? undefined
   const give = (
-    <Button type="primary" onClick={() => setGiving(true)}>
+    <Button type="primary" onClick={() => openDialog((close) => <GrantDialog onClose={close} />)}>
       {t('grant.create')}
     </Button>
   )
@@ -57,7 +57,6 @@ export function GrantTable() {
           </EmptyState>
         }
       />
-      {giving && <GrantDialog onClose={() => setGiving(false)} />}
     </>
   )
 }

@@ -1,7 +1,7 @@
 import Button from 'antd/es/button'
 import { grants, type Grant } from '@zhisuan/contract/iam/grant'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../kit/dialogs.tsx'
 import { col } from '../../kit/columns.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
@@ -23,10 +23,10 @@ export function HolderPolicies({
   readonly emptyNote: string
 }) {
   const { t } = useTranslation('iam')
-  const [giving, setGiving] = useState(false)
+  const openDialog = useDialog()
   const revokeOf = useRevoke()
   const give = (
-    <Button type="primary" onClick={() => setGiving(true)}>
+    <Button type="primary" onClick={() => openDialog((close) => <GrantDialog holder={{ kind, id }} onClose={close} />)}>
       {t('grant.create')}
     </Button>
   )
@@ -52,7 +52,6 @@ export function HolderPolicies({
           </EmptyState>
         }
       />
-      {giving && <GrantDialog holder={{ kind, id }} onClose={() => setGiving(false)} />}
     </>
   )
 }

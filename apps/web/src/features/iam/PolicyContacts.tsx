@@ -1,10 +1,10 @@
 import Button from 'antd/es/button'
 import { boundaries, grants } from '@zhisuan/contract/iam/grant'
 import { contactKinds, policies, type Contact, type Policy } from '@zhisuan/contract/iam/policy'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate, useParams } from 'react-router'
-import { useCall, useChange } from '../../api/hooks.ts'
+import { useDialog } from '../../kit/dialogs.tsx'
+import { useOne, useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
 import { DetailPage } from '../../kit/DetailPage.tsx'
@@ -23,60 +23,59 @@ import './iam.css'
 export default function PolicyContacts() {
   const navigate = useNavigate()
   const { id = '' } = useParams()
-  const query = useCall(policies.get, { params: { id } }, { silent: true, refreshMs: 5_000 })
-  const { actionsOf, dialogs } = usePolicyActions(() => void navigate(paths.iam.policy.list()))
+  const query = useOne(policies.get, { params: { id } }, { refreshMs: 5_000 })
+  const { actionsOf } = usePolicyActions(() => void navigate(paths.iam.policy.list()))
   return (
-    <>
-      <DetailPage query={query} title={({ name }) => name} actions={(policy) => actionsOf(policy).filter(({ key }) => key !== 'contacts' && key !== 'grant')}>
-        {(policy) => <Contacts policy={policy} />}
-      </DetailPage>
-      {dialogs}
-    </>
+    <DetailPage
+      query={query}
+      gone={{ to: paths.iam.policy.list() }}
+      title={({ name }) => name}
+      actions={(policy) => actionsOf(policy).filter(({ key }) => key !== 'contacts' && key !== 'grant')}
+    >
+      {(policy) => <Contacts policy={policy} />}
+    </DetailPage>
   )
 }
 
 function Contacts({ policy }: { readonly policy: Policy }) {
   const { t } = useTranslation('iam')
-  const [giving, setGiving] = useState(false)
+  const openDialog = useDialog()
   const endOf = useEnd(policy)
   const give = (
-    <Button type="primary" onClick={() => setGiving(true)}>
+    <Button type="primary" onClick={() => openDialog((close) => <GrantDialog policyId={policy.id} onClose={close} />)}>
       {t('grant.create')}
     </Button>
   )
   return (
-    <>
-      <ResourceTable
-        call={policies.contacts}
-        input={{ params: { id: policy.id } }}
-        // Of one user there may be a grant and a boundary.
-        rows={({ items }) => items.map((contact) => ({ ...contact, key: `${contact.kind} ${contact.id}` }))}
-        // Made in the line above; the call's own rows have none.
-        rowKey={'key' as 'id'}
-        columns={[
-          col.custom<Contact>('name', t('column.holder'), ({ kind, id, name }) => <HolderName kind={kind} id={id} name={name} />, { width: 220, sort: true }),
-          col.text<Contact>('kind', t('column.holderKind'), ({ kind }) => t(`contact.kind.${kind}`), { width: 140 }),
-          col.text<Contact>('bp', t('column.organisation'), ({ bp_name }) => bp_name ?? t('platform'), { width: 180 }),
-          col.date<Contact>('since', t('column.grantedAt'), ({ since }) => since),
-        ]}
-        filters={[
-          filter.keyword(t('contact.keyword')),
-          filter.select(
-            'kind',
-            t('column.holderKind'),
-            contactKinds.map((value) => ({ value, label: t(`contact.kind.${value}`) })),
-          ),
-        ]}
-        rowActions={(contact) => [endOf(contact)]}
-        toolbar={give}
-        empty={
-          <EmptyState title={t('contact.empty')} action={give}>
-            {t('contact.emptyNote')}
-          </EmptyState>
-        }
-      />
-      {giving && <GrantDialog policyId={policy.id} onClose={() => setGiving(false)} />}
-    </>
+    <ResourceTable
+      call={policies.contacts}
+      input={{ params: { id: policy.id } }}
+      // Of one user there may be a grant and a boundary.
+      rows={({ items }) => items.map((contact) => ({ ...contact, key: `${contact.kind} ${contact.id}` }))}
+      // Made in the line above; the call's own rows have none.
+      rowKey={'key' as 'id'}
+      columns={[
+        col.custom<Contact>('name', t('column.holder'), ({ kind, id, name }) => <HolderName kind={kind} id={id} name={name} />, { width: 220, sort: true }),
+        col.text<Contact>('kind', t('column.holderKind'), ({ kind }) => t(`contact.kind.${kind}`), { width: 140 }),
+        col.text<Contact>('bp', t('column.organisation'), ({ bp_name }) => bp_name ?? t('platform'), { width: 180 }),
+        col.date<Contact>('since', t('column.grantedAt'), ({ since }) => since),
+      ]}
+      filters={[
+        filter.keyword(t('contact.keyword')),
+        filter.select(
+          'kind',
+          t('column.holderKind'),
+          contactKinds.map((value) => ({ value, label: t(`contact.kind.${value}`) })),
+        ),
+      ]}
+      rowActions={(contact) => [endOf(contact)]}
+      toolbar={give}
+      empty={
+        <EmptyState title={t('contact.empty')} action={give}>
+          {t('contact.emptyNote')}
+        </EmptyState>
+      }
+    />
   )
 }
 

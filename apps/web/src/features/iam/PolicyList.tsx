@@ -14,56 +14,53 @@ import './iam.css'
 export default function PolicyList() {
   const { t } = useTranslation('iam')
   const navigate = useNavigate()
-  const { actionsOf, dialogs } = usePolicyActions()
+  const { actionsOf } = usePolicyActions()
   const create = (
     <Button type="primary" onClick={() => void navigate(paths.iam.policy.add())}>
       {t('policy.create')}
     </Button>
   )
   return (
-    <>
-      <ResourceTable
-        call={policies.list}
-        rows={({ items }) => items}
-        rowKey="id"
-        columns={[
-          col.name<Policy>('name', t('column.name'), ({ name }) => name, {
-            sort: true,
-            width: 220,
-            to: ({ id }) => paths.iam.policy.version(id),
-            note: ({ description }) => description,
-          }),
-          col.text<Policy>('owner', t('column.owner'), ({ bp_name }) => bp_name ?? t('platform'), { width: 140 }),
-          col.text<Policy>('version', t('policy.defaultVersion'), ({ default_version }) => t('policy.versionOf', { version: default_version }), { width: 110 }),
-          col.number<Policy>('versions', t('column.versions'), ({ version_count }) => version_count, { width: 70 }),
-          col.link<Policy>(
-            'contacts',
-            t('column.contacts'),
-            ({ contact_count }) => t('policy.contactCount', { count: contact_count }),
-            ({ id }) => paths.iam.policy.contact(id),
-            { width: 80 },
-          ),
-          col.date<Policy>('updated_at', t('column.updated'), ({ updated_at }) => updated_at, { sort: true }),
-          col.text<Policy>('creator', t('column.creator'), ({ created_by }) => created_by, { width: 110, off: true }),
-          col.date<Policy>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true, off: true }),
-          col.code<Policy>('id', t('column.id'), ({ id }) => id, { off: true }),
-        ]}
-        filters={[
-          filter.keyword(t('policy.keyword')),
-          filter.select('owner', t('policy.owner'), [
-            { value: 'platform', label: t('ownerFilter.platform') },
-            { value: 'organisation', label: t('ownerFilter.organisation') },
-          ]),
-        ]}
-        rowActions={actionsOf}
-        toolbar={create}
-        empty={
-          <EmptyState title={t('policy.empty')} action={create}>
-            {t('policy.emptyNote')}
-          </EmptyState>
-        }
-      />
-      {dialogs}
-    </>
+    <ResourceTable
+      call={policies.list}
+      rows={({ items }) => items}
+      rowKey="id"
+      columns={[
+        col.name<Policy>('name', t('column.name'), ({ name }) => name, {
+          sort: true,
+          width: 220,
+          to: ({ id }) => paths.iam.policy.version(id),
+          note: ({ description }) => description,
+        }),
+        col.text<Policy>('owner', t('column.owner'), ({ bp_name }) => bp_name ?? t('platform'), { width: 140 }),
+        col.text<Policy>('version', t('policy.defaultVersion'), ({ default_version }) => t('policy.versionOf', { version: default_version }), { width: 110 }),
+        col.number<Policy>('versions', t('column.versions'), ({ version_count }) => version_count, { width: 70 }),
+        col.link<Policy>(
+          'contacts',
+          t('column.contacts'),
+          ({ contact_count }) => t('policy.contactCount', { count: contact_count }),
+          ({ id }) => paths.iam.policy.contact(id),
+          { width: 80 },
+        ),
+        col.date<Policy>('updated_at', t('column.updated'), ({ updated_at }) => updated_at, { sort: true }),
+        col.text<Policy>('creator', t('column.creator'), ({ created_by }) => created_by, { width: 110, off: true }),
+        col.date<Policy>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true, off: true }),
+        col.code<Policy>('id', t('column.id'), ({ id }) => id, { off: true }),
+      ]}
+      filters={[
+        filter.keyword(t('policy.keyword')),
+        filter.select('owner', t('policy.owner'), [
+          { value: 'platform', label: t('ownerFilter.platform') },
+          { value: 'organisation', label: t('ownerFilter.organisation') },
+        ]),
+      ]}
+      rowActions={actionsOf}
+      toolbar={create}
+      empty={
+        <EmptyState title={t('policy.empty')} action={create}>
+          {t('policy.emptyNote')}
+        </EmptyState>
+      }
+    />
   )
 }

@@ -3,7 +3,7 @@ import { policies, type Policy, type PolicyVersion } from '@zhisuan/contract/iam
 import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router'
-import { useCall } from '../../api/hooks.ts'
+import { useOne, useCall } from '../../api/hooks.ts'
 import { DetailPage } from '../../kit/DetailPage.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'
@@ -35,11 +35,12 @@ function OneVersion({ policy }: { readonly policy: Policy }) {
   const { t } = useTranslation('iam')
   const navigate = useNavigate()
   const { versionId = '' } = useParams()
-  const query = useCall(policies.version, { params: { id: policy.id, version: versionId } }, { silent: true, refreshMs: 5_000 })
+  const query = useOne(policies.version, { params: { id: policy.id, version: versionId } }, { refreshMs: 5_000 })
   const actionsOf = useVersionActions(policy, () => void navigate(paths.iam.policy.version(policy.id)))
   return (
     <DetailPage
       query={query}
+      gone={{ to: paths.iam.policy.version(policy.id) }}
       title={({ version }) => `${policy.name} · ${t('policy.versionOf', { version })}`}
       status={({ is_default }) => <StatusTag tone={is_default ? 'good' : 'rest'}>{t(is_default ? 'policy.isDefault' : 'policy.notDefault')}</StatusTag>}
       actions={actionsOf}

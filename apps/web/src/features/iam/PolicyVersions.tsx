@@ -2,7 +2,7 @@ import { policyLimits } from '@zhisuan/contract/policy/document'
 import { policies, type Policy, type PolicyVersion } from '@zhisuan/contract/iam/policy'
 import { useTranslation } from 'react-i18next'
 import { useNavigate, useParams } from 'react-router'
-import { useCall, useChange } from '../../api/hooks.ts'
+import { useOne, useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
 import { DetailPage } from '../../kit/DetailPage.tsx'
@@ -21,28 +21,26 @@ export default function PolicyVersions() {
   const navigate = useNavigate()
   const { id: segment = '' } = useParams()
   const id = idOfVersionSegment(segment)
-  const query = useCall(policies.get, { params: { id } }, { silent: true, refreshMs: 5_000 })
-  const { actionsOf, dialogs } = usePolicyActions(() => void navigate(paths.iam.policy.list()))
+  const query = useOne(policies.get, { params: { id } }, { refreshMs: 5_000 })
+  const { actionsOf } = usePolicyActions(() => void navigate(paths.iam.policy.list()))
   return (
-    <>
-      <DetailPage
-        query={query}
-        title={({ name }) => name}
-        actions={(policy) => actionsOf(policy).filter(({ key }) => key !== 'versions')}
-        facts={(policy) => [
-          { key: 'owner', label: t('column.owner'), value: policy.bp_name ?? t('platform') },
-          { key: 'version', label: t('policy.defaultVersion'), value: t('policy.versionOf', { version: policy.default_version }) },
-          { key: 'versions', label: t('column.versions'), value: t('policy.versionCount', { count: policy.version_count, max: policyLimits.versions }) },
-          { key: 'contacts', label: t('column.contacts'), value: t('policy.contactCount', { count: policy.contact_count }) },
-          { key: 'creator', label: t('column.creator'), value: policy.created_by },
-          { key: 'created', label: t('column.created'), value: format.dateTime(policy.created_at) },
-          { key: 'description', label: t('description'), value: policy.description || format.nothing },
-        ]}
-      >
-        {(policy) => <Versions policy={policy} />}
-      </DetailPage>
-      {dialogs}
-    </>
+    <DetailPage
+      query={query}
+      gone={{ to: paths.iam.policy.list() }}
+      title={({ name }) => name}
+      actions={(policy) => actionsOf(policy).filter(({ key }) => key !== 'versions')}
+      facts={(policy) => [
+        { key: 'owner', label: t('column.owner'), value: policy.bp_name ?? t('platform') },
+        { key: 'version', label: t('policy.defaultVersion'), value: t('policy.versionOf', { version: policy.default_version }) },
+        { key: 'versions', label: t('column.versions'), value: t('policy.versionCount', { count: policy.version_count, max: policyLimits.versions }) },
+        { key: 'contacts', label: t('column.contacts'), value: t('policy.contactCount', { count: policy.contact_count }) },
+        { key: 'creator', label: t('column.creator'), value: policy.created_by },
+        { key: 'created', label: t('column.created'), value: format.dateTime(policy.created_at) },
+        { key: 'description', label: t('description'), value: policy.description || format.nothing },
+      ]}
+    >
+      {(policy) => <Versions policy={policy} />}
+    </DetailPage>
   )
 }
 

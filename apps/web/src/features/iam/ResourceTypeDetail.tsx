@@ -1,7 +1,7 @@
 import { resourceTypes, services, type ResourceType } from '@zhisuan/contract/iam/service'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate, useParams } from 'react-router'
-import { useCall, useChange } from '../../api/hooks.ts'
+import { useOne, useCall, useChange } from '../../api/hooks.ts'
 import { DetailPage } from '../../kit/DetailPage.tsx'
 import type { Action } from '../../kit/actions.tsx'
 import { paths, withQuery } from '../../paths.ts'
@@ -18,10 +18,11 @@ export default function ResourceTypeDetail() {
   const { t } = useTranslation('iam')
   const { id = '' } = useParams()
   const actionsOf = useTypeActions()
-  const query = useCall(resourceTypes.get, { params: { id } }, { silent: true })
+  const query = useOne(resourceTypes.get, { params: { id } })
   return (
     <DetailPage
       query={query}
+      gone={{ to: paths.iam.resource.list() }}
       title={(type) => typeText(t, type.id)}
       actions={actionsOf}
       facts={(type) => [

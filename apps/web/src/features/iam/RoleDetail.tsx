@@ -1,7 +1,7 @@
 import { customRoles } from '@zhisuan/contract/iam/role'
 import { useTranslation } from 'react-i18next'
 import { useNavigate, useParams } from 'react-router'
-import { useCall } from '../../api/hooks.ts'
+import { useOne } from '../../api/hooks.ts'
 import { DetailPage } from '../../kit/DetailPage.tsx'
 import * as format from '../../kit/format.ts'
 import { paths } from '../../paths.ts'
@@ -18,41 +18,39 @@ export default function RoleDetail() {
   const navigate = useNavigate()
   const { id = '' } = useParams()
   const nameOf = useRoleName()
-  const query = useCall(customRoles.get, { params: { id } }, { silent: true, refreshMs: 5_000 })
-  const { actionsOf, dialogs } = useRoleActions(() => void navigate(paths.iam.role.list()))
+  const query = useOne(customRoles.get, { params: { id } }, { refreshMs: 5_000 })
+  const { actionsOf } = useRoleActions(() => void navigate(paths.iam.role.list()))
   return (
-    <>
-      <DetailPage
-        query={query}
-        title={nameOf}
-        actions={actionsOf}
-        facts={(role) => [
-          { key: 'kind', label: t('role.kind'), value: t(role.built_in ? 'role.builtIn' : 'role.custom') },
-          ...(role.built_in ? [] : [{ key: 'base', label: t('column.base'), value: t('role.baseOf', { role: nameOf({ name: role.base }) }) }]),
-          { key: 'owner', label: t('column.owner'), value: role.bp_name ?? t('platform') },
-          { key: 'members', label: t('column.members'), value: role.member_count },
-          { key: 'policies', label: t('column.policies'), value: role.policy_count },
-          ...(role.built_in ? [] : [{ key: 'created', label: t('column.created'), value: format.dateTime(role.created_at) }]),
-          { key: 'description', label: t('description'), value: (role.built_in ? t(`role.about.${role.base}`) : role.description) || format.nothing },
-        ]}
-        tabs={(role) => [
-          { key: 'members', label: t('role.tab.members'), content: <RoleMembers role={role} /> },
-          {
-            key: 'policies',
-            label: t('role.tab.policies'),
-            content: (
-              <HolderPolicies
-                kind="role"
-                id={role.id}
-                empty={t('role.policyEmpty')}
-                emptyNote={t(role.built_in ? 'role.policyEmptyBuiltIn' : 'role.policyEmptyNote')}
-              />
-            ),
-          },
-          { key: 'allows', label: t('role.tab.allows'), content: <RoleAllows role={role} /> },
-        ]}
-      />
-      {dialogs}
-    </>
+    <DetailPage
+      query={query}
+      gone={{ to: paths.iam.role.list() }}
+      title={nameOf}
+      actions={actionsOf}
+      facts={(role) => [
+        { key: 'kind', label: t('role.kind'), value: t(role.built_in ? 'role.builtIn' : 'role.custom') },
+        ...(role.built_in ? [] : [{ key: 'base', label: t('column.base'), value: t('role.baseOf', { role: nameOf({ name: role.base }) }) }]),
+        { key: 'owner', label: t('column.owner'), value: role.bp_name ?? t('platform') },
+        { key: 'members', label: t('column.members'), value: role.member_count },
+        { key: 'policies', label: t('column.policies'), value: role.policy_count },
+        ...(role.built_in ? [] : [{ key: 'created', label: t('column.created'), value: format.dateTime(role.created_at) }]),
+        { key: 'description', label: t('description'), value: (role.built_in ? t(`role.about.${role.base}`) : role.description) || format.nothing },
+      ]}
+      tabs={(role) => [
+        { key: 'members', label: t('role.tab.members'), content: <RoleMembers role={role} /> },
+        {
+          key: 'policies',
+          label: t('role.tab.policies'),
+          content: (
+            <HolderPolicies
+              kind="role"
+              id={role.id}
+              empty={t('role.policyEmpty')}
+              emptyNote={t(role.built_in ? 'role.policyEmptyBuiltIn' : 'role.policyEmptyNote')}
+            />
+          ),
+        },
+        { key: 'allows', label: t('role.tab.allows'), content: <RoleAllows role={role} /> },
+      ]}
+    />
   )
 }

@@ -16,45 +16,42 @@ export default function RoleList() {
   const { t } = useTranslation('iam')
   const navigate = useNavigate()
   const nameOf = useRoleName()
-  const { actionsOf, dialogs } = useRoleActions()
+  const { actionsOf } = useRoleActions()
   return (
-    <>
-      <ResourceTable
-        call={customRoles.list}
-        rows={({ items }) => items}
-        rowKey="id"
-        nameOf={nameOf}
-        columns={[
-          col.name<RoleRow>('name', t('column.name'), nameOf, {
-            sort: true,
-            width: 240,
-            to: ({ id }) => paths.iam.role.detail(id),
-            note: (role) => (role.built_in ? t(`role.about.${role.base}`) : role.description),
-          }),
-          col.text<RoleRow>('kind', t('role.kind'), ({ built_in }) => t(built_in ? 'role.builtIn' : 'role.custom'), { width: 90 }),
-          col.text<RoleRow>('base', t('column.base'), (role) => (role.built_in ? null : nameOf({ name: role.base })), { width: 110 }),
-          col.text<RoleRow>('owner', t('column.owner'), ({ bp_name }) => bp_name ?? t('platform'), { width: 140 }),
-          col.number<RoleRow>('members', t('column.members'), ({ member_count }) => member_count, { width: 80 }),
-          col.number<RoleRow>('policies', t('column.policies'), ({ policy_count }) => policy_count, { width: 80 }),
-          col.date<RoleRow>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
-          col.code<RoleRow>('id', t('column.id'), ({ id }) => id, { off: true }),
-        ]}
-        filters={[
-          filter.keyword(t('role.keyword')),
-          filter.select('built_in', t('role.kind'), [
-            { value: 'true', label: t('role.builtIn') },
-            { value: 'false', label: t('role.custom') },
-          ]),
-        ]}
-        rowActions={actionsOf}
-        toolbar={
-          <Button type="primary" onClick={() => void navigate(paths.iam.role.add())}>
-            {t('role.create')}
-          </Button>
-        }
-        empty={<EmptyState title={t('role.empty')} />}
-      />
-      {dialogs}
-    </>
+    <ResourceTable
+      call={customRoles.list}
+      rows={({ items }) => items}
+      rowKey="id"
+      nameOf={nameOf}
+      columns={[
+        col.name<RoleRow>('name', t('column.name'), nameOf, {
+          sort: true,
+          width: 240,
+          to: ({ id }) => paths.iam.role.detail(id),
+          note: (role) => (role.built_in ? t(`role.about.${role.base}`) : role.description),
+        }),
+        col.text<RoleRow>('kind', t('role.kind'), ({ built_in }) => t(built_in ? 'role.builtIn' : 'role.custom'), { width: 90 }),
+        col.text<RoleRow>('base', t('column.base'), (role) => (role.built_in ? null : nameOf({ name: role.base })), { width: 110 }),
+        col.text<RoleRow>('owner', t('column.owner'), ({ bp_name }) => bp_name ?? t('platform'), { width: 140 }),
+        col.number<RoleRow>('members', t('column.members'), ({ member_count }) => member_count, { width: 80 }),
+        col.number<RoleRow>('policies', t('column.policies'), ({ policy_count }) => policy_count, { width: 80 }),
+        col.date<RoleRow>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
+        col.code<RoleRow>('id', t('column.id'), ({ id }) => id, { off: true }),
+      ]}
+      filters={[
+        filter.keyword(t('role.keyword')),
+        filter.select('built_in', t('role.kind'), [
+          { value: 'true', label: t('role.builtIn') },
+          { value: 'false', label: t('role.custom') },
+        ]),
+      ]}
+      rowActions={actionsOf}
+      toolbar={
+        <Button type="primary" onClick={() => void navigate(paths.iam.role.add())}>
+          {t('role.create')}
+        </Button>
+      }
+      empty={<EmptyState title={t('role.empty')} />}
+    />
   )
 }

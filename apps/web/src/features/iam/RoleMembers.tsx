@@ -1,8 +1,8 @@
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
+import { useDialog } from '../../kit/dialogs.tsx'
 import type { RowOf } from '../../kit/ResourceTable.tsx'
 import { customRoles, type RoleRow } from '@zhisuan/contract/iam/role'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import { col } from '../../kit/columns.tsx'
@@ -21,10 +21,10 @@ type Member = RowOf<typeof customRoles.members>
 export function RoleMembers({ role }: { readonly role: RoleRow }) {
   const { t } = useTranslation(['iam', 'account'])
   const nameOf = useRoleName()
-  const [adding, setAdding] = useState(false)
+  const openDialog = useDialog()
   const remove = useChange(customRoles.removeMember, { invalidates: touchedByRole })
   const add = (
-    <Button type="primary" onClick={() => setAdding(true)}>
+    <Button type="primary" onClick={() => openDialog((close) => <MemberDialog role={role} onClose={close} />)}>
       {t('role.addMember')}
     </Button>
   )
@@ -64,7 +64,6 @@ export function RoleMembers({ role }: { readonly role: RoleRow }) {
           </EmptyState>
         }
       />
-      {adding && <MemberDialog role={role} onClose={() => setAdding(false)} />}
     </>
   )
 }

@@ -1,7 +1,7 @@
 import { services, type Service } from '@zhisuan/contract/iam/service'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate, useParams } from 'react-router'
-import { useCall, useChange } from '../../api/hooks.ts'
+import { useOne, useChange } from '../../api/hooks.ts'
 import { DetailPage } from '../../kit/DetailPage.tsx'
 import type { Action } from '../../kit/actions.tsx'
 import { paths, withQuery } from '../../paths.ts'
@@ -18,10 +18,11 @@ export default function ServiceDetail() {
   const { t } = useTranslation('iam')
   const { id = '' } = useParams()
   const actionsOf = useServiceActions()
-  const query = useCall(services.get, { params: { id } }, { silent: true })
+  const query = useOne(services.get, { params: { id } })
   return (
     <DetailPage
       query={query}
+      gone={{ to: paths.iam.service.list() }}
       title={(service) => serviceText(t, service.id, [service])}
       actions={actionsOf}
       facts={(service) => [

@@ -1,6 +1,5 @@
 import { policyLimits } from '@zhisuan/contract/policy/document'
 import { policies, type Policy } from '@zhisuan/contract/iam/policy'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
@@ -19,23 +18,18 @@ export function useVersionsFull(): (policy: Pick<Policy, 'version_count'>) => st
   return ({ version_count }) => (version_count >= policyLimits.versions ? t('policy.versionsFull', { max: policyLimits.versions }) : null)
 }
 
-/** What can be done to a policy, and the dialogs that the page has to draw. */
-export function usePolicyActions(onDeleted?: () => void): { readonly actionsOf: (policy: Policy) => readonly Action[]; readonly dialogs: ReactNode } {
+/** What can be done to a policy. */
+export function usePolicyActions(onDeleted?: () => void): { readonly actionsOf: (policy: Policy) => readonly Action[] } {
   const { t } = useTranslation('iam')
   const full = useVersionsFull()
-  const [dialog, setDialog] = useState<{ readonly kind: 'grant' | 'rename'; readonly policy: Policy } | null>(null)
   const remove = useChange(policies.delete, { invalidates: touchedByPolicy })
-  const open = (kind: 'grant' | 'rename', policy: Policy) => () => {
-    setDialog({ kind, policy })
-    return undefined
-  }
   return {
     actionsOf: (policy) => [
       { key: 'edit', label: t('policy.edit'), href: newVersionPath(policy.id, policy.default_version), disabledReason: full(policy) },
-      { key: 'grant', label: t('policy.grant'), run: open('grant', policy) },
+      { key: 'grant', label: t('policy.grant'), dialog: (close) => <GrantDialog policyId={policy.id} onClose={close} /> },
       { key: 'contacts', label: t('policy.contacts'), href: paths.iam.policy.contact(policy.id) },
       { key: 'versions', label: t('policy.versions'), href: paths.iam.policy.version(policy.id) },
-      { key: 'rename', label: t('policy.rename'), run: open('rename', policy) },
+      { key: 'rename', label: t('policy.rename'), dialog: (close) => <RenameDialog policy={policy} onClose={close} /> },
       {
         key: 'delete',
         label: t('action.delete'),
@@ -49,12 +43,6 @@ export function usePolicyActions(onDeleted?: () => void): { readonly actionsOf: 
         },
       },
     ],
-    dialogs:
-      dialog === null ? null : dialog.kind === 'grant' ? (
-        <GrantDialog policyId={dialog.policy.id} onClose={() => setDialog(null)} />
-      ) : (
-        <RenameDialog policy={dialog.policy} onClose={() => setDialog(null)} />
-      ),
   }
 }
 

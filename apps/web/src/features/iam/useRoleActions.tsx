@@ -1,5 +1,4 @@
 import { customRoles, type RoleRow } from '@zhisuan/contract/iam/role'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
@@ -9,11 +8,10 @@ import { holdOf } from './roleText.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
 import { touchedByRole } from '../../kit/touchedByRights.ts'
 
-/** What can be done to a role, and the dialog that the page has to draw. */
-export function useRoleActions(onDeleted?: () => void): { readonly actionsOf: (role: RoleRow) => readonly Action[]; readonly dialogs: ReactNode } {
+/** What can be done to a role. */
+export function useRoleActions(onDeleted?: () => void): { readonly actionsOf: (role: RoleRow) => readonly Action[] } {
   const { t } = useTranslation('iam')
   const nameOf = useRoleName()
-  const [editing, setEditing] = useState<RoleRow | null>(null)
   const remove = useChange(customRoles.delete, { invalidates: touchedByRole })
   return {
     actionsOf: (role) => {
@@ -24,10 +22,7 @@ export function useRoleActions(onDeleted?: () => void): { readonly actionsOf: (r
           key: 'edit',
           label: t('action.edit'),
           disabledReason: role.built_in ? t('role.builtInFixed') : null,
-          run: () => {
-            setEditing(role)
-            return undefined
-          },
+          dialog: (close) => <RoleDialog role={role} onClose={close} />,
         },
         {
           key: 'delete',
@@ -46,7 +41,6 @@ export function useRoleActions(onDeleted?: () => void): { readonly actionsOf: (r
         },
       ]
     },
-    dialogs: editing === null ? null : <RoleDialog role={editing} onClose={() => setEditing(null)} />,
   }
 }
 

@@ -3,7 +3,7 @@ import type { QueryInput } from '@zhisuan/contract/define'
 import { errorByCode, errors } from '@zhisuan/contract/errors'
 import { audits, type AuditRecord } from '@zhisuan/contract/iam/audit'
 import type { TFunction } from 'i18next'
-import { useState, type ReactNode } from 'react'
+import { type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { col } from '../../kit/columns.tsx'
@@ -37,7 +37,6 @@ export function AuditTable({
   const { t } = useTranslation(['keeping', 'iam'])
   // Some names of actions are in the other namespace only.
   const { t: iam } = useTranslation('iam')
-  const [opened, setOpened] = useState<AuditRecord | null>(null)
   return (
     <>
       <ResourceTable
@@ -72,11 +71,10 @@ export function AuditTable({
             (['false', 'true'] as const).map((value) => ({ value, label: t(`audit.outcome.${value}`) })),
           ),
         ]}
-        rowActions={(record) => [{ key: 'detail', label: t('action.detail'), run: () => void setOpened(record) }]}
+        rowActions={(record) => [{ key: 'detail', label: t('action.detail'), dialog: (close) => <Entry record={record} onClose={close} /> }]}
         toolbar={toolbar}
         empty={<EmptyState title={t('audit.empty')} />}
       />
-      {opened !== null && <Entry record={opened} onClose={() => setOpened(null)} />}
     </>
   )
 }

@@ -1,6 +1,5 @@
 import Form from 'antd/es/form'
 import { boundaries } from '@zhisuan/contract/iam/grant'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { useChange } from '../../api/hooks.ts'
@@ -20,17 +19,16 @@ interface Of {
   readonly name: string
 }
 
-function useSetBoundary(of: Of['of'], silent: boolean) {
-  const ofUser = useChange(boundaries.setOfUser, { invalidates: touched, silent })
-  const ofOrganisation = useChange(boundaries.setOfOrganisation, { invalidates: touched, silent })
+function useSetBoundary(of: Of['of']) {
+  const ofUser = useChange(boundaries.setOfUser, { invalidates: touched, silent: true })
+  const ofOrganisation = useChange(boundaries.setOfOrganisation, { invalidates: touched, silent: true })
   return of === 'user' ? ofUser : ofOrganisation
 }
 
 /** What a user, or the people of an organisation, may be allowed at most: shown, set and taken away. */
 export function Boundary({ of, id, name, current }: Of & { readonly current: Named | null }) {
   const { t } = useTranslation('keeping')
-  const [setting, setSetting] = useState(false)
-  const end = useSetBoundary(of, false)
+  const end = useSetBoundary(of)
   return (
     <span className="kp-line">
       {current === null ? t('boundary.none') : <Link to={paths.iam.policy.version(current.id)}>{current.name}</Link>}
@@ -40,10 +38,7 @@ export function Boundary({ of, id, name, current }: Of & { readonly current: Nam
           {
             key: 'set',
             label: t(current === null ? 'boundary.set' : 'boundary.change'),
-            run: () => {
-              setSetting(true)
-              return undefined
-            },
+            dialog: (close) => <BoundaryDialog of={of} id={id} name={name} current={current} onClose={close} />,
           },
           ...(current === null
             ? []
@@ -59,14 +54,13 @@ export function Boundary({ of, id, name, current }: Of & { readonly current: Nam
               ]),
         ]}
       />
-      {setting && <BoundaryDialog of={of} id={id} name={name} current={current} onClose={() => setSetting(false)} />}
     </span>
   )
 }
 
 function BoundaryDialog({ of, id, name, current, onClose }: Of & { readonly current: Named | null; readonly onClose: () => void }) {
   const { t } = useTranslation('keeping')
-  const set = useSetBoundary(of, true)
+  const set = useSetBoundary(of)
   return (
     <FormDialog<{ policy_id: string }>
       title={t('boundary.setTitle', { name })}

@@ -3,6 +3,7 @@ import type { ResponseOf } from '@zhisuan/contract/define'
 import { invitations, type Invitation } from '@zhisuan/contract/ums/invitation'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../kit/dialogs.tsx'
 import { useChange } from '../../api/hooks.ts'
 import { col } from '../../kit/columns.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
@@ -19,11 +20,11 @@ const tones = { open: 'good', used: 'rest', revoked: 'rest', expired: 'warning' 
 export function InvitationTable({ name, organisation }: { readonly name?: string; readonly organisation?: Named }) {
   const { t } = useTranslation('keeping')
   const roleName = useRoleName()
-  const [inviting, setInviting] = useState(false)
+  const openDialog = useDialog()
   const [made, setMade] = useState<ResponseOf<typeof invitations.create> | null>(null)
   const revoke = useChange(invitations.revoke, { invalidates: touchedByInvitation })
   const invite = (
-    <Button type="primary" onClick={() => setInviting(true)}>
+    <Button type="primary" onClick={() => openDialog((close) => <InviteDialog organisation={organisation} onMade={setMade} onClose={close} />)}>
       {t('invitation.create')}
     </Button>
   )
@@ -75,7 +76,7 @@ export function InvitationTable({ name, organisation }: { readonly name?: string
           </EmptyState>
         }
       />
-      {inviting && <InviteDialog organisation={organisation} onMade={setMade} onClose={() => setInviting(false)} />}
+
       {made !== null && <LinkDialog made={made} onClose={() => setMade(null)} />}
     </>
   )

@@ -7,7 +7,7 @@ import { organisations, users } from '@zhisuan/contract/ums/user'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
-import { useCall, useChange } from '../../api/hooks.ts'
+import { useOne, useChange } from '../../api/hooks.ts'
 import { ActionMenu } from '../../kit/actions.tsx'
 import { DetailPage } from '../../kit/DetailPage.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
@@ -30,8 +30,8 @@ type Detail = ResponseOf<typeof organisations.get>
 /** One organisation: who keeps it, who is in it, and who was asked in. */
 export function OrganisationDetail({ id }: { readonly id: string }) {
   const { t } = useTranslation('keeping')
-  const query = useCall(organisations.get, { params: { id } }, { silent: true, refreshMs: 5_000 })
-  const { actionsOf, dialogs } = useOrganisationActions()
+  const query = useOne(organisations.get, { params: { id } }, { refreshMs: 5_000 })
+  const { actionsOf } = useOrganisationActions()
   return (
     <>
       <p className="kp-back">
@@ -39,6 +39,7 @@ export function OrganisationDetail({ id }: { readonly id: string }) {
       </p>
       <DetailPage
         query={query}
+        gone={{ to: paths.iam.partners() }}
         title={({ name }) => name}
         status={({ status }) => <StatusTag tone={status === 'active' ? 'good' : 'bad'}>{t(`organisation.status.${status}`)}</StatusTag>}
         actions={actionsOf}
@@ -76,7 +77,6 @@ export function OrganisationDetail({ id }: { readonly id: string }) {
           { key: 'invitations', label: t('organisation.tab.invitations'), content: <InvitationTable name="invitations" organisation={organisation} /> },
         ]}
       />
-      {dialogs}
     </>
   )
 }

@@ -2,9 +2,9 @@ import Button from 'antd/es/button'
 import { quotas } from '@zhisuan/contract/nextstack/quota'
 import { quotaTexts } from '@zhisuan/contract/texts'
 import { organisations, type Organisation } from '@zhisuan/contract/ums/user'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate, useSearchParams } from 'react-router'
+import { useDialog } from '../../kit/dialogs.tsx'
 import { useCall } from '../../api/hooks.ts'
 import { col } from '../../kit/columns.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
@@ -27,53 +27,49 @@ export default function OrganisationList() {
 function List() {
   const { t } = useTranslation('keeping')
   const navigate = useNavigate()
-  const [making, setMaking] = useState(false)
-  const { actionsOf, dialogs } = useOrganisationActions()
+  const openDialog = useDialog()
+  const { actionsOf } = useOrganisationActions()
   const to = (id: string, tab?: string): string => withQuery(paths.iam.partners(), { id, tab })
   const make = (
-    <Button type="primary" onClick={() => setMaking(true)}>
+    <Button type="primary" onClick={() => openDialog((close) => <OrganisationDialog onMade={(id) => void navigate(to(id, 'invitations'))} onClose={close} />)}>
       {t('organisation.create')}
     </Button>
   )
   return (
-    <>
-      <ResourceTable
-        call={organisations.list}
-        rows={({ items }) => items}
-        rowKey="id"
-        columns={[
-          col.name<Organisation>('name', t('column.name'), ({ name }) => name, { sort: true, width: 240, to: ({ id }) => to(id) }),
-          col.status<Organisation>(
-            'status',
-            t('column.state'),
-            ({ status }) => ({ tone: status === 'active' ? 'good' : 'bad', text: t(`organisation.status.${status}`) }),
-            { width: 100 },
-          ),
-          col.text<Organisation>('kind', t('column.kind'), ({ kind }) => t(`organisation.kind.${kind}`), { width: 80 }),
-          col.number<Organisation>('members', t('column.members'), ({ user_count }) => user_count, { width: 80 }),
-          col.custom<Organisation>('quota', t('column.quota'), ({ id }) => <Quota id={id} />, { width: 200 }),
-          col.date<Organisation>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
-          col.code<Organisation>('id', t('column.id'), ({ id }) => id, { off: true }),
-        ]}
-        filters={[
-          filter.keyword(t('organisation.keyword')),
-          filter.select(
-            'status',
-            t('column.state'),
-            (['active', 'frozen'] as const).map((value) => ({ value, label: t(`organisation.status.${value}`) })),
-          ),
-        ]}
-        rowActions={actionsOf}
-        toolbar={make}
-        empty={
-          <EmptyState title={t('organisation.empty')} action={make}>
-            {t('organisation.emptyNote')}
-          </EmptyState>
-        }
-      />
-      {dialogs}
-      {making && <OrganisationDialog onMade={(id) => void navigate(to(id, 'invitations'))} onClose={() => setMaking(false)} />}
-    </>
+    <ResourceTable
+      call={organisations.list}
+      rows={({ items }) => items}
+      rowKey="id"
+      columns={[
+        col.name<Organisation>('name', t('column.name'), ({ name }) => name, { sort: true, width: 240, to: ({ id }) => to(id) }),
+        col.status<Organisation>(
+          'status',
+          t('column.state'),
+          ({ status }) => ({ tone: status === 'active' ? 'good' : 'bad', text: t(`organisation.status.${status}`) }),
+          { width: 100 },
+        ),
+        col.text<Organisation>('kind', t('column.kind'), ({ kind }) => t(`organisation.kind.${kind}`), { width: 80 }),
+        col.number<Organisation>('members', t('column.members'), ({ user_count }) => user_count, { width: 80 }),
+        col.custom<Organisation>('quota', t('column.quota'), ({ id }) => <Quota id={id} />, { width: 200 }),
+        col.date<Organisation>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
+        col.code<Organisation>('id', t('column.id'), ({ id }) => id, { off: true }),
+      ]}
+      filters={[
+        filter.keyword(t('organisation.keyword')),
+        filter.select(
+          'status',
+          t('column.state'),
+          (['active', 'frozen'] as const).map((value) => ({ value, label: t(`organisation.status.${value}`) })),
+        ),
+      ]}
+      rowActions={actionsOf}
+      toolbar={make}
+      empty={
+        <EmptyState title={t('organisation.empty')} action={make}>
+          {t('organisation.emptyNote')}
+        </EmptyState>
+      }
+    />
   )
 }
 

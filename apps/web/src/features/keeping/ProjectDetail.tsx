@@ -3,10 +3,10 @@ import Form from 'antd/es/form'
 import Skeleton from 'antd/es/skeleton'
 import { keptProjects, type KeptProject } from '@zhisuan/contract/iam/project'
 import { users } from '@zhisuan/contract/ums/user'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate, useParams } from 'react-router'
-import { useCall, useChange } from '../../api/hooks.ts'
+import { useDialog } from '../../kit/dialogs.tsx'
+import { useOne, useCall, useChange } from '../../api/hooks.ts'
 import { col } from '../../kit/columns.tsx'
 import { DetailPage } from '../../kit/DetailPage.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
@@ -32,88 +32,83 @@ export default function ProjectDetail() {
   const { t } = useTranslation('keeping')
   const navigate = useNavigate()
   const { id = '' } = useParams()
-  const query = useCall(keptProjects.get, { params: { id } }, { silent: true, refreshMs: 5_000 })
-  const { actionsOf, dialogs } = useProjectActions(() => void navigate(paths.iam.project.list()))
+  const query = useOne(keptProjects.get, { params: { id } }, { refreshMs: 5_000 })
+  const { actionsOf } = useProjectActions(() => void navigate(paths.iam.project.list()))
   return (
-    <>
-      <DetailPage
-        query={query}
-        title={({ name }) => name}
-        actions={actionsOf}
-        facts={(project) => [
-          { key: 'key', label: t('project.key'), value: <span className="zs-code">{project.key}</span> },
-          {
-            key: 'owner',
-            label: t('project.owner'),
-            value: project.bp_id === null ? t('platform') : <Link to={withQuery(paths.iam.partners(), { id: project.bp_id })}>{project.bp_name}</Link>,
-          },
-          { key: 'members', label: t('column.members'), value: project.member_count },
-          { key: 'created', label: t('column.created'), value: format.dateTime(project.created_at) },
-          { key: 'id', label: t('column.id'), value: <span className="zs-code">{project.id}</span> },
-          { key: 'description', label: t('description'), value: project.description || format.nothing },
-        ]}
-        tabs={(project) => [
-          { key: 'members', label: t('project.tab.members'), content: <Members project={project} /> },
-          { key: 'contents', label: t('project.tab.contents'), content: <Contents id={project.id} /> },
-          {
-            key: 'policies',
-            label: t('project.tab.policies'),
-            content: <HolderPolicies kind="project" id={project.id} empty={t('project.policiesEmpty')} emptyNote={t('project.policiesEmptyNote')} />,
-          },
-        ]}
-      />
-      {dialogs}
-    </>
+    <DetailPage
+      query={query}
+      gone={{ to: paths.iam.project.list() }}
+      title={({ name }) => name}
+      actions={actionsOf}
+      facts={(project) => [
+        { key: 'key', label: t('project.key'), value: <span className="zs-code">{project.key}</span> },
+        {
+          key: 'owner',
+          label: t('project.owner'),
+          value: project.bp_id === null ? t('platform') : <Link to={withQuery(paths.iam.partners(), { id: project.bp_id })}>{project.bp_name}</Link>,
+        },
+        { key: 'members', label: t('column.members'), value: project.member_count },
+        { key: 'created', label: t('column.created'), value: format.dateTime(project.created_at) },
+        { key: 'id', label: t('column.id'), value: <span className="zs-code">{project.id}</span> },
+        { key: 'description', label: t('description'), value: project.description || format.nothing },
+      ]}
+      tabs={(project) => [
+        { key: 'members', label: t('project.tab.members'), content: <Members project={project} /> },
+        { key: 'contents', label: t('project.tab.contents'), content: <Contents id={project.id} /> },
+        {
+          key: 'policies',
+          label: t('project.tab.policies'),
+          content: <HolderPolicies kind="project" id={project.id} empty={t('project.policiesEmpty')} emptyNote={t('project.policiesEmptyNote')} />,
+        },
+      ]}
+    />
   )
 }
 
 function Members({ project }: { readonly project: KeptProject }) {
   const { t } = useTranslation(['keeping', 'account'])
-  const [adding, setAdding] = useState(false)
+  const openDialog = useDialog()
   const remove = useChange(keptProjects.removeMember, { invalidates: touchedByProject })
   const add = (
-    <Button type="primary" onClick={() => setAdding(true)}>
+    <Button type="primary" onClick={() => openDialog((close) => <MemberDialog project={project} onClose={close} />)}>
       {t('project.addMember')}
     </Button>
   )
   return (
-    <>
-      <ResourceTable
-        name="members"
-        call={keptProjects.members}
-        input={{ params: { id: project.id } }}
-        rows={({ items }) => items}
-        rowKey="id"
-        columns={[
-          col.name<Member>('name', t('column.user'), ({ name }) => name, {
-            sort: true,
-            width: 240,
-            to: ({ id }) => paths.iam.user.detail(id),
-            note: ({ name, nickname }) => (nickname === name ? '' : nickname),
-          }),
-          col.text<Member>('kind', t('column.userKind'), ({ kind }) => t(`account:kindNames.${kindKey(kind)}`), { width: 140 }),
-          col.code<Member>('id', t('column.id'), ({ id }) => id, { off: true }),
-        ]}
-        filters={[filter.keyword(t('column.user'))]}
-        rowActions={({ id, name }) => [
-          {
-            key: 'remove',
-            label: t('action.remove'),
-            danger: true,
-            confirm: { title: t('project.removeTitle', { project: project.name, name }), body: t('project.removeBody') },
-            doneText: t('project.removed', { name }),
-            run: () => remove.mutateAsync({ params: { id: project.id, user_id: id } }),
-          },
-        ]}
-        toolbar={add}
-        empty={
-          <EmptyState title={t('project.membersEmpty')} action={add}>
-            {t('project.membersEmptyNote')}
-          </EmptyState>
-        }
-      />
-      {adding && <MemberDialog project={project} onClose={() => setAdding(false)} />}
-    </>
+    <ResourceTable
+      name="members"
+      call={keptProjects.members}
+      input={{ params: { id: project.id } }}
+      rows={({ items }) => items}
+      rowKey="id"
+      columns={[
+        col.name<Member>('name', t('column.user'), ({ name }) => name, {
+          sort: true,
+          width: 240,
+          to: ({ id }) => paths.iam.user.detail(id),
+          note: ({ name, nickname }) => (nickname === name ? '' : nickname),
+        }),
+        col.text<Member>('kind', t('column.userKind'), ({ kind }) => t(`account:kindNames.${kindKey(kind)}`), { width: 140 }),
+        col.code<Member>('id', t('column.id'), ({ id }) => id, { off: true }),
+      ]}
+      filters={[filter.keyword(t('column.user'))]}
+      rowActions={({ id, name }) => [
+        {
+          key: 'remove',
+          label: t('action.remove'),
+          danger: true,
+          confirm: { title: t('project.removeTitle', { project: project.name, name }), body: t('project.removeBody') },
+          doneText: t('project.removed', { name }),
+          run: () => remove.mutateAsync({ params: { id: project.id, user_id: id } }),
+        },
+      ]}
+      toolbar={add}
+      empty={
+        <EmptyState title={t('project.membersEmpty')} action={add}>
+          {t('project.membersEmptyNote')}
+        </EmptyState>
+      }
+    />
   )
 }
 

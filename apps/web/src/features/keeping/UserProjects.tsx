@@ -3,9 +3,9 @@ import Form from 'antd/es/form'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { keptProjects } from '@zhisuan/contract/iam/project'
 import type { users } from '@zhisuan/contract/ums/user'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
+import { useDialog } from '../../kit/dialogs.tsx'
 import { useChange } from '../../api/hooks.ts'
 import { ActionMenu } from '../../kit/actions.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
@@ -19,12 +19,12 @@ type Detail = ResponseOf<typeof users.get>
 /** Where they work. */
 export function UserProjects({ user }: { readonly user: Detail }) {
   const { t } = useTranslation('keeping')
-  const [joining, setJoining] = useState(false)
+  const openDialog = useDialog()
   const remove = useChange(keptProjects.removeMember, { invalidates: touchedByProject })
   const { bp_id } = user
   if (bp_id === null) return <EmptyState title={t('user.noOrganisation')} />
   const join = (
-    <Button type="primary" onClick={() => setJoining(true)}>
+    <Button type="primary" onClick={() => openDialog((close) => <JoinDialog user={user} bpId={bp_id} onClose={close} />)}>
       {t('user.joinProject')}
     </Button>
   )
@@ -59,7 +59,6 @@ export function UserProjects({ user }: { readonly user: Detail }) {
           </ul>
         </>
       )}
-      {joining && <JoinDialog user={user} bpId={bp_id} onClose={() => setJoining(false)} />}
     </>
   )
 }

@@ -4,9 +4,9 @@ import Tag from 'antd/es/tag'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { customRoles } from '@zhisuan/contract/iam/role'
 import { organisations, type users } from '@zhisuan/contract/ums/user'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
+import { useDialog } from '../../kit/dialogs.tsx'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { ActionMenu } from '../../kit/actions.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
@@ -51,7 +51,7 @@ function Roles({ user }: { readonly user: Detail }) {
   const { t } = useTranslation('keeping')
   const nameOf = useRoleName()
   const idOf = useBuiltInRoleId()
-  const [adding, setAdding] = useState(false)
+  const openDialog = useDialog()
   const remove = useChange(customRoles.removeMember, { invalidates: touchedByHisRole })
   const held = [
     ...user.built_in_roles.map((name) => ({ id: idOf(name), name: name as string, builtIn: true })),
@@ -61,7 +61,7 @@ function Roles({ user }: { readonly user: Detail }) {
     <section className="kp-section" aria-labelledby="kp-roles">
       <div className="kp-head">
         <h2 id="kp-roles">{t('user.rolesTitle')}</h2>
-        <Button onClick={() => setAdding(true)}>{t('user.addRole')}</Button>
+        <Button onClick={() => openDialog((close) => <RoleDialog user={user} onClose={close} />)}>{t('user.addRole')}</Button>
       </div>
       {held.length === 0 && <p className="zs-soft">{t('user.noRoles')}</p>}
       <ul className="kp-rows">
@@ -90,7 +90,6 @@ function Roles({ user }: { readonly user: Detail }) {
           )
         })}
       </ul>
-      {adding && <RoleDialog user={user} onClose={() => setAdding(false)} />}
     </section>
   )
 }

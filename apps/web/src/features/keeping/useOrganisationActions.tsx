@@ -1,5 +1,5 @@
 import { organisations, type Organisation } from '@zhisuan/contract/ums/user'
-import { lazy, Suspense, useState, type ReactNode } from 'react'
+import { lazy } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
@@ -14,19 +14,17 @@ interface Values {
   description: string
 }
 
-/** What can be done to an organisation, and the dialogs that the page has to draw. */
-export function useOrganisationActions(): { readonly actionsOf: (organisation: Organisation) => readonly Action[]; readonly dialogs: ReactNode } {
+/** What can be done to an organisation. */
+export function useOrganisationActions(): { readonly actionsOf: (organisation: Organisation) => readonly Action[] } {
   const { t } = useTranslation('keeping')
-  const [editing, setEditing] = useState<Organisation | null>(null)
-  const [limited, setLimited] = useState<Organisation | null>(null)
   const act = useChange(organisations.action, { invalidates: touchedByOrganisation })
   return {
     actionsOf: (organisation) => {
       const { id, name, status, user_count } = organisation
       const frozen = status === 'frozen'
       return [
-        { key: 'edit', label: t('action.edit'), run: () => void setEditing(organisation) },
-        { key: 'quota', label: t('action.quota'), run: () => void setLimited(organisation) },
+        { key: 'edit', label: t('action.edit'), dialog: (close) => <EditDialog id={organisation.id} onClose={close} /> },
+        { key: 'quota', label: t('action.quota'), dialog: (close) => <QuotaDrawer of={organisation} onClose={close} /> },
         frozen
           ? {
               key: 'unfreeze',
@@ -45,16 +43,6 @@ export function useOrganisationActions(): { readonly actionsOf: (organisation: O
             },
       ]
     },
-    dialogs: (
-      <>
-        {editing !== null && <EditDialog id={editing.id} onClose={() => setEditing(null)} />}
-        {limited !== null && (
-          <Suspense>
-            <QuotaDrawer of={limited} onClose={() => setLimited(null)} />
-          </Suspense>
-        )}
-      </>
-    ),
   }
 }
 

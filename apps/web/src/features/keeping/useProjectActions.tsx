@@ -2,7 +2,7 @@ import Alert from 'antd/es/alert'
 import Modal from 'antd/es/modal'
 import Skeleton from 'antd/es/skeleton'
 import { keptProjects, type KeptProject } from '@zhisuan/contract/iam/project'
-import { useState, type ReactNode } from 'react'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { toApiError } from '../../api/client.ts'
@@ -18,22 +18,19 @@ import { paths, withQuery } from '../../paths.ts'
 import { contentText, heldOf } from './projectContents.ts'
 import { touchedByProject } from './touched.ts'
 
-/** What can be done to a project, and the dialogs that the page has to draw. */
-export function useProjectActions(onDeleted?: () => void): { readonly actionsOf: (project: KeptProject) => readonly Action[]; readonly dialogs: ReactNode } {
+/** What can be done to a project. */
+export function useProjectActions(onDeleted?: () => void): { readonly actionsOf: (project: KeptProject) => readonly Action[] } {
   const { t } = useTranslation('keeping')
-  const [editing, setEditing] = useState<KeptProject | null>(null)
-  const [deleting, setDeleting] = useState<KeptProject | null>(null)
   return {
     actionsOf: (project) => [
-      { key: 'edit', label: t('action.edit'), run: () => void setEditing(project) },
-      { key: 'delete', label: t('action.delete'), danger: true, run: () => void setDeleting(project) },
+      { key: 'edit', label: t('action.edit'), dialog: (close) => <EditDialog project={project} onClose={close} /> },
+      {
+        key: 'delete',
+        label: t('action.delete'),
+        danger: true,
+        dialog: (close) => <DeleteDialog project={project} onClose={close} {...(onDeleted !== undefined && { onDeleted })} />,
+      },
     ],
-    dialogs: (
-      <>
-        {editing !== null && <EditDialog project={editing} onClose={() => setEditing(null)} />}
-        {deleting !== null && <DeleteDialog project={deleting} onClose={() => setDeleting(null)} {...(onDeleted !== undefined && { onDeleted })} />}
-      </>
-    ),
   }
 }
 

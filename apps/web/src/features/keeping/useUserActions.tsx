@@ -2,10 +2,10 @@ import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import { users, type User } from '@zhisuan/contract/ums/user'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
+import { useDialog } from '../../kit/dialogs.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import { DescriptionField } from '../../kit/NameFields.tsx'
 import { rulesOf } from '../../kit/rules.ts'
@@ -17,12 +17,11 @@ type Detail = ResponseOf<typeof users.get>
 /** A list does not tell all. */
 export type KeptUser = User & Partial<Pick<Detail, 'frozen_until' | 'second_factor'>>
 
-/** What can be done to a user, and the dialogs that the page has to draw. */
-export function useUserActions(onDeleted?: () => void): { readonly actionsOf: (user: KeptUser) => readonly Action[]; readonly dialogs: ReactNode } {
+/** What can be done to a user. */
+export function useUserActions(onDeleted?: () => void): { readonly actionsOf: (user: KeptUser) => readonly Action[] } {
   const { t } = useTranslation('keeping')
   const me = useCurrentUser()
-  const [editing, setEditing] = useState<User | null>(null)
-  const [secret, setSecret] = useState<{ readonly name: string; readonly password: string } | null>(null)
+  const openDialog = useDialog()
   const act = useChange(users.action, { invalidates: touchedByUser })
   const remove = useChange(users.delete, { invalidates: touchedByUser })
 
@@ -34,7 +33,7 @@ export function useUserActions(onDeleted?: () => void): { readonly actionsOf: (u
       'edit' | 'approve' | 'reject' | 'enable' | 'disable' | 'unfreeze' | 'resetPassword' | 'signOut' | 'resetSecondFactor' | 'delete',
       Action
     > = {
-      edit: { key: 'edit', label: t('action.edit'), run: () => void setEditing(user) },
+      edit: { key: 'edit', label: t('action.edit'), dialog: (close) => <EditDialog user={user} onClose={close} /> },
       approve: {
         key: 'approve',
         label: t('user.approve'),
@@ -67,7 +66,7 @@ export function useUserActions(onDeleted?: () => void): { readonly actionsOf: (u
         confirm: { title: t('user.resetTitle', { name }), body: t('user.resetBody') },
         run: async () => {
           const { one_time_password } = await does('resetPassword')()
-          if (one_time_password !== null) setSecret({ name, password: one_time_password })
+          if (one_time_password !== null) openDialog((close) => <OneTimePassword name={name} password={one_time_password} onClose={close} />)
         },
       },
       signOut: {
@@ -111,15 +110,7 @@ export function useUserActions(onDeleted?: () => void): { readonly actionsOf: (u
     ]
     return off === null ? fitting : fitting.map((action) => ({ ...action, disabledReason: off }))
   }
-  return {
-    actionsOf,
-    dialogs: (
-      <>
-        {editing !== null && <EditDialog user={editing} onClose={() => setEditing(null)} />}
-        {secret !== null && <OneTimePassword {...secret} onClose={() => setSecret(null)} />}
-      </>
-    ),
-  }
+  return { actionsOf }
 }
 
 function DeleteLoses() {

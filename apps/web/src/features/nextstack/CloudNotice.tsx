@@ -13,12 +13,12 @@ export function troubleOf(cloud: Pick<CloudBasic, 'status' | 'health'>): 'mainte
   return cloud.health === 'unreachable' || cloud.health === 'unauthorised' ? cloud.health : null
 }
 
-/** Says what a person has to know of the cloud first: what is the matter, and what still works. */
-export function CloudNotice({ cloud }: { readonly cloud: CloudBasic }) {
+/** Says what a person has to know of the cloud first: what is the matter, and what still works. Nothing while it is not known. */
+export function CloudNotice({ cloud }: { readonly cloud: CloudBasic | null }) {
   const { t } = useTranslation('nextstack')
   const mayManage = useMayCall(clouds.action)
-  const trouble = troubleOf(cloud)
-  if (trouble === null) return null
+  const trouble = cloud === null ? null : troubleOf(cloud)
+  if (cloud === null || trouble === null) return null
   return (
     <Alert
       className="zs-above"
@@ -32,8 +32,9 @@ export function CloudNotice({ cloud }: { readonly cloud: CloudBasic }) {
 }
 
 /** Stands beside everything that runs in the sandbox. */
-export function SandboxTag() {
+export function SandboxTag({ cloud }: { readonly cloud: CloudBasic | null }) {
   const { t } = useTranslation('nextstack')
+  if (cloud?.sandbox !== true) return null
   return (
     <Tooltip title={t('sandboxNote')}>
       <Tag color="purple" className="ns-sandbox" tabIndex={0}>

@@ -12,6 +12,7 @@ import { useIsPlatform } from '../../session/user.ts'
 import './quota.css'
 import { QuotaDrawer } from '../quota/QuotaDrawer.tsx'
 import { amountText, levelOf, shareOf, worthLook } from '../../kit/quotaLines.ts'
+import { useDialog } from '../../kit/dialogs.tsx'
 
 const refreshMs = 30_000
 /** What a card shows before somebody asks for more. */
@@ -28,14 +29,14 @@ export function QuotaCard() {
   const platform = useIsPlatform()
   const { data, error, refetch } = useCall(quotas.mine, {}, { silent: true, refreshMs })
   const [whole, setWhole] = useState(false)
-  const [managing, setManaging] = useState(false)
+  const openDialog = useDialog()
   const lines = data === undefined ? [] : worthLook(data.lines)
   const first = whole ? lines : lines.slice(0, shownFirst)
   return (
     <section className="zs-card" aria-labelledby="quota-title">
       <div className="ov-quota-head">
         <h2 id="quota-title">{t('quota.title')}</h2>
-        {platform && <Button onClick={() => setManaging(true)}>{t('quota.manage')}</Button>}
+        {platform && <Button onClick={() => openDialog((close) => <QuotaDrawer onClose={close} />)}>{t('quota.manage')}</Button>}
       </div>
       {data === undefined ? (
         error === null ? (
@@ -53,7 +54,6 @@ export function QuotaCard() {
           {whole ? t('quota.fewer') : t('quota.all')}
         </Button>
       )}
-      {managing && <QuotaDrawer onClose={() => setManaging(false)} />}
     </section>
   )
 }

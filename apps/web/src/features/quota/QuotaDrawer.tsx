@@ -1,7 +1,6 @@
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import Drawer from 'antd/es/drawer'
-import Modal from 'antd/es/modal'
 import Skeleton from 'antd/es/skeleton'
 import Tabs from 'antd/es/tabs'
 import { quotaResources, quotas, type Quota, type QuotaResource } from '@zhisuan/contract/nextstack/quota'
@@ -14,6 +13,7 @@ import { errorText } from '../../api/toasts.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import type { Named } from '../../kit/SearchSelect.tsx'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
+import { LeaveDialog } from '../../kit/LeaveDialog.tsx'
 import { LimitFields } from './LimitFields.tsx'
 import { limitsOf, missing, valueOf, type LimitValues } from '../../kit/quotaLines.ts'
 
@@ -25,7 +25,6 @@ const touched = [quotas.mine, quotas.get, quotas.list, quotas.defaults]
  */
 export function QuotaDrawer({ of, onClose }: { readonly of?: Named; readonly onClose: () => void }) {
   const { t } = useTranslation('nextstackCompute')
-  const { t: kit } = useTranslation('kit')
   const [tab, setTab] = useState('organisation')
   const [organisation, setOrganisation] = useState<string | undefined>(of?.id)
   const [dirty, setDirty] = useState(false)
@@ -68,19 +67,14 @@ export function QuotaDrawer({ of, onClose }: { readonly of?: Named; readonly onC
           { key: 'defaults', label: t('quota.drawer.tab.defaults'), children: <Defaults onDirty={setDirty} /> },
         ]}
       />
-      <Modal
+      <LeaveDialog
         open={leaving !== null}
-        title={kit('form.leaveTitle')}
-        okText={kit('form.leave')}
-        cancelText={kit('form.stay')}
-        onOk={() => {
+        onLeave={() => {
           setLeaving(null)
           leaving?.()
         }}
-        onCancel={() => setLeaving(null)}
-      >
-        {kit('form.leaveBody')}
-      </Modal>
+        onStay={() => setLeaving(null)}
+      />
     </Drawer>
   )
 }

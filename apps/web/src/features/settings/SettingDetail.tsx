@@ -1,7 +1,8 @@
 import { configs, type ConfigChange, type ConfigEntry } from '@zhisuan/contract/sys/sys'
 import Form from 'antd/es/form'
 import { useTranslation } from 'react-i18next'
-import { Link, useNavigate, useSearchParams } from 'react-router'
+import { useNavigate, useSearchParams } from 'react-router'
+import { Gone } from '../../kit/Gone.tsx'
 import { useCall } from '../../api/hooks.ts'
 import { ActionMenu } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
@@ -33,20 +34,7 @@ export default function SettingDetail() {
       </div>
     )
   if (key !== '' && error === null && (data === undefined || isPlaceholderData)) return <PagePlaceholder />
-  return (
-    <div className="zs-card">
-      <EmptyState
-        title={t('gone')}
-        action={
-          <Link to={paths.platform.configuration.list()} className="zs-button zs-button-plain">
-            {t('back')}
-          </Link>
-        }
-      >
-        {t('goneNote')}
-      </EmptyState>
-    </div>
-  )
+  return <Gone title={t('gone')} note={t('goneNote')} to={paths.platform.configuration.list()} back={t('back')} />
 }
 
 function OneSetting({ entry }: { readonly entry: ConfigEntry }) {

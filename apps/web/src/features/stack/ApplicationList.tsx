@@ -2,13 +2,14 @@ import Button from 'antd/es/button'
 import { stackDeployments, type StackDeployment } from '@zhisuan/contract/aos/stack'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
+import { whilePassing } from '../../kit/whilePassing.ts'
 import { col } from '../../kit/columns.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
 import { stackPaths } from './stackPaths.ts'
-import { refreshMsOf, stackTones } from './stackRules.ts'
+import { stackTones, isPassing } from './stackRules.ts'
 import { useApplicationActions } from './useApplicationActions.ts'
 
 /** Applications: compose files that were deployed, each to one or several nodes at once. */
@@ -49,7 +50,7 @@ export function ApplicationList() {
         filters={[filter.keyword(t('filter.application'))]}
         rowActions={(row) => [{ key: 'stacks', label: t('application.nodes'), href: toStacks(row) }, ...actionsOf(row)]}
         toolbar={deploy}
-        refreshMs={(response) => refreshMsOf(response?.items ?? [])}
+        refreshMs={(response) => whilePassing(response?.items, isPassing)}
         empty={
           <EmptyState title={t('application.empty')} action={deploy}>
             {t('application.emptyNote')}

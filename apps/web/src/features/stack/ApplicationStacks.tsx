@@ -1,17 +1,16 @@
 import { stackDeployments, type Stack } from '@zhisuan/contract/aos/stack'
-import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useParams } from 'react-router'
-import { useCall } from '../../api/hooks.ts'
+import { whilePassing } from '../../kit/whilePassing.ts'
+import { useOne } from '../../api/hooks.ts'
 import { col } from '../../kit/columns.tsx'
 import { DetailPage } from '../../kit/DetailPage.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import * as format from '../../kit/format.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { StatusTag } from '../../kit/StatusTag.tsx'
-import { paths } from '../../paths.ts'
 import { stackPaths } from './stackPaths.ts'
-import { refreshMsOf, stackTones } from './stackRules.ts'
+import { stackTones, isPassing, applicationGone } from './stackRules.ts'
 import './stack.css'
 import { useApplicationActions } from './useApplicationActions.ts'
 import { useStackActions } from './useStackActions.tsx'
@@ -20,19 +19,12 @@ import { useStackActions } from './useStackActions.tsx'
 export default function ApplicationStacks() {
   const { t } = useTranslation('application')
   const { id = '' } = useParams()
-  const [gone, setGone] = useState(false)
-  const query = useCall(
-    stackDeployments.get,
-    { params: { id } },
-    { silent: true, enabled: !gone, refreshMs: (one) => refreshMsOf(one === undefined ? [] : [one]) },
-  )
+  const query = useOne(stackDeployments.get, { params: { id } }, { refreshMs: (one) => whilePassing(one, isPassing) })
   const actionsOf = useApplicationActions()
-  const missing = query.error?.status === 404
-  useEffect(() => setGone(missing), [missing])
-  if (missing || gone) return <ApplicationGone />
   return (
     <DetailPage
       query={query}
+      gone={applicationGone(t)}
       title={({ name }) => name}
       status={({ status }) => <StatusTag tone={stackTones[status]}>{t(`status.${status}`)}</StatusTag>}
       actions={(one) => actionsOf(one).map((action) => ({ ...action, label: t('action.deleteAll') }))}
@@ -92,27 +84,9 @@ function StackTable({ id }: { readonly id: string }) {
           col.code<Stack>('id', t('column.id'), ({ id: stackId }) => stackId, { off: true }),
         ]}
         rowActions={actionsOf}
-        refreshMs={(response) => refreshMsOf(response?.items ?? [])}
+        refreshMs={(response) => whilePassing(response?.items, isPassing)}
         empty={<EmptyState title={t('application.noStacks')} />}
       />
-    </div>
-  )
-}
-
-export function ApplicationGone() {
-  const { t } = useTranslation('application')
-  return (
-    <div className="zs-card">
-      <EmptyState
-        title={t('application.gone')}
-        action={
-          <Link to={paths.container.application.list()} className="zs-button zs-button-plain">
-            {t('application.back')}
-          </Link>
-        }
-      >
-        {t('application.goneNote')}
-      </EmptyState>
     </div>
   )
 }

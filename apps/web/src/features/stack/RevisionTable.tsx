@@ -1,7 +1,6 @@
 import Skeleton from 'antd/es/skeleton'
 import Table from 'antd/es/table'
 import { stackTransitional, type Stack, type StackRevision } from '@zhisuan/contract/aos/stack'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { ActionMenu, type Action } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
@@ -9,30 +8,26 @@ import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { labelled } from './labelled.ts'
 import { RevisionDialog } from './RevisionDialog.tsx'
-import { whyNot } from './stackRules.ts'
+import { whyNotStack } from './stackRules.ts'
 import { useRevisions } from './useRevisions.ts'
 
 /** What a stack was asked to be, by whom and when, and the way back to each. */
 export function RevisionTable({ stack }: { readonly stack: Stack }) {
   const { t } = useTranslation('application')
-  const [looking, setLooking] = useState<{ revision: StackRevision; rollback: boolean } | null>(null)
   const { data, error, refetch } = useRevisions(stack)
   if (data === undefined) return error === null ? <Skeleton active /> : <ErrorPanel error={error} onRetry={() => void refetch()} />
   const { revisions } = data
   const running = revisions.find(({ revision }) => revision === stack.deployed_revision)
   const opening = (key: 'look' | 'rollback', revision: StackRevision): Omit<Action, 'label'> => ({
     key,
-    run: () => {
-      setLooking({ revision, rollback: key === 'rollback' })
-      return undefined
-    },
+    dialog: (close) => <RevisionDialog stack={stack} revision={revision} running={running} rollback={key === 'rollback'} onClose={close} />,
   })
   const actionsOf = (row: StackRevision): readonly Action[] => [
     { ...opening('look', row), label: t('revision.look') },
     {
       ...opening('rollback', row),
       label: t('action.rollback'),
-      disabledReason: whyNot(t, 'rollback', stack) ?? (row.revision === stack.deployed_revision ? t('revision.isRunning') : null),
+      disabledReason: whyNotStack(t, 'rollback', stack) ?? (row.revision === stack.deployed_revision ? t('revision.isRunning') : null),
     },
   ]
   return (
@@ -63,9 +58,6 @@ export function RevisionTable({ stack }: { readonly stack: Stack }) {
           },
         ])}
       />
-      {looking !== null && (
-        <RevisionDialog stack={stack} revision={looking.revision} running={running} rollback={looking.rollback} onClose={() => setLooking(null)} />
-      )}
     </section>
   )
 }

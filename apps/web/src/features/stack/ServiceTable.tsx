@@ -1,6 +1,6 @@
 import { services, type Service, type Stack } from '@zhisuan/contract/aos/stack'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { whilePassing } from '../../kit/whilePassing.ts'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
@@ -9,12 +9,11 @@ import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
 import { portText } from '../../kit/containerText.ts'
 import { ScaleDialog } from './ScaleDialog.tsx'
-import { refreshMsOf, stackTones, touchedByStack, whyNot, whyNotScaled } from './stackRules.ts'
+import { stackTones, touchedByStack, whyNotStack, whyNotScaled, isPassing } from './stackRules.ts'
 
 /** The services of a stack, and what can be done to each of them alone. */
 export function ServiceTable({ stack }: { readonly stack: Stack }) {
   const { t } = useTranslation('application')
-  const [scaling, setScaling] = useState<Service | null>(null)
   const act = useChange(services.action, { invalidates: touchedByStack })
   const remove = useChange(services.delete, { invalidates: touchedByStack })
   const toContainers = ({ id, name }: Service): string => paths.container.application.containers(id, name)
@@ -22,7 +21,7 @@ export function ServiceTable({ stack }: { readonly stack: Stack }) {
   const simple = (action: 'start' | 'stop' | 'restart', { id, name }: Service): Action => ({
     key: action,
     label: t(`action.${action}`),
-    disabledReason: whyNot(t, 'update', stack),
+    disabledReason: whyNotStack(t, 'update', stack),
     doneText: t(`done.${action}Service`, { name }),
     ...(action !== 'start' && { confirm: { title: t(`confirm.${action}Service`, { name }), body: t(`confirm.${action}ServiceBody`) } }),
     run: () => act.mutateAsync({ params: { id }, body: { action } }),
@@ -34,10 +33,7 @@ export function ServiceTable({ stack }: { readonly stack: Stack }) {
       key: 'scale',
       label: t('action.scale'),
       disabledReason: whyNotScaled(t, stack),
-      run: () => {
-        setScaling(row)
-        return undefined
-      },
+      dialog: (close) => <ScaleDialog service={row} onClose={close} />,
     },
     simple('stop', row),
     simple('start', row),
@@ -67,10 +63,9 @@ export function ServiceTable({ stack }: { readonly stack: Stack }) {
           col.code<Service>('ports', t('column.ports'), ({ ports }) => ports.map(portText).join('、'), { width: 200 }),
         ]}
         rowActions={actionsOf}
-        refreshMs={(response) => refreshMsOf([stack, ...(response?.items ?? [])])}
+        refreshMs={(response) => whilePassing([stack, ...(response?.items ?? [])], isPassing)}
         empty={<EmptyState title={t('service.empty')} />}
       />
-      {scaling !== null && <ScaleDialog service={scaling} onClose={() => setScaling(null)} />}
     </>
   )
 }

@@ -1,21 +1,21 @@
 import Alert from 'antd/es/alert'
-import { nodeStacks, stacks, stackTransitional, type Stack } from '@zhisuan/contract/aos/stack'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { nodeStacks, stacks, type Stack } from '@zhisuan/contract/aos/stack'
+import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useParams, useSearchParams } from 'react-router'
-import { useCall } from '../../api/hooks.ts'
+import { whilePassing } from '../../kit/whilePassing.ts'
+import { useOne, useCall } from '../../api/hooks.ts'
 import { DetailPage } from '../../kit/DetailPage.tsx'
 import * as format from '../../kit/format.ts'
 import { PagePlaceholder } from '../../kit/Placeholder.tsx'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { paths } from '../../paths.ts'
 import { OperationTable } from '../../kit/OperationTable.tsx'
-import { ApplicationGone } from './ApplicationStacks.tsx'
 import { RevisionTable } from './RevisionTable.tsx'
 import { ServiceTable } from './ServiceTable.tsx'
 import { StackFile } from './StackFile.tsx'
 import { stackPaths } from './stackPaths.ts'
-import { operationTexts, refreshMsOf, stackTones } from './stackRules.ts'
+import { operationTexts, stackTones, isPassing, applicationGone } from './stackRules.ts'
 import './stack.css'
 import { useStackActions } from './useStackActions.tsx'
 
@@ -26,16 +26,8 @@ export default function StackDetail() {
   const { t } = useTranslation('application')
   const { id = '' } = useParams()
   const [search] = useSearchParams()
-  const [gone, setGone] = useState(false)
-  const query = useCall(
-    nodeStacks.get,
-    { params: { id } },
-    { silent: true, enabled: !gone, refreshMs: (stack) => refreshMsOf(stack === undefined ? [] : [stack]) },
-  )
+  const query = useOne(nodeStacks.get, { params: { id } }, { refreshMs: (stack) => whilePassing(stack, isPassing) })
   const actionsOf = useStackActions()
-  const missing = query.error?.status === 404
-  useEffect(() => setGone(missing), [missing])
-  if (missing || gone) return <ApplicationGone />
   if (search.has('edit') && query.data !== undefined) {
     return (
       <Suspense fallback={<PagePlaceholder />}>
@@ -46,6 +38,7 @@ export default function StackDetail() {
   return (
     <DetailPage
       query={query}
+      gone={applicationGone(t)}
       title={({ name, edge }) => t('stack.title', { name, node: edge.name })}
       status={({ status }) => <StatusTag tone={stackTones[status]}>{t(`status.${status}`)}</StatusTag>}
       actions={actionsOf}
@@ -88,15 +81,13 @@ export default function StackDetail() {
   )
 }
 
-const isBusy = ({ status }: Stack): boolean => stackTransitional.includes(status)
-
 /** What is being done, or went wrong last. */
 function Notices({ stack }: { readonly stack: Stack }) {
   const { t } = useTranslation('application')
   const { status, edge, error, revision, deployed_revision } = stack
   return (
     <>
-      {isBusy(stack) && <Working stack={stack} />}
+      {isPassing(stack) && <Working stack={stack} />}
       {!edge.online && <Alert className="zs-above" type="warning" showIcon title={t('notice.offline')} description={t('notice.offlineNote')} />}
       {error !== null && (
         <Alert
@@ -137,7 +128,7 @@ function History({ stack }: { readonly stack: Stack }) {
   const { t } = useTranslation('application')
   return (
     <>
-      <OperationTable call={stacks.operations} id={stack.id} busy={isBusy(stack)} texts={operationTexts(t)} />
+      <OperationTable call={stacks.operations} id={stack.id} busy={isPassing(stack)} texts={operationTexts(t)} />
       <h2 className="zs-heading as-output-title">{t('output.title')}</h2>
       {stack.output === '' ? (
         <p className="zs-soft">{t('output.none')}</p>

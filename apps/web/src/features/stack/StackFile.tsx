@@ -12,7 +12,7 @@ import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import { CodeEditor } from './CodeEditor.tsx'
 import { changedValues } from './sourceForm.ts'
-import { touchedByStack, whyNot } from './stackRules.ts'
+import { touchedByStack, whyNotStack } from './stackRules.ts'
 import { useRevisions } from './useRevisions.ts'
 import { ValueChanges } from './ValueChanges.tsx'
 import '../../kit/log.css'
@@ -57,7 +57,7 @@ function Beside({ stack }: { readonly stack: Stack }) {
   const items = data?.items ?? []
   if (items.length === 0) return null
   const behind = items.filter(({ revision, newest_revision }) => revision !== newest_revision)
-  const refused = whyNot(t, 'update', stack)
+  const refused = whyNotStack(t, 'update', stack)
   const bring = (): void =>
     put.mutate(
       { body: { stack_id: stack.id, configs: items.map(({ path, config }) => ({ path, config_id: config.id })) } },

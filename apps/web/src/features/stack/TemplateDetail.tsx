@@ -16,6 +16,7 @@ import { labelled } from './labelled.ts'
 import { stackPaths } from './stackPaths.ts'
 import './stack.css'
 import { useTemplateActions } from './useTemplateActions.ts'
+import { templateGone } from './stackRules.ts'
 
 /** One version of a template: its file, what it asks for, and the other versions. */
 export function TemplateDetail({ query }: { readonly query: UseQueryResult<Template, ApiError> }) {
@@ -25,6 +26,7 @@ export function TemplateDetail({ query }: { readonly query: UseQueryResult<Templ
   return (
     <DetailPage
       query={query}
+      gone={templateGone(t)}
       title={({ name, version }) => `${name} ${version}`}
       actions={ofVersion}
       facts={(one) => [

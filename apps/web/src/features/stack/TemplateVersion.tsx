@@ -1,13 +1,13 @@
 import { templates } from '@zhisuan/contract/aos/stack'
 import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Link, useSearchParams } from 'react-router'
+import { useSearchParams } from 'react-router'
+import { Gone } from '../../kit/Gone.tsx'
 import { useCall } from '../../api/hooks.ts'
-import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { PagePlaceholder } from '../../kit/Placeholder.tsx'
-import { paths } from '../../paths.ts'
 import { TemplateDetail } from './TemplateDetail.tsx'
+import { templateGone } from './stackRules.ts'
 
 const TemplateForm = lazy(() => import('./TemplateForm.tsx'))
 
@@ -26,22 +26,7 @@ function OneVersion({ id, as }: { readonly id: string; readonly as: 'read' | 'ed
   const query = useCall(templates.get, { params: { id } }, { silent: true, ...(as === 'read' && { refreshMs: 5_000 }) })
   const { data, error, refetch } = query
   // 400: what stands in the address is no id at all.
-  if (error?.status === 404 || error?.status === 400) {
-    return (
-      <div className="zs-card">
-        <EmptyState
-          title={t('template.gone')}
-          action={
-            <Link to={paths.container.template.list()} className="zs-button zs-button-plain">
-              {t('template.back')}
-            </Link>
-          }
-        >
-          {t('template.goneNote')}
-        </EmptyState>
-      </div>
-    )
-  }
+  if (error?.status === 404 || error?.status === 400) return <Gone {...templateGone(t)} />
   if (data === undefined)
     return error === null ? (
       <PagePlaceholder />

@@ -14,7 +14,9 @@ import { configs, containers } from '@zhisuan/contract/cis/container'
 import type { Call } from '@zhisuan/contract/define'
 import type { TFunction } from 'i18next'
 import { allowed } from '../../kit/allowed.ts'
+import type { GoneProps } from '../../kit/Gone.tsx'
 import type { StatusTone } from '../../kit/StatusTag.tsx'
+import { paths } from '../../paths.ts'
 
 /** How each status looks; what it is called stands under `status` in the messages. */
 export const stackTones: Readonly<Record<StackStatus, StatusTone>> = {
@@ -47,18 +49,16 @@ export const touchedByStack: readonly Call[] = [
 ]
 export const touchedByTemplate: readonly Call[] = [templates.list, templates.get, templates.versions]
 
-const isBusy = (status: StackStatus): boolean => stackTransitional.includes(status)
-
-/** Lists and pages look once a second while something passes, else as always. */
-export const refreshMsOf = (all: readonly { readonly status: StackStatus }[]): number => (all.some(({ status }) => isBusy(status)) ? 1_000 : 5_000)
+/** It will look different soon. */
+export const isPassing = ({ status }: { readonly status: StackStatus }): boolean => stackTransitional.includes(status)
 
 /** What the rules look at. */
 type Judged = Pick<Stack, 'status' | 'edge'>
 
 /** Why something cannot be done to a stack now, or null where it can. The server refuses by the same rules. */
-export function whyNot(t: TFunction<'application'>, action: keyof typeof stackCan, { status, edge }: Judged): string | null {
+export function whyNotStack(t: TFunction<'application'>, action: keyof typeof stackCan, { status, edge }: Judged): string | null {
   const state = t(`status.${status}`)
-  if (isBusy(status)) return t('busy', { state })
+  if (isPassing({ status })) return t('busy', { state })
   // Of a node that was sent away the record can be deleted: whether it was, only the server knows.
   if (action === 'delete') return null
   return edge.online ? allowed(stackCan, action, status, state) : t('nodeOffline', { name: edge.name })
@@ -66,7 +66,7 @@ export function whyNot(t: TFunction<'application'>, action: keyof typeof stackCa
 
 /** As many as it has can be changed only where the newest revision runs. */
 export const whyNotScaled = (t: TFunction<'application'>, stack: Judged & Pick<Stack, 'revision' | 'deployed_revision'>): string | null =>
-  whyNot(t, 'update', stack) ?? (stack.deployed_revision === stack.revision ? null : t('scale.notDeployed'))
+  whyNotStack(t, 'update', stack) ?? (stack.deployed_revision === stack.revision ? null : t('scale.notDeployed'))
 
 /** What a value of a variable is called where its name is all that is known of it. */
 export const looksSecret = (name: string): boolean => /pass|pwd|secret|token|credential|private|api_?key/i.test(name)
@@ -89,3 +89,19 @@ export function operationTexts(t: TFunction<'application'>): {
 }
 const kinds = ['create', 'update', 'rollback', 'scale', 'start', 'stop', 'restart', 'delete'] as const
 const steps = ['compose', 'look', 'act', 'down'] as const
+
+/** In the place of a page about an application, or a stack of one, that is not there. */
+export const applicationGone = (t: TFunction<'application'>): GoneProps => ({
+  title: t('application.gone'),
+  note: t('application.goneNote'),
+  to: paths.container.application.list(),
+  back: t('application.back'),
+})
+
+/** In the place of a page about a version of a template that is not there. */
+export const templateGone = (t: TFunction<'application'>): GoneProps => ({
+  title: t('template.gone'),
+  note: t('template.goneNote'),
+  to: paths.container.template.list(),
+  back: t('template.back'),
+})

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { stackPaths } from './stackPaths.ts'
-import { touchedByStack, whyNot } from './stackRules.ts'
+import { touchedByStack, whyNotStack } from './stackRules.ts'
 
 /** What can be done to a stack. */
 export function useStackActions(): (stack: Stack) => readonly Action[] {
@@ -14,11 +14,11 @@ export function useStackActions(): (stack: Stack) => readonly Action[] {
   return (stack) => {
     const { id, name, edge, service_count, project } = stack
     const on = { name, node: edge.name }
-    const update: Action = { key: 'update', label: t('action.update'), disabledReason: whyNot(t, 'update', stack), href: stackPaths.update(id, name) }
+    const update: Action = { key: 'update', label: t('action.update'), disabledReason: whyNotStack(t, 'update', stack), href: stackPaths.update(id, name) }
     const stop: Action = {
       key: 'stop',
       label: t('action.stop'),
-      disabledReason: whyNot(t, 'stop', stack),
+      disabledReason: whyNotStack(t, 'stop', stack),
       confirm: { title: t('confirm.stop', on), body: t('confirm.stopBody', { count: service_count }) },
       doneText: t('done.stop', on),
       run: () => act.mutateAsync({ params: { id }, body: { action: 'stop' } }),
@@ -26,14 +26,14 @@ export function useStackActions(): (stack: Stack) => readonly Action[] {
     const start: Action = {
       key: 'start',
       label: t('action.start'),
-      disabledReason: whyNot(t, 'start', stack),
+      disabledReason: whyNotStack(t, 'start', stack),
       doneText: t('done.start', on),
       run: () => act.mutateAsync({ params: { id }, body: { action: 'start' } }),
     }
     const rollback: Action = {
       key: 'rollback',
       label: t('action.rollback'),
-      disabledReason: whyNot(t, 'rollback', stack) ?? (stack.revision_count < 2 ? t('revision.only') : null),
+      disabledReason: whyNotStack(t, 'rollback', stack) ?? (stack.revision_count < 2 ? t('revision.only') : null),
       href: stackPaths.stack(id, name, 'revisions'),
     }
     return [
@@ -43,7 +43,7 @@ export function useStackActions(): (stack: Stack) => readonly Action[] {
         key: 'delete',
         label: t('action.delete'),
         danger: true,
-        disabledReason: whyNot(t, 'delete', stack),
+        disabledReason: whyNotStack(t, 'delete', stack),
         confirm: {
           title: t('confirm.delete', on),
           body: (

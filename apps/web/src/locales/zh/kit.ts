@@ -20,6 +20,7 @@ export default {
     engine: '云平台“{{cloud}}”的{{service}}，请求',
     service: { identity: '身份服务', compute: '计算服务', placement: '资源调度服务', image: '镜像服务', network: '网络服务', volume: '块存储服务' },
   },
+  gone: { title: '内容不存在或已被删除', note: '它可能已被删除，或者您没有权限查看。', back: '返回列表' },
   table: {
     actions: words.actions,
     select: '选择{{name}}',

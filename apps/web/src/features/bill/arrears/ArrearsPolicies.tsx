@@ -2,8 +2,8 @@ import Button from 'antd/es/button'
 import Descriptions from 'antd/es/descriptions'
 import Skeleton from 'antd/es/skeleton'
 import { arrearsPolicies, standings, standingStates, type ArrearsPolicy, type Standing } from '@zhisuan/contract/bill/arrears'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
@@ -34,7 +34,7 @@ export function ArrearsPolicies() {
 
 function Platform({ policy }: { readonly policy: ArrearsPolicy }) {
   const { t } = useTranslation('arrears')
-  const [editing, setEditing] = useState(false)
+  const openDialog = useDialog()
   const yes = (is: boolean): string => t(is ? 'policy.yes' : 'policy.no')
   const hours = (count: number): string => format.number(count)
   return (
@@ -59,19 +59,18 @@ function Platform({ policy }: { readonly policy: ArrearsPolicy }) {
           })),
         ]}
       />
-      <Button onClick={() => setEditing(true)}>{t('policy.edit')}</Button>
-      {editing && <PolicyDialog policy={policy} adds={false} onClose={() => setEditing(false)} />}
+      <Button onClick={() => openDialog((close) => <PolicyDialog policy={policy} adds={false} onClose={close} />)}>{t('policy.edit')}</Button>
     </section>
   )
 }
 
 function Exceptions({ platform }: { readonly platform: ArrearsPolicy }) {
   const { t } = useTranslation('arrears')
-  const [dialog, setDialog] = useState<'add' | ArrearsPolicy | null>(null)
+  const openDialog = useDialog()
   const remove = useChange(arrearsPolicies.removeException, { invalidates: [arrearsPolicies.exceptions, standings.list] })
   const nameOf = ({ organisation }: ArrearsPolicy): string => organisation?.name ?? ''
   const add = (
-    <Button type="primary" onClick={() => setDialog('add')}>
+    <Button type="primary" onClick={() => openDialog((close) => <PolicyDialog policy={platform} adds onClose={close} />)}>
       {t('exception.add')}
     </Button>
   )
@@ -96,10 +95,7 @@ function Exceptions({ platform }: { readonly platform: ArrearsPolicy }) {
           {
             key: 'edit',
             label: t('policy.edit'),
-            run: () => {
-              setDialog(policy)
-              return undefined
-            },
+            dialog: (close) => <PolicyDialog policy={policy} adds={false} onClose={close} />,
           },
           {
             key: 'remove',
@@ -116,14 +112,12 @@ function Exceptions({ platform }: { readonly platform: ArrearsPolicy }) {
           </EmptyState>
         }
       />
-      {dialog !== null && <PolicyDialog policy={dialog === 'add' ? platform : dialog} adds={dialog === 'add'} onClose={() => setDialog(null)} />}
     </>
   )
 }
 
 function Standings() {
   const { t } = useTranslation('arrears')
-  const [open, setOpen] = useState<Standing['organisation'] | null>(null)
   return (
     <>
       <ResourceTable
@@ -160,15 +154,11 @@ function Standings() {
           {
             key: 'details',
             label: t('standing.details'),
-            run: () => {
-              setOpen(organisation)
-              return undefined
-            },
+            dialog: (close) => <StandingDrawer organisation={organisation} onClose={close} />,
           },
         ]}
         empty={<EmptyState title={t('standing.none')} />}
       />
-      {open !== null && <StandingDrawer organisation={open} onClose={() => setOpen(null)} />}
     </>
   )
 }

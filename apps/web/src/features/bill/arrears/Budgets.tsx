@@ -1,7 +1,7 @@
 import Button from 'antd/es/button'
 import { budgets, type Budget } from '@zhisuan/contract/bill/budget'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
@@ -18,11 +18,10 @@ export function Budgets() {
   const { t } = useTranslation('arrears')
   const platform = useIsPlatform()
   const may = useMayCall(budgets.create)
-  const [dialog, setDialog] = useState<'create' | Budget | null>(null)
-  const [contacts, setContacts] = useState(false)
+  const openDialog = useDialog()
   const remove = useChange(budgets.delete, { invalidates: [budgets.list] })
   const create = may && (
-    <Button type="primary" onClick={() => setDialog('create')}>
+    <Button type="primary" onClick={() => openDialog((close) => <BudgetDialog budget={null} onClose={close} />)}>
       {t('budget.create')}
     </Button>
   )
@@ -68,7 +67,7 @@ export function Budgets() {
         filters={[filter.keyword(t('budget.keyword'))]}
         toolbar={
           <>
-            {may && !platform && <Button onClick={() => setContacts(true)}>{t('contacts.edit')}</Button>}
+            {may && !platform && <Button onClick={() => openDialog((close) => <ContactsDialog onClose={close} />)}>{t('contacts.edit')}</Button>}
             {create}
           </>
         }
@@ -78,10 +77,7 @@ export function Budgets() {
                 {
                   key: 'edit',
                   label: t('budget.edit'),
-                  run: () => {
-                    setDialog(budget)
-                    return undefined
-                  },
+                  dialog: (close) => <BudgetDialog budget={budget} onClose={close} />,
                 },
                 {
                   key: 'delete',
@@ -100,8 +96,6 @@ export function Budgets() {
           </EmptyState>
         }
       />
-      {dialog !== null && <BudgetDialog budget={dialog === 'create' ? null : dialog} onClose={() => setDialog(null)} />}
-      {contacts && <ContactsDialog onClose={() => setContacts(false)} />}
     </>
   )
 }

@@ -1,7 +1,7 @@
 import Button from 'antd/es/button'
 import { categories, type Category } from '@zhisuan/contract/bill/catalogue'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { col } from '../../../kit/columns.tsx'
@@ -16,10 +16,10 @@ import { touched } from './touched.ts'
 /** How products are grouped. */
 export default function CategoryList() {
   const { t } = useTranslation('catalogue')
-  const [dialog, setDialog] = useState<'create' | Category | null>(null)
+  const openDialog = useDialog()
   const remove = useChange(categories.delete, { invalidates: touched })
   const create = (
-    <Button type="primary" onClick={() => setDialog('create')}>
+    <Button type="primary" onClick={() => openDialog((close) => <CategoryDialog category={null} onClose={close} />)}>
       {t('category.create')}
     </Button>
   )
@@ -27,10 +27,7 @@ export default function CategoryList() {
     {
       key: 'edit',
       label: t('action.edit'),
-      run: () => {
-        setDialog(category)
-        return undefined
-      },
+      dialog: (close) => <CategoryDialog category={category} onClose={close} />,
     },
     {
       key: 'delete',
@@ -68,7 +65,6 @@ export default function CategoryList() {
           </EmptyState>
         }
       />
-      {dialog !== null && <CategoryDialog category={dialog === 'create' ? null : dialog} onClose={() => setDialog(null)} />}
     </>
   )
 }

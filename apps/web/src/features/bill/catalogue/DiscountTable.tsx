@@ -1,7 +1,8 @@
 import Button from 'antd/es/button'
 import { billingPeriods, discounts, discountStates, type Discount } from '@zhisuan/contract/bill/catalogue'
-import { useState, type ReactNode } from 'react'
+import { type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { col } from '../../../kit/columns.tsx'
@@ -26,10 +27,10 @@ export function DiscountTable({
   readonly control?: ReactNode
 }) {
   const { t } = useTranslation('catalogue')
-  const [creating, setCreating] = useState(false)
+  const openDialog = useDialog()
   const end = useChange(discounts.end, { invalidates: touched })
   const create = (
-    <Button type="primary" onClick={() => setCreating(true)}>
+    <Button type="primary" onClick={() => openDialog((close) => <DiscountDialog product={product} organisation={organisation} onClose={close} />)}>
       {t('discount.create')}
     </Button>
   )
@@ -119,7 +120,6 @@ export function DiscountTable({
           </EmptyState>
         }
       />
-      {creating && <DiscountDialog product={product} organisation={organisation} onClose={() => setCreating(false)} />}
     </>
   )
 }

@@ -53,10 +53,7 @@ export function PriceHistory({ sku, onReplace }: { readonly sku: Sku; readonly o
           {
             key: 'replace',
             label: t('sku.setPrice'),
-            run: () => {
-              onReplace(price)
-              return undefined
-            },
+            run: () => onReplace(price),
           },
         ]}
         empty={<EmptyState title={t('price.none')} />}

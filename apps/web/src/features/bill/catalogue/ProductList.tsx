@@ -56,7 +56,7 @@ function Products() {
   const navigate = useNavigate()
   const [search] = useSearchParams()
   const [dialog, setDialog] = useState<'create' | 'starter' | null>(null)
-  const { actionsOf, dialogs } = useProductActions()
+  const { actionsOf } = useProductActions()
   const { data } = useCall(categories.list, { query: { page_size: 1000, sort: 'name' } }, { silent: true })
   const chosen = data?.items.find(({ id }) => id === search.get('category_id'))
   const create = (
@@ -129,7 +129,6 @@ function Products() {
         <ProductDialog product={null} category={chosen} onSaved={({ id }) => void navigate(paths.billing.product.detail(id))} onClose={() => setDialog(null)} />
       )}
       {dialog === 'starter' && <StarterDialog onClose={() => setDialog(null)} />}
-      {dialogs}
     </>
   )
 }

@@ -18,7 +18,6 @@ export function SkuCard({ sku }: { readonly sku: Sku }) {
   const { t } = useTranslation('catalogue')
   const id = useId()
   const [pricing, setPricing] = useState<{ period: BillingPeriod; from: Price | null } | null>(null)
-  const [renaming, setRenaming] = useState(false)
   const [history, setHistory] = useState(false)
   const remove = useChange(skus.delete, { invalidates: touched })
   const { used_by, planned_count, ever_priced } = sku
@@ -42,10 +41,7 @@ export function SkuCard({ sku }: { readonly sku: Sku }) {
             {
               key: 'rename',
               label: t('action.rename'),
-              run: () => {
-                setRenaming(true)
-                return undefined
-              },
+              dialog: (close) => <SkuRename sku={sku} onClose={close} />,
             },
             {
               key: 'delete',
@@ -100,7 +96,6 @@ export function SkuCard({ sku }: { readonly sku: Sku }) {
       )}
       {history && <PriceHistory sku={sku} onReplace={(from) => setPricing({ period: from.period, from })} />}
       {pricing !== null && <PriceDialog sku={sku} period={pricing.period} from={pricing.from} onClose={() => setPricing(null)} />}
-      {renaming && <SkuRename sku={sku} onClose={() => setRenaming(false)} />}
     </section>
   )
 }

@@ -1,10 +1,10 @@
 import { products, unpriced, type Product, type UnpricedUse } from '@zhisuan/contract/bill/catalogue'
 import Alert from 'antd/es/alert'
 import Form from 'antd/es/form'
-import Modal from 'antd/es/modal'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
+import { useDialog } from '../../../kit/dialogs.tsx'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { col } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
@@ -20,7 +20,6 @@ import { SkuDialog } from './SkuDialog.tsx'
 export function UnpricedUsage() {
   const { t } = useTranslation('catalogue')
   const navigate = useNavigate()
-  const [pricing, setPricing] = useState<UnpricedUse | null>(null)
   return (
     <>
       <Alert className="bc-notice" type="info" showIcon title={t('unpriced.note')} />
@@ -63,18 +62,12 @@ export function UnpricedUsage() {
             ? {
                 key: 'price',
                 label: t('unpriced.price'),
-                run: () => {
-                  setPricing(use)
-                  return undefined
-                },
+                dialog: (close) => <PlaceDialog use={use} onClose={close} onMade={(product) => void navigate(paths.billing.product.detail(product))} />,
               }
             : { key: 'price', label: t('unpriced.price'), href: paths.billing.product.detail(use.sku.product.id) },
         ]}
         empty={<EmptyState title={t('unpriced.none')}>{t('unpriced.noneNote')}</EmptyState>}
       />
-      {pricing !== null && (
-        <PlaceDialog use={pricing} onClose={() => setPricing(null)} onMade={(product) => void navigate(paths.billing.product.detail(product))} />
-      )}
     </>
   )
 }
@@ -82,23 +75,28 @@ export function UnpricedUsage() {
 /** Which product what is used belongs to; then its SKU. */
 function PlaceDialog({ use, onMade, onClose }: { readonly use: UnpricedUse; readonly onMade: (productId: string) => void; readonly onClose: () => void }) {
   const { t } = useTranslation('catalogue')
-  const [form] = Form.useForm<{ product?: string }>()
-  const [product, setProduct] = useState<string | null>(null)
-  if (product !== null)
-    return <SkuDialog productId={product} wish={{ meter: use.meter, variant: use.variant }} onSaved={() => onMade(product)} onClose={onClose} />
+  const openDialog = useDialog()
+  const wish = { meter: use.meter, variant: use.variant }
   return (
-    <Modal open title={t('sku.add')} okText={t('sku.add')} onOk={form.submit} onCancel={onClose} width={480}>
-      <Form form={form} layout="vertical" onFinish={(values) => setProduct(values.product ?? null)}>
-        <Form.Item name="product" label={t('starter.place')} rules={[{ required: true, message: t('discount.chooseProduct') }]}>
-          <SearchSelect
-            call={products.list}
-            rows={({ items }) => items}
-            nameOf={({ name }: Product) => name}
-            label={t('starter.place')}
-            placeholder={t('starter.place')}
-          />
-        </Form.Item>
-      </Form>
-    </Modal>
+    <FormDialog<{ product?: string }>
+      title={t('sku.add')}
+      okText={t('sku.add')}
+      width={480}
+      initialValues={{}}
+      onClose={onClose}
+      onSubmit={async ({ product }) => {
+        if (product !== undefined) openDialog((close) => <SkuDialog productId={product} wish={wish} onSaved={() => onMade(product)} onClose={close} />)
+      }}
+    >
+      <Form.Item name="product" label={t('starter.place')} rules={[{ required: true, message: t('discount.chooseProduct') }]}>
+        <SearchSelect
+          call={products.list}
+          rows={({ items }) => items}
+          nameOf={({ name }: Product) => name}
+          label={t('starter.place')}
+          placeholder={t('starter.place')}
+        />
+      </Form.Item>
+    </FormDialog>
   )
 }

@@ -1,28 +1,22 @@
 import { products, type Product } from '@zhisuan/contract/bill/catalogue'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { ProductDialog } from './ProductDialog.tsx'
 import { touched } from './touched.ts'
 
-/** What an administrator can do to a product, and the dialog that the page has to draw. */
+/** What an administrator can do to a product. */
 export function useProductActions(then: { readonly onDeleted?: () => void } = {}): {
   readonly actionsOf: (product: Product) => readonly Action[]
-  readonly dialogs: ReactNode
 } {
   const { t } = useTranslation('catalogue')
-  const [editing, setEditing] = useState<Product | null>(null)
   const remove = useChange(products.delete, { invalidates: touched })
   return {
     actionsOf: (product) => [
       {
         key: 'edit',
         label: t('action.edit'),
-        run: () => {
-          setEditing(product)
-          return undefined
-        },
+        dialog: (close) => <ProductDialog product={product} onClose={close} />,
       },
       {
         key: 'delete',
@@ -38,6 +32,5 @@ export function useProductActions(then: { readonly onDeleted?: () => void } = {}
         },
       },
     ],
-    dialogs: editing === null ? null : <ProductDialog product={editing} onClose={() => setEditing(null)} />,
   }
 }

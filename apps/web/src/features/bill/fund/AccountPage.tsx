@@ -4,7 +4,7 @@ import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import Skeleton from 'antd/es/skeleton'
 import { accounts, type Wallet } from '@zhisuan/contract/bill/account'
-import { useState, type ReactNode } from 'react'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
 import { useCall, useChange } from '../../../api/hooks.ts'
@@ -41,30 +41,22 @@ export default function AccountPage() {
   )
 }
 
-/** What can be done to an account, and the dialogs that the page has to draw. */
-function useAccountActions(): { readonly actionsOf: (account: Wallet) => readonly Action[]; readonly dialogs: ReactNode } {
+/** What can be done to an account. */
+function useAccountActions(): { readonly actionsOf: (account: Wallet) => readonly Action[] } {
   const { t } = useTranslation('fund')
-  const [dialog, setDialog] = useState<{ readonly kind: 'charge' | 'adjust' | 'limit'; readonly of: Wallet } | null>(null)
   return {
     actionsOf: (of) => [
-      { key: 'charge', label: t('account.charge'), run: () => void setDialog({ kind: 'charge', of }) },
-      { key: 'adjust', label: t('account.adjust'), run: () => void setDialog({ kind: 'adjust', of }) },
-      { key: 'limit', label: t('account.limit'), run: () => void setDialog({ kind: 'limit', of }) },
+      { key: 'charge', label: t('account.charge'), dialog: (close) => <ChargeDialog of={of} onClose={close} /> },
+      { key: 'adjust', label: t('account.adjust'), dialog: (close) => <AdjustDialog of={of} onClose={close} /> },
+      { key: 'limit', label: t('account.limit'), dialog: (close) => <LimitDialog of={of} onClose={close} /> },
     ],
-    dialogs: (
-      <>
-        {dialog?.kind === 'charge' && <ChargeDialog of={dialog.of} onClose={() => setDialog(null)} />}
-        {dialog?.kind === 'adjust' && <AdjustDialog of={dialog.of} onClose={() => setDialog(null)} />}
-        {dialog?.kind === 'limit' && <LimitDialog of={dialog.of} onClose={() => setDialog(null)} />}
-      </>
-    ),
   }
 }
 
 function Accounts() {
   const { t } = useTranslation('fund')
   const [search] = useSearchParams()
-  const { actionsOf, dialogs } = useAccountActions()
+  const { actionsOf } = useAccountActions()
   return (
     <>
       <ResourceTable
@@ -90,7 +82,6 @@ function Accounts() {
         rowActions={actionsOf}
         empty={<EmptyState title={t('account.empty')} />}
       />
-      {dialogs}
       <AccountDrawer id={search.get('id')} />
     </>
   )
@@ -110,7 +101,7 @@ function AccountDrawer({ id }: { readonly id: string | null }) {
 function Shown({ id }: { readonly id: string }) {
   const { t } = useTranslation('fund')
   const { data, error, refetch } = useCall(accounts.wallet, { params: { id } }, { silent: true, refreshMs: 10_000 })
-  const { actionsOf, dialogs } = useAccountActions()
+  const { actionsOf } = useAccountActions()
   if (data === undefined) return error === null ? <Skeleton active /> : <ErrorPanel error={error} onRetry={() => void refetch()} />
   return (
     <>
@@ -121,7 +112,6 @@ function Shown({ id }: { readonly id: string }) {
       <Standing wallet={data} />
       <h3 className="bf-entries">{t('fund.tab.entries')}</h3>
       <EntryTable owner={id} path={paths.billing.account()} query={{ id }} />
-      {dialogs}
     </>
   )
 }

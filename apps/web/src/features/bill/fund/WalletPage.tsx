@@ -4,9 +4,10 @@ import Skeleton from 'antd/es/skeleton'
 import { accounts, type LedgerEntry } from '@zhisuan/contract/bill/account'
 import { standings } from '@zhisuan/contract/bill/arrears'
 import { topups } from '@zhisuan/contract/bill/topup'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { useCall } from '../../../api/hooks.ts'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
@@ -34,7 +35,7 @@ export default function WalletPage() {
 
 function Own({ owner }: { readonly owner: string }) {
   const { t } = useTranslation('fund')
-  const [paying, setPaying] = useState(false)
+  const openDialog = useDialog()
   const { data, error, refetch } = useCall(accounts.wallet, { params: { id: owner } }, { silent: true, refreshMs: 10_000 })
   // Only organisations have a standing: the platform's people are never suspended.
   const platform = useIsPlatform()
@@ -49,7 +50,7 @@ function Own({ owner }: { readonly owner: string }) {
             <StandingLink organisation={data} />
           </Suspense>
         )}
-        <Button type="primary" onClick={() => setPaying(true)}>
+        <Button type="primary" onClick={() => openDialog((close) => <TopupDialog onClose={close} />)}>
           {t('topup.title')}
         </Button>
       </PageActions>
@@ -82,7 +83,6 @@ function Own({ owner }: { readonly owner: string }) {
         )}
       </section>
       <LastMovements owner={owner} />
-      {paying && <TopupDialog onClose={() => setPaying(false)} />}
     </>
   )
 }

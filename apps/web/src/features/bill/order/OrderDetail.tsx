@@ -4,7 +4,7 @@ import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import { orders, prepaids, type OrderDetail as Detail } from '@zhisuan/contract/bill/order'
 import { useTranslation } from 'react-i18next'
 import { Link, useParams, useSearchParams } from 'react-router'
-import { useCall, useChange } from '../../../api/hooks.ts'
+import { useOne, useCall, useChange } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
 import * as format from '../../../kit/format.ts'
@@ -25,12 +25,13 @@ export default function OrderDetail() {
   const { t } = useTranslation('order')
   const { id = '' } = useParams()
   const [search] = useSearchParams()
-  const query = useCall(orders.get, { params: { id } }, { silent: true, refreshMs: (order) => (order?.status === 'paid' ? 1_000 : 5_000) })
+  const query = useOne(orders.get, { params: { id } }, { refreshMs: (order) => (order?.status === 'paid' ? 1_000 : 5_000) })
   const { actionsOf, dialogsOf } = useOrderActions(search.get('pay') === null ? null : 'pay')
   return (
     <>
       <DetailPage
         query={query}
+        gone={{ to: paths.billing.order.list() }}
         title={({ number }) => `${t('column.number')} ${number}`}
         status={({ status }) => <StatusTag tone={orderTones[status]}>{t(`status.${status}`)}</StatusTag>}
         actions={actionsOf}

@@ -1,7 +1,7 @@
 import Button from 'antd/es/button'
 import { orderKinds, orders, orderStatuses, type Order } from '@zhisuan/contract/bill/order'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
@@ -22,11 +22,11 @@ export default function OrderList() {
   const { t } = useTranslation('order')
   const platform = useIsPlatform()
   const { typeName, typeNameApart } = useNames()
-  const [prepaying, setPrepaying] = useState(false)
+  const openDialog = useDialog()
   const save = useChange(orders.export, { onDone: ({ path }) => saveFrom(path) })
   const { actionsOf, dialogsOf } = useOrderActions()
   const prepay = platform ? undefined : (
-    <Button type="primary" onClick={() => setPrepaying(true)}>
+    <Button type="primary" onClick={() => openDialog((close) => <PrepayDialog onClose={close} />)}>
       {t('action.prepay')}
     </Button>
   )
@@ -95,7 +95,6 @@ export default function OrderList() {
         }
       />
       {dialogsOf(null)}
-      {prepaying && <PrepayDialog onClose={() => setPrepaying(false)} />}
     </>
   )
 }

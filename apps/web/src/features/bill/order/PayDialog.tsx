@@ -1,17 +1,12 @@
 import Alert from 'antd/es/alert'
-import Modal from 'antd/es/modal'
 import { accounts } from '@zhisuan/contract/bill/account'
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import { orders, type Order } from '@zhisuan/contract/bill/order'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
-import { toApiError } from '../../../api/client.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { useCall, useChange } from '../../../api/hooks.ts'
-import { notify } from '../../../api/notify.ts'
-import { errorText } from '../../../api/toasts.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
-import { useReturnFocus } from '../../../kit/focus.ts'
 import * as format from '../../../kit/format.ts'
 import { paths } from '../../../paths.ts'
 import { useNames } from '../report/useNames.ts'
@@ -24,36 +19,22 @@ import { touchedByOrder } from './touched.ts'
 export function PayDialog({ order, onClose }: { readonly order: Order; readonly onClose: () => void }) {
   const { t } = useTranslation('order')
   const { typeName } = useNames()
-  useReturnFocus()
-  const [refused, setRefused] = useState<string | null>(null)
   const wallet = useCall(accounts.wallet, { params: { id: order.bp_id } }, { silent: true, refreshMs: 5_000 })
   const pay = useChange(orders.pay, { invalidates: touchedByOrder, silent: true })
   const available = wallet.data === undefined ? null : toMinor(wallet.data.available)
   const left = available === null ? null : available - toMinor(order.amount)
   const over = Date.parse(order.expires_at) <= useNow()
-  const go = async (): Promise<void> => {
-    setRefused(null)
-    try {
-      const { status } = await pay.mutateAsync({ params: { id: order.id } })
-      notify('success', t(status === 'delivered' ? 'pay.delivered' : 'pay.paid', { number: order.number }))
-      onClose()
-    } catch (thrown) {
-      setRefused(errorText(toApiError(thrown)))
-    }
-  }
   return (
-    <Modal
-      open
+    <FormDialog<object, Order>
       title={t('pay.title', { number: order.number })}
       okText={t('pay.ok', { amount: format.money(order.amount) })}
-      okButtonProps={{ disabled: left === null || left < 0n || over }}
-      confirmLoading={pay.isPending}
-      onOk={go}
-      onCancel={onClose}
-      mask={{ closable: false }}
+      okDisabled={left === null || left < 0n || over}
       width={480}
+      initialValues={{}}
+      doneText={({ status }) => t(status === 'delivered' ? 'pay.delivered' : 'pay.paid', { number: order.number })}
+      onClose={onClose}
+      onSubmit={() => pay.mutateAsync({ params: { id: order.id } })}
     >
-      {refused !== null && <Alert type="error" showIcon className="zs-form-alert" title={refused} />}
       <p>
         {t(`kind.${order.kind}`)} {typeName(order.resource.type)} <strong>{order.resource.name}</strong>，{termText(t, order)}
       </p>
@@ -83,7 +64,7 @@ export function PayDialog({ order, onClose }: { readonly order: Order; readonly 
           {order.kind === 'purchase' && `。${t('pay.held')}`}
         </p>
       )}
-    </Modal>
+    </FormDialog>
   )
 }
 

@@ -9,7 +9,7 @@ import { RefundDialog } from './RefundDialog.tsx'
 import { RenewDialog } from './TermDialogs.tsx'
 import { touchedByOrder } from './touched.ts'
 
-/** What can be done to an order, and the dialogs that the page has to draw. */
+/** What can be done to an order. */
 export function useOrderActions(first: 'pay' | null = null): {
   readonly actionsOf: (order: Order) => readonly Action[]
   readonly dialogsOf: (order: Order | null) => ReactNode

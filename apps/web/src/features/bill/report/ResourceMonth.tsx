@@ -3,7 +3,7 @@ import { toMinor } from '@zhisuan/contract/bill/money'
 import { useMemo } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useParams } from 'react-router'
-import { useCall, useChange } from '../../../api/hooks.ts'
+import { useOne, useChange } from '../../../api/hooks.ts'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
 import * as format from '../../../kit/format.ts'
 import { PageActions } from '../../../kit/PageHead.tsx'
@@ -31,11 +31,12 @@ export default function ResourceMonth() {
   // An address may name a day: the month is what is shown.
   const month = date.slice(0, 7)
   const platform = useIsPlatform()
-  const query = useCall(consumes.resource, { params: { id }, query: { month } }, { silent: true })
+  const query = useOne(consumes.resource, { params: { id }, query: { month } })
   const save = useChange(consumes.export, { onDone: ({ path }) => saveFrom(path) })
   return (
     <DetailPage
       query={query}
+      gone={{ to: paths.billing.month() }}
       title={({ resource }) => t('detail.title', { name: resource.name, month: monthName(t, month) })}
       facts={({ resource, organisation, total, previous_total }) => [
         { key: 'type', label: t('column.type'), value: typeName(resource.type) },

@@ -4,7 +4,6 @@ import Skeleton from 'antd/es/skeleton'
 import Table from 'antd/es/table'
 import type { QueryInput } from '@zhisuan/contract/define'
 import { consumes, type UsageLineShape } from '@zhisuan/contract/bill/consume'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
 import { useCall } from '../../../api/hooks.ts'
@@ -32,7 +31,6 @@ export function UsageTable({ query, resource = false }: { readonly query: QueryI
   const { meterName, typeName, unitName } = useNames()
   const platform = useIsPlatform()
   const [search, setSearch] = useSearchParams()
-  const [opened, setOpened] = useState<UsageLineShape | null>(null)
   const after = search.get('after') ?? undefined
   const { data, error, isFetching, isPlaceholderData, refetch } = useCall(
     consumes.list,
@@ -74,7 +72,17 @@ export function UsageTable({ query, resource = false }: { readonly query: QueryI
       title: t('kit:table.actions'),
       className: 'zs-cell-actions',
       width: 100,
-      render: (_, line) => <ActionMenu actions={[{ key: 'how', label: t('lines.how'), run: () => void setOpened(line) }]} />,
+      render: (_, line) => (
+        <ActionMenu
+          actions={[
+            {
+              key: 'how',
+              label: t('lines.how'),
+              dialog: (close) => <How line={line} meter={meterName(line.meter)} unit={unitName(line.meter)} onClose={close} />,
+            },
+          ]}
+        />
+      ),
     },
   ]
   const items = data?.items ?? []
@@ -114,7 +122,6 @@ export function UsageTable({ query, resource = false }: { readonly query: QueryI
           </Button>
         </div>
       )}
-      {opened !== null && <How line={opened} meter={meterName(opened.meter)} unit={unitName(opened.meter)} onClose={() => setOpened(null)} />}
     </section>
   )
 }

@@ -1,8 +1,8 @@
 import Button from 'antd/es/button'
 import { firewallGroups, firewallStatuses, type FirewallGroup } from '@zhisuan/contract/compute/firewall'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
@@ -24,11 +24,15 @@ export default function GroupList() {
 function Groups({ cloudId }: { readonly cloudId: string | null }) {
   const { t } = useTranslation('computeFirewall')
   const platform = useIsPlatform()
-  const [creating, setCreating] = useState(false)
+  const openDialog = useDialog()
   const { opened, hrefOf, close } = useOpened()
-  const { actionsOf, dialogs } = useGroupActions(cloudId ?? '', close)
+  const { actionsOf } = useGroupActions(cloudId ?? '', close)
   const create = (
-    <Button type="primary" disabled={cloudId === null} onClick={() => setCreating(true)}>
+    <Button
+      type="primary"
+      disabled={cloudId === null}
+      onClick={() => openDialog((close) => cloudId !== null && <GroupCreate cloudId={cloudId} onClose={close} />)}
+    >
       {t('group.create')}
     </Button>
   )
@@ -60,9 +64,8 @@ function Groups({ cloudId }: { readonly cloudId: string | null }) {
           </EmptyState>
         }
       />
-      {creating && cloudId !== null && <GroupCreate cloudId={cloudId} onClose={() => setCreating(false)} />}
+
       {opened !== null && cloudId !== null && <GroupDrawer cloudId={cloudId} id={opened} actionsOf={actionsOf} onClose={close} />}
-      {dialogs}
     </>
   )
 }

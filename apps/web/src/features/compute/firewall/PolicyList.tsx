@@ -1,8 +1,8 @@
 import Button from 'antd/es/button'
 import { firewallPolicies, type FirewallPolicy } from '@zhisuan/contract/compute/firewall'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
@@ -23,11 +23,15 @@ export default function PolicyList() {
 function Policies({ cloudId }: { readonly cloudId: string | null }) {
   const { t } = useTranslation('computeFirewall')
   const platform = useIsPlatform()
-  const [creating, setCreating] = useState(false)
+  const openDialog = useDialog()
   const { opened, hrefOf, close } = useOpened()
-  const { actionsOf, dialogs } = usePolicyActions(cloudId ?? '', close)
+  const { actionsOf } = usePolicyActions(cloudId ?? '', close)
   const create = (
-    <Button type="primary" disabled={cloudId === null} onClick={() => setCreating(true)}>
+    <Button
+      type="primary"
+      disabled={cloudId === null}
+      onClick={() => openDialog((close) => cloudId !== null && <PolicyCreate cloudId={cloudId} onClose={close} />)}
+    >
       {t('policy.create')}
     </Button>
   )
@@ -58,9 +62,8 @@ function Policies({ cloudId }: { readonly cloudId: string | null }) {
           </EmptyState>
         }
       />
-      {creating && cloudId !== null && <PolicyCreate cloudId={cloudId} onClose={() => setCreating(false)} />}
+
       {opened !== null && cloudId !== null && <PolicyDrawer cloudId={cloudId} id={opened} actionsOf={actionsOf} onClose={close} />}
-      {dialogs}
     </>
   )
 }

@@ -7,6 +7,7 @@ import { firewallPolicies, firewallRules, opensAll, reachedRules, type FirewallP
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'
 import { ActionMenu } from '../../../kit/actions.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
@@ -20,7 +21,7 @@ import { RuleInsert } from './PolicyDialogs.tsx'
 /** The rules of a policy in their order, which is changed by dragging or by buttons and saved with each step. */
 export function PolicyRules({ cloudId, policy }: { readonly cloudId: string; readonly policy: FirewallPolicy }) {
   const { t } = useTranslation('computeFirewall')
-  const [adding, setAdding] = useState(false)
+  const openDialog = useDialog()
   /** The order that is being saved; null: that of the policy. */
   const [order, setOrder] = useState<readonly string[] | null>(null)
   const [dragged, setDragged] = useState<number | null>(null)
@@ -93,7 +94,9 @@ export function PolicyRules({ cloudId, policy }: { readonly cloudId: string; rea
       )}
       {!fixed && (
         <div className="cf-bar">
-          <Button onClick={() => setAdding(true)}>{t('policy.addRule')}</Button>
+          <Button onClick={() => openDialog((close) => <RuleInsert cloudId={cloudId} policy={policy} nameOf={nameOf} onClose={close} />)}>
+            {t('policy.addRule')}
+          </Button>
         </div>
       )}
       {ids.length === 0 ? (
@@ -172,7 +175,6 @@ export function PolicyRules({ cloudId, policy }: { readonly cloudId: string; rea
       <div role="status" className="zs-hidden">
         {said}
       </div>
-      {adding && <RuleInsert cloudId={cloudId} policy={policy} nameOf={nameOf} onClose={() => setAdding(false)} />}
     </section>
   )
 }

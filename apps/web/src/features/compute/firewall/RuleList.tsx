@@ -1,8 +1,8 @@
 import Button from 'antd/es/button'
 import { firewallActions, firewallProtocols, firewallRules, opensAll, type FirewallRule } from '@zhisuan/contract/compute/firewall'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
@@ -23,11 +23,15 @@ export default function RuleList() {
 function Rules({ cloudId }: { readonly cloudId: string | null }) {
   const { t } = useTranslation('computeFirewall')
   const platform = useIsPlatform()
-  const [creating, setCreating] = useState(false)
+  const openDialog = useDialog()
   const { opened, hrefOf, close } = useOpened()
-  const { actionsOf, dialogs } = useRuleActions(cloudId ?? '', close)
+  const { actionsOf } = useRuleActions(cloudId ?? '', close)
   const create = (
-    <Button type="primary" disabled={cloudId === null} onClick={() => setCreating(true)}>
+    <Button
+      type="primary"
+      disabled={cloudId === null}
+      onClick={() => openDialog((close) => cloudId !== null && <RuleDialog cloudId={cloudId} rule={null} onClose={close} />)}
+    >
       {t('rule.create')}
     </Button>
   )
@@ -64,9 +68,8 @@ function Rules({ cloudId }: { readonly cloudId: string | null }) {
           </EmptyState>
         }
       />
-      {creating && cloudId !== null && <RuleDialog cloudId={cloudId} rule={null} onClose={() => setCreating(false)} />}
+
       {opened !== null && cloudId !== null && <RuleDrawer cloudId={cloudId} id={opened} actionsOf={actionsOf} onClose={close} />}
-      {dialogs}
     </>
   )
 }

@@ -1,12 +1,10 @@
 import { firewallCan, firewallGroups, type FirewallGroup } from '@zhisuan/contract/compute/firewall'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
+import type { DrawDialog } from '../../../kit/dialogs.tsx'
 import { called, touchedByFirewall } from './firewallText.ts'
 import { GroupEdit, PortsAdd } from './GroupDialogs.tsx'
-
-type Dialog = { readonly kind: 'edit' | 'ports'; readonly group: FirewallGroup }
 
 /** Why its ports cannot be changed now; null where they can. */
 export function usePortsReason(): (group: FirewallGroup) => string | null {
@@ -15,17 +13,12 @@ export function usePortsReason(): (group: FirewallGroup) => string | null {
   return (group) => (!group.changeable ? t('notYours') : allowed.includes(group.status) ? null : t('group.pending'))
 }
 
-/** What can be done to a firewall, and the dialogs that some of it opens, which the page has to draw. */
-export function useGroupActions(
-  cloudId: string,
-  onDeleted: () => void,
-): { readonly actionsOf: (group: FirewallGroup) => readonly Action[]; readonly dialogs: ReactNode } {
+/** What can be done to a firewall. */
+export function useGroupActions(cloudId: string, onDeleted: () => void): { readonly actionsOf: (group: FirewallGroup) => readonly Action[] } {
   const { t } = useTranslation('computeFirewall')
-  const [dialog, setDialog] = useState<Dialog | null>(null)
   const portsReason = usePortsReason()
   const update = useChange(firewallGroups.update, { invalidates: touchedByFirewall })
   const remove = useChange(firewallGroups.delete, { invalidates: touchedByFirewall })
-  const close = (): void => setDialog(null)
   return {
     actionsOf: (group) => {
       const ports = portsReason(group)
@@ -34,18 +27,10 @@ export function useGroupActions(
       const params = { cloud_id: cloudId, id: group.id }
       const name = called(group)
       const count = group.port_ids.length
-      const opening = (kind: Dialog['kind'], label: string, disabledReason: string | null): Action => ({
-        key: kind,
-        label,
-        disabledReason,
-        run: () => {
-          setDialog({ kind, group })
-          return undefined
-        },
-      })
+      const opening = (key: string, label: string, disabledReason: string | null, dialog: DrawDialog): Action => ({ key, label, disabledReason, dialog })
       return [
-        opening('edit', t('edit'), off),
-        opening('ports', t('group.addPorts'), ports),
+        opening('edit', t('edit'), off, (close) => <GroupEdit cloudId={cloudId} group={group} onClose={close} />),
+        opening('ports', t('group.addPorts'), ports, (close) => <PortsAdd cloudId={cloudId} group={group} onClose={close} />),
         {
           key: 'switch',
           label: t(group.enabled ? 'disable' : 'enable'),
@@ -68,11 +53,5 @@ export function useGroupActions(
         },
       ]
     },
-    dialogs: (
-      <>
-        {dialog?.kind === 'edit' && <GroupEdit cloudId={cloudId} group={dialog.group} onClose={close} />}
-        {dialog?.kind === 'ports' && <PortsAdd cloudId={cloudId} group={dialog.group} onClose={close} />}
-      </>
-    ),
   }
 }

@@ -1,18 +1,13 @@
 import { firewallPolicies, type FirewallPolicy } from '@zhisuan/contract/compute/firewall'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { called, touchedByFirewall } from './firewallText.ts'
 import { PolicyEdit } from './PolicyDialogs.tsx'
 
-/** What can be done to a policy, and the dialog that some of it opens, which the page has to draw. */
-export function usePolicyActions(
-  cloudId: string,
-  onDeleted: () => void,
-): { readonly actionsOf: (policy: FirewallPolicy) => readonly Action[]; readonly dialogs: ReactNode } {
+/** What can be done to a policy. */
+export function usePolicyActions(cloudId: string, onDeleted: () => void): { readonly actionsOf: (policy: FirewallPolicy) => readonly Action[] } {
   const { t } = useTranslation('computeFirewall')
-  const [editing, setEditing] = useState<FirewallPolicy | null>(null)
   const remove = useChange(firewallPolicies.delete, { invalidates: touchedByFirewall })
   return {
     actionsOf: (policy) => {
@@ -23,10 +18,7 @@ export function usePolicyActions(
           key: 'edit',
           label: t('edit'),
           disabledReason: off,
-          run: () => {
-            setEditing(policy)
-            return undefined
-          },
+          dialog: (close) => <PolicyEdit cloudId={cloudId} policy={policy} onClose={close} />,
         },
         {
           key: 'delete',
@@ -42,6 +34,5 @@ export function usePolicyActions(
         },
       ]
     },
-    dialogs: editing !== null && <PolicyEdit cloudId={cloudId} policy={editing} onClose={() => setEditing(null)} />,
   }
 }

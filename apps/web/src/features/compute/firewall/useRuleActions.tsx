@@ -1,18 +1,13 @@
 import { firewallRules, type FirewallRule } from '@zhisuan/contract/compute/firewall'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { called, touchedByFirewall } from './firewallText.ts'
 import { RuleDialog } from './RuleDialog.tsx'
 
-/** What can be done to a rule, and the dialog that some of it opens, which the page has to draw. */
-export function useRuleActions(
-  cloudId: string,
-  onDeleted: () => void,
-): { readonly actionsOf: (rule: FirewallRule) => readonly Action[]; readonly dialogs: ReactNode } {
+/** What can be done to a rule. */
+export function useRuleActions(cloudId: string, onDeleted: () => void): { readonly actionsOf: (rule: FirewallRule) => readonly Action[] } {
   const { t } = useTranslation('computeFirewall')
-  const [editing, setEditing] = useState<FirewallRule | null>(null)
   const update = useChange(firewallRules.update, { invalidates: touchedByFirewall })
   const remove = useChange(firewallRules.delete, { invalidates: touchedByFirewall })
   return {
@@ -26,10 +21,7 @@ export function useRuleActions(
           key: 'edit',
           label: t('edit'),
           disabledReason: off,
-          run: () => {
-            setEditing(rule)
-            return undefined
-          },
+          dialog: (close) => <RuleDialog cloudId={cloudId} rule={rule} onClose={close} />,
         },
         {
           key: 'switch',
@@ -53,6 +45,5 @@ export function useRuleActions(
         },
       ]
     },
-    dialogs: editing !== null && <RuleDialog cloudId={cloudId} rule={editing} onClose={() => setEditing(null)} />,
   }
 }

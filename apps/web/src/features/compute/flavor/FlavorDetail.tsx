@@ -1,9 +1,10 @@
 import { computeFlavors } from '@zhisuan/contract/compute/flavor'
 import { useTranslation } from 'react-i18next'
 import { useParams } from 'react-router'
-import { useCall } from '../../../api/hooks.ts'
+import { useOne } from '../../../api/hooks.ts'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
 import * as format from '../../../kit/format.ts'
+import { paths } from '../../../paths.ts'
 import { ComputePage, useComputeCloud } from '../ComputePage.tsx'
 
 /** One size, with what the scheduler is told of it. */
@@ -11,12 +12,13 @@ export default function FlavorDetail() {
   const { t } = useTranslation('computeFlavor')
   const { id = '' } = useParams()
   const cloud = useComputeCloud()
-  const query = useCall(computeFlavors.get, { params: { cloud_id: cloud?.cloud_id ?? '', id } }, { silent: true, enabled: cloud !== null })
+  const query = useOne(computeFlavors.get, { params: { cloud_id: cloud?.cloud_id ?? '', id } }, { enabled: cloud !== null })
   return (
     <ComputePage>
       {() => (
         <DetailPage
           query={query}
+          gone={{ to: paths.compute.flavor.list() }}
           title={(flavor) => flavor.name}
           facts={(flavor) => [
             { key: 'id', label: t('column.id'), value: <span className="zs-code">{flavor.id}</span> },

@@ -1,8 +1,8 @@
 import Button from 'antd/es/button'
 import { computeFloatingIps, floatingIpUse, type ComputeFloatingIp } from '@zhisuan/contract/compute/floating-ip'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
@@ -20,51 +20,51 @@ export default function FloatingIpList() {
   const { t } = useTranslation('computeFloatingIp')
   const platform = useIsPlatform()
   const cloudId = useComputeCloud()?.cloud_id ?? null
-  const [allocating, setAllocating] = useState(false)
+  const openDialog = useDialog()
   // The table's own list: questions say by name what will not be reached any more.
   const { data } = useCloudLines(computeFloatingIps.list, cloudId)
   const name: NameOf = (id) => (id === null ? '' : (data?.names[id] ?? id))
-  const { actionsOf, batchActions, dialogs } = useFloatingIpActions(cloudId ?? '', name)
+  const { actionsOf, batchActions } = useFloatingIpActions(cloudId ?? '', name)
   const allocate = (
-    <Button type="primary" disabled={cloudId === null} onClick={() => setAllocating(true)}>
+    <Button
+      type="primary"
+      disabled={cloudId === null}
+      onClick={() => openDialog((close) => cloudId !== null && <FloatingIpAllocate cloudId={cloudId} onClose={close} />)}
+    >
       {t('allocate')}
     </Button>
   )
   return (
     <ComputePage>
       {() => (
-        <>
-          <CloudTable
-            call={computeFloatingIps.list}
-            cloudId={cloudId}
-            rowKey="id"
-            columns={(named) => floatingIpColumns(t, platform, named)}
-            filters={[
-              filter.select(
-                'use',
-                t('column.status'),
-                (['free', 'bound'] as const).map((value) => ({ value, label: t(`use.${value}`) })),
-              ),
-              filter.keyword(t('keyword')),
-            ]}
-            textOf={(ip) => `${ip.address} ${ip.id} ${ip.description} ${ip.bound_to?.fixed_address ?? ''} ${targetName(ip, name)}`}
-            matches={{ use: (ip, value) => floatingIpUse(ip) === value }}
-            sortBy={{ address: ({ address }) => address, status: floatingIpUse, created: ({ created_at }) => created_at }}
-            sortFirst="address"
-            busy={({ status }) => status === 'building'}
-            rowActions={actionsOf}
-            batchActions={batchActions}
-            nameOf={({ address }) => address}
-            toolbar={allocate}
-            empty={
-              <EmptyState title={t('empty')} action={allocate}>
-                {t('emptyNote')}
-              </EmptyState>
-            }
-          />
-          {allocating && cloudId !== null && <FloatingIpAllocate cloudId={cloudId} onClose={() => setAllocating(false)} />}
-          {dialogs}
-        </>
+        <CloudTable
+          call={computeFloatingIps.list}
+          cloudId={cloudId}
+          rowKey="id"
+          columns={(named) => floatingIpColumns(t, platform, named)}
+          filters={[
+            filter.select(
+              'use',
+              t('column.status'),
+              (['free', 'bound'] as const).map((value) => ({ value, label: t(`use.${value}`) })),
+            ),
+            filter.keyword(t('keyword')),
+          ]}
+          textOf={(ip) => `${ip.address} ${ip.id} ${ip.description} ${ip.bound_to?.fixed_address ?? ''} ${targetName(ip, name)}`}
+          matches={{ use: (ip, value) => floatingIpUse(ip) === value }}
+          sortBy={{ address: ({ address }) => address, status: floatingIpUse, created: ({ created_at }) => created_at }}
+          sortFirst="address"
+          busy={({ status }) => status === 'building'}
+          rowActions={actionsOf}
+          batchActions={batchActions}
+          nameOf={({ address }) => address}
+          toolbar={allocate}
+          empty={
+            <EmptyState title={t('empty')} action={allocate}>
+              {t('emptyNote')}
+            </EmptyState>
+          }
+        />
       )}
     </ComputePage>
   )

@@ -1,5 +1,4 @@
 import { computeFloatingIps, floatingIpCan, floatingIpUse, type ComputeFloatingIp } from '@zhisuan/contract/compute/floating-ip'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
@@ -10,7 +9,7 @@ import { touchedByFloatingIp } from './floatingIpRules.ts'
 import { targetName, type NameOf } from './FloatingIpText.tsx'
 
 /**
- * What can be done to floating IPs: to one, to several, and the dialogs that the page has to draw.
+ * What can be done to floating IPs: to one, to several.
  * @param name says what an instance is called that will not be reached any more
  */
 export function useFloatingIpActions(
@@ -20,26 +19,23 @@ export function useFloatingIpActions(
 ): {
   readonly actionsOf: (ip: ComputeFloatingIp) => readonly Action[]
   readonly batchActions: readonly BatchAction<ComputeFloatingIp>[]
-  readonly dialogs: ReactNode
 } {
   const { t } = useTranslation('computeFloatingIp')
-  const [dialog, setDialog] = useState<{ kind: 'bind' | 'edit'; ip: ComputeFloatingIp } | null>(null)
-  const calls = useFloatingIpCalls(cloudId, false)
-  // The batch's summary says what failed.
-  const quiet = useFloatingIpCalls(cloudId, true)
+  const dialogs = {
+    bind: (ip: ComputeFloatingIp, close: () => void) => <FloatingIpBind cloudId={cloudId} ip={ip} name={targetName(ip, name)} onClose={close} />,
+    edit: (ip: ComputeFloatingIp, close: () => void) => <FloatingIpEdit cloudId={cloudId} ip={ip} onClose={close} />,
+  }
+  const calls = useFloatingIpCalls(cloudId)
   const whyNot = (action: keyof typeof floatingIpCan, ip: ComputeFloatingIp): string | null => {
     const uses: readonly string[] = floatingIpCan[action]
     return !ip.changeable ? t('notYours') : uses.includes(floatingIpUse(ip)) ? null : t('notBound')
   }
   const about = (ip: ComputeFloatingIp) => ({ address: ip.address, name: targetName(ip, name), fixed: ip.bound_to?.fixed_address ?? '' })
-  const opening = (kind: 'bind' | 'edit', label: string, ip: ComputeFloatingIp): Action => ({
+  const opening = (kind: keyof typeof dialogs, label: string, ip: ComputeFloatingIp): Action => ({
     key: kind,
     label,
     disabledReason: whyNot(kind === 'bind' ? 'bind' : 'update', ip),
-    run: () => {
-      setDialog({ kind, ip })
-      return undefined
-    },
+    dialog: (close) => dialogs[kind](ip, close),
   })
   const reached = (ips: readonly ComputeFloatingIp[]): readonly string[] =>
     ips.filter(({ bound_to }) => bound_to !== null).map((ip) => `${targetName(ip, name)}（${ip.address}）`)
@@ -87,7 +83,7 @@ export function useFloatingIpActions(
           const names = reached(ips)
           return { title: t('manyUnbind', { count: names.length }), body: `${t('manyUnbindBody')}${firstNames(names, t('more', { count: names.length }))}` }
         },
-        run: (ip) => quiet.unbind(ip),
+        run: (ip) => calls.unbind(ip),
       },
       {
         key: 'release',
@@ -106,21 +102,15 @@ export function useFloatingIpActions(
             ),
           }
         },
-        run: (ip) => quiet.release(ip),
+        run: (ip) => calls.release(ip),
       },
     ],
-    dialogs: (
-      <>
-        {dialog?.kind === 'bind' && <FloatingIpBind cloudId={cloudId} ip={dialog.ip} name={targetName(dialog.ip, name)} onClose={() => setDialog(null)} />}
-        {dialog?.kind === 'edit' && <FloatingIpEdit cloudId={cloudId} ip={dialog.ip} onClose={() => setDialog(null)} />}
-      </>
-    ),
   }
 }
 
 /** The calls that need nothing but what is seen of it. */
-function useFloatingIpCalls(cloudId: string, silent: boolean) {
-  const options = { invalidates: touchedByFloatingIp, silent }
+function useFloatingIpCalls(cloudId: string) {
+  const options = { invalidates: touchedByFloatingIp, silent: true }
   const unbind = useChange(computeFloatingIps.unbind, options)
   const release = useChange(computeFloatingIps.release, options)
   return {

@@ -5,7 +5,8 @@ import { computeImages, computeImageTransitional, type ComputeImageDetail } from
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate, useParams } from 'react-router'
-import { useCall, useChange } from '../../../api/hooks.ts'
+import { useDialog } from '../../../kit/dialogs.tsx'
+import { useOne, useChange } from '../../../api/hooks.ts'
 import { ConfirmDialog } from '../../../kit/ConfirmDialog.tsx'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
 import * as format from '../../../kit/format.ts'
@@ -26,9 +27,10 @@ export default function ImageDetail() {
   const cloud = useComputeCloud()
   const cloudId = cloud?.cloud_id ?? ''
   const [deleted, setDeleted] = useState(false)
-  const query = useCall(computeImages.get, { params: { cloud_id: cloudId, id } }, { silent: true, enabled: cloud !== null && !deleted, refreshMs: 5_000 })
+  const query = useOne(computeImages.get, { params: { cloud_id: cloudId, id } }, { enabled: cloud !== null && !deleted, refreshMs: 5_000 })
   const snapshot = query.data?.snapshot === true
-  const { actionsOf, open, dialog } = useImageActions(cloudId, () => {
+  const openDialog = useDialog()
+  const { actionsOf, opening } = useImageActions(cloudId, () => {
     setDeleted(true)
     void navigate((snapshot ? paths.compute.instanceSnapshot : paths.compute.image).list())
   })
@@ -39,6 +41,7 @@ export default function ImageDetail() {
         <>
           <DetailPage
             query={query}
+            gone={{ to: paths.compute.image.list() }}
             title={(image) => (image.name === '' ? image.id : image.name)}
             status={(image) => <ImageState image={image} />}
             actions={actionsOf}
@@ -47,7 +50,9 @@ export default function ImageDetail() {
                 {image.offer === 'pending' && (
                   <Alert className="cp-notice" type="info" showIcon title={t('offerPending')} description={t('offerPendingNote')} />
                 )}
-                {!computeImageTransitional.includes(image.status) && <UploadProgress image={image} cloudId={cloudId} onImport={() => open('import', image)} />}
+                {!computeImageTransitional.includes(image.status) && (
+                  <UploadProgress image={image} cloudId={cloudId} onImport={() => openDialog(opening('import', image))} />
+                )}
               </>
             )}
             facts={(image) => [
@@ -89,9 +94,10 @@ export default function ImageDetail() {
               { key: 'digest', label: t('column.digest'), value: code(image.digest) },
             ]}
           >
-            {(image) => image.mine && image.visibility === 'shared' && <Members image={image} cloudId={cloudId} onOffer={() => open('offer', image)} />}
+            {(image) =>
+              image.mine && image.visibility === 'shared' && <Members image={image} cloudId={cloudId} onOffer={() => openDialog(opening('offer', image))} />
+            }
           </DetailPage>
-          {dialog}
         </>
       )}
     </ComputePage>

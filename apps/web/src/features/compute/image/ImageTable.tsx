@@ -17,7 +17,7 @@ export function ImageTable({ cloud, snapshots }: { readonly cloud: CloudBasic | 
   const { t } = useTranslation('computeImage')
   const platform = useIsPlatform()
   const cloudId = cloud?.cloud_id ?? ''
-  const { actionsOf, dialog } = useImageActions(cloudId)
+  const { actionsOf } = useImageActions(cloudId)
   const pages = snapshots ? paths.compute.instanceSnapshot : paths.compute.image
   const columns = (name: (id: string | null) => string): readonly Column<ComputeImage>[] => [
     col.name('name', t('column.name'), (image) => (image.name === '' ? image.id : image.name), {
@@ -97,7 +97,6 @@ export function ImageTable({ cloud, snapshots }: { readonly cloud: CloudBasic | 
         }
         empty={<EmptyState title={t(snapshots ? 'snapshotsEmpty' : 'empty')}>{t(snapshots ? 'snapshotsEmptyNote' : 'emptyNote')}</EmptyState>}
       />
-      {dialog}
     </>
   )
 }

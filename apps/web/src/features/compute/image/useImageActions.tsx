@@ -1,8 +1,8 @@
 import { computeImageCan, computeImages, type ComputeImage } from '@zhisuan/contract/compute/image'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
+import type { DrawDialog } from '../../../kit/dialogs.tsx'
 import { allowed } from '../../../kit/allowed.ts'
 import { saveFrom } from '../../../kit/save.ts'
 import { paths } from '../../../paths.ts'
@@ -10,23 +10,21 @@ import { ImageDialog, type ImageDialogKind } from './ImageDialogs.tsx'
 import { touchedByImage } from './imageRules.ts'
 import { forgetUpload } from './uploads.ts'
 
-/** What can be done to an image, and the dialogs that ask about it. */
+/** What can be done to an image. */
 export function useImageActions(
   cloudId: string,
   onDeleted?: () => void,
-): { actionsOf: (image: ComputeImage) => readonly Action[]; open: (kind: ImageDialogKind, image: ComputeImage) => void; dialog: ReactNode } {
+): { readonly actionsOf: (image: ComputeImage) => readonly Action[]; readonly opening: (kind: ImageDialogKind, image: ComputeImage) => DrawDialog } {
   const { t } = useTranslation('computeImage')
-  const [asked, setAsked] = useState<{ kind: ImageDialogKind; image: ComputeImage } | null>(null)
   const invalidates = touchedByImage
   const answer = useChange(computeImages.answer, { invalidates })
   const deactivate = useChange(computeImages.deactivate, { invalidates })
   const reactivate = useChange(computeImages.reactivate, { invalidates })
   const download = useChange(computeImages.download)
   const remove = useChange(computeImages.delete, { invalidates })
-  const open = (kind: ImageDialogKind, image: ComputeImage): undefined => {
-    setAsked({ kind, image })
-    return undefined
-  }
+  const opening =
+    (kind: ImageDialogKind, image: ComputeImage): DrawDialog =>
+    (close) => <ImageDialog kind={kind} image={image} cloudId={cloudId} onClose={close} />
 
   const actionsOf = (image: ComputeImage): readonly Action[] => {
     const at = { params: { cloud_id: cloudId, id: image.id } }
@@ -60,9 +58,9 @@ export function useImageActions(
     }
     return [
       create,
-      { key: 'edit', label: t('action.edit'), disabledReason: forbids('update'), run: () => open('edit', image) },
-      { key: 'offer', label: t('action.offer'), disabledReason: forbids('share'), run: () => open('offer', image) },
-      ...(image.status === 'queued' ? [{ key: 'import', label: t('import.action'), run: () => open('import', image) }] : []),
+      { key: 'edit', label: t('action.edit'), disabledReason: forbids('update'), dialog: opening('edit', image) },
+      { key: 'offer', label: t('action.offer'), disabledReason: forbids('share'), dialog: opening('offer', image) },
+      ...(image.status === 'queued' ? [{ key: 'import', label: t('import.action'), dialog: opening('import', image) }] : []),
       give,
       image.status === 'deactivated'
         ? { key: 'reactivate', label: t('action.reactivate'), doneText: t('done.reactivate'), run: () => reactivate.mutateAsync(at) }
@@ -89,5 +87,5 @@ export function useImageActions(
       },
     ]
   }
-  return { actionsOf, open, dialog: asked === null ? null : <ImageDialog {...asked} cloudId={cloudId} onClose={() => setAsked(null)} /> }
+  return { actionsOf, opening }
 }

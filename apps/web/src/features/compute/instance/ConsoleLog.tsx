@@ -13,7 +13,7 @@ import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import * as format from '../../../kit/format.ts'
 import { downloadText } from '../../../kit/save.ts'
 import { consoleLines } from '../../../kit/logText.ts'
-import { whyNot } from './instanceRules.ts'
+import { whyNotInstance } from './instanceRules.ts'
 
 const followMs = 5_000
 const ranges = [100, 500, 2_000, 10_000] as const
@@ -21,7 +21,7 @@ const ranges = [100, 500, 2_000, 10_000] as const
 /** The last of what an instance printed on its serial console. */
 export function ConsoleLog({ instance, cloud }: { readonly instance: ComputeInstance; readonly cloud: CloudBasic }) {
   const { t } = useTranslation('computeInstance')
-  const off = whyNot(t, 'consoleLog', instance, cloud)
+  const off = whyNotInstance(t, 'consoleLog', instance, cloud)
   const [range, setRange] = useState<number>(500)
   const [follow, setFollow] = useState(false)
   const { data, error, isFetching, refetch } = useCall(

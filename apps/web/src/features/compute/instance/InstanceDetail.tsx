@@ -2,12 +2,11 @@ import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeInstances, type ComputeInstanceDetail } from '@zhisuan/contract/compute/instance'
-import { useEffect, useState, type ReactNode } from 'react'
+import { type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate, useParams } from 'react-router'
-import { useCall } from '../../../api/hooks.ts'
+import { useOne } from '../../../api/hooks.ts'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ActionMenu, type Action } from '../../../kit/actions.tsx'
 import { paths } from '../../../paths.ts'
 import { ComputePage, useComputeCloud } from '../ComputePage.tsx'
@@ -31,69 +30,43 @@ export default function InstanceDetail() {
   const navigate = useNavigate()
   const { id = '' } = useParams()
   const cloud = useComputeCloud()
-  const [gone, setGone] = useState(false)
-  const query = useCall(
+  const query = useOne(
     computeInstances.get,
     { params: { cloud_id: cloud?.cloud_id ?? '', id } },
-    { silent: true, enabled: cloud !== null && !gone, refreshMs: (one) => (one !== undefined && isPassing(one) ? 2_000 : 30_000) },
+    { enabled: cloud !== null, refreshMs: (one) => (one !== undefined && isPassing(one) ? 2_000 : 30_000) },
   )
-  const { actionsOf, dialogs } = useInstanceActions(cloud, () => void navigate(paths.compute.instance.list()))
-  const missing = query.error?.status === 404
-  useEffect(() => setGone(missing), [missing])
-
-  if (missing || gone) {
-    return (
-      <ComputePage>
-        {() => (
-          <div className="zs-card">
-            <EmptyState
-              title={t('detail.gone')}
-              action={
-                <Link to={paths.compute.instance.list()} className="zs-button zs-button-plain">
-                  {t('detail.back')}
-                </Link>
-              }
-            >
-              {t('detail.goneNote')}
-            </EmptyState>
-          </div>
-        )}
-      </ComputePage>
-    )
-  }
+  const { actionsOf } = useInstanceActions(cloud, () => void navigate(paths.compute.instance.list()))
   const of = (instance: ComputeInstanceDetail, cloudOf: CloudBasic) => ({ instance, cloud: cloudOf })
   return (
     <ComputePage>
       {() => (
-        <>
-          <DetailPage
-            query={query}
-            title={(one) => one.name}
-            status={(one) => <InstanceStateTag instance={one} />}
-            actions={(one) => (one.recycled ? [] : actionsOf(one))}
-            notice={(one) => (
-              <>
-                <Notice instance={one} actions={actionsOf(one)} />
-                <FailedServices failed={one.failed} onRetry={() => void query.refetch()} />
-              </>
-            )}
-            tabs={(one) =>
-              cloud === null
-                ? []
-                : [
-                    { key: 'overview', label: t('detail.tab.overview'), content: <InstanceOverview instance={one} /> },
-                    { key: 'interfaces', label: t('detail.tab.interfaces'), content: <InterfacesTab {...of(one, cloud)} /> },
-                    { key: 'volumes', label: t('detail.tab.volumes'), content: <VolumesTab {...of(one, cloud)} /> },
-                    { key: 'snapshots', label: t('detail.tab.snapshots'), content: <InstanceSnapshots {...of(one, cloud)} /> },
-                    { key: 'serial', label: t('detail.tab.serial'), content: <SerialConsole {...of(one, cloud)} /> },
-                    { key: 'console', label: t('detail.tab.console'), content: <ConsoleLog {...of(one, cloud)} /> },
-                    { key: 'actions', label: t('detail.tab.actions'), content: <ActionLog {...of(one, cloud)} /> },
-                    { key: 'tags', label: t('detail.tab.tags'), content: <TagsTab {...of(one, cloud)} /> },
-                  ]
-            }
-          />
-          {dialogs}
-        </>
+        <DetailPage
+          query={query}
+          gone={{ title: t('detail.gone'), note: t('detail.goneNote'), to: paths.compute.instance.list(), back: t('detail.back') }}
+          title={(one) => one.name}
+          status={(one) => <InstanceStateTag instance={one} />}
+          actions={(one) => (one.recycled ? [] : actionsOf(one))}
+          notice={(one) => (
+            <>
+              <Notice instance={one} actions={actionsOf(one)} />
+              <FailedServices failed={one.failed} onRetry={() => void query.refetch()} />
+            </>
+          )}
+          tabs={(one) =>
+            cloud === null
+              ? []
+              : [
+                  { key: 'overview', label: t('detail.tab.overview'), content: <InstanceOverview instance={one} /> },
+                  { key: 'interfaces', label: t('detail.tab.interfaces'), content: <InterfacesTab {...of(one, cloud)} /> },
+                  { key: 'volumes', label: t('detail.tab.volumes'), content: <VolumesTab {...of(one, cloud)} /> },
+                  { key: 'snapshots', label: t('detail.tab.snapshots'), content: <InstanceSnapshots {...of(one, cloud)} /> },
+                  { key: 'serial', label: t('detail.tab.serial'), content: <SerialConsole {...of(one, cloud)} /> },
+                  { key: 'console', label: t('detail.tab.console'), content: <ConsoleLog {...of(one, cloud)} /> },
+                  { key: 'actions', label: t('detail.tab.actions'), content: <ActionLog {...of(one, cloud)} /> },
+                  { key: 'tags', label: t('detail.tab.tags'), content: <TagsTab {...of(one, cloud)} /> },
+                ]
+          }
+        />
       )}
     </ComputePage>
   )

@@ -30,7 +30,8 @@ import { imageChoice, isUsable } from './choices.ts'
 import { CloudSelect } from './CloudSelect.tsx'
 import { FlavorPicker } from './FlavorPicker.tsx'
 import { sizeText } from './instanceColumns.tsx'
-import { serialConsoleOf, touchedByInstance, whyNot } from './instanceRules.ts'
+import { serialConsoleOf, touchedByInstance, whyNotInstance } from './instanceRules.ts'
+import { field } from '../../../kit/rules.ts'
 
 export type DialogKind =
   | 'rename'
@@ -286,7 +287,7 @@ function Migrate(of: Of) {
   const { instance, cloud, onClose } = of
   const migrate = useChange(computeInstances.migrate, silently)
   const liveMigrate = useChange(computeInstances.liveMigrate, silently)
-  const off = { live: whyNot(t, 'liveMigrate', instance, cloud), cold: whyNot(t, 'migrate', instance, cloud) }
+  const off = { live: whyNotInstance(t, 'liveMigrate', instance, cloud), cold: whyNotInstance(t, 'migrate', instance, cloud) }
   return (
     <FormDialog<{ way: 'live' | 'cold'; host?: string }>
       title={t('migrate.title', { name: instance.name })}

@@ -22,7 +22,7 @@ export default function InstanceList() {
   const { t } = useTranslation('computeInstance')
   const platform = useIsPlatform()
   const cloud = useComputeCloud()
-  const { actionsOf, batchActions, dialogs } = useInstanceActions(cloud)
+  const { actionsOf, batchActions } = useInstanceActions(cloud)
   return (
     <ComputePage>
       {() => (
@@ -68,7 +68,6 @@ export default function InstanceList() {
               </EmptyState>
             }
           />
-          {dialogs}
         </>
       )}
     </ComputePage>

@@ -2,14 +2,15 @@ import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeImages, type ComputeImage, type ComputeImageStatus } from '@zhisuan/contract/compute/image'
 import type { ComputeInstance } from '@zhisuan/contract/compute/instance'
 import type { TFunction } from 'i18next'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import type { StatusTone } from '../../../kit/StatusTag.tsx'
 import { paths, withQuery } from '../../../paths.ts'
 import { CloudTable } from '../CloudTable.tsx'
-import { whyNot } from './instanceRules.ts'
+import { whyNotInstance } from './instanceRules.ts'
 import { AttachButton } from './InterfacesTab.tsx'
 
 const InstanceDialog = lazy(() => import('./InstanceDialog.tsx').then((module) => ({ default: module.InstanceDialog })))
@@ -30,7 +31,7 @@ const isMaking = ({ status }: ComputeImage): boolean => tones[status] === 'busy'
 /** Images that were made from an instance. */
 export function InstanceSnapshots({ instance, cloud }: { readonly instance: ComputeInstance; readonly cloud: CloudBasic }) {
   const { t } = useTranslation('computeInstance')
-  const [making, setMaking] = useState(false)
+  const openDialog = useDialog()
   return (
     <>
       <CloudTable
@@ -52,10 +53,16 @@ export function InstanceSnapshots({ instance, cloud }: { readonly instance: Comp
             disabledReason: image.status === 'active' ? null : t('snapshots.notYet'),
           },
         ]}
-        toolbar={<AttachButton off={whyNot(t, 'snapshot', instance, cloud)} text={t('action.snapshot')} onClick={() => setMaking(true)} />}
+        toolbar={
+          <AttachButton
+            off={whyNotInstance(t, 'snapshot', instance, cloud)}
+            text={t('action.snapshot')}
+            onClick={() => openDialog((close) => <InstanceDialog kind="snapshot" instance={instance} cloud={cloud} onClose={close} />)}
+          />
+        }
         empty={<EmptyState title={t('snapshots.empty')}>{t('snapshots.emptyNote')}</EmptyState>}
       />
-      <Suspense>{making && <InstanceDialog kind="snapshot" instance={instance} cloud={cloud} onClose={() => setMaking(false)} />}</Suspense>
+      <Suspense></Suspense>
     </>
   )
 }

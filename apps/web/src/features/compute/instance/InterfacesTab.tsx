@@ -9,9 +9,9 @@ import { computeInstances, type ComputeInstanceDetail } from '@zhisuan/contract/
 import { computeFloatingIps } from '@zhisuan/contract/compute/floating-ip'
 import { computeNetworks, computePorts } from '@zhisuan/contract/compute/network'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'
 import { ActionMenu } from '../../../kit/actions.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
@@ -26,7 +26,7 @@ import { InstanceFloatingBind, InstanceFloatingUnbind } from '../floating-ip/Ins
 import { fixedOf } from '../floating-ip/floatingIpRules.ts'
 import { CloudSelect } from './CloudSelect.tsx'
 import { networkChoice, isJoinable } from './choices.ts'
-import { touchedByInstance, whyNot } from './instanceRules.ts'
+import { touchedByInstance, whyNotInstance } from './instanceRules.ts'
 
 type Interface = ComputeInstanceDetail['interfaces'][number]
 interface Of {
@@ -41,20 +41,23 @@ const statusText = (t: TFunction<'computeInstance'>, status: string): string => 
 /** What connects an instance to networks. */
 export function InterfacesTab({ instance, cloud }: Of) {
   const { t } = useTranslation('computeInstance')
-  const [attaching, setAttaching] = useState(false)
-  const [floating, setFloating] = useState<{ kind: 'bind' | 'unbind'; portId: string } | null>(null)
+  const openDialog = useDialog()
   const { data: ips, refetch } = useCloudLines(computeFloatingIps.list, cloud.cloud_id)
   const ipsOf = (one: Interface) => (ips?.items ?? []).filter(({ bound_to }) => bound_to?.port_id === one.port_id)
-  const cannotBind = whyNot(t, 'update', instance, cloud)
+  const cannotBind = whyNotInstance(t, 'update', instance, cloud)
   const detach = useChange(computeInstances.detachInterface, { invalidates: [...touchedByInstance, computePorts.list] })
-  const off = whyNot(t, 'attachInterface', instance, cloud)
-  const cannotDetach = whyNot(t, 'detachInterface', instance, cloud)
+  const off = whyNotInstance(t, 'attachInterface', instance, cloud)
+  const cannotDetach = whyNotInstance(t, 'detachInterface', instance, cloud)
   const addressesOf = (one: Interface): string => one.addresses.map(({ address }) => address).join('、')
   return (
     <>
       <FailedServices failed={ips?.failed ?? []} onRetry={() => void refetch()} />
       <p>
-        <AttachButton off={off} text={t('interfaces.attach')} onClick={() => setAttaching(true)} />
+        <AttachButton
+          off={off}
+          text={t('interfaces.attach')}
+          onClick={() => openDialog((close) => <Attach instance={instance} cloud={cloud} onClose={close} />)}
+        />
       </p>
       <Table<Interface>
         size="small"
@@ -114,20 +117,14 @@ export function InterfacesTab({ instance, cloud }: Of) {
                     key: 'bind',
                     label: t('action.bindFloatingIp'),
                     disabledReason: cannotBind ?? (fixedOf(one).length === 0 ? t('floatingIp.noFixed') : null),
-                    run: () => {
-                      setFloating({ kind: 'bind', portId: one.port_id })
-                      return undefined
-                    },
+                    dialog: (close) => <InstanceFloatingBind cloudId={cloud.cloud_id} instance={instance} portId={one.port_id} onClose={close} />,
                   },
                   {
                     key: 'unbind',
                     label: t('action.unbindFloatingIp'),
                     danger: true,
                     disabledReason: cannotBind ?? (ipsOf(one).length === 0 ? t('floatingIp.none') : null),
-                    run: () => {
-                      setFloating({ kind: 'unbind', portId: one.port_id })
-                      return undefined
-                    },
+                    dialog: (close) => <InstanceFloatingUnbind cloudId={cloud.cloud_id} instance={instance} portId={one.port_id} onClose={close} />,
                   },
                   {
                     key: 'detach',
@@ -147,13 +144,6 @@ export function InterfacesTab({ instance, cloud }: Of) {
           },
         ]}
       />
-      {floating?.kind === 'bind' && (
-        <InstanceFloatingBind cloudId={cloud.cloud_id} instance={instance} portId={floating.portId} onClose={() => setFloating(null)} />
-      )}
-      {floating?.kind === 'unbind' && (
-        <InstanceFloatingUnbind cloudId={cloud.cloud_id} instance={instance} portId={floating.portId} onClose={() => setFloating(null)} />
-      )}
-      {attaching && <Attach instance={instance} cloud={cloud} onClose={() => setAttaching(false)} />}
     </>
   )
 }

@@ -8,12 +8,12 @@ import { request } from '../../../api/client.ts'
 import { copyText } from '../../../kit/copy.ts'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { Terminal } from '../../../kit/Terminal.tsx'
-import { serialConsoleOf, whyNot } from './instanceRules.ts'
+import { serialConsoleOf, whyNotInstance } from './instanceRules.ts'
 
 /** The serial console of an instance, as a terminal. */
 export function SerialConsole({ instance, cloud }: { readonly instance: ComputeInstance; readonly cloud: CloudBasic }) {
   const { t } = useTranslation('computeInstance')
-  const off = whyNot(t, 'console', instance, cloud)
+  const off = whyNotInstance(t, 'console', instance, cloud)
   // What it printed last stays to be read when it goes off.
   const shown = useRef(off === null)
   shown.current ||= off === null

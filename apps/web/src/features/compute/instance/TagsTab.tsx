@@ -14,7 +14,7 @@ import { notify } from '../../../api/notify.ts'
 import { errorText } from '../../../api/toasts.ts'
 import { rulesOf } from '../../../kit/rules.ts'
 import { pairsOf, recordOf, type Pair } from './instanceForm.ts'
-import { touchedByInstance, whyNot } from './instanceRules.ts'
+import { touchedByInstance, whyNotInstance } from './instanceRules.ts'
 
 const { shape } = createInstanceBody
 
@@ -29,7 +29,7 @@ export function TagsTab({ instance, cloud }: { readonly instance: ComputeInstanc
       <Part<{ metadata: Pair[] }>
         title={t('tags.metadata')}
         note={t('tags.metadataNote')}
-        off={whyNot(t, 'setMetadata', instance, cloud)}
+        off={whyNotInstance(t, 'setMetadata', instance, cloud)}
         initial={{ metadata: pairsOf(instance.metadata) }}
         save={({ metadata }) => setMetadata.mutateAsync({ params, body: { metadata: recordOf(metadata) } })}
       >
@@ -38,7 +38,7 @@ export function TagsTab({ instance, cloud }: { readonly instance: ComputeInstanc
       <Part<{ tags: string[] }>
         title={t('tags.tags')}
         note={t('tags.tagsNote')}
-        off={whyNot(t, 'setTags', instance, cloud)}
+        off={whyNotInstance(t, 'setTags', instance, cloud)}
         initial={{ tags: [...instance.tags] }}
         save={({ tags }) => setTags.mutateAsync({ params, body: { tags } })}
       >

@@ -3,20 +3,20 @@ import Table from 'antd/es/table'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeInstances, type ComputeInstanceDetail } from '@zhisuan/contract/compute/instance'
 import { computeVolumes } from '@zhisuan/contract/compute/volume'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'
 import { ActionMenu } from '../../../kit/actions.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import * as format from '../../../kit/format.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
-import { field } from '../../../kit/rules.ts'
 import { paths } from '../../../paths.ts'
 import { volumeChoice } from './choices.ts'
 import { CloudSelect } from './CloudSelect.tsx'
-import { touchedByInstance, whyNot } from './instanceRules.ts'
+import { whyNotInstance, touchedByInstance } from './instanceRules.ts'
 import { AttachButton } from './InterfacesTab.tsx'
+import { field } from '../../../kit/rules.ts'
 
 type Attached = ComputeInstanceDetail['volumes'][number]
 interface Of {
@@ -31,15 +31,19 @@ const isRoot = (instance: ComputeInstanceDetail, one: Attached): boolean => inst
 /** Volumes that an instance has. */
 export function VolumesTab({ instance, cloud }: Of) {
   const { t } = useTranslation('computeInstance')
-  const [attaching, setAttaching] = useState(false)
+  const openDialog = useDialog()
   const detach = useChange(computeInstances.detachVolume, { invalidates: touched })
-  const off = whyNot(t, 'attachVolume', instance, cloud)
-  const cannotDetach = whyNot(t, 'detachVolume', instance, cloud)
+  const off = whyNotInstance(t, 'attachVolume', instance, cloud)
+  const cannotDetach = whyNotInstance(t, 'detachVolume', instance, cloud)
   const nameOf = ({ name, volume_id }: Attached): string => (name === '' ? volume_id : name)
   return (
     <>
       <p>
-        <AttachButton off={off} text={t('volumes.attach')} onClick={() => setAttaching(true)} />
+        <AttachButton
+          off={off}
+          text={t('volumes.attach')}
+          onClick={() => openDialog((close) => <Attach instance={instance} cloud={cloud} onClose={close} />)}
+        />
       </p>
       <Table<Attached>
         size="small"
@@ -80,7 +84,6 @@ export function VolumesTab({ instance, cloud }: Of) {
           },
         ]}
       />
-      {attaching && <Attach instance={instance} cloud={cloud} onClose={() => setAttaching(false)} />}
     </>
   )
 }

@@ -2,7 +2,7 @@ import { instanceCan, instanceStates, instanceTransitional, type InstanceAction 
 import type { TFunction } from 'i18next'
 import { describe, expect, it } from 'vitest'
 import messages from '../../../locales/zh/computeInstance.ts'
-import { codeText, toneOf, whyNot } from './instanceRules.ts'
+import { codeText, toneOf, whyNotInstance } from './instanceRules.ts'
 
 /** As the keys stand in the messages. */
 const t = ((key: string): string =>
@@ -14,20 +14,20 @@ describe('what may be done to an instance', () => {
   it('is what the contract says, in each state', () => {
     for (const state of instanceStates) {
       for (const action of actions)
-        expect(whyNot(t, action, { state, locked: false }, active) === null, `${action} ${state}`).toBe(
+        expect(whyNotInstance(t, action, { state, locked: false }, active) === null, `${action} ${state}`).toBe(
           (instanceCan[action] as readonly string[]).includes(state),
         )
     }
   })
   it('is little where it is locked, and its reason says so', () => {
-    expect(whyNot(t, 'stop', { state: 'running', locked: true }, active)).toBe('实例已锁定，请先解锁')
-    expect(whyNot(t, 'recycle', { state: 'running', locked: true }, active)).toBe('实例已锁定，请先解锁')
-    expect(whyNot(t, 'unlock', { state: 'running', locked: true }, active)).toBeNull()
-    expect(whyNot(t, 'console', { state: 'running', locked: true }, active)).toBeNull()
+    expect(whyNotInstance(t, 'stop', { state: 'running', locked: true }, active)).toBe('实例已锁定，请先解锁')
+    expect(whyNotInstance(t, 'recycle', { state: 'running', locked: true }, active)).toBe('实例已锁定，请先解锁')
+    expect(whyNotInstance(t, 'unlock', { state: 'running', locked: true }, active)).toBeNull()
+    expect(whyNotInstance(t, 'console', { state: 'running', locked: true }, active)).toBeNull()
   })
   it('changes nothing on a cloud in maintenance, but can be looked at', () => {
-    expect(whyNot(t, 'start', { state: 'stopped', locked: false }, { status: 'maintenance' })).not.toBeNull()
-    expect(whyNot(t, 'consoleLog', { state: 'running', locked: false }, { status: 'maintenance' })).toBeNull()
+    expect(whyNotInstance(t, 'start', { state: 'stopped', locked: false }, { status: 'maintenance' })).not.toBeNull()
+    expect(whyNotInstance(t, 'consoleLog', { state: 'running', locked: false }, { status: 'maintenance' })).toBeNull()
   })
 })
 

@@ -76,7 +76,12 @@ const looking: readonly InstanceAction[] = ['consoleLog']
  * Why something cannot be done to an instance now, or null where it can. The server refuses by the same rules.
  * @param cloud null where it is not known; then it is not judged
  */
-export function whyNot(t: TFunction<'computeInstance'>, action: InstanceAction, instance: Seen, cloud: Pick<CloudBasic, 'status'> | null): string | null {
+export function whyNotInstance(
+  t: TFunction<'computeInstance'>,
+  action: InstanceAction,
+  instance: Seen,
+  cloud: Pick<CloudBasic, 'status'> | null,
+): string | null {
   if (cloud?.status === 'maintenance' && !looking.includes(action)) return errors.cloudMaintenance.text
   if (cloud?.status === 'offline' && !looking.includes(action)) return errors.cloudOffline.text
   const label = t(`state.${instance.state}`)

@@ -1,6 +1,6 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeInstances, type ComputeInstance, type InstanceAction } from '@zhisuan/contract/compute/instance'
-import { lazy, Suspense, useState, type ReactNode } from 'react'
+import { lazy } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
@@ -9,14 +9,14 @@ import type { Confirmation } from '../../../kit/ConfirmDialog.tsx'
 import { firstNames } from '../../../kit/firstNames.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import type { DialogKind } from './InstanceDialog.tsx'
-import { touchedByInstance, whyNot } from './instanceRules.ts'
+import { touchedByInstance, whyNotInstance } from './instanceRules.ts'
 
 // Their pickers are more script than the list that offers them.
 const InstanceDialog = lazy(() => import('./InstanceDialog.tsx').then((module) => ({ default: module.InstanceDialog })))
 
 /** The calls that need nothing but the instance. */
-function useInstanceCalls(cloudId: string, silent: boolean) {
-  const options = { invalidates: touchedByInstance, silent }
+function useInstanceCalls(cloudId: string) {
+  const options = { invalidates: touchedByInstance, silent: true }
   const start = useChange(computeInstances.start, options)
   const stop = useChange(computeInstances.stop, options)
   const reboot = useChange(computeInstances.reboot, options)
@@ -86,8 +86,7 @@ const isAsked = (name: Operation): name is (typeof asked)[number] => (asked as r
 const dangerous: readonly (Operation | DialogKind)[] = ['unbindFloatingIp', 'hardReboot', 'rebuild', 'revertResize', 'recycle', 'purge', 'resetState']
 
 /**
- * What can be done to instances: as actions of one, as batch actions, and the dialogs that some of them open, which
- * the page has to draw.
+ * What can be done to instances: as actions of one, and as batch actions.
  * @param cloud null where it is not known; then it is not judged
  * @param onGone after one went to the recycle bin, or for good
  */
@@ -97,22 +96,18 @@ export function useInstanceActions(
 ): {
   readonly actionsOf: (instance: ComputeInstance) => readonly Action[]
   readonly batchActions: readonly BatchAction<ComputeInstance>[]
-  readonly dialogs: ReactNode
 } {
   const { t } = useTranslation('computeInstance')
   const platform = useIsPlatform()
   const cloudId = cloud?.cloud_id ?? ''
-  const calls = useInstanceCalls(cloudId, false)
-  // The batch's summary says what failed.
-  const quiet = useInstanceCalls(cloudId, true)
-  const [dialog, setDialog] = useState<{ kind: DialogKind; instance: ComputeInstance } | null>(null)
+  const calls = useInstanceCalls(cloudId)
 
   const ruleOf = (name: Operation | DialogKind): InstanceAction => (name in rules ? rules[name as keyof typeof rules] : (name as InstanceAction))
   const basics = (name: Operation | DialogKind, instance: ComputeInstance) => ({
     key: name,
     label: t(`action.${name}`),
     danger: dangerous.includes(name),
-    disabledReason: whyNot(t, ruleOf(name), instance, cloud),
+    disabledReason: whyNotInstance(t, ruleOf(name), instance, cloud),
   })
   const confirmOne = (name: (typeof asked)[number], { name: called }: ComputeInstance): Confirmation => ({
     title: t('confirm.one', { action: t(`action.${name}`), name: called }),
@@ -130,10 +125,7 @@ export function useInstanceActions(
   })
   const opening = (kind: DialogKind, instance: ComputeInstance): Action => ({
     ...basics(kind, instance),
-    run: () => {
-      setDialog({ kind, instance })
-      return undefined
-    },
+    dialog: (close) => cloud !== null && <InstanceDialog kind={kind} instance={instance} cloud={cloud} onClose={close} />,
   })
   const addressing = (kind: 'bindFloatingIp' | 'unbindFloatingIp', instance: ComputeInstance): Action => {
     const opened = opening(kind, instance)
@@ -144,7 +136,7 @@ export function useInstanceActions(
   /** Migrating is two calls: it may be asked for where either may. */
   const migrating = (instance: ComputeInstance): Action => ({
     ...opening('migrate', instance),
-    disabledReason: whyNot(t, 'liveMigrate', instance, cloud) === null ? null : whyNot(t, 'migrate', instance, cloud),
+    disabledReason: whyNotInstance(t, 'liveMigrate', instance, cloud) === null ? null : whyNotInstance(t, 'migrate', instance, cloud),
   })
 
   const actionsOf = (instance: ComputeInstance): readonly Action[] => {
@@ -185,8 +177,8 @@ export function useInstanceActions(
     key: name,
     label: t(`action.${name}`),
     danger: dangerous.includes(name),
-    run: ({ id }) => quiet[name](id),
-    disabledReason: (instance) => whyNot(t, ruleOf(name), instance, cloud),
+    run: ({ id }) => calls[name](id),
+    disabledReason: (instance) => whyNotInstance(t, ruleOf(name), instance, cloud),
     ...(isAsked(name) && {
       confirm: (of: readonly ComputeInstance[]) => ({
         title: t('confirm.many', { action: t(`action.${name}`), count: of.length }),
@@ -209,6 +201,5 @@ export function useInstanceActions(
   return {
     actionsOf,
     batchActions: [batch('start'), batch('stop'), batch('softReboot'), batch('recycle')],
-    dialogs: <Suspense>{dialog !== null && cloud !== null && <InstanceDialog {...dialog} cloud={cloud} onClose={() => setDialog(null)} />}</Suspense>,
   }
 }

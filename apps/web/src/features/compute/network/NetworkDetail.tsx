@@ -2,7 +2,7 @@ import { computeNetworks, computeSubnets, type ComputeSubnet } from '@zhisuan/co
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
 import { useNavigate, useParams } from 'react-router'
-import { useCall } from '../../../api/hooks.ts'
+import { useOne } from '../../../api/hooks.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
@@ -25,52 +25,50 @@ export default function NetworkDetail() {
   const navigate = useNavigate()
   const platform = useIsPlatform()
   const cloudId = useComputeCloud()?.cloud_id ?? null
-  const query = useCall(computeNetworks.get, { params: { cloud_id: cloudId ?? '', id } }, { silent: true, enabled: cloudId !== null })
-  const { actionsOf, dialogs } = useNetworkActions(cloudId ?? '', () => void navigate(paths.compute.network.list()))
+  const query = useOne(computeNetworks.get, { params: { cloud_id: cloudId ?? '', id } }, { enabled: cloudId !== null })
+  const { actionsOf } = useNetworkActions(cloudId ?? '', () => void navigate(paths.compute.network.list()))
   return (
     <ComputePage>
       {() => (
-        <>
-          <DetailPage
-            query={query}
-            title={(network) => (network.name === '' ? network.id : network.name)}
-            status={({ status }) => <StatusTag tone={networkTones[status]}>{t(`status.${status}`)}</StatusTag>}
-            actions={actionsOf}
-            facts={(network) => [
-              { key: 'id', label: t('column.id'), value: <span className="zs-code">{network.id}</span> },
-              { key: 'kind', label: t('column.kind'), value: kindText(t, network) },
-              { key: 'enabled', label: t('column.enabled'), value: t(network.enabled ? 'on' : 'off') },
-              { key: 'portSecurity', label: t('column.portSecurity'), value: t(network.port_security ? 'on' : 'off') },
-              { key: 'mtu', label: t('column.mtu'), value: network.mtu ?? format.nothing },
-              ...(platform && network.keystone_project_id !== null
-                ? [{ key: 'owner', label: t('column.owner'), value: network.names[network.keystone_project_id] ?? network.keystone_project_id }]
-                : []),
-              ...(network.provider === null
-                ? []
-                : [
-                    { key: 'providerType', label: t('column.providerType'), value: network.provider.type.toUpperCase() },
-                    { key: 'physicalNetwork', label: t('column.physicalNetwork'), value: network.provider.physical_network ?? format.nothing },
-                    { key: 'segmentation', label: t('column.segmentation'), value: network.provider.segmentation_id ?? format.nothing },
-                  ]),
-              { key: 'description', label: t('column.description'), value: network.description === '' ? format.nothing : network.description },
-            ]}
-            tabs={(network) => [
-              { key: 'subnets', label: t('tab.subnets'), content: <Subnets cloudId={cloudId} networkId={network.id} /> },
-              {
-                key: 'ports',
-                label: t('tab.ports'),
-                content: (
-                  <PortsOf
-                    cloudId={cloudId}
-                    only={({ network_id }) => network_id === network.id}
-                    empty={<EmptyState title={t('port.empty')}>{t('port.emptyNote')}</EmptyState>}
-                  />
-                ),
-              },
-            ]}
-          />
-          {dialogs}
-        </>
+        <DetailPage
+          query={query}
+          gone={{ to: paths.compute.network.list() }}
+          title={(network) => (network.name === '' ? network.id : network.name)}
+          status={({ status }) => <StatusTag tone={networkTones[status]}>{t(`status.${status}`)}</StatusTag>}
+          actions={actionsOf}
+          facts={(network) => [
+            { key: 'id', label: t('column.id'), value: <span className="zs-code">{network.id}</span> },
+            { key: 'kind', label: t('column.kind'), value: kindText(t, network) },
+            { key: 'enabled', label: t('column.enabled'), value: t(network.enabled ? 'on' : 'off') },
+            { key: 'portSecurity', label: t('column.portSecurity'), value: t(network.port_security ? 'on' : 'off') },
+            { key: 'mtu', label: t('column.mtu'), value: network.mtu ?? format.nothing },
+            ...(platform && network.keystone_project_id !== null
+              ? [{ key: 'owner', label: t('column.owner'), value: network.names[network.keystone_project_id] ?? network.keystone_project_id }]
+              : []),
+            ...(network.provider === null
+              ? []
+              : [
+                  { key: 'providerType', label: t('column.providerType'), value: network.provider.type.toUpperCase() },
+                  { key: 'physicalNetwork', label: t('column.physicalNetwork'), value: network.provider.physical_network ?? format.nothing },
+                  { key: 'segmentation', label: t('column.segmentation'), value: network.provider.segmentation_id ?? format.nothing },
+                ]),
+            { key: 'description', label: t('column.description'), value: network.description === '' ? format.nothing : network.description },
+          ]}
+          tabs={(network) => [
+            { key: 'subnets', label: t('tab.subnets'), content: <Subnets cloudId={cloudId} networkId={network.id} /> },
+            {
+              key: 'ports',
+              label: t('tab.ports'),
+              content: (
+                <PortsOf
+                  cloudId={cloudId}
+                  only={({ network_id }) => network_id === network.id}
+                  empty={<EmptyState title={t('port.empty')}>{t('port.emptyNote')}</EmptyState>}
+                />
+              ),
+            },
+          ]}
+        />
       )}
     </ComputePage>
   )
@@ -78,24 +76,21 @@ export default function NetworkDetail() {
 
 function Subnets({ cloudId, networkId }: { readonly cloudId: string | null; readonly networkId: string }) {
   const { t } = useTranslation('computeNetwork')
-  const { actionsOf, dialogs } = useSubnetActions(cloudId ?? '')
+  const { actionsOf } = useSubnetActions(cloudId ?? '')
   return (
-    <>
-      <CloudTable
-        name="subnets"
-        call={computeSubnets.list}
-        cloudId={cloudId}
-        rowKey="id"
-        columns={() => subnetColumns(t)}
-        only={({ network_id }) => network_id === networkId}
-        textOf={({ name, cidr, id }) => `${name} ${cidr} ${id}`}
-        sortBy={{ cidr: ({ cidr }) => cidr, name: ({ name }) => name }}
-        sortFirst="cidr"
-        rowActions={actionsOf}
-        empty={<EmptyState title={t('subnet.empty')}>{t('subnet.emptyNote')}</EmptyState>}
-      />
-      {dialogs}
-    </>
+    <CloudTable
+      name="subnets"
+      call={computeSubnets.list}
+      cloudId={cloudId}
+      rowKey="id"
+      columns={() => subnetColumns(t)}
+      only={({ network_id }) => network_id === networkId}
+      textOf={({ name, cidr, id }) => `${name} ${cidr} ${id}`}
+      sortBy={{ cidr: ({ cidr }) => cidr, name: ({ name }) => name }}
+      sortFirst="cidr"
+      rowActions={actionsOf}
+      empty={<EmptyState title={t('subnet.empty')}>{t('subnet.emptyNote')}</EmptyState>}
+    />
   )
 }
 

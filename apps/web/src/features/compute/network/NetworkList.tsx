@@ -1,8 +1,8 @@
 import Button from 'antd/es/button'
 import { computeNetworks, networkStatuses, type ComputeNetwork } from '@zhisuan/contract/compute/network'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { DetailTabs } from '../../../kit/DetailPage.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
@@ -38,10 +38,14 @@ export default function NetworkList() {
 function Networks({ cloudId }: { readonly cloudId: string | null }) {
   const { t } = useTranslation('computeNetwork')
   const platform = useIsPlatform()
-  const [creating, setCreating] = useState(false)
-  const { actionsOf, dialogs } = useNetworkActions(cloudId ?? '')
+  const openDialog = useDialog()
+  const { actionsOf } = useNetworkActions(cloudId ?? '')
   const create = (
-    <Button type="primary" disabled={cloudId === null} onClick={() => setCreating(true)}>
+    <Button
+      type="primary"
+      disabled={cloudId === null}
+      onClick={() => openDialog((close) => cloudId !== null && <NetworkCreate cloudId={cloudId} onClose={close} />)}
+    >
       {t('network.create')}
     </Button>
   )
@@ -82,8 +86,6 @@ function Networks({ cloudId }: { readonly cloudId: string | null }) {
           </EmptyState>
         }
       />
-      {creating && cloudId !== null && <NetworkCreate cloudId={cloudId} onClose={() => setCreating(false)} />}
-      {dialogs}
     </>
   )
 }

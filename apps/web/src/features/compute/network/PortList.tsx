@@ -1,9 +1,9 @@
 import Button from 'antd/es/button'
 import { computePorts, networkStatuses, portUses, type ComputePort } from '@zhisuan/contract/compute/network'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
@@ -25,49 +25,49 @@ export default function PortList() {
 }
 
 function Ports({ cloudId, platform, t }: { readonly cloudId: string | null; readonly platform: boolean; readonly t: TFunction<'computeNetwork'> }) {
-  const [creating, setCreating] = useState(false)
-  const { actionsOf, dialogs } = usePortActions(cloudId ?? '')
+  const openDialog = useDialog()
+  const { actionsOf } = usePortActions(cloudId ?? '')
   const create = (
-    <Button type="primary" disabled={cloudId === null} onClick={() => setCreating(true)}>
+    <Button
+      type="primary"
+      disabled={cloudId === null}
+      onClick={() => openDialog((close) => cloudId !== null && <PortCreate cloudId={cloudId} onClose={close} />)}
+    >
       {t('port.create')}
     </Button>
   )
   return (
-    <>
-      <CloudTable
-        call={computePorts.list}
-        cloudId={cloudId}
-        rowKey="id"
-        columns={(name) => portColumns(t, name, platform)}
-        filters={[
-          filter.select(
-            'status',
-            t('column.status'),
-            networkStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
-          ),
-          filter.select(
-            'use',
-            t('column.device'),
-            portUses.map((value) => ({ value, label: t(`use.${value}`) })),
-          ),
-          filter.keyword(t('keyword.port')),
-        ]}
-        textOf={({ name, id, mac, addresses, description }) => `${name} ${id} ${mac} ${description} ${addresses.map(({ address }) => address).join(' ')}`}
-        matches={{ status: ({ status }, value) => status === value, use: ({ use }, value) => use === value }}
-        sortBy={{ name: ({ name }) => name, status: ({ status }) => status, address: ({ addresses }) => addresses[0]?.address ?? null }}
-        sortFirst="name"
-        busy={({ status }) => status === 'building'}
-        rowActions={actionsOf}
-        toolbar={create}
-        empty={
-          <EmptyState title={t('port.empty')} action={create}>
-            {t('port.emptyNote')}
-          </EmptyState>
-        }
-      />
-      {creating && cloudId !== null && <PortCreate cloudId={cloudId} onClose={() => setCreating(false)} />}
-      {dialogs}
-    </>
+    <CloudTable
+      call={computePorts.list}
+      cloudId={cloudId}
+      rowKey="id"
+      columns={(name) => portColumns(t, name, platform)}
+      filters={[
+        filter.select(
+          'status',
+          t('column.status'),
+          networkStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
+        ),
+        filter.select(
+          'use',
+          t('column.device'),
+          portUses.map((value) => ({ value, label: t(`use.${value}`) })),
+        ),
+        filter.keyword(t('keyword.port')),
+      ]}
+      textOf={({ name, id, mac, addresses, description }) => `${name} ${id} ${mac} ${description} ${addresses.map(({ address }) => address).join(' ')}`}
+      matches={{ status: ({ status }, value) => status === value, use: ({ use }, value) => use === value }}
+      sortBy={{ name: ({ name }) => name, status: ({ status }) => status, address: ({ addresses }) => addresses[0]?.address ?? null }}
+      sortFirst="name"
+      busy={({ status }) => status === 'building'}
+      rowActions={actionsOf}
+      toolbar={create}
+      empty={
+        <EmptyState title={t('port.empty')} action={create}>
+          {t('port.emptyNote')}
+        </EmptyState>
+      }
+    />
   )
 }
 

@@ -22,22 +22,19 @@ export function PortsOf({
   readonly empty: ReactNode
 }) {
   const { t } = useTranslation('computeNetwork')
-  const { actionsOf, dialogs } = usePortActions(cloudId ?? '')
+  const { actionsOf } = usePortActions(cloudId ?? '')
   return (
-    <>
-      <CloudTable
-        name="ports"
-        call={computePorts.list}
-        cloudId={cloudId}
-        rowKey="id"
-        columns={(name) => portColumns(t, name, false)}
-        only={only}
-        textOf={({ name, mac, id }) => `${name} ${mac} ${id}`}
-        sortBy={{ name: ({ name }) => name }}
-        rowActions={(port) => actionsOf(port).filter(({ key }) => changes === undefined || changes.includes(key))}
-        empty={empty}
-      />
-      {dialogs}
-    </>
+    <CloudTable
+      name="ports"
+      call={computePorts.list}
+      cloudId={cloudId}
+      rowKey="id"
+      columns={(name) => portColumns(t, name, false)}
+      only={only}
+      textOf={({ name, mac, id }) => `${name} ${mac} ${id}`}
+      sortBy={{ name: ({ name }) => name }}
+      rowActions={(port) => actionsOf(port).filter(({ key }) => changes === undefined || changes.includes(key))}
+      empty={empty}
+    />
   )
 }

@@ -2,7 +2,7 @@ import Table from 'antd/es/table'
 import { computeRouters, type ComputeRouter } from '@zhisuan/contract/compute/router'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate, useParams } from 'react-router'
-import { useCall, useChange } from '../../../api/hooks.ts'
+import { useOne, useChange } from '../../../api/hooks.ts'
 import { ActionMenu } from '../../../kit/actions.tsx'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
@@ -24,50 +24,48 @@ export default function RouterDetail() {
   const navigate = useNavigate()
   const platform = useIsPlatform()
   const cloudId = useComputeCloud()?.cloud_id ?? null
-  const query = useCall(computeRouters.get, { params: { cloud_id: cloudId ?? '', id } }, { silent: true, enabled: cloudId !== null })
-  const { actionsOf, dialogs } = useRouterActions(cloudId ?? '', () => void navigate(paths.compute.router.list()))
+  const query = useOne(computeRouters.get, { params: { cloud_id: cloudId ?? '', id } }, { enabled: cloudId !== null })
+  const { actionsOf } = useRouterActions(cloudId ?? '', () => void navigate(paths.compute.router.list()))
   return (
     <ComputePage>
       {() => (
-        <>
-          <DetailPage
-            query={query}
-            title={(router) => (router.name === '' ? router.id : router.name)}
-            status={({ status }) => <StatusTag tone={networkTones[status]}>{t(`status.${status}`)}</StatusTag>}
-            actions={actionsOf}
-            facts={(router) => [
-              { key: 'id', label: t('column.id'), value: <span className="zs-code">{router.id}</span> },
-              { key: 'enabled', label: t('column.enabled'), value: t(router.enabled ? 'on' : 'off') },
-              {
-                key: 'gateway',
-                label: t('router.gateway'),
-                value:
-                  router.gateway === null ? (
-                    t('router.noGateway')
-                  ) : (
-                    <Link to={paths.compute.network.detail(router.gateway.network_id)}>
-                      {router.names[router.gateway.network_id] ?? router.gateway.network_id}
-                    </Link>
-                  ),
-              },
-              ...(router.gateway === null
-                ? []
-                : [
-                    { key: 'addresses', label: t('router.outsideAddress'), value: <span className="zs-code">{router.gateway.addresses.join('、')}</span> },
-                    { key: 'snat', label: t('router.snat'), value: t(router.gateway.snat ? 'on' : 'off') },
-                  ]),
-              ...(platform && router.keystone_project_id !== null
-                ? [{ key: 'owner', label: t('column.owner'), value: router.names[router.keystone_project_id] ?? router.keystone_project_id }]
-                : []),
-              { key: 'description', label: t('column.description'), value: router.description === '' ? format.nothing : router.description },
-            ]}
-            tabs={(router) => [
-              { key: 'interfaces', label: t('router.subnets'), content: <Interfaces cloudId={cloudId ?? ''} router={router} names={router.names} /> },
-              { key: 'routes', label: t('router.routes'), content: <Routes router={router} /> },
-            ]}
-          />
-          {dialogs}
-        </>
+        <DetailPage
+          query={query}
+          gone={{ to: paths.compute.router.list() }}
+          title={(router) => (router.name === '' ? router.id : router.name)}
+          status={({ status }) => <StatusTag tone={networkTones[status]}>{t(`status.${status}`)}</StatusTag>}
+          actions={actionsOf}
+          facts={(router) => [
+            { key: 'id', label: t('column.id'), value: <span className="zs-code">{router.id}</span> },
+            { key: 'enabled', label: t('column.enabled'), value: t(router.enabled ? 'on' : 'off') },
+            {
+              key: 'gateway',
+              label: t('router.gateway'),
+              value:
+                router.gateway === null ? (
+                  t('router.noGateway')
+                ) : (
+                  <Link to={paths.compute.network.detail(router.gateway.network_id)}>
+                    {router.names[router.gateway.network_id] ?? router.gateway.network_id}
+                  </Link>
+                ),
+            },
+            ...(router.gateway === null
+              ? []
+              : [
+                  { key: 'addresses', label: t('router.outsideAddress'), value: <span className="zs-code">{router.gateway.addresses.join('、')}</span> },
+                  { key: 'snat', label: t('router.snat'), value: t(router.gateway.snat ? 'on' : 'off') },
+                ]),
+            ...(platform && router.keystone_project_id !== null
+              ? [{ key: 'owner', label: t('column.owner'), value: router.names[router.keystone_project_id] ?? router.keystone_project_id }]
+              : []),
+            { key: 'description', label: t('column.description'), value: router.description === '' ? format.nothing : router.description },
+          ]}
+          tabs={(router) => [
+            { key: 'interfaces', label: t('router.subnets'), content: <Interfaces cloudId={cloudId ?? ''} router={router} names={router.names} /> },
+            { key: 'routes', label: t('router.routes'), content: <Routes router={router} /> },
+          ]}
+        />
       )}
     </ComputePage>
   )

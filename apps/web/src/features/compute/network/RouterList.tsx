@@ -2,8 +2,8 @@ import Button from 'antd/es/button'
 import { networkStatuses } from '@zhisuan/contract/compute/network'
 import { computeRouters, type ComputeRouter } from '@zhisuan/contract/compute/router'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
@@ -21,46 +21,46 @@ export default function RouterList() {
   const { t } = useTranslation('computeNetwork')
   const platform = useIsPlatform()
   const cloudId = useComputeCloud()?.cloud_id ?? null
-  const [creating, setCreating] = useState(false)
-  const { actionsOf, dialogs } = useRouterActions(cloudId ?? '')
+  const openDialog = useDialog()
+  const { actionsOf } = useRouterActions(cloudId ?? '')
   const create = (
-    <Button type="primary" disabled={cloudId === null} onClick={() => setCreating(true)}>
+    <Button
+      type="primary"
+      disabled={cloudId === null}
+      onClick={() => openDialog((close) => cloudId !== null && <RouterCreate cloudId={cloudId} onClose={close} />)}
+    >
       {t('router.create')}
     </Button>
   )
   return (
     <ComputePage>
       {() => (
-        <>
-          <CloudTable
-            call={computeRouters.list}
-            cloudId={cloudId}
-            rowKey="id"
-            columns={(name) => routerColumns(t, platform, name)}
-            filters={[
-              filter.select(
-                'status',
-                t('column.status'),
-                networkStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
-              ),
-              filter.keyword(t('keyword.router')),
-            ]}
-            textOf={({ name, id, description, gateway }) => `${name} ${id} ${description} ${gateway?.addresses.join(' ') ?? ''}`}
-            matches={{ status: ({ status }, value) => status === value }}
-            sortBy={{ name: ({ name }) => name, status: ({ status }) => status }}
-            sortFirst="name"
-            busy={({ status }) => status === 'building'}
-            rowActions={actionsOf}
-            toolbar={create}
-            empty={
-              <EmptyState title={t('router.empty')} action={create}>
-                {t('router.emptyNote')}
-              </EmptyState>
-            }
-          />
-          {creating && cloudId !== null && <RouterCreate cloudId={cloudId} onClose={() => setCreating(false)} />}
-          {dialogs}
-        </>
+        <CloudTable
+          call={computeRouters.list}
+          cloudId={cloudId}
+          rowKey="id"
+          columns={(name) => routerColumns(t, platform, name)}
+          filters={[
+            filter.select(
+              'status',
+              t('column.status'),
+              networkStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
+            ),
+            filter.keyword(t('keyword.router')),
+          ]}
+          textOf={({ name, id, description, gateway }) => `${name} ${id} ${description} ${gateway?.addresses.join(' ') ?? ''}`}
+          matches={{ status: ({ status }, value) => status === value }}
+          sortBy={{ name: ({ name }) => name, status: ({ status }) => status }}
+          sortFirst="name"
+          busy={({ status }) => status === 'building'}
+          rowActions={actionsOf}
+          toolbar={create}
+          empty={
+            <EmptyState title={t('router.empty')} action={create}>
+              {t('router.emptyNote')}
+            </EmptyState>
+          }
+        />
       )}
     </ComputePage>
   )

@@ -1,7 +1,7 @@
 import { computeSubnets } from '@zhisuan/contract/compute/network'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate, useParams } from 'react-router'
-import { useCall } from '../../../api/hooks.ts'
+import { useOne } from '../../../api/hooks.ts'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
 import * as format from '../../../kit/format.ts'
 import { paths } from '../../../paths.ts'
@@ -15,8 +15,8 @@ export default function SubnetDetail() {
   const { id = '', network_id = '' } = useParams()
   const navigate = useNavigate()
   const cloudId = useComputeCloud()?.cloud_id ?? null
-  const query = useCall(computeSubnets.get, { params: { cloud_id: cloudId ?? '', id } }, { silent: true, enabled: cloudId !== null })
-  const { actionsOf, dialogs } = useSubnetActions(cloudId ?? '', () => void navigate(paths.compute.network.detail(network_id)))
+  const query = useOne(computeSubnets.get, { params: { cloud_id: cloudId ?? '', id } }, { enabled: cloudId !== null })
+  const { actionsOf } = useSubnetActions(cloudId ?? '', () => void navigate(paths.compute.network.detail(network_id)))
   const lines = (texts: readonly string[]) =>
     texts.length === 0 ? (
       format.nothing
@@ -30,37 +30,35 @@ export default function SubnetDetail() {
   return (
     <ComputePage>
       {() => (
-        <>
-          <DetailPage
-            query={query}
-            title={({ name, cidr }) => (name === '' ? cidr : name)}
-            actions={actionsOf}
-            facts={(subnet) => [
-              { key: 'id', label: t('column.id'), value: <span className="zs-code">{subnet.id}</span> },
-              {
-                key: 'network',
-                label: t('column.network'),
-                value: <Link to={paths.compute.network.detail(subnet.network_id)}>{subnet.names[subnet.network_id] ?? subnet.network_id}</Link>,
-              },
-              { key: 'cidr', label: t('field.cidr'), value: <span className="zs-code">{subnet.cidr}</span> },
-              {
-                key: 'gateway',
-                label: t('field.gateway'),
-                value: subnet.gateway === null ? t('field.gatewayKind.none') : <span className="zs-code">{subnet.gateway}</span>,
-              },
-              { key: 'dhcp', label: t('field.dhcp'), value: t(subnet.dhcp ? 'on' : 'off') },
-              { key: 'nameservers', label: t('field.nameservers'), value: lines(subnet.nameservers) },
-              { key: 'pools', label: t('field.pools'), value: lines(subnet.pools.map(({ start, end }) => `${start} – ${end}`)) },
-              {
-                key: 'hostRoutes',
-                label: t('field.hostRoutes'),
-                value: lines(subnet.host_routes.map(({ destination, next_hop }) => `${destination} → ${next_hop}`)),
-              },
-              { key: 'description', label: t('column.description'), value: subnet.description === '' ? format.nothing : subnet.description },
-            ]}
-          />
-          {dialogs}
-        </>
+        <DetailPage
+          query={query}
+          gone={{ to: paths.compute.network.detail(network_id) }}
+          title={({ name, cidr }) => (name === '' ? cidr : name)}
+          actions={actionsOf}
+          facts={(subnet) => [
+            { key: 'id', label: t('column.id'), value: <span className="zs-code">{subnet.id}</span> },
+            {
+              key: 'network',
+              label: t('column.network'),
+              value: <Link to={paths.compute.network.detail(subnet.network_id)}>{subnet.names[subnet.network_id] ?? subnet.network_id}</Link>,
+            },
+            { key: 'cidr', label: t('field.cidr'), value: <span className="zs-code">{subnet.cidr}</span> },
+            {
+              key: 'gateway',
+              label: t('field.gateway'),
+              value: subnet.gateway === null ? t('field.gatewayKind.none') : <span className="zs-code">{subnet.gateway}</span>,
+            },
+            { key: 'dhcp', label: t('field.dhcp'), value: t(subnet.dhcp ? 'on' : 'off') },
+            { key: 'nameservers', label: t('field.nameservers'), value: lines(subnet.nameservers) },
+            { key: 'pools', label: t('field.pools'), value: lines(subnet.pools.map(({ start, end }) => `${start} – ${end}`)) },
+            {
+              key: 'hostRoutes',
+              label: t('field.hostRoutes'),
+              value: lines(subnet.host_routes.map(({ destination, next_hop }) => `${destination} → ${next_hop}`)),
+            },
+            { key: 'description', label: t('column.description'), value: subnet.description === '' ? format.nothing : subnet.description },
+          ]}
+        />
       )}
     </ComputePage>
   )

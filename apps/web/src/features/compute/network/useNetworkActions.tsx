@@ -1,31 +1,24 @@
 import { computeNetworks, computeSubnets, type ComputeNetwork, type ComputeSubnet } from '@zhisuan/contract/compute/network'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { NetworkEdit, SubnetCreate, SubnetEdit } from './NetworkDialogs.tsx'
 import { subnetLabel, touchedByNetwork } from './networkText.ts'
 
-type Dialog = { readonly kind: 'edit' | 'subnet'; readonly network: ComputeNetwork }
-
-/** What can be done to a network, and the dialogs that some of it opens, which the page has to draw. */
-export function useNetworkActions(
-  cloudId: string,
-  onDeleted?: () => void,
-): { readonly actionsOf: (network: ComputeNetwork) => readonly Action[]; readonly dialogs: ReactNode } {
+/** What can be done to a network. */
+export function useNetworkActions(cloudId: string, onDeleted?: () => void): { readonly actionsOf: (network: ComputeNetwork) => readonly Action[] } {
   const { t } = useTranslation('computeNetwork')
-  const [dialog, setDialog] = useState<Dialog | null>(null)
+  const dialogs = {
+    edit: (network: ComputeNetwork, close: () => void) => <NetworkEdit cloudId={cloudId} network={network} onClose={close} />,
+    subnet: (network: ComputeNetwork, close: () => void) => <SubnetCreate cloudId={cloudId} network={network} onClose={close} />,
+  }
   const remove = useChange(computeNetworks.delete, { invalidates: touchedByNetwork })
-  const opening = (kind: Dialog['kind'], network: ComputeNetwork): Action => ({
+  const opening = (kind: keyof typeof dialogs, network: ComputeNetwork): Action => ({
     key: kind,
     label: t(kind === 'edit' ? 'edit' : 'subnet.create'),
     disabledReason: network.changeable ? null : t('notYours'),
-    run: () => {
-      setDialog({ kind, network })
-      return undefined
-    },
+    dialog: (close) => dialogs[kind](network, close),
   })
-  const close = (): void => setDialog(null)
   return {
     actionsOf: (network) => [
       opening('edit', network),
@@ -43,22 +36,12 @@ export function useNetworkActions(
         },
       },
     ],
-    dialogs: (
-      <>
-        {dialog?.kind === 'edit' && <NetworkEdit cloudId={cloudId} network={dialog.network} onClose={close} />}
-        {dialog?.kind === 'subnet' && <SubnetCreate cloudId={cloudId} network={dialog.network} onClose={close} />}
-      </>
-    ),
   }
 }
 
 /** The same for a subnet. */
-export function useSubnetActions(
-  cloudId: string,
-  onDeleted?: () => void,
-): { readonly actionsOf: (subnet: ComputeSubnet) => readonly Action[]; readonly dialogs: ReactNode } {
+export function useSubnetActions(cloudId: string, onDeleted?: () => void): { readonly actionsOf: (subnet: ComputeSubnet) => readonly Action[] } {
   const { t } = useTranslation('computeNetwork')
-  const [editing, setEditing] = useState<ComputeSubnet | null>(null)
   const remove = useChange(computeSubnets.delete, { invalidates: touchedByNetwork })
   return {
     actionsOf: (subnet) => [
@@ -66,10 +49,7 @@ export function useSubnetActions(
         key: 'edit',
         label: t('edit'),
         disabledReason: subnet.changeable ? null : t('notYours'),
-        run: () => {
-          setEditing(subnet)
-          return undefined
-        },
+        dialog: (close) => <SubnetEdit cloudId={cloudId} subnet={subnet} onClose={close} />,
       },
       {
         key: 'delete',
@@ -84,6 +64,5 @@ export function useSubnetActions(
         },
       },
     ],
-    dialogs: editing !== null && <SubnetEdit cloudId={cloudId} subnet={editing} onClose={() => setEditing(null)} />,
   }
 }

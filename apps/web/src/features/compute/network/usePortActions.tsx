@@ -1,18 +1,13 @@
 import { computePorts, portCan, type ComputePort } from '@zhisuan/contract/compute/network'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { touchedByNetwork } from './networkText.ts'
 import { PortEdit } from './PortDialogs.tsx'
 
-/** What can be done to a port, and the dialog that the page has to draw. */
-export function usePortActions(
-  cloudId: string,
-  onDeleted?: () => void,
-): { readonly actionsOf: (port: ComputePort) => readonly Action[]; readonly dialogs: ReactNode } {
+/** What can be done to a port. */
+export function usePortActions(cloudId: string, onDeleted?: () => void): { readonly actionsOf: (port: ComputePort) => readonly Action[] } {
   const { t } = useTranslation('computeNetwork')
-  const [editing, setEditing] = useState<ComputePort | null>(null)
   const remove = useChange(computePorts.delete, { invalidates: touchedByNetwork })
   const whyNot = (action: keyof typeof portCan, port: ComputePort): string | null => {
     const uses: readonly string[] = portCan[action]
@@ -25,10 +20,7 @@ export function usePortActions(
         key: 'edit',
         label: t('edit'),
         disabledReason: whyNot('update', port),
-        run: () => {
-          setEditing(port)
-          return undefined
-        },
+        dialog: (close) => <PortEdit cloudId={cloudId} port={port} onClose={close} />,
       },
       {
         key: 'delete',
@@ -43,6 +35,5 @@ export function usePortActions(
         },
       },
     ],
-    dialogs: editing !== null && <PortEdit cloudId={cloudId} port={editing} onClose={() => setEditing(null)} />,
   }
 }

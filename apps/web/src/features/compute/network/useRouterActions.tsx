@@ -1,5 +1,4 @@
 import { computeRouters, type ComputeRouter } from '@zhisuan/contract/compute/router'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
@@ -8,27 +7,25 @@ import { GatewayDialog, InterfaceDialog, RouterEdit, RoutesDialog } from './Rout
 
 type Kind = 'edit' | 'gateway' | 'join' | 'routes'
 
-/** What can be done to a router, and the dialogs that some of it opens, which the page has to draw. */
-export function useRouterActions(
-  cloudId: string,
-  onDeleted?: () => void,
-): { readonly actionsOf: (router: ComputeRouter) => readonly Action[]; readonly dialogs: ReactNode } {
+/** What can be done to a router. */
+export function useRouterActions(cloudId: string, onDeleted?: () => void): { readonly actionsOf: (router: ComputeRouter) => readonly Action[] } {
   const { t } = useTranslation('computeNetwork')
-  const [dialog, setDialog] = useState<{ kind: Kind; router: ComputeRouter } | null>(null)
+  const dialogs = {
+    edit: (router: ComputeRouter, close: () => void) => <RouterEdit cloudId={cloudId} onClose={close} router={router} />,
+    gateway: (router: ComputeRouter, close: () => void) => <GatewayDialog cloudId={cloudId} onClose={close} router={router} />,
+    join: (router: ComputeRouter, close: () => void) => <InterfaceDialog cloudId={cloudId} onClose={close} router={router} />,
+    routes: (router: ComputeRouter, close: () => void) => <RoutesDialog cloudId={cloudId} onClose={close} router={router} />,
+  }
   const remove = useChange(computeRouters.delete, { invalidates: touchedByNetwork })
   const clear = useChange(computeRouters.clearGateway, { invalidates: touchedByNetwork })
   const labels: Readonly<Record<Kind, string>> = { edit: t('edit'), gateway: t('router.setGateway'), join: t('router.join'), routes: t('router.setRoutes') }
   const fixed = (router: ComputeRouter): string | null => (router.changeable ? null : t('notYours'))
-  const opening = (kind: Kind, router: ComputeRouter): Action => ({
+  const opening = (kind: keyof typeof dialogs, router: ComputeRouter): Action => ({
     key: kind,
     label: labels[kind],
     disabledReason: fixed(router),
-    run: () => {
-      setDialog({ kind, router })
-      return undefined
-    },
+    dialog: (close) => dialogs[kind](router, close),
   })
-  const shown = { cloudId, onClose: () => setDialog(null) }
   return {
     actionsOf: (router) => [
       opening('edit', router),
@@ -56,13 +53,5 @@ export function useRouterActions(
         },
       },
     ],
-    dialogs: (
-      <>
-        {dialog?.kind === 'edit' && <RouterEdit {...shown} router={dialog.router} />}
-        {dialog?.kind === 'gateway' && <GatewayDialog {...shown} router={dialog.router} />}
-        {dialog?.kind === 'join' && <InterfaceDialog {...shown} router={dialog.router} />}
-        {dialog?.kind === 'routes' && <RoutesDialog {...shown} router={dialog.router} />}
-      </>
-    ),
   }
 }

@@ -15,6 +15,7 @@ import { errors } from '@zhisuan/contract/errors'
 import type { TFunction } from 'i18next'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { allowed } from '../../../kit/allowed.ts'
@@ -86,13 +87,9 @@ function useBinActions(cloud: CloudBasic | null): {
   readonly batchActions: readonly BatchAction<RecycledInstance>[]
 } {
   const { t } = useTranslation('computeInstance')
-  const options = { invalidates: touchedByInstance }
+  const options = { invalidates: touchedByInstance, silent: true }
   const restore = useChange(recycledInstances.restore, options)
   const purge = useChange(recycledInstances.purge, options)
-  // The batch's summary says what failed.
-  const quietly = { ...options, silent: true }
-  const restoreQuietly = useChange(recycledInstances.restore, quietly)
-  const purgeQuietly = useChange(recycledInstances.purge, quietly)
   const of = (one: RecycledInstance) => ({ params: { cloud_id: cloud?.cloud_id ?? '', id: one.id } })
   const off = (action: keyof typeof recycledCan, { status }: RecycledInstance): string | null => {
     if (cloud?.status === 'maintenance') return errors.cloudMaintenance.text
@@ -139,7 +136,7 @@ function useBinActions(cloud: CloudBasic | null): {
       {
         key: 'restore',
         label: t('bin.restore'),
-        run: (one) => restoreQuietly.mutateAsync(of(one)),
+        run: (one) => restore.mutateAsync(of(one)),
         disabledReason: (one) => off('restore', one),
         confirm: many(t('bin.restore'), t('bin.restoreNote')),
       },
@@ -147,7 +144,7 @@ function useBinActions(cloud: CloudBasic | null): {
         key: 'purge',
         label: t('bin.purge'),
         danger: true,
-        run: (one) => purgeQuietly.mutateAsync(of(one)),
+        run: (one) => purge.mutateAsync(of(one)),
         disabledReason: (one) => off('purge', one),
         confirm: many(t('bin.purge'), t('bin.purgeNote')),
       },
@@ -159,14 +156,18 @@ function useBinActions(cloud: CloudBasic | null): {
 function Retention({ cloud }: { readonly cloud: CloudBasic | null }) {
   const { t } = useTranslation('computeInstance')
   const maySet = useMayCall(retentions.set)
-  const [setting, setSetting] = useState(false)
+  const openDialog = useDialog()
   const { data } = useCall(retentions.get, { params: { cloud_id: cloud?.cloud_id ?? '' } }, { enabled: cloud !== null, silent: true })
   if (cloud === null || data === undefined) return null
   return (
     <>
       <span className="zs-soft">{t('bin.retention', { days: data.days })}</span>
-      {maySet && <Button onClick={() => setSetting(true)}>{t('bin.retentionSet')}</Button>}
-      <Suspense>{setting && <RetentionDialog cloudId={cloud.cloud_id} days={data.days} onClose={() => setSetting(false)} />}</Suspense>
+      {maySet && (
+        <Button onClick={() => openDialog((close) => <RetentionDialog cloudId={cloud.cloud_id} days={data.days} onClose={close} />)}>
+          {t('bin.retentionSet')}
+        </Button>
+      )}
+      <Suspense></Suspense>
     </>
   )
 }

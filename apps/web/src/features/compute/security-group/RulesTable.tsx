@@ -2,9 +2,9 @@ import Button from 'antd/es/button'
 import Tag from 'antd/es/tag'
 import { computeSecurityGroups, type ComputeSecurityRule, type RuleDirection } from '@zhisuan/contract/compute/security-group'
 import type { ResponseOf } from '@zhisuan/contract/define'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
@@ -22,10 +22,8 @@ type Rule = ComputeSecurityRule
 /** Rules of one direction: what they let through, and which of them let too much. */
 export function RulesTable({ cloudId, group, direction }: { readonly cloudId: string; readonly group: Group; readonly direction: RuleDirection }) {
   const { t } = useTranslation('computeSecurity')
-  const [adding, setAdding] = useState(false)
-  const remove = useChange(computeSecurityGroups.removeRule, { invalidates: touchedByGroup })
-  // The batch's summary says what failed.
-  const quietly = useChange(computeSecurityGroups.removeRule, { invalidates: touchedByGroup, silent: true })
+  const openDialog = useDialog()
+  const remove = useChange(computeSecurityGroups.removeRule, { invalidates: touchedByGroup, silent: true })
   const filters = [filter.keyword(t('rule.keyword'))]
   const table = useTableState({ name: direction, filters })
   const params = ({ id: security_group_rule_id }: Rule) => ({ params: { cloud_id: cloudId, id: group.id, security_group_rule_id } })
@@ -88,7 +86,11 @@ export function RulesTable({ cloudId, group, direction }: { readonly cloudId: st
     col.code('id', t('rule.column.id'), ({ id }) => id, { width: 280, off: true }),
   ]
   const add = (
-    <Button type="primary" disabled={fixed !== null} onClick={() => setAdding(true)}>
+    <Button
+      type="primary"
+      disabled={fixed !== null}
+      onClick={() => openDialog((close) => <RuleDialog cloudId={cloudId} group={group} direction={direction} onClose={close} />)}
+    >
       {t('rule.add')}
     </Button>
   )
@@ -137,7 +139,7 @@ export function RulesTable({ cloudId, group, direction }: { readonly cloudId: st
                 </>
               ),
             }),
-            run: (rule) => quietly.mutateAsync(params(rule)),
+            run: (rule) => remove.mutateAsync(params(rule)),
           },
         ]}
         toolbar={add}
@@ -147,7 +149,6 @@ export function RulesTable({ cloudId, group, direction }: { readonly cloudId: st
           </EmptyState>
         }
       />
-      {adding && <RuleDialog cloudId={cloudId} group={group} direction={direction} onClose={() => setAdding(false)} />}
     </>
   )
 }

@@ -1,8 +1,8 @@
 import Button from 'antd/es/button'
 import { computeSecurityGroups, kindOfGroup, type ComputeSecurityGroup } from '@zhisuan/contract/compute/security-group'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
@@ -18,39 +18,39 @@ export default function SecurityGroupList() {
   const { t } = useTranslation('computeSecurity')
   const platform = useIsPlatform()
   const cloudId = useComputeCloud()?.cloud_id ?? null
-  const [creating, setCreating] = useState(false)
-  const { actionsOf, batchActions, dialogs } = useSecurityGroupActions(cloudId)
+  const openDialog = useDialog()
+  const { actionsOf, batchActions } = useSecurityGroupActions(cloudId)
   const create = (
-    <Button type="primary" disabled={cloudId === null} onClick={() => setCreating(true)}>
+    <Button
+      type="primary"
+      disabled={cloudId === null}
+      onClick={() => openDialog((close) => cloudId !== null && <SecurityGroupCreate cloudId={cloudId} onClose={close} />)}
+    >
       {t('group.create')}
     </Button>
   )
   return (
     <ComputePage>
       {() => (
-        <>
-          <CloudTable
-            call={computeSecurityGroups.list}
-            cloudId={cloudId}
-            rowKey="id"
-            columns={(name) => groupColumns(t, platform, name)}
-            filters={[filter.keyword(t('group.keyword'))]}
-            textOf={({ name, id, description }) => `${name} ${id} ${description}`}
-            sortBy={{ name: ({ name }) => name, rules: ({ rule_count }) => rule_count, ports: ({ port_count }) => port_count }}
-            sortFirst="name"
-            rowActions={actionsOf}
-            batchActions={batchActions}
-            nameOf={({ name, id }) => (name === '' ? id : name)}
-            toolbar={create}
-            empty={
-              <EmptyState title={t('group.empty')} action={create}>
-                {t('group.emptyNote')}
-              </EmptyState>
-            }
-          />
-          {creating && cloudId !== null && <SecurityGroupCreate cloudId={cloudId} onClose={() => setCreating(false)} />}
-          {dialogs}
-        </>
+        <CloudTable
+          call={computeSecurityGroups.list}
+          cloudId={cloudId}
+          rowKey="id"
+          columns={(name) => groupColumns(t, platform, name)}
+          filters={[filter.keyword(t('group.keyword'))]}
+          textOf={({ name, id, description }) => `${name} ${id} ${description}`}
+          sortBy={{ name: ({ name }) => name, rules: ({ rule_count }) => rule_count, ports: ({ port_count }) => port_count }}
+          sortFirst="name"
+          rowActions={actionsOf}
+          batchActions={batchActions}
+          nameOf={({ name, id }) => (name === '' ? id : name)}
+          toolbar={create}
+          empty={
+            <EmptyState title={t('group.empty')} action={create}>
+              {t('group.emptyNote')}
+            </EmptyState>
+          }
+        />
       )}
     </ComputePage>
   )

@@ -1,5 +1,5 @@
 import { computeSecurityGroups, kindOfGroup, securityGroupCan, type ComputeSecurityGroup } from '@zhisuan/contract/compute/security-group'
-import { useState, type ReactNode } from 'react'
+import { type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
@@ -9,20 +9,16 @@ import { useCloudLines } from '../CloudTable.tsx'
 import { SecurityGroupEdit } from './SecurityGroupDialogs.tsx'
 import { touchedByGroup } from './securityRules.ts'
 
-/** What can be done to security groups: to one, to several, and the dialog that the page has to draw. */
+/** What can be done to security groups: to one, to several. */
 export function useSecurityGroupActions(
   cloudId: string | null,
   onDeleted?: () => void,
 ): {
   readonly actionsOf: (group: ComputeSecurityGroup) => readonly Action[]
   readonly batchActions: readonly BatchAction<ComputeSecurityGroup>[]
-  readonly dialogs: ReactNode
 } {
   const { t } = useTranslation('computeSecurity')
-  const [editing, setEditing] = useState<ComputeSecurityGroup | null>(null)
-  const remove = useChange(computeSecurityGroups.delete, { invalidates: touchedByGroup })
-  // The batch's summary says what failed.
-  const quietly = useChange(computeSecurityGroups.delete, { invalidates: touchedByGroup, silent: true })
+  const remove = useChange(computeSecurityGroups.delete, { invalidates: touchedByGroup, silent: true })
   // Rules of others go along with the group that they name.
   const groups = useCloudLines(computeSecurityGroups.list, cloudId).data?.items ?? []
   const params = ({ id }: ComputeSecurityGroup) => ({ params: { cloud_id: cloudId ?? '', id } })
@@ -50,10 +46,7 @@ export function useSecurityGroupActions(
         key: 'edit',
         label: t('group.edit'),
         disabledReason: group.changeable ? null : t('group.notYours'),
-        run: () => {
-          setEditing(group)
-          return undefined
-        },
+        dialog: (close) => cloudId !== null && <SecurityGroupEdit cloudId={cloudId} group={group} onClose={close} />,
       },
       {
         key: 'delete',
@@ -78,9 +71,8 @@ export function useSecurityGroupActions(
           const going = chosen.filter((group) => whyStays(group) === null)
           return { title: t('group.deleteMany', { count: going.length }), body: lost(going) }
         },
-        run: (group) => quietly.mutateAsync(params(group)),
+        run: (group) => remove.mutateAsync(params(group)),
       },
     ],
-    dialogs: editing !== null && cloudId !== null && <SecurityGroupEdit cloudId={cloudId} group={editing} onClose={() => setEditing(null)} />,
   }
 }

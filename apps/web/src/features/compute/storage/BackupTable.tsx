@@ -2,8 +2,8 @@ import Button from 'antd/es/button'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeBackupStatuses, computeVolumeBackups, type ComputeVolume, type ComputeVolumeBackup } from '@zhisuan/contract/compute/volume'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
@@ -18,55 +18,55 @@ import { useBackupActions } from './useBackupActions.tsx'
 export function BackupTable({ cloud, volume }: { readonly cloud: CloudBasic | null; readonly volume?: ComputeVolume }) {
   const { t } = useTranslation('computeStorage')
   const platform = useIsPlatform()
-  const [creating, setCreating] = useState(false)
+  const openDialog = useDialog()
   const { data } = useCloudLines(computeVolumeBackups.list, cloud?.cloud_id ?? null, isBusy)
-  const { actionsOf, batchActions, dialogs } = useBackupActions(cloud, (id) => data?.names[id] ?? id)
+  const { actionsOf, batchActions } = useBackupActions(cloud, (id) => data?.names[id] ?? id)
   const refused = volume === undefined ? null : whyNotVolume(t, 'backup', volume, cloud)
   const create = (
-    <Button type={volume === undefined ? 'primary' : 'default'} disabled={cloud === null || refused !== null} onClick={() => setCreating(true)}>
+    <Button
+      type={volume === undefined ? 'primary' : 'default'}
+      disabled={cloud === null || refused !== null}
+      onClick={() => openDialog((close) => cloud !== null && <KeepDialog cloudId={cloud.cloud_id} kind="backup" volume={volume} onClose={close} />)}
+    >
       {t('keep.okBackup')}
     </Button>
   )
   return (
-    <>
-      <CloudTable
-        call={computeVolumeBackups.list}
-        cloudId={cloud?.cloud_id ?? null}
-        rowKey="id"
-        name={volume === undefined ? '' : 'backups'}
-        busy={isBusy}
-        only={(one) => volume === undefined || one.volume_id === volume.id}
-        columns={(name) => backupColumns(t, name, { volumes: volume === undefined, projects: platform && volume === undefined })}
-        filters={[
-          filter.select(
-            'status',
-            t('column.status'),
-            computeBackupStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
-          ),
-          filter.select(
-            'kind',
-            t('column.kind'),
-            (['full', 'incremental'] as const).map((value) => ({ value, label: t(`backup.${value}`) })),
-          ),
-          filter.keyword(t('keyword')),
-        ]}
-        textOf={(backup) => `${backup.name} ${backup.id} ${backup.description} ${backup.volume_id}`}
-        matches={{ status: (backup, value) => backup.status === value, kind: (backup, value) => backup.incremental === (value === 'incremental') }}
-        sortBy={{ name: titleOf, status: ({ status }) => t(`status.${status}`), size: ({ size_bytes }) => size_bytes, created: ({ created_at }) => created_at }}
-        sortFirst="-created"
-        nameOf={titleOf}
-        rowActions={actionsOf}
-        batchActions={batchActions}
-        toolbar={create}
-        empty={
-          <EmptyState title={volume === undefined ? t('backup.empty') : t('backup.none')} action={create}>
-            {t('backup.emptyNote')}
-          </EmptyState>
-        }
-      />
-      {dialogs}
-      {creating && cloud !== null && <KeepDialog cloudId={cloud.cloud_id} kind="backup" volume={volume} onClose={() => setCreating(false)} />}
-    </>
+    <CloudTable
+      call={computeVolumeBackups.list}
+      cloudId={cloud?.cloud_id ?? null}
+      rowKey="id"
+      name={volume === undefined ? '' : 'backups'}
+      busy={isBusy}
+      only={(one) => volume === undefined || one.volume_id === volume.id}
+      columns={(name) => backupColumns(t, name, { volumes: volume === undefined, projects: platform && volume === undefined })}
+      filters={[
+        filter.select(
+          'status',
+          t('column.status'),
+          computeBackupStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
+        ),
+        filter.select(
+          'kind',
+          t('column.kind'),
+          (['full', 'incremental'] as const).map((value) => ({ value, label: t(`backup.${value}`) })),
+        ),
+        filter.keyword(t('keyword')),
+      ]}
+      textOf={(backup) => `${backup.name} ${backup.id} ${backup.description} ${backup.volume_id}`}
+      matches={{ status: (backup, value) => backup.status === value, kind: (backup, value) => backup.incremental === (value === 'incremental') }}
+      sortBy={{ name: titleOf, status: ({ status }) => t(`status.${status}`), size: ({ size_bytes }) => size_bytes, created: ({ created_at }) => created_at }}
+      sortFirst="-created"
+      nameOf={titleOf}
+      rowActions={actionsOf}
+      batchActions={batchActions}
+      toolbar={create}
+      empty={
+        <EmptyState title={volume === undefined ? t('backup.empty') : t('backup.none')} action={create}>
+          {t('backup.emptyNote')}
+        </EmptyState>
+      }
+    />
   )
 }
 

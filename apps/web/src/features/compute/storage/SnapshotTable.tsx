@@ -2,8 +2,8 @@ import Button from 'antd/es/button'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeSnapshotStatuses, computeVolumeSnapshots, type ComputeVolume, type ComputeVolumeSnapshot } from '@zhisuan/contract/compute/volume'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
@@ -19,49 +19,49 @@ import { useSnapshotActions } from './useSnapshotActions.tsx'
 export function SnapshotTable({ cloud, volume }: { readonly cloud: CloudBasic | null; readonly volume?: ComputeVolume }) {
   const { t } = useTranslation('computeStorage')
   const platform = useIsPlatform()
-  const [creating, setCreating] = useState(false)
-  const { actionsOf, batchActions, dialogs } = useSnapshotActions(cloud)
+  const openDialog = useDialog()
+  const { actionsOf, batchActions } = useSnapshotActions(cloud)
   const refused = volume === undefined ? null : whyNotVolume(t, 'snapshot', volume, cloud)
   const create = (
-    <Button type={volume === undefined ? 'primary' : 'default'} disabled={cloud === null || refused !== null} onClick={() => setCreating(true)}>
+    <Button
+      type={volume === undefined ? 'primary' : 'default'}
+      disabled={cloud === null || refused !== null}
+      onClick={() => openDialog((close) => cloud !== null && <KeepDialog cloudId={cloud.cloud_id} kind="snapshot" volume={volume} onClose={close} />)}
+    >
       {t('keep.okSnapshot')}
     </Button>
   )
   return (
-    <>
-      <CloudTable
-        call={computeVolumeSnapshots.list}
-        cloudId={cloud?.cloud_id ?? null}
-        rowKey="id"
-        name={volume === undefined ? '' : 'snapshots'}
-        busy={isBusy}
-        only={(one) => volume === undefined || one.volume_id === volume.id}
-        columns={(name) => snapshotColumns(t, name, { volumes: volume === undefined, projects: platform && volume === undefined })}
-        filters={[
-          filter.select(
-            'status',
-            t('column.status'),
-            computeSnapshotStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
-          ),
-          filter.keyword(t('keyword')),
-        ]}
-        textOf={(snapshot) => `${snapshot.name} ${snapshot.id} ${snapshot.description} ${snapshot.volume_id}`}
-        matches={{ status: (snapshot, value) => snapshot.status === value }}
-        sortBy={{ name: titleOf, status: ({ status }) => t(`status.${status}`), size: ({ size_bytes }) => size_bytes, created: ({ created_at }) => created_at }}
-        sortFirst="-created"
-        nameOf={titleOf}
-        rowActions={actionsOf}
-        batchActions={batchActions}
-        toolbar={create}
-        empty={
-          <EmptyState title={volume === undefined ? t('snapshot.empty') : t('snapshot.none')} action={create}>
-            {t('snapshot.emptyNote')}
-          </EmptyState>
-        }
-      />
-      {dialogs}
-      {creating && cloud !== null && <KeepDialog cloudId={cloud.cloud_id} kind="snapshot" volume={volume} onClose={() => setCreating(false)} />}
-    </>
+    <CloudTable
+      call={computeVolumeSnapshots.list}
+      cloudId={cloud?.cloud_id ?? null}
+      rowKey="id"
+      name={volume === undefined ? '' : 'snapshots'}
+      busy={isBusy}
+      only={(one) => volume === undefined || one.volume_id === volume.id}
+      columns={(name) => snapshotColumns(t, name, { volumes: volume === undefined, projects: platform && volume === undefined })}
+      filters={[
+        filter.select(
+          'status',
+          t('column.status'),
+          computeSnapshotStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
+        ),
+        filter.keyword(t('keyword')),
+      ]}
+      textOf={(snapshot) => `${snapshot.name} ${snapshot.id} ${snapshot.description} ${snapshot.volume_id}`}
+      matches={{ status: (snapshot, value) => snapshot.status === value }}
+      sortBy={{ name: titleOf, status: ({ status }) => t(`status.${status}`), size: ({ size_bytes }) => size_bytes, created: ({ created_at }) => created_at }}
+      sortFirst="-created"
+      nameOf={titleOf}
+      rowActions={actionsOf}
+      batchActions={batchActions}
+      toolbar={create}
+      empty={
+        <EmptyState title={volume === undefined ? t('snapshot.empty') : t('snapshot.none')} action={create}>
+          {t('snapshot.emptyNote')}
+        </EmptyState>
+      }
+    />
   )
 }
 

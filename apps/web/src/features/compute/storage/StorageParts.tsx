@@ -49,22 +49,3 @@ export function Failure({ text }: { readonly text: string | null }) {
   const { t } = useTranslation('computeStorage')
   return <Alert className="cp-notice" type="error" showIcon title={t('volume.failed')} description={text ?? t('volume.failedNote')} />
 }
-
-/** In the place of a page about something that is not there. */
-export function Gone({ title, to }: { readonly title: string; readonly to: string }) {
-  const { t } = useTranslation('computeStorage')
-  return (
-    <div className="zs-card">
-      <EmptyState
-        title={title}
-        action={
-          <Link to={to} className="zs-button zs-button-plain">
-            {t('back')}
-          </Link>
-        }
-      >
-        {t('volume.goneNote')}
-      </EmptyState>
-    </div>
-  )
-}

@@ -5,16 +5,14 @@ import Input from 'antd/es/input'
 import Modal from 'antd/es/modal'
 import { computeVolumeTransfers } from '@zhisuan/contract/compute/volume'
 import type { ResponseOf } from '@zhisuan/contract/define'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { toApiError } from '../../../api/client.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { copyText } from '../../../kit/copy.ts'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { useReturnFocus } from '../../../kit/focus.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { NameField } from '../../../kit/NameFields.tsx'
-import { rulesOf, showFieldErrors } from '../../../kit/rules.ts'
-import { errorText } from '../../../api/toasts.ts'
+import { rulesOf } from '../../../kit/rules.ts'
 import { nameAt } from '../../../kit/nameAt.ts'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { titleOf, touchedByStorage } from './storageRules.ts'
@@ -25,42 +23,28 @@ type Offer = ResponseOf<typeof computeVolumeTransfers.create>
 /** Offers a volume, and shows the key, which nobody is told a second time. */
 export function TransferDialog({ cloudId, volume, onClose }: OfVolume) {
   const { t } = useTranslation('computeStorage')
-  useReturnFocus()
-  const [form] = Form.useForm<{ name: string }>()
-  const [offer, setOffer] = useState<Offer | null>(null)
-  const [refused, setRefused] = useState<string | null>(null)
+  const openDialog = useDialog()
   const create = useChange(computeVolumeTransfers.create, { invalidates: touchedByStorage, silent: true })
-  const submit = async ({ name }: { name: string }): Promise<void> => {
-    setRefused(null)
-    try {
-      setOffer(await create.mutateAsync({ params: { cloud_id: cloudId }, body: { volume_id: volume.id, name } }))
-    } catch (thrown) {
-      const error = toApiError(thrown)
-      if (showFieldErrors(form, error.fields).length > 0 || error.fields.length === 0) setRefused(errorText(error))
-    }
-  }
-  if (offer !== null) return <KeyDialog offer={offer} onClose={onClose} />
   return (
-    <Modal
-      open
+    <FormDialog<{ name: string }>
       title={t('transfer.create', { name: titleOf(volume) })}
       okText={t('transfer.ok')}
-      confirmLoading={create.isPending}
-      onOk={form.submit}
-      onCancel={onClose}
-      mask={{ closable: false }}
+      initialValues={{ name: nameAt('transfer', new Date()) }}
+      onClose={onClose}
+      onSubmit={async ({ name }) => {
+        const offer = await create.mutateAsync({ params: { cloud_id: cloudId }, body: { volume_id: volume.id, name } })
+        openDialog((close) => <KeyDialog offer={offer} onClose={close} />)
+      }}
     >
-      <Form form={form} layout="vertical" initialValues={{ name: nameAt('transfer', new Date()) }} onFinish={submit}>
-        {refused !== null && <Alert type="error" showIcon className="zs-form-alert" title={refused} />}
-        <Alert className="zs-form-alert" type="warning" showIcon title={t('transfer.createNote')} />
-        <NameField schema={computeVolumeTransfers.create.body.shape.name} />
-      </Form>
-    </Modal>
+      <Alert className="zs-form-alert" type="warning" showIcon title={t('transfer.createNote')} />
+      <NameField schema={computeVolumeTransfers.create.body.shape.name} />
+    </FormDialog>
   )
 }
 
 function KeyDialog({ offer, onClose }: { readonly offer: Offer; readonly onClose: () => void }) {
   const { t } = useTranslation('computeStorage')
+  useReturnFocus()
   return (
     <Modal
       open

@@ -4,7 +4,7 @@ import { computeVolumes } from '@zhisuan/contract/compute/volume'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate, useParams } from 'react-router'
-import { useCall } from '../../../api/hooks.ts'
+import { useOne } from '../../../api/hooks.ts'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
 import * as format from '../../../kit/format.ts'
 import { StatusTag } from '../../../kit/StatusTag.tsx'
@@ -13,7 +13,7 @@ import { useIsPlatform } from '../../../session/user.ts'
 import { useComputeCloud } from '../ComputePage.tsx'
 import { BackupTable } from './BackupTable.tsx'
 import { SnapshotTable } from './SnapshotTable.tsx'
-import { AttachedTo, Failure, Gone, Messages } from './StorageParts.tsx'
+import { AttachedTo, Failure, Messages } from './StorageParts.tsx'
 import { StoragePage } from './StoragePage.tsx'
 import { detailMs, isFailed, stateOf, titleOf } from './storageRules.ts'
 import { useVolumeActions } from './useVolumeActions.tsx'
@@ -25,76 +25,70 @@ export default function VolumeDetail() {
   const navigate = useNavigate()
   const platform = useIsPlatform()
   const cloud = useComputeCloud()
-  const query = useCall(computeVolumes.get, { params: { cloud_id: cloud?.cloud_id ?? '', id } }, { silent: true, enabled: cloud !== null, refreshMs: detailMs })
+  const query = useOne(computeVolumes.get, { params: { cloud_id: cloud?.cloud_id ?? '', id } }, { enabled: cloud !== null, refreshMs: detailMs })
   const nameOf = (of: string): string => query.data?.names[of] ?? of
-  const { actionsOf, dialogs } = useVolumeActions(cloud, nameOf, () => void navigate(paths.compute.volume.list()))
+  const { actionsOf } = useVolumeActions(cloud, nameOf, () => void navigate(paths.compute.volume.list()))
   return (
     <StoragePage>
-      {() =>
-        query.error?.status === 404 ? (
-          <Gone title={t('volume.gone')} to={paths.compute.volume.list()} />
-        ) : (
-          <>
-            <DetailPage
-              query={query}
-              title={titleOf}
-              status={(volume) => <StatusTag tone={stateOf(t, volume).tone}>{stateOf(t, volume).text}</StatusTag>}
-              actions={actionsOf}
-              notice={(volume) => (
-                <>
-                  {isFailed(volume) && <Failure text={volume.messages[0]?.text ?? null} />}
-                  {volume.status === 'awaiting-transfer' && <Alert className="cp-notice" type="warning" showIcon title={t('volume.awaiting')} />}
-                </>
-              )}
-              facts={(volume) => [
-                {
-                  key: 'attached',
-                  label: t('column.attached'),
-                  value: (
-                    <span>
-                      <AttachedTo attachments={volume.attachments} nameOf={nameOf} />
-                    </span>
-                  ),
-                },
-                { key: 'size', label: t('column.size'), value: format.bytes(volume.size_bytes) },
-                { key: 'type', label: t('column.type'), value: volume.type ?? format.nothing },
-                { key: 'bootable', label: t('column.bootable'), value: t(volume.bootable ? 'yes' : 'no') },
-                { key: 'multiattach', label: t('column.multiattach'), value: t(volume.multiattach ? 'yes' : 'no') },
-                { key: 'encrypted', label: t('column.encrypted'), value: t(volume.encrypted ? 'yes' : 'no') },
-                { key: 'zone', label: t('column.zone'), value: volume.zone === '' ? format.nothing : volume.zone },
-                { key: 'source', label: t('column.source'), value: <Source volume={volume} /> },
-                ...(platform
-                  ? [
-                      {
-                        key: 'project',
-                        label: t('column.project'),
-                        value: volume.keystone_project_id === null ? format.nothing : nameOf(volume.keystone_project_id),
-                      },
-                    ]
-                  : []),
-                { key: 'created', label: t('column.created'), value: format.dateTime(volume.created_at) },
-                { key: 'updated', label: t('column.updated'), value: format.dateTime(volume.updated_at) },
-                {
-                  key: 'id',
-                  label: t('column.id'),
-                  value: (
-                    <Typography.Text className="zs-code co-mono" copyable={{ text: volume.id, tooltips: false }}>
-                      {volume.id}
-                    </Typography.Text>
-                  ),
-                },
-                { key: 'description', label: t('column.description'), value: volume.description === '' ? format.nothing : volume.description },
-              ]}
-              tabs={(volume) => [
-                { key: 'snapshots', label: t('tab.snapshots'), content: <SnapshotTable cloud={cloud} volume={volume} /> },
-                { key: 'backups', label: t('tab.backups'), content: <BackupTable cloud={cloud} volume={volume} /> },
-                { key: 'messages', label: t('tab.messages'), content: <Messages messages={volume.messages} /> },
-              ]}
-            />
-            {dialogs}
-          </>
-        )
-      }
+      {() => (
+        <DetailPage
+          query={query}
+          gone={{ title: t('volume.gone'), note: t('volume.goneNote'), to: paths.compute.volume.list() }}
+          title={titleOf}
+          status={(volume) => <StatusTag tone={stateOf(t, volume).tone}>{stateOf(t, volume).text}</StatusTag>}
+          actions={actionsOf}
+          notice={(volume) => (
+            <>
+              {isFailed(volume) && <Failure text={volume.messages[0]?.text ?? null} />}
+              {volume.status === 'awaiting-transfer' && <Alert className="cp-notice" type="warning" showIcon title={t('volume.awaiting')} />}
+            </>
+          )}
+          facts={(volume) => [
+            {
+              key: 'attached',
+              label: t('column.attached'),
+              value: (
+                <span>
+                  <AttachedTo attachments={volume.attachments} nameOf={nameOf} />
+                </span>
+              ),
+            },
+            { key: 'size', label: t('column.size'), value: format.bytes(volume.size_bytes) },
+            { key: 'type', label: t('column.type'), value: volume.type ?? format.nothing },
+            { key: 'bootable', label: t('column.bootable'), value: t(volume.bootable ? 'yes' : 'no') },
+            { key: 'multiattach', label: t('column.multiattach'), value: t(volume.multiattach ? 'yes' : 'no') },
+            { key: 'encrypted', label: t('column.encrypted'), value: t(volume.encrypted ? 'yes' : 'no') },
+            { key: 'zone', label: t('column.zone'), value: volume.zone === '' ? format.nothing : volume.zone },
+            { key: 'source', label: t('column.source'), value: <Source volume={volume} /> },
+            ...(platform
+              ? [
+                  {
+                    key: 'project',
+                    label: t('column.project'),
+                    value: volume.keystone_project_id === null ? format.nothing : nameOf(volume.keystone_project_id),
+                  },
+                ]
+              : []),
+            { key: 'created', label: t('column.created'), value: format.dateTime(volume.created_at) },
+            { key: 'updated', label: t('column.updated'), value: format.dateTime(volume.updated_at) },
+            {
+              key: 'id',
+              label: t('column.id'),
+              value: (
+                <Typography.Text className="zs-code co-mono" copyable={{ text: volume.id, tooltips: false }}>
+                  {volume.id}
+                </Typography.Text>
+              ),
+            },
+            { key: 'description', label: t('column.description'), value: volume.description === '' ? format.nothing : volume.description },
+          ]}
+          tabs={(volume) => [
+            { key: 'snapshots', label: t('tab.snapshots'), content: <SnapshotTable cloud={cloud} volume={volume} /> },
+            { key: 'backups', label: t('tab.backups'), content: <BackupTable cloud={cloud} volume={volume} /> },
+            { key: 'messages', label: t('tab.messages'), content: <Messages messages={volume.messages} /> },
+          ]}
+        />
+      )}
     </StoragePage>
   )
 }

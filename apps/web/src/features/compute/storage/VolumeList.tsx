@@ -2,9 +2,9 @@ import Button from 'antd/es/button'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeVolumes, computeVolumeStatuses, computeVolumeTransfers, type ComputeVolume, type ComputeVolumeTransfer } from '@zhisuan/contract/compute/volume'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { DetailTabs } from '../../../kit/DetailPage.tsx'
@@ -44,7 +44,7 @@ function Volumes({ cloud }: { readonly cloud: CloudBasic | null }) {
   const cloudId = cloud?.cloud_id ?? null
   const zones = useZones().data?.items ?? []
   const { data } = useCloudLines(computeVolumes.list, cloudId, isBusy)
-  const { actionsOf, batchActions, dialogs } = useVolumeActions(cloud, (id) => data?.names[id] ?? id)
+  const { actionsOf, batchActions } = useVolumeActions(cloud, (id) => data?.names[id] ?? id)
   const create = (
     <Button type="primary" onClick={() => void navigate(paths.compute.volume.add())}>
       {t('create')}
@@ -110,7 +110,6 @@ function Volumes({ cloud }: { readonly cloud: CloudBasic | null }) {
           </EmptyState>
         }
       />
-      {dialogs}
     </>
   )
 }
@@ -135,46 +134,43 @@ const volumeColumns = (t: TFunction<'computeStorage'>, name: (id: string | null)
 
 function Transfers({ cloud }: { readonly cloud: CloudBasic | null }) {
   const { t } = useTranslation('computeStorage')
-  const [accepting, setAccepting] = useState(false)
+  const openDialog = useDialog()
   const cancel = useChange(computeVolumeTransfers.delete, { invalidates: touchedByStorage })
   const cloudId = cloud?.cloud_id ?? null
   const accept = (
-    <Button disabled={cloudId === null} onClick={() => setAccepting(true)}>
+    <Button disabled={cloudId === null} onClick={() => openDialog((close) => cloudId !== null && <AcceptDialog cloudId={cloudId} onClose={close} />)}>
       {t('transfer.accept')}
     </Button>
   )
   return (
-    <>
-      <CloudTable
-        call={computeVolumeTransfers.list}
-        cloudId={cloudId}
-        rowKey="id"
-        name="transfers"
-        columns={(name) => transferColumns(t, name)}
-        filters={[filter.keyword(t('keyword'))]}
-        textOf={(transfer) => `${transfer.name} ${transfer.id} ${transfer.volume_id}`}
-        sortBy={{ name: titleOf, created: ({ created_at }) => created_at }}
-        sortFirst="-created"
-        nameOf={titleOf}
-        rowActions={(transfer) => [
-          {
-            key: 'cancel',
-            label: t('action.cancel'),
-            danger: true,
-            doneText: t('done.cancel'),
-            confirm: { title: t('transfer.cancelTitle', { name: titleOf(transfer) }), body: t('transfer.cancelBody') },
-            run: () => cancel.mutateAsync({ params: { cloud_id: cloudId ?? '', id: transfer.id } }),
-          },
-        ]}
-        toolbar={accept}
-        empty={
-          <EmptyState title={t('transfer.empty')} action={accept}>
-            {t('transfer.emptyNote')}
-          </EmptyState>
-        }
-      />
-      {accepting && cloudId !== null && <AcceptDialog cloudId={cloudId} onClose={() => setAccepting(false)} />}
-    </>
+    <CloudTable
+      call={computeVolumeTransfers.list}
+      cloudId={cloudId}
+      rowKey="id"
+      name="transfers"
+      columns={(name) => transferColumns(t, name)}
+      filters={[filter.keyword(t('keyword'))]}
+      textOf={(transfer) => `${transfer.name} ${transfer.id} ${transfer.volume_id}`}
+      sortBy={{ name: titleOf, created: ({ created_at }) => created_at }}
+      sortFirst="-created"
+      nameOf={titleOf}
+      rowActions={(transfer) => [
+        {
+          key: 'cancel',
+          label: t('action.cancel'),
+          danger: true,
+          doneText: t('done.cancel'),
+          confirm: { title: t('transfer.cancelTitle', { name: titleOf(transfer) }), body: t('transfer.cancelBody') },
+          run: () => cancel.mutateAsync({ params: { cloud_id: cloudId ?? '', id: transfer.id } }),
+        },
+      ]}
+      toolbar={accept}
+      empty={
+        <EmptyState title={t('transfer.empty')} action={accept}>
+          {t('transfer.emptyNote')}
+        </EmptyState>
+      }
+    />
   )
 }
 

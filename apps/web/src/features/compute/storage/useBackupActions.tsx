@@ -1,6 +1,5 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeVolumeBackups, type ComputeVolumeBackup } from '@zhisuan/contract/compute/volume'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
@@ -19,22 +18,19 @@ export function useBackupActions(
 ): {
   readonly actionsOf: (backup: ComputeVolumeBackup) => readonly Action[]
   readonly batchActions: readonly BatchAction<ComputeVolumeBackup>[]
-  readonly dialogs: ReactNode
 } {
   const { t } = useTranslation('computeStorage')
-  const [dialog, setDialog] = useState<{ kind: 'restore' | 'update'; backup: ComputeVolumeBackup } | null>(null)
+  const dialogs = {
+    restore: (backup: ComputeVolumeBackup, close: () => void) => <RestoreDialog cloudId={cloudId} backup={backup} nameOf={nameOf} onClose={close} />,
+    update: (backup: ComputeVolumeBackup, close: () => void) => <UpdateDialog cloudId={cloudId} kind="backup" of={backup} onClose={close} />,
+  }
   const cloudId = cloud?.cloud_id ?? ''
-  const remove = useChange(computeVolumeBackups.delete, { invalidates: touchedByStorage })
-  const removeQuietly = useChange(computeVolumeBackups.delete, { invalidates: touchedByStorage, silent: true })
-  const close = (): void => setDialog(null)
-  const opening = (kind: 'restore' | 'update', backup: ComputeVolumeBackup): Action => ({
+  const remove = useChange(computeVolumeBackups.delete, { invalidates: touchedByStorage, silent: true })
+  const opening = (kind: keyof typeof dialogs, backup: ComputeVolumeBackup): Action => ({
     key: kind,
     label: t(`action.${kind}`),
     disabledReason: whyNotBackup(t, kind, backup, cloud),
-    run: () => {
-      setDialog({ kind, backup })
-      return undefined
-    },
+    dialog: (close) => dialogs[kind](backup, close),
   })
   return {
     actionsOf: (backup) => [
@@ -65,18 +61,12 @@ export function useBackupActions(
         label: t('action.delete'),
         danger: true,
         disabledReason: (backup) => whyNotBackup(t, 'delete', backup, cloud),
-        run: (backup) => removeQuietly.mutateAsync({ params: { cloud_id: cloudId, id: backup.id } }),
+        run: (backup) => remove.mutateAsync({ params: { cloud_id: cloudId, id: backup.id } }),
         confirm: (rows) => ({
           title: t('remove.titleMany', { count: rows.length }),
           body: `${t('remove.bodyBackup')}${t('remove.which')}${firstNames(rows.map(titleOf), t('remove.more', { count: rows.length }))}`,
         }),
       },
     ],
-    dialogs: (
-      <>
-        {dialog?.kind === 'restore' && <RestoreDialog cloudId={cloudId} backup={dialog.backup} nameOf={nameOf} onClose={close} />}
-        {dialog?.kind === 'update' && <UpdateDialog cloudId={cloudId} kind="backup" of={dialog.backup} onClose={close} />}
-      </>
-    ),
   }
 }

@@ -1,6 +1,5 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeVolumeSnapshots, type ComputeVolumeSnapshot } from '@zhisuan/contract/compute/volume'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
@@ -18,22 +17,19 @@ export function useSnapshotActions(
 ): {
   readonly actionsOf: (snapshot: ComputeVolumeSnapshot) => readonly Action[]
   readonly batchActions: readonly BatchAction<ComputeVolumeSnapshot>[]
-  readonly dialogs: ReactNode
 } {
   const { t } = useTranslation('computeStorage')
-  const [dialog, setDialog] = useState<{ kind: 'backup' | 'update'; snapshot: ComputeVolumeSnapshot } | null>(null)
+  const dialogs = {
+    backup: (snapshot: ComputeVolumeSnapshot, close: () => void) => <KeepDialog cloudId={cloudId} kind="backup" snapshot={snapshot} onClose={close} />,
+    update: (snapshot: ComputeVolumeSnapshot, close: () => void) => <UpdateDialog cloudId={cloudId} kind="snapshot" of={snapshot} onClose={close} />,
+  }
   const cloudId = cloud?.cloud_id ?? ''
-  const remove = useChange(computeVolumeSnapshots.delete, { invalidates: touchedByStorage })
-  const removeQuietly = useChange(computeVolumeSnapshots.delete, { invalidates: touchedByStorage, silent: true })
-  const close = (): void => setDialog(null)
-  const opening = (kind: 'backup' | 'update', snapshot: ComputeVolumeSnapshot): Action => ({
+  const remove = useChange(computeVolumeSnapshots.delete, { invalidates: touchedByStorage, silent: true })
+  const opening = (kind: keyof typeof dialogs, snapshot: ComputeVolumeSnapshot): Action => ({
     key: kind,
     label: t(`action.${kind}`),
     disabledReason: whyNotSnapshot(t, kind, snapshot, cloud),
-    run: () => {
-      setDialog({ kind, snapshot })
-      return undefined
-    },
+    dialog: (close) => dialogs[kind](snapshot, close),
   })
   return {
     actionsOf: (snapshot) => [
@@ -64,18 +60,12 @@ export function useSnapshotActions(
         label: t('action.delete'),
         danger: true,
         disabledReason: (snapshot) => whyNotSnapshot(t, 'delete', snapshot, cloud),
-        run: (snapshot) => removeQuietly.mutateAsync({ params: { cloud_id: cloudId, id: snapshot.id } }),
+        run: (snapshot) => remove.mutateAsync({ params: { cloud_id: cloudId, id: snapshot.id } }),
         confirm: (rows) => ({
           title: t('remove.titleMany', { count: rows.length }),
           body: `${t('remove.bodySnapshot')}${t('remove.which')}${firstNames(rows.map(titleOf), t('remove.more', { count: rows.length }))}`,
         }),
       },
     ],
-    dialogs: (
-      <>
-        {dialog?.kind === 'backup' && <KeepDialog cloudId={cloudId} kind="backup" snapshot={dialog.snapshot} onClose={close} />}
-        {dialog?.kind === 'update' && <UpdateDialog cloudId={cloudId} kind="snapshot" of={dialog.snapshot} onClose={close} />}
-      </>
-    ),
   }
 }

@@ -1,6 +1,5 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeVolumes, type computeVolumeCan, type ComputeVolume } from '@zhisuan/contract/compute/volume'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
@@ -14,9 +13,7 @@ import { TransferDialog } from './TransferDialogs.tsx'
 import { UpdateDialog } from './UpdateDialog.tsx'
 import { AttachDialog, DeleteDialog, DetachDialog, GrowDialog, ResetDialog, RetypeDialog, ToImageDialog } from './VolumeDialogs.tsx'
 
-type DialogKind = 'attach' | 'detach' | 'grow' | 'snapshot' | 'backup' | 'retype' | 'transfer' | 'toImage' | 'update' | 'resetStatus' | 'delete'
-
-/** What can be done to volumes: as actions of one, as batch actions, and the dialogs that some of them open, which the page has to draw. */
+/** What can be done to volumes: as actions of one, as batch actions. */
 export function useVolumeActions(
   cloud: CloudBasic | null,
   nameOf: (id: string) => string,
@@ -24,27 +21,33 @@ export function useVolumeActions(
 ): {
   readonly actionsOf: (volume: ComputeVolume) => readonly Action[]
   readonly batchActions: readonly BatchAction<ComputeVolume>[]
-  readonly dialogs: ReactNode
 } {
   const { t } = useTranslation('computeStorage')
   const mayReset = useMayCall(computeVolumes.resetStatus)
-  const [dialog, setDialog] = useState<{ kind: DialogKind; volume: ComputeVolume } | null>(null)
   const cloudId = cloud?.cloud_id ?? ''
   const setBootable = useChange(computeVolumes.setBootable, { invalidates: touchedByStorage })
   // The batch's summary says what failed.
   const removeQuietly = useChange(computeVolumes.delete, { invalidates: touchedByStorage, silent: true })
-  const close = (): void => setDialog(null)
-  const opening = (kind: DialogKind & keyof typeof computeVolumeCan, volume: ComputeVolume, more: Partial<Action> = {}): Action => ({
+  const dialogs = {
+    attach: (volume: ComputeVolume, close: () => void) => <AttachDialog cloudId={cloudId} volume={volume} onClose={close} />,
+    detach: (volume: ComputeVolume, close: () => void) => <DetachDialog cloudId={cloudId} volume={volume} onClose={close} nameOf={nameOf} />,
+    grow: (volume: ComputeVolume, close: () => void) => <GrowDialog cloudId={cloudId} volume={volume} onClose={close} />,
+    snapshot: (volume: ComputeVolume, close: () => void) => <KeepDialog cloudId={cloudId} kind="snapshot" volume={volume} onClose={close} />,
+    backup: (volume: ComputeVolume, close: () => void) => <KeepDialog cloudId={cloudId} kind="backup" volume={volume} onClose={close} />,
+    retype: (volume: ComputeVolume, close: () => void) => <RetypeDialog cloudId={cloudId} volume={volume} onClose={close} />,
+    transfer: (volume: ComputeVolume, close: () => void) => <TransferDialog cloudId={cloudId} volume={volume} onClose={close} />,
+    toImage: (volume: ComputeVolume, close: () => void) => <ToImageDialog cloudId={cloudId} volume={volume} onClose={close} />,
+    update: (volume: ComputeVolume, close: () => void) => <UpdateDialog cloudId={cloudId} kind="volume" of={volume} onClose={close} />,
+    resetStatus: (volume: ComputeVolume, close: () => void) => <ResetDialog cloudId={cloudId} volume={volume} onClose={close} />,
+    delete: (volume: ComputeVolume, close: () => void) => <DeleteDialog cloudId={cloudId} volume={volume} onClose={close} onDeleted={onDeleted} />,
+  }
+  const opening = (kind: keyof typeof dialogs & keyof typeof computeVolumeCan, volume: ComputeVolume, more: Partial<Action> = {}): Action => ({
     key: kind,
     label: t(`action.${kind}`),
     disabledReason: whyNotVolume(t, kind, volume, cloud),
-    run: () => {
-      setDialog({ kind, volume })
-      return undefined
-    },
+    dialog: (close) => dialogs[kind](volume, close),
     ...more,
   })
-  const of = dialog === null ? null : { cloudId, volume: dialog.volume, onClose: close }
 
   return {
     actionsOf: (volume) => [
@@ -95,19 +98,5 @@ export function useVolumeActions(
         }),
       },
     ],
-    dialogs: of !== null && dialog !== null && (
-      <>
-        {dialog.kind === 'attach' && <AttachDialog {...of} />}
-        {dialog.kind === 'detach' && <DetachDialog {...of} nameOf={nameOf} />}
-        {dialog.kind === 'grow' && <GrowDialog {...of} />}
-        {(dialog.kind === 'snapshot' || dialog.kind === 'backup') && <KeepDialog cloudId={cloudId} kind={dialog.kind} volume={dialog.volume} onClose={close} />}
-        {dialog.kind === 'retype' && <RetypeDialog {...of} />}
-        {dialog.kind === 'transfer' && <TransferDialog {...of} />}
-        {dialog.kind === 'toImage' && <ToImageDialog {...of} />}
-        {dialog.kind === 'update' && <UpdateDialog cloudId={cloudId} kind="volume" of={dialog.volume} onClose={close} />}
-        {dialog.kind === 'resetStatus' && <ResetDialog {...of} />}
-        {dialog.kind === 'delete' && <DeleteDialog {...of} onDeleted={onDeleted} />}
-      </>
-    ),
   }
 }

@@ -22,7 +22,7 @@ const tones: Readonly<Record<KeystoneProjectState, StatusTone>> = { owned: 'good
 /** The projects of a cloud's Keystone, for who runs the platform: whose each is, what it holds, how much it may. */
 export function ProjectList({ cloudId }: { readonly cloudId: string }) {
   const { t } = useTranslation('computeTenancy')
-  const { actionsOf, dialogs } = useProjectActions(cloudId)
+  const { actionsOf } = useProjectActions(cloudId)
   return (
     <div className="cq-list">
       <CloudTable
@@ -51,7 +51,6 @@ export function ProjectList({ cloudId }: { readonly cloudId: string }) {
         rowActions={actionsOf}
         empty={<EmptyState title={t('empty')}>{t('emptyNote')}</EmptyState>}
       />
-      {dialogs}
     </div>
   )
 }

@@ -1,26 +1,24 @@
 import { keystoneProjects, type KeystoneProject } from '@zhisuan/contract/compute/project'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { AdoptDialog } from './AdoptDialog.tsx'
 import { QuotaDialog } from './QuotaDialog.tsx'
 
-/** What can be done to a project of a cloud's Keystone, and the dialogs that some of it opens. */
-export function useProjectActions(cloudId: string): { readonly actionsOf: (project: KeystoneProject) => readonly Action[]; readonly dialogs: ReactNode } {
+/** What can be done to a project of a cloud's Keystone. */
+export function useProjectActions(cloudId: string): { readonly actionsOf: (project: KeystoneProject) => readonly Action[] } {
   const { t } = useTranslation('computeTenancy')
-  const [dialog, setDialog] = useState<{ readonly kind: 'quota' | 'adopt'; readonly project: KeystoneProject } | null>(null)
+  const dialogs = {
+    quota: (project: KeystoneProject, close: () => void) => <QuotaDialog cloudId={cloudId} project={project} onClose={close} />,
+    adopt: (project: KeystoneProject, close: () => void) => <AdoptDialog cloudId={cloudId} project={project} onClose={close} />,
+  }
   const remove = useChange(keystoneProjects.delete, { invalidates: [keystoneProjects.list] })
-  const opening = (kind: 'quota' | 'adopt', project: KeystoneProject, disabledReason: string | null): Action => ({
+  const opening = (kind: keyof typeof dialogs, project: KeystoneProject, disabledReason: string | null): Action => ({
     key: kind,
     label: t(`${kind}.action`),
     disabledReason,
-    run: () => {
-      setDialog({ kind, project })
-      return undefined
-    },
+    dialog: (close) => dialogs[kind](project, close),
   })
-  const close = (): void => setDialog(null)
   const gone = ({ state }: KeystoneProject): string | null => (state === 'missing' ? t('missing') : null)
   return {
     actionsOf: (project) => [
@@ -40,11 +38,5 @@ export function useProjectActions(cloudId: string): { readonly actionsOf: (proje
         run: () => remove.mutateAsync({ params: { cloud_id: cloudId, id: project.id } }),
       },
     ],
-    dialogs: (
-      <>
-        {dialog?.kind === 'quota' && <QuotaDialog cloudId={cloudId} project={dialog.project} onClose={close} />}
-        {dialog?.kind === 'adopt' && <AdoptDialog cloudId={cloudId} project={dialog.project} onClose={close} />}
-      </>
-    ),
   }
 }

@@ -2,10 +2,7 @@ import type { Command } from '@zhisuan/contract/nextstack/command'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
-import { useClouds } from '../../../session/cloud.ts'
-import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
-import { PageStatus } from '../../../kit/PageHead.tsx'
-import { NoCloud } from '../../../kit/NoCloud.tsx'
+import { NextStackPage, useNextStackCloud } from '../NextStackPage.tsx'
 import '../nextstack.css'
 import '../compute.css'
 import { CommandComposer, type Draft } from './CommandComposer.tsx'
@@ -16,26 +13,19 @@ import { readBatch, writeBatch, type BatchState } from './commandState.ts'
 /** One script in many instances: write it, see what each says, and what was run before. */
 export function BatchCommand() {
   const { t } = useTranslation('nextstackCompute')
-  const { selected: cloud, loading } = useClouds()
+  const cloud = useNextStackCloud()
   const [search, setSearch] = useSearchParams()
   const state = readBatch(search)
   const change = (next: Partial<BatchState>): void => setSearch((now) => writeBatch(now, { ...readBatch(now), ...next }), { replace: true })
   const [draft, setDraft] = useState<Draft>(() => ({ number: 0, vms: state.vms, script: '', timeout_seconds: 60 }))
 
-  if (!loading && cloud?.product !== 'nextstack') return <NoCloud family="nextStack" />
   const edit = (script: string, timeout_seconds: number, vms: readonly string[]): void => {
     setDraft({ number: draft.number + 1, vms, script, timeout_seconds })
     change({ vms, command: null })
   }
   const show = ({ id }: Pick<Command, 'id'>): void => change({ command: id })
   return (
-    <>
-      {cloud?.sandbox === true && (
-        <PageStatus>
-          <SandboxTag />
-        </PageStatus>
-      )}
-      {cloud !== null && <CloudNotice cloud={cloud} />}
+    <NextStackPage>
       {/* Anew for each draft: what is typed is the composer's own. */}
       <CommandComposer key={`${cloud?.cloud_id ?? ''} ${draft.number}`} cloudId={cloud?.cloud_id} draft={draft} onStarted={show} />
       {state.command !== null && (
@@ -47,6 +37,6 @@ export function BatchCommand() {
         </h2>
         <CommandHistory cloudId={cloud?.cloud_id} shown={state.command} onEdit={edit} onShow={show} />
       </section>
-    </>
+    </NextStackPage>
   )
 }

@@ -62,10 +62,7 @@ export function CommandHistory({
           {
             key: 'view',
             label: t('command.view'),
-            run: () => {
-              onShow(command)
-              return undefined
-            },
+            run: () => onShow(command),
           },
           ...actionsOf(command),
         ].filter(({ key }) => key !== 'view' || command.id !== shown)

@@ -1,8 +1,8 @@
 import { flavors, type Flavor, type FlavorVm } from '@zhisuan/contract/nextstack/flavor'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Link, useNavigate, useParams } from 'react-router'
-import { useCall } from '../../../api/hooks.ts'
+import { useNavigate, useParams } from 'react-router'
+import { useOne } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
@@ -12,7 +12,6 @@ import { paths } from '../../../paths.ts'
 import '../nextstack.css'
 import '../compute.css'
 import { vmTones } from '../vm/vmRules.ts'
-import { FlavorDrawer } from './FlavorDrawer.tsx'
 import { gpuText, visibilityText } from './flavorTexts.ts'
 import { useFlavorActions } from './useFlavorActions.tsx'
 
@@ -21,24 +20,17 @@ export default function FlavorDetail() {
   const { t } = useTranslation('nextstackCompute')
   const navigate = useNavigate()
   const { id = '' } = useParams()
-  const [editing, setEditing] = useState<Flavor | null>(null)
   const [deleted, setDeleted] = useState(false)
-  const query = useCall(flavors.get, { params: { id } }, { silent: true, enabled: !deleted, refreshMs: 10_000 })
-  const actionsOf = useFlavorActions(setEditing, () => {
+  const query = useOne(flavors.get, { params: { id } }, { enabled: !deleted, refreshMs: 10_000 })
+  const actionsOf = useFlavorActions(() => {
     setDeleted(true)
     void navigate(paths.nextstack.flavor.list())
   })
-  if (query.error?.status === 404) {
-    return (
-      <div className="zs-card">
-        <EmptyState title={t('flavor.detail.gone')} action={<Link to={paths.nextstack.flavor.list()}>{t('flavor.detail.back')}</Link>} />
-      </div>
-    )
-  }
   return (
     <>
       <DetailPage
         query={query}
+        gone={{ title: t('flavor.detail.gone'), to: paths.nextstack.flavor.list(), back: t('flavor.detail.back') }}
         title={({ name }) => name}
         actions={actionsOf}
         facts={(flavor) => [
@@ -57,7 +49,6 @@ export default function FlavorDetail() {
           { key: 'organisations', label: t('flavor.detail.tabOrganisations'), content: <Chosen flavor={flavor} /> },
         ]}
       />
-      {editing !== null && <FlavorDrawer flavor={editing} onClose={() => setEditing(null)} />}
     </>
   )
 }

@@ -4,14 +4,15 @@ import Drawer from 'antd/es/drawer'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import InputNumber from 'antd/es/input-number'
-import Modal from 'antd/es/modal'
 import Radio from 'antd/es/radio'
 import Switch from 'antd/es/switch'
+import type { Call } from '@zhisuan/contract/define'
 import { constants } from '@zhisuan/contract/constants'
 import { flavors, type Flavor } from '@zhisuan/contract/nextstack/flavor'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { LeaveDialog } from '../../../kit/LeaveDialog.tsx'
 import type { ApiError } from '../../../api/client.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
@@ -21,7 +22,9 @@ import { OrganisationsSelect } from '../../../kit/OrganisationSelect.tsx'
 import { bodyOf, valuesOf, type FlavorValues } from './flavorForm.ts'
 import { GpuModelInput } from './GpuModelInput.tsx'
 import { SizeInput } from '../../../kit/SizeInput.tsx'
-import { touchedByFlavor } from './useFlavorActions.tsx'
+
+/** What is no longer true after a size was made, changed or deleted. */
+export const touchedByFlavor: readonly Call[] = [flavors.list, flavors.get]
 
 const { shape } = flavors.create.body
 const gpuShape = shape.gpu.unwrap().unwrap().shape
@@ -29,7 +32,6 @@ const gpuShape = shape.gpu.unwrap().unwrap().shape
 /** Makes a size, or with one changes it. */
 export function FlavorDrawer({ flavor, onClose }: { readonly flavor: Flavor | null; readonly onClose: () => void }) {
   const { t } = useTranslation('nextstackCompute')
-  const { t: kit } = useTranslation('kit')
   const [form] = Form.useForm<FlavorValues>()
   const [dirty, setDirty] = useState(false)
   const [leaving, setLeaving] = useState(false)
@@ -128,16 +130,7 @@ export function FlavorDrawer({ flavor, onClose }: { readonly flavor: Flavor | nu
         )}
         {refused !== null && <Alert type="error" showIcon title={t('form.refused', { reason: refused.text })} description={refused.rest.join('；')} />}
       </Form>
-      <Modal
-        open={leaving}
-        title={kit('form.leaveTitle')}
-        okText={kit('form.leave')}
-        cancelText={kit('form.stay')}
-        onOk={onClose}
-        onCancel={() => setLeaving(false)}
-      >
-        {kit('form.leaveBody')}
-      </Modal>
+      <LeaveDialog open={leaving} onLeave={onClose} onStay={() => setLeaving(false)} />
     </Drawer>
   )
 }

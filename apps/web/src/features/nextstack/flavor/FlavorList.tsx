@@ -1,7 +1,7 @@
 import Button from 'antd/es/button'
 import { flavors, type Flavor } from '@zhisuan/contract/nextstack/flavor'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { col } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
@@ -16,10 +16,10 @@ import { useFlavorActions } from './useFlavorActions.tsx'
 /** The sizes that instances come in, and who may choose them. */
 export default function FlavorList() {
   const { t } = useTranslation('nextstackCompute')
-  const [drawer, setDrawer] = useState<'create' | Flavor | null>(null)
-  const actionsOf = useFlavorActions(setDrawer)
+  const openDialog = useDialog()
+  const actionsOf = useFlavorActions()
   const create = (
-    <Button type="primary" onClick={() => setDrawer('create')}>
+    <Button type="primary" onClick={() => openDialog((close) => <FlavorDrawer flavor={null} onClose={close} />)}>
       {t('flavor.create')}
     </Button>
   )
@@ -64,7 +64,6 @@ export default function FlavorList() {
           </EmptyState>
         }
       />
-      {drawer !== null && <FlavorDrawer flavor={drawer === 'create' ? null : drawer} onClose={() => setDrawer(null)} />}
     </>
   )
 }

@@ -1,24 +1,18 @@
-import type { Call } from '@zhisuan/contract/define'
 import { flavors, type Flavor } from '@zhisuan/contract/nextstack/flavor'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
-
-/** What is no longer true after a size was made, changed or deleted. */
-export const touchedByFlavor: readonly Call[] = [flavors.list, flavors.get]
+import { FlavorDrawer, touchedByFlavor } from './FlavorDrawer.tsx'
 
 /** What an administrator can do to a size. */
-export function useFlavorActions(onEdit: (flavor: Flavor) => void, onDeleted?: () => void): (flavor: Flavor) => readonly Action[] {
+export function useFlavorActions(onDeleted?: () => void): (flavor: Flavor) => readonly Action[] {
   const { t } = useTranslation('nextstackCompute')
   const remove = useChange(flavors.delete, { invalidates: touchedByFlavor })
   return (flavor) => [
     {
       key: 'edit',
       label: t('action.edit'),
-      run: () => {
-        onEdit(flavor)
-        return undefined
-      },
+      dialog: (close) => <FlavorDrawer flavor={flavor} onClose={close} />,
     },
     {
       key: 'delete',

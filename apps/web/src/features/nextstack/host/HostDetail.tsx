@@ -1,18 +1,18 @@
 import Alert from 'antd/es/alert'
 import { hosts, type HostDetail as Detail } from '@zhisuan/contract/nextstack/host'
 import { useTranslation } from 'react-i18next'
-import { Link, useParams } from 'react-router'
-import { useCall } from '../../../api/hooks.ts'
+import { useParams } from 'react-router'
+import { whilePassing } from '../../../kit/whilePassing.ts'
+import { useOne } from '../../../api/hooks.ts'
 import { DetailPage, DetailTabs } from '../../../kit/DetailPage.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import * as format from '../../../kit/format.ts'
 import { paths } from '../../../paths.ts'
-import { useClouds } from '../../../session/cloud.ts'
+import { useCloud } from '../../../session/cloud.ts'
 import { CloudNotice } from '../CloudNotice.tsx'
 import '../nextstack.css'
 import './host.css'
 import { HostDisks, HostGpus, HostNics } from './HostParts.tsx'
-import { refreshMsOf } from './hostRules.ts'
+import { isPassing } from './hostRules.ts'
 import { HostState } from './HostState.tsx'
 import { HostVms } from './HostVms.tsx'
 import { LoadBar } from './LoadBar.tsx'
@@ -22,25 +22,19 @@ import { useHostActions } from './useHostActions.tsx'
 export default function HostDetail() {
   const { t } = useTranslation('hardware')
   const { id = '' } = useParams()
-  const query = useCall(hosts.get, { params: { id } }, { silent: true, refreshMs: (host) => refreshMsOf(host === undefined ? [] : [host]) })
-  const cloud = useClouds().list.find(({ cloud_id }) => cloud_id === query.data?.cloud_id) ?? null
+  const query = useOne(hosts.get, { params: { id } }, { refreshMs: (host) => whilePassing(host, isPassing) })
+  const cloud = useCloud(query.data?.cloud_id)
   const actionsOf = useHostActions(() => cloud)
-  if (query.error?.status === 404) {
-    return (
-      <div className="zs-card">
-        <EmptyState title={t('missing')} action={<Link to={paths.nextstack.hypervisorNode.list()}>{t('back')}</Link>} />
-      </div>
-    )
-  }
   return (
     <DetailPage
       query={query}
+      gone={{ title: t('missing'), to: paths.nextstack.hypervisorNode.list(), back: t('back') }}
       title={(host) => host.name}
       status={(host) => <HostState host={host} />}
       actions={actionsOf}
       notice={(host) => (
         <>
-          {cloud !== null && <CloudNotice cloud={cloud} />}
+          <CloudNotice cloud={cloud} />
           {host.status === 'offline' && (
             <Alert
               className="zs-above"

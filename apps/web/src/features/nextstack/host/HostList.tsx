@@ -1,18 +1,16 @@
 import { hosts, hostStatuses, type Host } from '@zhisuan/contract/nextstack/host'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
+import { whilePassing } from '../../../kit/whilePassing.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
-import { PageStatus } from '../../../kit/PageHead.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
-import { NoCloud } from '../../../kit/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
-import { useClouds } from '../../../session/cloud.ts'
-import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
+import { NextStackPage, useNextStackCloud } from '../NextStackPage.tsx'
 import '../nextstack.css'
-import { refreshMsOf } from './hostRules.ts'
+import { isPassing } from './hostRules.ts'
 import { HostState } from './HostState.tsx'
 import { LoadBar } from './LoadBar.tsx'
 import { useHostActions } from './useHostActions.tsx'
@@ -20,17 +18,10 @@ import { useHostActions } from './useHostActions.tsx'
 /** The machines of the chosen cloud that instances run on. */
 export default function HostList() {
   const { t } = useTranslation('hardware')
-  const { selected: cloud, loading } = useClouds()
+  const cloud = useNextStackCloud()
   const actionsOf = useHostActions(() => cloud)
-  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
   return (
-    <>
-      {cloud?.sandbox === true && (
-        <PageStatus>
-          <SandboxTag />
-        </PageStatus>
-      )}
-      {cloud !== null && <CloudNotice cloud={cloud} />}
+    <NextStackPage>
       <ResourceTable
         call={hosts.list}
         input={{ query: { cloud_id: cloud?.cloud_id } }}
@@ -47,10 +38,10 @@ export default function HostList() {
           filter.keyword(t('filter.keyword')),
         ]}
         rowActions={actionsOf}
-        refreshMs={(response) => refreshMsOf(response?.items ?? [])}
+        refreshMs={(response) => whilePassing(response?.items, isPassing)}
         empty={<EmptyState title={t('empty')}>{t('emptyNote')}</EmptyState>}
       />
-    </>
+    </NextStackPage>
   )
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { fillOf, refreshMsOf } from './hostRules.ts'
+import { whilePassing } from '../../../kit/whilePassing.ts'
+import { fillOf, isPassing } from './hostRules.ts'
 
 describe('fillOf', () => {
   it('warns from nine tenths on, and of more than there is', () => {
@@ -10,9 +11,9 @@ describe('fillOf', () => {
   })
 })
 
-describe('refreshMsOf', () => {
+describe('isPassing', () => {
   it('is short while something passes', () => {
-    expect(refreshMsOf([{ status: 'online' }, { status: 'evacuating' }])).toBe(1_000)
-    expect(refreshMsOf([{ status: 'online' }])).toBe(5_000)
+    expect(whilePassing([{ status: 'online' }, { status: 'evacuating' }], isPassing)).toBe(1_000)
+    expect(whilePassing([{ status: 'online' }], isPassing)).toBe(5_000)
   })
 })

@@ -22,11 +22,8 @@ export const touchedByHost: readonly Call[] = [hosts.list, hosts.get, vms.list]
 
 export const isPassing = ({ status }: Pick<Host, 'status'>): boolean => status === 'evacuating' || status === 'restoring'
 
-/** Lists and pages look once a second while something passes, else as always. */
-export const refreshMsOf = (all: readonly Pick<Host, 'status'>[]): number => (all.some(isPassing) ? 1_000 : 5_000)
-
 /** Why a host cannot be evacuated or restored now, or null where it can. The server refuses by the same rules. */
-export function whyNot(
+export function whyNotHost(
   t: TFunction<'hardware'>,
   action: keyof typeof hostCan,
   host: Pick<Host, 'status' | 'clustered'>,

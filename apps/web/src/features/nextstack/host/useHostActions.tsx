@@ -3,7 +3,7 @@ import { hosts, type Host } from '@zhisuan/contract/nextstack/host'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
-import { touchedByHost, whyNot } from './hostRules.ts'
+import { touchedByHost, whyNotHost } from './hostRules.ts'
 
 /** What an administrator can do to a host. */
 export function useHostActions(cloudOf: (host: Host) => Pick<CloudBasic, 'status'> | null): (host: Host) => readonly Action[] {
@@ -33,7 +33,7 @@ export function useHostActions(cloudOf: (host: Host) => Pick<CloudBasic, 'status
         key: 'evacuate',
         label: t('evacuate'),
         danger: true,
-        disabledReason: whyNot(t, 'evacuate', host, cloudOf(host)),
+        disabledReason: whyNotHost(t, 'evacuate', host, cloudOf(host)),
         confirm: { title: t('evacuateTitle', { name }), body: t('evacuateBody', { count }) },
         doneText: t('evacuated', { name }),
         run: () => evacuate.mutateAsync({ params }),
@@ -41,7 +41,7 @@ export function useHostActions(cloudOf: (host: Host) => Pick<CloudBasic, 'status
       {
         key: 'restore',
         label: t('restore'),
-        disabledReason: whyNot(t, 'restore', host, cloudOf(host)),
+        disabledReason: whyNotHost(t, 'restore', host, cloudOf(host)),
         confirm: { title: t('restoreTitle', { name }), body: t('restoreBody') },
         doneText: t('restored', { name }),
         run: () => restore.mutateAsync({ params }),

@@ -2,7 +2,6 @@ import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import Drawer from 'antd/es/drawer'
 import Form from 'antd/es/form'
-import Modal from 'antd/es/modal'
 import Radio from 'antd/es/radio'
 import { useQueryClient } from '@tanstack/react-query'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
@@ -10,6 +9,7 @@ import { imageLibrary, type Image } from '@zhisuan/contract/nextstack/image'
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
+import { LeaveDialog } from '../../../kit/LeaveDialog.tsx'
 import { toApiError } from '../../../api/client.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
@@ -153,19 +153,14 @@ export function ImageDrawer({
         {refused !== null && <Alert type="error" showIcon role="alert" title={t('create.refused', { reason: refused })} />}
       </Form>
       {hashed !== null && <ChecksumProgress share={hashed} onSkip={() => hashing.current?.abort(skipped)} />}
-      <Modal
+      <LeaveDialog
         open={leaving}
-        title={kit('form.leaveTitle')}
-        okText={kit('form.leave')}
-        cancelText={kit('form.stay')}
-        onOk={() => {
+        onLeave={() => {
           hashing.current?.abort()
           onClose()
         }}
-        onCancel={() => setLeaving(false)}
-      >
-        {kit('form.leaveBody')}
-      </Modal>
+        onStay={() => setLeaving(false)}
+      />
     </Drawer>
   )
 }

@@ -2,22 +2,20 @@ import Button from 'antd/es/button'
 import Tag from 'antd/es/tag'
 import { imageLibrary, imageStatuses, type Image } from '@zhisuan/contract/nextstack/image'
 import { vmTypes } from '@zhisuan/contract/nextstack/vm'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../../kit/dialogs.tsx'
+import { whilePassing } from '../../../kit/whilePassing.ts'
 import { col } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
-import { PageStatus } from '../../../kit/PageHead.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
-import { NoCloud } from '../../../kit/NoCloud.tsx'
-import { useClouds } from '../../../session/cloud.ts'
 import { useIsPlatform } from '../../../session/user.ts'
-import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
+import { NextStackPage, useNextStackCloud } from '../NextStackPage.tsx'
 import '../nextstack.css'
 import './image.css'
 import { ImageDrawer } from './ImageDrawer.tsx'
-import { pathsOf, refreshMsOf } from './imageRules.ts'
+import { pathsOf, isPassing } from './imageRules.ts'
 import { ImageState } from './ImageState.tsx'
 import { useImageActions } from './useImageActions.tsx'
 
@@ -25,23 +23,16 @@ import { useImageActions } from './useImageActions.tsx'
 export function ImageTable({ visibility }: { readonly visibility: Image['visibility'] }) {
   const { t } = useTranslation('image')
   const platform = useIsPlatform()
-  const { selected: cloud, loading } = useClouds()
-  const { actionsOf, batchActions, dialogs } = useImageActions(cloud)
-  const [creating, setCreating] = useState(false)
-  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
+  const cloud = useNextStackCloud()
+  const { actionsOf, batchActions } = useImageActions(cloud)
+  const openDialog = useDialog()
   const create = (
-    <Button type="primary" onClick={() => setCreating(true)}>
+    <Button type="primary" onClick={() => openDialog((close) => cloud !== null && <ImageDrawer cloud={cloud} visibility={visibility} onClose={close} />)}>
       {t('create.button')}
     </Button>
   )
   return (
-    <>
-      {cloud?.sandbox === true && (
-        <PageStatus>
-          <SandboxTag />
-        </PageStatus>
-      )}
-      {cloud !== null && <CloudNotice cloud={cloud} />}
+    <NextStackPage>
       <ResourceTable
         call={imageLibrary.list}
         input={{ query: { cloud_id: cloud?.cloud_id, visibility } }}
@@ -81,7 +72,7 @@ export function ImageTable({ visibility }: { readonly visibility: Image['visibil
         ]}
         rowActions={actionsOf}
         batchActions={batchActions}
-        refreshMs={(response) => refreshMsOf(response?.items ?? [])}
+        refreshMs={(response) => whilePassing(response?.items, isPassing)}
         toolbar={create}
         empty={
           <EmptyState title={t(`empty.${visibility}`, { cloud: cloud?.name ?? '' })} action={create}>
@@ -89,9 +80,7 @@ export function ImageTable({ visibility }: { readonly visibility: Image['visibil
           </EmptyState>
         }
       />
-      {dialogs}
-      {creating && cloud !== null && <ImageDrawer cloud={cloud} visibility={visibility} onClose={() => setCreating(false)} />}
-    </>
+    </NextStackPage>
   )
 }
 

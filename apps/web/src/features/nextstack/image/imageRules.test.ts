@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { nameOfFile, refreshMsOf, shareOf } from './imageRules.ts'
+import { whilePassing } from '../../../kit/whilePassing.ts'
+import { nameOfFile, shareOf, isPassing } from './imageRules.ts'
 
 describe('names of images from files', () => {
   it.each([
@@ -19,7 +20,7 @@ describe('how much of an image is here', () => {
   })
 
   it('is looked at each second while something passes', () => {
-    expect(refreshMsOf([{ status: 'active' }, { status: 'importing' }])).toBe(1_000)
-    expect(refreshMsOf([{ status: 'active' }])).toBe(5_000)
+    expect(whilePassing([{ status: 'active' }, { status: 'importing' }], isPassing)).toBe(1_000)
+    expect(whilePassing([{ status: 'active' }], isPassing)).toBe(5_000)
   })
 })

@@ -24,8 +24,8 @@ export const imageTones: Readonly<Record<ImageStatus, StatusTone>> = {
 /** What is no longer true after anything was done to an image. */
 export const touchedByImage: readonly Call[] = [imageLibrary.list, imageLibrary.get, images.list, quotas.mine]
 
-/** Lists and pages look once a second while something passes, else as always. */
-export const refreshMsOf = (all: readonly Pick<Image, 'status'>[]): number => (all.some(({ status }) => imageTransitional.includes(status)) ? 1_000 : 5_000)
+/** It will look different soon. */
+export const isPassing = ({ status }: Pick<Image, 'status'>): boolean => imageTransitional.includes(status)
 
 /** 0 to 1 of the bytes that are here; null where it cannot be said, or nothing comes. */
 export function shareOf({ status, received_bytes, size_bytes }: Pick<Image, 'status' | 'received_bytes' | 'size_bytes'>): number | null {
@@ -38,7 +38,7 @@ export function shareOf({ status, received_bytes, size_bytes }: Pick<Image, 'sta
  * rules.
  * @param cloud null where it is not known; then it is not judged
  */
-export function whyNot(
+export function whyNotImage(
   t: TFunction<'image'>,
   action: keyof typeof imageCan,
   image: Pick<Image, 'status' | 'mine'>,

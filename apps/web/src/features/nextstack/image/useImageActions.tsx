@@ -1,6 +1,5 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { imageLibrary, type Image } from '@zhisuan/contract/nextstack/image'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
@@ -8,11 +7,11 @@ import type { BatchAction } from '../../../kit/BatchBar.tsx'
 import { saveFrom } from '../../../kit/save.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { ImageEdit, ImageShare } from './ImageDialogs.tsx'
-import { pathsOf, touchedByImage, whyNot } from './imageRules.ts'
+import { pathsOf, touchedByImage, whyNotImage } from './imageRules.ts'
 import { forgetUpload } from './uploads.ts'
 
 /**
- * What can be done to images, and the dialogs that some of it opens, which the page has to draw.
+ * What can be done to images.
  * @param cloud null where it is not known; then it is not judged
  */
 export function useImageActions(
@@ -21,26 +20,22 @@ export function useImageActions(
 ): {
   readonly actionsOf: (image: Image) => readonly Action[]
   readonly batchActions: readonly BatchAction<Image>[]
-  readonly dialogs: ReactNode
 } {
   const { t } = useTranslation('image')
   const platform = useIsPlatform()
-  const [dialog, setDialog] = useState<{ kind: 'edit' | 'share'; image: Image } | null>(null)
+  const dialogs = {
+    edit: (image: Image, close: () => void) => <ImageEdit image={image} onClose={close} />,
+    share: (image: Image, close: () => void) => <ImageShare image={image} onClose={close} />,
+  }
   const link = useChange(imageLibrary.download)
   const update = useChange(imageLibrary.update, { invalidates: touchedByImage })
-  const remove = useChange(imageLibrary.delete, { invalidates: touchedByImage })
-  // The batch's summary says what failed.
-  const removeQuietly = useChange(imageLibrary.delete, { invalidates: touchedByImage, silent: true })
-  const close = (): void => setDialog(null)
+  const remove = useChange(imageLibrary.delete, { invalidates: touchedByImage, silent: true })
 
-  const opening = (kind: 'edit' | 'share', image: Image): Action => ({
+  const opening = (kind: keyof typeof dialogs, image: Image): Action => ({
     key: kind,
     label: t(`action.${kind}`),
-    disabledReason: whyNot(t, kind === 'edit' ? 'update' : 'share', image, cloud),
-    run: () => {
-      setDialog({ kind, image })
-      return undefined
-    },
+    disabledReason: whyNotImage(t, kind === 'edit' ? 'update' : 'share', image, cloud),
+    dialog: (close) => dialogs[kind](image, close),
   })
   const publishing = (image: Image): Action => {
     const { id, name, description, os, release, cloud_init, min_cpu_cores, min_memory_bytes, min_disk_bytes } = image
@@ -48,7 +43,7 @@ export function useImageActions(
     return {
       key: 'visibility',
       label: t(`action.make.${to}`),
-      disabledReason: whyNot(t, 'update', image, cloud),
+      disabledReason: whyNotImage(t, 'update', image, cloud),
       doneText: t(`done.make.${to}`, { name }),
       confirm: { title: t(`make.${to}.title`, { name }), body: t(`make.${to}.body`) },
       run: () =>
@@ -72,7 +67,7 @@ export function useImageActions(
       {
         key: 'download',
         label: t('action.download'),
-        disabledReason: whyNot(t, 'download', image, cloud),
+        disabledReason: whyNotImage(t, 'download', image, cloud),
         run: async () => saveFrom((await link.mutateAsync({ params: { id: image.id } })).path),
       },
       ...(platform ? [publishing(image)] : []),
@@ -80,7 +75,7 @@ export function useImageActions(
         key: 'delete',
         label: t('action.delete'),
         danger: true,
-        disabledReason: whyNot(t, 'delete', image, cloud),
+        disabledReason: whyNotImage(t, 'delete', image, cloud),
         doneText: t('done.delete', { name: image.name }),
         confirm: { title: t('delete.title', { name: image.name }), body: deleteBody(image), ...(image.status === 'active' && { typeToConfirm: image.name }) },
         run: async () => {
@@ -95,19 +90,13 @@ export function useImageActions(
         key: 'delete',
         label: t('action.delete'),
         danger: true,
-        disabledReason: (image) => whyNot(t, 'delete', image, cloud),
+        disabledReason: (image) => whyNotImage(t, 'delete', image, cloud),
         run: ({ id }) => {
           forgetUpload(id)
-          return removeQuietly.mutateAsync({ params: { id } })
+          return remove.mutateAsync({ params: { id } })
         },
         confirm: (of) => ({ title: t('delete.many', { count: of.length }), body: t('delete.body') }),
       },
     ],
-    dialogs: (
-      <>
-        {dialog?.kind === 'edit' && <ImageEdit image={dialog.image} onClose={close} />}
-        {dialog?.kind === 'share' && <ImageShare image={dialog.image} onClose={close} />}
-      </>
-    ),
   }
 }

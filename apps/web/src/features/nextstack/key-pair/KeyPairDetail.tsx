@@ -1,20 +1,18 @@
 import Button from 'antd/es/button'
 import Typography from 'antd/es/typography'
 import type { ResponseOf } from '@zhisuan/contract/define'
-import { keyPairs, type KeyPair } from '@zhisuan/contract/nextstack/key-pair'
+import { keyPairs } from '@zhisuan/contract/nextstack/key-pair'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate, useParams } from 'react-router'
-import { useCall } from '../../../api/hooks.ts'
+import { useOne } from '../../../api/hooks.ts'
 import { copyText } from '../../../kit/copy.ts'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import * as format from '../../../kit/format.ts'
 import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import '../nextstack.css'
 import '../compute.css'
-import { KeyPairDialog } from './KeyPairDialog.tsx'
 import { downloadText } from '../../../kit/save.ts'
 import { useKeyPaths } from './keyPaths.ts'
 import { algorithmText } from './keyTexts.ts'
@@ -27,20 +25,12 @@ export default function KeyPairDetail() {
   const platform = useIsPlatform()
   const keyPaths = useKeyPaths()
   const { id = '' } = useParams()
-  const [editing, setEditing] = useState<KeyPair | null>(null)
   const [deleted, setDeleted] = useState(false)
-  const query = useCall(keyPairs.get, { params: { id } }, { silent: true, enabled: !deleted, refreshMs: 10_000 })
-  const actionsOf = useKeyPairActions(setEditing, () => {
+  const query = useOne(keyPairs.get, { params: { id } }, { enabled: !deleted, refreshMs: 10_000 })
+  const actionsOf = useKeyPairActions(() => {
     setDeleted(true)
     void navigate(keyPaths.list())
   })
-  if (query.error?.status === 404) {
-    return (
-      <div className="zs-card">
-        <EmptyState title={t('keyPair.detail.gone')} action={<Link to={keyPaths.list()}>{t('keyPair.detail.back')}</Link>} />
-      </div>
-    )
-  }
   const code = (text: string) => (
     <Typography.Text copyable={{ text, tooltips: false }} className="zs-code nc-wrap">
       {text}
@@ -50,6 +40,7 @@ export default function KeyPairDetail() {
     <>
       <DetailPage
         query={query}
+        gone={{ title: t('keyPair.detail.gone'), to: keyPaths.list(), back: t('keyPair.detail.back') }}
         title={({ name }) => name}
         actions={actionsOf}
         facts={(key) => [
@@ -83,7 +74,6 @@ export default function KeyPairDetail() {
           </>
         )}
       </DetailPage>
-      {editing !== null && <KeyPairDialog kind="edit" keyPair={editing} onClose={() => setEditing(null)} />}
     </>
   )
 }

@@ -1,16 +1,12 @@
-import type { Call } from '@zhisuan/contract/define'
 import { keyPairs, type KeyPair } from '@zhisuan/contract/nextstack/key-pair'
-import { quotas } from '@zhisuan/contract/nextstack/quota'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { copyText } from '../../../kit/copy.ts'
-
-/** What is no longer true after a key was made, changed or deleted. */
-export const touchedByKeyPair: readonly Call[] = [keyPairs.list, keyPairs.get, quotas.mine]
+import { KeyPairDialog, touchedByKeyPair } from './KeyPairDialog.tsx'
 
 /** What can be done to a key. */
-export function useKeyPairActions(onEdit: (keyPair: KeyPair) => void, onDeleted?: () => void): (keyPair: KeyPair) => readonly Action[] {
+export function useKeyPairActions(onDeleted?: () => void): (keyPair: KeyPair) => readonly Action[] {
   const { t } = useTranslation('nextstackCompute')
   const remove = useChange(keyPairs.delete, { invalidates: touchedByKeyPair })
   return (keyPair) => [
@@ -18,10 +14,7 @@ export function useKeyPairActions(onEdit: (keyPair: KeyPair) => void, onDeleted?
     {
       key: 'edit',
       label: t('action.edit'),
-      run: () => {
-        onEdit(keyPair)
-        return undefined
-      },
+      dialog: (close) => <KeyPairDialog kind="edit" keyPair={keyPair} onClose={close} />,
     },
     {
       key: 'delete',

@@ -14,16 +14,14 @@ import { FormPage } from '../../../kit/FormPage.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { PagePlaceholder } from '../../../kit/Placeholder.tsx'
 import { field } from '../../../kit/rules.ts'
-import { NoCloud } from '../../../kit/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
-import { useClouds } from '../../../session/cloud.ts'
 import { useCurrentUser, useIsPlatform } from '../../../session/user.ts'
 import { BillingMode, byHour, type Billing } from '../../../kit/price/BillingMode.tsx'
 import { newEipItems } from '../../../kit/price/items.ts'
 import { Price } from '../../../kit/price/Price.tsx'
 import { useOrdering } from '../../../kit/price/useOrdering.ts'
 import { useUnorderable } from '../../../kit/price/useQuote.ts'
-import { CloudNotice } from '../CloudNotice.tsx'
+import { NextStackPage, useNextStackCloud } from '../NextStackPage.tsx'
 import '../nextstack.css'
 import { touchedByEip } from './eipRules.ts'
 import './network.css'
@@ -40,9 +38,17 @@ const { shape } = eips.allocate.body
 
 /** Takes outside addresses from a pool. */
 export default function EipAdd() {
+  return (
+    <NextStackPage>
+      <Allocate />
+    </NextStackPage>
+  )
+}
+
+function Allocate() {
   const { t } = useTranslation(['network', 'order'])
   const navigate = useNavigate()
-  const { selected: cloud, loading } = useClouds()
+  const cloud = useNextStackCloud()
   const platform = useIsPlatform()
   const [form] = Form.useForm<Values>()
   const count = Form.useWatch('count', form) ?? 1
@@ -57,7 +63,6 @@ export default function EipAdd() {
     data?.items.find(({ id }) => id === poolId),
   )
   const unorderable = useUnorderable(items, billing)
-  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
   if (cloud === null || data === undefined) return <PagePlaceholder />
   if (data.items.length === 0) {
     return (
@@ -78,69 +83,66 @@ export default function EipAdd() {
     )
   }
   return (
-    <>
-      <CloudNotice cloud={cloud} />
-      <FormPage<Values>
-        form={form}
-        submitText={billing.mode === 'hour' ? t('eip.allocateOk') : t('order:toPay')}
-        submitDisabled={unorderable || (billing.mode !== 'hour' && count > 1)}
-        initialValues={{ pool_id: data.items[0]?.id ?? '', count: 1, address: '', name: '', description: '', bandwidth_mbps: null }}
-        aside={
-          <div className="zs-card">
-            <h2>{t('order:price.title')}</h2>
-            {bpId !== null && <BillingMode value={billing} onChange={setBilling} />}
-            {billing.mode !== 'hour' && count > 1 && <p className="zs-bad">{t('order:oneOnly')}</p>}
-            <Price items={items} period={billing.mode} count={billing.count} times={count} />
-          </div>
+    <FormPage<Values>
+      form={form}
+      submitText={billing.mode === 'hour' ? t('eip.allocateOk') : t('order:toPay')}
+      submitDisabled={unorderable || (billing.mode !== 'hour' && count > 1)}
+      initialValues={{ pool_id: data.items[0]?.id ?? '', count: 1, address: '', name: '', description: '', bandwidth_mbps: null }}
+      aside={
+        <div className="zs-card">
+          <h2>{t('order:price.title')}</h2>
+          {bpId !== null && <BillingMode value={billing} onChange={setBilling} />}
+          {billing.mode !== 'hour' && count > 1 && <p className="zs-bad">{t('order:oneOnly')}</p>}
+          <Price items={items} period={billing.mode} count={billing.count} times={count} />
+        </div>
+      }
+      onCancel={() => void navigate(paths.nextstack.eip.list())}
+      onSubmit={async ({ address, name, bandwidth_mbps, ...values }) => {
+        const body = {
+          ...values,
+          bandwidth_mbps: bandwidth_mbps ?? null,
+          ...(address !== '' && values.count === 1 && { address }),
+          ...(name !== '' && values.count === 1 && { name }),
         }
-        onCancel={() => void navigate(paths.nextstack.eip.list())}
-        onSubmit={async ({ address, name, bandwidth_mbps, ...values }) => {
-          const body = {
-            ...values,
-            bandwidth_mbps: bandwidth_mbps ?? null,
-            ...(address !== '' && values.count === 1 && { address }),
-            ...(name !== '' && values.count === 1 && { name }),
+        if (billing.mode !== 'hour') {
+          try {
+            await ordering.order({ resource_type: 'eip', create: body }, billing)
+          } catch (thrown) {
+            // What names a field stands beside it.
+            const error = toApiError(thrown)
+            if (error.fields.length === 0 && error.status !== 401) toastError(error)
+            throw error
           }
-          if (billing.mode !== 'hour') {
-            try {
-              await ordering.order({ resource_type: 'eip', create: body }, billing)
-            } catch (thrown) {
-              // What names a field stands beside it.
-              const error = toApiError(thrown)
-              if (error.fields.length === 0 && error.status !== 401) toastError(error)
-              throw error
-            }
-            return
-          }
-          const { items } = await allocate.mutateAsync({ body })
-          notify('success', t('eip.allocated', { count: items.length }))
-          void navigate(paths.nextstack.eip.list())
-        }}
-      >
-        <Form.Item name="pool_id" label={t('eip.pool')} required>
-          <Select
-            options={data.items.map((pool) => ({
-              value: pool.id,
-              label: t('eip.poolFree', { name: pool.name, count: pool.address_count - pool.address_used }),
-            }))}
-          />
-        </Form.Item>
-        <Form.Item name="count" label={t('eip.count')} {...field(shape.count)}>
-          <InputNumber min={1} max={20} precision={0} className="nt-number" />
-        </Form.Item>
-        {count === 1 && (
-          <>
-            <Form.Item name="address" label={t('eip.address')} extra={t('eip.addressNote')} {...field(shape.address)}>
-              <Input className="zs-code" maxLength={15} />
-            </Form.Item>
-            <NameField schema={shape.name} focus={false} />
-          </>
-        )}
-        <Form.Item name="bandwidth_mbps" label={t('eip.bandwidth')} extra={t('eip.bandwidthNote')} {...field(shape.bandwidth_mbps)}>
-          <InputNumber min={1} max={100_000} precision={0} className="nt-number" />
-        </Form.Item>
-        <DescriptionField schema={shape.description} />
-      </FormPage>
-    </>
+          return
+        }
+        const { items } = await allocate.mutateAsync({ body })
+        notify('success', t('eip.allocated', { count: items.length }))
+        void navigate(paths.nextstack.eip.list())
+      }}
+    >
+      <Form.Item name="pool_id" label={t('eip.pool')} required>
+        <Select
+          options={data.items.map((pool) => ({
+            value: pool.id,
+            label: t('eip.poolFree', { name: pool.name, count: pool.address_count - pool.address_used }),
+          }))}
+        />
+      </Form.Item>
+      <Form.Item name="count" label={t('eip.count')} {...field(shape.count)}>
+        <InputNumber min={1} max={20} precision={0} className="nt-number" />
+      </Form.Item>
+      {count === 1 && (
+        <>
+          <Form.Item name="address" label={t('eip.address')} extra={t('eip.addressNote')} {...field(shape.address)}>
+            <Input className="zs-code" maxLength={15} />
+          </Form.Item>
+          <NameField schema={shape.name} focus={false} />
+        </>
+      )}
+      <Form.Item name="bandwidth_mbps" label={t('eip.bandwidth')} extra={t('eip.bandwidthNote')} {...field(shape.bandwidth_mbps)}>
+        <InputNumber min={1} max={100_000} precision={0} className="nt-number" />
+      </Form.Item>
+      <DescriptionField schema={shape.description} />
+    </FormPage>
   )
 }

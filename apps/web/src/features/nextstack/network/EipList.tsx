@@ -3,42 +3,33 @@ import { eips, eipStatuses, type Eip } from '@zhisuan/contract/nextstack/eip'
 import type { TFunction } from 'i18next'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate } from 'react-router'
+import { whilePassing } from '../../../kit/whilePassing.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
-import { PageStatus } from '../../../kit/PageHead.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
-import { NoCloud } from '../../../kit/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
-import { useClouds } from '../../../session/cloud.ts'
 import { useIsPlatform } from '../../../session/user.ts'
-import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
+import { NextStackPage, useNextStackCloud } from '../NextStackPage.tsx'
 import '../nextstack.css'
-import { eipRefreshMs, eipTones } from './eipRules.ts'
+import { eipTones, isPassing } from './eipRules.ts'
 import { useEipActions } from './useEipActions.tsx'
 
 /** Outside addresses on the chosen cloud. */
 export default function EipList() {
   const { t } = useTranslation('network')
-  const { selected: cloud, loading } = useClouds()
+  const cloud = useNextStackCloud()
   const platform = useIsPlatform()
   const navigate = useNavigate()
-  const { actionsOf, dialogs } = useEipActions()
-  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
+  const { actionsOf } = useEipActions()
   const allocate = (
     <Button type="primary" onClick={() => void navigate(paths.nextstack.eip.add())}>
       {t('eip.allocate')}
     </Button>
   )
   return (
-    <>
-      {cloud?.sandbox === true && (
-        <PageStatus>
-          <SandboxTag />
-        </PageStatus>
-      )}
-      {cloud !== null && <CloudNotice cloud={cloud} />}
+    <NextStackPage>
       <ResourceTable
         call={eips.list}
         input={{ query: { cloud_id: cloud?.cloud_id } }}
@@ -56,7 +47,7 @@ export default function EipList() {
         ]}
         rowActions={actionsOf}
         nameOf={({ address }) => address}
-        refreshMs={(response) => eipRefreshMs(response?.items ?? [])}
+        refreshMs={(response) => whilePassing(response?.items, isPassing)}
         toolbar={allocate}
         empty={
           <EmptyState title={t('eip.empty', { cloud: cloud?.name ?? '' })} action={allocate}>
@@ -64,8 +55,7 @@ export default function EipList() {
           </EmptyState>
         }
       />
-      {dialogs}
-    </>
+    </NextStackPage>
   )
 }
 

@@ -1,11 +1,10 @@
 import Pagination from 'antd/es/pagination'
 import { eipPools, type EipPool } from '@zhisuan/contract/nextstack/eip'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { Link, useNavigate, useParams } from 'react-router'
-import { useCall } from '../../../api/hooks.ts'
+import { useNavigate, useParams } from 'react-router'
+import { useOne, useCall } from '../../../api/hooks.ts'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import * as format from '../../../kit/format.ts'
 import { PagePlaceholder } from '../../../kit/Placeholder.tsx'
@@ -23,49 +22,37 @@ export default function EipPoolDetail() {
   const { t } = useTranslation('network')
   const navigate = useNavigate()
   const { id = '' } = useParams()
-  const [gone, setGone] = useState(false)
-  const query = useCall(eipPools.get, { params: { id } }, { silent: true, enabled: !gone, refreshMs: 5_000 })
-  const { actionsOf, dialogs } = usePoolActions(() => void navigate(paths.nextstack.eipPool.list()))
-  const missing = query.error?.status === 404
-  useEffect(() => setGone(missing), [missing])
-  if (missing || gone) {
-    return (
-      <div className="zs-card">
-        <EmptyState title={t('pool.gone')} action={<Link to={paths.nextstack.eipPool.list()}>{t('pool.back')}</Link>} />
-      </div>
-    )
-  }
+  const query = useOne(eipPools.get, { params: { id } }, { refreshMs: 5_000 })
+  const { actionsOf } = usePoolActions(() => void navigate(paths.nextstack.eipPool.list()))
   return (
-    <>
-      <DetailPage
-        query={query}
-        title={(pool) => pool.name}
-        actions={actionsOf}
-        facts={(pool) => [
-          { key: 'ranges', label: t('pool.column.ranges'), value: <span className="zs-code nt-lines">{rangesText(pool.ranges)}</span> },
-          {
-            key: 'excluded',
-            label: t('pool.excluded'),
-            value: pool.excluded.length === 0 ? t('none') : <span className="zs-code nt-lines">{pool.excluded.join('\n')}</span>,
-          },
-          { key: 'used', label: t('pool.column.used'), value: t('size.addresses', { used: pool.address_used, count: pool.address_count }) },
-          {
-            key: 'visibility',
-            label: t('pool.column.visibility'),
-            value: pool.public ? t('pool.public') : pool.organisations.map(({ name }) => name).join('、'),
-          },
-          {
-            key: 'bandwidth',
-            label: t('eip.column.bandwidth'),
-            value: pool.max_bandwidth_mbps === null ? t('eip.unlimited') : t('eip.mbps', { count: pool.max_bandwidth_mbps }),
-          },
-          { key: 'created', label: t('column.created'), value: format.dateTime(pool.created_at) },
-          { key: 'description', label: t('column.description'), value: pool.description === '' ? format.nothing : pool.description },
-        ]}
-        tabs={(pool) => [{ key: 'occupancy', label: t('pool.occupancy'), content: <Occupancy pool={pool} /> }]}
-      />
-      {dialogs}
-    </>
+    <DetailPage
+      query={query}
+      gone={{ title: t('pool.gone'), to: paths.nextstack.eipPool.list(), back: t('pool.back') }}
+      title={(pool) => pool.name}
+      actions={actionsOf}
+      facts={(pool) => [
+        { key: 'ranges', label: t('pool.column.ranges'), value: <span className="zs-code nt-lines">{rangesText(pool.ranges)}</span> },
+        {
+          key: 'excluded',
+          label: t('pool.excluded'),
+          value: pool.excluded.length === 0 ? t('none') : <span className="zs-code nt-lines">{pool.excluded.join('\n')}</span>,
+        },
+        { key: 'used', label: t('pool.column.used'), value: t('size.addresses', { used: pool.address_used, count: pool.address_count }) },
+        {
+          key: 'visibility',
+          label: t('pool.column.visibility'),
+          value: pool.public ? t('pool.public') : pool.organisations.map(({ name }) => name).join('、'),
+        },
+        {
+          key: 'bandwidth',
+          label: t('eip.column.bandwidth'),
+          value: pool.max_bandwidth_mbps === null ? t('eip.unlimited') : t('eip.mbps', { count: pool.max_bandwidth_mbps }),
+        },
+        { key: 'created', label: t('column.created'), value: format.dateTime(pool.created_at) },
+        { key: 'description', label: t('column.description'), value: pool.description === '' ? format.nothing : pool.description },
+      ]}
+      tabs={(pool) => [{ key: 'occupancy', label: t('pool.occupancy'), content: <Occupancy pool={pool} /> }]}
+    />
   )
 }
 

@@ -1,17 +1,14 @@
 import Button from 'antd/es/button'
 import { eipPools, type EipPool } from '@zhisuan/contract/nextstack/eip'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../../kit/dialogs.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
-import { PageStatus } from '../../../kit/PageHead.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
-import { NoCloud } from '../../../kit/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
-import { useClouds } from '../../../session/cloud.ts'
-import { SandboxTag } from '../CloudNotice.tsx'
+import { NextStackPage, useNextStackCloud } from '../NextStackPage.tsx'
 import '../nextstack.css'
 import { EipPoolDialog } from './EipPoolDialog.tsx'
 import { rangesText } from './eipRules.ts'
@@ -20,22 +17,16 @@ import { usePoolActions } from './usePoolActions.tsx'
 /** Pools of outside addresses on the chosen cloud, for administrators. */
 export default function EipPoolList() {
   const { t } = useTranslation('network')
-  const { selected: cloud, loading } = useClouds()
-  const [creating, setCreating] = useState(false)
-  const { actionsOf, dialogs } = usePoolActions()
-  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
+  const cloud = useNextStackCloud()
+  const openDialog = useDialog()
+  const { actionsOf } = usePoolActions()
   const create = (
-    <Button type="primary" onClick={() => setCreating(true)}>
+    <Button type="primary" onClick={() => openDialog((close) => cloud !== null && <EipPoolDialog cloudId={cloud.cloud_id} pool={null} onClose={close} />)}>
       {t('pool.create')}
     </Button>
   )
   return (
-    <>
-      {cloud?.sandbox === true && (
-        <PageStatus>
-          <SandboxTag />
-        </PageStatus>
-      )}
+    <NextStackPage>
       <ResourceTable
         call={eipPools.list}
         input={{ query: { cloud_id: cloud?.cloud_id } }}
@@ -52,9 +43,7 @@ export default function EipPoolList() {
           </EmptyState>
         }
       />
-      {creating && cloud !== null && <EipPoolDialog cloudId={cloud.cloud_id} pool={null} onClose={() => setCreating(false)} />}
-      {dialogs}
-    </>
+    </NextStackPage>
   )
 }
 

@@ -1,10 +1,10 @@
 import Alert from 'antd/es/alert'
 import Table from 'antd/es/table'
 import { natGateways, type DnatRule, type NatGateway } from '@zhisuan/contract/nextstack/nat'
-import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate, useParams } from 'react-router'
-import { useCall, useChange } from '../../../api/hooks.ts'
+import { whilePassing } from '../../../kit/whilePassing.ts'
+import { useOne, useChange } from '../../../api/hooks.ts'
 import { ActionMenu } from '../../../kit/actions.tsx'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
@@ -12,7 +12,7 @@ import * as format from '../../../kit/format.ts'
 import { StatusTag } from '../../../kit/StatusTag.tsx'
 import { paths } from '../../../paths.ts'
 import '../nextstack.css'
-import { natRefreshMs, natTones, snatText, touchedByNat } from './natRules.ts'
+import { natTones, snatText, touchedByNat, isPassing } from './natRules.ts'
 import { useNatActions } from './useNatActions.tsx'
 
 /** One NAT gateway: how instances get out, and which ports lead in. */
@@ -20,37 +20,25 @@ export default function NatDetail() {
   const { t } = useTranslation('network')
   const navigate = useNavigate()
   const { id = '' } = useParams()
-  const [gone, setGone] = useState(false)
-  const query = useCall(natGateways.get, { params: { id } }, { silent: true, enabled: !gone, refreshMs: (nat) => natRefreshMs(nat === undefined ? [] : [nat]) })
-  const { actionsOf, dialogs } = useNatActions(() => void navigate(paths.nextstack.nat.list()))
-  const missing = query.error?.status === 404
-  useEffect(() => setGone(missing), [missing])
-  if (missing || gone) {
-    return (
-      <div className="zs-card">
-        <EmptyState title={t('nat.gone')} action={<Link to={paths.nextstack.nat.list()}>{t('nat.back')}</Link>} />
-      </div>
-    )
-  }
+  const query = useOne(natGateways.get, { params: { id } }, { refreshMs: (nat) => whilePassing(nat, isPassing) })
+  const { actionsOf } = useNatActions(() => void navigate(paths.nextstack.nat.list()))
   return (
-    <>
-      <DetailPage
-        query={query}
-        title={(nat) => nat.name}
-        status={(nat) => <StatusTag tone={natTones[nat.status]}>{t(`nat.status.${nat.status}`)}</StatusTag>}
-        actions={actionsOf}
-        notice={(nat) => nat.error !== null && <Alert className="zs-above" type="error" showIcon title={t('nat.failed')} description={nat.error} />}
-        facts={(nat) => [
-          { key: 'vpc', label: t('nat.vpc'), value: <Link to={paths.nextstack.vpc.detail(nat.vpc.id)}>{nat.vpc.name}</Link> },
-          { key: 'snat', label: t('nat.snat'), value: snatText(t, nat) },
-          { key: 'creator', label: t('column.creator'), value: nat.created_by },
-          { key: 'created', label: t('column.created'), value: format.dateTime(nat.created_at) },
-          { key: 'description', label: t('column.description'), value: nat.description === '' ? format.nothing : nat.description },
-        ]}
-        tabs={(nat) => [{ key: 'rules', label: t('nat.rules'), content: <Rules nat={nat} /> }]}
-      />
-      {dialogs}
-    </>
+    <DetailPage
+      query={query}
+      gone={{ title: t('nat.gone'), to: paths.nextstack.nat.list(), back: t('nat.back') }}
+      title={(nat) => nat.name}
+      status={(nat) => <StatusTag tone={natTones[nat.status]}>{t(`nat.status.${nat.status}`)}</StatusTag>}
+      actions={actionsOf}
+      notice={(nat) => nat.error !== null && <Alert className="zs-above" type="error" showIcon title={t('nat.failed')} description={nat.error} />}
+      facts={(nat) => [
+        { key: 'vpc', label: t('nat.vpc'), value: <Link to={paths.nextstack.vpc.detail(nat.vpc.id)}>{nat.vpc.name}</Link> },
+        { key: 'snat', label: t('nat.snat'), value: snatText(t, nat) },
+        { key: 'creator', label: t('column.creator'), value: nat.created_by },
+        { key: 'created', label: t('column.created'), value: format.dateTime(nat.created_at) },
+        { key: 'description', label: t('column.description'), value: nat.description === '' ? format.nothing : nat.description },
+      ]}
+      tabs={(nat) => [{ key: 'rules', label: t('nat.rules'), content: <Rules nat={nat} /> }]}
+    />
   )
 }
 

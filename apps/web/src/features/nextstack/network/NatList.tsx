@@ -1,44 +1,35 @@
 import Button from 'antd/es/button'
 import { natGateways, type NatGateway } from '@zhisuan/contract/nextstack/nat'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../../kit/dialogs.tsx'
+import { whilePassing } from '../../../kit/whilePassing.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
-import { PageStatus } from '../../../kit/PageHead.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
-import { NoCloud } from '../../../kit/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
-import { useClouds } from '../../../session/cloud.ts'
 import { useIsPlatform } from '../../../session/user.ts'
-import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
+import { NextStackPage, useNextStackCloud } from '../NextStackPage.tsx'
 import '../nextstack.css'
 import { NatCreate } from './NatDialogs.tsx'
-import { natRefreshMs, natTones, snatText } from './natRules.ts'
+import { natTones, snatText, isPassing } from './natRules.ts'
 import { useNatActions } from './useNatActions.tsx'
 
 /** NAT gateways on the chosen cloud. */
 export default function NatList() {
   const { t } = useTranslation('network')
-  const { selected: cloud, loading } = useClouds()
+  const cloud = useNextStackCloud()
   const platform = useIsPlatform()
-  const [creating, setCreating] = useState(false)
-  const { actionsOf, dialogs } = useNatActions()
-  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
+  const openDialog = useDialog()
+  const { actionsOf } = useNatActions()
   const create = (
-    <Button type="primary" onClick={() => setCreating(true)}>
+    <Button type="primary" onClick={() => openDialog((close) => cloud !== null && <NatCreate cloud={cloud} onClose={close} />)}>
       {t('nat.create')}
     </Button>
   )
   return (
-    <>
-      {cloud?.sandbox === true && (
-        <PageStatus>
-          <SandboxTag />
-        </PageStatus>
-      )}
-      {cloud !== null && <CloudNotice cloud={cloud} />}
+    <NextStackPage>
       <ResourceTable
         call={natGateways.list}
         input={{ query: { cloud_id: cloud?.cloud_id } }}
@@ -48,7 +39,7 @@ export default function NatList() {
         columns={natColumns(t, platform)}
         filters={[filter.keyword(t('filter.groupKeyword'))]}
         rowActions={actionsOf}
-        refreshMs={(response) => natRefreshMs(response?.items ?? [])}
+        refreshMs={(response) => whilePassing(response?.items, isPassing)}
         toolbar={create}
         empty={
           <EmptyState title={t('nat.empty', { cloud: cloud?.name ?? '' })} action={create}>
@@ -56,9 +47,7 @@ export default function NatList() {
           </EmptyState>
         }
       />
-      {creating && cloud !== null && <NatCreate cloud={cloud} onClose={() => setCreating(false)} />}
-      {dialogs}
-    </>
+    </NextStackPage>
   )
 }
 

@@ -2,7 +2,6 @@ import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
-import Modal from 'antd/es/modal'
 import Radio from 'antd/es/radio'
 import Table from 'antd/es/table'
 import {
@@ -22,7 +21,7 @@ import { useChange } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
 import { errorText } from '../../../api/toasts.ts'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
-import { useReturnFocus } from '../../../kit/focus.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { rulesOf } from '../../../kit/rules.ts'
 import { touchedByGroup } from './groupRules.ts'
 import './network.css'
@@ -142,7 +141,6 @@ export function RulesEditor({ group }: { readonly group: SecurityGroup }) {
           onClose={() => setEditing(null)}
           onDone={(rule) => {
             change(editing.index === null ? [...rules, rule] : rules.map((one, at) => (at === editing.index ? rule : one)))
-            setEditing(null)
           }}
         />
       )}
@@ -165,47 +163,38 @@ function RuleDialog({
   readonly onClose: () => void
 }) {
   const { t } = useTranslation('network')
-  useReturnFocus()
   const [form] = Form.useForm<SecurityRule>()
   const protocol = Form.useWatch('protocol', form) ?? rule.protocol
   const hasPorts = protocol === 'tcp' || protocol === 'udp'
   return (
-    <Modal
-      open
+    <FormDialog<SecurityRule>
+      form={form}
       title={fresh ? t('rule.add') : t('rule.edit')}
       okText={t('rule.ok')}
-      cancelText={t('cancel')}
-      onOk={form.submit}
-      onCancel={onClose}
-      mask={{ closable: false }}
+      initialValues={rule}
+      onClose={onClose}
+      onSubmit={async (values) => onDone(securityRule.parse({ ...values, ports: hasPorts ? (values.ports ?? '') : '' }))}
     >
-      <Form<SecurityRule>
-        form={form}
-        layout="vertical"
-        initialValues={rule}
-        onFinish={(values) => onDone(securityRule.parse({ ...values, ports: hasPorts ? (values.ports ?? '') : '' }))}
-      >
-        <Form.Item name="direction" label={t('rule.direction')}>
-          <Radio.Group optionType="button" options={ruleDirections.map((value) => ({ value, label: t(`rule.${value}`) }))} />
+      <Form.Item name="direction" label={t('rule.direction')}>
+        <Radio.Group optionType="button" options={ruleDirections.map((value) => ({ value, label: t(`rule.${value}`) }))} />
+      </Form.Item>
+      <Form.Item name="action" label={t('rule.action')}>
+        <Radio.Group optionType="button" options={ruleActions.toReversed().map((value) => ({ value, label: t(`rule.${value}`) }))} />
+      </Form.Item>
+      <Form.Item name="protocol" label={t('rule.protocol')}>
+        <Radio.Group optionType="button" options={ruleProtocols.map((value) => ({ value, label: t(`rule.${value}`) }))} />
+      </Form.Item>
+      {hasPorts && (
+        <Form.Item name="ports" label={t('rule.ports')} extra={t('rule.portsNote')} rules={rulesOf(shape.ports)}>
+          <Input maxLength={128} className="zs-code" placeholder="22" />
         </Form.Item>
-        <Form.Item name="action" label={t('rule.action')}>
-          <Radio.Group optionType="button" options={ruleActions.toReversed().map((value) => ({ value, label: t(`rule.${value}`) }))} />
-        </Form.Item>
-        <Form.Item name="protocol" label={t('rule.protocol')}>
-          <Radio.Group optionType="button" options={ruleProtocols.map((value) => ({ value, label: t(`rule.${value}`) }))} />
-        </Form.Item>
-        {hasPorts && (
-          <Form.Item name="ports" label={t('rule.ports')} extra={t('rule.portsNote')} rules={rulesOf(shape.ports)}>
-            <Input maxLength={128} className="zs-code" placeholder="22" />
-          </Form.Item>
-        )}
-        <Form.Item name="remote" label={t('rule.remote')} extra={t('rule.remoteNote')} rules={rulesOf(shape.remote)}>
-          <Input maxLength={18} className="zs-code" />
-        </Form.Item>
-        <Form.Item name="description" label={t('rule.description')} rules={rulesOf(shape.description)}>
-          <Input maxLength={255} />
-        </Form.Item>
-      </Form>
-    </Modal>
+      )}
+      <Form.Item name="remote" label={t('rule.remote')} extra={t('rule.remoteNote')} rules={rulesOf(shape.remote)}>
+        <Input maxLength={18} className="zs-code" />
+      </Form.Item>
+      <Form.Item name="description" label={t('rule.description')} rules={rulesOf(shape.description)}>
+        <Input maxLength={255} />
+      </Form.Item>
+    </FormDialog>
   )
 }

@@ -1,16 +1,16 @@
 import { securityGroups } from '@zhisuan/contract/nextstack/security-group'
 import type { ResponseOf } from '@zhisuan/contract/define'
-import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate, useParams } from 'react-router'
-import { useCall } from '../../../api/hooks.ts'
+import { whilePassing } from '../../../kit/whilePassing.ts'
+import { useOne } from '../../../api/hooks.ts'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import * as format from '../../../kit/format.ts'
 import { StatusTag } from '../../../kit/StatusTag.tsx'
 import { paths } from '../../../paths.ts'
 import '../nextstack.css'
-import { groupRefreshMs, groupTones } from './groupRules.ts'
+import { groupTones, isPassing } from './groupRules.ts'
 import { RulesEditor } from './RulesEditor.tsx'
 import { useGroupActions } from './useGroupActions.tsx'
 
@@ -21,42 +21,26 @@ export default function SecurityGroupDetail() {
   const { t } = useTranslation('network')
   const navigate = useNavigate()
   const { id = '' } = useParams()
-  const [gone, setGone] = useState(false)
-  const query = useCall(
-    securityGroups.get,
-    { params: { id } },
-    { silent: true, enabled: !gone, refreshMs: (group) => groupRefreshMs(group === undefined ? [] : [group]) },
-  )
-  const { actionsOf, dialogs } = useGroupActions(() => void navigate(paths.nextstack.securityGroup.list()))
-  const missing = query.error?.status === 404
-  useEffect(() => setGone(missing), [missing])
-  if (missing || gone) {
-    return (
-      <div className="zs-card">
-        <EmptyState title={t('group.gone')} action={<Link to={paths.nextstack.securityGroup.list()}>{t('group.back')}</Link>} />
-      </div>
-    )
-  }
+  const query = useOne(securityGroups.get, { params: { id } }, { refreshMs: (group) => whilePassing(group, isPassing) })
+  const { actionsOf } = useGroupActions(() => void navigate(paths.nextstack.securityGroup.list()))
   return (
-    <>
-      <DetailPage
-        query={query}
-        title={(group) => group.name}
-        status={(group) => <StatusTag tone={groupTones[group.status]}>{t(`group.status.${group.status}`)}</StatusTag>}
-        actions={actionsOf}
-        facts={(group) => [
-          { key: 'guards', label: t('column.guards'), value: t('group.guards', { vms: group.vm_count, vpcs: group.vpc_count }) },
-          { key: 'creator', label: t('column.creator'), value: group.created_by },
-          { key: 'created', label: t('column.created'), value: format.dateTime(group.created_at) },
-          { key: 'description', label: t('column.description'), value: group.description === '' ? format.nothing : group.description },
-        ]}
-        tabs={(group) => [
-          { key: 'rules', label: t('group.tab.rules'), content: <RulesEditor key={group.id} group={group} /> },
-          { key: 'guards', label: t('group.tab.guards'), content: <Guarded group={group} /> },
-        ]}
-      />
-      {dialogs}
-    </>
+    <DetailPage
+      query={query}
+      gone={{ title: t('group.gone'), to: paths.nextstack.securityGroup.list(), back: t('group.back') }}
+      title={(group) => group.name}
+      status={(group) => <StatusTag tone={groupTones[group.status]}>{t(`group.status.${group.status}`)}</StatusTag>}
+      actions={actionsOf}
+      facts={(group) => [
+        { key: 'guards', label: t('column.guards'), value: t('group.guards', { vms: group.vm_count, vpcs: group.vpc_count }) },
+        { key: 'creator', label: t('column.creator'), value: group.created_by },
+        { key: 'created', label: t('column.created'), value: format.dateTime(group.created_at) },
+        { key: 'description', label: t('column.description'), value: group.description === '' ? format.nothing : group.description },
+      ]}
+      tabs={(group) => [
+        { key: 'rules', label: t('group.tab.rules'), content: <RulesEditor key={group.id} group={group} /> },
+        { key: 'guards', label: t('group.tab.guards'), content: <Guarded group={group} /> },
+      ]}
+    />
   )
 }
 

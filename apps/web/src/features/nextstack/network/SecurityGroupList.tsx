@@ -1,44 +1,35 @@
 import Button from 'antd/es/button'
 import { securityGroups, type SecurityGroup } from '@zhisuan/contract/nextstack/security-group'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../../kit/dialogs.tsx'
+import { whilePassing } from '../../../kit/whilePassing.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
-import { PageStatus } from '../../../kit/PageHead.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
-import { NoCloud } from '../../../kit/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
-import { useClouds } from '../../../session/cloud.ts'
 import { useIsPlatform } from '../../../session/user.ts'
-import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
+import { NextStackPage, useNextStackCloud } from '../NextStackPage.tsx'
 import '../nextstack.css'
-import { groupRefreshMs, groupTones } from './groupRules.ts'
+import { groupTones, isPassing } from './groupRules.ts'
 import { SecurityGroupCreate } from './SecurityGroupCreate.tsx'
 import { useGroupActions } from './useGroupActions.tsx'
 
 /** Groups of rules on the chosen cloud. */
 export default function SecurityGroupList() {
   const { t } = useTranslation('network')
-  const { selected: cloud, loading } = useClouds()
+  const cloud = useNextStackCloud()
   const platform = useIsPlatform()
-  const [creating, setCreating] = useState(false)
-  const { actionsOf, dialogs } = useGroupActions()
-  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
+  const openDialog = useDialog()
+  const { actionsOf } = useGroupActions()
   const create = (
-    <Button type="primary" onClick={() => setCreating(true)}>
+    <Button type="primary" onClick={() => openDialog((close) => cloud !== null && <SecurityGroupCreate cloud={cloud} onClose={close} />)}>
       {t('group.create')}
     </Button>
   )
   return (
-    <>
-      {cloud?.sandbox === true && (
-        <PageStatus>
-          <SandboxTag />
-        </PageStatus>
-      )}
-      {cloud !== null && <CloudNotice cloud={cloud} />}
+    <NextStackPage>
       <ResourceTable
         call={securityGroups.list}
         input={{ query: { cloud_id: cloud?.cloud_id } }}
@@ -48,7 +39,7 @@ export default function SecurityGroupList() {
         columns={groupColumns(t, platform)}
         filters={[filter.keyword(t('filter.groupKeyword'))]}
         rowActions={actionsOf}
-        refreshMs={(response) => groupRefreshMs(response?.items ?? [])}
+        refreshMs={(response) => whilePassing(response?.items, isPassing)}
         toolbar={create}
         empty={
           <EmptyState title={t('group.empty', { cloud: cloud?.name ?? '' })} action={create}>
@@ -56,9 +47,7 @@ export default function SecurityGroupList() {
           </EmptyState>
         }
       />
-      {creating && cloud !== null && <SecurityGroupCreate cloud={cloud} onClose={() => setCreating(false)} />}
-      {dialogs}
-    </>
+    </NextStackPage>
   )
 }
 

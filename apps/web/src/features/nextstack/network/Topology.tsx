@@ -1,17 +1,18 @@
 import { vpcs, type Vpc } from '@zhisuan/contract/nextstack/vpc'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
+import { whilePassing } from '../../../kit/whilePassing.ts'
 import { useCall } from '../../../api/hooks.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { PagePlaceholder } from '../../../kit/Placeholder.tsx'
 import { paths } from '../../../paths.ts'
-import { refreshMsOf } from './vpcRules.ts'
+import { isPassing } from './vpcRules.ts'
 import './topology.css'
 
 /** From the outside, through the gateway, to the instances: boxes and lines that are text too. */
 export function Topology({ vpc }: { readonly vpc: Vpc }) {
   const { t } = useTranslation('network')
-  const { data, error, refetch } = useCall(vpcs.topology, { params: { id: vpc.id } }, { silent: true, refreshMs: refreshMsOf([vpc]) })
+  const { data, error, refetch } = useCall(vpcs.topology, { params: { id: vpc.id } }, { silent: true, refreshMs: whilePassing([vpc], isPassing) })
   if (data === undefined) return error === null ? <PagePlaceholder /> : <ErrorPanel error={error} onRetry={() => void refetch()} />
   const { nat, vms } = data
   return (

@@ -4,10 +4,10 @@ import type { ResponseOf } from '@zhisuan/contract/define'
 import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { vpcs, type Vpc } from '@zhisuan/contract/nextstack/vpc'
 import type { TFunction } from 'i18next'
-import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate, useParams } from 'react-router'
-import { useCall } from '../../../api/hooks.ts'
+import { whilePassing } from '../../../kit/whilePassing.ts'
+import { useOne } from '../../../api/hooks.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
@@ -15,13 +15,13 @@ import * as format from '../../../kit/format.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { StatusTag } from '../../../kit/StatusTag.tsx'
 import { paths } from '../../../paths.ts'
-import { useClouds } from '../../../session/cloud.ts'
+import { useCloud } from '../../../session/cloud.ts'
 import { CloudNotice } from '../CloudNotice.tsx'
 import '../nextstack.css'
 import { VmStatusTag } from '../vm/VmStatusTag.tsx'
 import { Topology } from './Topology.tsx'
 import { useVpcActions } from './useVpcActions.tsx'
-import { refreshMsOf, vpcTones } from './vpcRules.ts'
+import { vpcTones, isPassing } from './vpcRules.ts'
 
 type Lease = ResponseOf<typeof vpcs.leases>['items'][number]
 
@@ -30,55 +30,41 @@ export default function VpcDetail() {
   const { t } = useTranslation('network')
   const navigate = useNavigate()
   const { id = '' } = useParams()
-  const [gone, setGone] = useState(false)
-  const query = useCall(vpcs.get, { params: { id } }, { silent: true, enabled: !gone, refreshMs: (vpc) => refreshMsOf(vpc === undefined ? [] : [vpc]) })
-  const cloud = useClouds().list.find(({ cloud_id }) => cloud_id === query.data?.cloud_id) ?? null
-  const { actionsOf, dialogs } = useVpcActions(() => void navigate(paths.nextstack.vpc.list()))
-  const missing = query.error?.status === 404
-  useEffect(() => setGone(missing), [missing])
-  if (missing || gone) {
-    return (
-      <div className="zs-card">
-        <EmptyState title={t('vpc.gone')} action={<Link to={paths.nextstack.vpc.list()}>{t('vpc.back')}</Link>} />
-      </div>
-    )
-  }
+  const query = useOne(vpcs.get, { params: { id } }, { refreshMs: (vpc) => whilePassing(vpc, isPassing) })
+  const cloud = useCloud(query.data?.cloud_id)
+  const { actionsOf } = useVpcActions(() => void navigate(paths.nextstack.vpc.list()))
   return (
-    <>
-      <DetailPage
-        query={query}
-        title={(vpc) => vpc.name}
-        status={(vpc) => <StatusTag tone={vpcTones[vpc.status]}>{t(`vpc.status.${vpc.status}`)}</StatusTag>}
-        actions={actionsOf}
-        notice={(vpc) => (
-          <>
-            {cloud !== null && <CloudNotice cloud={cloud} />}
-            {vpc.status === 'lost' && <Alert className="zs-above" type="error" showIcon title={t('vpc.status.lost')} description={t('vpc.lostReason')} />}
-            {vpc.status !== 'lost' && vpc.error !== null && (
-              <Alert className="zs-above" type="error" showIcon title={t('vpc.failed')} description={vpc.error} />
-            )}
-          </>
-        )}
-        facts={(vpc) => [
-          { key: 'cidr', label: t('column.cidr'), value: <span className="zs-code">{vpc.cidr}</span> },
-          { key: 'gateway', label: t('column.gateway'), value: <span className="zs-code">{vpc.gateway}</span> },
-          { key: 'addresses', label: t('column.addresses'), value: t('size.addresses', { used: vpc.address_used, count: vpc.address_count }) },
-          { key: 'nat', label: t('column.nat'), value: vpc.nat === null ? t('none') : <Link to={paths.nextstack.nat.detail(vpc.nat.id)}>{vpc.nat.name}</Link> },
-          { key: 'groups', label: t('column.groups'), value: <Groups vpc={vpc} /> },
-          { key: 'dns', label: t('field.dnsDomain'), value: vpc.dns_domain ?? t('none') },
-          { key: 'dhcp', label: t('field.dhcp'), value: vpc.dhcp ? t('yes') : t('no') },
-          { key: 'creator', label: t('column.creator'), value: vpc.created_by },
-          { key: 'created', label: t('column.created'), value: format.dateTime(vpc.created_at) },
-          { key: 'description', label: t('column.description'), value: vpc.description === '' ? format.nothing : vpc.description },
-        ]}
-        tabs={(vpc) => [
-          { key: 'topology', label: t('vpc.tab.topology'), content: <Topology vpc={vpc} /> },
-          { key: 'vms', label: t('vpc.tab.vms'), content: <Instances vpc={vpc} /> },
-          { key: 'leases', label: t('vpc.tab.leases'), content: <Leases vpc={vpc} /> },
-        ]}
-      />
-      {dialogs}
-    </>
+    <DetailPage
+      query={query}
+      gone={{ title: t('vpc.gone'), to: paths.nextstack.vpc.list(), back: t('vpc.back') }}
+      title={(vpc) => vpc.name}
+      status={(vpc) => <StatusTag tone={vpcTones[vpc.status]}>{t(`vpc.status.${vpc.status}`)}</StatusTag>}
+      actions={actionsOf}
+      notice={(vpc) => (
+        <>
+          <CloudNotice cloud={cloud} />
+          {vpc.status === 'lost' && <Alert className="zs-above" type="error" showIcon title={t('vpc.status.lost')} description={t('vpc.lostReason')} />}
+          {vpc.status !== 'lost' && vpc.error !== null && <Alert className="zs-above" type="error" showIcon title={t('vpc.failed')} description={vpc.error} />}
+        </>
+      )}
+      facts={(vpc) => [
+        { key: 'cidr', label: t('column.cidr'), value: <span className="zs-code">{vpc.cidr}</span> },
+        { key: 'gateway', label: t('column.gateway'), value: <span className="zs-code">{vpc.gateway}</span> },
+        { key: 'addresses', label: t('column.addresses'), value: t('size.addresses', { used: vpc.address_used, count: vpc.address_count }) },
+        { key: 'nat', label: t('column.nat'), value: vpc.nat === null ? t('none') : <Link to={paths.nextstack.nat.detail(vpc.nat.id)}>{vpc.nat.name}</Link> },
+        { key: 'groups', label: t('column.groups'), value: <Groups vpc={vpc} /> },
+        { key: 'dns', label: t('field.dnsDomain'), value: vpc.dns_domain ?? t('none') },
+        { key: 'dhcp', label: t('field.dhcp'), value: vpc.dhcp ? t('yes') : t('no') },
+        { key: 'creator', label: t('column.creator'), value: vpc.created_by },
+        { key: 'created', label: t('column.created'), value: format.dateTime(vpc.created_at) },
+        { key: 'description', label: t('column.description'), value: vpc.description === '' ? format.nothing : vpc.description },
+      ]}
+      tabs={(vpc) => [
+        { key: 'topology', label: t('vpc.tab.topology'), content: <Topology vpc={vpc} /> },
+        { key: 'vms', label: t('vpc.tab.vms'), content: <Instances vpc={vpc} /> },
+        { key: 'leases', label: t('vpc.tab.leases'), content: <Leases vpc={vpc} /> },
+      ]}
+    />
   )
 }
 

@@ -1,45 +1,35 @@
 import Button from 'antd/es/button'
-import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { vpcs, vpcStatuses, type Vpc } from '@zhisuan/contract/nextstack/vpc'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog } from '../../../kit/dialogs.tsx'
+import { whilePassing } from '../../../kit/whilePassing.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
-import { PageStatus } from '../../../kit/PageHead.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
-import { NoCloud } from '../../../kit/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
-import { useClouds } from '../../../session/cloud.ts'
 import { useIsPlatform } from '../../../session/user.ts'
-import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
+import { NextStackPage, useNextStackCloud } from '../NextStackPage.tsx'
 import '../nextstack.css'
 import { useVpcActions } from './useVpcActions.tsx'
 import { VpcCreate } from './VpcCreate.tsx'
-import { refreshMsOf, vpcTones } from './vpcRules.ts'
+import { vpcTones, isPassing } from './vpcRules.ts'
 
 /** Private networks on the chosen cloud. */
 export default function VpcList() {
   const { t } = useTranslation('network')
-  const { selected: cloud, loading } = useClouds()
+  const cloud = useNextStackCloud()
   const platform = useIsPlatform()
-  const [creating, setCreating] = useState<CloudBasic | null>(null)
-  const { actionsOf, dialogs } = useVpcActions()
-  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
+  const openDialog = useDialog()
+  const { actionsOf } = useVpcActions()
   const create = (
-    <Button type="primary" onClick={() => setCreating(cloud)}>
+    <Button type="primary" onClick={() => openDialog((close) => cloud !== null && <VpcCreate cloud={cloud} onClose={close} />)}>
       {t('vpc.create')}
     </Button>
   )
   return (
-    <>
-      {cloud?.sandbox === true && (
-        <PageStatus>
-          <SandboxTag />
-        </PageStatus>
-      )}
-      {cloud !== null && <CloudNotice cloud={cloud} />}
+    <NextStackPage>
       <ResourceTable
         call={vpcs.list}
         input={{ query: { cloud_id: cloud?.cloud_id } }}
@@ -56,7 +46,7 @@ export default function VpcList() {
           filter.keyword(t('filter.keyword')),
         ]}
         rowActions={actionsOf}
-        refreshMs={(response) => refreshMsOf(response?.items ?? [])}
+        refreshMs={(response) => whilePassing(response?.items, isPassing)}
         toolbar={create}
         empty={
           <EmptyState title={t('vpc.empty', { cloud: cloud?.name ?? '' })} action={create}>
@@ -64,9 +54,7 @@ export default function VpcList() {
           </EmptyState>
         }
       />
-      {creating !== null && <VpcCreate cloud={creating} onClose={() => setCreating(null)} />}
-      {dialogs}
-    </>
+    </NextStackPage>
   )
 }
 

@@ -23,7 +23,8 @@ export const touchedByEip: readonly Call[] = [
   vms.get,
 ]
 
-export const eipRefreshMs = (all: readonly Pick<Eip, 'status'>[]): number => (all.some(({ status }) => eipTransitional.includes(status)) ? 1_000 : 5_000)
+/** It will look different soon. */
+export const isPassing = ({ status }: Pick<Eip, 'status'>): boolean => eipTransitional.includes(status)
 
 interface Range {
   from: string

@@ -11,8 +11,8 @@ export const natTones: Readonly<Record<NatGateway['status'], StatusTone>> = { ap
 /** What is no longer true after anything was done to a gateway. */
 export const touchedByNat: readonly Call[] = [natGateways.list, natGateways.get, vpcs.list, vpcs.get, vpcs.topology, eips.list]
 
-const isPassing = ({ status }: Pick<NatGateway, 'status'>): boolean => status === 'applying' || status === 'deleting'
-export const natRefreshMs = (all: readonly Pick<NatGateway, 'status'>[]): number => (all.some(isPassing) ? 1_000 : 5_000)
+/** It will look different soon. */
+export const isPassing = ({ status }: Pick<NatGateway, 'status'>): boolean => status === 'applying' || status === 'deleting'
 
 /** How instances get out. */
 export const snatText = (t: TFunction<'network'>, nat: NatGateway): string => (nat.snat ? (nat.snat_eip?.address ?? t('nat.snatHost')) : t('nat.snatOff'))

@@ -1,5 +1,4 @@
 import { eipCan, eips, type Eip } from '@zhisuan/contract/nextstack/eip'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
@@ -8,22 +7,21 @@ import { PrepaidLost } from '../../../kit/price/PrepaidLost.tsx'
 import { EipBind, EipEdit } from './EipDialogs.tsx'
 import { touchedByEip } from './eipRules.ts'
 
-/** What can be done to an outside address, and the dialogs that some of it opens, which the page has to draw. */
-export function useEipActions(): { readonly actionsOf: (eip: Eip) => readonly Action[]; readonly dialogs: ReactNode } {
+/** What can be done to an outside address. */
+export function useEipActions(): { readonly actionsOf: (eip: Eip) => readonly Action[] } {
   const { t } = useTranslation('network')
-  const [dialog, setDialog] = useState<{ kind: 'bind' | 'edit'; eip: Eip } | null>(null)
+  const dialogs = {
+    bind: (eip: Eip, close: () => void) => <EipBind eip={eip} onClose={close} />,
+    edit: (eip: Eip, close: () => void) => <EipEdit eip={eip} onClose={close} />,
+  }
   const unbind = useChange(eips.unbind, { invalidates: touchedByEip })
   const release = useChange(eips.release, { invalidates: touchedByEip })
-  const close = (): void => setDialog(null)
   const whyNot = (action: keyof typeof eipCan, eip: Eip): string | null => allowed(eipCan, action, eip.status, t(`eip.status.${eip.status}`))
-  const opening = (kind: 'bind' | 'edit', disabledReason: string | null, eip: Eip): Action => ({
+  const opening = (kind: keyof typeof dialogs, disabledReason: string | null, eip: Eip): Action => ({
     key: kind,
     label: t(`eip.${kind}`),
     disabledReason,
-    run: () => {
-      setDialog({ kind, eip })
-      return undefined
-    },
+    dialog: (close) => dialogs[kind](eip, close),
   })
   return {
     actionsOf: (eip) => {
@@ -60,11 +58,5 @@ export function useEipActions(): { readonly actionsOf: (eip: Eip) => readonly Ac
         },
       ]
     },
-    dialogs: (
-      <>
-        {dialog?.kind === 'bind' && <EipBind eip={dialog.eip} onClose={close} />}
-        {dialog?.kind === 'edit' && <EipEdit eip={dialog.eip} onClose={close} />}
-      </>
-    ),
   }
 }

@@ -1,5 +1,4 @@
 import { securityGroups, type SecurityGroup } from '@zhisuan/contract/nextstack/security-group'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
@@ -7,20 +6,16 @@ import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { touchedByGroup } from './groupRules.ts'
 
-/** What can be done to a security group, and the dialog that some of it opens, which the page has to draw. */
-export function useGroupActions(onDeleted?: () => void): { readonly actionsOf: (group: SecurityGroup) => readonly Action[]; readonly dialogs: ReactNode } {
+/** What can be done to a security group. */
+export function useGroupActions(onDeleted?: () => void): { readonly actionsOf: (group: SecurityGroup) => readonly Action[] } {
   const { t } = useTranslation('network')
-  const [editing, setEditing] = useState<SecurityGroup | null>(null)
   const remove = useChange(securityGroups.delete, { invalidates: touchedByGroup })
   return {
     actionsOf: (group) => [
       {
         key: 'edit',
         label: t('group.edit'),
-        run: () => {
-          setEditing(group)
-          return undefined
-        },
+        dialog: (close) => <GroupEdit group={group} onClose={close} />,
       },
       {
         key: 'delete',
@@ -35,7 +30,6 @@ export function useGroupActions(onDeleted?: () => void): { readonly actionsOf: (
         },
       },
     ],
-    dialogs: editing !== null && <GroupEdit group={editing} onClose={() => setEditing(null)} />,
   }
 }
 

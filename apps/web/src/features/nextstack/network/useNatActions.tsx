@@ -1,25 +1,23 @@
 import { natGateways, type NatGateway } from '@zhisuan/contract/nextstack/nat'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { DnatAdd, NatEdit } from './NatDialogs.tsx'
 import { touchedByNat } from './natRules.ts'
 
-/** What can be done to a NAT gateway, and the dialogs that some of it opens, which the page has to draw. */
-export function useNatActions(onDeleted?: () => void): { readonly actionsOf: (nat: NatGateway) => readonly Action[]; readonly dialogs: ReactNode } {
+/** What can be done to a NAT gateway. */
+export function useNatActions(onDeleted?: () => void): { readonly actionsOf: (nat: NatGateway) => readonly Action[] } {
   const { t } = useTranslation('network')
-  const [dialog, setDialog] = useState<{ kind: 'edit' | 'rule'; nat: NatGateway } | null>(null)
+  const dialogs = {
+    edit: (nat: NatGateway, close: () => void) => <NatEdit nat={nat} onClose={close} />,
+    rule: (nat: NatGateway, close: () => void) => <DnatAdd nat={nat} onClose={close} />,
+  }
   const remove = useChange(natGateways.delete, { invalidates: touchedByNat })
-  const close = (): void => setDialog(null)
-  const opening = (kind: 'edit' | 'rule', label: string, nat: NatGateway): Action => ({
+  const opening = (kind: keyof typeof dialogs, label: string, nat: NatGateway): Action => ({
     key: kind,
     label,
     disabledReason: nat.status === 'deleting' ? t('nat.busy', { state: t('nat.status.deleting') }) : null,
-    run: () => {
-      setDialog({ kind, nat })
-      return undefined
-    },
+    dialog: (close) => dialogs[kind](nat, close),
   })
   return {
     actionsOf: (nat) => [
@@ -38,11 +36,5 @@ export function useNatActions(onDeleted?: () => void): { readonly actionsOf: (na
         },
       },
     ],
-    dialogs: (
-      <>
-        {dialog?.kind === 'edit' && <NatEdit nat={dialog.nat} onClose={close} />}
-        {dialog?.kind === 'rule' && <DnatAdd nat={dialog.nat} onClose={close} />}
-      </>
-    ),
   }
 }

@@ -1,25 +1,20 @@
 import { eipPools, type EipPool } from '@zhisuan/contract/nextstack/eip'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { EipPoolDialog } from './EipPoolDialog.tsx'
 import { touchedByEip } from './eipRules.ts'
 
-/** What can be done to a pool of outside addresses, and the dialog that some of it opens, which the page has to draw. */
-export function usePoolActions(onDeleted?: () => void): { readonly actionsOf: (pool: EipPool) => readonly Action[]; readonly dialogs: ReactNode } {
+/** What can be done to a pool of outside addresses. */
+export function usePoolActions(onDeleted?: () => void): { readonly actionsOf: (pool: EipPool) => readonly Action[] } {
   const { t } = useTranslation('network')
-  const [editing, setEditing] = useState<EipPool | null>(null)
   const remove = useChange(eipPools.delete, { invalidates: touchedByEip })
   return {
     actionsOf: (pool) => [
       {
         key: 'edit',
         label: t('pool.edit'),
-        run: () => {
-          setEditing(pool)
-          return undefined
-        },
+        dialog: (close) => <EipPoolDialog cloudId={pool.cloud_id} pool={pool} onClose={close} />,
       },
       {
         key: 'delete',
@@ -34,6 +29,5 @@ export function usePoolActions(onDeleted?: () => void): { readonly actionsOf: (p
         },
       },
     ],
-    dialogs: editing !== null && <EipPoolDialog cloudId={editing.cloud_id} pool={editing} onClose={() => setEditing(null)} />,
   }
 }

@@ -1,7 +1,6 @@
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import { vpcCan, vpcs, type Vpc } from '@zhisuan/contract/nextstack/vpc'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
@@ -21,22 +20,22 @@ interface GroupValues {
   security_group_ids: string[]
 }
 
-/** What can be done to a private network, and the dialogs that some of it opens, which the page has to draw. */
-export function useVpcActions(onDeleted?: () => void): { readonly actionsOf: (vpc: Vpc) => readonly Action[]; readonly dialogs: ReactNode } {
+/** What can be done to a private network. */
+export function useVpcActions(onDeleted?: () => void): { readonly actionsOf: (vpc: Vpc) => readonly Action[] } {
   const { t } = useTranslation('network')
-  const [dialog, setDialog] = useState<{ kind: 'edit' | 'groups'; vpc: Vpc } | null>(null)
+  const dialogs = {
+    edit: (vpc: Vpc, close: () => void) => <VpcEdit vpc={vpc} onClose={close} />,
+    groups: (vpc: Vpc, close: () => void) => <VpcGroups vpc={vpc} onClose={close} />,
+  }
   const apply = useChange(vpcs.apply, { invalidates: touchedByVpc })
   const remove = useChange(vpcs.delete, { invalidates: touchedByVpc })
 
   const whyNot = (action: keyof typeof vpcCan, vpc: Vpc): string | null => allowed(vpcCan, action, vpc.status, t(`vpc.status.${vpc.status}`))
-  const opening = (kind: 'edit' | 'groups', vpc: Vpc): Action => ({
+  const opening = (kind: keyof typeof dialogs, vpc: Vpc): Action => ({
     key: kind,
     label: t(`vpc.${kind}`),
     disabledReason: whyNot('update', vpc),
-    run: () => {
-      setDialog({ kind, vpc })
-      return undefined
-    },
+    dialog: (close) => dialogs[kind](vpc, close),
   })
 
   return {
@@ -63,12 +62,6 @@ export function useVpcActions(onDeleted?: () => void): { readonly actionsOf: (vp
         },
       },
     ],
-    dialogs: (
-      <>
-        {dialog?.kind === 'edit' && <VpcEdit vpc={dialog.vpc} onClose={() => setDialog(null)} />}
-        {dialog?.kind === 'groups' && <VpcGroups vpc={dialog.vpc} onClose={() => setDialog(null)} />}
-      </>
-    ),
   }
 }
 

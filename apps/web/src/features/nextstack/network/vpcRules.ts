@@ -10,6 +10,3 @@ export const vpcTones: Readonly<Record<VpcStatus, StatusTone>> = { applying: 'bu
 export const touchedByVpc: readonly Call[] = [vpcs.list, vpcs.get, vpcs.topology, natGateways.list, natGateways.get]
 
 export const isPassing = (vpc: Pick<Vpc, 'status'>): boolean => vpcTransitional.includes(vpc.status)
-
-/** Lists and pages look once a second while something passes, else as always. */
-export const refreshMsOf = (all: readonly Pick<Vpc, 'status'>[]): number => (all.some(isPassing) ? 1_000 : 5_000)

@@ -5,7 +5,6 @@ import Drawer from 'antd/es/drawer'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import InputNumber from 'antd/es/input-number'
-import Modal from 'antd/es/modal'
 import Radio from 'antd/es/radio'
 import Select from 'antd/es/select'
 import Switch from 'antd/es/switch'
@@ -14,6 +13,7 @@ import { snapshotRhythms, snapshotSchedules, type SnapshotSchedule } from '@zhis
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { LeaveDialog } from '../../../kit/LeaveDialog.tsx'
 import type { ApiError } from '../../../api/client.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
@@ -159,16 +159,7 @@ export function ScheduleDrawer({
           <Switch />
         </Form.Item>
       </Form>
-      <Modal
-        open={leaving}
-        title={kit('form.leaveTitle')}
-        okText={kit('form.leave')}
-        cancelText={kit('form.stay')}
-        onOk={onClose}
-        onCancel={() => setLeaving(false)}
-      >
-        {kit('form.leaveBody')}
-      </Modal>
+      <LeaveDialog open={leaving} onLeave={onClose} onStay={() => setLeaving(false)} />
     </Drawer>
   )
 }

@@ -3,8 +3,8 @@ import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { snapshotSchedules, type SnapshotSchedule } from '@zhisuan/contract/nextstack/snapshot'
 import type { Vm } from '@zhisuan/contract/nextstack/vm'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { useDialog, type DrawDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
@@ -22,7 +22,11 @@ import { touchedBySchedule, whenText } from './snapshotRules.ts'
 export function ScheduleTable({ cloud, vm }: { readonly cloud: CloudBasic | null; readonly vm?: Vm }) {
   const { t } = useTranslation('snapshot')
   const platform = useIsPlatform()
-  const [drawer, setDrawer] = useState<{ schedule: SnapshotSchedule | null } | null>(null)
+  const openDialog = useDialog()
+  const drawer =
+    (schedule: SnapshotSchedule | null): DrawDialog =>
+    (close) =>
+      cloud !== null && <ScheduleDrawer cloudId={cloud.cloud_id} vm={schedule?.vm ?? vm ?? null} schedule={schedule} onClose={close} />
   const update = useChange(snapshotSchedules.update, { invalidates: touchedBySchedule })
   const remove = useChange(snapshotSchedules.delete, { invalidates: touchedBySchedule })
   const actionsOf = (schedule: SnapshotSchedule): readonly Action[] => {
@@ -31,10 +35,7 @@ export function ScheduleTable({ cloud, vm }: { readonly cloud: CloudBasic | null
       {
         key: 'edit',
         label: t('schedule.action.edit'),
-        run: () => {
-          setDrawer({ schedule })
-          return undefined
-        },
+        dialog: drawer(schedule),
       },
       {
         key: 'toggle',
@@ -53,7 +54,7 @@ export function ScheduleTable({ cloud, vm }: { readonly cloud: CloudBasic | null
     ]
   }
   const create = (
-    <Button type={vm === undefined ? 'primary' : 'default'} onClick={() => setDrawer({ schedule: null })}>
+    <Button type={vm === undefined ? 'primary' : 'default'} onClick={() => openDialog(drawer(null))}>
       {t('schedule.create')}
     </Button>
   )
@@ -76,9 +77,6 @@ export function ScheduleTable({ cloud, vm }: { readonly cloud: CloudBasic | null
           </EmptyState>
         }
       />
-      {drawer !== null && cloud !== null && (
-        <ScheduleDrawer cloudId={cloud.cloud_id} vm={drawer.schedule?.vm ?? vm ?? null} schedule={drawer.schedule} onClose={() => setDrawer(null)} />
-      )}
     </>
   )
 }

@@ -1,20 +1,19 @@
 import Alert from 'antd/es/alert'
 import { snapshots, type VmSnapshot } from '@zhisuan/contract/nextstack/snapshot'
 import { vms } from '@zhisuan/contract/nextstack/vm'
-import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate, useParams } from 'react-router'
-import { useCall } from '../../../api/hooks.ts'
+import { whilePassing } from '../../../kit/whilePassing.ts'
+import { useOne, useCall } from '../../../api/hooks.ts'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import * as format from '../../../kit/format.ts'
 import { paths } from '../../../paths.ts'
-import { useClouds } from '../../../session/cloud.ts'
+import { useCloud } from '../../../session/cloud.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
 import '../nextstack.css'
 import { VmOperations } from '../vm/VmOperations.tsx'
-import { makerOf, refreshMsOf } from './snapshotRules.ts'
+import { makerOf, isPassing } from './snapshotRules.ts'
 import { SnapshotState } from './SnapshotTable.tsx'
 import { useSnapshotActions } from './useSnapshotActions.tsx'
 
@@ -24,63 +23,44 @@ export default function SnapshotDetail() {
   const navigate = useNavigate()
   const platform = useIsPlatform()
   const { id = '' } = useParams()
-  const [gone, setGone] = useState(false)
-  const query = useCall(snapshots.get, { params: { id } }, { silent: true, enabled: !gone, refreshMs: (one) => refreshMsOf(one === undefined ? [] : [one]) })
-  const cloud = useClouds().list.find(({ cloud_id }) => cloud_id === query.data?.cloud_id) ?? null
-  const { actionsOf, dialogs } = useSnapshotActions(cloud, () => void navigate(paths.nextstack.snap.list()))
-  const missing = query.error?.status === 404
-  useEffect(() => setGone(missing), [missing])
-  if (missing || gone) {
-    return (
-      <div className="zs-card">
-        <EmptyState
-          title={t('detail.gone')}
-          action={
-            <Link to={paths.nextstack.snap.list()} className="zs-button zs-button-plain">
-              {t('detail.back')}
-            </Link>
-          }
-        />
-      </div>
-    )
-  }
+  const query = useOne(snapshots.get, { params: { id } }, { refreshMs: (one) => whilePassing(one, isPassing) })
+  const cloud = useCloud(query.data?.cloud_id)
+  const { actionsOf } = useSnapshotActions(cloud, () => void navigate(paths.nextstack.snap.list()))
   return (
-    <>
-      <DetailPage
-        query={query}
-        title={(snapshot) => snapshot.name}
-        status={(snapshot) => (
-          <>
-            <SnapshotState snapshot={snapshot} />
-            {cloud?.sandbox === true && <SandboxTag />}
-          </>
-        )}
-        actions={actionsOf}
-        notice={(snapshot) => (
-          <>
-            {cloud !== null && <CloudNotice cloud={cloud} />}
-            {snapshot.status === 'lost' && <Alert className="zs-above" type="error" showIcon title={t('status.lost')} description={t('lostReason')} />}
-            {snapshot.error !== null && <Alert className="zs-above" type="error" showIcon title={t('failed')} description={snapshot.error} />}
-          </>
-        )}
-        facts={(snapshot) => [
-          { key: 'vm', label: t('column.vm'), value: <Link to={paths.nextstack.vm.detail(snapshot.vm.id)}>{snapshot.vm.name}</Link> },
-          { key: 'size', label: t('column.size'), value: snapshot.size_bytes === null ? t('sizeUnknown') : format.bytes(snapshot.size_bytes) },
-          { key: 'cloud', label: t('column.cloud'), value: cloud?.name ?? format.nothing },
-          ...(platform ? [{ key: 'bp', label: t('column.organisation'), value: snapshot.bp_name ?? format.nothing }] : []),
-          { key: 'creator', label: t('column.creator'), value: <Maker snapshot={snapshot} /> },
-          { key: 'created', label: t('column.created'), value: format.dateTime(snapshot.created_at) },
-          { key: 'updated', label: t('column.updated'), value: format.dateTime(snapshot.updated_at) },
-          { key: 'id', label: t('column.id'), value: <span className="zs-code">{snapshot.id}</span> },
-          { key: 'description', label: t('column.description'), value: snapshot.description === '' ? format.nothing : snapshot.description },
-        ]}
-        tabs={(snapshot) => [
-          { key: 'overview', label: t('detail.tab.overview'), content: <Uses snapshot={snapshot} /> },
-          { key: 'operations', label: t('detail.tab.operations'), content: <History snapshot={snapshot} /> },
-        ]}
-      />
-      {dialogs}
-    </>
+    <DetailPage
+      query={query}
+      gone={{ title: t('detail.gone'), to: paths.nextstack.snap.list(), back: t('detail.back') }}
+      title={(snapshot) => snapshot.name}
+      status={(snapshot) => (
+        <>
+          <SnapshotState snapshot={snapshot} />
+          <SandboxTag cloud={cloud} />
+        </>
+      )}
+      actions={actionsOf}
+      notice={(snapshot) => (
+        <>
+          <CloudNotice cloud={cloud} />
+          {snapshot.status === 'lost' && <Alert className="zs-above" type="error" showIcon title={t('status.lost')} description={t('lostReason')} />}
+          {snapshot.error !== null && <Alert className="zs-above" type="error" showIcon title={t('failed')} description={snapshot.error} />}
+        </>
+      )}
+      facts={(snapshot) => [
+        { key: 'vm', label: t('column.vm'), value: <Link to={paths.nextstack.vm.detail(snapshot.vm.id)}>{snapshot.vm.name}</Link> },
+        { key: 'size', label: t('column.size'), value: snapshot.size_bytes === null ? t('sizeUnknown') : format.bytes(snapshot.size_bytes) },
+        { key: 'cloud', label: t('column.cloud'), value: cloud?.name ?? format.nothing },
+        ...(platform ? [{ key: 'bp', label: t('column.organisation'), value: snapshot.bp_name ?? format.nothing }] : []),
+        { key: 'creator', label: t('column.creator'), value: <Maker snapshot={snapshot} /> },
+        { key: 'created', label: t('column.created'), value: format.dateTime(snapshot.created_at) },
+        { key: 'updated', label: t('column.updated'), value: format.dateTime(snapshot.updated_at) },
+        { key: 'id', label: t('column.id'), value: <span className="zs-code">{snapshot.id}</span> },
+        { key: 'description', label: t('column.description'), value: snapshot.description === '' ? format.nothing : snapshot.description },
+      ]}
+      tabs={(snapshot) => [
+        { key: 'overview', label: t('detail.tab.overview'), content: <Uses snapshot={snapshot} /> },
+        { key: 'operations', label: t('detail.tab.operations'), content: <History snapshot={snapshot} /> },
+      ]}
+    />
   )
 }
 

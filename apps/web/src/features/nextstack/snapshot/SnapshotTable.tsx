@@ -5,6 +5,7 @@ import { vmCan, type Vm } from '@zhisuan/contract/nextstack/vm'
 import type { TFunction } from 'i18next'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { whilePassing } from '../../../kit/whilePassing.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
@@ -13,7 +14,7 @@ import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { StateTag } from '../storage/StateTag.tsx'
 import { SnapshotCreate, SnapshotCreateAny } from './SnapshotDialogs.tsx'
-import { makerOf, refreshMsOf, snapshotTones } from './snapshotRules.ts'
+import { makerOf, snapshotTones, isPassing } from './snapshotRules.ts'
 import { useSnapshotActions } from './useSnapshotActions.tsx'
 
 /** Snapshots of instances on a cloud, or those of one instance. */
@@ -21,7 +22,7 @@ export function SnapshotTable({ cloud, vm }: { readonly cloud: CloudBasic | null
   const { t } = useTranslation('snapshot')
   const platform = useIsPlatform()
   const [creating, setCreating] = useState(false)
-  const { actionsOf, batchActions, dialogs } = useSnapshotActions(cloud)
+  const { actionsOf, batchActions } = useSnapshotActions(cloud)
   const off = vm !== undefined && !(vmCan.snapshot as readonly string[]).includes(vm.status)
   const create = (
     <Button type={vm === undefined ? 'primary' : 'default'} disabled={off} onClick={() => setCreating(true)}>
@@ -48,7 +49,7 @@ export function SnapshotTable({ cloud, vm }: { readonly cloud: CloudBasic | null
         ]}
         rowActions={actionsOf}
         batchActions={batchActions}
-        refreshMs={(response) => refreshMsOf(response?.items ?? [])}
+        refreshMs={(response) => whilePassing(response?.items, isPassing)}
         toolbar={create}
         empty={
           <EmptyState title={vm === undefined ? t('list.empty', { cloud: cloud?.name ?? '' }) : t('list.none')} action={create}>
@@ -56,7 +57,6 @@ export function SnapshotTable({ cloud, vm }: { readonly cloud: CloudBasic | null
           </EmptyState>
         }
       />
-      {dialogs}
       {creating && vm !== undefined && <SnapshotCreate vm={vm} onClose={() => setCreating(false)} />}
       {creating && vm === undefined && cloud !== null && <SnapshotCreateAny cloudId={cloud.cloud_id} onClose={() => setCreating(false)} />}
     </>

@@ -1,13 +1,13 @@
 import type { Vm } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
-import { useClouds } from '../../../session/cloud.ts'
+import { useCloud } from '../../../session/cloud.ts'
 import { ScheduleTable } from './ScheduleTable.tsx'
 import { SnapshotTable } from './SnapshotTable.tsx'
 
 /** Snapshots of one instance, and the schedules that make some of them. */
 export function VmSnapshots({ vm }: { readonly vm: Vm }) {
   const { t } = useTranslation('snapshot')
-  const cloud = useClouds().list.find(({ cloud_id }) => cloud_id === vm.cloud_id) ?? null
+  const cloud = useCloud(vm.cloud_id)
   return (
     <div className="zs-parts">
       <section>

@@ -1,7 +1,8 @@
+import { whilePassing } from '../../../kit/whilePassing.ts'
 import { i18n } from '../../../i18n.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import messages from '../../../locales/zh/snapshot.ts'
-import { makerOf, refreshMsOf, whenText, whyNot } from './snapshotRules.ts'
+import { makerOf, whenText, whyNotSnapshot, isPassing } from './snapshotRules.ts'
 
 beforeAll(() => void i18n.addResourceBundle('zh', 'snapshot', messages))
 afterAll(() => void i18n.removeResourceBundle('zh', 'snapshot'))
@@ -9,14 +10,14 @@ const t = i18n.getFixedT('zh', 'snapshot')
 
 describe('what can be done to a snapshot', () => {
   it('is what the contract allows in its state', () => {
-    expect(whyNot(t, 'restore', { status: 'available' }, null)).toBeNull()
-    expect(whyNot(t, 'restore', { status: 'lost' }, null)).not.toBeNull()
-    expect(whyNot(t, 'delete', { status: 'lost' }, null)).toBeNull()
-    expect(whyNot(t, 'delete', { status: 'deleting' }, null)).toBe('删除中，请等待完成')
+    expect(whyNotSnapshot(t, 'restore', { status: 'available' }, null)).toBeNull()
+    expect(whyNotSnapshot(t, 'restore', { status: 'lost' }, null)).not.toBeNull()
+    expect(whyNotSnapshot(t, 'delete', { status: 'lost' }, null)).toBeNull()
+    expect(whyNotSnapshot(t, 'delete', { status: 'deleting' }, null)).toBe('删除中，请等待完成')
   })
   it('is less on a cloud in maintenance: it can be renamed', () => {
-    expect(whyNot(t, 'clone', { status: 'available' }, { status: 'maintenance' })).toBe('云平台维护中，暂不可操作')
-    expect(whyNot(t, 'rename', { status: 'available' }, { status: 'maintenance' })).toBeNull()
+    expect(whyNotSnapshot(t, 'clone', { status: 'available' }, { status: 'maintenance' })).toBe('云平台维护中，暂不可操作')
+    expect(whyNotSnapshot(t, 'rename', { status: 'available' }, { status: 'maintenance' })).toBeNull()
   })
 })
 
@@ -27,8 +28,8 @@ describe('what is said of a snapshot', () => {
     expect(makerOf({ schedule_id: null, created_by: '' })).toBe('engine')
   })
   it('is read again soon while something passes', () => {
-    expect(refreshMsOf([{ status: 'available' }, { status: 'lost' }])).toBe(5_000)
-    expect(refreshMsOf([{ status: 'available' }, { status: 'restoring' }])).toBe(1_000)
+    expect(whilePassing([{ status: 'available' }, { status: 'lost' }], isPassing)).toBe(5_000)
+    expect(whilePassing([{ status: 'available' }, { status: 'restoring' }], isPassing)).toBe(1_000)
   })
 })
 

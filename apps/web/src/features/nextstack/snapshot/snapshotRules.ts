@@ -30,17 +30,15 @@ export const snapshotTones: Readonly<Record<SnapshotStatus, StatusTone>> = {
 export const touchedBySnapshot: readonly Call[] = [snapshots.list, snapshots.get, vms.list, vms.get, vms.operations, quotas.mine]
 export const touchedBySchedule: readonly Call[] = [snapshotSchedules.list]
 
-const isPassing = ({ status }: Pick<VmSnapshot, 'status'>): boolean => snapshotTransitional.includes(status)
-
-/** Lists and pages look once a second while something passes, else as always. */
-export const refreshMsOf = (all: readonly Pick<VmSnapshot, 'status'>[]): number => (all.some(isPassing) ? 1_000 : 5_000)
+/** It will look different soon. */
+export const isPassing = ({ status }: Pick<VmSnapshot, 'status'>): boolean => snapshotTransitional.includes(status)
 
 /**
  * Why something cannot be done to a snapshot now, or null where it can. The server refuses by the
  * same rules, and by those of the instance, which lists do not know.
  * @param cloud null where it is not known; then it is not judged
  */
-export function whyNot(
+export function whyNotSnapshot(
   t: TFunction<'snapshot'>,
   action: keyof typeof snapshotCan,
   snapshot: Pick<VmSnapshot, 'status'>,

@@ -1,6 +1,5 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { snapshots, type VmSnapshot } from '@zhisuan/contract/nextstack/snapshot'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
@@ -8,11 +7,10 @@ import type { BatchAction } from '../../../kit/BatchBar.tsx'
 import { firstNames } from '../../../kit/firstNames.ts'
 import * as format from '../../../kit/format.ts'
 import { SnapshotClone, SnapshotRename } from './SnapshotDialogs.tsx'
-import { touchedBySnapshot, whyNot } from './snapshotRules.ts'
+import { touchedBySnapshot, whyNotSnapshot } from './snapshotRules.ts'
 
 /**
- * What can be done to snapshots of instances, and the dialogs that some of it opens, which the page
- * has to draw.
+ * What can be done to snapshots of instances.
  * @param cloud null where it is not known; then it is not judged
  */
 export function useSnapshotActions(
@@ -21,23 +19,19 @@ export function useSnapshotActions(
 ): {
   readonly actionsOf: (snapshot: VmSnapshot) => readonly Action[]
   readonly batchActions: readonly BatchAction<VmSnapshot>[]
-  readonly dialogs: ReactNode
 } {
   const { t } = useTranslation('snapshot')
-  const [dialog, setDialog] = useState<{ kind: 'clone' | 'rename'; snapshot: VmSnapshot } | null>(null)
+  const dialogs = {
+    clone: (snapshot: VmSnapshot, close: () => void) => <SnapshotClone snapshot={snapshot} onClose={close} />,
+    rename: (snapshot: VmSnapshot, close: () => void) => <SnapshotRename snapshot={snapshot} onClose={close} />,
+  }
   const restore = useChange(snapshots.restore, { invalidates: touchedBySnapshot })
-  const remove = useChange(snapshots.delete, { invalidates: touchedBySnapshot })
-  // The batch's summary says what failed.
-  const removeQuietly = useChange(snapshots.delete, { invalidates: touchedBySnapshot, silent: true })
-  const close = (): void => setDialog(null)
-  const opening = (kind: 'clone' | 'rename', snapshot: VmSnapshot): Action => ({
+  const remove = useChange(snapshots.delete, { invalidates: touchedBySnapshot, silent: true })
+  const opening = (kind: keyof typeof dialogs, snapshot: VmSnapshot): Action => ({
     key: kind,
     label: t(`action.${kind}`),
-    disabledReason: whyNot(t, kind, snapshot, cloud),
-    run: () => {
-      setDialog({ kind, snapshot })
-      return undefined
-    },
+    disabledReason: whyNotSnapshot(t, kind, snapshot, cloud),
+    dialog: (close) => dialogs[kind](snapshot, close),
   })
   return {
     actionsOf: (snapshot) => {
@@ -48,7 +42,7 @@ export function useSnapshotActions(
           key: 'restore',
           label: t('action.restore'),
           danger: true,
-          disabledReason: whyNot(t, 'restore', snapshot, cloud),
+          disabledReason: whyNotSnapshot(t, 'restore', snapshot, cloud),
           doneText: t('done.restore', { vm: vm.name, name }),
           confirm: { title: t('restore.title', { vm: vm.name, name }), body: <RestoreNote snapshot={snapshot} />, typeToConfirm: vm.name },
           run: () => restore.mutateAsync({ params: { id } }),
@@ -59,7 +53,7 @@ export function useSnapshotActions(
           key: 'delete',
           label: t('action.delete'),
           danger: true,
-          disabledReason: whyNot(t, 'delete', snapshot, cloud),
+          disabledReason: whyNotSnapshot(t, 'delete', snapshot, cloud),
           doneText: t(lost ? 'done.deleteLost' : 'done.delete', { name }),
           confirm: { title: t('delete.title', { name }), body: lost ? t('delete.lost') : t('delete.body', { vm: vm.name }) },
           run: async () => {
@@ -74,8 +68,8 @@ export function useSnapshotActions(
         key: 'delete',
         label: t('action.delete'),
         danger: true,
-        disabledReason: (snapshot) => whyNot(t, 'delete', snapshot, cloud),
-        run: ({ id }) => removeQuietly.mutateAsync({ params: { id } }),
+        disabledReason: (snapshot) => whyNotSnapshot(t, 'delete', snapshot, cloud),
+        run: ({ id }) => remove.mutateAsync({ params: { id } }),
         confirm: (of) => ({
           title: t('delete.many', { count: of.length }),
           body: (
@@ -93,12 +87,6 @@ export function useSnapshotActions(
         }),
       },
     ],
-    dialogs: (
-      <>
-        {dialog?.kind === 'clone' && <SnapshotClone snapshot={dialog.snapshot} onClose={close} />}
-        {dialog?.kind === 'rename' && <SnapshotRename snapshot={dialog.snapshot} onClose={close} />}
-      </>
-    ),
   }
 }
 

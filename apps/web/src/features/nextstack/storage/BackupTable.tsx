@@ -6,6 +6,7 @@ import type { TFunction } from 'i18next'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
+import { whilePassing } from '../../../kit/whilePassing.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
@@ -16,7 +17,7 @@ import { useIsPlatform } from '../../../session/user.ts'
 import { KeepAny, VolumeKeep } from './NameDialogs.tsx'
 import { StateTag } from './StateTag.tsx'
 import './storage.css'
-import { backupTones, refreshMsOf, whyNot } from './storageRules.ts'
+import { backupTones, whyNotVolume, isPassing } from './storageRules.ts'
 import { useBackupActions } from './useBackupActions.tsx'
 
 /** Backups on a cloud, or those of one volume. */
@@ -25,7 +26,7 @@ export function BackupTable({ cloud, volume }: { readonly cloud: CloudBasic | nu
   const platform = useIsPlatform()
   const [creating, setCreating] = useState(false)
   const { actionsOf, batchActions } = useBackupActions(cloud)
-  const refused = volume === undefined ? null : whyNot(t, 'backup', volume, cloud)
+  const refused = volume === undefined ? null : whyNotVolume(t, 'backup', volume, cloud)
   const create = (
     <Button type={volume === undefined ? 'primary' : 'default'} disabled={refused !== null} onClick={() => setCreating(true)}>
       {t('keep.ok.backup')}
@@ -44,7 +45,7 @@ export function BackupTable({ cloud, volume }: { readonly cloud: CloudBasic | nu
         filters={[filter.keyword(t('filter.keyword'))]}
         rowActions={actionsOf}
         batchActions={batchActions}
-        refreshMs={(response) => refreshMsOf(response?.items ?? [])}
+        refreshMs={(response) => whilePassing(response?.items, isPassing)}
         toolbar={create}
         empty={
           <EmptyState title={volume === undefined ? t('backup.empty', { cloud: cloud?.name ?? '' }) : t('backup.none')} action={create}>

@@ -4,6 +4,7 @@ import { volumeSnapshots, volumeSnapshotStatuses, type Volume, type VolumeSnapsh
 import type { TFunction } from 'i18next'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { whilePassing } from '../../../kit/whilePassing.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
@@ -12,7 +13,7 @@ import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { KeepAny, VolumeKeep } from './NameDialogs.tsx'
 import { StateTag } from './StateTag.tsx'
-import { refreshMsOf, snapshotTones, whyNot } from './storageRules.ts'
+import { snapshotTones, whyNotVolume, isPassing } from './storageRules.ts'
 import { useSnapshotActions } from './useSnapshotActions.tsx'
 
 /** Snapshots of volumes on a cloud, or those of one volume. */
@@ -20,8 +21,8 @@ export function SnapshotTable({ cloud, volume }: { readonly cloud: CloudBasic | 
   const { t } = useTranslation('storage')
   const platform = useIsPlatform()
   const [creating, setCreating] = useState(false)
-  const { actionsOf, batchActions, dialogs } = useSnapshotActions(cloud)
-  const refused = volume === undefined ? null : whyNot(t, 'snapshot', volume, cloud)
+  const { actionsOf, batchActions } = useSnapshotActions(cloud)
+  const refused = volume === undefined ? null : whyNotVolume(t, 'snapshot', volume, cloud)
   const create = (
     <Button type={volume === undefined ? 'primary' : 'default'} disabled={refused !== null} onClick={() => setCreating(true)}>
       {t('keep.ok.snapshot')}
@@ -47,7 +48,7 @@ export function SnapshotTable({ cloud, volume }: { readonly cloud: CloudBasic | 
         ]}
         rowActions={actionsOf}
         batchActions={batchActions}
-        refreshMs={(response) => refreshMsOf(response?.items ?? [])}
+        refreshMs={(response) => whilePassing(response?.items, isPassing)}
         toolbar={create}
         empty={
           <EmptyState title={volume === undefined ? t('snapshot.empty', { cloud: cloud?.name ?? '' }) : t('snapshot.none')} action={create}>
@@ -55,7 +56,6 @@ export function SnapshotTable({ cloud, volume }: { readonly cloud: CloudBasic | 
           </EmptyState>
         }
       />
-      {dialogs}
       {creating && volume !== undefined && <VolumeKeep volume={volume} kind="snapshot" onClose={() => setCreating(false)} />}
       {creating && volume === undefined && cloud !== null && <KeepAny cloudId={cloud.cloud_id} kind="snapshot" onClose={() => setCreating(false)} />}
     </>

@@ -1,20 +1,21 @@
 import Table from 'antd/es/table'
 import { storagePools, volumes, type StoragePool } from '@zhisuan/contract/nextstack/volume'
 import { useTranslation } from 'react-i18next'
-import { Link, useParams } from 'react-router'
-import { useCall } from '../../../api/hooks.ts'
+import { useParams } from 'react-router'
+import { whilePassing } from '../../../kit/whilePassing.ts'
+import { useOne } from '../../../api/hooks.ts'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths } from '../../../paths.ts'
-import { useClouds } from '../../../session/cloud.ts'
+import { useCloud } from '../../../session/cloud.ts'
 import { CloudNotice } from '../CloudNotice.tsx'
 import '../nextstack.css'
 import { CapacityBar } from './CapacityBar.tsx'
 import { PoolState } from './PoolState.tsx'
-import { reachOf, refreshMsOf, shareOf } from './storageRules.ts'
+import { reachOf, shareOf, isPassing } from './storageRules.ts'
 import { useVolumeActions } from './useVolumeActions.tsx'
 import { volumeColumns } from './volumeColumns.tsx'
 
@@ -22,28 +23,15 @@ import { volumeColumns } from './volumeColumns.tsx'
 export default function StoragePoolDetail() {
   const { t } = useTranslation('storage')
   const { id = '' } = useParams()
-  const query = useCall(storagePools.get, { params: { id } }, { silent: true, refreshMs: 5_000 })
-  const cloud = useClouds().list.find(({ cloud_id }) => cloud_id === query.data?.cloud_id) ?? null
-  if (query.error?.status === 404) {
-    return (
-      <div className="zs-card">
-        <EmptyState
-          title={t('pool.gone')}
-          action={
-            <Link to={paths.nextstack.storagePool.list()} className="zs-button zs-button-plain">
-              {t('pool.back')}
-            </Link>
-          }
-        />
-      </div>
-    )
-  }
+  const query = useOne(storagePools.get, { params: { id } }, { refreshMs: 5_000 })
+  const cloud = useCloud(query.data?.cloud_id)
   return (
     <DetailPage
       query={query}
+      gone={{ title: t('pool.gone'), to: paths.nextstack.storagePool.list(), back: t('pool.back') }}
       title={(pool) => pool.name}
       status={(pool) => <PoolState pool={pool} />}
-      notice={() => cloud !== null && <CloudNotice cloud={cloud} />}
+      notice={() => <CloudNotice cloud={cloud} />}
       facts={(pool) => [
         {
           key: 'capacity',
@@ -119,23 +107,20 @@ function Members({ pool }: { readonly pool: StoragePool }) {
 
 function Volumes({ pool }: { readonly pool: StoragePool }) {
   const { t } = useTranslation('storage')
-  const cloud = useClouds().list.find(({ cloud_id }) => cloud_id === pool.cloud_id) ?? null
-  const { actionsOf, dialogs } = useVolumeActions(cloud)
+  const cloud = useCloud(pool.cloud_id)
+  const { actionsOf } = useVolumeActions(cloud)
   return (
-    <>
-      <ResourceTable
-        name="volumes"
-        call={volumes.list}
-        input={{ query: { cloud_id: pool.cloud_id, pool: pool.name } }}
-        rows={({ items }) => items}
-        rowKey="id"
-        columns={volumeColumns(t, true).filter(({ key }) => key !== 'pool')}
-        filters={[filter.keyword(t('filter.keyword'))]}
-        rowActions={actionsOf}
-        refreshMs={(response) => refreshMsOf(response?.items ?? [])}
-        empty={<EmptyState title={t('pool.noVolumes')} />}
-      />
-      {dialogs}
-    </>
+    <ResourceTable
+      name="volumes"
+      call={volumes.list}
+      input={{ query: { cloud_id: pool.cloud_id, pool: pool.name } }}
+      rows={({ items }) => items}
+      rowKey="id"
+      columns={volumeColumns(t, true).filter(({ key }) => key !== 'pool')}
+      filters={[filter.keyword(t('filter.keyword'))]}
+      rowActions={actionsOf}
+      refreshMs={(response) => whilePassing(response?.items, isPassing)}
+      empty={<EmptyState title={t('pool.noVolumes')} />}
+    />
   )
 }

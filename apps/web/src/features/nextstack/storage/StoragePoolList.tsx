@@ -5,12 +5,9 @@ import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import * as format from '../../../kit/format.ts'
-import { PageStatus } from '../../../kit/PageHead.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
-import { NoCloud } from '../../../kit/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
-import { useClouds } from '../../../session/cloud.ts'
-import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
+import { NextStackPage, useNextStackCloud } from '../NextStackPage.tsx'
 import '../nextstack.css'
 import { CapacityBar } from './CapacityBar.tsx'
 import { PoolState } from './PoolState.tsx'
@@ -19,16 +16,9 @@ import { reachOf } from './storageRules.ts'
 /** Storage pools of the chosen cloud, for administrators. */
 export default function StoragePoolList() {
   const { t } = useTranslation('storage')
-  const { selected: cloud, loading } = useClouds()
-  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
+  const cloud = useNextStackCloud()
   return (
-    <>
-      {cloud?.sandbox === true && (
-        <PageStatus>
-          <SandboxTag />
-        </PageStatus>
-      )}
-      {cloud !== null && <CloudNotice cloud={cloud} />}
+    <NextStackPage>
       <ResourceTable
         call={storagePools.list}
         input={{ query: { cloud_id: cloud?.cloud_id } }}
@@ -39,7 +29,7 @@ export default function StoragePoolList() {
         filters={[filter.keyword(t('pool.keyword'))]}
         empty={<EmptyState title={t('pool.empty', { cloud: cloud?.name ?? '' })}>{t('pool.emptyNote')}</EmptyState>}
       />
-    </>
+    </NextStackPage>
   )
 }
 

@@ -2,16 +2,17 @@ import Button from 'antd/es/button'
 import type { Vm } from '@zhisuan/contract/nextstack/vm'
 import { volumes, type Volume } from '@zhisuan/contract/nextstack/volume'
 import type { TFunction } from 'i18next'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
+import { useDialog } from '../../../kit/dialogs.tsx'
+import { whilePassing } from '../../../kit/whilePassing.ts'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths, withQuery } from '../../../paths.ts'
-import { useClouds } from '../../../session/cloud.ts'
+import { useCloud } from '../../../session/cloud.ts'
 import { VmAttach } from './AttachDialogs.tsx'
-import { refreshMsOf } from './storageRules.ts'
+import { isPassing } from './storageRules.ts'
 import { useVolumeActions } from './useVolumeActions.tsx'
 import { VolumeState } from './VolumeState.tsx'
 
@@ -19,32 +20,28 @@ import { VolumeState } from './VolumeState.tsx'
 export function VmVolumes({ vm }: { readonly vm: Vm }) {
   const { t } = useTranslation('storage')
   const navigate = useNavigate()
-  const cloud = useClouds().list.find(({ cloud_id }) => cloud_id === vm.cloud_id) ?? null
-  const { actionsOf, dialogs } = useVolumeActions(cloud)
-  const [attaching, setAttaching] = useState(false)
+  const cloud = useCloud(vm.cloud_id)
+  const { actionsOf } = useVolumeActions(cloud)
+  const openDialog = useDialog()
   const buttons = (
     <>
-      <Button onClick={() => setAttaching(true)}>{t('vm.attach')}</Button>
+      <Button onClick={() => openDialog((close) => <VmAttach vm={vm} onClose={close} />)}>{t('vm.attach')}</Button>
       <Button onClick={() => void navigate(withQuery(paths.nextstack.volume.add(), { vm: vm.id }))}>{t('vm.create')}</Button>
     </>
   )
   return (
-    <>
-      <ResourceTable
-        name="volumes"
-        call={volumes.list}
-        input={{ query: { vm_id: vm.id } }}
-        rows={({ items }) => items}
-        rowKey="id"
-        columns={columnsOf(t)}
-        rowActions={actionsOf}
-        refreshMs={(response) => refreshMsOf(response?.items ?? [])}
-        toolbar={buttons}
-        empty={<EmptyState title={t('vm.empty')}>{t('vm.emptyNote')}</EmptyState>}
-      />
-      {dialogs}
-      {attaching && <VmAttach vm={vm} onClose={() => setAttaching(false)} />}
-    </>
+    <ResourceTable
+      name="volumes"
+      call={volumes.list}
+      input={{ query: { vm_id: vm.id } }}
+      rows={({ items }) => items}
+      rowKey="id"
+      columns={columnsOf(t)}
+      rowActions={actionsOf}
+      refreshMs={(response) => whilePassing(response?.items, isPassing)}
+      toolbar={buttons}
+      empty={<EmptyState title={t('vm.empty')}>{t('vm.emptyNote')}</EmptyState>}
+    />
   )
 }
 

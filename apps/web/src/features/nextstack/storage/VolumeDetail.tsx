@@ -1,15 +1,14 @@
 import Alert from 'antd/es/alert'
 import Typography from 'antd/es/typography'
 import { volumes, type Volume } from '@zhisuan/contract/nextstack/volume'
-import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate, useParams } from 'react-router'
-import { useCall } from '../../../api/hooks.ts'
+import { whilePassing } from '../../../kit/whilePassing.ts'
+import { useOne } from '../../../api/hooks.ts'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
-import { EmptyState } from '../../../kit/EmptyState.tsx'
 import * as format from '../../../kit/format.ts'
 import { paths } from '../../../paths.ts'
-import { useClouds } from '../../../session/cloud.ts'
+import { useCloud } from '../../../session/cloud.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
 import '../nextstack.css'
@@ -17,7 +16,7 @@ import { OperationTable } from '../../../kit/OperationTable.tsx'
 import { BackupTable } from './BackupTable.tsx'
 import { CapacityBar } from './CapacityBar.tsx'
 import { SnapshotTable } from './SnapshotTable.tsx'
-import { refreshMsOf } from './storageRules.ts'
+import { isPassing, volumeGone } from './storageRules.ts'
 import { useVolumeActions } from './useVolumeActions.tsx'
 import { volumeOperationTexts } from './volumeOperationText.ts'
 import { AttachedTo, VolumeState } from './VolumeState.tsx'
@@ -28,99 +27,70 @@ export default function VolumeDetail() {
   const navigate = useNavigate()
   const platform = useIsPlatform()
   const { id = '' } = useParams()
-  const [gone, setGone] = useState(false)
-  const query = useCall(
-    volumes.get,
-    { params: { id } },
-    { silent: true, enabled: !gone, refreshMs: (volume) => refreshMsOf(volume === undefined ? [] : [volume]) },
-  )
-  const cloud = useClouds().list.find(({ cloud_id }) => cloud_id === query.data?.cloud_id) ?? null
-  const { actionsOf, dialogs } = useVolumeActions(cloud, () => void navigate(paths.nextstack.volume.list()))
-  const missing = query.error?.status === 404
-  useEffect(() => setGone(missing), [missing])
-  if (missing || gone) return <VolumeGone />
+  const query = useOne(volumes.get, { params: { id } }, { refreshMs: (volume) => whilePassing(volume, isPassing) })
+  const cloud = useCloud(query.data?.cloud_id)
+  const { actionsOf } = useVolumeActions(cloud, () => void navigate(paths.nextstack.volume.list()))
   return (
-    <>
-      <DetailPage
-        query={query}
-        title={(volume) => volume.name}
-        status={(volume) => (
-          <>
-            <VolumeState volume={volume} />
-            {cloud?.sandbox === true && <SandboxTag />}
-          </>
-        )}
-        actions={actionsOf}
-        notice={(volume) => (
-          <>
-            {cloud !== null && <CloudNotice cloud={cloud} />}
-            <Trouble volume={volume} />
-          </>
-        )}
-        facts={(volume) => [
-          {
-            key: 'attached',
-            label: t('column.attached'),
-            value:
-              volume.attached_to === null ? (
-                t('volume.free')
-              ) : (
-                <span>
-                  <AttachedTo volume={volume} />
-                </span>
-              ),
-          },
-          { key: 'size', label: t('column.size'), value: format.bytes(volume.size_bytes) },
-          { key: 'usage', label: t('column.usage'), value: <Usage volume={volume} /> },
-          { key: 'content', label: t('column.content'), value: t(`content.${volume.content}`) },
-          { key: 'pool', label: t('column.pool'), value: volume.pool },
-          { key: 'cloud', label: t('column.cloud'), value: cloud?.name ?? format.nothing },
-          ...(platform ? [{ key: 'bp', label: t('column.organisation'), value: volume.bp_name ?? format.nothing }] : []),
-          { key: 'creator', label: t('column.creator'), value: volume.created_by },
-          { key: 'created', label: t('column.created'), value: format.dateTime(volume.created_at) },
-          { key: 'updated', label: t('column.updated'), value: format.dateTime(volume.updated_at) },
-          {
-            key: 'id',
-            label: t('column.id'),
-            value: (
-              <Typography.Text className="zs-code" copyable={{ text: volume.id, tooltips: false }}>
-                {volume.id}
-              </Typography.Text>
+    <DetailPage
+      query={query}
+      gone={volumeGone(t)}
+      title={(volume) => volume.name}
+      status={(volume) => (
+        <>
+          <VolumeState volume={volume} />
+          <SandboxTag cloud={cloud} />
+        </>
+      )}
+      actions={actionsOf}
+      notice={(volume) => (
+        <>
+          <CloudNotice cloud={cloud} />
+          <Trouble volume={volume} />
+        </>
+      )}
+      facts={(volume) => [
+        {
+          key: 'attached',
+          label: t('column.attached'),
+          value:
+            volume.attached_to === null ? (
+              t('volume.free')
+            ) : (
+              <span>
+                <AttachedTo volume={volume} />
+              </span>
             ),
-          },
-          { key: 'description', label: t('column.description'), value: volume.description === '' ? format.nothing : volume.description },
-        ]}
-        tabs={(volume) => [
-          { key: 'snapshots', label: t('tab.snapshots'), content: <SnapshotTable cloud={cloud} volume={volume} /> },
-          { key: 'backups', label: t('tab.backups'), content: <BackupTable cloud={cloud} volume={volume} /> },
-          {
-            key: 'operations',
-            label: t('tab.operations'),
-            content: <OperationTable call={volumes.operations} id={volume.id} busy={volume.operation_id !== null} texts={volumeOperationTexts(t)} />,
-          },
-        ]}
-      />
-      {dialogs}
-    </>
-  )
-}
-
-/** In the place of a page about a volume that is not there. */
-export function VolumeGone() {
-  const { t } = useTranslation('storage')
-  return (
-    <div className="zs-card">
-      <EmptyState
-        title={t('volume.gone')}
-        action={
-          <Link to={paths.nextstack.volume.list()} className="zs-button zs-button-plain">
-            {t('volume.back')}
-          </Link>
-        }
-      >
-        {t('volume.goneNote')}
-      </EmptyState>
-    </div>
+        },
+        { key: 'size', label: t('column.size'), value: format.bytes(volume.size_bytes) },
+        { key: 'usage', label: t('column.usage'), value: <Usage volume={volume} /> },
+        { key: 'content', label: t('column.content'), value: t(`content.${volume.content}`) },
+        { key: 'pool', label: t('column.pool'), value: volume.pool },
+        { key: 'cloud', label: t('column.cloud'), value: cloud?.name ?? format.nothing },
+        ...(platform ? [{ key: 'bp', label: t('column.organisation'), value: volume.bp_name ?? format.nothing }] : []),
+        { key: 'creator', label: t('column.creator'), value: volume.created_by },
+        { key: 'created', label: t('column.created'), value: format.dateTime(volume.created_at) },
+        { key: 'updated', label: t('column.updated'), value: format.dateTime(volume.updated_at) },
+        {
+          key: 'id',
+          label: t('column.id'),
+          value: (
+            <Typography.Text className="zs-code" copyable={{ text: volume.id, tooltips: false }}>
+              {volume.id}
+            </Typography.Text>
+          ),
+        },
+        { key: 'description', label: t('column.description'), value: volume.description === '' ? format.nothing : volume.description },
+      ]}
+      tabs={(volume) => [
+        { key: 'snapshots', label: t('tab.snapshots'), content: <SnapshotTable cloud={cloud} volume={volume} /> },
+        { key: 'backups', label: t('tab.backups'), content: <BackupTable cloud={cloud} volume={volume} /> },
+        {
+          key: 'operations',
+          label: t('tab.operations'),
+          content: <OperationTable call={volumes.operations} id={volume.id} busy={volume.operation_id !== null} texts={volumeOperationTexts(t)} />,
+        },
+      ]}
+    />
   )
 }
 

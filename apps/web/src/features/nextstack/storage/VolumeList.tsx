@@ -4,43 +4,34 @@ import { vms } from '@zhisuan/contract/nextstack/vm'
 import { storagePools, volumes, volumeStatuses } from '@zhisuan/contract/nextstack/volume'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
+import { whilePassing } from '../../../kit/whilePassing.ts'
 import { useCall } from '../../../api/hooks.ts'
 import { DetailTabs } from '../../../kit/DetailPage.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
-import { PageStatus } from '../../../kit/PageHead.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
-import { NoCloud } from '../../../kit/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
-import { useClouds } from '../../../session/cloud.ts'
 import { useIsPlatform } from '../../../session/user.ts'
-import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
+import { NextStackPage, useNextStackCloud } from '../NextStackPage.tsx'
 import '../nextstack.css'
 import { BackupTable } from './BackupTable.tsx'
-import { refreshMsOf } from './storageRules.ts'
+import { isPassing } from './storageRules.ts'
 import { useVolumeActions } from './useVolumeActions.tsx'
 import { volumeColumns } from './volumeColumns.tsx'
 
 /** Volumes of the chosen cloud, and the backups that outlive them. */
 export default function VolumeList() {
   const { t } = useTranslation('storage')
-  const { selected: cloud, loading } = useClouds()
-  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
+  const cloud = useNextStackCloud()
   return (
-    <>
-      {cloud?.sandbox === true && (
-        <PageStatus>
-          <SandboxTag />
-        </PageStatus>
-      )}
-      {cloud !== null && <CloudNotice cloud={cloud} />}
+    <NextStackPage>
       <DetailTabs
         tabs={[
           { key: 'volumes', label: t('tab.volumes'), content: <Volumes cloud={cloud} /> },
           { key: 'backups', label: t('tab.backups'), content: <BackupTable cloud={cloud} /> },
         ]}
       />
-    </>
+    </NextStackPage>
   )
 }
 
@@ -48,7 +39,7 @@ function Volumes({ cloud }: { readonly cloud: CloudBasic | null }) {
   const { t } = useTranslation('storage')
   const platform = useIsPlatform()
   const navigate = useNavigate()
-  const { actionsOf, batchActions, dialogs } = useVolumeActions(cloud)
+  const { actionsOf, batchActions } = useVolumeActions(cloud)
   const query = { cloud_id: cloud?.cloud_id, page_size: 1000, sort: 'name' } as const
   const pools = useCall(storagePools.list, { query }, { enabled: cloud !== null, silent: true })
   const instances = useCall(vms.list, { query }, { enabled: cloud !== null, silent: true })
@@ -58,43 +49,40 @@ function Volumes({ cloud }: { readonly cloud: CloudBasic | null }) {
     </Button>
   )
   return (
-    <>
-      <ResourceTable
-        call={volumes.list}
-        input={{ query: { cloud_id: cloud?.cloud_id } }}
-        enabled={cloud !== null}
-        rows={({ items }) => items}
-        rowKey="id"
-        columns={volumeColumns(t, platform)}
-        filters={[
-          filter.select(
-            'status',
-            t('filter.status'),
-            volumeStatuses.map((value) => ({ value, label: t(`volume.status.${value}`) })),
-          ),
-          filter.select(
-            'pool',
-            t('filter.pool'),
-            (pools.data?.items ?? []).map(({ name }) => ({ value: name, label: name })),
-          ),
-          filter.select(
-            'vm_id',
-            t('filter.vm'),
-            (instances.data?.items ?? []).map(({ id, name }) => ({ value: id, label: name })),
-          ),
-          filter.keyword(t('filter.keyword')),
-        ]}
-        rowActions={actionsOf}
-        batchActions={batchActions}
-        refreshMs={(response) => refreshMsOf(response?.items ?? [])}
-        toolbar={create}
-        empty={
-          <EmptyState title={t('volume.empty', { cloud: cloud?.name ?? '' })} action={create}>
-            {t('volume.emptyNote')}
-          </EmptyState>
-        }
-      />
-      {dialogs}
-    </>
+    <ResourceTable
+      call={volumes.list}
+      input={{ query: { cloud_id: cloud?.cloud_id } }}
+      enabled={cloud !== null}
+      rows={({ items }) => items}
+      rowKey="id"
+      columns={volumeColumns(t, platform)}
+      filters={[
+        filter.select(
+          'status',
+          t('filter.status'),
+          volumeStatuses.map((value) => ({ value, label: t(`volume.status.${value}`) })),
+        ),
+        filter.select(
+          'pool',
+          t('filter.pool'),
+          (pools.data?.items ?? []).map(({ name }) => ({ value: name, label: name })),
+        ),
+        filter.select(
+          'vm_id',
+          t('filter.vm'),
+          (instances.data?.items ?? []).map(({ id, name }) => ({ value: id, label: name })),
+        ),
+        filter.keyword(t('filter.keyword')),
+      ]}
+      rowActions={actionsOf}
+      batchActions={batchActions}
+      refreshMs={(response) => whilePassing(response?.items, isPassing)}
+      toolbar={create}
+      empty={
+        <EmptyState title={t('volume.empty', { cloud: cloud?.name ?? '' })} action={create}>
+          {t('volume.emptyNote')}
+        </EmptyState>
+      }
+    />
   )
 }

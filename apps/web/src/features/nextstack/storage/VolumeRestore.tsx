@@ -7,8 +7,10 @@ import { volumes, volumeSnapshots, type Volume, type VolumeSnapshot } from '@zhi
 import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router'
+import { useDialog } from '../../../kit/dialogs.tsx'
+import { whilePassing } from '../../../kit/whilePassing.ts'
 import { toApiError } from '../../../api/client.ts'
-import { useCall, useChange } from '../../../api/hooks.ts'
+import { useOne, useCall, useChange } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
 import { errorText } from '../../../api/toasts.ts'
 import { DetailPage } from '../../../kit/DetailPage.tsx'
@@ -17,36 +19,35 @@ import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import * as format from '../../../kit/format.ts'
 import { PagePlaceholder } from '../../../kit/Placeholder.tsx'
 import { paths } from '../../../paths.ts'
-import { useClouds } from '../../../session/cloud.ts'
+import { useCloud } from '../../../session/cloud.ts'
 import { CloudNotice } from '../CloudNotice.tsx'
 import '../nextstack.css'
 import { BackupTable } from './BackupTable.tsx'
 import { VolumeKeep } from './NameDialogs.tsx'
 import { SnapshotLine } from './SnapshotLine.tsx'
-import { refreshMsOf, touchedByVolume, whyNot } from './storageRules.ts'
-import { VolumeGone } from './VolumeDetail.tsx'
+import { touchedByVolume, whyNotVolume, isPassing, volumeGone } from './storageRules.ts'
 import { VolumeState } from './VolumeState.tsx'
 
 /** Sets a volume back to one of its snapshots, or makes another from one of its backups. */
 export default function VolumeRestore() {
   const { t } = useTranslation('storage')
   const { id = '' } = useParams()
-  const query = useCall(volumes.get, { params: { id } }, { silent: true, refreshMs: (volume) => refreshMsOf(volume === undefined ? [] : [volume]) })
-  const cloud = useClouds().list.find(({ cloud_id }) => cloud_id === query.data?.cloud_id) ?? null
-  if (query.error?.status === 404) return <VolumeGone />
+  const query = useOne(volumes.get, { params: { id } }, { refreshMs: (volume) => whilePassing(volume, isPassing) })
+  const cloud = useCloud(query.data?.cloud_id)
   return (
     <DetailPage
       query={query}
+      gone={volumeGone(t)}
       title={(volume) => t('restore.title', { name: volume.name })}
       status={(volume) => <VolumeState volume={volume} />}
       notice={(volume) => (
         <>
-          {cloud !== null && <CloudNotice cloud={cloud} />}
+          <CloudNotice cloud={cloud} />
           <InUse volume={volume} />
         </>
       )}
       tabs={(volume) => [
-        { key: 'snapshot', label: t('restore.fromSnapshot'), content: <FromSnapshot volume={volume} refused={whyNot(t, 'restore', volume, cloud)} /> },
+        { key: 'snapshot', label: t('restore.fromSnapshot'), content: <FromSnapshot volume={volume} refused={whyNotVolume(t, 'restore', volume, cloud)} /> },
         {
           key: 'backup',
           label: t('restore.fromBackup'),
@@ -87,16 +88,19 @@ function FromSnapshot({ volume, refused }: { readonly volume: Volume; readonly r
   const { t } = useTranslation('storage')
   const [search] = useSearchParams()
   const [chosen, setChosen] = useState(search.get('snapshot'))
-  const [keeping, setKeeping] = useState(false)
+  const openDialog = useDialog()
   const { data, error, refetch } = useCall(
     volumeSnapshots.list,
     { query: { volume_id: volume.id, page_size: 1000, sort: '-created_at' } },
-    { silent: true, refreshMs: (list) => refreshMsOf(list?.items ?? []) },
+    { silent: true, refreshMs: (list) => whilePassing(list?.items, isPassing) },
   )
   if (data === undefined) return error === null ? <PagePlaceholder /> : <ErrorPanel error={error} onRetry={() => void refetch()} />
   const snapshot = data.items.find(({ id, status }) => id === chosen && status === 'available')
   const keep = (
-    <Button disabled={whyNot(t, 'snapshot', volume, null) !== null} onClick={() => setKeeping(true)}>
+    <Button
+      disabled={whyNotVolume(t, 'snapshot', volume, null) !== null}
+      onClick={() => openDialog((close) => <VolumeKeep volume={volume} kind="snapshot" onClose={close} />)}
+    >
       {t('restore.keepFirst')}
     </Button>
   )
@@ -126,7 +130,6 @@ function FromSnapshot({ volume, refused }: { readonly volume: Volume; readonly r
           </section>
         </div>
       )}
-      {keeping && <VolumeKeep volume={volume} kind="snapshot" onClose={() => setKeeping(false)} />}
     </>
   )
 }

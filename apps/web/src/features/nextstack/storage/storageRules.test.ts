@@ -2,8 +2,9 @@ import { errors } from '@zhisuan/contract/errors'
 import { volumeCan, volumeStatuses, volumeTransitional } from '@zhisuan/contract/nextstack/volume'
 import type { TFunction } from 'i18next'
 import { describe, expect, it } from 'vitest'
-import { fillOf, freeBytes, refreshMsOf, reachOf, shareOf, whyNot } from './storageRules.ts'
+import { fillOf, freeBytes, isPassing, reachOf, shareOf, whyNotVolume } from './storageRules.ts'
 import { nameAt } from '../../../kit/nameAt.ts'
+import { whilePassing } from '../../../kit/whilePassing.ts'
 
 // Only that something is said, not what.
 const t = ((key: string) => key) as unknown as TFunction<'storage'>
@@ -14,26 +15,26 @@ describe('what may be done to a volume', () => {
     for (const action of actions) {
       for (const status of volumeStatuses) {
         const may = (volumeCan[action] as readonly string[]).includes(status)
-        expect(whyNot(t, action, { status }, { status: 'active' }) === null, `${action} ${status}`).toBe(may)
+        expect(whyNotVolume(t, action, { status }, { status: 'active' }) === null, `${action} ${status}`).toBe(may)
       }
     }
   })
   it('is only to rename it where the cloud takes no changes', () => {
     for (const action of actions) {
-      expect(whyNot(t, action, { status: 'in_use' }, { status: 'maintenance' }) === null, action).toBe(action === 'rename')
+      expect(whyNotVolume(t, action, { status: 'in_use' }, { status: 'maintenance' }) === null, action).toBe(action === 'rename')
     }
-    expect(whyNot(t, 'grow', { status: 'in_use' }, { status: 'maintenance' })).toBe(errors.cloudMaintenance.text)
-    expect(whyNot(t, 'grow', { status: 'in_use' }, { status: 'offline' })).toBe(errors.cloudOffline.text)
+    expect(whyNotVolume(t, 'grow', { status: 'in_use' }, { status: 'maintenance' })).toBe(errors.cloudMaintenance.text)
+    expect(whyNotVolume(t, 'grow', { status: 'in_use' }, { status: 'offline' })).toBe(errors.cloudOffline.text)
   })
   it('says that it passes before anything else', () => {
-    for (const status of volumeTransitional) expect(whyNot(t, 'delete', { status }, { status: 'offline' })).toBe('busy')
+    for (const status of volumeTransitional) expect(whyNotVolume(t, 'delete', { status }, { status: 'offline' })).toBe('busy')
   })
 })
 
-describe('refreshMsOf', () => {
+describe('isPassing', () => {
   it('is quick while something passes', () => {
-    expect(refreshMsOf([{ status: 'available' }])).toBe(5_000)
-    expect(refreshMsOf([{ status: 'available' }, { status: 'backing_up' }])).toBe(1_000)
+    expect(whilePassing([{ status: 'available' }], isPassing)).toBe(5_000)
+    expect(whilePassing([{ status: 'available' }, { status: 'backing_up' }], isPassing)).toBe(1_000)
   })
 })
 

@@ -17,7 +17,9 @@ import {
 import type { TFunction } from 'i18next'
 import { allowed } from '../../../kit/allowed.ts'
 import { cloudRefuses } from '../../../session/cloud.ts'
+import type { GoneProps } from '../../../kit/Gone.tsx'
 import type { StatusTone } from '../../../kit/StatusTag.tsx'
+import { paths } from '../../../paths.ts'
 
 /** How each status looks; what it is called stands under `volume.status` in the messages. */
 export const volumeTones: Readonly<Record<VolumeStatus, StatusTone>> = {
@@ -55,16 +57,15 @@ export const touchedByVolume: readonly Call[] = [
   quotas.mine,
 ]
 
-/** Lists and pages look once a second while something passes, else as always. */
-export const refreshMsOf = (all: readonly { readonly status: string }[]): number =>
-  all.some(({ status }) => (volumeTransitional as readonly string[]).includes(status)) ? 1_000 : 5_000
+/** It will look different soon. */
+export const isPassing = ({ status }: { readonly status: string }): boolean => (volumeTransitional as readonly string[]).includes(status)
 
 /**
  * Why something cannot be done to a volume now, or null where it can. The server refuses by the same
  * rules.
  * @param cloud null where it is not known; then it is not judged
  */
-export function whyNot(
+export function whyNotVolume(
   t: TFunction<'storage'>,
   action: keyof typeof volumeCan,
   volume: Pick<Volume, 'status'>,
@@ -95,3 +96,11 @@ export const reachOf = ({ shared, members }: Pick<StoragePool, 'shared' | 'membe
 /** Bytes; null for who may not know. */
 export const freeBytes = ({ total_bytes, used_bytes }: Pick<StoragePool, 'total_bytes' | 'used_bytes'>): number | null =>
   total_bytes === 0 ? null : Math.max(0, total_bytes - used_bytes)
+
+/** In the place of a page about a volume that is not there. */
+export const volumeGone = (t: TFunction<'storage'>): GoneProps => ({
+  title: t('volume.gone'),
+  note: t('volume.goneNote'),
+  to: paths.nextstack.volume.list(),
+  back: t('volume.back'),
+})

@@ -18,9 +18,7 @@ export function useBackupActions(cloud: CloudBasic | null): {
 } {
   const { t } = useTranslation('storage')
   const link = useChange(volumeBackups.download)
-  const remove = useChange(volumeBackups.delete, { invalidates: touchedByVolume })
-  // The batch's summary says what failed.
-  const removeQuietly = useChange(volumeBackups.delete, { invalidates: touchedByVolume, silent: true })
+  const remove = useChange(volumeBackups.delete, { invalidates: touchedByVolume, silent: true })
   const whyNot = (action: keyof typeof volumeBackupCan, { status }: VolumeBackup): string | null =>
     allowed(volumeBackupCan, action, status, t(`backup.status.${status}`))
   return {
@@ -72,7 +70,7 @@ export function useBackupActions(cloud: CloudBasic | null): {
         label: t('action.delete'),
         danger: true,
         disabledReason: (backup) => whyNot('delete', backup),
-        run: ({ id }) => removeQuietly.mutateAsync({ params: { id } }),
+        run: ({ id }) => remove.mutateAsync({ params: { id } }),
         confirm: (of) => ({ title: t('backup.deleteMany', { count: of.length }), body: t('backup.deleteLast') }),
       },
     ],

@@ -1,6 +1,5 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { volumeSnapshotCan, volumeSnapshots, type VolumeSnapshot } from '@zhisuan/contract/nextstack/volume'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
@@ -22,13 +21,9 @@ export function useSnapshotActions(
 ): {
   readonly actionsOf: (snapshot: VolumeSnapshot) => readonly Action[]
   readonly batchActions: readonly BatchAction<VolumeSnapshot>[]
-  readonly dialogs: ReactNode
 } {
   const { t } = useTranslation('storage')
-  const [renaming, setRenaming] = useState<VolumeSnapshot | null>(null)
-  const remove = useChange(volumeSnapshots.delete, { invalidates: touchedByVolume })
-  // The batch's summary says what failed.
-  const removeQuietly = useChange(volumeSnapshots.delete, { invalidates: touchedByVolume, silent: true })
+  const remove = useChange(volumeSnapshots.delete, { invalidates: touchedByVolume, silent: true })
   const whyNot = (action: keyof typeof volumeSnapshotCan, { status }: VolumeSnapshot): string | null =>
     (action === 'rename' ? null : cloudRefuses(cloud)) ?? allowed(volumeSnapshotCan, action, status, t(`snapshot.status.${status}`))
   return {
@@ -51,10 +46,7 @@ export function useSnapshotActions(
           key: 'rename',
           label: t('action.rename'),
           disabledReason: whyNot('rename', snapshot),
-          run: () => {
-            setRenaming(snapshot)
-            return undefined
-          },
+          dialog: (close) => <Rename of={snapshot} kind="snapshot" onClose={close} />,
         },
         {
           key: 'delete',
@@ -79,10 +71,9 @@ export function useSnapshotActions(
         label: t('action.delete'),
         danger: true,
         disabledReason: (snapshot) => whyNot('delete', snapshot),
-        run: ({ id }) => removeQuietly.mutateAsync({ params: { id } }),
+        run: ({ id }) => remove.mutateAsync({ params: { id } }),
         confirm: (of) => ({ title: t('snapshot.deleteMany', { count: of.length }), body: t('snapshot.deleteManyBody') }),
       },
     ],
-    dialogs: renaming !== null && <Rename of={renaming} kind="snapshot" onClose={() => setRenaming(null)} />,
   }
 }

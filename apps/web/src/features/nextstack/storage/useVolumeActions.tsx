@@ -1,6 +1,5 @@
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { volumes, type Volume } from '@zhisuan/contract/nextstack/volume'
-import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
@@ -11,14 +10,11 @@ import { PrepaidLost } from '../../../kit/price/PrepaidLost.tsx'
 import { VolumeAttach } from './AttachDialogs.tsx'
 import { VolumeGrow } from './GrowDialog.tsx'
 import { Rename, VolumeKeep } from './NameDialogs.tsx'
-import { touchedByVolume, whyNot } from './storageRules.ts'
+import { touchedByVolume, whyNotVolume } from './storageRules.ts'
 import { VolumeDetach } from './VolumeDetach.tsx'
 
-type DialogKind = 'attach' | 'detach' | 'grow' | 'snapshot' | 'backup' | 'rename'
-
 /**
- * What can be done to volumes: as actions of one, as batch actions, and the dialogs that some of
- * them open, which the page has to draw.
+ * What can be done to volumes: as actions of one, as batch actions.
  * @param cloud null where it is not known; then it is not judged
  */
 export function useVolumeActions(
@@ -27,32 +23,37 @@ export function useVolumeActions(
 ): {
   readonly actionsOf: (volume: Volume) => readonly Action[]
   readonly batchActions: readonly BatchAction<Volume>[]
-  readonly dialogs: ReactNode
 } {
   const { t } = useTranslation('storage')
-  const [dialog, setDialog] = useState<{ kind: DialogKind; volume: Volume } | null>(null)
-  const remove = useChange(volumes.delete, { invalidates: touchedByVolume })
-  // The batch's summary says what failed.
-  const removeQuietly = useChange(volumes.delete, { invalidates: touchedByVolume, silent: true })
-  const close = (): void => setDialog(null)
+  const dialogs = {
+    attach: (volume: Volume, close: () => void) => <VolumeAttach volume={volume} onClose={close} />,
+    detach: (volume: Volume, close: () => void) => <VolumeDetach volume={volume} onClose={close} />,
+    grow: (volume: Volume, close: () => void) => <VolumeGrow volume={volume} onClose={close} />,
+    snapshot: (volume: Volume, close: () => void) => <VolumeKeep volume={volume} kind="snapshot" onClose={close} />,
+    backup: (volume: Volume, close: () => void) => <VolumeKeep volume={volume} kind="backup" onClose={close} />,
+    rename: (volume: Volume, close: () => void) => <Rename of={volume} kind="volume" onClose={close} />,
+  }
+  const remove = useChange(volumes.delete, { invalidates: touchedByVolume, silent: true })
 
-  const opening = (kind: DialogKind, volume: Volume): Action => ({
+  const opening = (kind: keyof typeof dialogs, volume: Volume): Action => ({
     key: kind,
     label: t(`action.${kind}`),
-    disabledReason: whyNot(t, kind, volume, cloud),
-    run: () => {
-      setDialog({ kind, volume })
-      return undefined
-    },
+    disabledReason: whyNotVolume(t, kind, volume, cloud),
+    dialog: (close) => dialogs[kind](volume, close),
   })
-  const whyNotDelete = (volume: Volume): string | null => (volume.status === 'in_use' ? t('delete.attached') : whyNot(t, 'delete', volume, cloud))
+  const whyNotDelete = (volume: Volume): string | null => (volume.status === 'in_use' ? t('delete.attached') : whyNotVolume(t, 'delete', volume, cloud))
 
   return {
     actionsOf: (volume) => [
       opening(volume.attached_to === null ? 'attach' : 'detach', volume),
       opening('grow', volume),
       opening('snapshot', volume),
-      { key: 'restore', label: t('action.restore'), disabledReason: whyNot(t, 'restore', volume, cloud), href: paths.nextstack.volume.restore(volume.id) },
+      {
+        key: 'restore',
+        label: t('action.restore'),
+        disabledReason: whyNotVolume(t, 'restore', volume, cloud),
+        href: paths.nextstack.volume.restore(volume.id),
+      },
       opening('backup', volume),
       opening('rename', volume),
       {
@@ -83,7 +84,7 @@ export function useVolumeActions(
         label: t('action.delete'),
         danger: true,
         disabledReason: whyNotDelete,
-        run: (volume) => removeQuietly.mutateAsync({ params: { id: volume.id } }),
+        run: (volume) => remove.mutateAsync({ params: { id: volume.id } }),
         confirm: (of) => ({
           title: t('delete.many', { count: of.length }),
           body: (
@@ -102,14 +103,5 @@ export function useVolumeActions(
         }),
       },
     ],
-    dialogs: (
-      <>
-        {dialog?.kind === 'attach' && <VolumeAttach volume={dialog.volume} onClose={close} />}
-        {dialog?.kind === 'detach' && <VolumeDetach volume={dialog.volume} onClose={close} />}
-        {dialog?.kind === 'grow' && <VolumeGrow volume={dialog.volume} onClose={close} />}
-        {(dialog?.kind === 'snapshot' || dialog?.kind === 'backup') && <VolumeKeep volume={dialog.volume} kind={dialog.kind} onClose={close} />}
-        {dialog?.kind === 'rename' && <Rename of={dialog.volume} kind="volume" onClose={close} />}
-      </>
-    ),
   }
 }

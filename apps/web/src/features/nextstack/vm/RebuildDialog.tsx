@@ -1,16 +1,13 @@
 import Alert from 'antd/es/alert'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
-import Modal from 'antd/es/modal'
 import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
-import { notify } from '../../../api/notify.ts'
-import { useReturnFocus } from '../../../kit/focus.ts'
-import { showFieldErrors } from '../../../kit/rules.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { AccessFields } from './AccessFields.tsx'
 import { ImagePicker, useImages } from './ImagePicker.tsx'
-import { accessOf, type AccessValues } from './vmForm.ts'
+import { type AccessValues, accessOf } from './vmForm.ts'
 import { touchedByVm } from './vmRules.ts'
 
 interface Values extends AccessValues {
@@ -21,57 +18,45 @@ interface Values extends AccessValues {
 /** A fresh copy of an image in the place of all that is on the root disk; so the name has to be typed. */
 export function RebuildDialog({ vm, onClose }: { readonly vm: Vm; readonly onClose: () => void }) {
   const { t } = useTranslation('nextstack')
-  useReturnFocus()
   const [form] = Form.useForm<Values>()
   const fingerprint = Form.useWatch('image_fingerprint', form)
   const typed = Form.useWatch('typed', form)
   const image = useImages(vm.cloud_id, vm.type).data?.items.find((one) => one.fingerprint === fingerprint)
   const rebuild = useChange(vms.rebuild, { invalidates: touchedByVm })
 
-  const submit = (values: Values): void =>
-    rebuild.mutate(
-      { params: { id: vm.id }, body: { image_fingerprint: values.image_fingerprint, ...accessOf(values, image?.cloud_init ?? false) } },
-      {
-        onSuccess: () => {
-          notify('success', t('done.rebuild', { name: vm.name }))
-          onClose()
-        },
-        onError: (error) => void showFieldErrors(form, error.fields),
-      },
-    )
-
   return (
-    <Modal
-      open
+    <FormDialog<Values>
+      form={form}
       width={720}
       title={t('rebuild.title', { name: vm.name })}
       okText={t('rebuild.ok')}
-      okButtonProps={{ danger: true, disabled: typed?.trim() !== vm.name || image === undefined }}
-      confirmLoading={rebuild.isPending}
-      onOk={form.submit}
-      onCancel={onClose}
-      mask={{ closable: false }}
+      danger
+      okDisabled={typed?.trim() !== vm.name || image === undefined}
+      initialValues={{ image_fingerprint: vm.image.fingerprint }}
+      doneText={t('done.rebuild', { name: vm.name })}
+      onClose={onClose}
+      onSubmit={(values) =>
+        rebuild.mutateAsync({ params: { id: vm.id }, body: { image_fingerprint: values.image_fingerprint, ...accessOf(values, image?.cloud_init ?? false) } })
+      }
     >
       <Alert type="warning" showIcon title={t('rebuild.warning')} className="zs-above" />
-      <Form<Values> form={form} layout="vertical" initialValues={{ image_fingerprint: vm.image.fingerprint }} onFinish={submit}>
-        <Form.Item name="image_fingerprint" label={t('rebuild.image')} required>
-          <ImagePicker cloudId={vm.cloud_id} type={vm.type} />
-        </Form.Item>
-        <h2 className="zs-heading">{t('rebuild.access')}</h2>
-        <p className="zs-soft">{t('rebuild.accessNote')}</p>
-        <AccessFields cloudInit={image?.cloud_init ?? null} />
-        <Form.Item
-          name="typed"
-          label={
-            <>
-              {t('rebuild.type')}
-              <strong>{vm.name}</strong>
-            </>
-          }
-        >
-          <Input autoComplete="off" />
-        </Form.Item>
-      </Form>
-    </Modal>
+      <Form.Item name="image_fingerprint" label={t('rebuild.image')} required>
+        <ImagePicker cloudId={vm.cloud_id} type={vm.type} />
+      </Form.Item>
+      <h2 className="zs-heading">{t('rebuild.access')}</h2>
+      <p className="zs-soft">{t('rebuild.accessNote')}</p>
+      <AccessFields cloudInit={image?.cloud_init ?? null} />
+      <Form.Item
+        name="typed"
+        label={
+          <>
+            {t('rebuild.type')}
+            <strong>{vm.name}</strong>
+          </>
+        }
+      >
+        <Input autoComplete="off" />
+      </Form.Item>
+    </FormDialog>
   )
 }

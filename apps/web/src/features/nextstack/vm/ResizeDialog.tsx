@@ -1,16 +1,13 @@
 import Alert from 'antd/es/alert'
 import Form from 'antd/es/form'
-import Modal from 'antd/es/modal'
 import type { Flavor } from '@zhisuan/contract/nextstack/flavor'
 import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
-import { notify } from '../../../api/notify.ts'
 import * as format from '../../../kit/format.ts'
-import { useReturnFocus } from '../../../kit/focus.ts'
-import { showFieldErrors } from '../../../kit/rules.ts'
 import { flavorItems, vmItems } from '../../../kit/price/items.ts'
 import { PriceChange } from '../../../kit/price/Price.tsx'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { diskRule } from './diskRule.ts'
 import { DiskInput } from './DiskInput.tsx'
 import { FlavorPicker, useFlavors } from './FlavorPicker.tsx'
@@ -25,7 +22,6 @@ interface Values {
 /** Another flavor, a larger disk, or both. */
 export function ResizeDialog({ vm, onClose }: { readonly vm: Vm; readonly onClose: () => void }) {
   const { t } = useTranslation('nextstack')
-  useReturnFocus()
   const [form] = Form.useForm<Values>()
   const flavors = useFlavors().data?.items ?? []
   const chosenId = Form.useWatch('flavor_id', form)
@@ -39,57 +35,33 @@ export function ResizeDialog({ vm, onClose }: { readonly vm: Vm; readonly onClos
     chosen !== undefined && chosen.cpu_cores === vm.cpu_cores && chosen.memory_bytes === vm.memory_bytes && (diskBytes ?? vm.disk_bytes) === vm.disk_bytes
   const resize = useChange(vms.resize, { invalidates: touchedByVm })
 
-  const submit = (values: Values): void =>
-    resize.mutate(
-      { params: { id: vm.id }, body: values },
-      {
-        onSuccess: () => {
-          notify('success', t('done.resize', { name: vm.name }))
-          onClose()
-        },
-        onError: (error) => void showFieldErrors(form, error.fields),
-      },
-    )
-
   return (
-    <Modal
-      open
+    <FormDialog<Values>
+      form={form}
       width={680}
       title={t('resize.title', { name: vm.name })}
       okText={t('resize.ok')}
-      okButtonProps={{ disabled: chosen === undefined || same }}
-      confirmLoading={resize.isPending}
-      onOk={form.submit}
-      onCancel={onClose}
-      mask={{ closable: false }}
+      okDisabled={chosen === undefined || same}
+      initialValues={{ ...(vm.flavor.id !== null && { flavor_id: vm.flavor.id }), disk_bytes: vm.disk_bytes }}
+      doneText={t('done.resize', { name: vm.name })}
+      onClose={onClose}
+      onSubmit={(body) => resize.mutateAsync({ params: { id: vm.id }, body })}
+      onValuesChange={(changed, all) => {
+        const least = flavors.find(({ id }) => id === changed.flavor_id)?.disk_bytes ?? 0
+        if (all.disk_bytes < least) form.setFieldValue('disk_bytes', least)
+      }}
     >
       <p>
         {t('resize.now')}：{vm.flavor.name}（{sizeText(t, vm)}）
       </p>
-      <Form<Values>
-        form={form}
-        layout="vertical"
-        initialValues={{ flavor_id: vm.flavor.id ?? undefined, disk_bytes: vm.disk_bytes }}
-        onValuesChange={(changed: Partial<Values>, all) => {
-          const least = flavors.find(({ id }) => id === changed.flavor_id)?.disk_bytes ?? 0
-          if (all.disk_bytes < least) form.setFieldValue('disk_bytes', least)
-        }}
-        onFinish={submit}
-      >
-        <Form.Item name="flavor_id" label={t('resize.flavor')} required>
-          <FlavorPicker off={(flavor) => (sameGpus(flavor) ? null : t('resize.otherGpus'))} />
-        </Form.Item>
-        <Form.Item
-          name="disk_bytes"
-          label={t('resize.disk')}
-          extra={t('resize.diskNote', { disk: format.bytes(vm.disk_bytes) })}
-          rules={[diskRule(t, minBytes)]}
-        >
-          <DiskInput minBytes={minBytes} />
-        </Form.Item>
-      </Form>
+      <Form.Item name="flavor_id" label={t('resize.flavor')} required>
+        <FlavorPicker off={(flavor) => (sameGpus(flavor) ? null : t('resize.otherGpus'))} />
+      </Form.Item>
+      <Form.Item name="disk_bytes" label={t('resize.disk')} extra={t('resize.diskNote', { disk: format.bytes(vm.disk_bytes) })} rules={[diskRule(t, minBytes)]}>
+        <DiskInput minBytes={minBytes} />
+      </Form.Item>
       <PriceChange now={vmItems(vm)} then={chosen === undefined ? vmItems(vm) : flavorItems(chosen, diskBytes ?? vm.disk_bytes)} bpId={vm.bp_id} />
       <Alert type="info" showIcon title={same ? t('resize.same') : t('resize.note')} />
-    </Modal>
+    </FormDialog>
   )
 }

@@ -9,6 +9,7 @@ import { terminals, vms } from '@zhisuan/contract/nextstack/vm'
 import { useDeferredValue, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useSearchParams } from 'react-router'
+import { whilePassing } from '../../../kit/whilePassing.ts'
 import { request } from '../../../api/client.ts'
 import { useCall } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
@@ -22,7 +23,7 @@ import { useClouds } from '../../../session/cloud.ts'
 import '../nextstack.css'
 import { usableAddresses } from './vmAddresses.ts'
 import { closeTerminal, readCommand, showTerminal, terminalsMax, toggleSplit, writeCommand, type CommandState } from './vmCommandState.ts'
-import { refreshMsOf } from './vmRules.ts'
+import { isChanging } from './vmRules.ts'
 import { VmStatusTag } from './VmStatusTag.tsx'
 
 /** Terminals of several instances on one page: the address knows which, the server knows where each was. */
@@ -146,7 +147,7 @@ function RunningList({
   )
 }
 
-const useVm = (id: string) => useCall(vms.get, { params: { id } }, { silent: true, refreshMs: (vm) => refreshMsOf(vm === undefined ? [] : [vm]) })
+const useVm = (id: string) => useCall(vms.get, { params: { id } }, { silent: true, refreshMs: (vm) => whilePassing(vm, isChanging) })
 
 function Tab({ id, shown, onShow, onClose }: { readonly id: string; readonly shown: boolean; readonly onShow: () => void; readonly onClose: () => void }) {
   const { t } = useTranslation('nextstack')

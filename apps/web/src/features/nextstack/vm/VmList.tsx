@@ -4,36 +4,27 @@ import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { vms, vmStatuses, vmTypes } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
+import { whilePassing } from '../../../kit/whilePassing.ts'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
-import { PageStatus } from '../../../kit/PageHead.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
-import { NoCloud } from '../../../kit/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
-import { useClouds } from '../../../session/cloud.ts'
 import { useIsPlatform } from '../../../session/user.ts'
-import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
+import { NextStackPage, useNextStackCloud } from '../NextStackPage.tsx'
 import '../nextstack.css'
 import { useVmActions } from './useVmActions.tsx'
 import { vmColumns } from './vmColumns.tsx'
-import { refreshMsOf } from './vmRules.ts'
+import { isChanging } from './vmRules.ts'
 
 /** Instances of the chosen cloud. */
 export default function VmList() {
   const { t } = useTranslation('nextstack')
-  const { selected: cloud, loading } = useClouds()
+  const cloud = useNextStackCloud()
   const platform = useIsPlatform()
   const navigate = useNavigate()
-  const { actionsOf, batchActions, dialogs } = useVmActions(cloud)
-  if (!loading && (cloud === null || cloud.product !== 'nextstack')) return <NoCloud family="nextStack" />
+  const { actionsOf, batchActions } = useVmActions(cloud)
   return (
-    <>
-      {cloud?.sandbox === true && (
-        <PageStatus>
-          <SandboxTag />
-        </PageStatus>
-      )}
-      {cloud !== null && <CloudNotice cloud={cloud} />}
+    <NextStackPage>
       <ResourceTable
         call={vms.list}
         input={{ query: { cloud_id: cloud?.cloud_id } }}
@@ -56,7 +47,7 @@ export default function VmList() {
         ]}
         rowActions={actionsOf}
         batchActions={batchActions}
-        refreshMs={(response) => refreshMsOf(response?.items ?? [])}
+        refreshMs={(response) => whilePassing(response?.items, isChanging)}
         toolbar={
           <>
             <CreateButton cloud={cloud} />
@@ -69,8 +60,7 @@ export default function VmList() {
           </EmptyState>
         }
       />
-      {dialogs}
-    </>
+    </NextStackPage>
   )
 }
 

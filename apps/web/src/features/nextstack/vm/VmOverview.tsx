@@ -6,7 +6,7 @@ import Typography from 'antd/es/typography'
 import * as format from '../../../kit/format.ts'
 import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
-import { useClouds } from '../../../session/cloud.ts'
+import { useCloud } from '../../../session/cloud.ts'
 import { sshCommand, usableAddresses } from './vmAddresses.ts'
 import { Address } from './VmAddresses.tsx'
 
@@ -14,7 +14,7 @@ import { Address } from './VmAddresses.tsx'
 export function VmOverview({ vm }: { readonly vm: Vm }) {
   const { t } = useTranslation('nextstack')
   const platform = useIsPlatform()
-  const cloud = useClouds().list.find(({ cloud_id }) => cloud_id === vm.cloud_id)
+  const cloud = useCloud(vm.cloud_id)
   const addresses = usableAddresses(vm)
   const fact = (key: string, label: string, children: React.ReactNode) => ({ key, label, children })
   return (

@@ -1,9 +1,10 @@
 import { errors } from '@zhisuan/contract/errors'
 import { vmCan, vmStatuses, vmTransitional, type VmStatus } from '@zhisuan/contract/nextstack/vm'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { whilePassing } from '../../../kit/whilePassing.ts'
 import { i18n } from '../../../i18n.ts'
 import messages from '../../../locales/zh/nextstack.ts'
-import { isPassing, refreshMsOf, vmActions, vmTones, whyNot, type VmActionName } from './vmRules.ts'
+import { isPassing, vmActions, vmTones, whyNotVm, type VmActionName, isChanging } from './vmRules.ts'
 
 beforeAll(() => void i18n.addResourceBundle('zh', 'nextstack', messages))
 const t = i18n.getFixedT('zh', 'nextstack')
@@ -12,39 +13,39 @@ const at = (status: VmStatus, operation_id: string | null = null) => ({ status, 
 // Object.keys loses the key type.
 const names = Object.keys(vmActions) as VmActionName[]
 
-describe('whyNot', () => {
+describe('whyNotVm', () => {
   it('allows exactly what the contract allows', () => {
     for (const status of vmStatuses) {
       for (const action of names) {
         const may = (vmCan[vmActions[action].rule] as readonly string[]).includes(status)
-        expect(whyNot(t, action, at(status), active) === null, `${action} while ${status}`).toBe(may)
+        expect(whyNotVm(t, action, at(status), active) === null, `${action} while ${status}`).toBe(may)
       }
     }
   })
   it('names the state that forbids it', () => {
-    expect(whyNot(t, 'start', at('running'), active)).toContain('运行中')
-    expect(whyNot(t, 'delete', at('resizing'), active)).toBe('调整中，请等待完成')
+    expect(whyNotVm(t, 'start', at('running'), active)).toContain('运行中')
+    expect(whyNotVm(t, 'delete', at('resizing'), active)).toBe('调整中，请等待完成')
   })
   it('refuses changes in maintenance, but not looking on', () => {
     const maintenance = { status: 'maintenance' } as const
-    expect(whyNot(t, 'stop', at('running'), maintenance)).toBe(errors.cloudMaintenance.text)
-    expect(whyNot(t, 'terminal', at('running'), maintenance)).toBeNull()
-    expect(whyNot(t, 'rename', at('running'), maintenance)).toBeNull()
+    expect(whyNotVm(t, 'stop', at('running'), maintenance)).toBe(errors.cloudMaintenance.text)
+    expect(whyNotVm(t, 'terminal', at('running'), maintenance)).toBeNull()
+    expect(whyNotVm(t, 'rename', at('running'), maintenance)).toBeNull()
   })
   it('refuses everything on an offline cloud but what only the platform knows', () => {
     const offline = { status: 'offline' } as const
-    expect(whyNot(t, 'delete', at('stopped'), offline)).toBe(errors.cloudOffline.text)
-    expect(whyNot(t, 'terminal', at('running'), offline)).toBe(errors.cloudOffline.text)
-    expect(whyNot(t, 'rename', at('stopped'), offline)).toBeNull()
+    expect(whyNotVm(t, 'delete', at('stopped'), offline)).toBe(errors.cloudOffline.text)
+    expect(whyNotVm(t, 'terminal', at('running'), offline)).toBe(errors.cloudOffline.text)
+    expect(whyNotVm(t, 'rename', at('stopped'), offline)).toBeNull()
   })
   it('refuses what would begin a second operation, and nothing else, while one runs beside the status', () => {
     const busy = at('running', 'an operation')
-    expect(whyNot(t, 'stop', busy, active)).toBe(errors.operationRunning.text)
-    expect(whyNot(t, 'snapshot', busy, active)).toBe(errors.operationRunning.text)
-    for (const action of ['terminal', 'rename', 'groups'] as const) expect(whyNot(t, action, busy, active)).toBeNull()
+    expect(whyNotVm(t, 'stop', busy, active)).toBe(errors.operationRunning.text)
+    expect(whyNotVm(t, 'snapshot', busy, active)).toBe(errors.operationRunning.text)
+    for (const action of ['terminal', 'rename', 'groups'] as const) expect(whyNotVm(t, action, busy, active)).toBeNull()
   })
   it('does not judge a cloud that it does not know', () => {
-    expect(whyNot(t, 'stop', at('running'), null)).toBeNull()
+    expect(whyNotVm(t, 'stop', at('running'), null)).toBeNull()
   })
 })
 
@@ -57,9 +58,9 @@ describe('statuses', () => {
     }
   })
   it('are looked at more often while something passes', () => {
-    expect(refreshMsOf([])).toBe(5_000)
-    expect(refreshMsOf([at('running'), at('stopped')])).toBe(5_000)
-    expect(refreshMsOf([at('running'), at('deleting')])).toBe(1_000)
-    expect(refreshMsOf([at('running', 'an operation')])).toBe(1_000)
+    expect(whilePassing([], isChanging)).toBe(5_000)
+    expect(whilePassing([at('running'), at('stopped')], isChanging)).toBe(5_000)
+    expect(whilePassing([at('running'), at('deleting')], isChanging)).toBe(1_000)
+    expect(whilePassing([at('running', 'an operation')], isChanging)).toBe(1_000)
   })
 })

@@ -48,8 +48,8 @@ type Seen = Pick<Vm, 'status' | 'operation_id'>
 /** It will look different soon. */
 export const isPassing = (vm: Pick<Vm, 'status'>): boolean => vmTransitional.includes(vm.status)
 
-/** Lists and pages look once a second while something is done, else as always. */
-export const refreshMsOf = (vms: readonly Seen[]): number => (vms.some((vm) => isPassing(vm) || vm.operation_id !== null) ? 1_000 : 5_000)
+/** Something is done to it. */
+export const isChanging = (vm: Seen): boolean => isPassing(vm) || vm.operation_id !== null
 
 /** Changes that are no operation: they may be made beside one. */
 const besideOperations: readonly VmActionName[] = ['groups']
@@ -59,7 +59,7 @@ const besideOperations: readonly VmActionName[] = ['groups']
  * same rules.
  * @param cloud null where it is not known; then it is not judged
  */
-export function whyNot(t: TFunction<'nextstack'>, action: VmActionName, vm: Seen, cloud: Pick<CloudBasic, 'status'> | null): string | null {
+export function whyNotVm(t: TFunction<'nextstack'>, action: VmActionName, vm: Seen, cloud: Pick<CloudBasic, 'status'> | null): string | null {
   const { rule, changes } = vmActions[action]
   if (isPassing(vm)) return t('busy', { state: t(`status.${vm.status}`) })
   if (cloud?.status === 'maintenance' && changes) return errors.cloudMaintenance.text
