@@ -56,7 +56,7 @@ export default function OrderList() {
           col.text<Order>('term', t('column.term'), (order) => (order.kind === 'onDemand' ? null : termText(t, order)), { width: 90 }),
           col.money<Order>('amount', t('column.amount'), ({ amount, kind }) => (kind === 'onDemand' ? null : amount), { sort: true, width: 120 }),
           col.money<Order>('refunded', t('column.refunded'), ({ refunded_amount }) => refunded_amount, { width: 110, off: true }),
-          ...(platform ? [col.text<Order>('bp', t('column.organisation'), ({ bp_name }) => bp_name, { width: 140 })] : []),
+          ...col.organisation<Order>(platform, t('column.organisation'), { width: 140 }),
           col.text<Order>('by', t('column.by'), ({ created_by, kind }) => (created_by !== '' ? created_by : kind === 'onDemand' ? null : t('platform')), {
             width: 120,
             off: true,

@@ -26,8 +26,7 @@ export function useVolumeActions(
   const mayReset = useMayCall(computeVolumes.resetStatus)
   const cloudId = cloud?.cloud_id ?? ''
   const setBootable = useChange(computeVolumes.setBootable, { invalidates: touchedByStorage })
-  // The batch's summary says what failed.
-  const removeQuietly = useChange(computeVolumes.delete, { invalidates: touchedByStorage, silent: true })
+  const remove = useChange(computeVolumes.delete, { invalidates: touchedByStorage, silent: true })
   const dialogs = {
     attach: (volume: ComputeVolume, close: () => void) => <AttachDialog cloudId={cloudId} volume={volume} onClose={close} />,
     detach: (volume: ComputeVolume, close: () => void) => <DetachDialog cloudId={cloudId} volume={volume} onClose={close} nameOf={nameOf} />,
@@ -82,7 +81,7 @@ export function useVolumeActions(
         label: t('action.delete'),
         danger: true,
         disabledReason: (volume) => whyNotVolume(t, 'delete', volume, cloud),
-        run: (volume) => removeQuietly.mutateAsync({ params: { cloud_id: cloudId, id: volume.id } }),
+        run: (volume) => remove.mutateAsync({ params: { cloud_id: cloudId, id: volume.id } }),
         confirm: (rows) => ({
           title: t('remove.titleMany', { count: rows.length }),
           body: (

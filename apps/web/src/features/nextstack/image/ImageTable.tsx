@@ -53,7 +53,7 @@ export function ImageTable({ visibility }: { readonly visibility: Image['visibil
           col.text<Image>('source', t('column.source'), ({ source }) => t(`source.${source}`), { width: 84 }),
           ...(visibility === 'private' ? [col.custom<Image>('shared', t('column.shared'), (image) => <Shared image={image} />, { width: 90 })] : []),
           col.number<Image>('vms', t('column.vms'), ({ vm_count }) => vm_count, { width: 70 }),
-          ...(platform ? [col.text<Image>('bp', t('column.organisation'), ({ bp_name }) => bp_name, { width: 110 })] : []),
+          ...col.organisation<Image>(platform, t('column.organisation'), { width: 110 }),
           col.text<Image>('created_by', t('column.creator'), ({ created_by }) => created_by, { width: 100, off: true }),
           col.date<Image>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
         ]}

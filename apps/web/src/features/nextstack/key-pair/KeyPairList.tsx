@@ -56,7 +56,7 @@ export default function KeyPairList() {
           width: 100,
         }),
         col.number<KeyPair>('vms', t('column.vms'), ({ vm_count }) => vm_count, { width: 90 }),
-        ...(platform ? [col.text<KeyPair>('bp', t('column.organisation'), ({ bp_name }) => bp_name, { width: 120 })] : []),
+        ...col.organisation<KeyPair>(platform, t('column.organisation')),
         col.text<KeyPair>('created_by', t('column.creator'), ({ created_by }) => created_by, { width: 110, off: true }),
         col.date<KeyPair>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
       ]}

@@ -75,7 +75,7 @@ const eipColumns = (t: TFunction<'network'>, organisations: boolean): readonly C
     width: 90,
   }),
   col.text('pool', t('eip.column.pool'), (eip) => eip.pool.name, { width: 112 }),
-  ...(organisations ? [col.text<Eip>('bp', t('column.organisation'), (eip) => eip.bp_name, { width: 120 })] : []),
+  ...col.organisation<Eip>(organisations, t('column.organisation')),
   col.date('created_at', t('column.created'), (eip) => eip.created_at, { sort: true }),
 ]
 

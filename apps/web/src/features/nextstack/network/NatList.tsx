@@ -64,6 +64,6 @@ const natColumns = (t: TFunction<'network'>, organisations: boolean): readonly C
   ),
   col.text('snat', t('nat.snat'), (nat) => snatText(t, nat), { width: 150 }),
   col.number('rules', t('nat.rules'), (nat) => nat.rules.length, { width: 100 }),
-  ...(organisations ? [col.text<NatGateway>('bp', t('column.organisation'), (nat) => nat.bp_name, { width: 120 })] : []),
+  ...col.organisation<NatGateway>(organisations, t('column.organisation')),
   col.date('created_at', t('column.created'), (nat) => nat.created_at, { sort: true }),
 ]

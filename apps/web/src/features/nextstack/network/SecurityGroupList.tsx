@@ -61,7 +61,7 @@ const groupColumns = (t: TFunction<'network'>, organisations: boolean): readonly
   col.status('status', t('column.status'), (group) => ({ tone: groupTones[group.status], text: t(`group.status.${group.status}`), note: group.error })),
   col.number('rules', t('column.rules'), (group) => group.rules.length, { width: 80 }),
   col.text('guards', t('column.guards'), (group) => t('group.guards', { vms: group.vm_count, vpcs: group.vpc_count }), { width: 160 }),
-  ...(organisations ? [col.text<SecurityGroup>('bp', t('column.organisation'), (group) => group.bp_name, { width: 120 })] : []),
+  ...col.organisation<SecurityGroup>(organisations, t('column.organisation')),
   col.text('created_by', t('column.creator'), (group) => group.created_by, { width: 110, off: true }),
   col.date('created_at', t('column.created'), (group) => group.created_at, { sort: true }),
 ]

@@ -78,7 +78,7 @@ const vpcColumns = (t: TFunction<'network'>, organisations: boolean): readonly C
     { width: 120 },
   ),
   col.tags('groups', t('column.groups'), (vpc) => vpc.security_groups.map(({ name }) => name)),
-  ...(organisations ? [col.text<Vpc>('bp', t('column.organisation'), (vpc) => vpc.bp_name, { width: 120 })] : []),
+  ...col.organisation<Vpc>(organisations, t('column.organisation')),
   col.text('created_by', t('column.creator'), (vpc) => vpc.created_by, { width: 110, off: true }),
   col.date('created_at', t('column.created'), (vpc) => vpc.created_at, { sort: true }),
 ]

@@ -98,7 +98,7 @@ const scheduleColumns = (t: TFunction<'snapshot'>, show: { readonly vms: boolean
     : []),
   col.text('rhythm', t('column.rhythm'), (schedule) => whenText(t, schedule), { width: 160, note: (schedule) => schedule.time_zone }),
   col.text('keep', t('column.keep'), (schedule) => t('schedule.keep', { count: schedule.keep }), { width: 110 }),
-  ...(show.organisations ? [col.text<SnapshotSchedule>('bp', t('column.organisation'), (schedule) => schedule.bp_name, { width: 120 })] : []),
+  ...col.organisation<SnapshotSchedule>(show.organisations, t('column.organisation')),
   col.date('next_run_at', t('column.next'), (schedule) => schedule.next_run_at, { sort: true }),
   col.date('last_run_at', t('column.last'), (schedule) => schedule.last_run_at),
 ]

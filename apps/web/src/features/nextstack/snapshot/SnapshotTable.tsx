@@ -84,7 +84,7 @@ const snapshotColumns = (t: TFunction<'snapshot'>, show: { readonly vms: boolean
     : []),
   col.bytes('size_bytes', t('column.size'), (snapshot) => snapshot.size_bytes, { sort: true, width: 110 }),
   col.text('maker', t('column.maker'), (snapshot) => t(`maker.${makerOf(snapshot)}`), { width: 140, note: (snapshot) => snapshot.created_by }),
-  ...(show.organisations ? [col.text<VmSnapshot>('bp', t('column.organisation'), (snapshot) => snapshot.bp_name, { width: 120 })] : []),
+  ...col.organisation<VmSnapshot>(show.organisations, t('column.organisation')),
   col.date('created_at', t('column.created'), (snapshot) => snapshot.created_at, { sort: true }),
 ]
 

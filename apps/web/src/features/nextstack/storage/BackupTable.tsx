@@ -72,7 +72,7 @@ const backupColumns = (t: TFunction<'storage'>, show: { readonly volumes: boolea
   col.text('size_bytes', t('column.volumeSize'), (backup) => format.bytes(backup.size_bytes), { width: 110, note: (backup) => t(`content.${backup.content}`) }),
   col.bytes('file_bytes', t('column.fileSize'), (backup) => backup.file_bytes, { sort: true, width: 96 }),
   col.custom('sha256', t('column.checksum'), (backup) => <Checksum of={backup} />, { width: 150 }),
-  ...(show.organisations ? [col.text<VolumeBackup>('bp', t('column.organisation'), (backup) => backup.bp_name, { width: 120 })] : []),
+  ...col.organisation<VolumeBackup>(show.organisations, t('column.organisation')),
   col.date('created_at', t('column.created'), (backup) => backup.created_at, { sort: true }),
 ]
 

@@ -82,7 +82,7 @@ const snapshotColumns = (t: TFunction<'storage'>, show: { readonly volumes: bool
       ]
     : []),
   col.bytes('size_bytes', t('column.volumeSize'), (snapshot) => snapshot.size_bytes, { width: 110 }),
-  ...(show.organisations ? [col.text<VolumeSnapshot>('bp', t('column.organisation'), (snapshot) => snapshot.bp_name, { width: 120 })] : []),
+  ...col.organisation<VolumeSnapshot>(show.organisations, t('column.organisation')),
   col.text('creator', t('column.creator'), (snapshot) => snapshot.created_by, { width: 120 }),
   col.date('created_at', t('column.created'), (snapshot) => snapshot.created_at, { sort: true }),
 ]
