@@ -2,6 +2,7 @@ import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import { orders, prepaids, type OrderDetail as Detail } from '@zhisuan/contract/bill/order'
+import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link, useParams, useSearchParams } from 'react-router'
 import { useOne, useCall, useChange } from '../../../api/hooks.ts'
@@ -18,6 +19,7 @@ import './order.css'
 import { Countdown } from './OrderState.tsx'
 import { orderTones, pathOfOrdered, termText } from './orderText.ts'
 import { touchedByOrder } from './touched.ts'
+import { PayDialog } from './PayDialog.tsx'
 import { useOrderActions } from './useOrderActions.tsx'
 
 /** One order: what it is for, what it costs and why, and what became of it. */
@@ -26,7 +28,9 @@ export default function OrderDetail() {
   const { id = '' } = useParams()
   const [search] = useSearchParams()
   const query = useOne(orders.get, { params: { id } }, { refreshMs: (order) => (order?.status === 'paid' ? 1_000 : 5_000) })
-  const { actionsOf, dialogsOf } = useOrderActions(search.get('pay') === null ? null : 'pay')
+  const actionsOf = useOrderActions()
+  // Where it was made, its page is opened to pay it.
+  const [paying, setPaying] = useState(search.get('pay') !== null)
   return (
     <>
       <DetailPage
@@ -128,7 +132,7 @@ export default function OrderDetail() {
           </>
         )}
       </DetailPage>
-      {dialogsOf(query.data ?? null)}
+      {paying && query.data?.status === 'unpaid' && <PayDialog order={query.data} onClose={() => setPaying(false)} />}
     </>
   )
 }

@@ -24,77 +24,74 @@ export default function OrderList() {
   const { typeName, typeNameApart } = useNames()
   const openDialog = useDialog()
   const save = useChange(orders.export, { onDone: ({ path }) => saveFrom(path) })
-  const { actionsOf, dialogsOf } = useOrderActions()
+  const actionsOf = useOrderActions()
   const prepay = platform ? undefined : (
     <Button type="primary" onClick={() => openDialog((close) => <PrepayDialog onClose={close} />)}>
       {t('action.prepay')}
     </Button>
   )
   return (
-    <>
-      <ResourceTable
-        call={orders.list}
-        rows={({ items }) => items}
-        rowKey="id"
-        columns={[
-          col.name<Order>('number', t('column.number'), ({ number }) => number, {
-            sort: true,
-            width: 120,
-            to: ({ id }) => paths.order.detail(id),
-            note: ({ automatic }) => (automatic ? t('automatic') : ''),
-          }),
-          col.custom<Order>('status', t('column.status'), (order) => <OrderState order={order} />, { sort: true, width: 150 }),
-          col.link<Order>(
-            'resource',
-            t('column.resource'),
-            ({ resource }) => resource.name,
-            ({ resource }) => pathOfOrdered(resource),
-            { width: 180 },
-          ),
-          col.text<Order>('resource_type', t('column.type'), ({ resource }) => typeName(resource.type), { width: 90 }),
-          col.text<Order>('kind', t('column.kind'), ({ kind }) => t(`kind.${kind}`), { width: 90 }),
-          col.text<Order>('term', t('column.term'), (order) => (order.kind === 'onDemand' ? null : termText(t, order)), { width: 90 }),
-          col.money<Order>('amount', t('column.amount'), ({ amount, kind }) => (kind === 'onDemand' ? null : amount), { sort: true, width: 120 }),
-          col.money<Order>('refunded', t('column.refunded'), ({ refunded_amount }) => refunded_amount, { width: 110, off: true }),
-          ...col.organisation<Order>(platform, t('column.organisation'), { width: 140 }),
-          col.text<Order>('by', t('column.by'), ({ created_by, kind }) => (created_by !== '' ? created_by : kind === 'onDemand' ? null : t('platform')), {
-            width: 120,
-            off: true,
-          }),
-          col.date<Order>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
-        ]}
-        filters={[
-          filter.keyword(t('keyword')),
-          filter.select(
-            'status',
-            t('column.status'),
-            orderStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
-          ),
-          filter.select(
-            'kind',
-            t('column.kind'),
-            orderKinds.map((value) => ({ value, label: t(`kind.${value}`) })),
-          ),
-          filter.select(
-            'resource_type',
-            t('column.type'),
-            resourceTypes.map((value) => ({ value, label: typeNameApart(value) })),
-          ),
-        ]}
-        rowActions={actionsOf}
-        toolbar={(filters) => (
-          <>
-            {prepay}
-            <SaveButtons pending={save.isPending} save={(format) => save.mutate({ body: { format, ...filters } })} />
-          </>
-        )}
-        empty={
-          <EmptyState title={t('empty')} action={prepay}>
-            {t('emptyNote')}
-          </EmptyState>
-        }
-      />
-      {dialogsOf(null)}
-    </>
+    <ResourceTable
+      call={orders.list}
+      rows={({ items }) => items}
+      rowKey="id"
+      columns={[
+        col.name<Order>('number', t('column.number'), ({ number }) => number, {
+          sort: true,
+          width: 120,
+          to: ({ id }) => paths.order.detail(id),
+          note: ({ automatic }) => (automatic ? t('automatic') : ''),
+        }),
+        col.custom<Order>('status', t('column.status'), (order) => <OrderState order={order} />, { sort: true, width: 150 }),
+        col.link<Order>(
+          'resource',
+          t('column.resource'),
+          ({ resource }) => resource.name,
+          ({ resource }) => pathOfOrdered(resource),
+          { width: 180 },
+        ),
+        col.text<Order>('resource_type', t('column.type'), ({ resource }) => typeName(resource.type), { width: 90 }),
+        col.text<Order>('kind', t('column.kind'), ({ kind }) => t(`kind.${kind}`), { width: 90 }),
+        col.text<Order>('term', t('column.term'), (order) => (order.kind === 'onDemand' ? null : termText(t, order)), { width: 90 }),
+        col.money<Order>('amount', t('column.amount'), ({ amount, kind }) => (kind === 'onDemand' ? null : amount), { sort: true, width: 120 }),
+        col.money<Order>('refunded', t('column.refunded'), ({ refunded_amount }) => refunded_amount, { width: 110, off: true }),
+        ...col.organisation<Order>(platform, t('column.organisation'), { width: 140 }),
+        col.text<Order>('by', t('column.by'), ({ created_by, kind }) => (created_by !== '' ? created_by : kind === 'onDemand' ? null : t('platform')), {
+          width: 120,
+          off: true,
+        }),
+        col.date<Order>('created_at', t('column.created'), ({ created_at }) => created_at, { sort: true }),
+      ]}
+      filters={[
+        filter.keyword(t('keyword')),
+        filter.select(
+          'status',
+          t('column.status'),
+          orderStatuses.map((value) => ({ value, label: t(`status.${value}`) })),
+        ),
+        filter.select(
+          'kind',
+          t('column.kind'),
+          orderKinds.map((value) => ({ value, label: t(`kind.${value}`) })),
+        ),
+        filter.select(
+          'resource_type',
+          t('column.type'),
+          resourceTypes.map((value) => ({ value, label: typeNameApart(value) })),
+        ),
+      ]}
+      rowActions={actionsOf}
+      toolbar={(filters) => (
+        <>
+          {prepay}
+          <SaveButtons pending={save.isPending} save={(format) => save.mutate({ body: { format, ...filters } })} />
+        </>
+      )}
+      empty={
+        <EmptyState title={t('empty')} action={prepay}>
+          {t('emptyNote')}
+        </EmptyState>
+      }
+    />
   )
 }

@@ -1,13 +1,10 @@
 import Alert from 'antd/es/alert'
-import Modal from 'antd/es/modal'
+import type { ResponseOf } from '@zhisuan/contract/define'
 import { orders, type Order } from '@zhisuan/contract/bill/order'
-import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
-import { toApiError } from '../../../api/client.ts'
+import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { useCall, useChange } from '../../../api/hooks.ts'
-import { notify } from '../../../api/notify.ts'
 import { errorText } from '../../../api/toasts.ts'
-import { useReturnFocus } from '../../../kit/focus.ts'
 import * as format from '../../../kit/format.ts'
 import './order.css'
 import { Sum } from './PayDialog.tsx'
@@ -16,8 +13,6 @@ import { touchedByOrder } from './touched.ts'
 /** Gives back what was not used: how much that is now, before it is done. */
 export function RefundDialog({ order, onClose }: { readonly order: Order; readonly onClose: () => void }) {
   const { t } = useTranslation('order')
-  useReturnFocus()
-  const [failed, setFailed] = useState<string | null>(null)
   const refund = useChange(orders.refund, { invalidates: touchedByOrder, silent: true })
   // Once it is given back there is nothing to ask about any more.
   const { data, error } = useCall(
@@ -25,30 +20,19 @@ export function RefundDialog({ order, onClose }: { readonly order: Order; readon
     { params: { id: order.id } },
     { silent: true, refreshMs: 5_000, enabled: !refund.isPending && !refund.isSuccess },
   )
-  const refused = failed ?? (error === null ? null : errorText(error))
-  const go = async (): Promise<void> => {
-    setFailed(null)
-    try {
-      const { refunded_amount } = await refund.mutateAsync({ params: { id: order.id } })
-      notify('success', t('refund.done', { amount: format.money(refunded_amount) }))
-      onClose()
-    } catch (thrown) {
-      setFailed(errorText(toApiError(thrown)))
-    }
-  }
   return (
-    <Modal
-      open
+    <FormDialog<object, ResponseOf<typeof orders.refund>>
       title={t('refund.title', { number: order.number })}
       okText={t('refund.ok')}
-      okButtonProps={{ danger: true, disabled: data === undefined || error !== null }}
-      confirmLoading={refund.isPending}
-      onOk={go}
-      onCancel={onClose}
-      mask={{ closable: false }}
+      danger
+      okDisabled={data === undefined || error !== null}
       width={480}
+      initialValues={{}}
+      doneText={({ refunded_amount }) => t('refund.done', { amount: format.money(refunded_amount) })}
+      onClose={onClose}
+      onSubmit={() => refund.mutateAsync({ params: { id: order.id } })}
     >
-      {refused !== null && <Alert type="error" showIcon className="zs-form-alert" title={refused} />}
+      {error !== null && <Alert type="error" showIcon className="zs-form-alert" title={errorText(error)} />}
       <dl className="or-sums" aria-busy={data === undefined}>
         <Sum label={t('refund.paid')} amount={data?.paid} />
         <div>
@@ -62,6 +46,6 @@ export function RefundDialog({ order, onClose }: { readonly order: Order; readon
         <Sum label={t('refund.amount')} amount={data?.amount} />
       </dl>
       <p className="zs-soft">{t('refund.note')}</p>
-    </Modal>
+    </FormDialog>
   )
 }
