@@ -31,7 +31,6 @@ import { CloudSelect } from './CloudSelect.tsx'
 import { FlavorPicker } from './FlavorPicker.tsx'
 import { sizeText } from './instanceColumns.tsx'
 import { serialConsoleOf, touchedByInstance, whyNotInstance } from './instanceRules.ts'
-import { field } from '../../../kit/rules.ts'
 
 export type DialogKind =
   | 'rename'
