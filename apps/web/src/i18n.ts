@@ -10,7 +10,8 @@ void i18n.use(initReactI18next).init({
   fallbackLng: 'zh',
   defaultNS: 'shell',
   ns: Object.keys(present),
-  resources: { zh: present },
+  // A copy: what arrives later is put into it.
+  resources: { zh: { ...present } },
   // React escapes; escaping twice shows &amp; to people.
   interpolation: { escapeValue: false },
   initAsync: false,
