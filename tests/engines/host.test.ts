@@ -125,9 +125,9 @@ describe.skipIf(!there)('hosts of LXD, by the API', () => {
         'the member to come to rest',
         90_000,
       )
-    /** An init that has said nothing yet does not hear either that it is to shut down, as it is to be moved: that is waited for in vain. */
+    /** An init that has not booted does not hear that it is to shut down, as it is to be moved: that is waited for in vain. */
     const booted = async (): Promise<void> => {
-      for (const { name } of await engine.instances.list()) await until(async () => (await engine.instances.consoleLog(name)) !== '', `${name} to boot`)
+      for (const { name } of await engine.instances.list()) await until(async () => (await engine.instances.get(name))?.addresses.length, `${name} to boot`)
     }
     const places = async () => (await engine.instances.list()).map(({ location }) => location).sort()
 

@@ -58,9 +58,9 @@ export function hostConformance(title: string, makeEngine: () => ComputeEngine, 
     describe('of a cluster', () => {
       const names = Array.from({ length: 2 }, (_, index) => `${traits.prefix}${index + 1}`)
       let place: Awaited<ReturnType<HostTraits['place']>>
-      /** An init that has said nothing yet does not hear either that it is to shut down, as it is to be moved: that is waited for in vain. */
+      /** An init that has not booted does not hear that it is to shut down, as it is to be moved: that is waited for in vain. */
       const booted = async (): Promise<void> => {
-        for (const name of names) await expect.poll(() => instances.consoleLog(name), patient).not.toBe('')
+        for (const name of names) await expect.poll(async () => (await instances.get(name))?.addresses.length, patient).toBeGreaterThan(0)
       }
       const locations = async () => Promise.all(names.map(async (name) => (await instances.get(name))?.location))
       beforeAll(async () => {
