@@ -23,7 +23,7 @@ import { ledgerMigrations } from './ledger/ledger.store.ts'
 import { meteringMigrations } from './metering/metering.migrations.ts'
 import { createMetering, settleUsageJob } from './metering/metering.service.ts'
 import { noticeRoutes } from './notice/notice.routes.ts'
-import { createNotices, type NoticeSender, type NoticeValues } from './notice/notice.service.ts'
+import { createNotices, type NoticeSender } from './notice/notice.service.ts'
 import { noticeMigrations } from './notice/notice.store.ts'
 import { createOrderExport } from './order/order.export.ts'
 import { createOrderRunner, orderClockJob } from './order/order.runner.ts'
@@ -37,8 +37,6 @@ import { createTopupExport } from './topup/topup.export.ts'
 import { servePayments, topupRoutes } from './topup/topup.routes.ts'
 import { askPaymentsJob, createTopups } from './topup/topup.service.ts'
 import { topupMigrations } from './topup/topup.store.ts'
-
-export type { NoticeSender, NoticeValues }
 
 /** Accounts and their ledger, what things cost, what was used, and what that cost. */
 export function createBill(

@@ -1,7 +1,9 @@
 import { nodeTexts } from '@zhisuan/contract/texts'
 import type { ModuleParts } from '../../platform/module.ts'
 import type { Platform } from '../../platform/platform.ts'
-import type { EdgeReach, RefusedByNode, WorkOnNode } from '../ecrm/index.ts'
+import type { EdgeReach } from '../ecrm/edge/edge.reach.ts'
+import type { RefusedByNode } from '../ecrm/edge/edge.refusals.ts'
+import type { WorkOnNode } from '../ecrm/edge/edge.work.ts'
 import { serveAccess } from './access/access.routes.ts'
 import { createEntry, type ActorOf } from './access/entry.ts'
 import { createFiles } from './access/file.service.ts'
@@ -19,8 +21,6 @@ import { createContainerSuspension } from './container/container.suspension.ts'
 import { createContainerWatch, type ContainerObserver } from './container/container.watch.ts'
 import { deploymentMigrations } from './container/deployment.store.ts'
 import { createServiceContainers, type ServiceContainers } from './container/service.containers.ts'
-
-export type { ConfigService, ContainerObserver, ServiceContainers }
 
 /** Topic on the bus: configs are to be brought to the node of this id, by whichever server has it. */
 const lookTopic = 'cis.container.look'

@@ -1,4 +1,4 @@
-import { createAddressGuard } from '../../platform/addressGuard.ts'
+import { createOutboundGuard } from '../../platform/outbound/guard.ts'
 import { createAudit } from '../../platform/audit.ts'
 import type { Tx } from '../../platform/db/database.ts'
 import type { MayBegin } from '../../platform/operations.ts'
@@ -60,7 +60,7 @@ export function createCompute(
   const usage = createUsageLooks({ ...platform, ...others })
   const suspension = createInstanceSuspension(platform, { tenancy, usage })
   const bin = createRecycleBin(platform, { tenancy, operations: recycling })
-  const images = createImages(platform, { tenancy, guard: createAddressGuard({ allow: config.IMAGE_FETCH_ALLOW, publicUrl: config.PUBLIC_URL }) })
+  const images = createImages(platform, { tenancy, guard: createOutboundGuard({ allow: config.IMAGE_FETCH_ALLOW, publicUrl: config.PUBLIC_URL }) })
   const serialConsoles = createSerialConsoles({ db: platform.db, tenancy, log: platform.log })
   const refuseWhileSuspended = createRefuseWhileSuspended(platform, others.mayBegin)
   const uploads = createImageUploads({ images, refuseWhileSuspended, audit: createAudit(platform.db), maxBytes: config.IMAGE_MAX_GB * 2 ** 30 })

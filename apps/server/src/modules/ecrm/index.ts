@@ -4,8 +4,8 @@ import type { Platform } from '../../platform/platform.ts'
 import { createEdgeMetrics } from './edge/edge.minutes.ts'
 import { edgeMinutesMigrations } from './edge/edge.minutes.store.ts'
 import { createEdgeReach, type EdgeReach } from './edge/edge.reach.ts'
-import { refusedByNode, usualRefusal } from './edge/edge.refusals.ts'
-import { workOnNode } from './edge/edge.work.ts'
+import { refusedByNode, usualRefusal, type RefusedByNode, type UsualRefusal } from './edge/edge.refusals.ts'
+import { workOnNode, type WorkOnNode } from './edge/edge.work.ts'
 import { edgeRoutes, serveTunnel } from './edge/edge.routes.ts'
 import { createEdges } from './edge/edge.service.ts'
 import { edgeMigrations, getEdge, hasEdgeNamed } from './edge/edge.store.ts'
@@ -36,11 +36,6 @@ import { createUpgradeOperations } from './upgrade/upgrade.operations.ts'
 import { serveAgents, upgradeRoutes } from './upgrade/upgrade.routes.ts'
 import { createUpgrades } from './upgrade/upgrade.service.ts'
 import { upgradeMigrations, upgradesOf } from './upgrade/upgrade.store.ts'
-
-export type { EdgeReach }
-export type RefusedByNode = typeof refusedByNode
-export type UsualRefusal = typeof usualRefusal
-export type WorkOnNode = typeof workOnNode
 
 /** The edge: nodes with our agent on them, and where they are. */
 export function createEcrm(platform: Platform): ModuleParts & {

@@ -22,7 +22,7 @@ import { createServiceService } from './service/service.service.ts'
 import { serviceMigrations } from './service/service.store.ts'
 import { customActionsOf } from './service/vocabulary.ts'
 
-/** Roles and policies: what somebody may do. Who he is, is ums. */
+/** Roles and policies: what somebody may do. Who they are, is ums. */
 export function createIam(platform: Platform): ModuleParts & { rules: RulesService; limits: Limits } {
   const rules = createRules(platform)
   const limits = createLimits(rules, (on, actor) => customActionsOf(on, scopeOf(actor)))

@@ -7,7 +7,7 @@ import type { Platform } from '../../platform/platform.ts'
 import type { CloudService } from '../cmp/cloud/cloud.service.ts'
 import type { Catalogue } from './catalogue/catalogue.service.ts'
 import type { Observer } from './follow/follow.ts'
-import { createAddressGuard } from '../../platform/addressGuard.ts'
+import { createOutboundGuard } from '../../platform/outbound/guard.ts'
 import { expireImagesHandler, expireImagesJob, sweepImageFiles } from './image/image.expire.ts'
 import { createImageFiles } from './image/image.files.ts'
 import { createImageObserver } from './image/image.observer.ts'
@@ -33,7 +33,7 @@ export function createImaging(
 } {
   const { db, config, now } = platform
   const files = createImageFiles(config.DATA_DIR)
-  const guard = createAddressGuard({ allow: config.IMAGE_FETCH_ALLOW, publicUrl: config.PUBLIC_URL })
+  const guard = createOutboundGuard({ allow: config.IMAGE_FETCH_ALLOW, publicUrl: config.PUBLIC_URL })
   const operations = createImageOperations({ db, ...others, files, guard, maxBytes: config.IMAGE_MAX_GB * 2 ** 30 })
   const uploads = createImageUploads({ db, operations: platform.operations, upload: operations.upload, files })
   const images = createImageService(platform, { ...others, operations, files, guard, uploadEnded: uploads.end })

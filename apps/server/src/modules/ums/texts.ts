@@ -1,6 +1,6 @@
 import type { NoticeKind } from '@zhisuan/contract/bill/notice'
 import { billingZone } from '@zhisuan/contract/bill/meter'
-import type { NoticeValues } from '../bill/index.ts'
+import type { NoticeValues } from '../bill/notice/notice.service.ts'
 import type { Purpose } from './verification/verification.service.ts'
 
 /** What each code is for, as its message says it. */

@@ -147,7 +147,7 @@ export const umsMigrations: Migrations = {
       description text not null default '',
       created_at timestamptz not null default now()
     );
-    -- A personal one is named after its user, whose name is free again when he is deleted.
+    -- A personal one is named after its user, whose name is free again when they are deleted.
     create unique index organisations_company_name on organisations (lower(name)) where kind = 'company';
     create table users (
       id uuid primary key,

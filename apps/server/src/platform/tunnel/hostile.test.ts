@@ -23,7 +23,7 @@ let url: string
 let tunnels: Tunnels
 let stop: AbortController
 
-/** Who is silent at the door, or once he is in, is let go of after that, here. */
+/** Who is silent at the door, or once they are in, is let go of after that, here. */
 const times = { handshakeMs: 8_000, pingEveryMs: 1_000, deadAfterMs: 4_000 }
 
 beforeEach(async () => {

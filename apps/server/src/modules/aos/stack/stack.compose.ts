@@ -5,7 +5,7 @@ import { agentPaths, composeLine, type ComposeProject } from '@zhisuan/contract/
 import { Refusal } from '../../../platform/errors.ts'
 import { AgentError, type AgentAnswer, type Tunnel } from '../../../platform/tunnel/tunnel.ts'
 import type { ReachedEdge } from '../../ecrm/edge/edge.reach.ts'
-import type { UsualRefusal } from '../../ecrm/index.ts'
+import type { UsualRefusal } from '../../ecrm/edge/edge.refusals.ts'
 
 /** Of what compose says, for people. */
 const outputMax = 8_000

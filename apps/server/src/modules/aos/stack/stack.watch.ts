@@ -1,6 +1,7 @@
 import type { Docker } from '@zhisuan/engines/docker/types'
 import type { Db } from '../../../platform/db/database.ts'
-import type { ContainerObserver, ServiceContainers } from '../../cis/index.ts'
+import type { ContainerObserver } from '../../cis/container/container.watch.ts'
+import type { ServiceContainers } from '../../cis/container/service.containers.ts'
 import { serviceRowsOf } from './service.store.ts'
 import * as store from './stack.store.ts'
 import type { StackRow } from './stack.store.ts'

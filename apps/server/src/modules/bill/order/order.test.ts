@@ -304,8 +304,8 @@ describe('two that come at once', () => {
     const thing: SoldResource = { id: volume, name: 'thing', bp_id: who.bp_id, usage: { 'volume.size/x': 10 * gib }, state: 'there', error: null }
     const sold = { call: volumes.create, make: async () => expect.fail('nothing is to be made'), find: async () => thing }
     const { renewals } = createOrders({ ...app.platform, modules: () => [{ handlers: [], sold: { volume: sold } }] }, { personOf: async () => null })
-    // His order is written, and not committed yet.
-    const his = randomUUID()
+    // Their own order is written, and not committed yet.
+    const theirs = randomUUID()
     const client = new pg.Client({ connectionString: app.databaseUrl })
     held.push(client)
     await client.connect()
@@ -313,7 +313,7 @@ describe('two that come at once', () => {
     const same =
       'bp_id, resource_type, resource_id, resource_name, period, count, auto_renew, automatic, quote, usage, amount, expires_at, created_by, created_by_name, created_at'
     await client.query(`insert into bill_orders (id, kind, status, ${same}) select $1, 'renewal', 'unpaid', ${same} from bill_orders where id = $2`, [
-      his,
+      theirs,
       first.id,
     ])
     const ordered = renewals.orderRenewal(volume)
@@ -322,7 +322,7 @@ describe('two that come at once', () => {
     expect(await ordered).toBeNull()
     // What is theirs to pay is not paid by the platform.
     expect(await renewals.orderRenewal(volume)).toBeNull()
-    expect((await call(app, orders.list, { token: who.token, query: { status: 'unpaid' } })).items).toMatchObject([{ id: his, automatic: false }])
+    expect((await call(app, orders.list, { token: who.token, query: { status: 'unpaid' } })).items).toMatchObject([{ id: theirs, automatic: false }])
   })
 
   it('an account is looked at while somebody pays from it', async () => {

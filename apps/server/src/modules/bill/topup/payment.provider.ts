@@ -1,7 +1,7 @@
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { SignType } from '@zhisuan/contract/bill/topup'
 import { z } from 'zod'
-import { createProviderFetch } from '../../../platform/provider-fetch.ts'
+import { createProviderFetch } from '../../../platform/outbound/provider.ts'
 import { isSigned, signed, type SigningKeys } from './gateway.protocol.ts'
 
 /** What somebody is to pay. */

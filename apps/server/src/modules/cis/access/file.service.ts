@@ -7,12 +7,13 @@ import { isEngineError } from '@zhisuan/engines/errors'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { RefusedByNode } from '../../ecrm/index.ts'
+import type { RefusedByNode } from '../../ecrm/edge/edge.refusals.ts'
 import type { ContainerService } from '../container/container.service.ts'
 import { entriesOf, fileArchive, onlyFile } from '../container/container.tar.ts'
 import { listed, listing } from './file.listing.ts'
 import type { Entry } from './entry.ts'
-import type { Link, Links } from './links.ts'
+import type { Link } from './link.store.ts'
+import type { Links } from './links.ts'
 
 /** Of a directory of a container that does not run, an archive is read up to this. */
 const archiveBytes = 256 * 2 ** 20

@@ -29,5 +29,4 @@ export function createLinks({ db, now }: Pick<Platform, 'db' | 'now'>) {
     },
   }
 }
-export type { Link }
 export type Links = ReturnType<typeof createLinks>

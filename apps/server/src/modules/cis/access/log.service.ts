@@ -6,11 +6,12 @@ import type { WebSocket } from 'ws'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { sendPaced } from '../../../platform/paced.ts'
 import type { Platform } from '../../../platform/platform.ts'
-import type { RefusedByNode } from '../../ecrm/index.ts'
+import type { RefusedByNode } from '../../ecrm/edge/edge.refusals.ts'
 import { createLines, type LogLine } from '../container/container.logs.ts'
 import type { ContainerService } from '../container/container.service.ts'
 import type { Entry } from './entry.ts'
-import type { Link, Links } from './links.ts'
+import type { Link } from './link.store.ts'
+import type { Links } from './links.ts'
 
 /** So many lines from the end are searched. */
 const searchedLines = 100_000

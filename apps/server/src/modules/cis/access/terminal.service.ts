@@ -8,7 +8,7 @@ import type { Logger } from 'pino'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { createTerminals, ticketMs } from '../../../platform/terminals.ts'
-import type { RefusedByNode } from '../../ecrm/index.ts'
+import type { RefusedByNode } from '../../ecrm/edge/edge.refusals.ts'
 import type { Entry } from './entry.ts'
 import type { ContainerService } from '../container/container.service.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createAddressGuard } from '../../../platform/addressGuard.ts'
+import { createOutboundGuard } from '../../../platform/outbound/guard.ts'
 import { someActor } from '../../../testing/actor.ts'
 import { createRecordedCloud, type RecordedCloud } from '../../../testing/recordedCloud.ts'
 import { createImages } from './image.service.ts'
@@ -18,7 +18,7 @@ it('an answer to an offer tells that Glance failed from that nothing was offered
     { downloads: { offer: () => undefined } as never },
     {
       tenancy: { ...cloud.tenancy, join: unused, projectOfNamed: unused, namesOfAll: unused, cloudOf: unused },
-      guard: createAddressGuard({ allow: [], publicUrl: undefined }),
+      guard: createOutboundGuard({ allow: [], publicUrl: undefined }),
     },
   )
   cloud.replies[`GET /image/v2/images/${id}`] = () => ({

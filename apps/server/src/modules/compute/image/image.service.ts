@@ -3,8 +3,8 @@ import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import { isEngineError } from '@zhisuan/engines/errors'
 import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
 import type { Image, ImageMember } from '@zhisuan/engines/openstack/image'
-import type { AddressGuard } from '../../../platform/addressGuard.ts'
-import { finalAddress } from '../../../platform/guardedFetch.ts'
+import type { OutboundGuard } from '../../../platform/outbound/guard.ts'
+import { finalAddress } from '../../../platform/outbound/follow.ts'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import type { Downloads } from '../../../platform/downloads.ts'
 import { Refusal, refuseUnless } from '../../../platform/errors.ts'
@@ -22,7 +22,7 @@ const gib = 2 ** 30
 /** Where the file of an announced image goes. */
 export const uploadPath = (cloudId: string, id: string): string => `/api/compute/v1/clouds/${cloudId}/images/${id}/file`
 
-export function createImages(platform: { downloads: Downloads }, parts: { tenancy: WholeTenancy; guard: AddressGuard }) {
+export function createImages(platform: { downloads: Downloads }, parts: { tenancy: WholeTenancy; guard: OutboundGuard }) {
   const { tenancy, guard } = parts
   const linkTo = imageDownloads(platform.downloads, tenancy)
 

@@ -4,6 +4,9 @@ import { nodeTexts } from '@zhisuan/contract/texts'
 import { Refusal } from '../../../platform/errors.ts'
 import { isAgentError } from '../../../platform/tunnel/tunnel.ts'
 
+export type RefusedByNode = typeof refusedByNode
+export type UsualRefusal = typeof usualRefusal
+
 const detailMax = 500
 
 const agentRefusals = {

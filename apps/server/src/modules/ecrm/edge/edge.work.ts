@@ -6,6 +6,8 @@ import { isAgentError } from '../../../platform/tunnel/tunnel.ts'
 import type { EdgeReach, ReachedEdge } from './edge.reach.ts'
 import { refusedByNode } from './edge.refusals.ts'
 
+export type WorkOnNode = typeof workOnNode
+
 /** An agent whose server was started anew, or whose line was cut, is back by then; so is a Docker that was started anew. */
 const patienceMs = 60_000
 const lookEveryMs = 250

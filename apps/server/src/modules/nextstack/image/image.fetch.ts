@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Agent, Dispatcher } from 'undici'
 import { z } from 'zod'
 import { Refusal } from '../../../platform/errors.ts'
-import type { AddressGuard } from '../../../platform/addressGuard.ts'
-import { createGuardedAgent, fetchFailed, fetchReason, fetchRefusal, follow } from '../../../platform/guardedFetch.ts'
+import type { OutboundGuard } from '../../../platform/outbound/guard.ts'
+import { createOutboundAgent, fetchFailed, fetchReason, fetchRefusal, follow } from '../../../platform/outbound/follow.ts'
 
 /** Of tries in a row that brought nothing. */
 const mostTries = 5
@@ -22,7 +22,7 @@ export interface FetchWish {
   /** Where the bytes go. What is there already came from the same URL, and is gone on with where the other side can. */
   path: string
   maxBytes: number
-  guard: AddressGuard
+  guard: OutboundGuard
   signal: AbortSignal
   /** As soon as it is known how many there will be. */
   onTotal: (bytes: number) => Promise<void>
@@ -36,7 +36,7 @@ export interface FetchWish {
  * @throws Refusal 94164, 94165, 94186
  */
 export async function fetchFile(wish: FetchWish): Promise<void> {
-  const agent = createGuardedAgent(wish.guard)
+  const agent = createOutboundAgent(wish.guard)
   try {
     for (let tries = 0; ;) {
       const before = await sizeOf(wish.path)

@@ -8,7 +8,7 @@ import type { OperationDefinition, OperationStep, StepContext } from '../../../p
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
 import { runsCloudInit, type Catalogue } from '../catalogue/catalogue.service.ts'
 import type { QuotaService } from '../quota/quota.service.ts'
-import type { AddressGuard } from '../../../platform/addressGuard.ts'
+import type { OutboundGuard } from '../../../platform/outbound/guard.ts'
 import { fetchFile } from './image.fetch.ts'
 import { importable, sha256Of, type ImageFiles } from './image.files.ts'
 import * as store from './image.store.ts'
@@ -38,7 +38,7 @@ export function createImageOperations(parts: {
   quotas: Pick<QuotaService, 'take'>
   catalogue: Pick<Catalogue, 'forget'>
   files: ImageFiles
-  guard: AddressGuard
+  guard: OutboundGuard
   maxBytes: number
 }) {
   const { db, clouds, quotas, catalogue, files, guard } = parts

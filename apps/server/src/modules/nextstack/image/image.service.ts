@@ -9,7 +9,7 @@ import { openOperation } from '../../../platform/operations.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
 import type { QuotaService } from '../quota/quota.service.ts'
-import type { AddressGuard } from '../../../platform/addressGuard.ts'
+import type { OutboundGuard } from '../../../platform/outbound/guard.ts'
 import { imageDownloads } from './image.download.ts'
 import type { ImageFiles } from './image.files.ts'
 import type { ImageOperations } from './image.operations.ts'
@@ -25,7 +25,14 @@ export const uploadPath = (id: string): string => `/api/nextstack/v1/image-libra
 
 export function createImageService(
   platform: Pick<Platform, 'db' | 'operations' | 'downloads'>,
-  parts: { clouds: CloudService; quotas: QuotaService; operations: ImageOperations; files: ImageFiles; guard: AddressGuard; uploadEnded: (id: string) => void },
+  parts: {
+    clouds: CloudService
+    quotas: QuotaService
+    operations: ImageOperations
+    files: ImageFiles
+    guard: OutboundGuard
+    uploadEnded: (id: string) => void
+  },
 ) {
   const { db, downloads } = platform
   const { clouds, quotas, operations, files, guard } = parts

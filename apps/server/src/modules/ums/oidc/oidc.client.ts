@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import * as oidc from 'openid-client'
 import type { Config } from '../../../platform/config.ts'
 import type { Secrets } from '../../../platform/secrets.ts'
-import { AddressForbidden, createProviderFetch, isProviderAddress, ProviderUnreachable } from '../../../platform/provider-fetch.ts'
+import { AddressForbidden, createProviderFetch, isProviderAddress, ProviderUnreachable } from '../../../platform/outbound/provider.ts'
 import type { ProviderRow } from './provider.store.ts'
 
 /** How long what a provider says of itself is believed; its keys are asked for anew whenever one is unknown. */

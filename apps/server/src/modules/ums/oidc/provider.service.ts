@@ -7,7 +7,7 @@ import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Limits } from '../../iam/rules/limits.ts'
 import { discover, causeOf, placeOfSecret, type OidcClients } from './oidc.client.ts'
-import { AddressForbidden, isProviderAddress, ProviderUnreachable } from '../../../platform/provider-fetch.ts'
+import { AddressForbidden, isProviderAddress, ProviderUnreachable } from '../../../platform/outbound/provider.ts'
 import * as store from './provider.store.ts'
 
 type Calls = typeof calls

@@ -6,7 +6,7 @@ import { call, refused, send } from '../../../testing/call.ts'
 import { startLiar, type ProviderLie } from '../../../testing/oidc-liar.ts'
 import { startProvider, type RunningProvider } from '../../../testing/oidc-provider.ts'
 import { makeOrganisation, someone, type Person, type SignedIn } from '../../../testing/people.ts'
-import { AddressForbidden, createProviderFetch, isProviderAddress, ProviderUnreachable } from '../../../platform/provider-fetch.ts'
+import { AddressForbidden, createProviderFetch, isProviderAddress, ProviderUnreachable } from '../../../platform/outbound/provider.ts'
 
 let app: TestApp
 let real: RunningProvider

@@ -1,8 +1,8 @@
 import { fillText } from '@zhisuan/contract/errors'
 import { fetchTexts } from '@zhisuan/contract/texts'
 import { Agent, request, type Dispatcher } from 'undici'
-import type { AddressGuard } from './addressGuard.ts'
-import { Refusal } from './errors.ts'
+import type { OutboundGuard } from './guard.ts'
+import { Refusal } from '../errors.ts'
 
 const mostRedirects = 5
 const connectMs = 10_000
@@ -11,11 +11,11 @@ const answerMs = 30_000
 const silenceMs = 60_000
 
 /** Connections to nowhere but where the guard lets them go. The caller destroys it. */
-export const createGuardedAgent = (guard: AddressGuard): Agent =>
+export const createOutboundAgent = (guard: OutboundGuard): Agent =>
   new Agent({ connect: { lookup: guard.lookup, timeout: connectMs }, headersTimeout: answerMs, bodyTimeout: silenceMs, connections: 1, pipelining: 0 })
 
 export interface Following {
-  readonly guard: AddressGuard
+  readonly guard: OutboundGuard
   readonly agent: Agent
   readonly signal: AbortSignal
   readonly headers?: Readonly<Record<string, string>>
@@ -51,8 +51,8 @@ const letGo = ({ body }: Dispatcher.ResponseData): void => {
  * address of all redirects, which are followed here.
  * @throws Refusal 94164, 94165
  */
-export async function finalAddress(from: string, guard: AddressGuard): Promise<string> {
-  const agent = createGuardedAgent(guard)
+export async function finalAddress(from: string, guard: OutboundGuard): Promise<string> {
+  const agent = createOutboundAgent(guard)
   try {
     // Not HEAD: an address that is signed for reading answers nothing else.
     const { answer, url } = await follow(from, { guard, agent, signal: AbortSignal.timeout(answerMs) })

@@ -1,7 +1,7 @@
 import { lookup as resolve } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { Agent, request } from 'undici'
-import { isPublic } from './addresses.ts'
+import { hostOf, isPublic } from './addresses.ts'
 
 const connectMs = 5_000
 const answerMs = 10_000
@@ -13,7 +13,6 @@ export class AddressForbidden extends Error {}
 /** Nobody answered as a provider does: not at all, too slowly, or without end. */
 export class ProviderUnreachable extends Error {}
 
-const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase()
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 
 /** Whether a provider may be at this address at all. Plain HTTP is for one on this machine, in development. */

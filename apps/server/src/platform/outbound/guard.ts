@@ -1,16 +1,16 @@
 import { lookup as resolve } from 'node:dns/promises'
 import { isIP, isIPv6, type LookupFunction } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { allowListOf, isPublic } from './addresses.ts'
-import { Refusal } from './errors.ts'
+import { allowListOf, hostOf, isPublic } from './addresses.ts'
+import { Refusal } from '../errors.ts'
 
-export type AddressGuard = ReturnType<typeof createAddressGuard>
+export type OutboundGuard = ReturnType<typeof createOutboundGuard>
 
 /**
  * Which machines the platform may be sent to. A name is resolved once: all of its addresses are
  * looked at, and the connection goes to one of just these, so that no second answer can lead elsewhere.
  */
-export function createAddressGuard(options: { allow: readonly string[]; publicUrl: string | undefined }) {
+export function createOutboundGuard(options: { allow: readonly string[]; publicUrl: string | undefined }) {
   const allowed = allowListOf(options.allow)
   const own = new Set(Object.values(networkInterfaces()).flatMap((faces) => (faces ?? []).map(({ address }) => address)))
   const publicHost = options.publicUrl === undefined ? null : hostOf(new URL(options.publicUrl))
@@ -57,6 +57,3 @@ export function createAddressGuard(options: { allow: readonly string[]; publicUr
     },
   }
 }
-
-/** Without the brackets of an IPv6 address. */
-const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase()

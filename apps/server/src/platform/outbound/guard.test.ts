@@ -1,10 +1,10 @@
 import { networkInterfaces } from 'node:os'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { createAddressGuard } from './addressGuard.ts'
+import { createOutboundGuard } from './guard.ts'
 
 describe('the guard', () => {
-  const guard = (allow: string[] = [], publicUrl?: string) => createAddressGuard({ allow, publicUrl })
+  const guard = (allow: string[] = [], publicUrl?: string) => createOutboundGuard({ allow, publicUrl })
   const look = (of: ReturnType<typeof guard>, host: string) =>
     promisify(of.lookup as (host: string, wish: object, done: (error: Error | null, addresses: { address: string }[]) => void) => void)(host, { all: true })
 

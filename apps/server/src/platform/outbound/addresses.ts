@@ -48,3 +48,6 @@ export function isPublic(address: string): boolean {
   if (isIP(address) === 4) return !forbidden4.check(address, 'ipv4')
   return isIPv6(address) && possible6.check(address, 'ipv6') && !forbidden6.check(address, 'ipv6')
 }
+
+/** Without the brackets of an IPv6 address. */
+export const hostOf = (url: URL): string => url.hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase()

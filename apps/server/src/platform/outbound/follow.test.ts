@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createAddressGuard } from './addressGuard.ts'
-import { finalAddress } from './guardedFetch.ts'
+import { createOutboundGuard } from './guard.ts'
+import { finalAddress } from './follow.ts'
 
 describe('the address that somebody else is told to fetch from', () => {
   const asked: string[] = []
@@ -34,7 +34,7 @@ describe('the address that somebody else is told to fetch from', () => {
   beforeEach(() => {
     asked.length = 0
   })
-  const guard = createAddressGuard({ allow: ['127.0.0.7'], publicUrl: undefined })
+  const guard = createOutboundGuard({ allow: ['127.0.0.7'], publicUrl: undefined })
 
   it('is the last one of all redirects, of whose file nothing is read', async () => {
     expect(await finalAddress(`${from}/a`, guard)).toBe(`${from}/file?sign=1`)
