@@ -34,6 +34,7 @@ export async function violations(
   }
   return page.evaluate(
     async ([within, how]) => {
+      // axe puts itself on the window of the page, which no declaration of ours says.
       const { violations: found } = await (window as unknown as { axe: { run(within: unknown, how: RunOptions): Promise<AxeResults> } }).axe.run(within, how)
       return found.flatMap(({ id, impact, help, nodes }) =>
         nodes.map((node) => `${impact ?? ''} ${id}: ${help}: ${node.target.join(' ')} ${node.html.slice(0, 200)} ${node.failureSummary ?? ''}`),

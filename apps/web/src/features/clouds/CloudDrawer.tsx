@@ -19,9 +19,9 @@ import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { useReturnFocus } from '../../kit/focus.ts'
 import { field, showFieldErrors } from '../../kit/rules.ts'
 import { connectionOf, firstValues, type CloudValues } from './cloudForm.ts'
-import { isConnectionType, touchedByCloud } from './cloudRules.ts'
+import { isConnectionType, invalidatedByCloud } from './cloudRules.ts'
 import { ConnectionFields } from './ConnectionFields.tsx'
-import { ConnectionTest } from './ConnectionTest.tsx'
+import { ConnectionCheck } from './ConnectionCheck.tsx'
 import { LabelsEditor, labelsRule } from './LabelsEditor.tsx'
 
 const shape = clouds.create.body.shape
@@ -35,8 +35,8 @@ export function CloudDrawer({ cloud, onClose }: { readonly cloud: Cloud | null; 
   const [dirty, setDirty] = useState(false)
   const [leaving, setLeaving] = useState(false)
   const [refused, setRefused] = useState<{ text: string; rest: readonly string[] } | null>(null)
-  const create = useChange(clouds.create, { invalidates: touchedByCloud, silent: true })
-  const update = useChange(clouds.update, { invalidates: touchedByCloud, silent: true })
+  const create = useChange(clouds.create, { invalidates: invalidatedByCloud, silent: true })
+  const update = useChange(clouds.update, { invalidates: invalidatedByCloud, silent: true })
   const product = Form.useWatch('product', form) ?? cloud?.product ?? 'nextstack'
   const connection: unknown = Form.useWatch('connection', form)
   // The list does not say how an OpenStack is reached.
@@ -136,7 +136,7 @@ export function CloudDrawer({ cloud, onClose }: { readonly cloud: Cloud | null; 
         {reconnect && !known.isLoading && !known.isLoadingError && (
           <>
             <ConnectionFields product={product} registered={settings !== null} />
-            <ConnectionTest form={form} product={product} cloudId={cloud?.cloud_id ?? null} current={connection} />
+            <ConnectionCheck form={form} product={product} cloudId={cloud?.cloud_id ?? null} current={connection} />
           </>
         )}
 

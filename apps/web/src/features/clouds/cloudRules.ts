@@ -40,7 +40,7 @@ export const whyNotCloud = (t: TFunction<['clouds', 'shell']>, move: CloudMove, 
   allowed(cloudCan, move, cloud.status, t(`shell:cloud.status.${cloud.status}`))
 
 /** What is no longer true after a cloud changed: also what the switcher in the top bar shows. */
-export const touchedByCloud: readonly Call[] = [clouds.list, clouds.basicInfo, clouds.get]
+export const invalidatedByCloud: readonly Call[] = [clouds.list, clouds.basicInfo, clouds.get]
 
 /** How much more is promised than there is; null where it is not more. */
 export const ratioOf = ({ total, physical }: { total: number; physical: number }): number | null => (physical > 0 && total > physical ? total / physical : null)

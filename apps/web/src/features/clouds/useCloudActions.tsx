@@ -2,14 +2,14 @@ import { clouds, type Cloud } from '@zhisuan/contract/cmp/cloud'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
-import { cloudMoves, touchedByCloud, whyNotCloud, type CloudMove } from './cloudRules.ts'
+import { cloudMoves, invalidatedByCloud, whyNotCloud, type CloudMove } from './cloudRules.ts'
 import { CloudDrawer } from './CloudDrawer.tsx'
 
 /** What an administrator can do to a cloud. */
 export function useCloudActions(): (cloud: Cloud) => readonly Action[] {
   const { t } = useTranslation(['clouds', 'shell'])
-  const act = useChange(clouds.action, { invalidates: touchedByCloud })
-  const remove = useChange(clouds.delete, { invalidates: touchedByCloud })
+  const act = useChange(clouds.action, { invalidates: invalidatedByCloud })
+  const remove = useChange(clouds.delete, { invalidates: invalidatedByCloud })
   const of = (cloud: Cloud) => ({ params: { id: cloud.cloud_id } })
 
   const move = (name: CloudMove, cloud: Cloud): Action => ({

@@ -13,7 +13,7 @@ import { PagePlaceholder } from '../../kit/Placeholder.tsx'
 import { field } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
 import './container.css'
-import { touchedByContainer } from './containerRules.ts'
+import { invalidatedByContainer } from './containerRules.ts'
 import { PlacementCheck, PlacementFields } from './Placement.tsx'
 import { SpecFields } from './SpecFields.tsx'
 import { blankSpec, specOf, valuesOf, type DeployValues } from './specForm.ts'
@@ -50,7 +50,7 @@ function AddForm({ initial, copiedFrom, missing }: { readonly initial: DeployVal
   const navigate = useNavigate()
   const [form] = Form.useForm<DeployValues>()
   const typed = Form.useWatch((values: DeployValues) => values, form)
-  const deploy = useChange(containers.deploy, { invalidates: touchedByContainer, silent: true })
+  const deploy = useChange(containers.deploy, { invalidates: invalidatedByContainer, silent: true })
   const submit = async (values: DeployValues): Promise<void> => {
     const { name, description } = values
     const { spec, placement } = whole(values, initial)

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import { FormDialog } from '../../kit/FormDialog.tsx'
-import { touchedByContainer } from './containerRules.ts'
+import { invalidatedByContainer } from './containerRules.ts'
 
 const signals = ['SIGKILL', 'SIGTERM', 'SIGHUP', 'SIGINT', 'SIGUSR1', 'SIGUSR2'] as const
 type Signal = (typeof signals)[number]
@@ -14,7 +14,7 @@ type Signal = (typeof signals)[number]
 export function ContainerKill({ container, onClose }: { readonly container: Container; readonly onClose: () => void }) {
   const { t } = useTranslation('container')
   const [signal, setSignal] = useState<Signal>('SIGKILL')
-  const kill = useChange(containers.action, { invalidates: touchedByContainer, silent: true })
+  const kill = useChange(containers.action, { invalidates: invalidatedByContainer, silent: true })
   return (
     <FormDialog<{ signal: Signal }>
       title={t('kill.title', { name: container.name })}

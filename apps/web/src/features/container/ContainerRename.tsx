@@ -6,12 +6,12 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import { field } from '../../kit/rules.ts'
-import { touchedByContainer } from './containerRules.ts'
+import { invalidatedByContainer } from './containerRules.ts'
 
 /** Gives a container another name, here and in its Docker. */
 export function ContainerRename({ container, onClose }: { readonly container: Container; readonly onClose: () => void }) {
   const { t } = useTranslation('container')
-  const rename = useChange(containers.action, { invalidates: touchedByContainer, silent: true })
+  const rename = useChange(containers.action, { invalidates: invalidatedByContainer, silent: true })
   return (
     <FormDialog<{ name: string }>
       title={t('rename.title', { name: container.name })}

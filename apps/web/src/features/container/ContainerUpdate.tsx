@@ -8,7 +8,7 @@ import { useCall, useChange } from '../../api/hooks.ts'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
-import { touchedByContainer } from './containerRules.ts'
+import { invalidatedByContainer } from './containerRules.ts'
 import { SpecFields } from './SpecFields.tsx'
 import { specOf, valuesOf, type SpecValues } from './specForm.ts'
 
@@ -17,7 +17,7 @@ export function ContainerUpdate({ container, onClose }: { readonly container: Co
   const { t } = useTranslation('container')
   const [form] = Form.useForm<{ spec: SpecValues }>()
   const { data, error, refetch } = useCall(containers.get, { params: { id: container.id } }, { silent: true })
-  const update = useChange(containers.action, { invalidates: touchedByContainer, silent: true })
+  const update = useChange(containers.action, { invalidates: invalidatedByContainer, silent: true })
   const title = t('update.title', { name: container.name })
   if (data === undefined || data.spec === null) {
     return (

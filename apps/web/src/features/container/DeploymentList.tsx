@@ -10,7 +10,7 @@ import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
-import { deploymentTones, isPassing, touchedByContainer } from './containerRules.ts'
+import { deploymentTones, isPassing, invalidatedByContainer } from './containerRules.ts'
 import { placedBy } from '../../kit/placementForm.ts'
 import { told } from '../../api/tellError.ts'
 import { useNodes } from './useNodes.ts'
@@ -20,7 +20,7 @@ export default function DeploymentList() {
   const { t } = useTranslation('container')
   const navigate = useNavigate()
   const nodes = useNodes()
-  const remove = useChange(deployments.delete, { invalidates: touchedByContainer })
+  const remove = useChange(deployments.delete, { invalidates: invalidatedByContainer })
   const create = (
     <Button type="primary" onClick={() => void navigate(paths.container.deployment.add())}>
       {t('deployment.create')}

@@ -37,7 +37,7 @@ export const deploymentTones: Readonly<Record<Deployment['status'], StatusTone>>
 }
 
 /** What is no longer true after anything was done to a container or its deployment. */
-export const touchedByContainer: readonly Call[] = [
+export const invalidatedByContainer: readonly Call[] = [
   containers.list,
   containers.get,
   containers.operations,

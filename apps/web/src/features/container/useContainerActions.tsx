@@ -10,13 +10,13 @@ import { paths, withQuery } from '../../paths.ts'
 import { ContainerKill } from './ContainerKill.tsx'
 import { ContainerRename } from './ContainerRename.tsx'
 import { ContainerUpdate } from './ContainerUpdate.tsx'
-import { touchedByContainer, whyNotContainer } from './containerRules.ts'
+import { invalidatedByContainer, whyNotContainer } from './containerRules.ts'
 import { pageOf } from '../../kit/containerText.ts'
 import { told } from '../../api/tellError.ts'
 
 /** The calls that need nothing but the container. */
 function useContainerCalls() {
-  const options = { invalidates: touchedByContainer, silent: true }
+  const options = { invalidates: invalidatedByContainer, silent: true }
   const act = useChange(containers.action, options)
   const remove = useChange(containers.delete, options)
   const acting =

@@ -3,7 +3,7 @@ import { edges, type Edge, type Label, type Taint } from '@zhisuan/contract/ecrm
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import { FormDialog } from '../../kit/FormDialog.tsx'
-import { touchedByEdge } from './edgeRules.ts'
+import { invalidatedByEdge } from './edgeRules.ts'
 import { LabelsSelect, labelsRule, TaintsSelect, taintsRule } from './MarksSelect.tsx'
 import { DescriptionField, NameField } from './NameFields.tsx'
 import { SiteSelect } from './SiteSelect.tsx'
@@ -13,7 +13,7 @@ type Named = Pick<Edge, 'id' | 'name' | 'description' | 'site'>
 /** Changes what a node is called and where it stands. */
 export function EdgeEdit({ edge, onClose }: { readonly edge: Named; readonly onClose: () => void }) {
   const { t } = useTranslation('edge')
-  const update = useChange(edges.update, { invalidates: touchedByEdge, silent: true })
+  const update = useChange(edges.update, { invalidates: invalidatedByEdge, silent: true })
   return (
     <FormDialog<{ name: string; description: string; site_id: string | null }>
       title={t('edit.title', { name: edge.name })}
@@ -35,7 +35,7 @@ export function EdgeEdit({ edge, onClose }: { readonly edge: Named; readonly onC
 /** Changes by what containers find a node, and what keeps them away. */
 export function EdgeMarks({ edge, onClose }: { readonly edge: Pick<Edge, 'id' | 'name' | 'labels' | 'taints'>; readonly onClose: () => void }) {
   const { t } = useTranslation('edge')
-  const mark = useChange(edges.mark, { invalidates: touchedByEdge, silent: true })
+  const mark = useChange(edges.mark, { invalidates: invalidatedByEdge, silent: true })
   return (
     <FormDialog<{ labels: Label[]; taints: Taint[] }>
       title={t('marks.title', { name: edge.name })}

@@ -8,7 +8,7 @@ import { useCall, useChange } from '../../api/hooks.ts'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import { field } from '../../kit/rules.ts'
 import './edge.css'
-import { touchedByGateway } from './edgeRules.ts'
+import { invalidatedByGateway } from './edgeRules.ts'
 import { DescriptionField, NameField } from './NameFields.tsx'
 
 interface Values {
@@ -31,7 +31,7 @@ export function GatewayDialog({ siteId, onClose }: { readonly siteId?: string; r
   const { t } = useTranslation('edge')
   const [form] = Form.useForm<Values>()
   const name = Form.useWatch('name', form) ?? ''
-  const create = useChange(gateways.create, { invalidates: touchedByGateway, silent: true })
+  const create = useChange(gateways.create, { invalidates: invalidatedByGateway, silent: true })
   const { data, isPending } = useCall(edges.list, { query: { page_size: 1000, sort: 'name', ...(siteId !== undefined && { site_id: siteId }) } })
   const fit = (data?.items ?? []).filter(({ site, status }) => site !== null && (status === 'online' || status === 'offline'))
   return (

@@ -12,7 +12,7 @@ import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
-import { gatewayTones, touchedByGateway } from './edgeRules.ts'
+import { gatewayTones, invalidatedByGateway } from './edgeRules.ts'
 import { GatewayDialog } from './GatewayDialog.tsx'
 
 /** Gateways of all sites, or of one. */
@@ -67,8 +67,8 @@ export function GatewayTable({ siteId }: { readonly siteId?: string }) {
 /** What an administrator can do to a gateway. */
 function useGatewayActions(): (gateway: Gateway) => readonly Action[] {
   const { t } = useTranslation('edge')
-  const act = useChange(gateways.action, { invalidates: touchedByGateway })
-  const remove = useChange(gateways.delete, { invalidates: touchedByGateway })
+  const act = useChange(gateways.action, { invalidates: invalidatedByGateway })
+  const remove = useChange(gateways.delete, { invalidates: invalidatedByGateway })
   return (gateway) => {
     const { id, name, status, agent_count: count } = gateway
     const whyNot = (action: keyof typeof gatewayCan): string | null => allowed(gatewayCan, action, status, t(`gateway.status.${status}`))

@@ -9,7 +9,7 @@ import { FormPage } from '../../kit/FormPage.tsx'
 import { paths } from '../../paths.ts'
 import './edge.css'
 import { MarksFields } from './EdgeEdit.tsx'
-import { touchedByEdge } from './edgeRules.ts'
+import { invalidatedByEdge } from './edgeRules.ts'
 import { DescriptionField, NameField } from './NameFields.tsx'
 import { NodeEnrol } from './NodeEnrol.tsx'
 import { SiteSelect } from './SiteSelect.tsx'
@@ -43,7 +43,7 @@ export default function NodeAdd() {
 function NodeForm({ onMade }: { readonly onMade: (id: string, enrolment: Enrolment) => void }) {
   const { t } = useTranslation('edge')
   const navigate = useNavigate()
-  const create = useChange(edges.create, { invalidates: touchedByEdge })
+  const create = useChange(edges.create, { invalidates: invalidatedByEdge })
   return (
     <FormPage<Values>
       submitText={t('add.submit')}

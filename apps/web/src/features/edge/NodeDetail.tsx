@@ -12,7 +12,7 @@ import * as format from '../../kit/format.ts'
 import { paths, withQuery } from '../../paths.ts'
 import { useMayCall } from '../../session/user.ts'
 import './edge.css'
-import { awaitsConfirmation, isUpgrading, labelText, taintText, touchedByEdge, upgradeNames, nodeGone } from './edgeRules.ts'
+import { awaitsConfirmation, isUpgrading, labelText, taintText, invalidatedByEdge, upgradeNames, nodeGone } from './edgeRules.ts'
 import { EdgeState } from './EdgeState.tsx'
 import { ImageTable } from './ImageTable.tsx'
 import { NodeAgent } from './NodeAgent.tsx'
@@ -66,7 +66,7 @@ function Images({ edge }: { readonly edge: EdgeDetail }) {
 /** What the person has to know, or do, first. */
 function Notices({ edge }: { readonly edge: EdgeDetail }) {
   const { t } = useTranslation('edge')
-  const confirm = useChange(edges.confirm, { invalidates: touchedByEdge })
+  const confirm = useChange(edges.confirm, { invalidates: invalidatedByEdge })
   const { id, status, facts, upgrade } = edge
   const goOn = <Link to={withQuery(paths.container.node.add(), { id })}>{t(status === 'unconfirmed' ? 'action.confirm' : 'action.enrol')}</Link>
   return (

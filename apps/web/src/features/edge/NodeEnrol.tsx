@@ -18,7 +18,7 @@ import { PagePlaceholder } from '../../kit/Placeholder.tsx'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { paths } from '../../paths.ts'
 import './edge.css'
-import { onlyHere, touchedByEdge, nodeGone } from './edgeRules.ts'
+import { onlyHere, invalidatedByEdge, nodeGone } from './edgeRules.ts'
 
 const steps = { pending: 1, unbound: 1, unconfirmed: 2, offline: 3, online: 3 } as const satisfies Readonly<Record<EdgeStatus, number>>
 
@@ -122,8 +122,8 @@ function Waiting({
 
 function Came({ edge }: { readonly edge: EdgeDetail }) {
   const { t } = useTranslation('edge')
-  const confirm = useChange(edges.confirm, { invalidates: touchedByEdge })
-  const unbind = useChange(edges.unbind, { invalidates: touchedByEdge })
+  const confirm = useChange(edges.confirm, { invalidates: invalidatedByEdge })
+  const unbind = useChange(edges.unbind, { invalidates: invalidatedByEdge })
   return (
     <>
       <Alert className="ed-notice" type="warning" showIcon title={t('enrol.cameTitle')} description={t('enrol.cameNote')} />

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import { field } from '../../kit/rules.ts'
-import { touchedBySite } from './edgeRules.ts'
+import { invalidatedBySite } from './edgeRules.ts'
 import { DescriptionField, NameField } from './NameFields.tsx'
 
 interface Values {
@@ -17,8 +17,8 @@ interface Values {
 /** Makes a region, or with one changes it. */
 export function RegionDialog({ region, onClose }: { readonly region: Region | null; readonly onClose: () => void }) {
   const { t } = useTranslation('edge')
-  const create = useChange(regions.create, { invalidates: touchedBySite, silent: true })
-  const update = useChange(regions.update, { invalidates: touchedBySite, silent: true })
+  const create = useChange(regions.create, { invalidates: invalidatedBySite, silent: true })
+  const update = useChange(regions.update, { invalidates: invalidatedBySite, silent: true })
   const { data, isPending } = useCall(lookups.nations, {})
   return (
     <FormDialog<Values>

@@ -9,14 +9,14 @@ import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths, withQuery } from '../../paths.ts'
-import { touchedBySite } from './edgeRules.ts'
+import { invalidatedBySite } from './edgeRules.ts'
 import { RegionDialog } from './RegionDialog.tsx'
 
 /** The largest units of the edge; sites stand in them. */
 export default function RegionList() {
   const { t } = useTranslation('edge')
   const openDialog = useDialog()
-  const remove = useChange(regions.delete, { invalidates: touchedBySite })
+  const remove = useChange(regions.delete, { invalidates: invalidatedBySite })
   const create = (
     <Button type="primary" onClick={() => openDialog((close) => <RegionDialog region={null} onClose={close} />)}>
       {t('region.create')}

@@ -12,14 +12,14 @@ import { FormDialog } from '../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { field } from '../../kit/rules.ts'
 import './edge.css'
-import { serviceAgentTones, touchedByServiceAgent } from './edgeRules.ts'
+import { serviceAgentTones, invalidatedByServiceAgent } from './edgeRules.ts'
 import { DescriptionField, NameField } from './NameFields.tsx'
 
 /** Ports of the platform that lead to ports of one node. */
 export function ServiceAgents({ edge }: { readonly edge: Pick<Edge, 'id' | 'name'> }) {
   const { t } = useTranslation('edge')
   const openDialog = useDialog()
-  const remove = useChange(serviceAgents.delete, { invalidates: touchedByServiceAgent })
+  const remove = useChange(serviceAgents.delete, { invalidates: invalidatedByServiceAgent })
   const create = (
     <Button type="primary" onClick={() => openDialog((close) => <ServiceAgentCreate edge={edge} onClose={close} />)}>
       {t('serviceAgent.create')}
@@ -66,7 +66,7 @@ export function ServiceAgents({ edge }: { readonly edge: Pick<Edge, 'id' | 'name
 function ServiceAgentCreate({ edge, onClose }: { readonly edge: Pick<Edge, 'id' | 'name'>; readonly onClose: () => void }) {
   const { t } = useTranslation('edge')
   const { shape } = serviceAgents.create.body
-  const create = useChange(serviceAgents.create, { invalidates: touchedByServiceAgent, silent: true })
+  const create = useChange(serviceAgents.create, { invalidates: invalidatedByServiceAgent, silent: true })
   return (
     <FormDialog<{ name: string; description: string; target_port: number; listen_port: number }>
       title={t('serviceAgent.createTitle', { name: edge.name })}

@@ -9,7 +9,7 @@ import { FormDialog } from '../../kit/FormDialog.tsx'
 import { field } from '../../kit/rules.ts'
 import { DivisionsSelect } from './DivisionsSelect.tsx'
 import './edge.css'
-import { touchedBySite } from './edgeRules.ts'
+import { invalidatedBySite } from './edgeRules.ts'
 import { DescriptionField, NameField } from './NameFields.tsx'
 
 interface Values {
@@ -40,8 +40,8 @@ export function SiteDialog({
 }) {
   const { t } = useTranslation('edge')
   const [form] = Form.useForm<Values>()
-  const create = useChange(sites.create, { invalidates: touchedBySite, silent: true })
-  const update = useChange(sites.update, { invalidates: touchedBySite, silent: true })
+  const create = useChange(sites.create, { invalidates: invalidatedBySite, silent: true })
+  const update = useChange(sites.update, { invalidates: invalidatedBySite, silent: true })
   const { data, isPending } = useCall(regions.list, { query: { page_size: 1000, sort: 'name' } })
   const chosen = Form.useWatch('region_id', form) ?? site?.region.id ?? regionId
   const nation = data?.items.find(({ id }) => id === chosen)?.nation

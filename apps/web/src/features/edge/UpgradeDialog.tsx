@@ -7,12 +7,12 @@ import { useCall, useChange } from '../../api/hooks.ts'
 import { errorText } from '../../api/toasts.ts'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import * as format from '../../kit/format.ts'
-import { touchedByEdge } from './edgeRules.ts'
+import { invalidatedByEdge } from './edgeRules.ts'
 
 /** Gives a node's agent another version, also a former one. */
 export function UpgradeDialog({ edge, onClose }: { readonly edge: Pick<Edge, 'id' | 'name' | 'agent_version'>; readonly onClose: () => void }) {
   const { t } = useTranslation('edge')
-  const upgrade = useChange(edgeUpgrades.upgrade, { invalidates: [...touchedByEdge, edges.get], silent: true })
+  const upgrade = useChange(edgeUpgrades.upgrade, { invalidates: [...invalidatedByEdge, edges.get], silent: true })
   const { data, error, isPending } = useCall(edgeUpgrades.versions, {}, { silent: true })
   const others = (data?.items ?? []).filter(({ version }) => version !== edge.agent_version)
   const note =

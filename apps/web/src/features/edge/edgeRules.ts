@@ -28,10 +28,10 @@ export const gatewayTones: Readonly<Record<Gateway['status'], StatusTone>> = { a
 export const serviceAgentTones: Readonly<Record<ServiceAgent['status'], StatusTone>> = { listening: 'good', offline: 'warning', error: 'bad' }
 
 /** What is no longer true after anything was done to a node. */
-export const touchedByEdge: readonly Call[] = [edges.list, edges.get, sites.list, regions.list]
-export const touchedBySite: readonly Call[] = [sites.list, regions.list, edges.list, edges.get]
-export const touchedByGateway: readonly Call[] = [gateways.list, sites.list]
-export const touchedByServiceAgent: readonly Call[] = [serviceAgents.list]
+export const invalidatedByEdge: readonly Call[] = [edges.list, edges.get, sites.list, regions.list]
+export const invalidatedBySite: readonly Call[] = [sites.list, regions.list, edges.list, edges.get]
+export const invalidatedByGateway: readonly Call[] = [gateways.list, sites.list]
+export const invalidatedByServiceAgent: readonly Call[] = [serviceAgents.list]
 
 type Upgrade = NonNullable<Edge['upgrade']>
 

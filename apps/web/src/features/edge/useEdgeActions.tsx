@@ -6,7 +6,7 @@ import type { BatchAction } from '../../kit/BatchBar.tsx'
 import { firstNames } from '../../kit/firstNames.ts'
 import { paths, withQuery } from '../../paths.ts'
 import { EdgeEdit, EdgeMarks } from './EdgeEdit.tsx'
-import { awaitsConfirmation, touchedByEdge, whyNotNode } from './edgeRules.ts'
+import { awaitsConfirmation, invalidatedByEdge, whyNotNode } from './edgeRules.ts'
 import { UpgradeDialog } from './UpgradeDialog.tsx'
 
 /**
@@ -22,10 +22,10 @@ export function useEdgeActions(onDeleted?: () => void): {
     marks: (edge: Edge, close: () => void) => <EdgeMarks edge={edge} onClose={close} />,
     upgrade: (edge: Edge, close: () => void) => <UpgradeDialog edge={edge} onClose={close} />,
   }
-  const activate = useChange(edges.activate, { invalidates: touchedByEdge, silent: true })
-  const confirm = useChange(edges.confirm, { invalidates: touchedByEdge })
-  const unbind = useChange(edges.unbind, { invalidates: touchedByEdge, silent: true })
-  const remove = useChange(edges.delete, { invalidates: touchedByEdge })
+  const activate = useChange(edges.activate, { invalidates: invalidatedByEdge, silent: true })
+  const confirm = useChange(edges.confirm, { invalidates: invalidatedByEdge })
+  const unbind = useChange(edges.unbind, { invalidates: invalidatedByEdge, silent: true })
+  const remove = useChange(edges.delete, { invalidates: invalidatedByEdge })
 
   const opening = (kind: keyof typeof dialogs, edge: Edge, rule: 'edit' | 'upgrade'): Action => ({
     key: kind,

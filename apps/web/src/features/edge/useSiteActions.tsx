@@ -2,7 +2,7 @@ import { sites, type Site } from '@zhisuan/contract/ecrm/region'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
-import { touchedBySite } from './edgeRules.ts'
+import { invalidatedBySite } from './edgeRules.ts'
 import { SiteDialog } from './SiteDialog.tsx'
 
 /** What an administrator can do to a site. */
@@ -10,7 +10,7 @@ export function useSiteActions(then: { readonly onDeleted?: () => void; readonly
   readonly actionsOf: (site: Site) => readonly Action[]
 } {
   const { t } = useTranslation('edge')
-  const remove = useChange(sites.delete, { invalidates: touchedBySite })
+  const remove = useChange(sites.delete, { invalidates: invalidatedBySite })
   return {
     actionsOf: (site) => {
       const count = site.edge_count + site.gateway_count

@@ -8,7 +8,7 @@ import { useChange } from '../../api/hooks.ts'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
 import { PolicySelect, ProjectSelect, RoleSelect, UserSelect } from '../../kit/identitySelects.tsx'
-import { touchedByGrant } from '../../kit/touchedByRights.ts'
+import { invalidatedByGrant } from '../../kit/invalidatedByRights.ts'
 
 type Kind = Contact['kind']
 
@@ -41,9 +41,9 @@ export function GrantDialog({
   const { t } = useTranslation('iam')
   const [form] = Form.useForm<Values>()
   const kind = Form.useWatch('kind', form) ?? holder?.kind ?? 'user'
-  const give = useChange(grants.create, { invalidates: touchedByGrant, silent: true })
-  const boundUser = useChange(boundaries.setOfUser, { invalidates: touchedByGrant, silent: true })
-  const boundOrganisation = useChange(boundaries.setOfOrganisation, { invalidates: touchedByGrant, silent: true })
+  const give = useChange(grants.create, { invalidates: invalidatedByGrant, silent: true })
+  const boundUser = useChange(boundaries.setOfUser, { invalidates: invalidatedByGrant, silent: true })
+  const boundOrganisation = useChange(boundaries.setOfOrganisation, { invalidates: invalidatedByGrant, silent: true })
   const submit = async (values: Values): Promise<void> => {
     const id = holder?.id ?? values.holder
     const policy_id = policyId ?? values.policy_id

@@ -17,7 +17,7 @@ import { newDocument, writeJson } from './editor/builderDocument.ts'
 import { PolicyEditor, problemsOf } from './editor/PolicyEditor.tsx'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
 import { Touched } from './Touched.tsx'
-import { touchedByPolicy } from './touched.ts'
+import { invalidatedByPolicy } from './invalidated.ts'
 import type { Vocabulary } from '../../kit/useVocabulary.ts'
 import { WithVocabulary } from './WithVocabulary.tsx'
 import './iam.css'
@@ -73,7 +73,7 @@ const { shape } = policies.create.body
 function NewPolicy({ vocabulary }: { readonly vocabulary: Vocabulary }) {
   const { t } = useTranslation('iam')
   const navigate = useNavigate()
-  const create = useChange(policies.create, { invalidates: touchedByPolicy })
+  const create = useChange(policies.create, { invalidates: invalidatedByPolicy })
   const submit = async ({ name, description, bp_id, document }: Values): Promise<void> => {
     const made = await create.mutateAsync({ body: { name, description, bp_id: bp_id ?? null, document: JSON.parse(document) as unknown } })
     notify('success', t('policy.made', { name: made.name }))
@@ -130,7 +130,7 @@ function NewVersion({ policy, from, vocabulary }: { readonly policy: Policy; rea
   const [form] = Form.useForm<VersionValues>()
   const counts = Form.useWatch('default', form) ?? false
   usePageTitle(t('policy.newVersionTitle', { name: policy.name }))
-  const add = useChange(policies.addVersion, { invalidates: touchedByPolicy })
+  const add = useChange(policies.addVersion, { invalidates: invalidatedByPolicy })
   const submit = async (values: VersionValues): Promise<void> => {
     const { version, is_default } = await add.mutateAsync({
       params: { id: policy.id },

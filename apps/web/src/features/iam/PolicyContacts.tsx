@@ -15,7 +15,7 @@ import { paths } from '../../paths.ts'
 import { GrantDialog } from './GrantDialog.tsx'
 import { HolderName } from './grantParts.tsx'
 import { useRoleName } from '../../kit/roleNames.ts'
-import { touchedByGrant } from '../../kit/touchedByRights.ts'
+import { invalidatedByGrant } from '../../kit/invalidatedByRights.ts'
 import { usePolicyActions } from './usePolicyActions.tsx'
 import './iam.css'
 
@@ -83,9 +83,9 @@ function Contacts({ policy }: { readonly policy: Policy }) {
 function useEnd(policy: Policy): (contact: Contact) => Action {
   const { t } = useTranslation('iam')
   const nameOf = useRoleName()
-  const revoke = useChange(grants.delete, { invalidates: touchedByGrant })
-  const freeUser = useChange(boundaries.setOfUser, { invalidates: touchedByGrant })
-  const freeOrganisation = useChange(boundaries.setOfOrganisation, { invalidates: touchedByGrant })
+  const revoke = useChange(grants.delete, { invalidates: invalidatedByGrant })
+  const freeUser = useChange(boundaries.setOfUser, { invalidates: invalidatedByGrant })
+  const freeOrganisation = useChange(boundaries.setOfOrganisation, { invalidates: invalidatedByGrant })
   return ({ grant_id, kind, id, name: told }) => {
     const name = kind === 'role' ? nameOf({ name: told }) : told
     const ends = grant_id === null ? 'boundary' : 'revoke'

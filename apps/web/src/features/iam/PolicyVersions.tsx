@@ -11,7 +11,7 @@ import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
 import { idOfVersionSegment } from './policyAt.ts'
 import { Touched } from './Touched.tsx'
-import { touchedByPolicy } from './touched.ts'
+import { invalidatedByPolicy } from './invalidated.ts'
 import { newVersionPath, usePolicyActions, useVersionsFull } from './usePolicyActions.tsx'
 import './iam.css'
 
@@ -78,8 +78,8 @@ function Versions({ policy }: { readonly policy: Policy }) {
 export function useVersionActions(policy: Policy, onDeleted?: () => void): (version: PolicyVersion) => readonly Action[] {
   const { t } = useTranslation('iam')
   const full = useVersionsFull()
-  const setDefault = useChange(policies.setDefault, { invalidates: touchedByPolicy })
-  const remove = useChange(policies.deleteVersion, { invalidates: touchedByPolicy })
+  const setDefault = useChange(policies.setDefault, { invalidates: invalidatedByPolicy })
+  const remove = useChange(policies.deleteVersion, { invalidates: invalidatedByPolicy })
   return ({ version, is_default }) => {
     const params = { id: policy.id, version }
     return [

@@ -14,7 +14,7 @@ import { usePageTitle } from '../../kit/PageHead.tsx'
 import { PagePlaceholder } from '../../kit/Placeholder.tsx'
 import { field } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
-import { touchedByService } from './touched.ts'
+import { invalidatedByService } from './invalidated.ts'
 import type { Vocabulary } from '../../kit/useVocabulary.ts'
 import { WithVocabulary } from './WithVocabulary.tsx'
 import './iam.css'
@@ -43,7 +43,7 @@ function NewType({ vocabulary, wish }: { readonly vocabulary: Vocabulary; readon
   const navigate = useNavigate()
   const [form] = Form.useForm<Values>()
   const [service = '', type = ''] = [Form.useWatch('service', form), Form.useWatch('type', form)]
-  const create = useChange(resourceTypes.create, { invalidates: touchedByService })
+  const create = useChange(resourceTypes.create, { invalidates: invalidatedByService })
   const own = vocabulary.services.filter(({ built_in }) => !built_in)
   const submit = async ({ service: of = '', ...body }: Values): Promise<void> => {
     const made = await create.mutateAsync({ body: { service: of, ...body } })
@@ -106,7 +106,7 @@ function EditType({ type }: { readonly type: ResourceType }) {
   const { t } = useTranslation('iam')
   const navigate = useNavigate()
   usePageTitle(t('resource.editTitle', { name: type.id }))
-  const update = useChange(resourceTypes.update, { invalidates: touchedByService })
+  const update = useChange(resourceTypes.update, { invalidates: invalidatedByService })
   const back = (): void => void navigate(paths.iam.resource.detail(type.id))
   const submit = async (body: Content): Promise<void> => {
     await update.mutateAsync({ params: { id: type.id }, body })

@@ -9,7 +9,7 @@ import * as format from '../../kit/format.ts'
 import { ActionTable } from './ActionTable.tsx'
 import { serviceText, typeText } from '../../kit/actionText.ts'
 import { CopyName } from './CopyName.tsx'
-import { touchedByService } from './touched.ts'
+import { invalidatedByService } from './invalidated.ts'
 import { nameWith, ownOrganisation } from '../../kit/useVocabulary.ts'
 import './iam.css'
 
@@ -75,7 +75,7 @@ function TypeActions({ type }: { readonly type: ResourceType }) {
 function useTypeActions(): (type: ResourceType) => readonly Action[] {
   const { t } = useTranslation('iam')
   const navigate = useNavigate()
-  const remove = useChange(resourceTypes.delete, { invalidates: touchedByService })
+  const remove = useChange(resourceTypes.delete, { invalidates: invalidatedByService })
   return ({ id, built_in, actions }) =>
     built_in
       ? []

@@ -12,7 +12,7 @@ import { field } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
-import { touchedByRole } from '../../kit/touchedByRights.ts'
+import { invalidatedByRole } from '../../kit/invalidatedByRights.ts'
 import './iam.css'
 
 interface Values {
@@ -29,7 +29,7 @@ export default function RoleAdd() {
   const { t } = useTranslation('iam')
   const navigate = useNavigate()
   const nameOf = useRoleName()
-  const create = useChange(customRoles.create, { invalidates: touchedByRole })
+  const create = useChange(customRoles.create, { invalidates: invalidatedByRole })
   const submit = async ({ name, description, base, bp_id }: Values): Promise<void> => {
     const role = await create.mutateAsync({ body: { name, description, base, bp_id: bp_id ?? null } })
     notify('success', t('role.made', { name: role.name }))

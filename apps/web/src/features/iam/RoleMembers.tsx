@@ -13,7 +13,7 @@ import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
 import { kindKey, useRoleName } from '../../kit/roleNames.ts'
 import { UserSelect } from '../../kit/identitySelects.tsx'
-import { touchedByRole } from '../../kit/touchedByRights.ts'
+import { invalidatedByRole } from '../../kit/invalidatedByRights.ts'
 
 type Member = RowOf<typeof customRoles.members>
 
@@ -22,7 +22,7 @@ export function RoleMembers({ role }: { readonly role: RoleRow }) {
   const { t } = useTranslation(['iam', 'account'])
   const nameOf = useRoleName()
   const openDialog = useDialog()
-  const remove = useChange(customRoles.removeMember, { invalidates: touchedByRole })
+  const remove = useChange(customRoles.removeMember, { invalidates: invalidatedByRole })
   const add = (
     <Button type="primary" onClick={() => openDialog((close) => <MemberDialog role={role} onClose={close} />)}>
       {t('role.addMember')}
@@ -71,7 +71,7 @@ export function RoleMembers({ role }: { readonly role: RoleRow }) {
 function MemberDialog({ role, onClose }: { readonly role: RoleRow; readonly onClose: () => void }) {
   const { t } = useTranslation('iam')
   const nameOf = useRoleName()
-  const add = useChange(customRoles.addMember, { invalidates: touchedByRole, silent: true })
+  const add = useChange(customRoles.addMember, { invalidates: invalidatedByRole, silent: true })
   return (
     <FormDialog<{ user_id: string }>
       title={t('role.addMemberTitle', { name: nameOf(role) })}

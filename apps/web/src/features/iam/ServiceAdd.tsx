@@ -20,7 +20,7 @@ import { field, rulesOf, type Judging } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
 import { keyTypeText } from './editor/conditionText.ts'
-import { touchedByService } from './touched.ts'
+import { invalidatedByService } from './invalidated.ts'
 import './iam.css'
 
 interface Content {
@@ -58,7 +58,7 @@ export default function ServiceAdd() {
 function NewService() {
   const { t } = useTranslation('iam')
   const navigate = useNavigate()
-  const create = useChange(services.create, { invalidates: touchedByService })
+  const create = useChange(services.create, { invalidates: invalidatedByService })
   const submit = async ({ bp_id, ...body }: Values): Promise<void> => {
     const made = await create.mutateAsync({ body: { ...body, bp_id: bp_id ?? null } })
     notify('success', t('service.made', { name: made.name }))
@@ -106,7 +106,7 @@ function EditService({ service }: { readonly service: Service }) {
   const { t } = useTranslation('iam')
   const navigate = useNavigate()
   usePageTitle(t('service.editTitle', { name: service.name }))
-  const update = useChange(services.update, { invalidates: touchedByService })
+  const update = useChange(services.update, { invalidates: invalidatedByService })
   const back = (): void => void navigate(paths.iam.service.detail(service.id))
   const submit = async (body: Content): Promise<void> => {
     await update.mutateAsync({ params: { id: service.id }, body })

@@ -10,7 +10,7 @@ import { ActionTable } from './ActionTable.tsx'
 import { serviceText, typeText } from '../../kit/actionText.ts'
 import { keyTypeText } from './editor/conditionText.ts'
 import { CopyName } from './CopyName.tsx'
-import { touchedByService } from './touched.ts'
+import { invalidatedByService } from './invalidated.ts'
 import './iam.css'
 
 /** One family of calls, its actions and the kinds of resources that they are about. */
@@ -67,7 +67,7 @@ export default function ServiceDetail() {
 function useServiceActions(): (service: Service) => readonly Action[] {
   const { t } = useTranslation('iam')
   const navigate = useNavigate()
-  const remove = useChange(services.delete, { invalidates: touchedByService })
+  const remove = useChange(services.delete, { invalidates: invalidatedByService })
   return ({ id, name, built_in, actions }) =>
     built_in
       ? []

@@ -7,13 +7,13 @@ import { grants } from '@zhisuan/contract/iam/grant'
 import type { Action } from '../../kit/actions.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
-import { touchedByGrant } from '../../kit/touchedByRights.ts'
+import { invalidatedByGrant } from '../../kit/invalidatedByRights.ts'
 
 /** Takes a policy back, and says what that changes. */
 export function useRevoke(): (grant: Grant) => Action {
   const { t } = useTranslation('iam')
   const nameOf = useRoleName()
-  const revoke = useChange(grants.delete, { invalidates: touchedByGrant })
+  const revoke = useChange(grants.delete, { invalidates: invalidatedByGrant })
   return ({ id, policy, holder }) => ({
     key: 'revoke',
     label: t('action.revoke'),

@@ -7,7 +7,7 @@ import { FormDialog } from '../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import { GrantDialog } from './GrantDialog.tsx'
-import { touchedByPolicy } from './touched.ts'
+import { invalidatedByPolicy } from './invalidated.ts'
 
 /** The page where another version of a policy is made, beginning as one of its versions. */
 export const newVersionPath = (id: string, from: number): string => withQuery(paths.iam.policy.add(), { id, from })
@@ -22,7 +22,7 @@ export function useVersionsFull(): (policy: Pick<Policy, 'version_count'>) => st
 export function usePolicyActions(onDeleted?: () => void): { readonly actionsOf: (policy: Policy) => readonly Action[] } {
   const { t } = useTranslation('iam')
   const full = useVersionsFull()
-  const remove = useChange(policies.delete, { invalidates: touchedByPolicy })
+  const remove = useChange(policies.delete, { invalidates: invalidatedByPolicy })
   return {
     actionsOf: (policy) => [
       { key: 'edit', label: t('policy.edit'), href: newVersionPath(policy.id, policy.default_version), disabledReason: full(policy) },
@@ -48,7 +48,7 @@ export function usePolicyActions(onDeleted?: () => void): { readonly actionsOf: 
 
 function RenameDialog({ policy, onClose }: { readonly policy: Policy; readonly onClose: () => void }) {
   const { t } = useTranslation('iam')
-  const update = useChange(policies.update, { invalidates: touchedByPolicy, silent: true })
+  const update = useChange(policies.update, { invalidates: invalidatedByPolicy, silent: true })
   const { shape } = policies.update.body
   return (
     <FormDialog<{ name: string; description: string }>

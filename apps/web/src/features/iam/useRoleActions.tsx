@@ -6,13 +6,13 @@ import { FormDialog } from '../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { holdOf } from './roleText.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
-import { touchedByRole } from '../../kit/touchedByRights.ts'
+import { invalidatedByRole } from '../../kit/invalidatedByRights.ts'
 
 /** What can be done to a role. */
 export function useRoleActions(onDeleted?: () => void): { readonly actionsOf: (role: RoleRow) => readonly Action[] } {
   const { t } = useTranslation('iam')
   const nameOf = useRoleName()
-  const remove = useChange(customRoles.delete, { invalidates: touchedByRole })
+  const remove = useChange(customRoles.delete, { invalidates: invalidatedByRole })
   return {
     actionsOf: (role) => {
       const hold = holdOf(role)
@@ -51,7 +51,7 @@ interface Values {
 
 function RoleDialog({ role, onClose }: { readonly role: RoleRow; readonly onClose: () => void }) {
   const { t } = useTranslation('iam')
-  const update = useChange(customRoles.update, { invalidates: touchedByRole, silent: true })
+  const update = useChange(customRoles.update, { invalidates: invalidatedByRole, silent: true })
   const { shape } = customRoles.update.body
   return (
     <FormDialog<Values>

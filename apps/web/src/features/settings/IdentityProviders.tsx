@@ -130,7 +130,7 @@ function ProviderDialog({ provider, onClose }: { readonly provider: IdentityProv
       >
         <Input.Password autoComplete="new-password" />
       </Form.Item>
-      <ConnectionTest form={form} id={provider?.id} />
+      <ConnectionCheck form={form} id={provider?.id} />
       <Form.Item name="scopes" label={t('provider.scopes')} {...field(shape.scopes)}>
         <Select mode="tags" open={false} suffixIcon={null} />
       </Form.Item>
@@ -202,7 +202,7 @@ function Registered({ provider: { redirect_uri, post_logout_redirect_uri } }: { 
 }
 
 /** Whether one could sign in with what is typed now. */
-function ConnectionTest({ form, id }: { readonly form: ReturnType<typeof Form.useForm<Values>>[0]; readonly id: string | undefined }) {
+function ConnectionCheck({ form, id }: { readonly form: ReturnType<typeof Form.useForm<Values>>[0]; readonly id: string | undefined }) {
   const { t } = useTranslation('settings')
   const test = useChange(identityProviders.test, { silent: true })
   const run = async (): Promise<void> => {

@@ -12,7 +12,7 @@ import { FormPage } from '../../kit/FormPage.tsx'
 import { field } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
 import { isSet, isSetting, nameOf, valueText } from './settingText.ts'
-import { touchedBySetting } from './useResetSetting.ts'
+import { invalidatedBySetting } from './useResetSetting.ts'
 
 export interface SettingValues {
   value: string
@@ -25,7 +25,7 @@ export function SettingForm({ form, entry }: { readonly form: FormInstance<Setti
   const { t } = useTranslation('settings')
   const navigate = useNavigate()
   const { key } = entry
-  const set = useChange(configs.set, { invalidates: touchedBySetting })
+  const set = useChange(configs.set, { invalidates: invalidatedBySetting })
   const submit = async ({ value }: SettingValues): Promise<void> => {
     const saved = await set.mutateAsync({ body: { key, value } })
     form.setFieldsValue({ value: saved.value })

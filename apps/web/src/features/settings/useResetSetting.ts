@@ -5,12 +5,12 @@ import type { Action } from '../../kit/actions.tsx'
 import { isSet, nameOf, valueText } from './settingText.ts'
 
 /** What is read anew once a setting was changed. */
-export const touchedBySetting = [configs.list, configs.changes, system.info] as const
+export const invalidatedBySetting = [configs.list, configs.changes, system.info] as const
 
 /** Sets a setting back to its default; of a free key, which has none, that is to delete it. */
 export function useResetSetting(onDone?: (entry: ConfigEntry) => void): (entry: ConfigEntry) => Action {
   const { t } = useTranslation('settings')
-  const reset = useChange(configs.reset, { invalidates: touchedBySetting })
+  const reset = useChange(configs.reset, { invalidates: invalidatedBySetting })
   return (entry) => {
     const { key, value, default_value } = entry
     const name = nameOf(t, key)

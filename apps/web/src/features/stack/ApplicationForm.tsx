@@ -12,7 +12,7 @@ import { PlacementCheck, PlacementFields } from '../container/Placement.tsx'
 import { placementOf, type PlacementValues } from '../../kit/placementForm.ts'
 import { SourceFields, useSource } from './SourceFields.tsx'
 import { blankSource, sourceOf, type SourceValues } from './sourceForm.ts'
-import { touchedByStack } from './stackRules.ts'
+import { invalidatedByStack } from './stackRules.ts'
 import './stack.css'
 import { besideSource, tellUnplaced } from './tellUnplaced.ts'
 
@@ -32,7 +32,7 @@ export default function ApplicationForm({ templateId, edgeId }: { readonly templ
   const [form] = Form.useForm<DeployValues>()
   const known = useSource(form)
   const typed = Form.useWatch((values: DeployValues) => values.placement, form) as Partial<PlacementValues> | undefined
-  const deploy = useChange(stacks.create, { invalidates: touchedByStack, silent: true })
+  const deploy = useChange(stacks.create, { invalidates: invalidatedByStack, silent: true })
   usePageTitle(t('application.deployTitle'))
   const placement = { ...nowhere, ...typed }
 

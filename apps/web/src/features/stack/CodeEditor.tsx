@@ -2,8 +2,6 @@ import { lazy, Suspense } from 'react'
 import type { CodeEditorProps } from '../../kit/codeEditorView.tsx'
 import '../../kit/codeEditor.css'
 
-export type { CodeEditorHandle, CodeProblem } from '../../kit/codeEditorView.tsx'
-
 // CodeMirror is a chunk of its own, which only who writes or reads a file loads.
 const View = lazy(() => import('./yamlEditorView.tsx'))
 

@@ -1,6 +1,7 @@
 import { useId, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
-import { CodeEditor, type CodeEditorHandle, type CodeProblem } from './CodeEditor.tsx'
+import { CodeEditor } from './CodeEditor.tsx'
+import type { CodeEditorHandle, CodeProblem } from '../../kit/codeEditorView.tsx'
 
 const none: readonly CodeProblem[] = []
 

@@ -6,7 +6,7 @@ import { notify } from '../../api/notify.ts'
 import { useReturnFocus } from '../../kit/focus.ts'
 import { CodeEditor } from './CodeEditor.tsx'
 import { changedValues } from './sourceForm.ts'
-import { touchedByStack } from './stackRules.ts'
+import { invalidatedByStack } from './stackRules.ts'
 import { ValueChanges } from './ValueChanges.tsx'
 
 /** A revision beside the one that runs; and, where it is asked for, the way back to it. */
@@ -26,7 +26,7 @@ export function RevisionDialog({
 }) {
   const { t } = useTranslation('application')
   useReturnFocus()
-  const act = useChange(stacks.action, { invalidates: touchedByStack })
+  const act = useChange(stacks.action, { invalidates: invalidatedByStack })
   const go = async (): Promise<void> => {
     await act.mutateAsync({ params: { id: stack.id }, body: { action: 'rollback', revision: revision.revision } })
     notify('success', t('done.rollback', { name: stack.name, revision: revision.revision }))

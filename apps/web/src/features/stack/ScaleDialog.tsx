@@ -5,14 +5,14 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import { field } from '../../kit/rules.ts'
-import { touchedByStack } from './stackRules.ts'
+import { invalidatedByStack } from './stackRules.ts'
 
 const [scaled] = services.action.body.options
 
 /** How many containers of a service there are to be. */
 export function ScaleDialog({ service: { id, name, replicas, ports }, onClose }: { readonly service: Service; readonly onClose: () => void }) {
   const { t } = useTranslation('application')
-  const scale = useChange(services.action, { invalidates: touchedByStack, silent: true })
+  const scale = useChange(services.action, { invalidates: invalidatedByStack, silent: true })
   return (
     <FormDialog<{ replicas: number }>
       title={t('scale.title', { name })}

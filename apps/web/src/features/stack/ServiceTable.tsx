@@ -9,13 +9,13 @@ import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
 import { portText } from '../../kit/containerText.ts'
 import { ScaleDialog } from './ScaleDialog.tsx'
-import { stackTones, touchedByStack, whyNotStack, whyNotScaled, isPassing } from './stackRules.ts'
+import { stackTones, invalidatedByStack, whyNotStack, whyNotScaled, isPassing } from './stackRules.ts'
 
 /** The services of a stack, and what can be done to each of them alone. */
 export function ServiceTable({ stack }: { readonly stack: Stack }) {
   const { t } = useTranslation('application')
-  const act = useChange(services.action, { invalidates: touchedByStack })
-  const remove = useChange(services.delete, { invalidates: touchedByStack })
+  const act = useChange(services.action, { invalidates: invalidatedByStack })
+  const remove = useChange(services.delete, { invalidates: invalidatedByStack })
   const toContainers = ({ id, name }: Service): string => paths.container.application.containers(id, name)
 
   const simple = (action: 'start' | 'stop' | 'restart', { id, name }: Service): Action => ({

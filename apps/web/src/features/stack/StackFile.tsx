@@ -12,7 +12,7 @@ import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import { CodeEditor } from './CodeEditor.tsx'
 import { changedValues } from './sourceForm.ts'
-import { touchedByStack, whyNotStack } from './stackRules.ts'
+import { invalidatedByStack, whyNotStack } from './stackRules.ts'
 import { useRevisions } from './useRevisions.ts'
 import { ValueChanges } from './ValueChanges.tsx'
 import '../../kit/log.css'
@@ -52,7 +52,7 @@ export function StackFile({ stack }: { readonly stack: Stack }) {
 function Beside({ stack }: { readonly stack: Stack }) {
   const { t } = useTranslation('application')
   const { data, error, refetch } = useCall(stackConfigs.list, { query: { stack_id: stack.id, page_size: 1000 } }, { silent: true, refreshMs: 5_000 })
-  const put = useChange(stackConfigs.put, { invalidates: touchedByStack })
+  const put = useChange(stackConfigs.put, { invalidates: invalidatedByStack })
   if (error !== null && data === undefined) return <ErrorPanel error={error} onRetry={() => void refetch()} />
   const items = data?.items ?? []
   if (items.length === 0) return null

@@ -14,7 +14,7 @@ import { PagePlaceholder } from '../../kit/Placeholder.tsx'
 import { SourceFields, useSource } from './SourceFields.tsx'
 import { blankSource, changedValues, changeOf, sourceFrom, valuesFor, wholeFiles, type SourceValues } from './sourceForm.ts'
 import { stackPaths } from './stackPaths.ts'
-import { touchedByStack } from './stackRules.ts'
+import { invalidatedByStack } from './stackRules.ts'
 import './stack.css'
 import { besideSource, tellUnplaced } from './tellUnplaced.ts'
 import { ValueChanges } from './ValueChanges.tsx'
@@ -65,7 +65,7 @@ function UpdateForm({
   const [before] = useState(newest)
   const known = useSource(form)
   const typed = Form.useWatch((values: SourceValues) => values, form) as Partial<SourceValues> | undefined
-  const act = useChange(stacks.action, { invalidates: touchedByStack, silent: true })
+  const act = useChange(stacks.action, { invalidates: invalidatedByStack, silent: true })
   const back = stackPaths.stack(stack.id, stack.name)
   const submit = async (values: SourceValues): Promise<void> => {
     try {

@@ -13,7 +13,7 @@ import { field, rulesOf } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
 import { ComposeField } from './ComposeField.tsx'
 import { stackPaths } from './stackPaths.ts'
-import { touchedByTemplate } from './stackRules.ts'
+import { invalidatedByTemplate } from './stackRules.ts'
 import './stack.css'
 import { tellUnplaced } from './tellUnplaced.ts'
 import { nextVersion, variableOf, variablesOf, type VariableValues } from './templateForm.ts'
@@ -41,8 +41,8 @@ export default function TemplateForm({ known, as }: { readonly known: Template |
   const [form] = Form.useForm<TemplateValues>()
   const compose = Form.useWatch('compose', form) ?? ''
   const check = useComposeCheck(compose, null)
-  const create = useChange(templates.create, { invalidates: touchedByTemplate, silent: true })
-  const update = useChange(templates.update, { invalidates: touchedByTemplate, silent: true })
+  const create = useChange(templates.create, { invalidates: invalidatedByTemplate, silent: true })
+  const update = useChange(templates.update, { invalidates: invalidatedByTemplate, silent: true })
   const edited = as === 'edit' ? known : null
   usePageTitle(
     edited !== null

@@ -32,7 +32,7 @@ export const stackTones: Readonly<Record<StackStatus, StatusTone>> = {
 }
 
 /** What is no longer true after anything was done to a stack, a service or an application. */
-export const touchedByStack: readonly Call[] = [
+export const invalidatedByStack: readonly Call[] = [
   stacks.list,
   stacks.composeConfig,
   stacks.operations,
@@ -47,7 +47,7 @@ export const touchedByStack: readonly Call[] = [
   containers.list,
   containers.get,
 ]
-export const touchedByTemplate: readonly Call[] = [templates.list, templates.get, templates.versions]
+export const invalidatedByTemplate: readonly Call[] = [templates.list, templates.get, templates.versions]
 
 /** It will look different soon. */
 export const isPassing = ({ status }: { readonly status: StackStatus }): boolean => stackTransitional.includes(status)

@@ -3,12 +3,12 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { told } from '../../api/tellError.ts'
-import { touchedByStack } from './stackRules.ts'
+import { invalidatedByStack } from './stackRules.ts'
 
 /** What can be done to an application as a whole. */
 export function useApplicationActions(onDeleted?: () => void): (application: StackDeployment) => readonly Action[] {
   const { t } = useTranslation('application')
-  const remove = useChange(stackDeployments.delete, { invalidates: touchedByStack })
+  const remove = useChange(stackDeployments.delete, { invalidates: invalidatedByStack })
   return ({ id, name, status, stack_count }) => [
     {
       key: 'delete',

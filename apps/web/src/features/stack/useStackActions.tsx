@@ -3,13 +3,13 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { stackPaths } from './stackPaths.ts'
-import { touchedByStack, whyNotStack } from './stackRules.ts'
+import { invalidatedByStack, whyNotStack } from './stackRules.ts'
 
 /** What can be done to a stack. */
 export function useStackActions(): (stack: Stack) => readonly Action[] {
   const { t } = useTranslation('application')
-  const act = useChange(stacks.action, { invalidates: touchedByStack })
-  const remove = useChange(stacks.delete, { invalidates: touchedByStack })
+  const act = useChange(stacks.action, { invalidates: invalidatedByStack })
+  const remove = useChange(stacks.delete, { invalidates: invalidatedByStack })
 
   return (stack) => {
     const { id, name, edge, service_count, project } = stack

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { stackPaths } from './stackPaths.ts'
-import { touchedByTemplate } from './stackRules.ts'
+import { invalidatedByTemplate } from './stackRules.ts'
 
 /** What can be done to a template, and to one version of it. */
 export function useTemplateActions(onDeleted?: (which: 'version' | 'all') => void): {
@@ -11,7 +11,7 @@ export function useTemplateActions(onDeleted?: (which: 'version' | 'all') => voi
   readonly ofVersion: (version: Template) => readonly Action[]
 } {
   const { t } = useTranslation('application')
-  const remove = useChange(templates.delete, { invalidates: touchedByTemplate })
+  const remove = useChange(templates.delete, { invalidates: invalidatedByTemplate })
   const deploy = ({ id }: Template): Action => ({ key: 'deploy', label: t('template.deploy'), href: stackPaths.deploy(id) })
   const another = ({ id }: Template): Action => ({ key: 'new', label: t('template.newVersion'), href: stackPaths.newVersion(id) })
   const edit = ({ id }: Template): Action => ({ key: 'edit', label: t('template.edit'), href: stackPaths.version(id, true) })

@@ -11,13 +11,13 @@ import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths, withQuery } from '../../../paths.ts'
-import { touched } from './touched.ts'
+import { invalidatedByCatalogue } from './invalidated.ts'
 
 /** How products are grouped. */
 export default function CategoryList() {
   const { t } = useTranslation('catalogue')
   const openDialog = useDialog()
-  const remove = useChange(categories.delete, { invalidates: touched })
+  const remove = useChange(categories.delete, { invalidates: invalidatedByCatalogue })
   const create = (
     <Button type="primary" onClick={() => openDialog((close) => <CategoryDialog category={null} onClose={close} />)}>
       {t('category.create')}
@@ -85,8 +85,8 @@ export function CategoryDialog({
   readonly onClose: () => void
 }) {
   const { t } = useTranslation('catalogue')
-  const create = useChange(categories.create, { invalidates: touched, silent: true })
-  const update = useChange(categories.update, { invalidates: touched, silent: true })
+  const create = useChange(categories.create, { invalidates: invalidatedByCatalogue, silent: true })
+  const update = useChange(categories.update, { invalidates: invalidatedByCatalogue, silent: true })
   return (
     <FormDialog<Values>
       title={category === null ? t('category.create') : t('category.edit', { name: category.name })}

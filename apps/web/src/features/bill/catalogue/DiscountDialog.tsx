@@ -15,7 +15,7 @@ import { OrganisationSelect } from '../../../kit/OrganisationSelect.tsx'
 import './catalogue.css'
 import { fractionText } from './catalogueText.ts'
 import { MomentInput } from './MomentInput.tsx'
-import { touched } from './touched.ts'
+import { invalidatedByCatalogue } from './invalidated.ts'
 
 interface Values {
   name: string
@@ -41,7 +41,7 @@ export function DiscountDialog({
 }) {
   const { t } = useTranslation('catalogue')
   const [form] = Form.useForm<Values>()
-  const create = useChange(discounts.create, { invalidates: touched, silent: true })
+  const create = useChange(discounts.create, { invalidates: invalidatedByCatalogue, silent: true })
   const begins = Form.useWatch('begins', form)
   const fraction = (Form.useWatch('fraction', form) ?? '').trim()
   const says =

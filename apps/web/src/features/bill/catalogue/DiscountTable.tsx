@@ -14,7 +14,7 @@ import type { Named } from '../../../kit/SearchSelect.tsx'
 import { paths } from '../../../paths.ts'
 import { discountTones, fractionText } from './catalogueText.ts'
 import { DiscountDialog } from './DiscountDialog.tsx'
-import { touched } from './touched.ts'
+import { invalidatedByCatalogue } from './invalidated.ts'
 
 /** Discounts of all, of a product, or of an organisation: with those that are over. */
 export function DiscountTable({
@@ -28,7 +28,7 @@ export function DiscountTable({
 }) {
   const { t } = useTranslation('catalogue')
   const openDialog = useDialog()
-  const end = useChange(discounts.end, { invalidates: touched })
+  const end = useChange(discounts.end, { invalidates: invalidatedByCatalogue })
   const create = (
     <Button type="primary" onClick={() => openDialog((close) => <DiscountDialog product={product} organisation={organisation} onClose={close} />)}>
       {t('discount.create')}

@@ -14,7 +14,7 @@ import { field } from '../../../kit/rules.ts'
 import './catalogue.css'
 import { unitOf } from './catalogueText.ts'
 import { MomentInput } from './MomentInput.tsx'
-import { touched } from './touched.ts'
+import { invalidatedByCatalogue } from './invalidated.ts'
 import { useSettled } from '../../../kit/useSettled.ts'
 
 interface Values {
@@ -43,7 +43,7 @@ export function PriceDialog({
 }) {
   const { t } = useTranslation('catalogue')
   const [form] = Form.useForm<Values>()
-  const set = useChange(skus.setPrice, { invalidates: touched, silent: true })
+  const set = useChange(skus.setPrice, { invalidates: invalidatedByCatalogue, silent: true })
   const begins = Form.useWatch('begins', form)
   const unit = unitOf(t, sku.meter)
   const planned = from?.status === 'planned'

@@ -6,7 +6,7 @@ import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { field } from '../../../kit/rules.ts'
 import { SearchSelect, type Named } from '../../../kit/SearchSelect.tsx'
-import { touched } from './touched.ts'
+import { invalidatedByCatalogue } from './invalidated.ts'
 
 interface Values {
   name: string
@@ -31,8 +31,8 @@ export function ProductDialog({
   readonly onClose: () => void
 }) {
   const { t } = useTranslation('catalogue')
-  const create = useChange(products.create, { invalidates: touched, silent: true })
-  const update = useChange(products.update, { invalidates: touched, silent: true })
+  const create = useChange(products.create, { invalidates: invalidatedByCatalogue, silent: true })
+  const update = useChange(products.update, { invalidates: invalidatedByCatalogue, silent: true })
   const known = product?.category ?? category
   return (
     <FormDialog<Values>

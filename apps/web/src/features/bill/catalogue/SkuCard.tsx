@@ -11,7 +11,7 @@ import { PriceDialog } from './PriceDialog.tsx'
 import { PriceHistory } from './PriceHistory.tsx'
 import { SkuRename } from './SkuDialog.tsx'
 import { TierPicture } from './TierPicture.tsx'
-import { touched } from './touched.ts'
+import { invalidatedByCatalogue } from './invalidated.ts'
 
 /** One SKU: what it measures, what it costs now, who uses it, and its prices over time. */
 export function SkuCard({ sku }: { readonly sku: Sku }) {
@@ -19,7 +19,7 @@ export function SkuCard({ sku }: { readonly sku: Sku }) {
   const id = useId()
   const [pricing, setPricing] = useState<{ period: BillingPeriod; from: Price | null } | null>(null)
   const [history, setHistory] = useState(false)
-  const remove = useChange(skus.delete, { invalidates: touched })
+  const remove = useChange(skus.delete, { invalidates: invalidatedByCatalogue })
   const { used_by, planned_count, ever_priced } = sku
   return (
     <section className="bc-sku" aria-labelledby={id}>

@@ -14,7 +14,7 @@ import { field } from '../../../kit/rules.ts'
 import { useClouds } from '../../../session/cloud.ts'
 import { useFollowedLines } from '../../../kit/LinesTable.tsx'
 import { kindText, unitOf } from './catalogueText.ts'
-import { touched } from './touched.ts'
+import { invalidatedByCatalogue } from './invalidated.ts'
 
 interface Values {
   name: string
@@ -55,7 +55,7 @@ export function SkuDialog({
 }) {
   const { t } = useTranslation('catalogue')
   const [form] = Form.useForm<Values>()
-  const create = useChange(skus.create, { invalidates: touched, silent: true })
+  const create = useChange(skus.create, { invalidates: invalidatedByCatalogue, silent: true })
   const { data } = useCall(skus.list, { query: {} }, { silent: true })
   const meter = Form.useWatch('meter', form) ?? wish?.meter
   const variants = useVariants(meter)
@@ -109,7 +109,7 @@ export function SkuDialog({
 /** Gives a SKU another name. */
 export function SkuRename({ sku, onClose }: { readonly sku: Sku; readonly onClose: () => void }) {
   const { t } = useTranslation('catalogue')
-  const update = useChange(skus.update, { invalidates: touched, silent: true })
+  const update = useChange(skus.update, { invalidates: invalidatedByCatalogue, silent: true })
   return (
     <FormDialog<{ name: string }>
       title={t('sku.rename', { name: sku.name })}

@@ -15,7 +15,7 @@ import { useReturnFocus } from '../../../kit/focus.ts'
 import './catalogue.css'
 import { meterText, unitOf } from './catalogueText.ts'
 import { starterPrices, type StarterRow } from './starterPrices.ts'
-import { touched } from './touched.ts'
+import { invalidatedByCatalogue } from './invalidated.ts'
 
 type Edited = Readonly<Record<string, { readonly use: boolean } & Readonly<Record<BillingPeriod, string>>>>
 
@@ -31,7 +31,7 @@ export function StarterDialog({ onClose }: { readonly onClose: () => void }) {
   )
   const [refused, setRefused] = useState<string | null>(null)
   const { data } = useCall(skus.list, { query: {} })
-  const bring = useChange(priceLists.import, { invalidates: touched, silent: true })
+  const bring = useChange(priceLists.import, { invalidates: invalidatedByCatalogue, silent: true })
   const taken = new Set(data?.items.filter(({ variant }) => variant === '').map(({ meter }) => meter))
   const offered = starterPrices.filter(({ meter }) => !taken.has(meter))
   const valuesOf = ({ meter, hour, month, year }: StarterRow) => edited[meter] ?? { use: true, hour, month, year }

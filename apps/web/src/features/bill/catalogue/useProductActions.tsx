@@ -3,14 +3,14 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { ProductDialog } from './ProductDialog.tsx'
-import { touched } from './touched.ts'
+import { invalidatedByCatalogue } from './invalidated.ts'
 
 /** What an administrator can do to a product. */
 export function useProductActions(then: { readonly onDeleted?: () => void } = {}): {
   readonly actionsOf: (product: Product) => readonly Action[]
 } {
   const { t } = useTranslation('catalogue')
-  const remove = useChange(products.delete, { invalidates: touched })
+  const remove = useChange(products.delete, { invalidates: invalidatedByCatalogue })
   return {
     actionsOf: (product) => [
       {

@@ -23,7 +23,7 @@ import { Amount, amountColumn } from './Amount.tsx'
 import { ChannelTable } from './ChannelTable.tsx'
 import { EntryTable } from './EntryTable.tsx'
 import { Standing } from './Standing.tsx'
-import { touchedByTopup } from './touched.ts'
+import { invalidatedByTopup } from './invalidated.ts'
 import './fund.css'
 
 type Account = RowOf<typeof accounts.list>
@@ -118,7 +118,7 @@ function Shown({ id }: { readonly id: string }) {
 
 function ChargeDialog({ of, onClose }: { readonly of: Wallet; readonly onClose: () => void }) {
   const { t } = useTranslation('fund')
-  const charge = useChange(accounts.charge, { invalidates: touchedByTopup, silent: true })
+  const charge = useChange(accounts.charge, { invalidates: invalidatedByTopup, silent: true })
   // Sent again after no answer came, it is the same payment.
   const [key] = useState(() => randomUuid())
   const { shape } = accounts.charge.body
@@ -146,7 +146,7 @@ function ChargeDialog({ of, onClose }: { readonly of: Wallet; readonly onClose: 
 
 function AdjustDialog({ of, onClose }: { readonly of: Wallet; readonly onClose: () => void }) {
   const { t } = useTranslation('fund')
-  const adjust = useChange(accounts.adjust, { invalidates: touchedByTopup, silent: true })
+  const adjust = useChange(accounts.adjust, { invalidates: invalidatedByTopup, silent: true })
   const [key] = useState(() => randomUuid())
   const { shape } = accounts.adjust.body
   return (
@@ -173,7 +173,7 @@ function AdjustDialog({ of, onClose }: { readonly of: Wallet; readonly onClose: 
 
 function LimitDialog({ of, onClose }: { readonly of: Wallet; readonly onClose: () => void }) {
   const { t } = useTranslation('fund')
-  const set = useChange(accounts.setCreditLimit, { invalidates: touchedByTopup, silent: true })
+  const set = useChange(accounts.setCreditLimit, { invalidates: invalidatedByTopup, silent: true })
   return (
     <FormDialog<{ credit_limit: string }>
       title={t('account.limitTitle', { name: of.name })}

@@ -16,13 +16,13 @@ import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { field } from '../../../kit/rules.ts'
 import { paths, withQuery } from '../../../paths.ts'
-import { touchedByChannel } from './touched.ts'
+import { invalidatedByChannel } from './invalidated.ts'
 
 /** Gateways for online payment; where transfers go is a setting of the platform. */
 export function ChannelTable() {
   const { t } = useTranslation('fund')
   const [editing, setEditing] = useState<PaymentChannel | 'new' | null>(null)
-  const remove = useChange(paymentChannels.delete, { invalidates: touchedByChannel })
+  const remove = useChange(paymentChannels.delete, { invalidates: invalidatedByChannel })
   const add = (
     <Button type="primary" onClick={() => setEditing('new')}>
       {t('channel.add')}
@@ -81,8 +81,8 @@ export function ChannelTable() {
 
 function ChannelDialog({ channel, onClose }: { readonly channel: PaymentChannel | null; readonly onClose: () => void }) {
   const { t } = useTranslation('fund')
-  const create = useChange(paymentChannels.create, { invalidates: touchedByChannel, silent: true })
-  const update = useChange(paymentChannels.update, { invalidates: touchedByChannel, silent: true })
+  const create = useChange(paymentChannels.create, { invalidates: invalidatedByChannel, silent: true })
+  const update = useChange(paymentChannels.update, { invalidates: invalidatedByChannel, silent: true })
   const [form] = Form.useForm<PaymentChannelInput>()
   const rsa = Form.useWatch('sign_type', form) === 'RSA-SHA256'
   const { shape } = paymentChannels.update.body

@@ -15,7 +15,7 @@ import { useIsPlatform } from '../../../session/user.ts'
 import { paths, withQuery } from '../../../paths.ts'
 import { amountColumn } from './Amount.tsx'
 import { ConfirmArrival, RemittanceGuide, TopupDialog } from './TopupDialog.tsx'
-import { touchedByTopup } from './touched.ts'
+import { invalidatedByTopup } from './invalidated.ts'
 import './fund.css'
 
 const tones: Readonly<Record<TopupStatus, StatusTone>> = { waiting: 'busy', confirmed: 'good', expired: 'warning', cancelled: 'rest' }
@@ -27,7 +27,7 @@ export default function ChargeRecords() {
   const { t } = useTranslation('fund')
   const platform = useIsPlatform()
   const [dialog, setDialog] = useState<Dialog | null>(null)
-  const cancel = useChange(topups.cancel, { invalidates: touchedByTopup })
+  const cancel = useChange(topups.cancel, { invalidates: invalidatedByTopup })
   const resume = useChange(topups.resume)
   const save = useChange(topups.export, { onDone: ({ path }) => saveFrom(path) })
   const close = (): void => setDialog(null)

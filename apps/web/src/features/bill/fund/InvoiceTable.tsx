@@ -20,7 +20,7 @@ import type { StatusTone } from '../../../kit/StatusTag.tsx'
 import { useIsPlatform } from '../../../session/user.ts'
 import { Amount, amountColumn } from './Amount.tsx'
 import { TitleDialog } from './TitleTable.tsx'
-import { touchedByInvoice } from './touched.ts'
+import { invalidatedByInvoice } from './invalidated.ts'
 
 const tones: Readonly<Record<InvoiceStatus, StatusTone>> = { asked: 'busy', issued: 'good', rejected: 'bad', withdrawn: 'rest', voided: 'warning' }
 
@@ -31,7 +31,7 @@ export function InvoiceTable() {
   const { t } = useTranslation('fund')
   const platform = useIsPlatform()
   const [dialog, setDialog] = useState<Dialog | null>(null)
-  const withdraw = useChange(invoices.withdraw, { invalidates: touchedByInvoice })
+  const withdraw = useChange(invoices.withdraw, { invalidates: invalidatedByInvoice })
   const download = useChange(invoices.download)
   const ask = (
     <Button type="primary" onClick={() => setDialog({ kind: 'ask' })}>
@@ -124,7 +124,7 @@ function AskDialog({ onClose }: { readonly onClose: () => void }) {
   const [form] = Form.useForm<Asked>()
   const [adding, setAdding] = useState(false)
   const titles = useCall(invoiceTitles.list, {}, { silent: true })
-  const create = useChange(invoices.create, { invalidates: touchedByInvoice, silent: true })
+  const create = useChange(invoices.create, { invalidates: invalidatedByInvoice, silent: true })
   // The last whole month: what most people ask for.
   const month = dayjs().subtract(1, 'month')
   const initial = { from: month.startOf('month').format('YYYY-MM-DD'), to: month.endOf('month').format('YYYY-MM-DD'), note: '' }
@@ -193,7 +193,7 @@ function AskDialog({ onClose }: { readonly onClose: () => void }) {
 
 function IssueDialog({ of, onClose }: { readonly of: Invoice; readonly onClose: () => void }) {
   const { t } = useTranslation('fund')
-  const issue = useChange(invoices.issue, { invalidates: touchedByInvoice, silent: true })
+  const issue = useChange(invoices.issue, { invalidates: invalidatedByInvoice, silent: true })
   return (
     <FormDialog<{ number: string }>
       title={t('invoice.issueTitle', { name: of.title.name })}
@@ -224,8 +224,8 @@ function IssueDialog({ of, onClose }: { readonly of: Invoice; readonly onClose: 
 
 function ReasonDialog({ kind, of, onClose }: { readonly kind: 'reject' | 'void'; readonly of: Invoice; readonly onClose: () => void }) {
   const { t } = useTranslation('fund')
-  const reject = useChange(invoices.reject, { invalidates: touchedByInvoice, silent: true })
-  const makeVoid = useChange(invoices.void, { invalidates: touchedByInvoice, silent: true })
+  const reject = useChange(invoices.reject, { invalidates: invalidatedByInvoice, silent: true })
+  const makeVoid = useChange(invoices.void, { invalidates: invalidatedByInvoice, silent: true })
   const change = kind === 'reject' ? reject : makeVoid
   return (
     <FormDialog<{ reason: string }>

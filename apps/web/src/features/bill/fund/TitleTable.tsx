@@ -10,13 +10,13 @@ import { col } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
-import { touchedByTitle } from './touched.ts'
+import { invalidatedByTitle } from './invalidated.ts'
 
 /** Whom invoices may be made out to. */
 export function TitleTable() {
   const { t } = useTranslation('fund')
   const [editing, setEditing] = useState<InvoiceTitle | 'new' | null>(null)
-  const remove = useChange(invoiceTitles.delete, { invalidates: touchedByTitle })
+  const remove = useChange(invoiceTitles.delete, { invalidates: invalidatedByTitle })
   const add = (
     <Button type="primary" onClick={() => setEditing('new')}>
       {t('title.add')}
@@ -62,8 +62,8 @@ export function TitleTable() {
 
 export function TitleDialog({ title, onClose }: { readonly title: InvoiceTitle | null; readonly onClose: () => void }) {
   const { t } = useTranslation('fund')
-  const create = useChange(invoiceTitles.create, { invalidates: touchedByTitle, silent: true })
-  const update = useChange(invoiceTitles.update, { invalidates: touchedByTitle, silent: true })
+  const create = useChange(invoiceTitles.create, { invalidates: invalidatedByTitle, silent: true })
+  const update = useChange(invoiceTitles.update, { invalidates: invalidatedByTitle, silent: true })
   const [form] = Form.useForm<InvoiceTitleInput>()
   const kind = Form.useWatch('kind', form)
   return (

@@ -15,7 +15,7 @@ import * as format from '../../../kit/format.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { field } from '../../../kit/rules.ts'
 import { Amount } from './Amount.tsx'
-import { touchedByTopup } from './touched.ts'
+import { invalidatedByTopup } from './invalidated.ts'
 
 const remittance = 'remittance'
 
@@ -32,8 +32,8 @@ export function TopupDialog({ onClose }: { readonly onClose: () => void }) {
   /** The form closes itself once it was sent; what takes its place then has to stay. */
   const guided = useRef(false)
   const { data, error, refetch } = useCall(topups.ways, {}, { silent: true })
-  const remit = useChange(topups.remit, { invalidates: touchedByTopup, silent: true })
-  const pay = useChange(topups.pay, { invalidates: touchedByTopup, silent: true })
+  const remit = useChange(topups.remit, { invalidates: invalidatedByTopup, silent: true })
+  const pay = useChange(topups.pay, { invalidates: invalidatedByTopup, silent: true })
   if (made !== null) return <RemittanceGuide topup={made} onClose={onClose} />
   const ways = [
     ...(data !== undefined && data.bank !== null ? [{ value: remittance, label: t('topup.way.remittance') }] : []),
@@ -130,7 +130,7 @@ export function RemittanceGuide({ topup, onClose }: { readonly topup: Topup; rea
 /** An administrator has found a transfer on the bank's statement. */
 export function ConfirmArrival({ topup, onClose }: { readonly topup: Topup | null; readonly onClose: () => void }) {
   const { t } = useTranslation('fund')
-  const confirm = useChange(topups.confirm, { invalidates: touchedByTopup, silent: true })
+  const confirm = useChange(topups.confirm, { invalidates: invalidatedByTopup, silent: true })
   const { shape } = topups.confirm.body
   return (
     <FormDialog<{ code: string; received: string; reference: string; note: string }>

@@ -18,7 +18,7 @@ import { useNames } from '../report/useNames.ts'
 import './order.css'
 import { Countdown } from './OrderState.tsx'
 import { orderTones, pathOfOrdered, termText } from './orderText.ts'
-import { touchedByOrder } from './touched.ts'
+import { invalidatedByOrder } from './invalidated.ts'
 import { PayDialog } from './PayDialog.tsx'
 import { useOrderActions } from './useOrderActions.tsx'
 
@@ -194,7 +194,7 @@ function PrepaidCard({ id }: { readonly id: string }) {
   const { t } = useTranslation('order')
   const { data, error } = useCall(prepaids.get, { params: { id } }, { silent: true, refreshMs: 5_000 })
   const set = useChange(prepaids.setAutoRenew, {
-    invalidates: touchedByOrder,
+    invalidates: invalidatedByOrder,
     onDone: ({ auto_renew }) => notify('success', t(auto_renew ? 'detail.turnedOn' : 'detail.turnedOff')),
   })
   return (

@@ -13,14 +13,14 @@ import { useNames } from '../report/useNames.ts'
 import { Countdown, useNow } from './OrderState.tsx'
 import './order.css'
 import { termText } from './orderText.ts'
-import { touchedByOrder } from './touched.ts'
+import { invalidatedByOrder } from './invalidated.ts'
 
 /** Pays from the balance: what it costs, what there is, and what is missing. */
 export function PayDialog({ order, onClose }: { readonly order: Order; readonly onClose: () => void }) {
   const { t } = useTranslation('order')
   const { typeName } = useNames()
   const wallet = useCall(accounts.wallet, { params: { id: order.bp_id } }, { silent: true, refreshMs: 5_000 })
-  const pay = useChange(orders.pay, { invalidates: touchedByOrder, silent: true })
+  const pay = useChange(orders.pay, { invalidates: invalidatedByOrder, silent: true })
   const available = wallet.data === undefined ? null : toMinor(wallet.data.available)
   const left = available === null ? null : available - toMinor(order.amount)
   const over = Date.parse(order.expires_at) <= useNow()

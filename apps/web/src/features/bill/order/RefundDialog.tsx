@@ -8,12 +8,12 @@ import { errorText } from '../../../api/toasts.ts'
 import * as format from '../../../kit/format.ts'
 import './order.css'
 import { Sum } from './PayDialog.tsx'
-import { touchedByOrder } from './touched.ts'
+import { invalidatedByOrder } from './invalidated.ts'
 
 /** Gives back what was not used: how much that is now, before it is done. */
 export function RefundDialog({ order, onClose }: { readonly order: Order; readonly onClose: () => void }) {
   const { t } = useTranslation('order')
-  const refund = useChange(orders.refund, { invalidates: touchedByOrder, silent: true })
+  const refund = useChange(orders.refund, { invalidates: invalidatedByOrder, silent: true })
   // Once it is given back there is nothing to ask about any more.
   const { data, error } = useCall(
     orders.refundPreview,

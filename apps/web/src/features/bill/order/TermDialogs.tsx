@@ -15,7 +15,7 @@ import { BillingMode, type Billing } from '../../../kit/price/BillingMode.tsx'
 import type { QuoteItem } from '../../../kit/price/items.ts'
 import { Price } from '../../../kit/price/Price.tsx'
 import { useUnorderable } from '../../../kit/price/useQuote.ts'
-import { touchedByOrder } from './touched.ts'
+import { invalidatedByOrder } from './invalidated.ts'
 import { useResourceItems } from './useResourceItems.ts'
 
 const month: Billing = { mode: 'month', count: 1, auto_renew: false }
@@ -69,7 +69,7 @@ export function RenewDialog({ order, onClose }: { readonly order: Order; readonl
   const unorderable = useUnorderable(items, billing, order.bp_id)
   const { data } = useCall(prepaids.get, { params: { id } }, { silent: true })
   const renew = useChange(orders.renew, {
-    invalidates: touchedByOrder,
+    invalidates: invalidatedByOrder,
     silent: true,
     onDone: (made) => void navigate(withQuery(paths.order.detail(made.id), { pay: 1 })),
   })
@@ -108,7 +108,7 @@ export function PrepayDialog({ onClose }: { readonly onClose: () => void }) {
   const items = useResourceItems(type, id)
   const unorderable = useUnorderable(items, billing)
   const create = useChange(orders.create, {
-    invalidates: touchedByOrder,
+    invalidates: invalidatedByOrder,
     silent: true,
     onDone: (made) => void navigate(withQuery(paths.order.detail(made.id), { pay: 1 })),
   })

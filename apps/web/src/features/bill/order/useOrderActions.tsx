@@ -6,12 +6,12 @@ import { refusedBy } from './orderText.ts'
 import { PayDialog } from './PayDialog.tsx'
 import { RefundDialog } from './RefundDialog.tsx'
 import { RenewDialog } from './TermDialogs.tsx'
-import { touchedByOrder } from './touched.ts'
+import { invalidatedByOrder } from './invalidated.ts'
 
 /** What can be done to an order. */
 export function useOrderActions(): (order: Order) => readonly Action[] {
   const { t } = useTranslation('order')
-  const cancel = useChange(orders.cancel, { invalidates: touchedByOrder })
+  const cancel = useChange(orders.cancel, { invalidates: invalidatedByOrder })
   return (order) => {
     if (order.kind === 'onDemand') return []
     return order.status === 'unpaid'

@@ -11,7 +11,7 @@ import { field } from '../../../kit/rules.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { LineSelect } from '../network/LineSelect.tsx'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
-import { called, differing, touchedByFirewall } from './firewallText.ts'
+import { called, differing, invalidatedByFirewall } from './firewallText.ts'
 import { PortSelect } from './PortSelect.tsx'
 
 interface Dialog {
@@ -35,7 +35,7 @@ export function GroupCreate({ cloudId, onClose }: Dialog) {
   const platform = useIsPlatform()
   const [form] = Form.useForm<Values>()
   const name = Form.useWatch('name', form) ?? ''
-  const create = useChange(firewallGroups.create, { invalidates: touchedByFirewall, silent: true })
+  const create = useChange(firewallGroups.create, { invalidates: invalidatedByFirewall, silent: true })
   const { shape } = firewallGroups.create.body
   return (
     <FormDialog<Values>
@@ -66,7 +66,7 @@ type EditValues = Omit<Values, 'port_ids' | 'project_id'>
 export function GroupEdit({ cloudId, group, onClose }: Dialog & { readonly group: FirewallGroup }) {
   const { t } = useTranslation('computeFirewall')
   const platform = useIsPlatform()
-  const update = useChange(firewallGroups.update, { invalidates: touchedByFirewall, silent: true })
+  const update = useChange(firewallGroups.update, { invalidates: invalidatedByFirewall, silent: true })
   const { name, description, enabled, shared, ingress_policy_id, egress_policy_id } = group
   const { shape } = firewallGroups.update.body
   const submit = (values: EditValues): Promise<unknown> => {
@@ -133,7 +133,7 @@ function GroupFields({ cloudId, platform }: { readonly cloudId: string; readonly
 /** Puts further ports under a firewall. */
 export function PortsAdd({ cloudId, group, onClose }: Dialog & { readonly group: FirewallGroup }) {
   const { t } = useTranslation('computeFirewall')
-  const add = useChange(firewallGroups.addPorts, { invalidates: touchedByFirewall, silent: true })
+  const add = useChange(firewallGroups.addPorts, { invalidates: invalidatedByFirewall, silent: true })
   return (
     <FormDialog<{ port_ids: string[] }>
       title={t('group.addPortsTitle', { name: called(group) })}

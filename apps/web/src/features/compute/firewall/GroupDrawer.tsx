@@ -12,8 +12,8 @@ import { useIsPlatform } from '../../../session/user.ts'
 import { useCloudLines } from '../CloudTable.tsx'
 import { Device } from '../network/PortList.tsx'
 import { FirewallDrawer } from './FirewallDrawer.tsx'
-import { called, firewallTones, touchedByFirewall } from './firewallText.ts'
-import { openAt } from './opened.ts'
+import { called, firewallTones, invalidatedByFirewall } from './firewallText.ts'
+import { openAt } from './drawerAddress.ts'
 import { usePortsReason } from './useGroupActions.tsx'
 
 /** One firewall: its state, its policies, and the ports whose traffic it filters. */
@@ -58,7 +58,7 @@ export function GroupDrawer({
 function GroupPorts({ cloudId, group }: { readonly cloudId: string; readonly group: FirewallGroup }) {
   const { t } = useTranslation('computeFirewall')
   const { data } = useCloudLines(computePorts.list, cloudId)
-  const remove = useChange(firewallGroups.removePorts, { invalidates: touchedByFirewall })
+  const remove = useChange(firewallGroups.removePorts, { invalidates: invalidatedByFirewall })
   const reason = usePortsReason()(group)
   return (
     <section aria-label={t('field.ports')}>

@@ -13,7 +13,7 @@ import { FirewallPage } from './FirewallPage.tsx'
 import { called, firewallTones } from './firewallText.ts'
 import { GroupCreate } from './GroupDialogs.tsx'
 import { GroupDrawer } from './GroupDrawer.tsx'
-import { openAt, useOpened } from './opened.ts'
+import { openAt, useOpened } from './drawerAddress.ts'
 import { useGroupActions } from './useGroupActions.tsx'
 
 /** Firewalls of the chosen cloud: what they filter, and by which policies. */

@@ -11,7 +11,7 @@ import { field } from '../../../kit/rules.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { LineSelect, LineSelects } from '../network/LineSelect.tsx'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
-import { called, differing, ruleText, touchedByFirewall } from './firewallText.ts'
+import { called, differing, ruleText, invalidatedByFirewall } from './firewallText.ts'
 
 interface Dialog {
   readonly cloudId: string
@@ -38,7 +38,7 @@ export function PolicyCreate({ cloudId, onClose }: Dialog) {
   const choice = useRuleChoice()
   const [form] = Form.useForm<Values>()
   const name = Form.useWatch('name', form) ?? ''
-  const create = useChange(firewallPolicies.create, { invalidates: touchedByFirewall, silent: true })
+  const create = useChange(firewallPolicies.create, { invalidates: invalidatedByFirewall, silent: true })
   const { shape } = firewallPolicies.create.body
   return (
     <FormDialog<Values>
@@ -69,7 +69,7 @@ type EditValues = Omit<Values, 'rule_ids' | 'project_id'>
 export function PolicyEdit({ cloudId, policy, onClose }: Dialog & { readonly policy: FirewallPolicy }) {
   const { t } = useTranslation('computeFirewall')
   const platform = useIsPlatform()
-  const update = useChange(firewallPolicies.update, { invalidates: touchedByFirewall, silent: true })
+  const update = useChange(firewallPolicies.update, { invalidates: invalidatedByFirewall, silent: true })
   const { name, description, audited, shared } = policy
   const { shape } = firewallPolicies.update.body
   return (
@@ -119,7 +119,7 @@ const first = 'first'
 export function RuleInsert({ cloudId, policy, nameOf, onClose }: Dialog & { readonly policy: FirewallPolicy; readonly nameOf: (ruleId: string) => string }) {
   const { t } = useTranslation('computeFirewall')
   const choice = useRuleChoice()
-  const insert = useChange(firewallPolicies.insertRule, { invalidates: touchedByFirewall, silent: true })
+  const insert = useChange(firewallPolicies.insertRule, { invalidates: invalidatedByFirewall, silent: true })
   return (
     <FormDialog<{ rule_id?: string; place: string }>
       title={t('policy.addRuleTitle', { name: called(policy) })}

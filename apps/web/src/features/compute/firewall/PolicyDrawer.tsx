@@ -6,7 +6,7 @@ import * as format from '../../../kit/format.ts'
 import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { FirewallDrawer } from './FirewallDrawer.tsx'
-import { openAt } from './opened.ts'
+import { openAt } from './drawerAddress.ts'
 import { PolicyRules } from './PolicyRules.tsx'
 
 /** One policy: the firewalls that use it, and its rules in their order. */

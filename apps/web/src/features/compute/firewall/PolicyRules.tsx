@@ -14,8 +14,8 @@ import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { StatusTag } from '../../../kit/StatusTag.tsx'
 import { paths } from '../../../paths.ts'
 import { useCloudLines } from '../CloudTable.tsx'
-import { actionTones, called, moved, ruleText, touchedByFirewall } from './firewallText.ts'
-import { openAt } from './opened.ts'
+import { actionTones, called, moved, ruleText, invalidatedByFirewall } from './firewallText.ts'
+import { openAt } from './drawerAddress.ts'
 import { RuleInsert } from './PolicyDialogs.tsx'
 
 /** The rules of a policy in their order, which is changed by dragging or by buttons and saved with each step. */
@@ -31,8 +31,8 @@ export function PolicyRules({ cloudId, policy }: { readonly cloudId: string; rea
   /** The button that was pressed: its row has moved away from under it. */
   const pressed = useRef<string | null>(null)
   const { data } = useCloudLines(firewallRules.list, cloudId)
-  const set = useChange(firewallPolicies.setRules, { invalidates: touchedByFirewall })
-  const take = useChange(firewallPolicies.removeRule, { invalidates: touchedByFirewall })
+  const set = useChange(firewallPolicies.setRules, { invalidates: invalidatedByFirewall })
+  const take = useChange(firewallPolicies.removeRule, { invalidates: invalidatedByFirewall })
   const saved = policy.rule_ids.join()
   // What the cloud says now counts again as soon as it says something else.
   useEffect(() => setOrder(null), [saved])

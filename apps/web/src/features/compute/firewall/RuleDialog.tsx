@@ -23,7 +23,7 @@ import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { field, rulesOf } from '../../../kit/rules.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
-import { differing, touchedByFirewall } from './firewallText.ts'
+import { differing, invalidatedByFirewall } from './firewallText.ts'
 
 type Side = 'source' | 'destination'
 type Values = Pick<FirewallRule, 'name' | 'description' | 'action' | 'version' | 'enabled' | 'shared'> & { protocol: string; project_id?: string } & Record<
@@ -81,8 +81,8 @@ export function RuleDialog({ cloudId, rule, onClose }: { readonly cloudId: strin
           destination_port: rule.destination_port ?? '',
         }
   const values: Values = { ...initial, ...Form.useWatch([], form) }
-  const create = useChange(firewallRules.create, { invalidates: touchedByFirewall, silent: true })
-  const update = useChange(firewallRules.update, { invalidates: touchedByFirewall, silent: true })
+  const create = useChange(firewallRules.create, { invalidates: invalidatedByFirewall, silent: true })
+  const update = useChange(firewallRules.update, { invalidates: invalidatedByFirewall, silent: true })
   const submit = (typed: Values): Promise<unknown> => {
     const { protocol, ...match } = matchOf({ ...initial, ...typed })
     const known = firewallProtocols.find((one) => one === protocol)

@@ -9,7 +9,7 @@ import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { FirewallDrawer } from './FirewallDrawer.tsx'
 import { actionTones, protocolText, sideText } from './firewallText.ts'
-import { openAt } from './opened.ts'
+import { openAt } from './drawerAddress.ts'
 
 /** One rule, and the policies that it is in. */
 export function RuleDrawer({

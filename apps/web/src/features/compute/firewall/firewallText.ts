@@ -23,7 +23,7 @@ export const firewallTones: Readonly<Record<FirewallStatus, StatusTone>> = {
 export const actionTones: Readonly<Record<FirewallAction, StatusTone>> = { allow: 'good', deny: 'bad', reject: 'warning' }
 
 /** What a change to any of them makes untrue. */
-export const touchedByFirewall = [firewallGroups.list, firewallPolicies.list, firewallRules.list] as const
+export const invalidatedByFirewall = [firewallGroups.list, firewallPolicies.list, firewallRules.list] as const
 
 type T = TFunction<'computeFirewall'>
 export const called = ({ id, name }: { readonly id: string; readonly name: string }): string => (name === '' ? id : name)

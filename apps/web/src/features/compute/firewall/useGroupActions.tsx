@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import type { DrawDialog } from '../../../kit/dialogs.tsx'
-import { called, touchedByFirewall } from './firewallText.ts'
+import { called, invalidatedByFirewall } from './firewallText.ts'
 import { GroupEdit, PortsAdd } from './GroupDialogs.tsx'
 
 /** Why its ports cannot be changed now; null where they can. */
@@ -17,8 +17,8 @@ export function usePortsReason(): (group: FirewallGroup) => string | null {
 export function useGroupActions(cloudId: string, onDeleted: () => void): { readonly actionsOf: (group: FirewallGroup) => readonly Action[] } {
   const { t } = useTranslation('computeFirewall')
   const portsReason = usePortsReason()
-  const update = useChange(firewallGroups.update, { invalidates: touchedByFirewall })
-  const remove = useChange(firewallGroups.delete, { invalidates: touchedByFirewall })
+  const update = useChange(firewallGroups.update, { invalidates: invalidatedByFirewall })
+  const remove = useChange(firewallGroups.delete, { invalidates: invalidatedByFirewall })
   return {
     actionsOf: (group) => {
       const ports = portsReason(group)

@@ -2,13 +2,13 @@ import { firewallPolicies, type FirewallPolicy } from '@zhisuan/contract/compute
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
-import { called, touchedByFirewall } from './firewallText.ts'
+import { called, invalidatedByFirewall } from './firewallText.ts'
 import { PolicyEdit } from './PolicyDialogs.tsx'
 
 /** What can be done to a policy. */
 export function usePolicyActions(cloudId: string, onDeleted: () => void): { readonly actionsOf: (policy: FirewallPolicy) => readonly Action[] } {
   const { t } = useTranslation('computeFirewall')
-  const remove = useChange(firewallPolicies.delete, { invalidates: touchedByFirewall })
+  const remove = useChange(firewallPolicies.delete, { invalidates: invalidatedByFirewall })
   return {
     actionsOf: (policy) => {
       const off = !policy.changeable ? t('notYours') : policy.default ? t('policy.isDefault') : null

@@ -2,14 +2,14 @@ import { firewallRules, type FirewallRule } from '@zhisuan/contract/compute/fire
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
-import { called, touchedByFirewall } from './firewallText.ts'
+import { called, invalidatedByFirewall } from './firewallText.ts'
 import { RuleDialog } from './RuleDialog.tsx'
 
 /** What can be done to a rule. */
 export function useRuleActions(cloudId: string, onDeleted: () => void): { readonly actionsOf: (rule: FirewallRule) => readonly Action[] } {
   const { t } = useTranslation('computeFirewall')
-  const update = useChange(firewallRules.update, { invalidates: touchedByFirewall })
-  const remove = useChange(firewallRules.delete, { invalidates: touchedByFirewall })
+  const update = useChange(firewallRules.update, { invalidates: invalidatedByFirewall })
+  const remove = useChange(firewallRules.delete, { invalidates: invalidatedByFirewall })
   return {
     actionsOf: (rule) => {
       const off = rule.changeable ? null : t('notYours')

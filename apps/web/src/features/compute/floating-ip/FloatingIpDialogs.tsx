@@ -19,7 +19,7 @@ import { useCloudLines } from '../CloudTable.tsx'
 import { FailedServices } from '../../../kit/FailedServices.tsx'
 import { LineSelect } from '../network/LineSelect.tsx'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
-import { targetsOf, touchedByFloatingIp } from './floatingIpRules.ts'
+import { targetsOf, invalidatedByFloatingIp } from './floatingIpRules.ts'
 import { useGround } from './useGround.ts'
 
 interface Dialog {
@@ -43,7 +43,7 @@ export function FloatingIpAllocate({ cloudId, onClose }: Dialog) {
   const platform = useIsPlatform()
   const [form] = Form.useForm<AllocateValues>()
   const count = Form.useWatch('count', form) ?? 1
-  const allocate = useChange(computeFloatingIps.allocate, { invalidates: touchedByFloatingIp, silent: true })
+  const allocate = useChange(computeFloatingIps.allocate, { invalidates: invalidatedByFloatingIp, silent: true })
   const networks = useCloudLines(computeNetworks.list, cloudId).data
   const [only, ...others] = networks?.done === true ? externals(networks.items) : []
   const sole = others.length === 0 ? only?.value : undefined
@@ -103,7 +103,7 @@ interface BindValues {
 /** Chooses where it leads; what it cannot lead to says why. */
 export function FloatingIpBind({ cloudId, ip, name, onClose }: Dialog & { readonly ip: ComputeFloatingIp; readonly name: string }) {
   const { t } = useTranslation('computeFloatingIp')
-  const bind = useChange(computeFloatingIps.bind, { invalidates: touchedByFloatingIp, silent: true })
+  const bind = useChange(computeFloatingIps.bind, { invalidates: invalidatedByFloatingIp, silent: true })
   const { ground, name: nameOf, loading, error, failed, again } = useGround(cloudId)
   const options = targetsOf(ground, { networkId: ip.network_id, projectId: ip.keystone_project_id, ip }).map(({ port, address, why }) => {
     const called = port.use === 'instance' ? nameOf(port.device_id) : port.name === '' ? t('unused') : port.name
@@ -161,7 +161,7 @@ export const Choice = ({ name, code, note }: { readonly name: string; readonly c
 
 export function FloatingIpEdit({ cloudId, ip, onClose }: Dialog & { readonly ip: ComputeFloatingIp }) {
   const { t } = useTranslation('computeFloatingIp')
-  const update = useChange(computeFloatingIps.update, { invalidates: touchedByFloatingIp, silent: true })
+  const update = useChange(computeFloatingIps.update, { invalidates: invalidatedByFloatingIp, silent: true })
   return (
     <FormDialog<{ description: string }>
       title={t('editTitle', { address: ip.address })}

@@ -13,7 +13,7 @@ import { FailedServices } from '../../../kit/FailedServices.tsx'
 import { useCloudLines } from '../CloudTable.tsx'
 import { useOwner } from '../tenancy/useOwner.ts'
 import { Choice } from './FloatingIpDialogs.tsx'
-import { fixedOf, isTarget, sourcesOf, touchedByFloatingIp } from './floatingIpRules.ts'
+import { fixedOf, isTarget, sourcesOf, invalidatedByFloatingIp } from './floatingIpRules.ts'
 import { useGround } from './useGround.ts'
 
 interface Of {
@@ -34,7 +34,7 @@ interface BindValues {
 export function InstanceFloatingBind({ cloudId, instance, portId, onClose }: Of) {
   const { t } = useTranslation('computeFloatingIp')
   const [form] = Form.useForm<BindValues>()
-  const options = { invalidates: touchedByFloatingIp, silent: true } as const
+  const options = { invalidates: invalidatedByFloatingIp, silent: true } as const
   const bind = useChange(computeFloatingIps.bind, options)
   const allocate = useChange(computeFloatingIps.allocate, options)
   const { ground, name, loading, error, failed, again } = useGround(cloudId)
@@ -122,7 +122,7 @@ interface UnbindValues {
 export function InstanceFloatingUnbind({ cloudId, instance, portId, onClose }: Of) {
   const { t } = useTranslation('computeFloatingIp')
   const [form] = Form.useForm<UnbindValues>()
-  const unbind = useChange(computeFloatingIps.unbind, { invalidates: touchedByFloatingIp, silent: true })
+  const unbind = useChange(computeFloatingIps.unbind, { invalidates: invalidatedByFloatingIp, silent: true })
   const { data, error, refetch } = useCloudLines(computeFloatingIps.list, cloudId)
   const ips = (data?.items ?? []).filter(({ bound_to }) => bound_to?.instance_id === instance.id && (portId === undefined || bound_to.port_id === portId))
   const wanted = Form.useWatch('ip', form)

@@ -4,11 +4,11 @@ import { portCan, type ComputeNetwork, type ComputePort } from '@zhisuan/contrac
 import type { ComputeRouter } from '@zhisuan/contract/compute/router'
 import type { Call } from '@zhisuan/contract/define'
 import type { StatusTone } from '../../../kit/StatusTag.tsx'
-import { touchedByInstance } from '../instance/instanceRules.ts'
-import { touchedByNetwork } from '../network/networkText.ts'
+import { invalidatedByInstance } from '../instance/instanceRules.ts'
+import { invalidatedByNetwork } from '../network/networkText.ts'
 
 /** What a change to one makes untrue: addresses of instances too, and which addresses of networks are in use. */
-export const touchedByFloatingIp: readonly Call[] = [computeFloatingIps.list, computeFloatingIps.get, ...touchedByNetwork, ...touchedByInstance]
+export const invalidatedByFloatingIp: readonly Call[] = [computeFloatingIps.list, computeFloatingIps.get, ...invalidatedByNetwork, ...invalidatedByInstance]
 
 /** How one looks: one that leads nowhere is `down` to the cloud, and at rest to people. */
 export const toneOfIp = ({ bound_to, status }: ComputeFloatingIp): StatusTone =>

@@ -5,7 +5,7 @@ import type { Action } from '../../../kit/actions.tsx'
 import type { BatchAction } from '../../../kit/BatchBar.tsx'
 import { firstNames } from '../../../kit/firstNames.ts'
 import { FloatingIpBind, FloatingIpEdit } from './FloatingIpDialogs.tsx'
-import { touchedByFloatingIp } from './floatingIpRules.ts'
+import { invalidatedByFloatingIp } from './floatingIpRules.ts'
 import { targetName, type NameOf } from './FloatingIpText.tsx'
 
 /**
@@ -110,7 +110,7 @@ export function useFloatingIpActions(
 
 /** The calls that need nothing but what is seen of it. */
 function useFloatingIpCalls(cloudId: string) {
-  const options = { invalidates: touchedByFloatingIp, silent: true }
+  const options = { invalidates: invalidatedByFloatingIp, silent: true }
   const unbind = useChange(computeFloatingIps.unbind, options)
   const release = useChange(computeFloatingIps.release, options)
   return {

@@ -20,7 +20,7 @@ import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { AboutFields } from './AboutFields.tsx'
 import './image.css'
 import { aboutBody, freshAbout, type AboutValues } from './imageForm.ts'
-import { touchedByImage } from './imageRules.ts'
+import { invalidatedByImage } from './imageRules.ts'
 import { startUpload } from './uploads.ts'
 
 interface Values extends AboutValues {
@@ -45,8 +45,8 @@ function AddForm({ cloudId }: { readonly cloudId: string | null }) {
   const file = Form.useWatch('file', form)
   const params = { cloud_id: cloudId ?? '' }
   const ways = useCall(computeImages.importWays, { params }, { silent: true, enabled: cloudId !== null })
-  const create = useChange(computeImages.create, { invalidates: touchedByImage })
-  const fetching = useChange(computeImages.import, { invalidates: touchedByImage })
+  const create = useChange(computeImages.create, { invalidates: invalidatedByImage })
+  const fetching = useChange(computeImages.import, { invalidates: invalidatedByImage })
 
   const submit = async (values: Values): Promise<void> => {
     const { image } = await create.mutateAsync({
@@ -56,7 +56,7 @@ function AddForm({ cloudId }: { readonly cloudId: string | null }) {
     const { cloud_id } = params
     if (values.way === 'file' && values.file !== null) {
       startUpload({ cloudId: cloud_id, imageId: image.id }, values.file, () => {
-        for (const { id } of touchedByImage) void client.invalidateQueries({ queryKey: [id] })
+        for (const { id } of invalidatedByImage) void client.invalidateQueries({ queryKey: [id] })
       })
     } else {
       // What is wrong with the address is said on the image's page, where another can be given.

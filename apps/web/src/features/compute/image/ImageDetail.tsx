@@ -14,7 +14,7 @@ import { StatusTag } from '../../../kit/StatusTag.tsx'
 import { paths } from '../../../paths.ts'
 import { ComputePage, useComputeCloud } from '../ComputePage.tsx'
 import './image.css'
-import { sourceOf, touchedByImage } from './imageRules.ts'
+import { sourceOf, invalidatedByImage } from './imageRules.ts'
 import { ImageState } from './ImageState.tsx'
 import { UploadProgress } from './UploadProgress.tsx'
 import { useImageActions } from './useImageActions.tsx'
@@ -110,7 +110,7 @@ const memberTones = { pending: 'busy', accepted: 'good', rejected: 'rest' } as c
 function Members({ image, cloudId, onOffer }: { readonly image: ComputeImageDetail; readonly cloudId: string; readonly onOffer: () => void }) {
   const { t } = useTranslation('computeImage')
   const [asking, setAsking] = useState<ComputeImageDetail['members'][number] | null>(null)
-  const withdraw = useChange(computeImages.withdraw, { invalidates: touchedByImage })
+  const withdraw = useChange(computeImages.withdraw, { invalidates: invalidatedByImage })
   return (
     <section className="zs-card">
       <div className="cim-line">

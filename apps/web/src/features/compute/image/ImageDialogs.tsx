@@ -7,7 +7,7 @@ import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { field, rulesOf } from '../../../kit/rules.ts'
 import { AboutFields } from './AboutFields.tsx'
 import { aboutChanges, aboutOf, type AboutValues } from './imageForm.ts'
-import { touchedByImage } from './imageRules.ts'
+import { invalidatedByImage } from './imageRules.ts'
 
 interface Props {
   readonly image: ComputeImage
@@ -25,7 +25,7 @@ export function ImageDialog({ kind, ...props }: Props & { readonly kind: ImageDi
 /** Changes what is said of an image; its content stays as it is. */
 function EditDialog({ image, cloudId, onClose }: Props) {
   const { t } = useTranslation('computeImage')
-  const update = useChange(computeImages.update, { invalidates: touchedByImage, silent: true })
+  const update = useChange(computeImages.update, { invalidates: invalidatedByImage, silent: true })
   return (
     <FormDialog<AboutValues>
       title={t('edit.title', { name: image.name })}
@@ -44,7 +44,7 @@ function EditDialog({ image, cloudId, onClose }: Props) {
 /** To another organisation, or a project of one: who shares an image knows what they are called. */
 function OfferDialog({ image, cloudId, onClose }: Props) {
   const { t } = useTranslation('computeImage')
-  const offer = useChange(computeImages.offer, { invalidates: touchedByImage, silent: true })
+  const offer = useChange(computeImages.offer, { invalidates: invalidatedByImage, silent: true })
   const { shape } = computeImages.offer.body
   return (
     <FormDialog<{ organisation: string; project: string }>
@@ -71,7 +71,7 @@ function OfferDialog({ image, cloudId, onClose }: Props) {
 /** The cloud fetches the content by itself. */
 function ImportDialog({ image, cloudId, onClose }: Props) {
   const { t } = useTranslation('computeImage')
-  const fetching = useChange(computeImages.import, { invalidates: touchedByImage, silent: true })
+  const fetching = useChange(computeImages.import, { invalidates: invalidatedByImage, silent: true })
   return (
     <FormDialog<{ url: string }>
       title={t('import.title', { name: image.name })}

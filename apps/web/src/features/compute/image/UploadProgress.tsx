@@ -8,7 +8,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import * as format from '../../../kit/format.ts'
 import './image.css'
-import { touchedByImage } from './imageRules.ts'
+import { invalidatedByImage } from './imageRules.ts'
 import { forgetUpload, startUpload, useUpload } from './uploads.ts'
 
 /** What an image without content waits for: the file that is on its way from here, or that is still to be chosen. */
@@ -19,7 +19,7 @@ export function UploadProgress({ image, cloudId, onImport }: { readonly image: C
   const [empty, setEmpty] = useState(false)
   if (!image.mine || (image.status !== 'queued' && local === null)) return null
   const ended = (): void => {
-    for (const { id } of touchedByImage) void client.invalidateQueries({ queryKey: [id] })
+    for (const { id } of invalidatedByImage) void client.invalidateQueries({ queryKey: [id] })
   }
   if (local?.state === 'running') {
     const share = local.sentBytes / local.totalBytes

@@ -15,7 +15,7 @@ export const imageTones: Readonly<Record<ComputeImageStatus, StatusTone>> = {
 }
 
 /** What is no longer true after an image was made, changed or deleted. */
-export const touchedByImage: readonly Call[] = [computeImages.list, computeImages.get]
+export const invalidatedByImage: readonly Call[] = [computeImages.list, computeImages.get]
 
 /** What people look for: whose an image is, and how they came to see it. */
 export const imageSources = ['public', 'own', 'offered', 'community'] as const

@@ -7,7 +7,7 @@ import { allowed } from '../../../kit/allowed.ts'
 import { saveFrom } from '../../../kit/save.ts'
 import { paths } from '../../../paths.ts'
 import { ImageDialog, type ImageDialogKind } from './ImageDialogs.tsx'
-import { touchedByImage } from './imageRules.ts'
+import { invalidatedByImage } from './imageRules.ts'
 import { forgetUpload } from './uploads.ts'
 
 /** What can be done to an image. */
@@ -16,7 +16,7 @@ export function useImageActions(
   onDeleted?: () => void,
 ): { readonly actionsOf: (image: ComputeImage) => readonly Action[]; readonly opening: (kind: ImageDialogKind, image: ComputeImage) => DrawDialog } {
   const { t } = useTranslation('computeImage')
-  const invalidates = touchedByImage
+  const invalidates = invalidatedByImage
   const answer = useChange(computeImages.answer, { invalidates })
   const deactivate = useChange(computeImages.deactivate, { invalidates })
   const reactivate = useChange(computeImages.reactivate, { invalidates })

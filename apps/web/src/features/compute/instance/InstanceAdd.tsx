@@ -41,7 +41,7 @@ import { FlavorPicker } from './FlavorPicker.tsx'
 import { GibInput } from '../../../kit/GibInput.tsx'
 import { clearDraft, readDraft, writeDraft } from './instanceDraft.ts'
 import { blank, bodyOf, failuresOf, leastRootBytes, wantsOf, sourceTypes, type InstanceTyped } from './instanceForm.ts'
-import { touchedByInstance } from './instanceRules.ts'
+import { invalidatedByInstance } from './instanceRules.ts'
 import { KeyPairMake } from '../../nextstack/key-pair/KeyPairMake.tsx'
 import { ServerGroupMake } from './ServerGroupMake.tsx'
 import { ServerGroupsManage } from './ServerGroupsManage.tsx'
@@ -81,7 +81,7 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
   const volume = type === 'volume' ? volumes?.find(({ id }) => id === typed.source?.volume_id) : undefined
   const least = leastRootBytes({ image, snapshot })
 
-  const create = useChange(computeInstances.create, { invalidates: touchedByInstance, silent: true })
+  const create = useChange(computeInstances.create, { invalidates: invalidatedByInstance, silent: true })
   const submit = async (): Promise<void> => {
     setRefused(null)
     // Also of parts that are not shown now: what is typed there is typed.

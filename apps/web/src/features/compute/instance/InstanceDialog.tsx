@@ -30,7 +30,7 @@ import { imageChoice, isUsable } from './choices.ts'
 import { CloudSelect } from './CloudSelect.tsx'
 import { FlavorPicker } from './FlavorPicker.tsx'
 import { sizeText } from './instanceColumns.tsx'
-import { serialConsoleOf, touchedByInstance, whyNotInstance } from './instanceRules.ts'
+import { serialConsoleOf, invalidatedByInstance, whyNotInstance } from './instanceRules.ts'
 
 export type DialogKind =
   | 'rename'
@@ -79,7 +79,7 @@ export function InstanceDialog({ kind, ...of }: Of & { readonly kind: DialogKind
   }
 }
 
-const silently = { invalidates: touchedByInstance, silent: true } as const
+const silently = { invalidates: invalidatedByInstance, silent: true } as const
 const paramsOf = ({ instance, cloud }: Of) => ({ cloud_id: cloud.cloud_id, id: instance.id })
 
 function Rename(of: Of) {
@@ -350,7 +350,7 @@ function Snapshot(of: Of) {
   const { t } = useTranslation('computeInstance')
   const { instance, onClose } = of
   const [form] = Form.useForm<{ name: string; description: string }>()
-  const keep = useChange(computeInstances.snapshot, { ...silently, invalidates: [...touchedByInstance, computeImages.list] })
+  const keep = useChange(computeInstances.snapshot, { ...silently, invalidates: [...invalidatedByInstance, computeImages.list] })
   const { shape } = computeInstances.snapshot.body
   return (
     <FormDialog<{ name: string; description: string }>

@@ -26,7 +26,7 @@ import { InstanceFloatingBind, InstanceFloatingUnbind } from '../floating-ip/Ins
 import { fixedOf } from '../floating-ip/floatingIpRules.ts'
 import { CloudSelect } from './CloudSelect.tsx'
 import { networkChoice, isJoinable } from './choices.ts'
-import { touchedByInstance, whyNotInstance } from './instanceRules.ts'
+import { invalidatedByInstance, whyNotInstance } from './instanceRules.ts'
 
 type Interface = ComputeInstanceDetail['interfaces'][number]
 interface Of {
@@ -45,7 +45,7 @@ export function InterfacesTab({ instance, cloud }: Of) {
   const { data: ips, refetch } = useCloudLines(computeFloatingIps.list, cloud.cloud_id)
   const ipsOf = (one: Interface) => (ips?.items ?? []).filter(({ bound_to }) => bound_to?.port_id === one.port_id)
   const cannotBind = whyNotInstance(t, 'update', instance, cloud)
-  const detach = useChange(computeInstances.detachInterface, { invalidates: [...touchedByInstance, computePorts.list] })
+  const detach = useChange(computeInstances.detachInterface, { invalidates: [...invalidatedByInstance, computePorts.list] })
   const off = whyNotInstance(t, 'attachInterface', instance, cloud)
   const cannotDetach = whyNotInstance(t, 'detachInterface', instance, cloud)
   const addressesOf = (one: Interface): string => one.addresses.map(({ address }) => address).join('、')
@@ -176,7 +176,7 @@ function Attach({ instance, cloud, onClose }: Of & { readonly onClose: () => voi
   const { t } = useTranslation('computeInstance')
   const [form] = Form.useForm<Values>()
   const by = Form.useWatch('by', form)
-  const attach = useChange(computeInstances.attachInterface, { invalidates: [...touchedByInstance, computePorts.list], silent: true })
+  const attach = useChange(computeInstances.attachInterface, { invalidates: [...invalidatedByInstance, computePorts.list], silent: true })
   const { shape } = computeInstances.attachInterface.body
   const required = (name: string) => [{ required: true, message: t('add.required', { field: name }) }]
   return (

@@ -14,15 +14,15 @@ import { notify } from '../../../api/notify.ts'
 import { errorText } from '../../../api/toasts.ts'
 import { rulesOf } from '../../../kit/rules.ts'
 import { pairsOf, recordOf, type Pair } from './instanceForm.ts'
-import { touchedByInstance, whyNotInstance } from './instanceRules.ts'
+import { invalidatedByInstance, whyNotInstance } from './instanceRules.ts'
 
 const { shape } = createInstanceBody
 
 /** What programs inside and people outside find an instance by; each saved as a whole. */
 export function TagsTab({ instance, cloud }: { readonly instance: ComputeInstance; readonly cloud: CloudBasic }) {
   const { t } = useTranslation('computeInstance')
-  const setMetadata = useChange(computeInstances.setMetadata, { invalidates: touchedByInstance, silent: true })
-  const setTags = useChange(computeInstances.setTags, { invalidates: touchedByInstance, silent: true })
+  const setMetadata = useChange(computeInstances.setMetadata, { invalidates: invalidatedByInstance, silent: true })
+  const setTags = useChange(computeInstances.setTags, { invalidates: invalidatedByInstance, silent: true })
   const params = { cloud_id: cloud.cloud_id, id: instance.id }
   return (
     <>

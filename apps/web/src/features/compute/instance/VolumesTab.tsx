@@ -14,7 +14,7 @@ import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { paths } from '../../../paths.ts'
 import { volumeChoice } from './choices.ts'
 import { CloudSelect } from './CloudSelect.tsx'
-import { whyNotInstance, touchedByInstance } from './instanceRules.ts'
+import { whyNotInstance, invalidatedByInstance } from './instanceRules.ts'
 import { AttachButton } from './InterfacesTab.tsx'
 import { field } from '../../../kit/rules.ts'
 
@@ -24,7 +24,7 @@ interface Of {
   readonly cloud: CloudBasic
 }
 
-const touched = [...touchedByInstance, computeVolumes.list, computeVolumes.get]
+const touched = [...invalidatedByInstance, computeVolumes.list, computeVolumes.get]
 /** The disk that an instance was started from, where it lies on a volume. */
 const isRoot = (instance: ComputeInstanceDetail, one: Attached): boolean => instance.image_id === null && /^\/dev\/[a-z]*da$/.test(one.device)
 

@@ -53,7 +53,7 @@ export function codeText(t: TFunction<'computeInstance'>, code: number): string 
 }
 
 /** What is no longer true after anything was done to an instance. */
-export const touchedByInstance: readonly Call[] = [
+export const invalidatedByInstance: readonly Call[] = [
   computeInstances.list,
   computeInstances.get,
   computeInstances.actions,

@@ -9,14 +9,14 @@ import type { Confirmation } from '../../../kit/ConfirmDialog.tsx'
 import { firstNames } from '../../../kit/firstNames.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import type { DialogKind } from './InstanceDialog.tsx'
-import { touchedByInstance, whyNotInstance } from './instanceRules.ts'
+import { invalidatedByInstance, whyNotInstance } from './instanceRules.ts'
 
 // Their pickers are more script than the list that offers them.
 const InstanceDialog = lazy(() => import('./InstanceDialog.tsx').then((module) => ({ default: module.InstanceDialog })))
 
 /** The calls that need nothing but the instance. */
 function useInstanceCalls(cloudId: string) {
-  const options = { invalidates: touchedByInstance, silent: true }
+  const options = { invalidates: invalidatedByInstance, silent: true }
   const start = useChange(computeInstances.start, options)
   const stop = useChange(computeInstances.stop, options)
   const reboot = useChange(computeInstances.reboot, options)

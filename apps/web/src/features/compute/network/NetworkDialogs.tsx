@@ -12,7 +12,7 @@ import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { field } from '../../../kit/rules.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
-import { touchedByNetwork } from './networkText.ts'
+import { invalidatedByNetwork } from './networkText.ts'
 import { noSubnet, settingsOf, SubnetFields, valuesOf, type SubnetValues } from './SubnetFields.tsx'
 
 interface Values {
@@ -39,7 +39,7 @@ export function NetworkCreate({ cloudId, onClose }: { readonly cloudId: string; 
   const [form] = Form.useForm<Values>()
   const name = Form.useWatch('name', form) ?? ''
   const withSubnet = Form.useWatch('withSubnet', form) ?? true
-  const create = useChange(computeNetworks.create, { invalidates: touchedByNetwork, silent: true })
+  const create = useChange(computeNetworks.create, { invalidates: invalidatedByNetwork, silent: true })
   const submit = ({ withSubnet: first, subnet, provider_type, physical_network, segmentation_id, ...values }: Values) =>
     create.mutateAsync({
       params: { cloud_id: cloudId },
@@ -138,7 +138,7 @@ interface EditValues {
 export function NetworkEdit({ cloudId, network, onClose }: { readonly cloudId: string; readonly network: ComputeNetwork; readonly onClose: () => void }) {
   const { t } = useTranslation('computeNetwork')
   const platform = useIsPlatform()
-  const update = useChange(computeNetworks.update, { invalidates: touchedByNetwork, silent: true })
+  const update = useChange(computeNetworks.update, { invalidates: invalidatedByNetwork, silent: true })
   const { name, description, enabled, port_security, mtu, shared, external } = network
   const initial: EditValues = { name, description, enabled, port_security, mtu, shared, external }
   const { shape: changes } = computeNetworks.update.body
@@ -191,7 +191,7 @@ type SubnetFormValues = SubnetValues & { name: string; description: string }
 /** A further subnet of a network. */
 export function SubnetCreate({ cloudId, network, onClose }: { readonly cloudId: string; readonly network: ComputeNetwork; readonly onClose: () => void }) {
   const { t } = useTranslation('computeNetwork')
-  const create = useChange(computeSubnets.create, { invalidates: touchedByNetwork, silent: true })
+  const create = useChange(computeSubnets.create, { invalidates: invalidatedByNetwork, silent: true })
   const { shape: fields } = computeSubnets.create.body
   return (
     <FormDialog<SubnetFormValues>
@@ -219,7 +219,7 @@ export function SubnetCreate({ cloudId, network, onClose }: { readonly cloudId: 
 
 export function SubnetEdit({ cloudId, subnet, onClose }: { readonly cloudId: string; readonly subnet: ComputeSubnet; readonly onClose: () => void }) {
   const { t } = useTranslation('computeNetwork')
-  const update = useChange(computeSubnets.update, { invalidates: touchedByNetwork, silent: true })
+  const update = useChange(computeSubnets.update, { invalidates: invalidatedByNetwork, silent: true })
   const { shape: fields } = computeSubnets.update.body
   const before = valuesOf(subnet)
   return (

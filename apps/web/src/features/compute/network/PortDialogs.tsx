@@ -12,7 +12,7 @@ import { field, rulesOf } from '../../../kit/rules.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { LineSelect, LineSelects } from './LineSelect.tsx'
-import { judged, linesOf, networkLabel, subnetLabel, touchedByNetwork } from './networkText.ts'
+import { judged, linesOf, networkLabel, subnetLabel, invalidatedByNetwork } from './networkText.ts'
 
 interface Wanted {
   subnet_id?: string
@@ -41,7 +41,7 @@ export function PortCreate({ cloudId, onClose }: { readonly cloudId: string; rea
   const [form] = Form.useForm<Values>()
   const name = Form.useWatch('name', form) ?? ''
   const networkId = Form.useWatch('network_id', form)
-  const create = useChange(computePorts.create, { invalidates: touchedByNetwork, silent: true })
+  const create = useChange(computePorts.create, { invalidates: invalidatedByNetwork, silent: true })
   return (
     <FormDialog<Values>
       form={form}
@@ -89,7 +89,7 @@ export function PortCreate({ cloudId, onClose }: { readonly cloudId: string; rea
 /** Changes a port; only what was changed is sent. */
 export function PortEdit({ cloudId, port, onClose }: { readonly cloudId: string; readonly port: ComputePort; readonly onClose: () => void }) {
   const { t } = useTranslation('computeNetwork')
-  const update = useChange(computePorts.update, { invalidates: touchedByNetwork, silent: true })
+  const update = useChange(computePorts.update, { invalidates: invalidatedByNetwork, silent: true })
   const { name, description, enabled, security_group_ids, port_security } = port
   const initial: Values = {
     name,

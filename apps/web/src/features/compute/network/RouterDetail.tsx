@@ -12,7 +12,7 @@ import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { ComputePage, useComputeCloud } from '../ComputePage.tsx'
 import './network.css'
-import { networkTones, touchedByNetwork } from './networkText.ts'
+import { networkTones, invalidatedByNetwork } from './networkText.ts'
 import { useRouterActions } from './useRouterActions.tsx'
 
 type Names = Readonly<Record<string, string>>
@@ -73,7 +73,7 @@ export default function RouterDetail() {
 
 function Interfaces({ cloudId, router, names }: { readonly cloudId: string; readonly router: ComputeRouter; readonly names: Names }) {
   const { t } = useTranslation('computeNetwork')
-  const remove = useChange(computeRouters.removeInterface, { invalidates: touchedByNetwork })
+  const remove = useChange(computeRouters.removeInterface, { invalidates: invalidatedByNetwork })
   return (
     <Table<ComputeRouter['interfaces'][number]>
       size="small"

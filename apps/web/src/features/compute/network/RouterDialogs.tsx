@@ -14,7 +14,7 @@ import { useIsPlatform } from '../../../session/user.ts'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { LineSelect, LineSelects } from './LineSelect.tsx'
 import { changedOf } from './NetworkDialogs.tsx'
-import { judged, routesOf, routesText, subnetLabel, touchedByNetwork } from './networkText.ts'
+import { judged, routesOf, routesText, subnetLabel, invalidatedByNetwork } from './networkText.ts'
 
 interface Dialog {
   readonly cloudId: string
@@ -47,7 +47,7 @@ export function RouterCreate({ cloudId, onClose }: Dialog) {
   const { t } = useTranslation('computeNetwork')
   const [form] = Form.useForm<Values>()
   const name = Form.useWatch('name', form) ?? ''
-  const create = useChange(computeRouters.create, { invalidates: touchedByNetwork, silent: true })
+  const create = useChange(computeRouters.create, { invalidates: invalidatedByNetwork, silent: true })
   const { shape } = computeRouters.create.body
   return (
     <FormDialog<Values>
@@ -80,7 +80,7 @@ export function RouterCreate({ cloudId, onClose }: Dialog) {
 type EditValues = Pick<ComputeRouter, 'name' | 'description' | 'enabled'>
 export function RouterEdit({ cloudId, router, onClose }: OfRouter) {
   const { t } = useTranslation('computeNetwork')
-  const update = useChange(computeRouters.update, { invalidates: touchedByNetwork, silent: true })
+  const update = useChange(computeRouters.update, { invalidates: invalidatedByNetwork, silent: true })
   const { name, description, enabled } = router
   const { shape } = computeRouters.update.body
   return (
@@ -110,7 +110,7 @@ interface GatewayValues {
 export function GatewayDialog({ cloudId, router, onClose }: OfRouter) {
   const { t } = useTranslation('computeNetwork')
   const platform = useIsPlatform()
-  const set = useChange(computeRouters.setGateway, { invalidates: touchedByNetwork, silent: true })
+  const set = useChange(computeRouters.setGateway, { invalidates: invalidatedByNetwork, silent: true })
   return (
     <FormDialog<GatewayValues>
       title={t('router.gatewayTitle', { name: router.name })}
@@ -149,7 +149,7 @@ export function InterfaceDialog({ cloudId, router, onClose }: OfRouter) {
   const { t } = useTranslation('computeNetwork')
   const [form] = Form.useForm<InterfaceValues>()
   const by = Form.useWatch('by', form) ?? 'subnet'
-  const add = useChange(computeRouters.addInterface, { invalidates: touchedByNetwork, silent: true })
+  const add = useChange(computeRouters.addInterface, { invalidates: invalidatedByNetwork, silent: true })
   const joined = new Set(router.interfaces.flatMap(({ addresses }) => addresses.map(({ subnet_id }) => subnet_id)))
   return (
     <FormDialog<InterfaceValues>
@@ -216,7 +216,7 @@ interface RouteValues {
 }
 export function RoutesDialog({ cloudId, router, onClose }: OfRouter) {
   const { t } = useTranslation('computeNetwork')
-  const set = useChange(computeRouters.setRoutes, { invalidates: touchedByNetwork, silent: true })
+  const set = useChange(computeRouters.setRoutes, { invalidates: invalidatedByNetwork, silent: true })
   return (
     <FormDialog<RouteValues>
       title={t('router.routesTitle', { name: router.name })}

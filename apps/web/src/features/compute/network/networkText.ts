@@ -9,7 +9,7 @@ import { paths } from '../../../paths.ts'
 export const networkTones: Readonly<Record<NetworkStatus, StatusTone>> = { active: 'good', building: 'busy', down: 'rest', error: 'bad', unknown: 'warning' }
 
 /** What a change to any of them makes untrue. */
-export const touchedByNetwork = [
+export const invalidatedByNetwork = [
   computeNetworks.list,
   computeNetworks.get,
   computeSubnets.list,

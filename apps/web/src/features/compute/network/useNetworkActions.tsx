@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { NetworkEdit, SubnetCreate, SubnetEdit } from './NetworkDialogs.tsx'
-import { subnetLabel, touchedByNetwork } from './networkText.ts'
+import { subnetLabel, invalidatedByNetwork } from './networkText.ts'
 
 /** What can be done to a network. */
 export function useNetworkActions(cloudId: string, onDeleted?: () => void): { readonly actionsOf: (network: ComputeNetwork) => readonly Action[] } {
@@ -12,7 +12,7 @@ export function useNetworkActions(cloudId: string, onDeleted?: () => void): { re
     edit: (network: ComputeNetwork, close: () => void) => <NetworkEdit cloudId={cloudId} network={network} onClose={close} />,
     subnet: (network: ComputeNetwork, close: () => void) => <SubnetCreate cloudId={cloudId} network={network} onClose={close} />,
   }
-  const remove = useChange(computeNetworks.delete, { invalidates: touchedByNetwork })
+  const remove = useChange(computeNetworks.delete, { invalidates: invalidatedByNetwork })
   const opening = (kind: keyof typeof dialogs, network: ComputeNetwork): Action => ({
     key: kind,
     label: t(kind === 'edit' ? 'edit' : 'subnet.create'),
@@ -42,7 +42,7 @@ export function useNetworkActions(cloudId: string, onDeleted?: () => void): { re
 /** The same for a subnet. */
 export function useSubnetActions(cloudId: string, onDeleted?: () => void): { readonly actionsOf: (subnet: ComputeSubnet) => readonly Action[] } {
   const { t } = useTranslation('computeNetwork')
-  const remove = useChange(computeSubnets.delete, { invalidates: touchedByNetwork })
+  const remove = useChange(computeSubnets.delete, { invalidates: invalidatedByNetwork })
   return {
     actionsOf: (subnet) => [
       {

@@ -2,13 +2,13 @@ import { computePorts, portCan, type ComputePort } from '@zhisuan/contract/compu
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
-import { touchedByNetwork } from './networkText.ts'
+import { invalidatedByNetwork } from './networkText.ts'
 import { PortEdit } from './PortDialogs.tsx'
 
 /** What can be done to a port. */
 export function usePortActions(cloudId: string, onDeleted?: () => void): { readonly actionsOf: (port: ComputePort) => readonly Action[] } {
   const { t } = useTranslation('computeNetwork')
-  const remove = useChange(computePorts.delete, { invalidates: touchedByNetwork })
+  const remove = useChange(computePorts.delete, { invalidates: invalidatedByNetwork })
   const whyNot = (action: keyof typeof portCan, port: ComputePort): string | null => {
     const uses: readonly string[] = portCan[action]
     return !port.changeable ? t('notYours') : uses.includes(port.use) ? null : t('port.usedBy', { use: t(`use.${port.use}`) })

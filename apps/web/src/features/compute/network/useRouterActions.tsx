@@ -2,7 +2,7 @@ import { computeRouters, type ComputeRouter } from '@zhisuan/contract/compute/ro
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
-import { touchedByNetwork } from './networkText.ts'
+import { invalidatedByNetwork } from './networkText.ts'
 import { GatewayDialog, InterfaceDialog, RouterEdit, RoutesDialog } from './RouterDialogs.tsx'
 
 type Kind = 'edit' | 'gateway' | 'join' | 'routes'
@@ -16,8 +16,8 @@ export function useRouterActions(cloudId: string, onDeleted?: () => void): { rea
     join: (router: ComputeRouter, close: () => void) => <InterfaceDialog cloudId={cloudId} onClose={close} router={router} />,
     routes: (router: ComputeRouter, close: () => void) => <RoutesDialog cloudId={cloudId} onClose={close} router={router} />,
   }
-  const remove = useChange(computeRouters.delete, { invalidates: touchedByNetwork })
-  const clear = useChange(computeRouters.clearGateway, { invalidates: touchedByNetwork })
+  const remove = useChange(computeRouters.delete, { invalidates: invalidatedByNetwork })
+  const clear = useChange(computeRouters.clearGateway, { invalidates: invalidatedByNetwork })
   const labels: Readonly<Record<Kind, string>> = { edit: t('edit'), gateway: t('router.setGateway'), join: t('router.join'), routes: t('router.setRoutes') }
   const fixed = (router: ComputeRouter): string | null => (router.changeable ? null : t('notYours'))
   const opening = (kind: keyof typeof dialogs, router: ComputeRouter): Action => ({

@@ -29,7 +29,7 @@ import { useMayCall } from '../../../session/user.ts'
 import { CloudTable } from '../CloudTable.tsx'
 import { ComputePage, useComputeCloud } from '../ComputePage.tsx'
 import { sizeText } from '../instance/instanceColumns.tsx'
-import { touchedByInstance } from '../instance/instanceRules.ts'
+import { invalidatedByInstance } from '../instance/instanceRules.ts'
 import { timeLeft, type TimeLeft } from './timeLeft.ts'
 import '../instance/instance.css'
 
@@ -87,7 +87,7 @@ function useBinActions(cloud: CloudBasic | null): {
   readonly batchActions: readonly BatchAction<RecycledInstance>[]
 } {
   const { t } = useTranslation('computeInstance')
-  const options = { invalidates: touchedByInstance, silent: true }
+  const options = { invalidates: invalidatedByInstance, silent: true }
   const restore = useChange(recycledInstances.restore, options)
   const purge = useChange(recycledInstances.purge, options)
   const of = (one: RecycledInstance) => ({ params: { cloud_id: cloud?.cloud_id ?? '', id: one.id } })

@@ -21,7 +21,18 @@ import { DescriptionField } from '../../../kit/NameFields.tsx'
 import { rulesOf } from '../../../kit/rules.ts'
 import { LineSelect } from '../network/LineSelect.tsx'
 import './security.css'
-import { echoOf, exposedBy, filledBy, protocols, remoteKinds, serviceNames, touchedByGroup, wishOf, type RuleValues, type Service } from './securityRules.ts'
+import {
+  echoOf,
+  exposedBy,
+  filledBy,
+  protocols,
+  remoteKinds,
+  serviceNames,
+  invalidatedByGroup,
+  wishOf,
+  type RuleValues,
+  type Service,
+} from './securityRules.ts'
 
 const { shape } = ruleWish
 interface Values extends RuleValues {
@@ -45,7 +56,7 @@ export function RuleDialog({
   const initial: Values = { direction, version: 4, protocol: 'tcp', remote: 'any', description: '' }
   // Fields that do not show keep nothing: what stands in the form is what is seen.
   const values: Values = { ...initial, ...Form.useWatch([], form), direction }
-  const add = useChange(computeSecurityGroups.addRule, { invalidates: touchedByGroup, silent: true })
+  const add = useChange(computeSecurityGroups.addRule, { invalidates: invalidatedByGroup, silent: true })
   const wish = wishOf(values)
   const exposed = exposedBy(wish)
   const { version, protocol, remote } = values

@@ -14,7 +14,7 @@ import { RowsTable, useTableState } from '../../../kit/RowsTable.tsx'
 import { paths } from '../../../paths.ts'
 import { arranged } from '../../../kit/arrange.ts'
 import { RuleDialog } from './RuleDialog.tsx'
-import { exposedBy, protocolText, rangeText, remoteText, touchedByGroup } from './securityRules.ts'
+import { exposedBy, protocolText, rangeText, remoteText, invalidatedByGroup } from './securityRules.ts'
 
 type Group = ResponseOf<typeof computeSecurityGroups.get>
 type Rule = ComputeSecurityRule
@@ -23,7 +23,7 @@ type Rule = ComputeSecurityRule
 export function RulesTable({ cloudId, group, direction }: { readonly cloudId: string; readonly group: Group; readonly direction: RuleDirection }) {
   const { t } = useTranslation('computeSecurity')
   const openDialog = useDialog()
-  const remove = useChange(computeSecurityGroups.removeRule, { invalidates: touchedByGroup, silent: true })
+  const remove = useChange(computeSecurityGroups.removeRule, { invalidates: invalidatedByGroup, silent: true })
   const filters = [filter.keyword(t('rule.keyword'))]
   const table = useTableState({ name: direction, filters })
   const params = ({ id: security_group_rule_id }: Rule) => ({ params: { cloud_id: cloudId, id: group.id, security_group_rule_id } })

@@ -10,7 +10,7 @@ import { field } from '../../../kit/rules.ts'
 import { TemplateField } from '../../../kit/TemplateField.tsx'
 import { changedOf } from '../network/NetworkDialogs.tsx'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
-import { touchedByGroup } from './securityRules.ts'
+import { invalidatedByGroup } from './securityRules.ts'
 
 interface CreateValues {
   name: string
@@ -23,7 +23,7 @@ export function SecurityGroupCreate({ cloudId, onClose }: { readonly cloudId: st
   const { t } = useTranslation('computeSecurity')
   const [form] = Form.useForm<CreateValues>()
   const name = Form.useWatch('name', form) ?? ''
-  const create = useChange(computeSecurityGroups.create, { invalidates: touchedByGroup, silent: true })
+  const create = useChange(computeSecurityGroups.create, { invalidates: invalidatedByGroup, silent: true })
   const { shape } = computeSecurityGroups.create.body
   return (
     <FormDialog<CreateValues>
@@ -54,7 +54,7 @@ export function SecurityGroupEdit({
   readonly onClose: () => void
 }) {
   const { t } = useTranslation('computeSecurity')
-  const update = useChange(computeSecurityGroups.update, { invalidates: touchedByGroup, silent: true })
+  const update = useChange(computeSecurityGroups.update, { invalidates: invalidatedByGroup, silent: true })
   const { name, description } = group
   const fixed = kindOfGroup(group) === 'default'
   const { shape } = computeSecurityGroups.update.body

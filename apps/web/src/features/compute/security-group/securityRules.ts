@@ -2,10 +2,10 @@ import { readRange } from '@zhisuan/contract/compute/address'
 import { computeSecurityGroups, hasPorts, isIcmp, type ComputeSecurityRule, type RuleDirection, type RuleWish } from '@zhisuan/contract/compute/security-group'
 import type { Call } from '@zhisuan/contract/define'
 import type { TFunction } from 'i18next'
-import { touchedByNetwork } from '../network/networkText.ts'
+import { invalidatedByNetwork } from '../network/networkText.ts'
 
 /** What a change to one makes untrue. */
-export const touchedByGroup: readonly Call[] = [computeSecurityGroups.list, computeSecurityGroups.get, ...touchedByNetwork]
+export const invalidatedByGroup: readonly Call[] = [computeSecurityGroups.list, computeSecurityGroups.get, ...invalidatedByNetwork]
 
 /** What people mostly let in, by its name in the messages. */
 export const services = {

@@ -7,7 +7,7 @@ import type { BatchAction } from '../../../kit/BatchBar.tsx'
 import { firstNames } from '../../../kit/firstNames.ts'
 import { useCloudLines } from '../CloudTable.tsx'
 import { SecurityGroupEdit } from './SecurityGroupDialogs.tsx'
-import { touchedByGroup } from './securityRules.ts'
+import { invalidatedByGroup } from './securityRules.ts'
 
 /** What can be done to security groups: to one, to several. */
 export function useSecurityGroupActions(
@@ -18,7 +18,7 @@ export function useSecurityGroupActions(
   readonly batchActions: readonly BatchAction<ComputeSecurityGroup>[]
 } {
   const { t } = useTranslation('computeSecurity')
-  const remove = useChange(computeSecurityGroups.delete, { invalidates: touchedByGroup, silent: true })
+  const remove = useChange(computeSecurityGroups.delete, { invalidates: invalidatedByGroup, silent: true })
   // Rules of others go along with the group that they name.
   const groups = useCloudLines(computeSecurityGroups.list, cloudId).data?.items ?? []
   const params = ({ id }: ComputeSecurityGroup) => ({ params: { cloud_id: cloudId ?? '', id } })

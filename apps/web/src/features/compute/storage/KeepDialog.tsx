@@ -18,7 +18,7 @@ import { nameAt } from '../../../kit/nameAt.ts'
 import { StoragePrice } from '../../../kit/price/StoragePrice.tsx'
 import { useCloudLines } from '../CloudTable.tsx'
 import { VolumeChoice } from './Choices.tsx'
-import { titleOf, touchedByStorage } from './storageRules.ts'
+import { titleOf, invalidatedByStorage } from './storageRules.ts'
 import { ForceField } from './VolumeDialogs.tsx'
 
 interface KeepValues {
@@ -47,8 +47,8 @@ export function KeepDialog({
   const { t } = useTranslation('computeStorage')
   const [form] = Form.useForm<KeepValues>()
   const [proposed] = useState(() => nameAt(kind === 'snapshot' ? 'snap' : 'backup', new Date()))
-  const createSnapshot = useChange(computeVolumeSnapshots.create, { invalidates: touchedByStorage, silent: true })
-  const createBackup = useChange(computeVolumeBackups.create, { invalidates: touchedByStorage, silent: true })
+  const createSnapshot = useChange(computeVolumeSnapshots.create, { invalidates: invalidatedByStorage, silent: true })
+  const createBackup = useChange(computeVolumeBackups.create, { invalidates: invalidatedByStorage, silent: true })
   const chosenId = Form.useWatch('volume_id', form) ?? volume?.id ?? snapshot?.volume_id
   const known = useCloudLines(computeVolumes.list, cloudId).data?.items.find(({ id }) => id === chosenId)
   const chosen = known ?? volume

@@ -18,7 +18,7 @@ import { nameAt } from '../../../kit/nameAt.ts'
 import { useCloudLines } from '../CloudTable.tsx'
 import { useOwner } from '../tenancy/useOwner.ts'
 import { VolumeChoice } from './Choices.tsx'
-import { titleOf, touchedByStorage } from './storageRules.ts'
+import { titleOf, invalidatedByStorage } from './storageRules.ts'
 
 interface RestoreValues {
   target: 'new' | 'same' | 'other'
@@ -44,7 +44,7 @@ export function RestoreDialog({
   const [proposed] = useState(() => nameAt('restored', new Date()))
   const target = Form.useWatch('target', form) ?? 'new'
   const chosenId = Form.useWatch('volume_id', form)
-  const restore = useChange(computeVolumeBackups.restore, { invalidates: touchedByStorage, silent: true })
+  const restore = useChange(computeVolumeBackups.restore, { invalidates: invalidatedByStorage, silent: true })
   const owner = useOwner(cloudId, backup.keystone_project_id)
   const volumes = useCloudLines(computeVolumes.list, cloudId).data?.items ?? []
   const fits = (volume: ComputeVolume): boolean =>

@@ -15,7 +15,7 @@ import { NameField } from '../../../kit/NameFields.tsx'
 import { rulesOf } from '../../../kit/rules.ts'
 import { nameAt } from '../../../kit/nameAt.ts'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
-import { titleOf, touchedByStorage } from './storageRules.ts'
+import { titleOf, invalidatedByStorage } from './storageRules.ts'
 import type { OfVolume } from './VolumeDialogs.tsx'
 
 type Offer = ResponseOf<typeof computeVolumeTransfers.create>
@@ -24,7 +24,7 @@ type Offer = ResponseOf<typeof computeVolumeTransfers.create>
 export function TransferDialog({ cloudId, volume, onClose }: OfVolume) {
   const { t } = useTranslation('computeStorage')
   const openDialog = useDialog()
-  const create = useChange(computeVolumeTransfers.create, { invalidates: touchedByStorage, silent: true })
+  const create = useChange(computeVolumeTransfers.create, { invalidates: invalidatedByStorage, silent: true })
   return (
     <FormDialog<{ name: string }>
       title={t('transfer.create', { name: titleOf(volume) })}
@@ -71,7 +71,7 @@ function KeyDialog({ offer, onClose }: { readonly offer: Offer; readonly onClose
 /** Takes a volume that somebody else offers. */
 export function AcceptDialog({ cloudId, onClose }: { readonly cloudId: string; readonly onClose: () => void }) {
   const { t } = useTranslation('computeStorage')
-  const accept = useChange(computeVolumeTransfers.accept, { invalidates: touchedByStorage, silent: true })
+  const accept = useChange(computeVolumeTransfers.accept, { invalidates: invalidatedByStorage, silent: true })
   return (
     <FormDialog<{ id: string; auth_key: string; project_id?: string }>
       title={t('transfer.accept')}

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
-import { titleOf, touchedByStorage } from './storageRules.ts'
+import { titleOf, invalidatedByStorage } from './storageRules.ts'
 
 /** Changes what a volume, a snapshot or a backup is called. */
 export function UpdateDialog({
@@ -18,7 +18,7 @@ export function UpdateDialog({
   readonly onClose: () => void
 }) {
   const { t } = useTranslation('computeStorage')
-  const options = { invalidates: touchedByStorage, silent: true } as const
+  const options = { invalidates: invalidatedByStorage, silent: true } as const
   const volume = useChange(computeVolumes.update, options)
   const snapshot = useChange(computeVolumeSnapshots.update, options)
   const backup = useChange(computeVolumeBackups.update, options)

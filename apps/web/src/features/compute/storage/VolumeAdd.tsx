@@ -22,7 +22,7 @@ import { QuotaWarning } from '../tenancy/QuotaWarning.tsx'
 import { SourceChoice, useSources, type SourceKind } from './Choices.tsx'
 import { GibInput } from '../../../kit/GibInput.tsx'
 import { StoragePage, useZones } from './StoragePage.tsx'
-import { gib, touchedByStorage } from './storageRules.ts'
+import { gib, invalidatedByStorage } from './storageRules.ts'
 
 interface VolumeValues {
   name: string
@@ -53,7 +53,7 @@ function VolumeForm({ cloudId }: { readonly cloudId: string | null }) {
   const navigate = useNavigate()
   const [search] = useSearchParams()
   const [form] = Form.useForm<VolumeValues>()
-  const create = useChange(computeVolumes.create, { invalidates: touchedByStorage, silent: true })
+  const create = useChange(computeVolumes.create, { invalidates: invalidatedByStorage, silent: true })
   const zones = useZones().data?.items ?? []
   const types = useCloudLines(computeVolumeTypes.list, cloudId).data?.items ?? []
   const preset = kinds.find((kind) => kind !== 'empty' && search.has(kind))

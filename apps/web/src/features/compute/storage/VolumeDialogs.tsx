@@ -19,14 +19,14 @@ import { useCloudLines } from '../CloudTable.tsx'
 import { useOwner } from '../tenancy/useOwner.ts'
 import { ServerChoice, TypeChoice } from './Choices.tsx'
 import { GibInput } from '../../../kit/GibInput.tsx'
-import { titleOf, touchedByStorage } from './storageRules.ts'
+import { titleOf, invalidatedByStorage } from './storageRules.ts'
 
 export interface OfVolume {
   readonly cloudId: string
   readonly volume: ComputeVolume
   readonly onClose: () => void
 }
-const changes = { invalidates: touchedByStorage, silent: true } as const
+const changes = { invalidates: invalidatedByStorage, silent: true } as const
 const at = ({ cloudId, volume }: OfVolume) => ({ cloud_id: cloudId, id: volume.id })
 
 export function AttachDialog(of: OfVolume) {
@@ -226,7 +226,7 @@ export function ResetDialog(of: OfVolume) {
 export function DeleteDialog({ onDeleted, ...of }: OfVolume & { readonly onDeleted?: (() => void) | undefined }) {
   const { t } = useTranslation('computeStorage')
   const { volume, onClose } = of
-  const remove = useChange(computeVolumes.delete, { invalidates: touchedByStorage })
+  const remove = useChange(computeVolumes.delete, { invalidates: invalidatedByStorage })
   const { data } = useCloudLines(computeVolumeSnapshots.list, of.cloudId)
   const snapshots = (data?.items ?? []).filter(({ volume_id }) => volume_id === volume.id)
   const name = titleOf(volume)

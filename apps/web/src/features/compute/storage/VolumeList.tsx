@@ -15,7 +15,7 @@ import { useIsPlatform } from '../../../session/user.ts'
 import { CloudTable, useCloudLines } from '../CloudTable.tsx'
 import { QuotaCard } from '../tenancy/QuotaCard.tsx'
 import { StoragePage, useZones } from './StoragePage.tsx'
-import { isBusy, stateOf, titleOf, touchedByStorage } from './storageRules.ts'
+import { isBusy, stateOf, titleOf, invalidatedByStorage } from './storageRules.ts'
 import { AttachedTo } from './StorageParts.tsx'
 import { AcceptDialog } from './TransferDialogs.tsx'
 import { useVolumeActions } from './useVolumeActions.tsx'
@@ -135,7 +135,7 @@ const volumeColumns = (t: TFunction<'computeStorage'>, name: (id: string | null)
 function Transfers({ cloud }: { readonly cloud: CloudBasic | null }) {
   const { t } = useTranslation('computeStorage')
   const openDialog = useDialog()
-  const cancel = useChange(computeVolumeTransfers.delete, { invalidates: touchedByStorage })
+  const cancel = useChange(computeVolumeTransfers.delete, { invalidates: invalidatedByStorage })
   const cloudId = cloud?.cloud_id ?? null
   const accept = (
     <Button disabled={cloudId === null} onClick={() => openDialog((close) => cloudId !== null && <AcceptDialog cloudId={cloudId} onClose={close} />)}>

@@ -75,7 +75,7 @@ export const isBusy = ({ status }: Pick<Stating, 'status'>): boolean => passing.
 export const isFailed = ({ status }: Pick<Stating, 'status'>): boolean => tones[status] === 'bad'
 
 /** What is no longer true after anything was done to a volume, a snapshot, a backup or an offer. */
-export const touchedByStorage: readonly Call[] = [
+export const invalidatedByStorage: readonly Call[] = [
   computeVolumes.list,
   computeVolumes.get,
   computeVolumeSnapshots.list,

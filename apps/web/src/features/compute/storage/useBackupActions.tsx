@@ -7,7 +7,7 @@ import type { BatchAction } from '../../../kit/BatchBar.tsx'
 import { firstNames } from '../../../kit/firstNames.ts'
 import { paths, withQuery } from '../../../paths.ts'
 import { RestoreDialog } from './RestoreDialog.tsx'
-import { titleOf, touchedByStorage, whyNotBackup } from './storageRules.ts'
+import { titleOf, invalidatedByStorage, whyNotBackup } from './storageRules.ts'
 import { UpdateDialog } from './UpdateDialog.tsx'
 
 /** What can be done to backups; as with volumes. */
@@ -25,7 +25,7 @@ export function useBackupActions(
     update: (backup: ComputeVolumeBackup, close: () => void) => <UpdateDialog cloudId={cloudId} kind="backup" of={backup} onClose={close} />,
   }
   const cloudId = cloud?.cloud_id ?? ''
-  const remove = useChange(computeVolumeBackups.delete, { invalidates: touchedByStorage, silent: true })
+  const remove = useChange(computeVolumeBackups.delete, { invalidates: invalidatedByStorage, silent: true })
   const opening = (kind: keyof typeof dialogs, backup: ComputeVolumeBackup): Action => ({
     key: kind,
     label: t(`action.${kind}`),

@@ -7,7 +7,7 @@ import type { BatchAction } from '../../../kit/BatchBar.tsx'
 import { firstNames } from '../../../kit/firstNames.ts'
 import { paths, withQuery } from '../../../paths.ts'
 import { KeepDialog } from './KeepDialog.tsx'
-import { titleOf, touchedByStorage, whyNotSnapshot } from './storageRules.ts'
+import { titleOf, invalidatedByStorage, whyNotSnapshot } from './storageRules.ts'
 import { UpdateDialog } from './UpdateDialog.tsx'
 
 /** What can be done to snapshots; as with volumes. */
@@ -24,7 +24,7 @@ export function useSnapshotActions(
     update: (snapshot: ComputeVolumeSnapshot, close: () => void) => <UpdateDialog cloudId={cloudId} kind="snapshot" of={snapshot} onClose={close} />,
   }
   const cloudId = cloud?.cloud_id ?? ''
-  const remove = useChange(computeVolumeSnapshots.delete, { invalidates: touchedByStorage, silent: true })
+  const remove = useChange(computeVolumeSnapshots.delete, { invalidates: invalidatedByStorage, silent: true })
   const opening = (kind: keyof typeof dialogs, snapshot: ComputeVolumeSnapshot): Action => ({
     key: kind,
     label: t(`action.${kind}`),

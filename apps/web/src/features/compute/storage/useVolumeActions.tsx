@@ -8,7 +8,7 @@ import { firstNames } from '../../../kit/firstNames.ts'
 import { paths, withQuery } from '../../../paths.ts'
 import { useMayCall } from '../../../session/user.ts'
 import { KeepDialog } from './KeepDialog.tsx'
-import { titleOf, touchedByStorage, whyNotVolume } from './storageRules.ts'
+import { titleOf, invalidatedByStorage, whyNotVolume } from './storageRules.ts'
 import { TransferDialog } from './TransferDialogs.tsx'
 import { UpdateDialog } from './UpdateDialog.tsx'
 import { AttachDialog, DeleteDialog, DetachDialog, GrowDialog, ResetDialog, RetypeDialog, ToImageDialog } from './VolumeDialogs.tsx'
@@ -25,8 +25,8 @@ export function useVolumeActions(
   const { t } = useTranslation('computeStorage')
   const mayReset = useMayCall(computeVolumes.resetStatus)
   const cloudId = cloud?.cloud_id ?? ''
-  const setBootable = useChange(computeVolumes.setBootable, { invalidates: touchedByStorage })
-  const remove = useChange(computeVolumes.delete, { invalidates: touchedByStorage, silent: true })
+  const setBootable = useChange(computeVolumes.setBootable, { invalidates: invalidatedByStorage })
+  const remove = useChange(computeVolumes.delete, { invalidates: invalidatedByStorage, silent: true })
   const dialogs = {
     attach: (volume: ComputeVolume, close: () => void) => <AttachDialog cloudId={cloudId} volume={volume} onClose={close} />,
     detach: (volume: ComputeVolume, close: () => void) => <DetachDialog cloudId={cloudId} volume={volume} onClose={close} nameOf={nameOf} />,

@@ -24,7 +24,7 @@ import { GpuModelInput } from './GpuModelInput.tsx'
 import { SizeInput } from '../../../kit/SizeInput.tsx'
 
 /** What is no longer true after a size was made, changed or deleted. */
-export const touchedByFlavor: readonly Call[] = [flavors.list, flavors.get]
+export const invalidatedByFlavor: readonly Call[] = [flavors.list, flavors.get]
 
 const { shape } = flavors.create.body
 const gpuShape = shape.gpu.unwrap().unwrap().shape
@@ -36,8 +36,8 @@ export function FlavorDrawer({ flavor, onClose }: { readonly flavor: Flavor | nu
   const [dirty, setDirty] = useState(false)
   const [leaving, setLeaving] = useState(false)
   const [refused, setRefused] = useState<{ text: string; rest: readonly string[] } | null>(null)
-  const create = useChange(flavors.create, { invalidates: touchedByFlavor, silent: true })
-  const update = useChange(flavors.update, { invalidates: touchedByFlavor, silent: true })
+  const create = useChange(flavors.create, { invalidates: invalidatedByFlavor, silent: true })
+  const update = useChange(flavors.update, { invalidates: invalidatedByFlavor, silent: true })
   const withGpu = Form.useWatch('withGpu', form) ?? (flavor !== null && flavor.gpu !== null)
   const everybody = Form.useWatch('public', form) ?? flavor?.public ?? true
   const close = (): void => (dirty ? setLeaving(true) : onClose())

@@ -2,12 +2,12 @@ import { flavors, type Flavor } from '@zhisuan/contract/nextstack/flavor'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
-import { FlavorDrawer, touchedByFlavor } from './FlavorDrawer.tsx'
+import { FlavorDrawer, invalidatedByFlavor } from './FlavorDrawer.tsx'
 
 /** What an administrator can do to a size. */
 export function useFlavorActions(onDeleted?: () => void): (flavor: Flavor) => readonly Action[] {
   const { t } = useTranslation('nextstackCompute')
-  const remove = useChange(flavors.delete, { invalidates: touchedByFlavor })
+  const remove = useChange(flavors.delete, { invalidates: invalidatedByFlavor })
   return (flavor) => [
     {
       key: 'edit',

@@ -18,7 +18,7 @@ export const hostTones: Readonly<Record<HostStatus, StatusTone>> = {
 }
 
 /** What is no longer true after anything was done to a host. */
-export const touchedByHost: readonly Call[] = [hosts.list, hosts.get, vms.list]
+export const invalidatedByHost: readonly Call[] = [hosts.list, hosts.get, vms.list]
 
 export const isPassing = ({ status }: Pick<Host, 'status'>): boolean => status === 'evacuating' || status === 'restoring'
 

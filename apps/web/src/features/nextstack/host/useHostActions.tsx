@@ -3,14 +3,14 @@ import { hosts, type Host } from '@zhisuan/contract/nextstack/host'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
-import { touchedByHost, whyNotHost } from './hostRules.ts'
+import { invalidatedByHost, whyNotHost } from './hostRules.ts'
 
 /** What an administrator can do to a host. */
 export function useHostActions(cloudOf: (host: Host) => Pick<CloudBasic, 'status'> | null): (host: Host) => readonly Action[] {
   const { t } = useTranslation('hardware')
-  const schedule = useChange(hosts.setSchedulable, { invalidates: touchedByHost })
-  const evacuate = useChange(hosts.evacuate, { invalidates: touchedByHost })
-  const restore = useChange(hosts.restore, { invalidates: touchedByHost })
+  const schedule = useChange(hosts.setSchedulable, { invalidates: invalidatedByHost })
+  const evacuate = useChange(hosts.evacuate, { invalidates: invalidatedByHost })
+  const restore = useChange(hosts.restore, { invalidates: invalidatedByHost })
   return (host) => {
     const { id, name, schedulable, vm_count: count } = host
     const params = { id }

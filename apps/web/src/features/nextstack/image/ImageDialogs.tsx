@@ -6,7 +6,7 @@ import { useChange } from '../../../api/hooks.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { AboutFields } from './AboutFields.tsx'
 import { aboutBody, aboutOf, type AboutValues } from './imageForm.ts'
-import { touchedByImage } from './imageRules.ts'
+import { invalidatedByImage } from './imageRules.ts'
 
 interface Props {
   readonly image: Image
@@ -16,7 +16,7 @@ interface Props {
 /** Changes what is said of an image; its content stays as it is. */
 export function ImageEdit({ image, onClose }: Props) {
   const { t } = useTranslation('image')
-  const update = useChange(imageLibrary.update, { invalidates: touchedByImage, silent: true })
+  const update = useChange(imageLibrary.update, { invalidates: invalidatedByImage, silent: true })
   return (
     <FormDialog<AboutValues>
       title={t('edit.title', { name: image.name })}
@@ -35,7 +35,7 @@ export function ImageEdit({ image, onClose }: Props) {
 /** Which organisations may use an image besides its own; who shares one knows their names. */
 export function ImageShare({ image, onClose }: Props) {
   const { t } = useTranslation('image')
-  const share = useChange(imageLibrary.share, { invalidates: touchedByImage, silent: true })
+  const share = useChange(imageLibrary.share, { invalidates: invalidatedByImage, silent: true })
   return (
     <FormDialog<{ organisations: string[] }>
       title={t('share.title', { name: image.name })}

@@ -20,9 +20,9 @@ import { AboutFields } from './AboutFields.tsx'
 import { checksumOf } from './checksum.ts'
 import { ChecksumProgress } from './ChecksumProgress.tsx'
 import { aboutBody, aboutNothing, type AboutValues } from './imageForm.ts'
-import { nameOfFile, pathsOf, touchedByImage } from './imageRules.ts'
+import { nameOfFile, pathsOf, invalidatedByImage } from './imageRules.ts'
 import { startUpload } from './uploads.ts'
-import { FileWay, ImagePrice, UrlWay, VmWay } from './ways.tsx'
+import { FileFields, ImagePrice, UrlFields, VmFields } from './ImageSourceFields.tsx'
 
 const ways = ['upload', 'url', 'vm'] as const
 
@@ -62,9 +62,9 @@ export function ImageDrawer({
   const hashing = useRef<AbortController | null>(null)
   useEffect(() => () => hashing.current?.abort(), [])
   const way = Form.useWatch('way', form) ?? 'upload'
-  const announce = useChange(imageLibrary.upload, { invalidates: touchedByImage, silent: true })
-  const fetchIt = useChange(imageLibrary.fetch, { invalidates: touchedByImage, silent: true })
-  const fromVm = useChange(imageLibrary.fromVm, { invalidates: touchedByImage, silent: true })
+  const announce = useChange(imageLibrary.upload, { invalidates: invalidatedByImage, silent: true })
+  const fetchIt = useChange(imageLibrary.fetch, { invalidates: invalidatedByImage, silent: true })
+  const fromVm = useChange(imageLibrary.fromVm, { invalidates: invalidatedByImage, silent: true })
   const close = (): void => (dirty ? setLeaving(true) : onClose())
 
   /** Undefined where the person would rather not wait for it. @throws where the drawer was left */
@@ -91,7 +91,7 @@ export function ImageDrawer({
     const file = values.file ?? new File([], '')
     const sha256 = values.checked ? await checksum(file) : undefined
     const { image, upload_path } = await announce.mutateAsync({ body: { ...fresh, size_bytes: file.size, ...(sha256 !== undefined && { sha256 }) } })
-    await startUpload(image.id, upload_path, file, () => touchedByImage.forEach(({ id }) => void client.invalidateQueries({ queryKey: [id] })))
+    await startUpload(image.id, upload_path, file, () => invalidatedByImage.forEach(({ id }) => void client.invalidateQueries({ queryKey: [id] })))
     return image
   }
   const submit = async (values: ImageValues): Promise<void> => {
@@ -145,9 +145,9 @@ export function ImageDrawer({
           <Radio.Group optionType="button" options={ways.map((value) => ({ value, label: t(`way.${value}`) }))} />
         </Form.Item>
         <Alert className="zs-form-alert" type="info" showIcon title={t(`wayNote.${way}`)} />
-        {way === 'upload' && <FileWay />}
-        {way === 'url' && <UrlWay />}
-        {way === 'vm' && <VmWay cloudId={cloud.cloud_id} />}
+        {way === 'upload' && <FileFields />}
+        {way === 'url' && <UrlFields />}
+        {way === 'vm' && <VmFields cloudId={cloud.cloud_id} />}
         <AboutFields />
         {visibility === 'private' && <ImagePrice way={way} />}
         {refused !== null && <Alert type="error" showIcon role="alert" title={t('create.refused', { reason: refused })} />}

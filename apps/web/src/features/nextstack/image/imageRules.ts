@@ -22,7 +22,7 @@ export const imageTones: Readonly<Record<ImageStatus, StatusTone>> = {
 }
 
 /** What is no longer true after anything was done to an image. */
-export const touchedByImage: readonly Call[] = [imageLibrary.list, imageLibrary.get, images.list, quotas.mine]
+export const invalidatedByImage: readonly Call[] = [imageLibrary.list, imageLibrary.get, images.list, quotas.mine]
 
 /** It will look different soon. */
 export const isPassing = ({ status }: Pick<Image, 'status'>): boolean => imageTransitional.includes(status)

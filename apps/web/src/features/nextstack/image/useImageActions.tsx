@@ -7,7 +7,7 @@ import type { BatchAction } from '../../../kit/BatchBar.tsx'
 import { saveFrom } from '../../../kit/save.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { ImageEdit, ImageShare } from './ImageDialogs.tsx'
-import { pathsOf, touchedByImage, whyNotImage } from './imageRules.ts'
+import { pathsOf, invalidatedByImage, whyNotImage } from './imageRules.ts'
 import { forgetUpload } from './uploads.ts'
 
 /**
@@ -28,8 +28,8 @@ export function useImageActions(
     share: (image: Image, close: () => void) => <ImageShare image={image} onClose={close} />,
   }
   const link = useChange(imageLibrary.download)
-  const update = useChange(imageLibrary.update, { invalidates: touchedByImage })
-  const remove = useChange(imageLibrary.delete, { invalidates: touchedByImage, silent: true })
+  const update = useChange(imageLibrary.update, { invalidates: invalidatedByImage })
+  const remove = useChange(imageLibrary.delete, { invalidates: invalidatedByImage, silent: true })
 
   const opening = (kind: keyof typeof dialogs, image: Image): Action => ({
     key: kind,

@@ -13,7 +13,7 @@ import { looksPrivate } from './keyFiles.ts'
 import { PublicKeyInput } from './PublicKeyInput.tsx'
 
 /** What is no longer true after a key was made, changed or deleted. */
-export const touchedByKeyPair: readonly Call[] = [keyPairs.list, keyPairs.get, quotas.mine]
+export const invalidatedByKeyPair: readonly Call[] = [keyPairs.list, keyPairs.get, quotas.mine]
 
 export type MadeKeyPair = ResponseOf<typeof keyPairs.create>
 
@@ -40,8 +40,8 @@ export function KeyPairDialog({
   readonly onMade?: (made: MadeKeyPair) => void
 }) {
   const { t } = useTranslation('nextstackCompute')
-  const create = useChange(keyPairs.create, { invalidates: touchedByKeyPair, silent: true })
-  const update = useChange(keyPairs.update, { invalidates: touchedByKeyPair, silent: true })
+  const create = useChange(keyPairs.create, { invalidates: invalidatedByKeyPair, silent: true })
+  const update = useChange(keyPairs.update, { invalidates: invalidatedByKeyPair, silent: true })
   const submit = async ({ name, description, algorithm, public_key }: Values): Promise<string> => {
     if (kind === 'edit') {
       await update.mutateAsync({ params: { id: keyPair?.id ?? '' }, body: { name, description } })

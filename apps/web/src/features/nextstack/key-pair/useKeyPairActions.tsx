@@ -3,12 +3,12 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { copyText } from '../../../kit/copy.ts'
-import { KeyPairDialog, touchedByKeyPair } from './KeyPairDialog.tsx'
+import { KeyPairDialog, invalidatedByKeyPair } from './KeyPairDialog.tsx'
 
 /** What can be done to a key. */
 export function useKeyPairActions(onDeleted?: () => void): (keyPair: KeyPair) => readonly Action[] {
   const { t } = useTranslation('nextstackCompute')
-  const remove = useChange(keyPairs.delete, { invalidates: touchedByKeyPair })
+  const remove = useChange(keyPairs.delete, { invalidates: invalidatedByKeyPair })
   return (keyPair) => [
     { key: 'copy', label: t('keyPair.copyPublic'), run: () => copyText(keyPair.public_key) },
     {

@@ -23,7 +23,7 @@ import { useOrdering } from '../../../kit/price/useOrdering.ts'
 import { useUnorderable } from '../../../kit/price/useQuote.ts'
 import { NextStackPage, useNextStackCloud } from '../NextStackPage.tsx'
 import '../nextstack.css'
-import { touchedByEip } from './eipRules.ts'
+import { invalidatedByEip } from './eipRules.ts'
 import './network.css'
 
 interface Values {
@@ -56,7 +56,7 @@ function Allocate() {
   const [billing, setBilling] = useState<Billing>(byHour)
   const ordering = useOrdering()
   const bpId = useCurrentUser()?.bp_id ?? null
-  const allocate = useChange(eips.allocate, { invalidates: touchedByEip })
+  const allocate = useChange(eips.allocate, { invalidates: invalidatedByEip })
   const { data } = useCall(eipPools.list, { query: { cloud_id: cloud?.cloud_id, page_size: 1000, sort: 'name' } }, { enabled: cloud !== null })
   const items = newEipItems(
     bandwidth ?? null,

@@ -12,7 +12,7 @@ import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { field } from '../../../kit/rules.ts'
 import { eipItems } from '../../../kit/price/items.ts'
 import { PriceChange } from '../../../kit/price/Price.tsx'
-import { touchedByEip } from './eipRules.ts'
+import { invalidatedByEip } from './eipRules.ts'
 import './network.css'
 
 interface BindValues {
@@ -25,7 +25,7 @@ export function EipBind({ eip, onClose }: { readonly eip: Eip; readonly onClose:
   const { t } = useTranslation('network')
   const [form] = Form.useForm<BindValues>()
   const kind = Form.useWatch('kind', form) ?? 'vm'
-  const bind = useChange(eips.bind, { invalidates: touchedByEip, silent: true })
+  const bind = useChange(eips.bind, { invalidates: invalidatedByEip, silent: true })
   const query = { cloud_id: eip.cloud_id, page_size: 1000, sort: 'name' } as const
   const instances = useCall(vms.list, { query }, { enabled: kind === 'vm' })
   const gateways = useCall(natGateways.list, { query }, { enabled: kind === 'nat' })
@@ -76,7 +76,7 @@ interface EditValues {
 /** Changes what an outside address is called, and how much goes through it. */
 export function EipEdit({ eip, onClose }: { readonly eip: Eip; readonly onClose: () => void }) {
   const { t } = useTranslation('network')
-  const update = useChange(eips.update, { invalidates: touchedByEip, silent: true })
+  const update = useChange(eips.update, { invalidates: invalidatedByEip, silent: true })
   const [form] = Form.useForm<EditValues>()
   const bandwidth = Form.useWatch('bandwidth_mbps', form)
   const { shape } = eips.update.body

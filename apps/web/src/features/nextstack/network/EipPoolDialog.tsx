@@ -10,7 +10,7 @@ import { useCall, useChange } from '../../../api/hooks.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { field } from '../../../kit/rules.ts'
-import { linesOf, parseRanges, rangesText, touchedByEip } from './eipRules.ts'
+import { linesOf, parseRanges, rangesText, invalidatedByEip } from './eipRules.ts'
 import './network.css'
 
 interface Values {
@@ -30,8 +30,8 @@ export function EipPoolDialog({ cloudId, pool, onClose }: { readonly cloudId: st
   const [form] = Form.useForm<Values>()
   const name = Form.useWatch('name', form) ?? ''
   const isPublic = Form.useWatch('public', form) ?? pool?.public ?? true
-  const create = useChange(eipPools.create, { invalidates: touchedByEip, silent: true })
-  const update = useChange(eipPools.update, { invalidates: touchedByEip, silent: true })
+  const create = useChange(eipPools.create, { invalidates: invalidatedByEip, silent: true })
+  const update = useChange(eipPools.update, { invalidates: invalidatedByEip, silent: true })
   const { data } = useCall(organisations.list, { query: { page_size: 1000 } }, { enabled: !isPublic })
   return (
     <FormDialog<Values>

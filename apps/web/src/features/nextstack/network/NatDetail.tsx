@@ -12,7 +12,7 @@ import * as format from '../../../kit/format.ts'
 import { StatusTag } from '../../../kit/StatusTag.tsx'
 import { paths } from '../../../paths.ts'
 import '../nextstack.css'
-import { natTones, snatText, touchedByNat, isPassing } from './natRules.ts'
+import { natTones, snatText, invalidatedByNat, isPassing } from './natRules.ts'
 import { useNatActions } from './useNatActions.tsx'
 
 /** One NAT gateway: how instances get out, and which ports lead in. */
@@ -44,7 +44,7 @@ export default function NatDetail() {
 
 function Rules({ nat }: { readonly nat: NatGateway }) {
   const { t } = useTranslation('network')
-  const remove = useChange(natGateways.removeRule, { invalidates: touchedByNat })
+  const remove = useChange(natGateways.removeRule, { invalidates: invalidatedByNat })
   const insideOf = (rule: DnatRule): string => `${rule.vm?.name ?? rule.inside_address}:${rule.inside_ports}`
   return (
     <Table<DnatRule>

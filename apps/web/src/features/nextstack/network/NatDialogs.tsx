@@ -12,7 +12,7 @@ import { useCall, useChange } from '../../../api/hooks.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { field, rulesOf } from '../../../kit/rules.ts'
-import { touchedByNat } from './natRules.ts'
+import { invalidatedByNat } from './natRules.ts'
 
 interface Values {
   name: string
@@ -27,7 +27,7 @@ export function NatCreate({ cloud, onClose }: { readonly cloud: CloudBasic; read
   const { t } = useTranslation('network')
   const [form] = Form.useForm<Values>()
   const name = Form.useWatch('name', form) ?? ''
-  const create = useChange(natGateways.create, { invalidates: touchedByNat, silent: true })
+  const create = useChange(natGateways.create, { invalidates: invalidatedByNat, silent: true })
   const { data, isPending } = useCall(vpcs.list, { query: { cloud_id: cloud.cloud_id, page_size: 1000, sort: 'name' } })
   const without = (data?.items ?? []).filter((vpc) => vpc.nat === null)
   return (
@@ -63,7 +63,7 @@ export function NatEdit({ nat, onClose }: { readonly nat: NatGateway; readonly o
   const { t } = useTranslation('network')
   const [form] = Form.useForm<Values>()
   const snat = Form.useWatch('snat', form) ?? nat.snat
-  const update = useChange(natGateways.update, { invalidates: touchedByNat, silent: true })
+  const update = useChange(natGateways.update, { invalidates: invalidatedByNat, silent: true })
   const usable = useEipsOf(nat).filter((eip) => eip.status === 'available' || eip.bound_to?.id === nat.id)
   const { shape } = natGateways.update.body
   return (
@@ -104,7 +104,7 @@ interface RuleValues {
 /** Leads ports of an outside address to an instance. */
 export function DnatAdd({ nat, onClose }: { readonly nat: NatGateway; readonly onClose: () => void }) {
   const { t } = useTranslation('network')
-  const add = useChange(natGateways.addRule, { invalidates: touchedByNat, silent: true })
+  const add = useChange(natGateways.addRule, { invalidates: invalidatedByNat, silent: true })
   const bound = useEipsOf(nat).filter((eip) => eip.bound_to?.id === nat.id)
   const { data, isPending } = useCall(vms.list, { query: { vpc_id: nat.vpc.id, page_size: 1000, sort: 'name' } })
   const { shape } = natGateways.addRule.body

@@ -23,7 +23,7 @@ import { errorText } from '../../../api/toasts.ts'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { rulesOf } from '../../../kit/rules.ts'
-import { touchedByGroup } from './groupRules.ts'
+import { invalidatedByGroup } from './groupRules.ts'
 import './network.css'
 
 /** The rules as a draft, in the order in which they are looked at; saved as a whole. */
@@ -33,7 +33,7 @@ export function RulesEditor({ group }: { readonly group: SecurityGroup }) {
   const [draft, setDraft] = useState<{ rules: readonly SecurityRule[]; revision: number } | null>(null)
   const [editing, setEditing] = useState<{ index: number | null; rule: SecurityRule } | null>(null)
   const [refused, setRefused] = useState<ApiError | null>(null)
-  const save = useChange(securityGroups.setRules, { invalidates: touchedByGroup, silent: true })
+  const save = useChange(securityGroups.setRules, { invalidates: invalidatedByGroup, silent: true })
   const rules = inOrder(draft?.rules ?? group.rules)
   const stale = draft !== null && draft.revision !== group.revision
 

@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
-import { touchedByGroup } from './groupRules.ts'
+import { invalidatedByGroup } from './groupRules.ts'
 import { TemplateField } from '../../../kit/TemplateField.tsx'
 
 interface Values {
@@ -20,7 +20,7 @@ export function SecurityGroupCreate({ cloud, onClose }: { readonly cloud: CloudB
   const { t } = useTranslation('network')
   const [form] = Form.useForm<Values>()
   const name = Form.useWatch('name', form) ?? ''
-  const create = useChange(securityGroups.create, { invalidates: touchedByGroup, silent: true })
+  const create = useChange(securityGroups.create, { invalidates: invalidatedByGroup, silent: true })
   return (
     <FormDialog<Values>
       form={form}

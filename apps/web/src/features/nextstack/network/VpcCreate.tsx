@@ -8,7 +8,7 @@ import { useChange } from '../../../api/hooks.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { field } from '../../../kit/rules.ts'
-import { touchedByVpc } from './vpcRules.ts'
+import { invalidatedByVpc } from './vpcRules.ts'
 
 interface Values {
   name: string
@@ -25,7 +25,7 @@ export function VpcCreate({ cloud, onClose }: { readonly cloud: CloudBasic; read
   const { t } = useTranslation('network')
   const [form] = Form.useForm<Values>()
   const name = Form.useWatch('name', form) ?? ''
-  const create = useChange(vpcs.create, { invalidates: touchedByVpc, silent: true })
+  const create = useChange(vpcs.create, { invalidates: invalidatedByVpc, silent: true })
   return (
     <FormDialog<Values>
       form={form}

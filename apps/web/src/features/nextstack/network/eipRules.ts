@@ -10,7 +10,7 @@ import type { StatusTone } from '../../../kit/StatusTag.tsx'
 export const eipTones: Readonly<Record<EipStatus, StatusTone>> = { available: 'rest', binding: 'busy', bound: 'good', unbinding: 'busy', error: 'bad' }
 
 /** What is no longer true after anything was done to an outside address. */
-export const touchedByEip: readonly Call[] = [
+export const invalidatedByEip: readonly Call[] = [
   eips.list,
   eips.get,
   eipPools.list,

@@ -6,7 +6,7 @@ import type { StatusTone } from '../../../kit/StatusTag.tsx'
 export const groupTones: Readonly<Record<SecurityGroup['status'], StatusTone>> = { active: 'good', applying: 'busy', error: 'bad' }
 
 /** What is no longer true after anything was done to a group. */
-export const touchedByGroup: readonly Call[] = [securityGroups.list, securityGroups.get]
+export const invalidatedByGroup: readonly Call[] = [securityGroups.list, securityGroups.get]
 
 /** It will look different soon. */
 export const isPassing = ({ status }: Pick<SecurityGroup, 'status'>): boolean => status === 'applying'

@@ -9,7 +9,7 @@ import type { StatusTone } from '../../../kit/StatusTag.tsx'
 export const natTones: Readonly<Record<NatGateway['status'], StatusTone>> = { applying: 'busy', active: 'good', deleting: 'busy', error: 'bad' }
 
 /** What is no longer true after anything was done to a gateway. */
-export const touchedByNat: readonly Call[] = [natGateways.list, natGateways.get, vpcs.list, vpcs.get, vpcs.topology, eips.list]
+export const invalidatedByNat: readonly Call[] = [natGateways.list, natGateways.get, vpcs.list, vpcs.get, vpcs.topology, eips.list]
 
 /** It will look different soon. */
 export const isPassing = ({ status }: Pick<NatGateway, 'status'>): boolean => status === 'applying' || status === 'deleting'

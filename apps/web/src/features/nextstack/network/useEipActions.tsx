@@ -5,7 +5,7 @@ import type { Action } from '../../../kit/actions.tsx'
 import { allowed } from '../../../kit/allowed.ts'
 import { PrepaidLost } from '../../../kit/price/PrepaidLost.tsx'
 import { EipBind, EipEdit } from './EipDialogs.tsx'
-import { touchedByEip } from './eipRules.ts'
+import { invalidatedByEip } from './eipRules.ts'
 
 /** What can be done to an outside address. */
 export function useEipActions(): { readonly actionsOf: (eip: Eip) => readonly Action[] } {
@@ -14,8 +14,8 @@ export function useEipActions(): { readonly actionsOf: (eip: Eip) => readonly Ac
     bind: (eip: Eip, close: () => void) => <EipBind eip={eip} onClose={close} />,
     edit: (eip: Eip, close: () => void) => <EipEdit eip={eip} onClose={close} />,
   }
-  const unbind = useChange(eips.unbind, { invalidates: touchedByEip })
-  const release = useChange(eips.release, { invalidates: touchedByEip })
+  const unbind = useChange(eips.unbind, { invalidates: invalidatedByEip })
+  const release = useChange(eips.release, { invalidates: invalidatedByEip })
   const whyNot = (action: keyof typeof eipCan, eip: Eip): string | null => allowed(eipCan, action, eip.status, t(`eip.status.${eip.status}`))
   const opening = (kind: keyof typeof dialogs, disabledReason: string | null, eip: Eip): Action => ({
     key: kind,

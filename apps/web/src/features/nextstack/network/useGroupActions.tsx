@@ -4,12 +4,12 @@ import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
-import { touchedByGroup } from './groupRules.ts'
+import { invalidatedByGroup } from './groupRules.ts'
 
 /** What can be done to a security group. */
 export function useGroupActions(onDeleted?: () => void): { readonly actionsOf: (group: SecurityGroup) => readonly Action[] } {
   const { t } = useTranslation('network')
-  const remove = useChange(securityGroups.delete, { invalidates: touchedByGroup })
+  const remove = useChange(securityGroups.delete, { invalidates: invalidatedByGroup })
   return {
     actionsOf: (group) => [
       {
@@ -35,7 +35,7 @@ export function useGroupActions(onDeleted?: () => void): { readonly actionsOf: (
 
 function GroupEdit({ group, onClose }: { readonly group: SecurityGroup; readonly onClose: () => void }) {
   const { t } = useTranslation('network')
-  const update = useChange(securityGroups.update, { invalidates: touchedByGroup, silent: true })
+  const update = useChange(securityGroups.update, { invalidates: invalidatedByGroup, silent: true })
   const { shape } = securityGroups.update.body
   return (
     <FormDialog<{ name: string; description: string }>

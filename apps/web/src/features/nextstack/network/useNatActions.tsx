@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { DnatAdd, NatEdit } from './NatDialogs.tsx'
-import { touchedByNat } from './natRules.ts'
+import { invalidatedByNat } from './natRules.ts'
 
 /** What can be done to a NAT gateway. */
 export function useNatActions(onDeleted?: () => void): { readonly actionsOf: (nat: NatGateway) => readonly Action[] } {
@@ -12,7 +12,7 @@ export function useNatActions(onDeleted?: () => void): { readonly actionsOf: (na
     edit: (nat: NatGateway, close: () => void) => <NatEdit nat={nat} onClose={close} />,
     rule: (nat: NatGateway, close: () => void) => <DnatAdd nat={nat} onClose={close} />,
   }
-  const remove = useChange(natGateways.delete, { invalidates: touchedByNat })
+  const remove = useChange(natGateways.delete, { invalidates: invalidatedByNat })
   const opening = (kind: keyof typeof dialogs, label: string, nat: NatGateway): Action => ({
     key: kind,
     label,

@@ -3,12 +3,12 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { EipPoolDialog } from './EipPoolDialog.tsx'
-import { touchedByEip } from './eipRules.ts'
+import { invalidatedByEip } from './eipRules.ts'
 
 /** What can be done to a pool of outside addresses. */
 export function usePoolActions(onDeleted?: () => void): { readonly actionsOf: (pool: EipPool) => readonly Action[] } {
   const { t } = useTranslation('network')
-  const remove = useChange(eipPools.delete, { invalidates: touchedByEip })
+  const remove = useChange(eipPools.delete, { invalidates: invalidatedByEip })
   return {
     actionsOf: (pool) => [
       {

@@ -9,7 +9,7 @@ import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { field } from '../../../kit/rules.ts'
 import { GroupSelect } from './GroupSelect.tsx'
-import { isPassing, touchedByVpc } from './vpcRules.ts'
+import { isPassing, invalidatedByVpc } from './vpcRules.ts'
 
 interface EditValues {
   name: string
@@ -27,8 +27,8 @@ export function useVpcActions(onDeleted?: () => void): { readonly actionsOf: (vp
     edit: (vpc: Vpc, close: () => void) => <VpcEdit vpc={vpc} onClose={close} />,
     groups: (vpc: Vpc, close: () => void) => <VpcGroups vpc={vpc} onClose={close} />,
   }
-  const apply = useChange(vpcs.apply, { invalidates: touchedByVpc })
-  const remove = useChange(vpcs.delete, { invalidates: touchedByVpc })
+  const apply = useChange(vpcs.apply, { invalidates: invalidatedByVpc })
+  const remove = useChange(vpcs.delete, { invalidates: invalidatedByVpc })
 
   const whyNot = (action: keyof typeof vpcCan, vpc: Vpc): string | null => allowed(vpcCan, action, vpc.status, t(`vpc.status.${vpc.status}`))
   const opening = (kind: keyof typeof dialogs, vpc: Vpc): Action => ({
@@ -67,7 +67,7 @@ export function useVpcActions(onDeleted?: () => void): { readonly actionsOf: (vp
 
 function VpcEdit({ vpc, onClose }: { readonly vpc: Vpc; readonly onClose: () => void }) {
   const { t } = useTranslation('network')
-  const update = useChange(vpcs.update, { invalidates: touchedByVpc, silent: true })
+  const update = useChange(vpcs.update, { invalidates: invalidatedByVpc, silent: true })
   const { shape } = vpcs.update.body
   return (
     <FormDialog<EditValues>
@@ -91,7 +91,7 @@ function VpcEdit({ vpc, onClose }: { readonly vpc: Vpc; readonly onClose: () => 
 
 function VpcGroups({ vpc, onClose }: { readonly vpc: Vpc; readonly onClose: () => void }) {
   const { t } = useTranslation('network')
-  const change = useChange(vpcs.setSecurityGroups, { invalidates: touchedByVpc, silent: true })
+  const change = useChange(vpcs.setSecurityGroups, { invalidates: invalidatedByVpc, silent: true })
   return (
     <FormDialog<GroupValues>
       title={t('vpc.groupsTitle', { name: vpc.name })}

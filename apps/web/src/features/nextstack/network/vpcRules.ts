@@ -7,6 +7,6 @@ import type { StatusTone } from '../../../kit/StatusTag.tsx'
 export const vpcTones: Readonly<Record<VpcStatus, StatusTone>> = { applying: 'busy', active: 'good', deleting: 'busy', error: 'bad', lost: 'bad' }
 
 /** What is no longer true after anything was done to a network. */
-export const touchedByVpc: readonly Call[] = [vpcs.list, vpcs.get, vpcs.topology, natGateways.list, natGateways.get]
+export const invalidatedByVpc: readonly Call[] = [vpcs.list, vpcs.get, vpcs.topology, natGateways.list, natGateways.get]
 
 export const isPassing = (vpc: Pick<Vpc, 'status'>): boolean => vpcTransitional.includes(vpc.status)

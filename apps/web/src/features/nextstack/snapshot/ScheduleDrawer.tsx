@@ -24,7 +24,7 @@ import { field, rulesOf, showFieldErrors } from '../../../kit/rules.ts'
 import { StoragePrice } from '../../../kit/price/StoragePrice.tsx'
 import { bodyOf, ownZone, valuesOf, zonesWith, type ScheduleValues } from './scheduleForm.ts'
 import './snapshot.css'
-import { touchedBySchedule, weekdays, whenText } from './snapshotRules.ts'
+import { invalidatedBySchedule, weekdays, whenText } from './snapshotRules.ts'
 import { VmChoice } from './VmChoice.tsx'
 
 const { shape } = snapshotSchedules.update.body
@@ -53,8 +53,8 @@ export function ScheduleDrawer({
   const [named, setNamed] = useState(schedule !== null)
   const [leaving, setLeaving] = useState(false)
   const [refused, setRefused] = useState<string | null>(null)
-  const create = useChange(snapshotSchedules.create, { invalidates: touchedBySchedule, silent: true })
-  const update = useChange(snapshotSchedules.update, { invalidates: touchedBySchedule, silent: true })
+  const create = useChange(snapshotSchedules.create, { invalidates: invalidatedBySchedule, silent: true })
+  const update = useChange(snapshotSchedules.update, { invalidates: invalidatedBySchedule, silent: true })
   const zones = useMemo(() => zonesWith(initial.time_zone).map((zone) => ({ value: zone, label: zone })), [initial.time_zone])
   const onValues = ({ rhythm, name }: Partial<ScheduleValues>): void => {
     setDirty(true)

@@ -16,7 +16,7 @@ import { useIsPlatform } from '../../../session/user.ts'
 import { StateTag } from '../storage/StateTag.tsx'
 import { ScheduleDrawer } from './ScheduleDrawer.tsx'
 import { changed } from './scheduleForm.ts'
-import { touchedBySchedule, whenText } from './snapshotRules.ts'
+import { invalidatedBySchedule, whenText } from './snapshotRules.ts'
 
 /** Schedules on a cloud, or those of one instance. */
 export function ScheduleTable({ cloud, vm }: { readonly cloud: CloudBasic | null; readonly vm?: Vm }) {
@@ -27,8 +27,8 @@ export function ScheduleTable({ cloud, vm }: { readonly cloud: CloudBasic | null
     (schedule: SnapshotSchedule | null): DrawDialog =>
     (close) =>
       cloud !== null && <ScheduleDrawer cloudId={cloud.cloud_id} vm={schedule?.vm ?? vm ?? null} schedule={schedule} onClose={close} />
-  const update = useChange(snapshotSchedules.update, { invalidates: touchedBySchedule })
-  const remove = useChange(snapshotSchedules.delete, { invalidates: touchedBySchedule })
+  const update = useChange(snapshotSchedules.update, { invalidates: invalidatedBySchedule })
+  const remove = useChange(snapshotSchedules.delete, { invalidates: invalidatedBySchedule })
   const actionsOf = (schedule: SnapshotSchedule): readonly Action[] => {
     const { id, name, enabled } = schedule
     return [

@@ -16,7 +16,7 @@ import { StoragePrice } from '../../../kit/price/StoragePrice.tsx'
 import { nameAt } from '../../../kit/nameAt.ts'
 import { useFlavors } from '../vm/FlavorPicker.tsx'
 import { sizeText } from '../vm/vmColumns.tsx'
-import { touchedBySnapshot } from './snapshotRules.ts'
+import { invalidatedBySnapshot } from './snapshotRules.ts'
 import { VmChoice } from './VmChoice.tsx'
 
 interface Closing {
@@ -39,7 +39,7 @@ function NameFields({ focus = true }: { readonly focus?: boolean }) {
 
 function useCreate() {
   const { t } = useTranslation('snapshot')
-  const create = useChange(snapshots.create, { invalidates: touchedBySnapshot, silent: true })
+  const create = useChange(snapshots.create, { invalidates: invalidatedBySnapshot, silent: true })
   const [suggested] = useState(() => nameAt('snap', new Date()))
   return { t, create, suggested }
 }
@@ -95,7 +95,7 @@ export function SnapshotCreateAny({ cloudId, onClose }: Closing & { readonly clo
 
 export function SnapshotRename({ snapshot, onClose }: Closing & { readonly snapshot: VmSnapshot }) {
   const { t } = useTranslation('snapshot')
-  const update = useChange(snapshots.update, { invalidates: touchedBySnapshot, silent: true })
+  const update = useChange(snapshots.update, { invalidates: invalidatedBySnapshot, silent: true })
   return (
     <FormDialog<NameValues>
       title={t('rename.title', { name: snapshot.name })}
@@ -134,7 +134,7 @@ export function SnapshotClone({ snapshot, onClose }: Closing & { readonly snapsh
   // Its disk is never smaller than the source's. A flavor that may not be chosen any more is not known: then the source tells.
   const items = source === undefined ? null : flavor === undefined ? vmItems(source) : flavorItems(flavor, Math.max(source.disk_bytes, flavor.disk_bytes))
   const networks = useCall(vpcs.list, { query: { cloud_id: snapshot.cloud_id, page_size: 1000, sort: 'name' } })
-  const clone = useChange(snapshots.clone, { invalidates: touchedBySnapshot, silent: true })
+  const clone = useChange(snapshots.clone, { invalidates: invalidatedBySnapshot, silent: true })
   const vm = snapshot.vm.name
   const { shape } = snapshots.clone.body
   const plain = network === ofCloud || (network === same && source?.vpc === null)

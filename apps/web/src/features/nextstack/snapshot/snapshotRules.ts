@@ -27,8 +27,8 @@ export const snapshotTones: Readonly<Record<SnapshotStatus, StatusTone>> = {
 }
 
 /** What is no longer true after anything was done to a snapshot. */
-export const touchedBySnapshot: readonly Call[] = [snapshots.list, snapshots.get, vms.list, vms.get, vms.operations, quotas.mine]
-export const touchedBySchedule: readonly Call[] = [snapshotSchedules.list]
+export const invalidatedBySnapshot: readonly Call[] = [snapshots.list, snapshots.get, vms.list, vms.get, vms.operations, quotas.mine]
+export const invalidatedBySchedule: readonly Call[] = [snapshotSchedules.list]
 
 /** It will look different soon. */
 export const isPassing = ({ status }: Pick<VmSnapshot, 'status'>): boolean => snapshotTransitional.includes(status)

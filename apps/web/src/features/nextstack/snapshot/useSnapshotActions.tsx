@@ -7,7 +7,7 @@ import type { BatchAction } from '../../../kit/BatchBar.tsx'
 import { firstNames } from '../../../kit/firstNames.ts'
 import * as format from '../../../kit/format.ts'
 import { SnapshotClone, SnapshotRename } from './SnapshotDialogs.tsx'
-import { touchedBySnapshot, whyNotSnapshot } from './snapshotRules.ts'
+import { invalidatedBySnapshot, whyNotSnapshot } from './snapshotRules.ts'
 
 /**
  * What can be done to snapshots of instances.
@@ -25,8 +25,8 @@ export function useSnapshotActions(
     clone: (snapshot: VmSnapshot, close: () => void) => <SnapshotClone snapshot={snapshot} onClose={close} />,
     rename: (snapshot: VmSnapshot, close: () => void) => <SnapshotRename snapshot={snapshot} onClose={close} />,
   }
-  const restore = useChange(snapshots.restore, { invalidates: touchedBySnapshot })
-  const remove = useChange(snapshots.delete, { invalidates: touchedBySnapshot, silent: true })
+  const restore = useChange(snapshots.restore, { invalidates: invalidatedBySnapshot })
+  const remove = useChange(snapshots.delete, { invalidates: invalidatedBySnapshot, silent: true })
   const opening = (kind: keyof typeof dialogs, snapshot: VmSnapshot): Action => ({
     key: kind,
     label: t(`action.${kind}`),

@@ -7,7 +7,7 @@ import { useCall, useChange } from '../../../api/hooks.ts'
 import * as format from '../../../kit/format.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { PathField } from './PathField.tsx'
-import { touchedByVolume } from './storageRules.ts'
+import { invalidatedByVolume } from './storageRules.ts'
 import { VmSelect } from './VmSelect.tsx'
 import { pathOf } from './volumeForm.ts'
 
@@ -20,7 +20,7 @@ interface AttachValues {
 /** Attaches a volume to an instance of the person's choice. */
 export function VolumeAttach({ volume, onClose }: { readonly volume: Volume; readonly onClose: () => void }) {
   const { t } = useTranslation('storage')
-  const attach = useChange(volumes.attach, { invalidates: touchedByVolume, silent: true })
+  const attach = useChange(volumes.attach, { invalidates: invalidatedByVolume, silent: true })
   return (
     <FormDialog<AttachValues>
       title={t('attach.title', { name: volume.name })}
@@ -49,7 +49,7 @@ export function VmAttach({ vm, onClose }: { readonly vm: Pick<Vm, 'id' | 'name' 
   const { t } = useTranslation('storage')
   const [form] = Form.useForm<AttachValues>()
   const chosenId = Form.useWatch('volume_id', form)
-  const attach = useChange(volumes.attach, { invalidates: touchedByVolume, silent: true })
+  const attach = useChange(volumes.attach, { invalidates: invalidatedByVolume, silent: true })
   const { data, isPending } = useCall(volumes.list, { query: { cloud_id: vm.cloud_id, status: 'available', page_size: 1000, sort: 'name' } })
   const free = (data?.items ?? []).filter(({ bp_id, content }) => bp_id === vm.bp_id && (content === 'filesystem' || vm.type === 'vm'))
   const chosen = free.find(({ id }) => id === chosenId)

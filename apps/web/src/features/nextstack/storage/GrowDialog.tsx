@@ -8,14 +8,14 @@ import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { SizeInput } from '../../../kit/SizeInput.tsx'
 import { volumeItems } from '../../../kit/price/items.ts'
 import { PriceChange } from '../../../kit/price/Price.tsx'
-import { touchedByVolume } from './storageRules.ts'
+import { invalidatedByVolume } from './storageRules.ts'
 
 /** Makes a volume larger: what it is, what it becomes. */
 export function VolumeGrow({ volume, onClose }: { readonly volume: Volume; readonly onClose: () => void }) {
   const { t } = useTranslation('storage')
   const [form] = Form.useForm<{ size_bytes: number | null }>()
   const wanted = Form.useWatch('size_bytes', form) ?? 0
-  const grow = useChange(volumes.grow, { invalidates: touchedByVolume, silent: true })
+  const grow = useChange(volumes.grow, { invalidates: invalidatedByVolume, silent: true })
   const [from, to] = [format.bytes(volume.size_bytes), format.bytes(wanted)]
   const { size_bytes } = volumes.grow.body.shape
   return (

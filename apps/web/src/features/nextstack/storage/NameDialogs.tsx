@@ -9,7 +9,7 @@ import * as format from '../../../kit/format.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { StoragePrice } from '../../../kit/price/StoragePrice.tsx'
-import { touchedByVolume } from './storageRules.ts'
+import { invalidatedByVolume } from './storageRules.ts'
 import { nameAt } from '../../../kit/nameAt.ts'
 
 interface Closing {
@@ -38,8 +38,8 @@ export function Rename({
   onClose,
 }: Closing & { readonly of: { readonly id: string; readonly name: string; readonly description: string }; readonly kind: 'volume' | 'snapshot' }) {
   const { t } = useTranslation('storage')
-  const volume = useChange(volumes.update, { invalidates: touchedByVolume, silent: true })
-  const snapshot = useChange(volumeSnapshots.update, { invalidates: touchedByVolume, silent: true })
+  const volume = useChange(volumes.update, { invalidates: invalidatedByVolume, silent: true })
+  const snapshot = useChange(volumeSnapshots.update, { invalidates: invalidatedByVolume, silent: true })
   const update = kind === 'volume' ? volume : snapshot
   return (
     <FormDialog<NameValues>
@@ -143,7 +143,7 @@ const KeptPrice = ({
 }) => <StoragePrice meter={`${kind}.size`} bytes={size_bytes} exact={kind === 'snapshot'} bpId={bp_id} />
 
 function useKeep(kind: 'snapshot' | 'backup'): (body: NameValues & { readonly volume_id: string }) => Promise<unknown> {
-  const snapshot = useChange(volumeSnapshots.create, { invalidates: touchedByVolume, silent: true })
-  const backup = useChange(volumeBackups.create, { invalidates: touchedByVolume, silent: true })
+  const snapshot = useChange(volumeSnapshots.create, { invalidates: invalidatedByVolume, silent: true })
+  const backup = useChange(volumeBackups.create, { invalidates: invalidatedByVolume, silent: true })
   return (body) => (kind === 'snapshot' ? snapshot : backup).mutateAsync({ body })
 }

@@ -31,7 +31,7 @@ import { PathField } from './PathField.tsx'
 import { PoolField } from './PoolField.tsx'
 import { SourceFields, useSource } from './SourceFields.tsx'
 import './storage.css'
-import { touchedByVolume } from './storageRules.ts'
+import { invalidatedByVolume } from './storageRules.ts'
 import { VmSelect } from './VmSelect.tsx'
 import { VolumeAddAside } from './VolumeAddAside.tsx'
 import { bodyOf, gib, sources, type VolumeValues } from './volumeForm.ts'
@@ -74,7 +74,7 @@ export default function VolumeAdd() {
   const poolName = typed.pool ?? (pools?.find(({ name }) => name === 'default') ?? pools?.[0])?.name ?? ''
   const items = volumeItems({ pool: poolName, size_bytes: typed.size_bytes ?? 0 })
   const unorderable = useUnorderable(items, billing)
-  const create = useChange(volumes.create, { invalidates: touchedByVolume, silent: true })
+  const create = useChange(volumes.create, { invalidates: invalidatedByVolume, silent: true })
 
   // What a copy is, it is by what it is copied from.
   const { cloudId, content, pool, sizeBytes: leastBytes = 0 } = source ?? {}

@@ -11,7 +11,7 @@ import { useCall, useChange } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
 import { errorText } from '../../../api/toasts.ts'
 import { useReturnFocus } from '../../../kit/focus.ts'
-import { touchedByVolume } from './storageRules.ts'
+import { invalidatedByVolume } from './storageRules.ts'
 
 /**
  * Takes a volume from its instance. It waits for how that ends: a volume that a process uses stays,
@@ -25,7 +25,7 @@ export function VolumeDetach({ volume, onClose }: { readonly volume: Volume; rea
   const [waiting, setWaiting] = useState(false)
   const [refused, setRefused] = useState<string | null>(null)
   const [force, setForce] = useState(false)
-  const detach = useChange(volumes.detach, { invalidates: touchedByVolume, silent: true })
+  const detach = useChange(volumes.detach, { invalidates: invalidatedByVolume, silent: true })
   const { data: now } = useCall(volumes.get, input, { enabled: waiting, silent: true, refreshMs: 1_000 })
   const busy = refused === errors.volumeBusy.text
   const { name: vm, path } = { name: volume.attached_to?.vm.name ?? '', path: volume.attached_to?.path ?? null }

@@ -25,7 +25,7 @@ import '../nextstack.css'
 import { BackupTable } from './BackupTable.tsx'
 import { VolumeKeep } from './NameDialogs.tsx'
 import { SnapshotLine } from './SnapshotLine.tsx'
-import { touchedByVolume, whyNotVolume, isPassing, volumeGone } from './storageRules.ts'
+import { invalidatedByVolume, whyNotVolume, isPassing, volumeGone } from './storageRules.ts'
 import { VolumeState } from './VolumeState.tsx'
 
 /** Sets a volume back to one of its snapshots, or makes another from one of its backups. */
@@ -150,7 +150,7 @@ function Confirm({
   const navigate = useNavigate()
   const [typed, setTyped] = useState('')
   const [failure, setFailure] = useState<string | null>(null)
-  const restore = useChange(volumes.restore, { invalidates: touchedByVolume, silent: true })
+  const restore = useChange(volumes.restore, { invalidates: invalidatedByVolume, silent: true })
   const ready = typed.trim() === volume.name && refused === null
 
   const go = (): void => {

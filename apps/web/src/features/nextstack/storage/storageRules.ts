@@ -45,7 +45,7 @@ export const snapshotTones: Readonly<Record<VolumeSnapshotStatus, StatusTone>> =
 export const backupTones: Readonly<Record<VolumeBackupStatus, StatusTone>> = { creating: 'busy', available: 'good', deleting: 'busy', error: 'bad' }
 
 /** What is no longer true after anything was done to a volume, its snapshots or its backups. */
-export const touchedByVolume: readonly Call[] = [
+export const invalidatedByVolume: readonly Call[] = [
   volumes.list,
   volumes.get,
   volumes.operations,

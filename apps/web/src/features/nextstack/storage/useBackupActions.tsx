@@ -8,7 +8,7 @@ import type { BatchAction } from '../../../kit/BatchBar.tsx'
 import { copyText } from '../../../kit/copy.ts'
 import { saveFrom } from '../../../kit/save.ts'
 import { paths, withQuery } from '../../../paths.ts'
-import { touchedByVolume } from './storageRules.ts'
+import { invalidatedByVolume } from './storageRules.ts'
 import { cloudRefuses } from '../../../session/cloud.ts'
 
 /** What can be done to backups. @param cloud null where it is not known; then it is not judged */
@@ -18,7 +18,7 @@ export function useBackupActions(cloud: CloudBasic | null): {
 } {
   const { t } = useTranslation('storage')
   const link = useChange(volumeBackups.download)
-  const remove = useChange(volumeBackups.delete, { invalidates: touchedByVolume, silent: true })
+  const remove = useChange(volumeBackups.delete, { invalidates: invalidatedByVolume, silent: true })
   const whyNot = (action: keyof typeof volumeBackupCan, { status }: VolumeBackup): string | null =>
     allowed(volumeBackupCan, action, status, t(`backup.status.${status}`))
   return {

@@ -7,7 +7,7 @@ import { allowed } from '../../../kit/allowed.ts'
 import type { BatchAction } from '../../../kit/BatchBar.tsx'
 import { paths, withQuery } from '../../../paths.ts'
 import { Rename } from './NameDialogs.tsx'
-import { touchedByVolume } from './storageRules.ts'
+import { invalidatedByVolume } from './storageRules.ts'
 import { cloudRefuses } from '../../../session/cloud.ts'
 
 /**
@@ -23,7 +23,7 @@ export function useSnapshotActions(
   readonly batchActions: readonly BatchAction<VolumeSnapshot>[]
 } {
   const { t } = useTranslation('storage')
-  const remove = useChange(volumeSnapshots.delete, { invalidates: touchedByVolume, silent: true })
+  const remove = useChange(volumeSnapshots.delete, { invalidates: invalidatedByVolume, silent: true })
   const whyNot = (action: keyof typeof volumeSnapshotCan, { status }: VolumeSnapshot): string | null =>
     (action === 'rename' ? null : cloudRefuses(cloud)) ?? allowed(volumeSnapshotCan, action, status, t(`snapshot.status.${status}`))
   return {

@@ -10,7 +10,7 @@ import { PrepaidLost } from '../../../kit/price/PrepaidLost.tsx'
 import { VolumeAttach } from './AttachDialogs.tsx'
 import { VolumeGrow } from './GrowDialog.tsx'
 import { Rename, VolumeKeep } from './NameDialogs.tsx'
-import { touchedByVolume, whyNotVolume } from './storageRules.ts'
+import { invalidatedByVolume, whyNotVolume } from './storageRules.ts'
 import { VolumeDetach } from './VolumeDetach.tsx'
 
 /**
@@ -33,7 +33,7 @@ export function useVolumeActions(
     backup: (volume: Volume, close: () => void) => <VolumeKeep volume={volume} kind="backup" onClose={close} />,
     rename: (volume: Volume, close: () => void) => <Rename of={volume} kind="volume" onClose={close} />,
   }
-  const remove = useChange(volumes.delete, { invalidates: touchedByVolume, silent: true })
+  const remove = useChange(volumes.delete, { invalidates: invalidatedByVolume, silent: true })
 
   const opening = (kind: keyof typeof dialogs, volume: Volume): Action => ({
     key: kind,

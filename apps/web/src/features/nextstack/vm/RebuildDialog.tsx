@@ -8,7 +8,7 @@ import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { AccessFields } from './AccessFields.tsx'
 import { ImagePicker, useImages } from './ImagePicker.tsx'
 import { type AccessValues, accessOf } from './vmForm.ts'
-import { touchedByVm } from './vmRules.ts'
+import { invalidatedByVm } from './vmRules.ts'
 
 interface Values extends AccessValues {
   image_fingerprint: string
@@ -22,7 +22,7 @@ export function RebuildDialog({ vm, onClose }: { readonly vm: Vm; readonly onClo
   const fingerprint = Form.useWatch('image_fingerprint', form)
   const typed = Form.useWatch('typed', form)
   const image = useImages(vm.cloud_id, vm.type).data?.items.find((one) => one.fingerprint === fingerprint)
-  const rebuild = useChange(vms.rebuild, { invalidates: touchedByVm })
+  const rebuild = useChange(vms.rebuild, { invalidates: invalidatedByVm })
 
   return (
     <FormDialog<Values>

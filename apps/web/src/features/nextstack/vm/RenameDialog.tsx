@@ -5,7 +5,7 @@ import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
-import { touchedByVm } from './vmRules.ts'
+import { invalidatedByVm } from './vmRules.ts'
 import { field } from '../../../kit/rules.ts'
 
 interface Values {
@@ -16,7 +16,7 @@ interface Values {
 /** Changes what an instance is called here; the engine's own name of it stays. */
 export function RenameDialog({ vm, onClose }: { readonly vm: Vm; readonly onClose: () => void }) {
   const { t } = useTranslation('nextstack')
-  const rename = useChange(vms.rename, { invalidates: touchedByVm })
+  const rename = useChange(vms.rename, { invalidates: invalidatedByVm })
   return (
     <FormDialog<Values>
       title={t('rename.title', { name: vm.name })}

@@ -11,7 +11,7 @@ import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { diskRule } from './diskRule.ts'
 import { DiskInput } from './DiskInput.tsx'
 import { FlavorPicker, useFlavors } from './FlavorPicker.tsx'
-import { touchedByVm } from './vmRules.ts'
+import { invalidatedByVm } from './vmRules.ts'
 import { sizeText } from './vmColumns.tsx'
 
 interface Values {
@@ -33,7 +33,7 @@ export function ResizeDialog({ vm, onClose }: { readonly vm: Vm; readonly onClos
   const minBytes = Math.max(vm.disk_bytes, chosen?.disk_bytes ?? 0)
   const same =
     chosen !== undefined && chosen.cpu_cores === vm.cpu_cores && chosen.memory_bytes === vm.memory_bytes && (diskBytes ?? vm.disk_bytes) === vm.disk_bytes
-  const resize = useChange(vms.resize, { invalidates: touchedByVm })
+  const resize = useChange(vms.resize, { invalidates: invalidatedByVm })
 
   return (
     <FormDialog<Values>

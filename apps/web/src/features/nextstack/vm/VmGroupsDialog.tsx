@@ -4,12 +4,12 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { GroupSelect } from '../network/GroupSelect.tsx'
-import { touchedByVm } from './vmRules.ts'
+import { invalidatedByVm } from './vmRules.ts'
 
 /** Which security groups guard an instance of a private network. */
 export function VmGroupsDialog({ vm, onClose }: { readonly vm: Vm; readonly onClose: () => void }) {
   const { t } = useTranslation('nextstack')
-  const change = useChange(vms.setSecurityGroups, { invalidates: touchedByVm, silent: true })
+  const change = useChange(vms.setSecurityGroups, { invalidates: invalidatedByVm, silent: true })
   return (
     <FormDialog<{ security_group_ids: string[] }>
       title={t('groups.title', { name: vm.name })}

@@ -6,12 +6,12 @@ import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { OperationTable } from '../../../kit/OperationTable.tsx'
 import { cancelText, operationText, stepText } from './vmOperationText.ts'
-import { touchedByVm } from './vmRules.ts'
+import { invalidatedByVm } from './vmRules.ts'
 
 /** What was done to an instance; what has not ended can be cancelled. */
 export function VmOperations({ vm }: { readonly vm: Vm }) {
   const { t } = useTranslation('nextstack')
-  const cancel = useChange(vms.cancelOperation, { invalidates: touchedByVm })
+  const cancel = useChange(vms.cancelOperation, { invalidates: invalidatedByVm })
   const cancelling = (one: Operation): Action => ({
     key: 'cancel',
     label: t('operation.cancel'),

@@ -11,11 +11,11 @@ import type { DrawDialog } from '../../../kit/dialogs.tsx'
 import { firstNames } from '../../../kit/firstNames.ts'
 import { loadMessages } from '../../../locales/load.ts'
 import { paths, withQuery } from '../../../paths.ts'
-import { touchedBySnapshot } from '../snapshot/snapshotRules.ts'
+import { invalidatedBySnapshot } from '../snapshot/snapshotRules.ts'
 import { nameAt } from '../../../kit/nameAt.ts'
 import { RenameDialog } from './RenameDialog.tsx'
 import { VmGroupsDialog } from './VmGroupsDialog.tsx'
-import { touchedByVm, whyNotVm, type VmActionName } from './vmRules.ts'
+import { invalidatedByVm, whyNotVm, type VmActionName } from './vmRules.ts'
 
 // Their pickers and sliders are more script than the list that offers them.
 const ResizeDialog = lazy(() => Promise.all([import('./ResizeDialog.tsx'), loadMessages(['order'])]).then(([module]) => ({ default: module.ResizeDialog })))
@@ -25,7 +25,7 @@ const RebuildDialog = lazy(() => import('./RebuildDialog.tsx').then((module) => 
 
 /** The calls that begin an operation and need nothing but the instance. */
 function useVmCalls() {
-  const options = { invalidates: touchedByVm, silent: true }
+  const options = { invalidates: invalidatedByVm, silent: true }
   const start = useChange(vms.start, options)
   const stop = useChange(vms.stop, options)
   const restart = useChange(vms.restart, options)
@@ -55,7 +55,7 @@ export function useVmActions(
   const { t } = useTranslation(['nextstack', 'snapshot'])
   const navigate = useNavigate()
   const calls = useVmCalls()
-  const keep = useChange(snapshots.create, { invalidates: touchedBySnapshot, silent: true })
+  const keep = useChange(snapshots.create, { invalidates: invalidatedBySnapshot, silent: true })
 
   const body = (name: Exclude<Operation, 'start'>, of: readonly Vm[]): string =>
     name === 'delete' && of.every((vm) => vm.status === 'lost') ? t('confirm.deleteLost') : t(`confirm.${name}`)

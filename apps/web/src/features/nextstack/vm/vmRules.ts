@@ -41,7 +41,7 @@ export const vmActions = {
 export type VmActionName = keyof typeof vmActions
 
 /** What is no longer true after anything was done to an instance. */
-export const touchedByVm: readonly Call[] = [vms.list, vms.get, vms.operations]
+export const invalidatedByVm: readonly Call[] = [vms.list, vms.get, vms.operations]
 
 type Seen = Pick<Vm, 'status' | 'operation_id'>
 

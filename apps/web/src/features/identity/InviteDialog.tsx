@@ -1,0 +1,99 @@
+import Button from 'antd/es/button'
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import InputNumber from 'antd/es/input-number'
+import Modal from 'antd/es/modal'
+import Radio from 'antd/es/radio'
+import type { ResponseOf } from '@zhisuan/contract/define'
+import { invitations } from '@zhisuan/contract/ums/invitation'
+import { useTranslation } from 'react-i18next'
+import { useChange } from '../../api/hooks.ts'
+import { copyText } from '../../kit/copy.ts'
+import { useReturnFocus } from '../../kit/focus.ts'
+import * as format from '../../kit/format.ts'
+import { FormDialog } from '../../kit/FormDialog.tsx'
+import { field, rulesOf } from '../../kit/rules.ts'
+import type { Named } from '../../kit/SearchSelect.tsx'
+import { paths, withQuery } from '../../paths.ts'
+import { useRoleName } from '../../kit/roleNames.ts'
+import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
+import { invalidatedByInvitation } from './invalidated.ts'
+
+interface Values {
+  bp_id?: string
+  role: 'TENANT' | 'TENANT_ADMIN'
+  note: string
+  days: number
+}
+
+const { shape } = invitations.create.body
+
+type Made = ResponseOf<typeof invitations.create>
+
+/** Asks somebody in: to what, and until when. */
+export function InviteDialog({
+  organisation,
+  onMade,
+  onClose,
+}: {
+  readonly organisation: Named | undefined
+  readonly onMade: (made: Made) => void
+  readonly onClose: () => void
+}) {
+  const { t } = useTranslation('identity')
+  const roleName = useRoleName()
+  const create = useChange(invitations.create, { invalidates: invalidatedByInvitation, silent: true, onDone: onMade })
+  return (
+    <FormDialog<Values>
+      title={t('invitation.title')}
+      okText={t('invitation.submit')}
+      initialValues={{ role: 'TENANT', note: '', days: 7 }}
+      onSubmit={({ bp_id, ...values }) => create.mutateAsync({ body: { ...values, bp_id: organisation?.id ?? bp_id ?? null } })}
+      doneText={t('invitation.done')}
+      onClose={onClose}
+    >
+      {organisation === undefined && (
+        <Form.Item name="bp_id" label={t('invitation.organisation')} required rules={[{ required: true, message: t('required') }]}>
+          <OrganisationSelect label={t('invitation.organisation')} />
+        </Form.Item>
+      )}
+      <Form.Item name="role" label={t('invitation.role')}>
+        <Radio.Group options={(['TENANT', 'TENANT_ADMIN'] as const).map((value) => ({ value, label: roleName({ name: value }) }))} />
+      </Form.Item>
+      <Form.Item name="days" label={t('invitation.days')} extra={t('invitation.daysTip')} {...field(shape.days)}>
+        <InputNumber<number> min={1} max={30} precision={0} />
+      </Form.Item>
+      <Form.Item name="note" label={t('invitation.note')} extra={t('invitation.noteTip')} rules={rulesOf(shape.note)}>
+        <Input maxLength={64} />
+      </Form.Item>
+    </FormDialog>
+  )
+}
+
+/** The link, which is told once; closed only by who says that they have kept it. */
+export function LinkDialog({ made, onClose }: { readonly made: Made; readonly onClose: () => void }) {
+  const { t } = useTranslation('identity')
+  useReturnFocus()
+  const link = `${location.origin}${withQuery(paths.register(), { invitation: made.token })}`
+  return (
+    <Modal
+      open
+      title={t('invitation.done')}
+      closable={false}
+      keyboard={false}
+      mask={{ closable: false }}
+      width={560}
+      footer={[
+        <Button key="copy" onClick={() => void copyText(link)}>
+          {t('invitation.copy')}
+        </Button>,
+        <Button key="close" type="primary" onClick={onClose}>
+          {t('invitation.close')}
+        </Button>,
+      ]}
+    >
+      <p>{t('invitation.linkNote', { at: format.dateTime(made.expires_at) })}</p>
+      <Input.TextArea readOnly autoSize aria-label={t('invitation.link')} value={link} onFocus={({ target }) => target.select()} />
+    </Modal>
+  )
+}

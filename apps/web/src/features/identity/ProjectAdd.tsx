@@ -1,0 +1,54 @@
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import { keptProjects } from '@zhisuan/contract/iam/project'
+import { useTranslation } from 'react-i18next'
+import { useNavigate } from 'react-router'
+import { useChange } from '../../api/hooks.ts'
+import { notify } from '../../api/notify.ts'
+import { FormPage } from '../../kit/FormPage.tsx'
+import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
+import { field } from '../../kit/rules.ts'
+import { paths } from '../../paths.ts'
+import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
+import { invalidatedByProject } from './invalidated.ts'
+import { useNamedOrganisation } from '../../kit/useOrganisationFilter.tsx'
+import './identity.css'
+
+interface Values {
+  name: string
+  key: string
+  description: string
+  bp_id: string
+}
+
+const { shape } = keptProjects.create.body
+
+/** Makes a project; its members come next, on its own page. */
+export default function ProjectAdd() {
+  const { t } = useTranslation('identity')
+  const navigate = useNavigate()
+  const { id, known } = useNamedOrganisation()
+  const create = useChange(keptProjects.create, { invalidates: invalidatedByProject })
+  const submit = async (body: Values): Promise<void> => {
+    const project = await create.mutateAsync({ body })
+    notify('success', t('project.made', { name: project.name }))
+    void navigate(paths.iam.project.detail(project.id))
+  }
+  return (
+    <FormPage<Values>
+      initialValues={{ name: '', key: '', description: '', ...(id !== undefined && { bp_id: id }) }}
+      submitText={t('project.submit')}
+      onCancel={() => void navigate(paths.iam.project.list())}
+      onSubmit={submit}
+    >
+      <Form.Item name="bp_id" label={t('project.owner')} required rules={[{ required: true, message: t('required') }]}>
+        <OrganisationSelect label={t('project.owner')} known={known} />
+      </Form.Item>
+      <NameField schema={shape.name} />
+      <Form.Item name="key" label={t('project.key')} extra={t('project.keyNote')} {...field(shape.key)}>
+        <Input maxLength={32} autoCapitalize="none" spellCheck={false} />
+      </Form.Item>
+      <DescriptionField schema={shape.description} />
+    </FormPage>
+  )
+}

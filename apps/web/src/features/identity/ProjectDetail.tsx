@@ -1,0 +1,161 @@
+import Button from 'antd/es/button'
+import Form from 'antd/es/form'
+import Skeleton from 'antd/es/skeleton'
+import { keptProjects, type KeptProject } from '@zhisuan/contract/iam/project'
+import { users } from '@zhisuan/contract/ums/user'
+import { useTranslation } from 'react-i18next'
+import { Link, useNavigate, useParams } from 'react-router'
+import { useDialog } from '../../kit/dialogs.tsx'
+import { useOne, useCall, useChange } from '../../api/hooks.ts'
+import { col } from '../../kit/columns.tsx'
+import { DetailPage } from '../../kit/DetailPage.tsx'
+import { EmptyState } from '../../kit/EmptyState.tsx'
+import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
+import { filter } from '../../kit/filters.ts'
+import * as format from '../../kit/format.ts'
+import { FormDialog } from '../../kit/FormDialog.tsx'
+import { ResourceTable, type RowOf } from '../../kit/ResourceTable.tsx'
+import { SearchSelect } from '../../kit/SearchSelect.tsx'
+import { paths, withQuery } from '../../paths.ts'
+import { HolderPolicies } from '../iam/HolderPolicies.tsx'
+import { kindKey } from '../../kit/roleNames.ts'
+import { contentText, heldOf } from './projectContents.ts'
+import { invalidatedByProject } from './invalidated.ts'
+import { useProjectActions } from './useProjectActions.tsx'
+import { personText } from './userText.ts'
+import './identity.css'
+
+type Member = RowOf<typeof keptProjects.members>
+
+/** One project: who works in it, what belongs to it, and what its members were given. */
+export default function ProjectDetail() {
+  const { t } = useTranslation('identity')
+  const navigate = useNavigate()
+  const { id = '' } = useParams()
+  const query = useOne(keptProjects.get, { params: { id } }, { refreshMs: 5_000 })
+  const { actionsOf } = useProjectActions(() => void navigate(paths.iam.project.list()))
+  return (
+    <DetailPage
+      query={query}
+      gone={{ to: paths.iam.project.list() }}
+      title={({ name }) => name}
+      actions={actionsOf}
+      facts={(project) => [
+        { key: 'key', label: t('project.key'), value: <span className="zs-code">{project.key}</span> },
+        {
+          key: 'owner',
+          label: t('project.owner'),
+          value: project.bp_id === null ? t('platform') : <Link to={withQuery(paths.iam.partners(), { id: project.bp_id })}>{project.bp_name}</Link>,
+        },
+        { key: 'members', label: t('column.members'), value: project.member_count },
+        { key: 'created', label: t('column.created'), value: format.dateTime(project.created_at) },
+        { key: 'id', label: t('column.id'), value: <span className="zs-code">{project.id}</span> },
+        { key: 'description', label: t('description'), value: project.description || format.nothing },
+      ]}
+      tabs={(project) => [
+        { key: 'members', label: t('project.tab.members'), content: <Members project={project} /> },
+        { key: 'contents', label: t('project.tab.contents'), content: <Contents id={project.id} /> },
+        {
+          key: 'policies',
+          label: t('project.tab.policies'),
+          content: <HolderPolicies kind="project" id={project.id} empty={t('project.policiesEmpty')} emptyNote={t('project.policiesEmptyNote')} />,
+        },
+      ]}
+    />
+  )
+}
+
+function Members({ project }: { readonly project: KeptProject }) {
+  const { t } = useTranslation(['identity', 'account'])
+  const openDialog = useDialog()
+  const remove = useChange(keptProjects.removeMember, { invalidates: invalidatedByProject })
+  const add = (
+    <Button type="primary" onClick={() => openDialog((close) => <MemberDialog project={project} onClose={close} />)}>
+      {t('project.addMember')}
+    </Button>
+  )
+  return (
+    <ResourceTable
+      name="members"
+      call={keptProjects.members}
+      input={{ params: { id: project.id } }}
+      rows={({ items }) => items}
+      rowKey="id"
+      columns={[
+        col.name<Member>('name', t('column.user'), ({ name }) => name, {
+          sort: true,
+          width: 240,
+          to: ({ id }) => paths.iam.user.detail(id),
+          note: ({ name, nickname }) => (nickname === name ? '' : nickname),
+        }),
+        col.text<Member>('kind', t('column.userKind'), ({ kind }) => t(`account:kindNames.${kindKey(kind)}`), { width: 140 }),
+        col.code<Member>('id', t('column.id'), ({ id }) => id, { off: true }),
+      ]}
+      filters={[filter.keyword(t('column.user'))]}
+      rowActions={({ id, name }) => [
+        {
+          key: 'remove',
+          label: t('action.remove'),
+          danger: true,
+          confirm: { title: t('project.removeTitle', { project: project.name, name }), body: t('project.removeBody') },
+          doneText: t('project.removed', { name }),
+          run: () => remove.mutateAsync({ params: { id: project.id, user_id: id } }),
+        },
+      ]}
+      toolbar={add}
+      empty={
+        <EmptyState title={t('project.membersEmpty')} action={add}>
+          {t('project.membersEmptyNote')}
+        </EmptyState>
+      }
+    />
+  )
+}
+
+function MemberDialog({ project, onClose }: { readonly project: KeptProject; readonly onClose: () => void }) {
+  const { t } = useTranslation(['identity', 'iam'])
+  const add = useChange(keptProjects.addMember, { invalidates: invalidatedByProject, silent: true })
+  return (
+    <FormDialog<{ user_id: string }>
+      title={t('project.addMemberTitle', { name: project.name })}
+      okText={t('project.addMember')}
+      initialValues={{}}
+      onSubmit={(body) => add.mutateAsync({ params: { id: project.id }, body })}
+      doneText={t('project.memberAdded')}
+      onClose={onClose}
+    >
+      <Form.Item name="user_id" label={t('project.member')} extra={t('project.addMemberNote')} rules={[{ required: true, message: t('required') }]}>
+        <SearchSelect
+          call={users.list}
+          input={{ query: { ...(project.bp_id !== null && { bp_id: project.bp_id }) } }}
+          rows={({ items }) => items}
+          nameOf={personText}
+          label={t('project.member')}
+          placeholder={t('iam:search.user')}
+        />
+      </Form.Item>
+    </FormDialog>
+  )
+}
+
+/** How much of each kind belongs to it. */
+function Contents({ id }: { readonly id: string }) {
+  const { t } = useTranslation('identity')
+  const { data, error, refetch } = useCall(keptProjects.contents, { params: { id } }, { silent: true, refreshMs: 5_000 })
+  if (data === undefined) return error === null ? <Skeleton active paragraph={{ rows: 4 }} /> : <ErrorPanel error={error} onRetry={() => void refetch()} />
+  const held = heldOf(data)
+  if (held.length === 0) return <EmptyState title={t('project.contentsEmpty')}>{t('project.contentsEmptyNote')}</EmptyState>
+  return (
+    <ul className="identity-rows" aria-label={t('project.contentsOf')}>
+      {held.map((content) => {
+        const { resource, amount } = contentText(content)
+        return (
+          <li key={content.resource}>
+            <span>{resource}</span>
+            <span className="zs-number">{amount}</span>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}

@@ -1,0 +1,115 @@
+import Form from 'antd/es/form'
+import Input from 'antd/es/input'
+import Radio from 'antd/es/radio'
+import Select from 'antd/es/select'
+import { constants } from '@zhisuan/contract/constants'
+import { roles, type Role } from '@zhisuan/contract/roles'
+import { users } from '@zhisuan/contract/ums/user'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { useNavigate } from 'react-router'
+import { useChange } from '../../api/hooks.ts'
+import { notify } from '../../api/notify.ts'
+import { FormPage } from '../../kit/FormPage.tsx'
+import { DescriptionField } from '../../kit/NameFields.tsx'
+import { field } from '../../kit/rules.ts'
+import { paths } from '../../paths.ts'
+import { useRoleName } from '../../kit/roleNames.ts'
+import { OneTimePassword } from './OneTimePassword.tsx'
+import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
+import { invalidatedByUser } from './invalidated.ts'
+import { useNamedOrganisation } from '../../kit/useOrganisationFilter.tsx'
+import { ContactFields } from './useUserActions.tsx'
+import './identity.css'
+
+const kinds = [4, 2, 1] as const
+
+interface Values {
+  username: string
+  kind: (typeof kinds)[number]
+  bp_id?: string
+  roles: Role[]
+  nickname: string
+  phone: string
+  email: string
+  description: string
+}
+
+const { shape } = users.create.body
+/** Who runs the platform is of another kind. */
+const offered = roles.filter((role) => role !== 'ADMIN')
+
+/** Makes a user; their password is told once, and then their page comes. */
+export default function UserAdd() {
+  const { t } = useTranslation('identity')
+  const navigate = useNavigate()
+  const { id: bp_id, known } = useNamedOrganisation()
+  const roleName = useRoleName()
+  const [form] = Form.useForm<Values>()
+  const kind = Form.useWatch('kind', form) ?? 4
+  const [made, setMade] = useState<{ readonly id: string; readonly name: string; readonly password: string } | null>(null)
+  const create = useChange(users.create, { invalidates: invalidatedByUser })
+  const submit = async ({ username, kind: chosen, bp_id: of, roles: given, nickname, phone, email, description }: Values): Promise<void> => {
+    const { user, one_time_password } = await create.mutateAsync({
+      body: {
+        username,
+        kind: chosen,
+        bp_id: chosen === 1 ? null : (of ?? null),
+        ...(chosen === 4 && given.length > 0 && { roles: given }),
+        nickname,
+        description,
+        phone: phone.trim() === '' ? null : phone,
+        email: email.trim() === '' ? null : email,
+      },
+    })
+    notify('success', t('user.made', { name: user.name }))
+    setMade({ id: user.id, name: user.name, password: one_time_password })
+  }
+  return (
+    <>
+      <FormPage<Values>
+        form={form}
+        initialValues={{ username: '', kind: 4, ...(bp_id !== undefined && { bp_id }), roles: [], nickname: '', phone: '', email: '', description: '' }}
+        submitText={t('user.submit')}
+        onCancel={() => void navigate(paths.iam.user.list())}
+        onSubmit={submit}
+      >
+        <Form.Item name="username" label={t('user.username')} extra={t('user.nameTip')} {...field(shape.username)}>
+          <Input autoFocus autoComplete="off" autoCapitalize="none" spellCheck={false} maxLength={constants.nameMaxLength} />
+        </Form.Item>
+        <Form.Item name="kind" label={t('user.kind')}>
+          <Radio.Group
+            className="identity-choices"
+            options={kinds.map((value) => ({
+              value,
+              label: (
+                <>
+                  {t(`user.kindOption.${value}`)}
+                  <div className="zs-soft">{t(`user.kindNote.${value}`)}</div>
+                </>
+              ),
+            }))}
+          />
+        </Form.Item>
+        {kind !== 1 && (
+          <Form.Item name="bp_id" label={t('user.organisation')} required={kind === 2} rules={kind === 2 ? [{ required: true, message: t('required') }] : []}>
+            <OrganisationSelect label={t('user.organisation')} known={known} />
+          </Form.Item>
+        )}
+        {kind === 4 && (
+          <Form.Item name="roles" label={t('user.roles')} extra={t('user.rolesNote')}>
+            <Select<Role[]>
+              mode="multiple"
+              aria-label={t('user.roles')}
+              optionFilterProp="label"
+              options={offered.map((value) => ({ value, label: roleName({ name: value }) }))}
+            />
+          </Form.Item>
+        )}
+        <ContactFields shape={shape} />
+        <DescriptionField schema={shape.description} />
+      </FormPage>
+      {made !== null && <OneTimePassword name={made.name} password={made.password} onClose={() => void navigate(paths.iam.user.detail(made.id))} />}
+    </>
+  )
+}

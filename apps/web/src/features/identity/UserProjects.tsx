@@ -1,0 +1,91 @@
+import Button from 'antd/es/button'
+import Form from 'antd/es/form'
+import type { ResponseOf } from '@zhisuan/contract/define'
+import { keptProjects } from '@zhisuan/contract/iam/project'
+import type { users } from '@zhisuan/contract/ums/user'
+import { useTranslation } from 'react-i18next'
+import { Link } from 'react-router'
+import { useDialog } from '../../kit/dialogs.tsx'
+import { useChange } from '../../api/hooks.ts'
+import { ActionMenu } from '../../kit/actions.tsx'
+import { EmptyState } from '../../kit/EmptyState.tsx'
+import { FormDialog } from '../../kit/FormDialog.tsx'
+import { SearchSelect } from '../../kit/SearchSelect.tsx'
+import { paths } from '../../paths.ts'
+import { invalidatedByProject } from './invalidated.ts'
+
+type Detail = ResponseOf<typeof users.get>
+
+/** Where they work. */
+export function UserProjects({ user }: { readonly user: Detail }) {
+  const { t } = useTranslation('identity')
+  const openDialog = useDialog()
+  const remove = useChange(keptProjects.removeMember, { invalidates: invalidatedByProject })
+  const { bp_id } = user
+  if (bp_id === null) return <EmptyState title={t('user.noOrganisation')} />
+  const join = (
+    <Button type="primary" onClick={() => openDialog((close) => <JoinDialog user={user} bpId={bp_id} onClose={close} />)}>
+      {t('user.joinProject')}
+    </Button>
+  )
+  return (
+    <>
+      {user.projects.length === 0 ? (
+        <EmptyState title={t('user.projectsEmpty')} action={join}>
+          {t('user.projectsEmptyNote')}
+        </EmptyState>
+      ) : (
+        <>
+          {join}
+          <ul className="identity-rows">
+            {user.projects.map(({ id, name }) => (
+              <li key={id}>
+                <Link to={paths.iam.project.detail(id)}>{name}</Link>
+                <ActionMenu
+                  label={name}
+                  actions={[
+                    {
+                      key: 'remove',
+                      label: t('action.remove'),
+                      danger: true,
+                      confirm: { title: t('project.removeTitle', { project: name, name: user.name }), body: t('project.removeBody') },
+                      doneText: t('project.removed', { name: user.name }),
+                      run: () => remove.mutateAsync({ params: { id, user_id: user.id } }),
+                    },
+                  ]}
+                />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  )
+}
+
+function JoinDialog({ user, bpId, onClose }: { readonly user: Detail; readonly bpId: string; readonly onClose: () => void }) {
+  const { t } = useTranslation(['identity', 'iam'])
+  const add = useChange(keptProjects.addMember, { invalidates: invalidatedByProject, silent: true })
+  const label = t('user.detailTab.projects')
+  return (
+    <FormDialog<{ project_id: string }>
+      title={t('user.joinTitle', { name: user.name })}
+      okText={t('user.joinProject')}
+      initialValues={{}}
+      onSubmit={({ project_id }) => add.mutateAsync({ params: { id: project_id }, body: { user_id: user.id } })}
+      doneText={t('user.joined')}
+      onClose={onClose}
+    >
+      <Form.Item name="project_id" label={label} extra={t('user.joinNote')} rules={[{ required: true, message: t('required') }]}>
+        <SearchSelect
+          call={keptProjects.list}
+          input={{ query: { bp_id: bpId } }}
+          rows={({ items }) => items}
+          nameOf={({ name }) => name}
+          label={label}
+          placeholder={t('iam:search.project')}
+        />
+      </Form.Item>
+    </FormDialog>
+  )
+}

@@ -1,0 +1,132 @@
+import Alert from 'antd/es/alert'
+import Modal from 'antd/es/modal'
+import Skeleton from 'antd/es/skeleton'
+import { keptProjects, type KeptProject } from '@zhisuan/contract/iam/project'
+import { useState } from 'react'
+import { useTranslation } from 'react-i18next'
+import { Link } from 'react-router'
+import { toApiError } from '../../api/client.ts'
+import { useCall, useChange } from '../../api/hooks.ts'
+import { notify } from '../../api/notify.ts'
+import { errorText } from '../../api/toasts.ts'
+import type { Action } from '../../kit/actions.tsx'
+import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
+import { useReturnFocus } from '../../kit/focus.ts'
+import { FormDialog } from '../../kit/FormDialog.tsx'
+import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
+import { paths, withQuery } from '../../paths.ts'
+import { contentText, heldOf } from './projectContents.ts'
+import { invalidatedByProject } from './invalidated.ts'
+
+/** What can be done to a project. */
+export function useProjectActions(onDeleted?: () => void): { readonly actionsOf: (project: KeptProject) => readonly Action[] } {
+  const { t } = useTranslation('identity')
+  return {
+    actionsOf: (project) => [
+      { key: 'edit', label: t('action.edit'), dialog: (close) => <EditDialog project={project} onClose={close} /> },
+      {
+        key: 'delete',
+        label: t('action.delete'),
+        danger: true,
+        dialog: (close) => <DeleteDialog project={project} onClose={close} {...(onDeleted !== undefined && { onDeleted })} />,
+      },
+    ],
+  }
+}
+
+interface Values {
+  name: string
+  description: string
+}
+
+function EditDialog({ project, onClose }: { readonly project: KeptProject; readonly onClose: () => void }) {
+  const { t } = useTranslation('identity')
+  const update = useChange(keptProjects.update, { invalidates: invalidatedByProject, silent: true })
+  const { shape } = keptProjects.update.body
+  return (
+    <FormDialog<Values>
+      title={t('project.editTitle', { name: project.name })}
+      okText={t('save')}
+      initialValues={{ name: project.name, description: project.description }}
+      onSubmit={(body) => update.mutateAsync({ params: { id: project.id }, body })}
+      doneText={t('saved', { name: project.name })}
+      onClose={onClose}
+    >
+      <NameField schema={shape.name} />
+      <DescriptionField schema={shape.description} />
+    </FormDialog>
+  )
+}
+
+/** Says what has to go first; what came into it meanwhile is told when the server refuses. */
+function DeleteDialog({ project, onDeleted, onClose }: { readonly project: KeptProject; readonly onDeleted?: () => void; readonly onClose: () => void }) {
+  const { t } = useTranslation(['identity', 'kit'])
+  useReturnFocus()
+  const { id, name } = project
+  const now = useCall(keptProjects.get, { params: { id } }, { silent: true })
+  const contents = useCall(keptProjects.contents, { params: { id } }, { silent: true })
+  const [refused, setRefused] = useState<string | null>(null)
+  const remove = useChange(keptProjects.delete, { invalidates: invalidatedByProject, silent: true })
+  const known = now.data !== undefined && contents.data !== undefined
+  const failed = now.error ?? contents.error
+  const members = now.data?.member_count ?? 0
+  const held = heldOf(contents.data)
+  const empty = members === 0 && held.length === 0
+  const go = async (): Promise<void> => {
+    setRefused(null)
+    try {
+      await remove.mutateAsync({ params: { id } })
+    } catch (thrown) {
+      setRefused(errorText(toApiError(thrown)))
+      return
+    }
+    notify('success', t('deleted', { name }))
+    onClose()
+    onDeleted?.()
+  }
+  return (
+    <Modal
+      open
+      title={t('project.deleteTitle', { name })}
+      okText={t('action.delete')}
+      cancelText={t('kit:form.cancel')}
+      okButtonProps={{ danger: true, disabled: !known || !empty }}
+      confirmLoading={remove.isPending}
+      onOk={go}
+      onCancel={onClose}
+      mask={{ closable: false }}
+      width={480}
+    >
+      {refused !== null && <Alert type="error" showIcon className="identity-notice" title={t('project.deleteRefused', { reason: refused })} />}
+      {!known ? (
+        failed === null ? (
+          <Skeleton active paragraph={{ rows: 2 }} />
+        ) : (
+          <ErrorPanel error={failed} onRetry={() => void Promise.all([now.refetch(), contents.refetch()])} />
+        )
+      ) : empty ? (
+        t('project.deleteEmpty')
+      ) : (
+        <>
+          {t('project.deleteHolds')}
+          <ul className="identity-what">
+            {members > 0 && (
+              <li>
+                <Link to={paths.iam.project.detail(id)} onClick={onClose}>
+                  {t('project.deleteMembers', { count: members })}
+                </Link>
+              </li>
+            )}
+            {held.map((content) => (
+              <li key={content.resource}>
+                <Link to={withQuery(paths.iam.project.detail(id), { tab: 'contents' })} onClick={onClose}>
+                  {t('project.deleteResource', contentText(content))}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Modal>
+  )
+}

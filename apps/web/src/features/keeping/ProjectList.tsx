@@ -1,9 +1,0 @@
-import { ProjectTable } from './ProjectTable.tsx'
-import { useOrganisationFilter } from '../../kit/useOrganisationFilter.tsx'
-import './keeping.css'
-
-/** Projects of all organisations. */
-export default function ProjectList() {
-  const { organisation, control } = useOrganisationFilter()
-  return <ProjectTable organisation={organisation} toolbar={control} />
-}
