@@ -9,7 +9,7 @@ import { errors } from '@zhisuan/contract/errors'
 import { toApiError } from '../api/client.ts'
 import { notify, toastError } from '../api/notify.ts'
 import { ConfirmDialog, type Confirmation } from './ConfirmDialog.tsx'
-import { useDialog, type DrawDialog } from './dialogs.tsx'
+import { useDialog, useQuestion, type DrawDialog } from './dialogs.tsx'
 import { endKey, usePopupFocus } from './focus.ts'
 
 export interface Action {
@@ -34,7 +34,7 @@ export interface Action {
 function useActionRunner() {
   const navigate = useNavigate()
   const openDialog = useDialog()
-  const [asking, setAsking] = useState<Action | null>(null)
+  const ask = useQuestion()
   const [busy, setBusy] = useState<string | null>(null)
 
   const perform = async (action: Action): Promise<boolean> => {
@@ -57,25 +57,24 @@ function useActionRunner() {
 
   const start = (action: Action): void => {
     if (action.disabledReason !== null && action.disabledReason !== undefined) return
-    if (action.confirm !== undefined) setAsking(action)
+    const { confirm } = action
+    if (confirm !== undefined)
+      ask((close) => (
+        <ConfirmDialog
+          confirmation={confirm}
+          danger={action.danger ?? false}
+          okText={action.label}
+          onCancel={close}
+          onConfirm={async () => {
+            if (await perform(action)) close()
+          }}
+        />
+      ))
     else if (action.dialog !== undefined) openDialog(action.dialog)
     else if (action.href !== undefined) void navigate(action.href)
     else void perform(action)
   }
-
-  const dialog =
-    asking?.confirm === undefined ? null : (
-      <ConfirmDialog
-        confirmation={asking.confirm}
-        danger={asking.danger ?? false}
-        okText={asking.label}
-        onCancel={() => setAsking(null)}
-        onConfirm={async () => {
-          if (await perform(asking)) setAsking(null)
-        }}
-      />
-    )
-  return { start, busy, dialog }
+  return { start, busy }
 }
 
 const isOff = (action: Action): boolean => action.disabledReason !== null && action.disabledReason !== undefined
@@ -123,7 +122,7 @@ export function ActionMenu({
   readonly label?: string
 }) {
   const { t } = useTranslation('kit')
-  const { start, busy, dialog } = useActionRunner()
+  const { start, busy } = useActionRunner()
   const focus = usePopupFocus()
   const first = actions.length <= shown + 1 ? actions : actions.slice(0, shown)
   const rest = actions.slice(first.length)
@@ -165,7 +164,6 @@ export function ActionMenu({
           </Button>
         </Dropdown>
       )}
-      {dialog}
     </span>
   )
 }

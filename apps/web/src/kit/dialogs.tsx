@@ -1,24 +1,39 @@
-import { createContext, Suspense, use, useCallback, useState, type ReactNode } from 'react'
+import { createContext, Suspense, use, useCallback, useMemo, useState, type ReactNode } from 'react'
 
 /** Draws a dialog, which calls `close` when it is done. It may be lazy. */
 export type DrawDialog = (close: () => void) => ReactNode
 
-const DialogContext = createContext<(draw: DrawDialog) => void>(() => undefined)
+type Open = (draw: DrawDialog) => void
+
+const DialogContext = createContext<{ readonly dialog: Open; readonly question: Open }>({ dialog: () => undefined, question: () => undefined })
+
+/** One place in which at most one thing is drawn. */
+function usePlace(): readonly [shown: ReactNode, open: Open] {
+  const [shown, setShown] = useState<{ readonly draw: DrawDialog; readonly key: number } | null>(null)
+  const open = useCallback((draw: DrawDialog) => setShown((before) => ({ draw, key: (before?.key ?? 0) + 1 })), [])
+  return [shown !== null && <Suspense key={shown.key}>{shown.draw(() => setShown((now) => (now?.key === shown.key ? null : now)))}</Suspense>, open]
+}
 
 /**
  * Draws what a page's actions and buttons open, beside the page: so a dialog stays, with what was typed, when the
- * row that it was opened from goes. There is one at a time; one that opens another is replaced by it.
+ * row that it was opened from goes. There is one at a time; one that opens another is replaced by it. What is asked
+ * before something happens is asked over it.
  */
 export function PageDialogs({ children }: { readonly children: ReactNode }) {
-  const [shown, setShown] = useState<{ readonly draw: DrawDialog; readonly key: number } | null>(null)
-  const open = useCallback((draw: DrawDialog) => setShown((before) => ({ draw, key: (before?.key ?? 0) + 1 })), [])
+  const [dialogs, dialog] = usePlace()
+  const [questions, question] = usePlace()
+  const opens = useMemo(() => ({ dialog, question }), [dialog, question])
   return (
-    <DialogContext value={open}>
+    <DialogContext value={opens}>
       {children}
-      {shown !== null && <Suspense key={shown.key}>{shown.draw(() => setShown((now) => (now?.key === shown.key ? null : now)))}</Suspense>}
+      {dialogs}
+      {questions}
     </DialogContext>
   )
 }
 
 /** Opens a dialog over the page: `open((close) => <RenameDialog vm={vm} onClose={close} />)`. */
-export const useDialog = (): ((draw: DrawDialog) => void) => use(DialogContext)
+export const useDialog = (): Open => use(DialogContext).dialog
+
+/** Opens a question over the page and its dialog: `ask((close) => <ConfirmDialog … onCancel={close} />)`. */
+export const useQuestion = (): Open => use(DialogContext).question
