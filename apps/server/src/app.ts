@@ -145,6 +145,7 @@ export async function buildApp(config: Config, options: AppOptions = {}): Promis
       },
     )
     http.addHook('preClose', async () => {
+      platform.openStreams.drain()
       for (const module of modules) module.drain?.()
     })
     for (const module of modules) await module.serve?.(http, authorising)

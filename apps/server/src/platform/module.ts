@@ -36,8 +36,6 @@ export interface ModuleParts {
   readonly usageOfLicence?: (on: Sql) => Promise<{ nodes: number; cores: number }>
   /** What an organisation has from its beginning, in the transaction that makes it. */
   readonly organisationMade?: (tx: Tx, bpId: string) => Promise<void>
-  /** A session has ended, and with it what it opened; told on every server, perhaps twice. */
-  readonly sessionEnded?: (gone: { session_id: string }) => void
   /** What is served beside calls: sockets, uploads, links. */
   readonly serve?: (http: FastifyInstance, authorising: Authorising) => void | Promise<void>
   /** After the schema is in place and before requests: seeds, watchers. */

@@ -11,6 +11,7 @@ import { createOutageLog } from './db/outage.ts'
 import { createDownloads, type Downloads } from './downloads.ts'
 import { createJobs, type Jobs } from './jobs.ts'
 import type { ModuleParts } from './module.ts'
+import { createOpenStreams, type OpenStreams } from './openStreams.ts'
 import { createOperations, operationMigrations, type Operations } from './operations.ts'
 import { createSecrets, readSecretKey, type Secrets } from './secrets.ts'
 
@@ -24,6 +25,7 @@ export interface Platform {
   readonly bus: Bus
   readonly secrets: Secrets
   readonly downloads: Downloads
+  readonly openStreams: OpenStreams
   /** What all modules tell; to be asked once they are all made. */
   readonly modules: () => readonly ModuleParts[]
   /** The time, so that tests can move it. */
@@ -70,6 +72,8 @@ export async function openPlatform(config: Config, log: Logger, options: { now?:
     const outage = createOutageLog(log)
     const jobs = await createJobs(url, log, outage)
     closing.unshift(() => jobs.stop())
+    const openStreams = createOpenStreams()
+    closing.unshift(async () => openStreams.drain())
     let modules: readonly ModuleParts[] = []
     const operations = createOperations({
       database,
@@ -97,6 +101,7 @@ export async function openPlatform(config: Config, log: Logger, options: { now?:
       bus,
       secrets,
       downloads: createDownloads({ secrets, now: parts.now }),
+      openStreams,
       now: parts.now,
       pause: parts.pause,
       modules: () => modules,

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { someActor } from '../testing/actor.ts'
 import { fakeSession, fakeSocket } from '../testing/terminal.ts'
 import { createLog } from './log.ts'
+import { createOpenStreams } from './openStreams.ts'
 import { createTerminals } from './terminals.ts'
 
 // What a terminal is to a person is tested with the shells of instances; here is what those do not need.
@@ -13,13 +14,14 @@ describe('terminals', () => {
   const minute = 60_000
 
   async function opened(limits?: { idleMs: number; wholeMs: number }) {
-    const terminals = createTerminals({ path: '/t', log: createLog({ LOG_LEVEL: 'silent' }), ...(limits && { limits }) })
+    const streams = createOpenStreams()
+    const terminals = createTerminals({ path: '/t', streams, log: createLog({ LOG_LEVEL: 'silent' }), ...(limits && { limits }) })
     const shell = fakeSession()
     const { terminal_id, socket_path } = await terminals.open(actor, 'line', wish, async () => shell.session)
     const { socket, sent, as } = fakeSocket()
     terminals.attach(terminals.redeem(terminal_id, socket_path.split('ticket=')[1] ?? ''), as)
     const settle = () => vi.advanceTimersByTimeAsync(0)
-    return { terminals, shell, socket, sent, settle, last: () => JSON.parse(String(sent.at(-1))) as unknown }
+    return { streams, shell, socket, sent, settle, last: () => JSON.parse(String(sent.at(-1))) as unknown }
   }
 
   beforeEach(() => {
@@ -30,7 +32,7 @@ describe('terminals', () => {
   })
 
   it('end when nothing is typed or printed for as long as that may be, and say so', async () => {
-    const { terminals, shell, socket, last } = await opened({ idleMs: 30 * minute, wholeMs: 600 * minute })
+    const { streams, shell, socket, last } = await opened({ idleMs: 30 * minute, wholeMs: 600 * minute })
     await vi.advanceTimersByTimeAsync(29 * minute)
     socket.emit('message', Buffer.from('x'), true)
     await vi.advanceTimersByTimeAsync(29 * minute)
@@ -41,11 +43,11 @@ describe('terminals', () => {
     expect(shell.close).toHaveBeenCalled()
     expect(last()).toMatchObject({ type: 'exit', exit_code: null, problem: { code: 94033 } })
     expect(socket.close).toHaveBeenCalledWith(1000)
-    terminals.stop()
+    streams.drain()
   })
 
   it('end after as long as any may be, however much they are used', async () => {
-    const { terminals, shell, socket, last } = await opened({ idleMs: 30 * minute, wholeMs: 60 * minute })
+    const { streams, shell, socket, last } = await opened({ idleMs: 30 * minute, wholeMs: 60 * minute })
     for (let passed = 0; passed < 59; passed += 1) {
       await vi.advanceTimersByTimeAsync(minute)
       socket.emit('message', Buffer.from('x'), true)
@@ -53,18 +55,18 @@ describe('terminals', () => {
     expect(shell.close).not.toHaveBeenCalled()
     await vi.advanceTimersByTimeAsync(2 * minute)
     expect(last()).toMatchObject({ type: 'exit', problem: { code: 94034 } })
-    terminals.stop()
+    streams.drain()
   })
 
   it('have no end where none is set', async () => {
-    const { terminals, shell } = await opened()
+    const { streams, shell } = await opened()
     await vi.advanceTimersByTimeAsync(48 * 60 * minute)
     expect(shell.close).not.toHaveBeenCalled()
-    terminals.stop()
+    streams.drain()
   })
 
   it('take no more typing until the other side has taken what it was given', async () => {
-    const { terminals, shell, socket, settle } = await opened()
+    const { streams, shell, socket, settle } = await opened()
     const taken = Promise.withResolvers<void>()
     shell.write.mockReturnValueOnce(taken.promise)
     socket.emit('message', Buffer.from('much'), true)
@@ -76,7 +78,7 @@ describe('terminals', () => {
     expect(socket.resume).toHaveBeenCalledTimes(1)
     socket.emit('message', Buffer.from('little'), true)
     expect(socket.pause).toHaveBeenCalledTimes(1)
-    terminals.stop()
+    streams.drain()
   })
 
   it('say what broke them, and end', async () => {

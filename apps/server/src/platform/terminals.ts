@@ -9,6 +9,7 @@ import type { Actor } from './auth/actor.ts'
 import { Refusal } from './errors.ts'
 import { problemOf, toRefusal } from './http/problems.ts'
 import { uuidv7 } from './ids.ts'
+import type { OpenStream, OpenStreams } from './openStreams.ts'
 import { sendPaced } from './paced.ts'
 
 /** How long a terminal waits for its person to come back. */
@@ -17,7 +18,7 @@ export const ticketMs = 30_000
 /** What is printed again to one who comes back. */
 const scrollbackBytes = 256 * 1024
 
-interface Terminal {
+interface Terminal extends OpenStream {
   id: string
   line: string
   shell: string
@@ -32,6 +33,8 @@ interface Terminal {
   openedAt: number
   /** When anything was last typed or printed. */
   usedAt: number
+  /** Ends it where it is open too long, or too long unused. */
+  watch: NodeJS.Timeout | undefined
 }
 
 export type Terminals = ReturnType<typeof createTerminals>
@@ -46,6 +49,7 @@ export type Terminals = ReturnType<typeof createTerminals>
  */
 export function createTerminals(parts: {
   path: string
+  streams: OpenStreams
   log: Logger
   limits?: { readonly idleMs: number; readonly wholeMs: number }
   enter?: (terminal: { readonly line: string; readonly session_id: string }) => Promise<unknown>
@@ -57,7 +61,9 @@ export function createTerminals(parts: {
 
   const close = (terminal: Terminal): void => {
     if (!open.delete(terminal.id)) return
+    parts.streams.remove(terminal)
     clearTimeout(terminal.leaving)
+    clearInterval(terminal.watch)
     terminal.session.close()
     terminal.socket?.close(1000)
   }
@@ -102,21 +108,18 @@ export function createTerminals(parts: {
     return { type: 'exit', exit_code: null, problem: problemOf(toRefusal(error), terminal.id) }
   }
 
-  const watch =
-    limits &&
+  const watch = (terminal: Terminal, { idleMs, wholeMs }: NonNullable<typeof limits>): NodeJS.Timeout =>
     setInterval(
       () => {
+        if (terminal.exited !== null) return
         const now = Date.now()
-        for (const terminal of open.values()) {
-          if (terminal.exited !== null) continue
-          const over = now - terminal.openedAt >= limits.wholeMs ? 'terminalTooLong' : now - terminal.usedAt >= limits.idleMs ? 'terminalIdle' : null
-          if (over === null) continue
-          terminal.exited = failed(terminal, new Refusal(over))
-          // Its output ends, and the rest follows from that.
-          terminal.session.close()
-        }
+        const over = now - terminal.openedAt >= wholeMs ? 'terminalTooLong' : now - terminal.usedAt >= idleMs ? 'terminalIdle' : null
+        if (over === null) return
+        terminal.exited = failed(terminal, new Refusal(over))
+        // Its output ends, and the rest follows from that.
+        terminal.session.close()
       },
-      Math.min(15_000, limits.idleMs / 4),
+      Math.min(15_000, idleMs / 4),
     ).unref()
 
   const ticketFor = (terminal: Terminal): z.output<typeof terminalOpened> => {
@@ -234,7 +237,11 @@ export function createTerminals(parts: {
         exited: null,
         openedAt: now,
         usedAt: now,
+        watch: undefined,
+        end: () => close(terminal),
       }
+      parts.streams.add(terminal)
+      terminal.watch = limits && watch(terminal, limits)
       terminal.leaving = setTimeout(() => close(terminal), detachedMs).unref()
       open.set(terminal.id, terminal)
       void pump(terminal)
@@ -272,17 +279,6 @@ export function createTerminals(parts: {
           else attach(terminal, socket)
         },
       )
-    },
-
-    /** Ends the terminals of sessions that ended. */
-    closeWhere(gone: (terminal: { user_id: string; session_id: string }) => boolean): void {
-      for (const terminal of open.values()) if (gone(terminal)) close(terminal)
-    },
-
-    stop(): void {
-      clearInterval(watch)
-      for (const terminal of open.values()) close(terminal)
-      for (const { expires } of tickets.values()) clearTimeout(expires)
     },
   }
 }

@@ -44,13 +44,9 @@ export function createCis(
   const configs = createConfigs(platform, { bring: (tx, edgeId) => platform.bus.publish(tx, lookTopic, edgeId) })
   const links = createLinks(platform)
   const entry = createEntry({ containers, actorOf: others.actorOf })
-  const terminals = createContainerTerminals({ containers, entry, refusedByNode, log: platform.log, now: platform.now })
-  const logs = createLogs(platform, { containers, links, entry, refusedByNode, log: platform.log })
+  const terminals = createContainerTerminals(platform, { containers, entry, refusedByNode })
+  const logs = createLogs(platform, { containers, links, entry, refusedByNode })
   const files = createFiles(platform, { containers, links, entry, refusedByNode })
-  const drain = (): void => {
-    terminals.stop()
-    logs.stop()
-  }
   let unsubscribe: () => void = () => undefined
 
   return {
@@ -61,13 +57,6 @@ export function createCis(
     serviceContainers: createServiceContainers(containers),
     observe: watch.observe,
     serve: (http) => serveAccess(http, { terminals, logs, files, links }),
-    drain,
-    sessionEnded: (gone) => {
-      const ended = (one: { session_id: string }): boolean => one.session_id === gone.session_id
-      terminals.closeWhere(ended)
-      logs.closeWhere(ended)
-      files.closeWhere(ended)
-    },
     handlers: [...containerRoutes(containers), ...accessRoutes({ terminals, logs, files }), ...configRoutes(configs)],
     operations: Object.values(operations),
     start: async () => {
@@ -76,7 +65,6 @@ export function createCis(
     },
     stop: async () => {
       unsubscribe()
-      drain()
       watch.stop()
     },
   }

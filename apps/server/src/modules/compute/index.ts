@@ -61,7 +61,7 @@ export function createCompute(
   const suspension = createInstanceSuspension(platform, { tenancy, usage })
   const bin = createRecycleBin(platform, { tenancy, operations: recycling })
   const images = createImages(platform, { tenancy, guard: createOutboundGuard({ allow: config.IMAGE_FETCH_ALLOW, publicUrl: config.PUBLIC_URL }) })
-  const serialConsoles = createSerialConsoles({ db: platform.db, tenancy, log: platform.log })
+  const serialConsoles = createSerialConsoles(platform, { tenancy })
   const refuseWhileSuspended = createRefuseWhileSuspended(platform, others.mayBegin)
   const uploads = createImageUploads({ images, refuseWhileSuspended, audit: createAudit(platform.db), maxBytes: config.IMAGE_MAX_GB * 2 ** 30 })
   return {
@@ -71,11 +71,7 @@ export function createCompute(
       serialConsoles.serve(http)
       await uploads.serve(http, authorising)
     },
-    drain: () => {
-      uploads.drain()
-      serialConsoles.stop()
-    },
-    sessionEnded: (gone) => serialConsoles.closeWhere((one) => one.session_id === gone.session_id),
+    drain: uploads.drain,
     suspendable: suspension.suspendable,
     operations: [...recycling.definitions, ...suspension.operations],
     jobs: [bin.job, usage.job],

@@ -74,7 +74,7 @@ export function createNextstack(
   const imaging = createImaging(platform, { clouds, quotas, catalogue })
   const runner = createCommandRunner(platform, clouds)
   const commands = createCommands({ db: platform.db, clouds, runner })
-  const terminals = createTerminalService({ vms, log: platform.log })
+  const terminals = createTerminalService(platform, { vms })
   const instances = createVmSync({ db: platform.db, pause: platform.pause, metrics })
   const hostOperations = createHostOperations({ db: platform.db, clouds, instances })
   const hosts = createHosts(platform, { clouds, operations: hostOperations })
@@ -119,7 +119,6 @@ export function createNextstack(
       },
     },
     drain: imaging.drain,
-    sessionEnded: (gone) => terminals.closeWhere((one) => one.session_id === gone.session_id),
     serve: async (http, authorising) => {
       terminals.serve(http)
       await imaging.serveUploads(http, authorising)
@@ -159,7 +158,6 @@ export function createNextstack(
       snapshotting.runner.start()
     },
     stop: async () => {
-      terminals.stop()
       await snapshotting.runner.stop()
       await runner.stop()
       await follower.stop()

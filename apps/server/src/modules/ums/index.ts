@@ -74,7 +74,7 @@ export function createUms(
   const { config, db } = platform
   const actors = createActors(platform, others.rules)
   actors.watch((gone) => {
-    if ('session' in gone) for (const module of platform.modules()) module.sessionEnded?.({ session_id: gone.session })
+    if ('session' in gone) platform.openStreams.sessionEnded(gone.session)
   })
   const organisationMade = async (tx: Tx, bpId: string): Promise<void> => {
     for (const module of platform.modules()) await module.organisationMade?.(tx, bpId)

@@ -21,24 +21,17 @@ const listMs = 15_000
 export const uploadMaxBytes = 4 * 2 ** 30
 /** So many links are followed, one after the other. */
 const linksMax = 8
-const downloads = 'cis.container.file'
+const downloadsKind = 'cis.container.file'
 export const uploadsPath = '/api/cis/v1/docker/uploads'
 
 export type FileService = ReturnType<typeof createFiles>
 
 /** Files of containers, by the archives of Docker. A path never gets into a shell. */
 export function createFiles(
-  platform: Pick<Platform, 'downloads'>,
+  { downloads, openStreams }: Pick<Platform, 'downloads' | 'openStreams'>,
   parts: { containers: Pick<ContainerService, 'reached'>; links: Links; entry: Entry; refusedByNode: RefusedByNode },
 ) {
   const { containers, links, entry, refusedByNode } = parts
-  /** What flows, and by whose session. */
-  const flowing = new Map<Readable, Pick<Link, 'user_id' | 'session_id'>>()
-  const flows = <T extends Readable>(stream: T, of: Pick<Link, 'user_id' | 'session_id'>): T => {
-    flowing.set(stream, of)
-    stream.once('close', () => flowing.delete(stream))
-    return stream
-  }
 
   /** What is there, behind whatever links lead to it. @throws Refusal 95109 */
   const stat = async (docker: Docker, id: string, path: string): Promise<PathStat & { path: string }> => {
@@ -53,7 +46,7 @@ export function createFiles(
     throw new Refusal('containerFileMissing', { field: 'path' })
   }
 
-  platform.downloads.offer(downloads, async (id) => {
+  downloads.offer(downloadsKind, async (id) => {
     const link = await links.take(id, 'file')
     const { docker_id, node } = await entry(link, 'files')
     try {
@@ -64,7 +57,7 @@ export function createFiles(
         size: null,
         open: async () => {
           const archive = await node.docker.containers.get(docker_id, seen.path)
-          return flows(seen.directory ? archive : await onlyFile(archive), link)
+          return openStreams.addTransfer(seen.directory ? archive : await onlyFile(archive), link)
         },
       }
     } catch (error) {
@@ -105,7 +98,7 @@ export function createFiles(
         if (how === 'upload' && (!seen.directory || posix.basename(at) === '' || at.endsWith('/'))) throw new Refusal('containerFileMissing', { field: 'path' })
         if (how === 'download') {
           const { token, expires_at } = await links.make({ how: 'file', container_id: row.id, path: at }, actor)
-          return { path: platform.downloads.link(downloads, token).path, expires_at }
+          return { path: downloads.link(downloadsKind, token).path, expires_at }
         }
         const { token, expires_at } = await links.make({ how, container_id: row.id, path: posix.join(seen.path, posix.basename(at)) }, actor)
         return { path: `${uploadsPath}/${token}`, expires_at }
@@ -118,15 +111,10 @@ export function createFiles(
     async upload(link: Link, content: { stream: Readable; size: number }): Promise<void> {
       const { docker_id, node } = await entry(link, 'files')
       try {
-        await node.docker.containers.put(docker_id, '/', fileArchive(link.path, { ...content, stream: flows(content.stream, link) }))
+        await node.docker.containers.put(docker_id, '/', fileArchive(link.path, { ...content, stream: openStreams.addTransfer(content.stream, link) }))
       } catch (error) {
         throw refusedByNode(error, node.row)
       }
-    },
-
-    /** Ends what flows by sessions that ended. */
-    closeWhere(gone: (one: { user_id: string; session_id: string }) => boolean): void {
-      for (const [stream, of] of flowing) if (gone(of)) stream.destroy()
     },
   }
 }

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import type { containers as calls } from '@zhisuan/contract/cis/container'
 import type { QueryOf, ResponseOf } from '@zhisuan/contract/define'
-import type { Logger } from 'pino'
 import type { WebSocket } from 'ws'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
+import type { OpenStream } from '../../../platform/openStreams.ts'
 import { sendPaced } from '../../../platform/paced.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { RefusedByNode } from '../../ecrm/edge/edge.refusals.ts'
@@ -15,7 +15,7 @@ import type { Links } from './links.ts'
 
 /** So many lines from the end are searched. */
 const searchedLines = 100_000
-const downloads = 'cis.container.log'
+const downloadsKind = 'cis.container.log'
 export const logsPath = '/api/cis/v1/docker/logs'
 
 /** A log that somebody came for. */
@@ -24,14 +24,12 @@ export type LogService = ReturnType<typeof createLogs>
 
 /** What containers print: its end, as it comes, or whole. */
 export function createLogs(
-  platform: Pick<Platform, 'downloads'>,
-  parts: { containers: Pick<ContainerService, 'reached'>; links: Links; entry: Entry; refusedByNode: RefusedByNode; log: Logger },
+  { downloads, openStreams, log }: Pick<Platform, 'downloads' | 'openStreams' | 'log'>,
+  parts: { containers: Pick<ContainerService, 'reached'>; links: Links; entry: Entry; refusedByNode: RefusedByNode },
 ) {
-  const { containers, links, entry, refusedByNode, log } = parts
-  const following = new Map<WebSocket, Pick<Link, 'user_id' | 'session_id'>>()
-  const saving = new Map<Readable, Pick<Link, 'user_id' | 'session_id'>>()
+  const { containers, links, entry, refusedByNode } = parts
 
-  platform.downloads.offer(downloads, async (id) => {
+  downloads.offer(downloadsKind, async (id) => {
     const link = await links.take(id, 'log')
     const { row, docker_id, node } = await entry(link, 'logs')
     return {
@@ -40,12 +38,8 @@ export function createLogs(
       open: async () => {
         const output = await node.docker.containers.logs(docker_id, { timestamps: true })
         const bytes = Readable.from(contentOf(output), { objectMode: false })
-        saving.set(bytes, link)
-        bytes.once('close', () => {
-          saving.delete(bytes)
-          output.destroy()
-        })
-        return bytes
+        bytes.once('close', () => output.destroy())
+        return openStreams.addTransfer(bytes, link)
       },
     }
   })
@@ -78,7 +72,7 @@ export function createLogs(
     async link(actor: Actor, id: string, how: 'follow' | 'download'): Promise<ResponseOf<typeof calls.logLink>> {
       const { row } = await containers.reached(scopeOf(actor), id, 'logs')
       const { token, expires_at } = await links.make({ how: how === 'follow' ? 'follow' : 'log', container_id: row.id, path: '' }, actor)
-      return { path: how === 'follow' ? `${logsPath}/${token}` : platform.downloads.link(downloads, token).path, expires_at }
+      return { path: how === 'follow' ? `${logsPath}/${token}` : downloads.link(downloadsKind, token).path, expires_at }
     },
 
     /** @throws Refusal 95120, and whatever refuses who got the link */
@@ -92,10 +86,11 @@ export function createLogs(
      * `{ended: true}`, where the container has ended. Docker waits for who reads slowly.
      */
     async follow({ link, docker_id, node }: Followed, tail: number, socket: WebSocket): Promise<void> {
-      following.set(socket, link)
+      const followed: OpenStream = { session_id: link.session_id, end: (why) => socket.close(why === 'session' ? 1008 : 1001) }
+      openStreams.add(followed)
       const gone = new AbortController()
       socket.on('close', () => {
-        following.delete(socket)
+        openStreams.remove(followed)
         gone.abort()
       })
       socket.on('error', () => socket.terminate())
@@ -117,15 +112,6 @@ export function createLogs(
         // To be dialled again: the node is away for a moment.
         socket.close(1013)
       }
-    },
-
-    /** Ends those of sessions that ended. */
-    closeWhere(gone: (one: { user_id: string; session_id: string }) => boolean): void {
-      for (const [socket, one] of following) if (gone(one)) socket.close(1008)
-      for (const [stream, one] of saving) if (gone(one)) stream.destroy()
-    },
-    stop(): void {
-      for (const socket of following.keys()) socket.close(1001)
     },
   }
 }

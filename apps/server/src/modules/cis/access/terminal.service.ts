@@ -7,6 +7,7 @@ import type { Docker } from '@zhisuan/engines/docker/types'
 import type { Logger } from 'pino'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { Refusal } from '../../../platform/errors.ts'
+import type { Platform } from '../../../platform/platform.ts'
 import { createTerminals, ticketMs } from '../../../platform/terminals.ts'
 import type { RefusedByNode } from '../../ecrm/edge/edge.refusals.ts'
 import type { Entry } from './entry.ts'
@@ -21,16 +22,14 @@ const hangUp = Buffer.from('\u0003\u0004')
 export type ContainerTerminals = ReturnType<typeof createContainerTerminals>
 
 /** Terminals in containers, one at a time in each, which nobody takes from another. */
-export function createContainerTerminals(parts: {
-  containers: Pick<ContainerService, 'reached'>
-  entry: Entry
-  refusedByNode: RefusedByNode
-  log: Logger
-  now: () => Date
-}) {
-  const { containers, entry, refusedByNode, log, now } = parts
+export function createContainerTerminals(
+  { openStreams, log, now }: Pick<Platform, 'openStreams' | 'log' | 'now'>,
+  parts: { containers: Pick<ContainerService, 'reached'>; entry: Entry; refusedByNode: RefusedByNode },
+) {
+  const { containers, entry, refusedByNode } = parts
   const { open, ...terminals } = createTerminals({
     path: '/api/cis/v1/docker/terminals',
+    streams: openStreams,
     log,
     enter: ({ line, session_id }) => entry({ container_id: line, session_id }, 'terminal'),
     awaited: true,

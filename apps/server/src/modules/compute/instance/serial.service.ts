@@ -3,10 +3,9 @@ import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import type { TerminalSession } from '@zhisuan/engines/compute'
 import { isEngineError } from '@zhisuan/engines/errors'
 import { SerialConsoleError } from '@zhisuan/engines/openstack/serial'
-import type { Logger } from 'pino'
 import type { Actor } from '../../../platform/auth/actor.ts'
-import type { Db } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
+import type { Platform } from '../../../platform/platform.ts'
 import { createTerminals } from '../../../platform/terminals.ts'
 import type { Tenancy } from '../tenancy/tenancy.service.ts'
 import { openedServer } from './instance.ground.ts'
@@ -14,7 +13,7 @@ import { openedServer } from './instance.ground.ts'
 type Call = (typeof computeInstances)['serialConsole']
 
 /** Somebody who walked away is still signed in on the machine. */
-const usualLimits = { idleMs: 30 * 60_000, wholeMs: 12 * 3_600_000 }
+const limits = { idleMs: 30 * 60_000, wholeMs: 12 * 3_600_000 }
 const refusals = { unreachable: 'consoleUnreachable', refused: 'consoleRefused', broken: 'consoleBroken' } as const
 
 export type SerialConsoles = ReturnType<typeof createSerialConsoles>
@@ -23,12 +22,12 @@ export type SerialConsoles = ReturnType<typeof createSerialConsoles>
  * Serial consoles of instances as terminals. A machine has one serial port, which takes one at a time: whoever may
  * open it may take it over. Nova's address, with the token in it, stays here.
  */
-export function createSerialConsoles(parts: { db: Db; tenancy: Tenancy; log: Logger; limits?: typeof usualLimits }) {
-  const { open, ...terminals } = createTerminals({ path: '/api/compute/v1/serial-consoles', log: parts.log, limits: parts.limits ?? usualLimits })
+export function createSerialConsoles({ db, openStreams, log }: Pick<Platform, 'db' | 'openStreams' | 'log'>, { tenancy }: { tenancy: Tenancy }) {
+  const { open, ...terminals } = createTerminals({ path: '/api/compute/v1/serial-consoles', streams: openStreams, log, limits })
   return {
     ...terminals,
     async open(actor: Actor, cloudId: string, id: string, body: BodyOf<Call>): Promise<ResponseOf<Call>> {
-      const { cloud } = await openedServer(parts, actor, cloudId, id, 'console')
+      const { cloud } = await openedServer({ db, tenancy }, actor, cloudId, id, 'console')
       return open(actor, `${cloudId} ${id}`, body, async () => {
         try {
           return inOurWords(await cloud.compute.servers.serialConsole(id))

@@ -1,7 +1,7 @@
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import type { terminals as calls } from '@zhisuan/contract/nextstack/vm'
-import type { Logger } from 'pino'
 import type { Actor } from '../../../platform/auth/actor.ts'
+import type { Platform } from '../../../platform/platform.ts'
 import { createTerminals } from '../../../platform/terminals.ts'
 import type { VmService } from '../vm/vm.service.ts'
 
@@ -11,8 +11,8 @@ const loginShell = ['/bin/sh', '-c', 'if command -v bash >/dev/null 2>&1; then e
 export type TerminalService = ReturnType<typeof createTerminalService>
 
 /** Shells in instances, one of each person in each. */
-export function createTerminalService(parts: { vms: Pick<VmService, 'forTerminal'>; log: Logger }) {
-  const { open, ...terminals } = createTerminals({ path: '/api/nextstack/v1/terminals', log: parts.log })
+export function createTerminalService({ openStreams, log }: Pick<Platform, 'openStreams' | 'log'>, parts: { vms: Pick<VmService, 'forTerminal'> }) {
+  const { open, ...terminals } = createTerminals({ path: '/api/nextstack/v1/terminals', streams: openStreams, log })
   return {
     ...terminals,
     async open(actor: Actor, vmId: string, body: BodyOf<typeof calls.open>): Promise<ResponseOf<typeof calls.open>> {

@@ -9,6 +9,7 @@ import { auth } from '@zhisuan/contract/ums/auth'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { createLog } from '../../../platform/log.ts'
+import { createOpenStreams } from '../../../platform/openStreams.ts'
 import { someActor } from '../../../testing/actor.ts'
 import { testApp, type TestApp } from '../../../testing/app.ts'
 import { call, refused, send } from '../../../testing/call.ts'
@@ -262,25 +263,24 @@ describe('time', () => {
 
   function service() {
     const shells: ReturnType<typeof fakeSession>[] = []
-    const terminalService = createTerminalService({
-      log: createLog({ LOG_LEVEL: 'silent' }),
-      vms: {
-        // The service asks for these two alone.
-        forTerminal: (async () => ({
-          vm: { engine_name: 'zs-1' },
-          engine: {
-            instances: {
-              terminal: async () => {
-                const shell = fakeSession()
-                shells.push(shell)
-                return shell.session
-              },
+    const openStreams = createOpenStreams()
+    const vms = {
+      // The service asks for these two alone.
+      forTerminal: (async () => ({
+        vm: { engine_name: 'zs-1' },
+        engine: {
+          instances: {
+            terminal: async () => {
+              const shell = fakeSession()
+              shells.push(shell)
+              return shell.session
             },
           },
-        })) as unknown as Parameters<typeof createTerminalService>[0]['vms']['forTerminal'],
-      },
-    })
-    return { terminalService, shells }
+        },
+      })) as unknown as Parameters<typeof createTerminalService>[1]['vms']['forTerminal'],
+    }
+    const terminalService = createTerminalService({ openStreams, log: createLog({ LOG_LEVEL: 'silent' }) }, { vms })
+    return { openStreams, terminalService, shells }
   }
   const ticketOf = (path: string) => path.split('ticket=')[1] ?? ''
   /** Lets what is ready run, without letting time pass. */
@@ -382,10 +382,10 @@ describe('time', () => {
   })
 
   it('that was closed while the connection was made closes the connection', async () => {
-    const { terminalService } = service()
+    const { openStreams, terminalService } = service()
     const opened = await terminalService.open(someActor(), 'vm', body)
     const terminal = terminalService.redeem(opened.terminal_id, ticketOf(opened.socket_path))
-    terminalService.closeWhere(({ session_id }) => session_id === 's')
+    openStreams.sessionEnded('s')
     const { socket, sent, as } = fakeSocket()
     terminalService.attach(terminal, as)
     expect(socket.close).toHaveBeenCalledWith(1000)
