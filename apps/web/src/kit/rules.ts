@@ -46,6 +46,27 @@ export const rulesOf = (schema: z.ZodType): Judging[] => [
   { validator: judging(schema, (value) => !isEmpty(value)) },
 ]
 
+/** What a schema is about where it may be left out, be null, or have a value of its own. */
+function innermost(schema: z.ZodType): z.ZodType {
+  const wrapped = schema as z.ZodOptional<z.ZodType>
+  return (['optional', 'nullable', 'default'] as string[]).includes(schema.type) ? innermost(wrapped.unwrap()) : schema
+}
+
+const known = (limit: unknown): limit is number => typeof limit === 'number' && Math.abs(limit) < Number.MAX_SAFE_INTEGER
+
+/** How long a text may be by its schema, or between which ends a number: as controls take it, and only what it says. */
+export function limitsOf(schema: z.ZodType | undefined): { readonly maxLength?: number; readonly min?: number; readonly max?: number } {
+  if (schema === undefined) return {}
+  const inner = innermost(schema)
+  if (inner.type === 'string') {
+    const { maxLength } = inner as z.ZodString
+    return known(maxLength) ? { maxLength } : {}
+  }
+  if (inner.type !== 'number') return {}
+  const { minValue: min, maxValue: max } = inner as z.ZodNumber
+  return { ...(known(min) && { min }), ...(known(max) && { max }) }
+}
+
 /** The second of two password entries. */
 export const samePassword =
   (other: string, message: string): Rule =>

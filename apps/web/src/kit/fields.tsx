@@ -1,0 +1,123 @@
+import Checkbox, { type CheckboxProps } from 'antd/es/checkbox'
+import Form, { type FormItemProps } from 'antd/es/form'
+import Input, { type InputProps, type PasswordProps, type TextAreaProps } from 'antd/es/input'
+import Radio, { type RadioGroupProps } from 'antd/es/radio'
+import Switch, { type SwitchProps } from 'antd/es/switch'
+import type { ReactNode } from 'react'
+import type { z } from 'zod'
+import { limitsOf, rulesOf } from './rules.ts'
+
+const ofItem = ['name', 'label', 'extra', 'required', 'rules', 'validateTrigger', 'validateFirst', 'dependencies', 'preserve', 'layout', 'noStyle'] as const
+
+/** What a field of a form is, whatever it is filled in with: props of antd's Form.Item, and where its rules are from. */
+export interface FieldProps extends Pick<FormItemProps, (typeof ofItem)[number]> {
+  /** The contract's schema of it: its rules, and whether it must be given unless `required` says so. */
+  readonly schema?: z.ZodType | undefined
+  /** It must be given; this is said where it is not. */
+  readonly missing?: string
+}
+
+/** A field around a control of its own. Kinds that come often are below; those with more of antd in them lie beside. */
+export function Field({
+  schema,
+  missing,
+  rules = [],
+  required = schema && !schema.safeParse(undefined).success,
+  children,
+  ...item
+}: FieldProps & Pick<FormItemProps, 'className' | 'valuePropName'> & { readonly children: ReactNode }) {
+  return (
+    <Form.Item
+      {...item}
+      {...(required !== undefined && { required })}
+      rules={[...(missing === undefined ? [] : [{ required: true, message: missing }]), ...(schema === undefined ? [] : rulesOf(schema)), ...rules]}
+    >
+      {children}
+    </Form.Item>
+  )
+}
+
+/** Props of a kind of field: those of the field, and those of its control but for what the form gives it. */
+export type With<Control> = FieldProps & Omit<Control, keyof FieldProps | 'id' | 'value' | 'defaultValue' | 'checked' | 'defaultChecked'>
+
+const ofField: ReadonlySet<string> = new Set([...ofItem, 'schema', 'missing'])
+
+/** Parts them again. */
+export function parted<Props extends FieldProps>(props: Props): [field: FieldProps, control: Omit<Props, keyof FieldProps>] {
+  const pick = (isField: boolean) => Object.fromEntries(Object.entries(props).filter(([key]) => ofField.has(key) === isField))
+  return [pick(true), pick(false) as Omit<Props, keyof FieldProps>]
+}
+
+interface Code {
+  /** An address, an identifier: what is read letter by letter. */
+  readonly code?: boolean
+}
+const codeProps = { className: 'zs-code', spellCheck: false }
+
+/** A line of text, no longer than its schema lets it be. */
+export function TextField({ code = false, ...props }: With<InputProps> & Code) {
+  const [field, control] = parted(props)
+  return (
+    <Field {...field}>
+      <Input autoComplete="off" {...limitsOf(props.schema)} {...(code && codeProps)} {...control} />
+    </Field>
+  )
+}
+
+/** Text of several lines. It is cut off only where its length is shown: a script that was pasted too long is refused. */
+export function TextAreaField({ code = false, ...props }: With<TextAreaProps> & Code) {
+  const [field, control] = parted(props)
+  return (
+    <Field {...field}>
+      <Input.TextArea {...(props.showCount === true && limitsOf(props.schema))} {...(code && codeProps)} {...control} />
+    </Field>
+  )
+}
+
+/** What nobody shall read over a shoulder. One that was pasted too long is refused. */
+export function PasswordField(props: With<PasswordProps>) {
+  const [field, control] = parted(props)
+  return (
+    <Field {...field}>
+      <Input.Password autoComplete="new-password" {...control} />
+    </Field>
+  )
+}
+
+/** Yes or no, with its text beside the box. */
+export function CheckField({ text, ...props }: With<CheckboxProps> & { readonly text: ReactNode }) {
+  const [field, control] = parted(props)
+  return (
+    <Field valuePropName="checked" {...field}>
+      <Checkbox {...control}>{text}</Checkbox>
+    </Field>
+  )
+}
+
+/** On or off. */
+export function SwitchField(props: With<SwitchProps>) {
+  const [field, control] = parted(props)
+  return (
+    <Field valuePropName="checked" {...field}>
+      <Switch {...control} />
+    </Field>
+  )
+}
+
+/** What there is to choose from, where `options` do not say it. */
+export interface Values<One> {
+  readonly values?: readonly One[] | undefined
+  /** What each is called; the values are words themselves where it is left out. */
+  readonly labelOf?: ((value: One) => ReactNode) | undefined
+}
+export const optionsOf = <One,>({ values, labelOf = String }: Values<One>) => values && { options: values.map((value) => ({ value, label: labelOf(value) })) }
+
+/** One of a few, all of which are seen. */
+export function RadioField<One extends string | number | boolean>({ values, labelOf, ...props }: With<RadioGroupProps> & Values<One>) {
+  const [field, control] = parted(props)
+  return (
+    <Field {...field}>
+      <Radio.Group {...optionsOf({ values, labelOf })} {...control} />
+    </Field>
+  )
+}

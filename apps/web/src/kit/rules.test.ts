@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import { z } from 'zod'
+import { limitsOf } from './rules.ts'
+
+it('a text has the length that its schema ends it at, also where it may be left out', () => {
+  expect(limitsOf(z.string().trim().min(1).max(64))).toEqual({ maxLength: 64 })
+  expect(limitsOf(z.string().max(255).optional())).toEqual({ maxLength: 255 })
+  expect(limitsOf(z.string().max(255).nullable().default(null))).toEqual({ maxLength: 255 })
+  expect(limitsOf(z.string())).toEqual({})
+})
+
+it('a number has the ends that its schema names, and not those of whole numbers', () => {
+  expect(limitsOf(z.int().min(1).max(65_535))).toEqual({ min: 1, max: 65_535 })
+  expect(limitsOf(z.int().min(0).nullable())).toEqual({ min: 0 })
+  expect(limitsOf(z.int())).toEqual({})
+})
+
+it('what is neither has none', () => {
+  expect(limitsOf(undefined)).toEqual({})
+  expect(limitsOf(z.boolean())).toEqual({})
+  expect(limitsOf(z.array(z.string().max(3)))).toEqual({})
+})
