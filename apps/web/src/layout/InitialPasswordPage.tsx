@@ -10,6 +10,7 @@ import { passwordNew, passwordTyped } from '@zhisuan/contract/validation'
 import { useChange } from '../api/hooks.ts'
 import { notify } from '../api/notify.ts'
 import { errorText } from '../api/toasts.ts'
+import { Field, PasswordField } from '../kit/fields.tsx'
 import { field, samePassword, showFieldErrors } from '../kit/rules.ts'
 import { paths } from '../paths.ts'
 import { signOut } from '../session/session.ts'
@@ -47,21 +48,17 @@ function InitialPasswordForm() {
         <h1 id="initial-title">{t('initialPassword.title')}</h1>
         <p className="zs-soft">{t('initialPassword.text')}</p>
         <Form form={form} layout="vertical" onFinish={submit} requiredMark={false}>
-          <Form.Item name="old_password" label={t('initialPassword.old')} {...field(passwordTyped)} validateTrigger="onSubmit">
+          <Field name="old_password" label={t('initialPassword.old')} schema={passwordTyped} validateTrigger="onSubmit">
             <Input.Password autoComplete="current-password" autoFocus />
-          </Form.Item>
-          <Form.Item name="password" label={t('initialPassword.new')} {...field(passwordNew)} validateTrigger="onBlur" extra={fieldTexts.passwordRule}>
-            <Input.Password autoComplete="new-password" />
-          </Form.Item>
-          <Form.Item
+          </Field>
+          <PasswordField name="password" label={t('initialPassword.new')} schema={passwordNew} validateTrigger="onBlur" extra={fieldTexts.passwordRule} />
+          <PasswordField
             name="password_again"
             label={t('initialPassword.again')}
             dependencies={['password']}
             validateTrigger="onBlur"
             rules={[...field(passwordTyped).rules, samePassword('password', fieldTexts.passwordsDiffer)]}
-          >
-            <Input.Password autoComplete="new-password" />
-          </Form.Item>
+          />
           <Button type="primary" htmlType="submit" block loading={change.isPending}>
             {t('initialPassword.submit')}
           </Button>

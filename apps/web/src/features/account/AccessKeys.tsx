@@ -3,14 +3,12 @@ import Button from 'antd/es/button'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import Modal from 'antd/es/modal'
-import Radio from 'antd/es/radio'
 import Select from 'antd/es/select'
 import Skeleton from 'antd/es/skeleton'
 import Space from 'antd/es/space'
 import { useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
-import { constants } from '@zhisuan/contract/constants'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { errors } from '@zhisuan/contract/errors'
 import { policyLanguage } from '@zhisuan/contract/policy/document'
@@ -22,9 +20,10 @@ import { ActionMenu, type Action } from '../../kit/actions.tsx'
 import { allowed } from '../../kit/allowed.ts'
 import { copyText } from '../../kit/copy.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
+import { SelectField } from '../../kit/SelectField.tsx'
+import { Field, RadioField, TextAreaField, TextField } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import * as format from '../../kit/format.ts'
-import { field } from '../../kit/rules.ts'
 import { StatusTag, type StatusTone } from '../../kit/StatusTag.tsx'
 import { paths } from '../../paths.ts'
 
@@ -154,9 +153,9 @@ function useAskedPassword() {
       }
     },
     passwordField: asks ? (
-      <Form.Item name="password" label={t('currentPassword')} extra={t('currentPasswordHint')} {...field(passwordTyped)} validateTrigger="onSubmit">
+      <Field name="password" label={t('currentPassword')} extra={t('currentPasswordHint')} schema={passwordTyped} validateTrigger="onSubmit">
         <Input.Password autoComplete="current-password" autoFocus />
-      </Form.Item>
+      </Field>
     ) : null,
   }
 }
@@ -217,52 +216,44 @@ function KeyDialog({ of: key, onMade, onClose }: { readonly of?: AccessKey; read
       // Made or not: what was made is shown next.
       onClose={() => (made.current === null ? onClose() : onMade?.(made.current))}
     >
-      <Form.Item name="name" label={t('accessKey.name')} extra={t('accessKey.nameHint')} {...field(accessKeys.create.body.shape.name)}>
-        <Input autoFocus autoComplete="off" maxLength={constants.nameMaxLength} />
-      </Form.Item>
+      <TextField name="name" label={t('accessKey.name')} extra={t('accessKey.nameHint')} schema={accessKeys.create.body.shape.name} autoFocus />
       {!keeps && (
-        <Form.Item name="scheme" label={t('accessKey.scheme')}>
-          <Radio.Group
-            className="zs-account-choices"
-            options={accessKeySchemes.map((value) => ({
-              value,
-              label: <Choice title={t(`accessKey.schemes.${value}`)} note={t(`accessKey.schemeNotes.${value}`)} />,
-            }))}
-          />
-        </Form.Item>
-      )}
-      <Form.Item name="days" label={t('accessKey.expiry')}>
-        <Select
-          aria-label={t('accessKey.expiry')}
-          options={[
-            ...(keeps
-              ? [
-                  {
-                    value: 'keep',
-                    label: key.expires_at === null ? t('accessKey.keepForever') : t('accessKey.keepUntil', { at: format.dateTime(key.expires_at) }),
-                  },
-                ]
-              : []),
-            ...[7, 30, 90, 365].map((days) => ({ value: days, label: t('accessKey.days', { count: days }) })),
-            ...(keeps && key.expires_at === null ? [] : [{ value: 0, label: t('accessKey.forever') }]),
-          ]}
-        />
-      </Form.Item>
-      <Form.Item name="access" label={t('accessKey.access')}>
-        <Radio.Group
+        <RadioField
+          name="scheme"
+          label={t('accessKey.scheme')}
           className="zs-account-choices"
-          options={(['all', 'reading', 'custom'] as const).map((value) => ({
-            value,
-            label: <Choice title={t(`accessKey.accesses.${value}`)} note={t(`accessKey.accessNotes.${value}`)} />,
-          }))}
+          values={accessKeySchemes}
+          labelOf={(value) => <Choice title={t(`accessKey.schemes.${value}`)} note={t(`accessKey.schemeNotes.${value}`)} />}
         />
-      </Form.Item>
+      )}
+      <SelectField
+        name="days"
+        label={t('accessKey.expiry')}
+        options={[
+          ...(keeps
+            ? [
+                {
+                  value: 'keep',
+                  label: key.expires_at === null ? t('accessKey.keepForever') : t('accessKey.keepUntil', { at: format.dateTime(key.expires_at) }),
+                },
+              ]
+            : []),
+          ...[7, 30, 90, 365].map((days) => ({ value: days, label: t('accessKey.days', { count: days }) })),
+          ...(keeps && key.expires_at === null ? [] : [{ value: 0, label: t('accessKey.forever') }]),
+        ]}
+      />
+      <RadioField
+        name="access"
+        label={t('accessKey.access')}
+        className="zs-account-choices"
+        values={['all', 'reading', 'custom'] as const}
+        labelOf={(value) => <Choice title={t(`accessKey.accesses.${value}`)} note={t(`accessKey.accessNotes.${value}`)} />}
+      />
       {access === 'custom' && (
-        <Form.Item
+        <TextAreaField
           name="document"
           label={t('accessKey.document')}
           extra={t('accessKey.documentHint')}
-          required
           validateTrigger="onBlur"
           rules={[
             {
@@ -271,11 +262,12 @@ function KeyDialog({ of: key, onMade, onClose }: { readonly of?: AccessKey; read
               },
             },
           ]}
-        >
-          <Input.TextArea className="zs-code" rows={12} spellCheck={false} />
-        </Form.Item>
+          required
+          code
+          rows={12}
+        />
       )}
-      <Form.Item
+      <TextAreaField
         name="networks"
         label={t('accessKey.networks')}
         extra={t('accessKey.networksHint')}
@@ -290,9 +282,9 @@ function KeyDialog({ of: key, onMade, onClose }: { readonly of?: AccessKey; read
             },
           },
         ]}
-      >
-        <Input.TextArea className="zs-code" autoSize={{ minRows: 2, maxRows: 6 }} spellCheck={false} />
-      </Form.Item>
+        code
+        autoSize={{ minRows: 2, maxRows: 6 }}
+      />
       {passwordField}
     </FormDialog>
   )

@@ -1,13 +1,12 @@
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import { useTranslation } from 'react-i18next'
 import { verification } from '@zhisuan/contract/ums/auth'
 import { users } from '@zhisuan/contract/ums/user'
 import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
 import { CodeInput } from '../../kit/CodeInput.tsx'
-import { field } from '../../kit/rules.ts'
+import { Field, PasswordField, TextField } from '../../kit/fields.tsx'
 import { showRefusal } from '../../kit/refusals.ts'
 
 interface FormProps {
@@ -73,12 +72,10 @@ export function PhoneForm({ current, name, onDirty }: FormProps) {
       <p className="zs-account-current">
         {t('currentPhone')}：<strong>{current ?? t('notSet')}</strong>
       </p>
-      <Form.Item name="phone" label={t('newPhone')} {...field(shape.phone)} validateTrigger="onBlur">
-        <Input type="tel" autoComplete="tel-national" maxLength={11} />
-      </Form.Item>
-      <Form.Item name="code" label={t('code')} extra={t('codeHint')} {...field(shape.code)} validateTrigger="onSubmit">
+      <TextField name="phone" label={t('newPhone')} schema={shape.phone} validateTrigger="onBlur" type="tel" autoComplete="tel-national" maxLength={11} />
+      <Field name="code" label={t('code')} extra={t('codeHint')} schema={shape.code} validateTrigger="onSubmit">
         <CodeInput send={send} />
-      </Form.Item>
+      </Field>
       <CurrentPassword name={name} />
       <Button type="primary" htmlType="submit" loading={change.isPending}>
         {current === null ? t('bindPhone') : t('changePhone')}
@@ -137,12 +134,10 @@ export function EmailForm({ current, name, onDirty }: FormProps) {
       <p className="zs-account-current">
         {t('currentEmail')}：<strong>{current ?? t('notSet')}</strong>
       </p>
-      <Form.Item name="email" label={t('newEmail')} {...field(shape.email)} validateTrigger="onBlur">
-        <Input type="email" autoComplete="email" maxLength={254} />
-      </Form.Item>
-      <Form.Item name="code" label={t('code')} extra={t('codeHint')} {...field(shape.code)} validateTrigger="onSubmit">
+      <TextField name="email" label={t('newEmail')} schema={shape.email} validateTrigger="onBlur" type="email" autoComplete="email" maxLength={254} />
+      <Field name="code" label={t('code')} extra={t('codeHint')} schema={shape.code} validateTrigger="onSubmit">
         <CodeInput send={send} />
-      </Form.Item>
+      </Field>
       <CurrentPassword name={name} />
       <Button type="primary" htmlType="submit" loading={change.isPending}>
         {current === null ? t('bindEmail') : t('changeEmail')}
@@ -156,15 +151,14 @@ function CurrentPassword({ name }: { readonly name: string }) {
   return (
     <>
       <input type="text" name="username" autoComplete="username" value={name} readOnly hidden />
-      <Form.Item
+      <PasswordField
         name="password"
         label={t('currentPassword')}
         extra={t('currentPasswordHint')}
-        {...field(users.changePhone.body.shape.password)}
+        schema={users.changePhone.body.shape.password}
         validateTrigger="onSubmit"
-      >
-        <Input.Password autoComplete="current-password" />
-      </Form.Item>
+        autoComplete="current-password"
+      />
     </>
   )
 }

@@ -13,8 +13,8 @@ import { passwordTyped } from '@zhisuan/contract/validation'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
+import { Field } from '../../kit/fields.tsx'
 import * as format from '../../kit/format.ts'
-import { field } from '../../kit/rules.ts'
 import { FormFoot } from './FormFoot.tsx'
 import { showRefusal } from '../../kit/refusals.ts'
 
@@ -80,9 +80,9 @@ export function LinkedAccounts() {
       >
         {asking !== null && (
           <>
-            <Form.Item name="password" label={t('currentPassword')} extra={t('currentPasswordHint')} {...field(passwordTyped)} validateTrigger="onSubmit">
+            <Field name="password" label={t('currentPassword')} extra={t('currentPasswordHint')} schema={passwordTyped} validateTrigger="onSubmit">
               <Input.Password autoComplete="current-password" autoFocus />
-            </Form.Item>
+            </Field>
             <FormFoot text={t('linked.go')} pending={link.isPending} onBack={() => setAsking(null)} />
           </>
         )}

@@ -17,8 +17,8 @@ import { toApiError } from '../../api/client.ts'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
+import { Field, TextField } from '../../kit/fields.tsx'
 import * as format from '../../kit/format.ts'
-import { field } from '../../kit/rules.ts'
 import { FormFoot } from './FormFoot.tsx'
 import { showRefusal } from '../../kit/refusals.ts'
 
@@ -92,9 +92,9 @@ export function Passkeys() {
 const PasswordField = () => {
   const { t } = useTranslation('account')
   return (
-    <Form.Item name="password" label={t('currentPassword')} extra={t('currentPasswordHint')} {...field(passwordTyped)} validateTrigger="onSubmit">
+    <Field name="password" label={t('currentPassword')} extra={t('currentPasswordHint')} schema={passwordTyped} validateTrigger="onSubmit">
       <Input.Password autoComplete="current-password" autoFocus />
-    </Form.Item>
+    </Field>
   )
 }
 const wantsPassword = (thrown: unknown): boolean => toApiError(thrown).code === errors.proofRequired.code && toApiError(thrown).fields.length > 0
@@ -136,9 +136,7 @@ function Add({ number, onDone }: { readonly number: number; readonly onDone: () 
       onFinish={submit}
     >
       {failure !== null && <Alert type="error" showIcon title={failure} className="zs-account-alert" />}
-      <Form.Item name="name" label={t('passkey.name')} extra={t('passkey.nameHint')} {...field(passkeys.create.body.shape.name)}>
-        <Input autoComplete="off" maxLength={64} autoFocus />
-      </Form.Item>
+      <TextField name="name" label={t('passkey.name')} extra={t('passkey.nameHint')} schema={passkeys.create.body.shape.name} autoFocus />
       {asksPassword && <PasswordField />}
       <FormFoot text={t('passkey.create')} pending={pending} onBack={onDone} />
     </Form>
@@ -166,9 +164,7 @@ function Rename({ passkey, onDone }: { readonly passkey: Passkey; readonly onDon
       initialValues={{ name: passkey.name }}
       onFinish={(body) => rename.mutate({ params: { id: passkey.id }, body }, { onError: (thrown) => showRefusal(form, thrown) })}
     >
-      <Form.Item name="name" label={t('passkey.name')} {...field(passkeys.rename.body.shape.name)}>
-        <Input autoComplete="off" maxLength={64} autoFocus />
-      </Form.Item>
+      <TextField name="name" label={t('passkey.name')} schema={passkeys.rename.body.shape.name} autoFocus />
       <FormFoot text={t('passkey.save')} pending={rename.isPending} onBack={onDone} />
     </Form>
   )

@@ -1,6 +1,5 @@
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import { useTranslation } from 'react-i18next'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { users } from '@zhisuan/contract/ums/user'
@@ -8,6 +7,7 @@ import { passwordNew } from '@zhisuan/contract/validation'
 import { z } from 'zod'
 import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
+import { PasswordField } from '../../kit/fields.tsx'
 import { field, samePassword } from '../../kit/rules.ts'
 import { showRefusal } from '../../kit/refusals.ts'
 
@@ -51,22 +51,16 @@ export function PasswordForm({ name, onDirty }: { readonly name: string; readonl
     >
       {/* For password managers, which file a password under a name. */}
       <input type="text" name="username" autoComplete="username" value={name} readOnly hidden />
-      <Form.Item name="old_password" label={t('oldPassword')} {...field(oldPassword)} validateTrigger="onSubmit">
-        <Input.Password autoComplete="current-password" />
-      </Form.Item>
-      <Form.Item name="password" label={t('newPassword')} extra={t('passwordHint')} {...field(passwordNew)} validateTrigger="onBlur">
-        <Input.Password autoComplete="new-password" />
-      </Form.Item>
-      <Form.Item
+      <PasswordField name="old_password" label={t('oldPassword')} schema={oldPassword} validateTrigger="onSubmit" autoComplete="current-password" />
+      <PasswordField name="password" label={t('newPassword')} extra={t('passwordHint')} schema={passwordNew} validateTrigger="onBlur" />
+      <PasswordField
         name="password_again"
         label={t('passwordAgain')}
         dependencies={['password']}
-        required={repeated.required}
         rules={[...repeated.rules, samePassword('password', fieldTexts.passwordsDiffer)]}
         validateTrigger="onBlur"
-      >
-        <Input.Password autoComplete="new-password" />
-      </Form.Item>
+        required={repeated.required}
+      />
       <Button type="primary" htmlType="submit" loading={change.isPending}>
         {t('changePassword')}
       </Button>

@@ -6,8 +6,8 @@ import { useTranslation } from 'react-i18next'
 import { users } from '@zhisuan/contract/ums/user'
 import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
+import { Field, TextAreaField } from '../../kit/fields.tsx'
 import * as format from '../../kit/format.ts'
-import { field } from '../../kit/rules.ts'
 import type { CurrentUser } from '../../session/user.ts'
 import { showRefusal } from '../../kit/refusals.ts'
 
@@ -62,12 +62,10 @@ export function ProfileForm({ user, onDirty }: { readonly user: CurrentUser; rea
         onFinish={submit}
         scrollToFirstError={{ block: 'center', focus: true }}
       >
-        <Form.Item name="nickname" label={t('nickname')} extra={t('nicknameHint')} {...field(body.shape.nickname)}>
+        <Field name="nickname" label={t('nickname')} extra={t('nicknameHint')} schema={body.shape.nickname}>
           <Input autoComplete="nickname" placeholder={user.name} maxLength={64} showCount />
-        </Form.Item>
-        <Form.Item name="description" label={t('description')} {...field(body.shape.description)}>
-          <Input.TextArea autoSize={{ minRows: 2, maxRows: 6 }} maxLength={255} showCount />
-        </Form.Item>
+        </Field>
+        <TextAreaField name="description" label={t('description')} schema={body.shape.description} autoSize={{ minRows: 2, maxRows: 6 }} showCount />
         <Button type="primary" htmlType="submit" loading={change.isPending}>
           {t('save')}
         </Button>

@@ -13,8 +13,8 @@ import { useCall, useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
 import { copyText } from '../../kit/copy.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
+import { Field, PasswordField, TextField } from '../../kit/fields.tsx'
 import * as format from '../../kit/format.ts'
-import { field } from '../../kit/rules.ts'
 import { FormFoot } from './FormFoot.tsx'
 import { showRefusal } from '../../kit/refusals.ts'
 
@@ -90,9 +90,9 @@ function Begin({ onBegun, onBack }: { readonly onBegun: (begun: Begun) => void; 
       requiredMark={false}
       onFinish={(body) => begin.mutate({ body }, { onError: (error) => showRefusal(form, error) })}
     >
-      <Form.Item name="password" label={t('currentPassword')} extra={t('currentPasswordHint')} {...field(passwordTyped)} validateTrigger="onSubmit">
+      <Field name="password" label={t('currentPassword')} extra={t('currentPasswordHint')} schema={passwordTyped} validateTrigger="onSubmit">
         <Input.Password autoComplete="current-password" autoFocus />
-      </Form.Item>
+      </Field>
       <FormFoot text={t('second.next')} pending={begin.isPending} onBack={onBack} />
     </Form>
   )
@@ -119,9 +119,9 @@ function Confirm({ begun, onCodes, onBack }: { readonly begun: Begun; readonly o
           {t('second.copy')}
         </Button>
       </p>
-      <Form.Item name="code" label={t('second.code')} {...field(secondFactor.confirm.body.shape.code)} validateTrigger="onSubmit">
+      <Field name="code" label={t('second.code')} schema={secondFactor.confirm.body.shape.code} validateTrigger="onSubmit">
         <Input inputMode="numeric" autoComplete="one-time-code" maxLength={6} autoFocus />
-      </Form.Item>
+      </Field>
       <FormFoot text={t('second.turnOn')} pending={confirm.isPending} onBack={onBack} />
     </Form>
   )
@@ -180,12 +180,8 @@ function Prove({
       onFinish={(body) => change.mutate({ body }, { onError: (error) => showRefusal(form, error) })}
     >
       <p>{t(action === 'remove' ? 'second.removeText' : 'second.renewText')}</p>
-      <Form.Item name="password" label={t('currentPassword')} {...field(passwordTyped)} validateTrigger="onSubmit">
-        <Input.Password autoComplete="current-password" autoFocus />
-      </Form.Item>
-      <Form.Item name="code" label={t('second.codeOrRecovery')} {...field(otp)} validateTrigger="onSubmit">
-        <Input autoComplete="one-time-code" maxLength={16} />
-      </Form.Item>
+      <PasswordField name="password" label={t('currentPassword')} schema={passwordTyped} validateTrigger="onSubmit" autoComplete="current-password" autoFocus />
+      <TextField name="code" label={t('second.codeOrRecovery')} schema={otp} validateTrigger="onSubmit" autoComplete="one-time-code" />
       <FormFoot text={t(action === 'remove' ? 'second.remove' : 'second.renewCodes')} danger={action === 'remove'} pending={change.isPending} onBack={onBack} />
     </Form>
   )

@@ -3,13 +3,12 @@ import Button from 'antd/es/button'
 import Checkbox from 'antd/es/checkbox'
 import Drawer from 'antd/es/drawer'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import Select from 'antd/es/select'
 import Skeleton from 'antd/es/skeleton'
 import { cloudProducts, clouds, connectionsOf, type Cloud } from '@zhisuan/contract/cmp/cloud'
-import { constants } from '@zhisuan/contract/constants'
 import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { TextAreaField, TextField } from '../../kit/fields.tsx'
 import { LeaveDialog } from '../../kit/LeaveDialog.tsx'
 import type { ApiError } from '../../api/client.ts'
 import { useCall, useChange } from '../../api/hooks.ts'
@@ -17,7 +16,7 @@ import { notify } from '../../api/notify.ts'
 import { errorText } from '../../api/toasts.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { useReturnFocus } from '../../kit/focus.ts'
-import { field, showFieldErrors } from '../../kit/rules.ts'
+import { showFieldErrors } from '../../kit/rules.ts'
 import { connectionOf, firstValues, type CloudValues } from './cloudForm.ts'
 import { isConnectionType, invalidatedByCloud } from './cloudRules.ts'
 import { ConnectionFields } from './ConnectionFields.tsx'
@@ -105,12 +104,8 @@ export function CloudDrawer({ cloud, onClose }: { readonly cloud: Cloud | null; 
         scrollToFirstError={{ block: 'center', focus: true }}
       >
         <h2 className="cl-heading">{t('form.basics')}</h2>
-        <Form.Item name="name" label={t('form.name')} extra={t('form.nameNote')} {...field(shape.name)}>
-          <Input autoFocus maxLength={constants.nameMaxLength} />
-        </Form.Item>
-        <Form.Item name="description" label={t('form.description')} {...field(shape.description)}>
-          <Input.TextArea rows={2} maxLength={255} showCount />
-        </Form.Item>
+        <TextField name="name" label={t('form.name')} extra={t('form.nameNote')} schema={shape.name} autoFocus />
+        <TextAreaField name="description" label={t('form.description')} schema={shape.description} rows={2} showCount />
         <Form.Item name="product" label={t('form.product')} required>
           <Select disabled={cloud !== null} options={cloudProducts.map((value) => ({ value, label: t(`product.${value}`) }))} />
         </Form.Item>

@@ -5,6 +5,7 @@ import Radio from 'antd/es/radio'
 import Select from 'antd/es/select'
 import { cloudConnection, connectionsOf, type CloudConnection, type CloudProduct } from '@zhisuan/contract/cmp/cloud'
 import { useTranslation } from 'react-i18next'
+import { Field, TextField } from '../../kit/fields.tsx'
 import { field } from '../../kit/rules.ts'
 import { PemInput } from './PemInput.tsx'
 
@@ -31,9 +32,7 @@ export function ConnectionFields({
         <Radio.Group optionType="button" options={types.map((value) => ({ value, label: t(`form.connectionType.${value}`) }))} />
       </Form.Item>
       {type === 'lxd-socket' && (
-        <Form.Item name={name('socket_path')} label={t('form.socketPath')} extra={t('form.socketPathNote')} {...field(socket.shape.socket_path)}>
-          <Input {...code} />
-        </Form.Item>
+        <TextField name={name('socket_path')} label={t('form.socketPath')} extra={t('form.socketPathNote')} schema={socket.shape.socket_path} {...code} />
       )}
       {type === 'lxd-https' && <LxdFields />}
       {(type === 'openstack-password' || type === 'openstack-credential') && <OpenStackFields type={type} registered={registered} />}
@@ -45,31 +44,27 @@ function LxdFields() {
   const { t } = useTranslation('clouds')
   return (
     <>
-      <Form.Item name={name('url')} label={t('form.url')} {...field(https.shape.url)}>
-        <Input {...code} placeholder="https://10.0.0.10:8443" />
-      </Form.Item>
-      <Form.Item
+      <TextField name={name('url')} label={t('form.url')} schema={https.shape.url} {...code} placeholder="https://10.0.0.10:8443" />
+      <Field
         name={name('client_certificate')}
         label={t('form.clientCertificate')}
         extra={t('form.clientCertificateNote')}
-        {...field(https.shape.client_certificate)}
+        schema={https.shape.client_certificate}
       >
         <PemInput kind="CERTIFICATE" />
-      </Form.Item>
-      <Form.Item name={name('client_key')} label={t('form.clientKey')} extra={t('form.clientKeyNote')} {...field(https.shape.client_key)}>
+      </Field>
+      <Field name={name('client_key')} label={t('form.clientKey')} extra={t('form.clientKeyNote')} schema={https.shape.client_key}>
         <PemInput kind="PRIVATE KEY" />
-      </Form.Item>
-      <Form.Item
+      </Field>
+      <Field
         name={name('server_certificate')}
         label={t('form.serverCertificate')}
         extra={t('form.serverCertificateNote')}
-        {...field(https.shape.server_certificate)}
+        schema={https.shape.server_certificate}
       >
         <PemInput kind="CERTIFICATE" />
-      </Form.Item>
-      <Form.Item name={name('project')} label={t('form.project')} extra={t('form.projectNote')} {...field(https.shape.project)}>
-        <Input {...code} />
-      </Form.Item>
+      </Field>
+      <TextField name={name('project')} label={t('form.project')} extra={t('form.projectNote')} schema={https.shape.project} {...code} />
     </>
   )
 }
@@ -81,61 +76,49 @@ function OpenStackFields({ type, registered }: { readonly type: 'openstack-passw
   const secret = (schema: typeof password.shape.password) => field(registered ? schema.optional() : schema)
   return (
     <>
-      <Form.Item name={name('auth_url')} label={t('form.authUrl')} extra={t('form.authUrlNote')} {...field(password.shape.auth_url)}>
+      <Field name={name('auth_url')} label={t('form.authUrl')} extra={t('form.authUrlNote')} schema={password.shape.auth_url}>
         <Input {...code} placeholder="https://keystone.example.com:5000/v3" />
-      </Form.Item>
+      </Field>
       {type === 'openstack-password' ? (
         <div className="cl-pairs">
-          <Form.Item name={name('username')} label={t('form.username')} extra={t('form.usernameNote')} {...field(password.shape.username)}>
-            <Input {...code} />
-          </Form.Item>
+          <TextField name={name('username')} label={t('form.username')} extra={t('form.usernameNote')} schema={password.shape.username} {...code} />
           <Form.Item name={name('password')} label={t('form.password')} {...secret(password.shape.password)}>
             <Input.Password autoComplete="new-password" {...kept} />
           </Form.Item>
-          <Form.Item name={name('project')} label={t('form.openstackProject')} extra={t('form.openstackProjectNote')} {...field(password.shape.project)}>
+          <Field name={name('project')} label={t('form.openstackProject')} extra={t('form.openstackProjectNote')} schema={password.shape.project}>
             <Input {...code} />
-          </Form.Item>
-          <Form.Item name={name('region')} label={t('form.region')} extra={t('form.regionNote')} {...field(password.shape.region)}>
-            <Input {...code} />
-          </Form.Item>
+          </Field>
+          <TextField name={name('region')} label={t('form.region')} extra={t('form.regionNote')} schema={password.shape.region} {...code} />
         </div>
       ) : (
         <>
           <Alert className="cl-limits" type="info" showIcon title={t('form.credentialLimits')} description={t('form.credentialLimitsNote')} />
           <div className="cl-pairs">
-            <Form.Item name={name('credential_id')} label={t('form.credentialId')} {...field(credential.shape.credential_id)}>
-              <Input {...code} />
-            </Form.Item>
+            <TextField name={name('credential_id')} label={t('form.credentialId')} schema={credential.shape.credential_id} {...code} />
             <Form.Item name={name('credential_secret')} label={t('form.credentialSecret')} {...secret(credential.shape.credential_secret)}>
               <Input.Password autoComplete="new-password" {...kept} />
             </Form.Item>
-            <Form.Item name={name('region')} label={t('form.region')} extra={t('form.regionNote')} {...field(credential.shape.region)}>
-              <Input {...code} />
-            </Form.Item>
+            <TextField name={name('region')} label={t('form.region')} extra={t('form.regionNote')} schema={credential.shape.region} {...code} />
           </div>
         </>
       )}
       {type === 'openstack-password' && (
         <div className="cl-pairs">
-          <Form.Item name={name('user_domain')} label={t('form.userDomain')} {...field(password.shape.user_domain.unwrap())}>
-            <Input {...code} />
-          </Form.Item>
-          <Form.Item name={name('project_domain')} label={t('form.projectDomain')} {...field(password.shape.project_domain.unwrap())}>
-            <Input {...code} />
-          </Form.Item>
+          <TextField name={name('user_domain')} label={t('form.userDomain')} schema={password.shape.user_domain.unwrap()} {...code} />
+          <TextField name={name('project_domain')} label={t('form.projectDomain')} schema={password.shape.project_domain.unwrap()} {...code} />
         </div>
       )}
       <Form.Item name={name('interface')} label={t('form.interface')} extra={t('form.interfaceNote')}>
         <Select options={password.shape.interface.unwrap().options.map((value) => ({ value, label: t(`form.interfaces.${value}`) }))} />
       </Form.Item>
-      <Form.Item
+      <Field
         name={name('certificate_authority')}
         label={t('form.certificateAuthority')}
         extra={t('form.certificateAuthorityNote')}
-        {...field(password.shape.certificate_authority)}
+        schema={password.shape.certificate_authority}
       >
         <PemInput kind="CERTIFICATE" />
-      </Form.Item>
+      </Field>
     </>
   )
 }

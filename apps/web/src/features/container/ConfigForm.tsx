@@ -1,19 +1,17 @@
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
-import Checkbox from 'antd/es/checkbox'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import { configs, type Config } from '@zhisuan/contract/cis/container'
-import { constants } from '@zhisuan/contract/constants'
 import { useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { toApiError } from '../../api/client.ts'
 import { useChange } from '../../api/hooks.ts'
 import { notify, toastError } from '../../api/notify.ts'
+import { CheckField, Field, TextAreaField, TextField } from '../../kit/fields.tsx'
 import * as format from '../../kit/format.ts'
 import { FormPage } from '../../kit/FormPage.tsx'
-import { field, rulesOf } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
 import { contentMax, measured, readText } from './textFile.ts'
 
@@ -83,17 +81,11 @@ export function ConfigForm({ config }: { readonly config: Config | null }) {
         onCancel={() => void navigate(paths.container.configuration.list())}
         onSubmit={submit}
       >
-        <Form.Item name="name" label={t('field.name')} {...field(shape.name)}>
-          <Input autoFocus={config === null} maxLength={constants.nameMaxLength} />
-        </Form.Item>
-        <Form.Item name="description" label={t('field.description')} {...field(shape.description)}>
-          <Input.TextArea rows={2} maxLength={255} showCount />
-        </Form.Item>
+        <TextField name="name" label={t('field.name')} schema={shape.name} autoFocus={config === null} />
+        <TextAreaField name="description" label={t('field.description')} schema={shape.description} rows={2} showCount />
         <Content />
         {config !== null && config.used_by > 0 && (
-          <Form.Item name="restart" valuePropName="checked" extra={t('config.restartNote')}>
-            <Checkbox>{t('config.restart', { count: config.used_by })}</Checkbox>
-          </Form.Item>
+          <CheckField name="restart" text={t('config.restart', { count: config.used_by })} extra={t('config.restartNote')} />
         )}
       </FormPage>
     </>
@@ -113,15 +105,16 @@ function Content() {
   }
   return (
     <>
-      <Form.Item
+      <Field
         name="content"
         label={t('config.content')}
         extra={t('config.contentNote', { lines, size: format.bytes(bytes) })}
         className="cn-content"
-        rules={rulesOf(shape.content)}
+        schema={shape.content}
+        required={false}
       >
         <Input.TextArea rows={20} maxLength={contentMax} spellCheck={false} wrap="off" />
-      </Form.Item>
+      </Field>
       <p>
         <Button onClick={() => chooser.current?.click()}>{t('config.load')}</Button>
         <input

@@ -1,16 +1,14 @@
 import Alert from 'antd/es/alert'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
-import { constants } from '@zhisuan/contract/constants'
 import { containers } from '@zhisuan/contract/cis/container'
 import { useTranslation } from 'react-i18next'
 import { useNavigate, useSearchParams } from 'react-router'
 import { toApiError } from '../../api/client.ts'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
+import { TextAreaField, TextField } from '../../kit/fields.tsx'
 import { FormPage } from '../../kit/FormPage.tsx'
 import { PagePlaceholder } from '../../kit/Placeholder.tsx'
-import { field } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
 import './container.css'
 import { invalidatedByContainer } from './containerRules.ts'
@@ -76,12 +74,8 @@ function AddForm({ initial, copiedFrom, missing }: { readonly initial: DeployVal
         onCancel={() => void navigate(paths.container.deployment.list())}
         onSubmit={submit}
       >
-        <Form.Item name="name" label={t('field.name')} {...field(shape.name)}>
-          <Input autoFocus maxLength={constants.nameMaxLength} />
-        </Form.Item>
-        <Form.Item name="description" label={t('field.description')} {...field(shape.description)}>
-          <Input.TextArea rows={2} maxLength={255} showCount />
-        </Form.Item>
+        <TextField name="name" label={t('field.name')} schema={shape.name} autoFocus />
+        <TextAreaField name="description" label={t('field.description')} schema={shape.description} rows={2} showCount />
         <h2 className="zs-heading">{t('add.spec')}</h2>
         <SpecFields />
         <h2 className="zs-heading">{t('add.where')}</h2>

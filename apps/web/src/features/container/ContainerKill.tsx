@@ -1,9 +1,8 @@
-import Form from 'antd/es/form'
-import Select from 'antd/es/select'
 import { containers, type Container } from '@zhisuan/contract/cis/container'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
+import { SelectField } from '../../kit/SelectField.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import { invalidatedByContainer } from './containerRules.ts'
 
@@ -25,9 +24,7 @@ export function ContainerKill({ container, onClose }: { readonly container: Cont
       onClose={onClose}
     >
       <p>{t('kill.note')}</p>
-      <Form.Item name="signal" label={t('kill.signal')}>
-        <Select<Signal> autoFocus options={signals.map((value) => ({ value, label: value }))} onChange={setSignal} />
-      </Form.Item>
+      <SelectField<Signal> name="signal" label={t('kill.signal')} autoFocus values={signals} onChange={setSignal} />
     </FormDialog>
   )
 }

@@ -1,11 +1,8 @@
-import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import { containers, type Container } from '@zhisuan/contract/cis/container'
-import { constants } from '@zhisuan/contract/constants'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
+import { TextField } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
-import { field } from '../../kit/rules.ts'
 import { invalidatedByContainer } from './containerRules.ts'
 
 /** Gives a container another name, here and in its Docker. */
@@ -21,9 +18,7 @@ export function ContainerRename({ container, onClose }: { readonly container: Co
       onSubmit={({ name }) => rename.mutateAsync({ params: { id: container.id }, body: { action: 'rename', name } })}
       onClose={onClose}
     >
-      <Form.Item name="name" label={t('field.name')} extra={t('rename.note')} {...field(containers.deploy.body.shape.name)}>
-        <Input autoFocus maxLength={constants.nameMaxLength} />
-      </Form.Item>
+      <TextField name="name" label={t('field.name')} extra={t('rename.note')} schema={containers.deploy.body.shape.name} autoFocus />
     </FormDialog>
   )
 }

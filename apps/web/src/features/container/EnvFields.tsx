@@ -7,8 +7,8 @@ import { containerSpec } from '@zhisuan/contract/cis/container'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { Field, TextAreaField } from '../../kit/fields.tsx'
 import { useReturnFocus } from '../../kit/focus.ts'
-import { rulesOf } from '../../kit/rules.ts'
 import { RemoveRow } from '../../kit/RemoveRow.tsx'
 import { envOf, type SpecValues } from './specForm.ts'
 import { isTwice } from '../../kit/isTwice.ts'
@@ -46,18 +46,18 @@ export function EnvFields() {
           <div className="zs-rows">
             {rows.map(({ key, name }) => (
               <div key={key} className="zs-row cn-row-env">
-                <Form.Item name={[name, 'name']} rules={[...rulesOf(shape.name), onceRule(name)]} dependencies={[list]}>
+                <Field name={[name, 'name']} schema={shape.name} required={false} rules={[onceRule(name)]} dependencies={[list]}>
                   <Input maxLength={255} className="zs-code" placeholder={t('field.envName')} aria-label={`${t('field.envName')} ${name + 1}`} />
-                </Form.Item>
-                <Form.Item name={[name, 'value']} rules={rulesOf(shape.value)}>
-                  <Input.TextArea
-                    autoSize={{ minRows: 1, maxRows: 4 }}
-                    className="zs-code"
-                    spellCheck={false}
-                    placeholder={t('field.envValue')}
-                    aria-label={`${t('field.envValue')} ${name + 1}`}
-                  />
-                </Form.Item>
+                </Field>
+                <TextAreaField
+                  name={[name, 'value']}
+                  schema={shape.value}
+                  required={false}
+                  autoSize={{ minRows: 1, maxRows: 4 }}
+                  code
+                  placeholder={t('field.envValue')}
+                  aria-label={`${t('field.envValue')} ${name + 1}`}
+                />
                 <RemoveRow index={name} onRemove={() => remove(name)} />
               </div>
             ))}

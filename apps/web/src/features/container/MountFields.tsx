@@ -1,6 +1,5 @@
 import PlusOutlined from '@ant-design/icons/es/icons/PlusOutlined'
 import Button from 'antd/es/button'
-import Checkbox from 'antd/es/checkbox'
 import Form, { type Rule } from 'antd/es/form'
 import Input from 'antd/es/input'
 import Select from 'antd/es/select'
@@ -8,7 +7,7 @@ import { configs, mount } from '@zhisuan/contract/cis/container'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from 'react-i18next'
 import { useCall } from '../../api/hooks.ts'
-import { rulesOf } from '../../kit/rules.ts'
+import { CheckField, Field } from '../../kit/fields.tsx'
 import { RemoveRow } from '../../kit/RemoveRow.tsx'
 import { blankMount, type MountValues } from './specForm.ts'
 
@@ -28,9 +27,9 @@ export function MountFields() {
                 <Select aria-label={`${t('field.mountType')} ${name + 1}`} options={types.map((value) => ({ value, label: t(`field.mountTypes.${value}`) }))} />
               </Form.Item>
               <Source index={name} />
-              <Form.Item name={[name, 'path']} rules={rulesOf(volume.shape.path)}>
+              <Field name={[name, 'path']} schema={volume.shape.path} required={false}>
                 <Input maxLength={1_024} className="zs-code" placeholder={t('field.mountPath')} aria-label={`${t('field.mountPath')} ${name + 1}`} />
-              </Form.Item>
+              </Field>
               <ReadOnly index={name} />
               <RemoveRow index={name} onRemove={() => remove(name)} />
             </div>
@@ -77,7 +76,7 @@ function Source({ index }: { readonly index: number }) {
       )
     case 'config':
       return (
-        <Form.Item key="config" name={[index, 'config_id']} rules={[{ required: true, message: fieldTexts.contentRequired }]}>
+        <Field key="config" name={[index, 'config_id']} missing={fieldTexts.contentRequired}>
           <Select
             showSearch
             optionFilterProp="label"
@@ -87,7 +86,7 @@ function Source({ index }: { readonly index: number }) {
             notFoundContent={config.isPending ? null : t('field.configNone')}
             options={(config.data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }))}
           />
-        </Form.Item>
+        </Field>
       )
   }
 }
@@ -96,9 +95,5 @@ function ReadOnly({ index }: { readonly index: number }) {
   const { t } = useTranslation('container')
   // Configs cannot be written to at all.
   if (useType(index) === 'config') return <span className="zs-soft">{t('field.readOnly')}</span>
-  return (
-    <Form.Item name={[index, 'read_only']} valuePropName="checked">
-      <Checkbox>{t('field.readOnly')}</Checkbox>
-    </Form.Item>
-  )
+  return <CheckField name={[index, 'read_only']} text={t('field.readOnly')} />
 }

@@ -1,14 +1,15 @@
 import CheckCircleFilled from '@ant-design/icons/es/icons/CheckCircleFilled'
 import WarningFilled from '@ant-design/icons/es/icons/WarningFilled'
 import Form, { type Rule } from 'antd/es/form'
-import InputNumber from 'antd/es/input-number'
-import Radio from 'antd/es/radio'
 import Select from 'antd/es/select'
 import { label, labelKey, type Edge } from '@zhisuan/contract/ecrm/edge'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { paths } from '../../paths.ts'
+import { NumberField } from '../../kit/NumberField.tsx'
+import { SelectField } from '../../kit/SelectField.tsx'
+import { RadioField } from '../../kit/fields.tsx'
 import { labelOf, labelText, placementOf, type PlacementValues } from '../../kit/placementForm.ts'
 import { useNodes } from './useNodes.ts'
 import { containers } from '@zhisuan/contract/cis/container'
@@ -45,33 +46,30 @@ export function PlacementFields({ note }: { readonly note?: string }) {
   const known = (texts: readonly string[]) => [...new Set(texts)].toSorted().map((value) => ({ value, label: value }))
   return (
     <>
-      <Form.Item name={['placement', 'by']} label={t('field.placeBy')}>
-        <Radio.Group
-          optionType="button"
-          options={[
-            { value: 'nodes', label: t('field.byNodes') },
-            { value: 'labels', label: t('field.byLabels') },
-          ]}
-        />
-      </Form.Item>
+      <RadioField
+        name={['placement', 'by']}
+        label={t('field.placeBy')}
+        optionType="button"
+        options={[
+          { value: 'nodes', label: t('field.byNodes') },
+          { value: 'labels', label: t('field.byLabels') },
+        ]}
+      />
       {by === 'nodes' ? (
-        <Form.Item
+        <SelectField
           key="nodes"
           name={['placement', 'edge_ids']}
           label={t('field.nodes')}
           extra={nodes.length === 0 ? <NoNodes /> : (note ?? t('field.nodesNote'))}
-          required
           rules={[some]}
-        >
-          <Select
-            mode="multiple"
-            maxCount={200}
-            showSearch
-            optionFilterProp="title"
-            notFoundContent={t('field.nodesNone')}
-            options={nodes.map((node) => ({ value: node.id, title: node.name, label: <NodeOption node={node} />, disabled: whyUnfit(node) !== null }))}
-          />
-        </Form.Item>
+          required
+          mode="multiple"
+          maxCount={200}
+          showSearch
+          optionFilterProp="title"
+          notFoundContent={t('field.nodesNone')}
+          options={nodes.map((node) => ({ value: node.id, title: node.name, label: <NodeOption node={node} />, disabled: whyUnfit(node) !== null }))}
+        />
       ) : (
         <>
           <Form.Item
@@ -84,9 +82,7 @@ export function PlacementFields({ note }: { readonly note?: string }) {
           >
             <Select mode="tags" maxCount={16} tokenSeparators={[',', ' ']} options={known(nodes.flatMap(({ labels }) => labels.map(labelText)))} />
           </Form.Item>
-          <Form.Item name={['placement', 'count']} label={t('field.count')} extra={t('field.countNote')}>
-            <InputNumber<number> min={1} max={200} precision={0} className="cn-number" />
-          </Form.Item>
+          <NumberField name={['placement', 'count']} label={t('field.count')} extra={t('field.countNote')} min={1} max={200} className="cn-number" />
         </>
       )}
       <Form.Item name={['placement', 'tolerations']} label={t('field.tolerations')} extra={t('field.tolerationsNote')} rules={[each(labelKey, (text) => text)]}>

@@ -1,11 +1,11 @@
 import PlusOutlined from '@ant-design/icons/es/icons/PlusOutlined'
 import Button from 'antd/es/button'
 import Form, { type Rule } from 'antd/es/form'
-import InputNumber from 'antd/es/input-number'
 import Select from 'antd/es/select'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from 'react-i18next'
 import { i18n } from '../../i18n.ts'
+import { NumberField } from '../../kit/NumberField.tsx'
 import { RemoveRow } from '../../kit/RemoveRow.tsx'
 import { blankPort, type SpecValues } from './specForm.ts'
 import { isTwice } from '../../kit/isTwice.ts'
@@ -37,27 +37,26 @@ export function PortFields() {
         <div className="zs-rows">
           {rows.map(({ key, name }) => (
             <div key={key} className="zs-row cn-row-port">
-              <Form.Item name={[name, 'host_port']} rules={[portRule, onceRule(name)]} dependencies={[['spec', 'ports']]}>
-                <InputNumber<number>
-                  min={1}
-                  max={65_535}
-                  precision={0}
-                  placeholder={t('field.hostPort')}
-                  aria-label={`${t('field.hostPort')} ${name + 1}`}
-                  className="cn-number"
-                />
-              </Form.Item>
+              <NumberField
+                name={[name, 'host_port']}
+                rules={[portRule, onceRule(name)]}
+                dependencies={[['spec', 'ports']]}
+                min={1}
+                max={65_535}
+                placeholder={t('field.hostPort')}
+                aria-label={`${t('field.hostPort')} ${name + 1}`}
+                className="cn-number"
+              />
               <span aria-hidden="true">→</span>
-              <Form.Item name={[name, 'container_port']} rules={[portRule]}>
-                <InputNumber<number>
-                  min={1}
-                  max={65_535}
-                  precision={0}
-                  placeholder={t('field.containerPort')}
-                  aria-label={`${t('field.containerPort')} ${name + 1}`}
-                  className="cn-number"
-                />
-              </Form.Item>
+              <NumberField
+                name={[name, 'container_port']}
+                rules={[portRule]}
+                min={1}
+                max={65_535}
+                placeholder={t('field.containerPort')}
+                aria-label={`${t('field.containerPort')} ${name + 1}`}
+                className="cn-number"
+              />
               <Form.Item name={[name, 'protocol']}>
                 <Select aria-label={`${t('field.protocol')} ${name + 1}`} options={['tcp', 'udp'].map((value) => ({ value, label: value.toUpperCase() }))} />
               </Form.Item>

@@ -1,12 +1,12 @@
-import Checkbox from 'antd/es/checkbox'
 import Form, { type Rule } from 'antd/es/form'
 import Input from 'antd/es/input'
 import InputNumber from 'antd/es/input-number'
-import Select from 'antd/es/select'
 import { containerSpec } from '@zhisuan/contract/cis/container'
 import { useTranslation } from 'react-i18next'
 import { i18n } from '../../i18n.ts'
-import { field, rulesOf } from '../../kit/rules.ts'
+import { NumberField } from '../../kit/NumberField.tsx'
+import { SelectField } from '../../kit/SelectField.tsx'
+import { CheckField, Field, TextField } from '../../kit/fields.tsx'
 import { SizeInput } from '../../kit/SizeInput.tsx'
 import { wordsOf } from './commandLine.ts'
 import './container.css'
@@ -33,19 +33,13 @@ export function SpecFields() {
   const { t } = useTranslation('container')
   return (
     <>
-      <Form.Item name={['spec', 'image']} label={t('field.image')} extra={t('field.imageNote')} {...field(shape.image)}>
-        <Input maxLength={255} className="zs-code" />
-      </Form.Item>
+      <TextField name={['spec', 'image']} label={t('field.image')} extra={t('field.imageNote')} schema={shape.image} code />
       <Form.Item name={['spec', 'command']} label={t('field.command')} extra={t('field.commandNote')} rules={[lineRule(shape.command)]}>
         <Input.TextArea autoSize={{ minRows: 1, maxRows: 6 }} className="zs-code" spellCheck={false} />
       </Form.Item>
       <div className="cn-pair">
-        <Form.Item name={['spec', 'entrypoint']} label={t('field.entrypoint')} rules={[lineRule(shape.entrypoint)]}>
-          <Input className="zs-code" />
-        </Form.Item>
-        <Form.Item name={['spec', 'working_dir']} label={t('field.workingDir')} rules={optional(shape.working_dir)}>
-          <Input maxLength={1_024} className="zs-code" />
-        </Form.Item>
+        <TextField name={['spec', 'entrypoint']} label={t('field.entrypoint')} rules={[lineRule(shape.entrypoint)]} code />
+        <TextField name={['spec', 'working_dir']} label={t('field.workingDir')} rules={optional(shape.working_dir)} maxLength={1_024} code />
       </div>
       <Form.Item label={t('field.env')} className="cn-list">
         <EnvFields />
@@ -56,23 +50,17 @@ export function SpecFields() {
       <Form.Item label={t('field.mounts')} className="cn-list">
         <MountFields />
       </Form.Item>
-      <Form.Item name={['spec', 'restart']} label={t('field.restart')}>
-        <Select options={restarts.map((value) => ({ value, label: t(`restart.${value}`) }))} />
-      </Form.Item>
+      <SelectField name={['spec', 'restart']} label={t('field.restart')} values={restarts} labelOf={(value) => t(`restart.${value}`)} />
       <div className="cn-pair">
-        <Form.Item name={['spec', 'cpu_limit']} label={t('field.cpu')} rules={rulesOf(shape.cpu_limit)}>
+        <Field name={['spec', 'cpu_limit']} label={t('field.cpu')} schema={shape.cpu_limit}>
           <InputNumber<number> min={0} step={0.5} placeholder={t('field.unlimited')} className="cn-number" />
-        </Form.Item>
-        <Form.Item name={['spec', 'memory_limit_bytes']} label={t('field.memory')} rules={rulesOf(shape.memory_limit_bytes)}>
+        </Field>
+        <Field name={['spec', 'memory_limit_bytes']} label={t('field.memory')} schema={shape.memory_limit_bytes}>
           <SizeInput />
-        </Form.Item>
-        <Form.Item name={['spec', 'gpus']} label={t('field.gpus')} rules={rulesOf(shape.gpus.unwrap().nullable())}>
-          <InputNumber<number> min={0} max={64} precision={0} className="cn-number" />
-        </Form.Item>
+        </Field>
+        <NumberField name={['spec', 'gpus']} label={t('field.gpus')} schema={shape.gpus.unwrap().nullable()} required={false} className="cn-number" />
       </div>
-      <Form.Item name={['spec', 'checked']} valuePropName="checked">
-        <Checkbox>{t('field.health')}</Checkbox>
-      </Form.Item>
+      <CheckField name={['spec', 'checked']} text={t('field.health')} />
       <HealthFields />
     </>
   )
@@ -95,19 +83,17 @@ function HealthFields() {
   if (checked !== true) return null
   return (
     <>
-      <Form.Item name={['spec', 'health', 'command']} label={t('field.healthCommand')} extra={t('field.healthCommandNote')} {...field(healthShape.command)}>
-        <Input maxLength={1_024} className="zs-code" />
-      </Form.Item>
+      <TextField name={['spec', 'health', 'command']} label={t('field.healthCommand')} extra={t('field.healthCommandNote')} schema={healthShape.command} code />
       <div className="cn-pair">
-        <Form.Item name={['spec', 'health', 'interval_seconds']} label={t('field.interval')} rules={rulesOf(healthShape.interval_seconds.unwrap())}>
+        <Field name={['spec', 'health', 'interval_seconds']} label={t('field.interval')} schema={healthShape.interval_seconds.unwrap()} required={false}>
           <InputNumber<number> min={1} max={3_600} precision={0} className="cn-number" />
-        </Form.Item>
-        <Form.Item name={['spec', 'health', 'timeout_seconds']} label={t('field.timeout')} rules={rulesOf(healthShape.timeout_seconds.unwrap())}>
+        </Field>
+        <Field name={['spec', 'health', 'timeout_seconds']} label={t('field.timeout')} schema={healthShape.timeout_seconds.unwrap()} required={false}>
           <InputNumber<number> min={1} max={600} precision={0} className="cn-number" />
-        </Form.Item>
-        <Form.Item name={['spec', 'health', 'retries']} label={t('field.retries')} rules={rulesOf(healthShape.retries.unwrap())}>
+        </Field>
+        <Field name={['spec', 'health', 'retries']} label={t('field.retries')} schema={healthShape.retries.unwrap()} required={false}>
           <InputNumber<number> min={1} max={20} precision={0} className="cn-number" />
-        </Form.Item>
+        </Field>
       </div>
     </>
   )

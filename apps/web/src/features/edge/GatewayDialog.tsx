@@ -1,12 +1,11 @@
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
-import InputNumber from 'antd/es/input-number'
 import Select from 'antd/es/select'
 import { edges, gateways, type Edge } from '@zhisuan/contract/ecrm/edge'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../api/hooks.ts'
+import { NumberField } from '../../kit/NumberField.tsx'
+import { Field, TextField } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
-import { field } from '../../kit/rules.ts'
 import './edge.css'
 import { invalidatedByGateway } from './edgeRules.ts'
 import { DescriptionField, NameField } from './NameFields.tsx'
@@ -45,7 +44,7 @@ export function GatewayDialog({ siteId, onClose }: { readonly siteId?: string; r
       onSubmit={(body) => create.mutateAsync({ body })}
     >
       <NameField kind="gateway" />
-      <Form.Item name="edge_id" label={t('gateway.edge')} extra={t('gateway.edgeNote')} rules={[{ required: true, message: t('gateway.edgePlaceholder') }]}>
+      <Field name="edge_id" label={t('gateway.edge')} extra={t('gateway.edgeNote')} missing={t('gateway.edgePlaceholder')}>
         <Select
           loading={isPending}
           showSearch
@@ -57,14 +56,10 @@ export function GatewayDialog({ siteId, onClose }: { readonly siteId?: string; r
             if (edge !== undefined && !form.isFieldTouched('address')) form.setFieldValue('address', addressOf(edge))
           }}
         />
-      </Form.Item>
+      </Field>
       <div className="ed-pair">
-        <Form.Item name="address" label={t('gateway.host')} extra={t('gateway.hostNote')} {...field(shape.address)}>
-          <Input className="zs-code" maxLength={253} />
-        </Form.Item>
-        <Form.Item name="port" label={t('gateway.port')} {...field(shape.port)}>
-          <InputNumber min={1} max={65_535} precision={0} className="ed-number" />
-        </Form.Item>
+        <TextField name="address" label={t('gateway.host')} extra={t('gateway.hostNote')} schema={shape.address} code maxLength={253} />
+        <NumberField name="port" label={t('gateway.port')} schema={shape.port} className="ed-number" />
       </div>
       <DescriptionField />
     </FormDialog>

@@ -1,8 +1,7 @@
-import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import { constants } from '@zhisuan/contract/constants'
 import { regions } from '@zhisuan/contract/ecrm/region'
 import { useTranslation } from 'react-i18next'
+import { TextAreaField, TextField } from '../../kit/fields.tsx'
 import { field } from '../../kit/rules.ts'
 import { uniqueName } from './uniqueName.ts'
 
@@ -15,25 +14,21 @@ export function NameField({ kind, own }: { readonly kind: Parameters<typeof uniq
   const { required, rules } = field(shape.name)
   const unique = uniqueName(kind, own)
   return (
-    <Form.Item
+    <TextField
       name="name"
       label={t('field.name')}
       extra={t('field.nameNote')}
-      required={required}
       rules={[...rules, ...unique.rules]}
       validateTrigger={unique.validateTrigger}
       validateFirst
-    >
-      <Input autoFocus maxLength={constants.nameMaxLength} />
-    </Form.Item>
+      required={required}
+      autoFocus
+      maxLength={constants.nameMaxLength}
+    />
   )
 }
 
 export function DescriptionField() {
   const { t } = useTranslation('edge')
-  return (
-    <Form.Item name="description" label={t('field.description')} {...field(shape.description)}>
-      <Input.TextArea rows={2} maxLength={255} showCount />
-    </Form.Item>
-  )
+  return <TextAreaField name="description" label={t('field.description')} schema={shape.description} rows={2} showCount />
 }

@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useParams, useSearchParams } from 'react-router'
 import { useDialog } from '../../kit/dialogs.tsx'
+import { Field } from '../../kit/fields.tsx'
 import { Gone } from '../../kit/Gone.tsx'
 import { toApiError } from '../../api/client.ts'
 import { useCall, useChange } from '../../api/hooks.ts'
@@ -18,7 +19,6 @@ import { ImageTable, type EdgeImage } from './ImageTable.tsx'
 import { PruneDialog } from './PruneDialog.tsx'
 import { PullProgress } from './PullProgress.tsx'
 import { namesOf } from './pullRules.ts'
-import { field } from '../../kit/rules.ts'
 import { nodeGone } from './edgeRules.ts'
 
 /** The container images on one node. The pull that is looked at stands in the address, so that a reload shows it. */
@@ -94,9 +94,9 @@ function PullForm({ id, off, onBegun }: { readonly id: string; readonly off: boo
   }
   return (
     <Form form={form} layout="inline" className="ed-pull-form" onFinish={(values) => void submit(values)} disabled={off}>
-      <Form.Item name="image" label={t('pull.image')} {...field(edgeImages.pullImage.body.shape.image)}>
+      <Field name="image" label={t('pull.image')} schema={edgeImages.pullImage.body.shape.image}>
         <Input className="zs-code ed-image-name" placeholder="nginx:1.27" autoComplete="off" spellCheck={false} />
-      </Form.Item>
+      </Field>
       <Button type="primary" htmlType="submit" loading={begin.isPending}>
         {t('pull.ok')}
       </Button>

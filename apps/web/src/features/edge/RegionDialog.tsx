@@ -1,10 +1,9 @@
-import Form from 'antd/es/form'
 import Select from 'antd/es/select'
 import { lookups, regions, type Region } from '@zhisuan/contract/ecrm/region'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../api/hooks.ts'
+import { Field } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
-import { field } from '../../kit/rules.ts'
 import { invalidatedBySite } from './edgeRules.ts'
 import { DescriptionField, NameField } from './NameFields.tsx'
 
@@ -30,13 +29,13 @@ export function RegionDialog({ region, onClose }: { readonly region: Region | nu
       onSubmit={(body) => (region === null ? create.mutateAsync({ body }) : update.mutateAsync({ params: { id: region.id }, body }))}
     >
       <NameField kind="region" {...(region !== null && { own: region.name })} />
-      <Form.Item name="nation" label={t('region.nation')} {...field(regions.create.body.shape.nation)} required>
+      <Field name="nation" label={t('region.nation')} schema={regions.create.body.shape.nation} required>
         <Select
           loading={isPending}
           showSearch={{ optionFilterProp: 'search' }}
           options={(data?.items ?? []).map(({ code, name }) => ({ value: code, label: `${name}（${code}）`, search: `${name} ${code}` }))}
         />
-      </Form.Item>
+      </Field>
       <DescriptionField />
     </FormDialog>
   )

@@ -1,5 +1,4 @@
 import Button from 'antd/es/button'
-import Form from 'antd/es/form'
 import InputNumber from 'antd/es/input-number'
 import { serviceAgents, type Edge, type ServiceAgent } from '@zhisuan/contract/ecrm/edge'
 import { useTranslation } from 'react-i18next'
@@ -8,9 +7,9 @@ import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { col } from '../../kit/columns.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
+import { Field } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
-import { field } from '../../kit/rules.ts'
 import './edge.css'
 import { serviceAgentTones, invalidatedByServiceAgent } from './edgeRules.ts'
 import { DescriptionField, NameField } from './NameFields.tsx'
@@ -78,12 +77,12 @@ function ServiceAgentCreate({ edge, onClose }: { readonly edge: Pick<Edge, 'id' 
     >
       <NameField kind="service_agent" />
       <div className="ed-pair">
-        <Form.Item name="target_port" label={t('serviceAgent.target')} extra={t('serviceAgent.targetNote')} {...field(shape.target_port)}>
+        <Field name="target_port" label={t('serviceAgent.target')} extra={t('serviceAgent.targetNote')} schema={shape.target_port}>
           <InputNumber min={1} max={65_535} precision={0} className="ed-number" />
-        </Form.Item>
-        <Form.Item name="listen_port" label={t('serviceAgent.listen')} extra={t('serviceAgent.listenNote')} {...field(shape.listen_port)}>
+        </Field>
+        <Field name="listen_port" label={t('serviceAgent.listen')} extra={t('serviceAgent.listenNote')} schema={shape.listen_port}>
           <InputNumber min={1_024} max={65_535} precision={0} className="ed-number" />
-        </Form.Item>
+        </Field>
       </div>
       <DescriptionField />
     </FormDialog>

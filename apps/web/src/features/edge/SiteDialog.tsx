@@ -1,10 +1,11 @@
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import InputNumber from 'antd/es/input-number'
 import Select from 'antd/es/select'
 import { regions, sites, type Site } from '@zhisuan/contract/ecrm/region'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../api/hooks.ts'
+import { NumberField } from '../../kit/NumberField.tsx'
+import { Field, TextField } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import { field } from '../../kit/rules.ts'
 import { DivisionsSelect } from './DivisionsSelect.tsx'
@@ -68,7 +69,7 @@ export function SiteDialog({
       }}
     >
       <NameField kind="site" {...(site !== null && { own: site.name })} />
-      <Form.Item name="region_id" label={t('site.region')} rules={[{ required: true, message: t('site.regionPlaceholder') }]}>
+      <Field name="region_id" label={t('site.region')} missing={t('site.regionPlaceholder')}>
         <Select
           loading={isPending}
           showSearch
@@ -80,22 +81,18 @@ export function SiteDialog({
             if (data?.items.find((one) => one.id === id)?.nation !== nation) form.setFieldValue('divisions', [])
           }}
         />
-      </Form.Item>
-      <Form.Item
+      </Field>
+      <Field
         name="divisions"
         label={t('site.divisions')}
         {...(nation !== undefined && nation !== 'CN' && { extra: t('site.divisionsUnknown') })}
-        {...field(shape.divisions)}
+        schema={shape.divisions}
       >
         <DivisionsSelect nation={nation} />
-      </Form.Item>
-      <Form.Item name="address" label={t('site.address')} {...field(shape.address)}>
-        <Input maxLength={255} />
-      </Form.Item>
+      </Field>
+      <TextField name="address" label={t('site.address')} schema={shape.address} />
       <div className="ed-pair">
-        <Form.Item name="longitude" label={t('site.longitude')} {...field(shape.longitude)}>
-          <InputNumber min={-180} max={180} precision={6} className="ed-number" />
-        </Form.Item>
+        <NumberField name="longitude" label={t('site.longitude')} schema={shape.longitude} precision={6} className="ed-number" />
         <Form.Item
           name="latitude"
           label={t('site.latitude')}

@@ -5,6 +5,7 @@ import { edges, edgeUpgrades, type Edge } from '@zhisuan/contract/ecrm/edge'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { errorText } from '../../api/toasts.ts'
+import { Field } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import * as format from '../../kit/format.ts'
 import { invalidatedByEdge } from './edgeRules.ts'
@@ -30,7 +31,7 @@ export function UpgradeDialog({ edge, onClose }: { readonly edge: Pick<Edge, 'id
       onClose={onClose}
       onSubmit={(body) => upgrade.mutateAsync({ params: { id: edge.id }, body })}
     >
-      <Form.Item name="version" label={t('upgrade.version')} extra={note} rules={[{ required: true, message: t('upgrade.versionPlaceholder') }]}>
+      <Field name="version" label={t('upgrade.version')} extra={note} missing={t('upgrade.versionPlaceholder')}>
         <Select
           loading={isPending}
           placeholder={t('upgrade.versionPlaceholder')}
@@ -39,7 +40,7 @@ export function UpgradeDialog({ edge, onClose }: { readonly edge: Pick<Edge, 'id
             label: t('upgrade.option', { version, date: format.date(released_at), size: format.bytes(size_bytes) }),
           }))}
         />
-      </Form.Item>
+      </Field>
       <Form.Item name="confirm" label={t('upgrade.confirm')} extra={t('upgrade.confirmNote')}>
         <Radio.Group
           options={[

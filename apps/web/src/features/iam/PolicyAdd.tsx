@@ -1,4 +1,3 @@
-import Checkbox from 'antd/es/checkbox'
 import Form from 'antd/es/form'
 import type { Rule } from 'antd/es/form'
 import { policies, type Policy, type PolicyVersion } from '@zhisuan/contract/iam/policy'
@@ -7,6 +6,7 @@ import { useNavigate, useSearchParams } from 'react-router'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
+import { CheckField } from '../../kit/fields.tsx'
 import { FormPage } from '../../kit/FormPage.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { usePageTitle } from '../../kit/PageHead.tsx'
@@ -149,9 +149,7 @@ function NewVersion({ policy, from, vocabulary }: { readonly policy: Policy; rea
     >
       <p className="zs-soft ia-lead">{t('policy.fromVersion', { version: from.version })}</p>
       <DocumentField vocabulary={vocabulary} />
-      <Form.Item name="default" valuePropName="checked" extra={counts ? <Touched policyId={policy.id} /> : t('policy.notDefaultNow')}>
-        <Checkbox>{t('policy.makeDefaultNow')}</Checkbox>
-      </Form.Item>
+      <CheckField name="default" text={t('policy.makeDefaultNow')} extra={counts ? <Touched policyId={policy.id} /> : t('policy.notDefaultNow')} />
     </FormPage>
   )
 }

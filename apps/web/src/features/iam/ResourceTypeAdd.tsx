@@ -1,6 +1,4 @@
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
-import Select from 'antd/es/select'
 import { resourceTypes, type ResourceType } from '@zhisuan/contract/iam/service'
 import { resourceName } from '@zhisuan/contract/policy/resource'
 import { useTranslation } from 'react-i18next'
@@ -8,11 +6,12 @@ import { Link, useNavigate, useSearchParams } from 'react-router'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
+import { SelectField } from '../../kit/SelectField.tsx'
+import { TextField } from '../../kit/fields.tsx'
 import { FormPage } from '../../kit/FormPage.tsx'
 import { DescriptionField } from '../../kit/NameFields.tsx'
 import { usePageTitle } from '../../kit/PageHead.tsx'
 import { PagePlaceholder } from '../../kit/Placeholder.tsx'
-import { field } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
 import { invalidatedByService } from './invalidated.ts'
 import type { Vocabulary } from '../../kit/useVocabulary.ts'
@@ -58,7 +57,7 @@ function NewType({ vocabulary, wish }: { readonly vocabulary: Vocabulary; readon
       onCancel={() => void navigate(paths.iam.resource.list())}
       onSubmit={submit}
     >
-      <Form.Item
+      <SelectField
         name="service"
         label={t('resource.service')}
         extra={
@@ -73,18 +72,12 @@ function NewType({ vocabulary, wish }: { readonly vocabulary: Vocabulary; readon
             t('resource.serviceNote')
           )
         }
-        {...field(shape.service)}
-      >
-        <Select
-          aria-label={t('resource.service')}
-          showSearch={{ optionFilterProp: 'label' }}
-          placeholder={t('grant.required')}
-          options={own.map(({ id, name }) => ({ value: id, label: `${name}（${id}）` }))}
-        />
-      </Form.Item>
-      <Form.Item name="type" label={t('resource.type')} extra={t('resource.typeNote')} {...field(shape.type)}>
-        <Input maxLength={32} className="zs-code" spellCheck={false} placeholder="invoice" />
-      </Form.Item>
+        schema={shape.service}
+        showSearch={{ optionFilterProp: 'label' }}
+        placeholder={t('grant.required')}
+        options={own.map(({ id, name }) => ({ value: id, label: `${name}（${id}）` }))}
+      />
+      <TextField name="type" label={t('resource.type')} extra={t('resource.typeNote')} schema={shape.type} maxLength={32} code placeholder="invoice" />
       <ContentFields service={service} type={type} />
     </FormPage>
   )
@@ -125,7 +118,7 @@ function ContentFields({ service, type }: { readonly service: string; readonly t
   const pattern = Form.useWatch<string | undefined>('pattern') ?? '{id}'
   return (
     <>
-      <Form.Item
+      <TextField
         name="pattern"
         label={t('resource.pattern')}
         extra={
@@ -133,10 +126,10 @@ function ContentFields({ service, type }: { readonly service: string; readonly t
             {t('resource.patternNote')} <span className="zs-code">{resourceName(service || '…', type || '…', '{organisation}', pattern)}</span>
           </>
         }
-        {...field(shape.pattern)}
-      >
-        <Input maxLength={128} className="zs-code" spellCheck={false} placeholder="{id}" />
-      </Form.Item>
+        schema={shape.pattern}
+        code
+        placeholder="{id}"
+      />
       <DescriptionField schema={shape.description} />
     </>
   )

@@ -1,14 +1,13 @@
 import Form from 'antd/es/form'
-import Radio from 'antd/es/radio'
 import { customRoles } from '@zhisuan/contract/iam/role'
 import { roles, type Role } from '@zhisuan/contract/roles'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
+import { RadioField } from '../../kit/fields.tsx'
 import { FormPage } from '../../kit/FormPage.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
-import { field } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
@@ -44,20 +43,20 @@ export default function RoleAdd() {
     >
       <NameField schema={shape.name} />
       <DescriptionField schema={shape.description} />
-      <Form.Item name="base" label={t('role.base')} extra={t('role.baseNote')} {...field(shape.base)}>
-        <Radio.Group
-          className="ia-choices"
-          options={roles.map((role) => ({
-            value: role,
-            label: (
-              <>
-                {nameOf({ name: role })}
-                <div className="zs-soft">{t(`role.about.${role}`)}</div>
-              </>
-            ),
-          }))}
-        />
-      </Form.Item>
+      <RadioField
+        name="base"
+        label={t('role.base')}
+        extra={t('role.baseNote')}
+        schema={shape.base}
+        className="ia-choices"
+        values={roles}
+        labelOf={(role) => (
+          <>
+            {nameOf({ name: role })}
+            <div className="zs-soft">{t(`role.about.${role}`)}</div>
+          </>
+        )}
+      />
       <Form.Item name="bp_id" label={t('field.owner')} extra={t('field.ownerNote')}>
         <OrganisationSelect label={t('field.owner')} />
       </Form.Item>

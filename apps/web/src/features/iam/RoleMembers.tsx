@@ -1,6 +1,6 @@
 import Button from 'antd/es/button'
-import Form from 'antd/es/form'
 import { useDialog } from '../../kit/dialogs.tsx'
+import { Field } from '../../kit/fields.tsx'
 import type { RowOf } from '../../kit/ResourceTable.tsx'
 import { customRoles, type RoleRow } from '@zhisuan/contract/iam/role'
 import { useTranslation } from 'react-i18next'
@@ -81,9 +81,9 @@ function MemberDialog({ role, onClose }: { readonly role: RoleRow; readonly onCl
       doneText={t('role.memberAdded')}
       onClose={onClose}
     >
-      <Form.Item name="user_id" label={t('role.member')} extra={t('role.addMemberNote')} rules={[{ required: true, message: t('grant.required') }]}>
+      <Field name="user_id" label={t('role.member')} extra={t('role.addMemberNote')} missing={t('grant.required')}>
         <UserSelect label={t('role.member')} />
-      </Form.Item>
+      </Field>
     </FormDialog>
   )
 }

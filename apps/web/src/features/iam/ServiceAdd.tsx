@@ -3,7 +3,6 @@ import DeleteOutlined from '@ant-design/icons/es/icons/DeleteOutlined'
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
-import Select from 'antd/es/select'
 import { accessLevels, keyTypes, serviceLimits, services, type AccessLevel, type Service } from '@zhisuan/contract/iam/service'
 import type { KeyType } from '@zhisuan/contract/policy/keys'
 import { useTranslation } from 'react-i18next'
@@ -12,11 +11,13 @@ import type { z } from 'zod'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
+import { SelectField } from '../../kit/SelectField.tsx'
+import { Field, TextField } from '../../kit/fields.tsx'
 import { FormPage } from '../../kit/FormPage.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { usePageTitle } from '../../kit/PageHead.tsx'
 import { PagePlaceholder } from '../../kit/Placeholder.tsx'
-import { field, rulesOf, type Judging } from '../../kit/rules.ts'
+import { type Judging } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
 import { keyTypeText } from './editor/conditionText.ts'
@@ -72,9 +73,7 @@ function NewService() {
       onSubmit={submit}
     >
       <p className="zs-soft ia-lead">{t('service.customLead')}</p>
-      <Form.Item name="id" label={t('service.id')} extra={t('service.idNote')} {...field(shape.id)}>
-        <Input autoFocus maxLength={32} className="zs-code" spellCheck={false} />
-      </Form.Item>
+      <TextField name="id" label={t('service.id')} extra={t('service.idNote')} schema={shape.id} autoFocus maxLength={32} code />
       <ContentFields focus={false} />
       <Form.Item name="bp_id" label={t('field.owner')} extra={t('service.ownerNote')}>
         <OrganisationSelect label={t('field.owner')} />
@@ -144,24 +143,24 @@ function ActionRows() {
         <div className="ia-rows">
           {rows.map(({ key, name }) => (
             <div key={key} className="ia-row" role="group" aria-label={t('service.action', { number: name + 1 })}>
-              <Form.Item name={[name, 'name']} rules={rulesOf(actionShape.name)}>
-                <Input
-                  maxLength={65}
-                  className="zs-code"
-                  spellCheck={false}
-                  placeholder="invoice.approve"
-                  aria-label={t('service.actionName', { number: name + 1 })}
-                />
-              </Form.Item>
-              <Form.Item name={[name, 'level']}>
-                <Select
-                  aria-label={t('service.actionLevel', { number: name + 1 })}
-                  options={accessLevels.map((value) => ({ value, label: t(`service.level.${value}`) }))}
-                />
-              </Form.Item>
-              <Form.Item name={[name, 'description']} rules={rulesOf(actionShape.description)}>
+              <TextField
+                name={[name, 'name']}
+                schema={actionShape.name}
+                required={false}
+                maxLength={65}
+                code
+                placeholder="invoice.approve"
+                aria-label={t('service.actionName', { number: name + 1 })}
+              />
+              <SelectField
+                name={[name, 'level']}
+                aria-label={t('service.actionLevel', { number: name + 1 })}
+                values={accessLevels}
+                labelOf={(value) => t(`service.level.${value}`)}
+              />
+              <Field name={[name, 'description']} schema={actionShape.description}>
                 <Input maxLength={255} placeholder={t('description')} aria-label={t('service.actionDescription', { number: name + 1 })} />
-              </Form.Item>
+              </Field>
               <Button type="text" danger icon={<DeleteOutlined />} aria-label={t('service.removeAction', { number: name + 1 })} onClick={() => remove(name)} />
             </div>
           ))}
@@ -187,18 +186,18 @@ function KeyRows() {
         <div className="ia-rows">
           {rows.map(({ key, name }) => (
             <div key={key} className="ia-row" role="group" aria-label={t('service.key', { number: name + 1 })}>
-              <Form.Item name={[name, 'name']} rules={rulesOf(keyShape.name)}>
+              <Field name={[name, 'name']} schema={keyShape.name} required={false}>
                 <Input maxLength={64} className="zs-code" spellCheck={false} placeholder="Amount" aria-label={t('service.keyName', { number: name + 1 })} />
-              </Form.Item>
-              <Form.Item name={[name, 'type']}>
-                <Select
-                  aria-label={t('service.keyTypeOf', { number: name + 1 })}
-                  options={keyTypes.map((value) => ({ value, label: keyTypeText(t, value) }))}
-                />
-              </Form.Item>
-              <Form.Item name={[name, 'description']} rules={rulesOf(keyShape.description)}>
+              </Field>
+              <SelectField
+                name={[name, 'type']}
+                aria-label={t('service.keyTypeOf', { number: name + 1 })}
+                values={keyTypes}
+                labelOf={(value) => keyTypeText(t, value)}
+              />
+              <Field name={[name, 'description']} schema={keyShape.description}>
                 <Input maxLength={255} placeholder={t('description')} aria-label={t('service.keyDescription', { number: name + 1 })} />
-              </Form.Item>
+              </Field>
               <Button type="text" danger icon={<DeleteOutlined />} aria-label={t('service.removeKey', { number: name + 1 })} onClick={() => remove(name)} />
             </div>
           ))}

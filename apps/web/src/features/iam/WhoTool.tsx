@@ -1,10 +1,10 @@
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import { decisions } from '@zhisuan/contract/iam/decision'
 import { useTranslation } from 'react-i18next'
 import { Link, useSearchParams } from 'react-router'
 import { col } from '../../kit/columns.tsx'
+import { Field, TextField } from '../../kit/fields.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable, type RowOf } from '../../kit/ResourceTable.tsx'
 import { paths, withQuery } from '../../paths.ts'
@@ -38,12 +38,10 @@ export function WhoTool() {
           setSearch({ tab: 'who', action: asked.action, ...(asked.resource !== '' && { resource: asked.resource.trim() }) }, { replace: true })
         }
       >
-        <Form.Item name="action" label={t('decision.action')} rules={[{ required: true, message: t('grant.required') }]} required>
+        <Field name="action" label={t('decision.action')} missing={t('grant.required')}>
           <OneActionSelect label={t('decision.action')} />
-        </Form.Item>
-        <Form.Item name="resource" label={t('decision.resource')} extra={t('decision.resourceNote')}>
-          <Input maxLength={256} />
-        </Form.Item>
+        </Field>
+        <TextField name="resource" label={t('decision.resource')} extra={t('decision.resourceNote')} maxLength={256} />
         <Button type="primary" htmlType="submit">
           {t('decision.ask')}
         </Button>

@@ -2,7 +2,6 @@ import PlusOutlined from '@ant-design/icons/es/icons/PlusOutlined'
 import DeleteOutlined from '@ant-design/icons/es/icons/DeleteOutlined'
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import Select from 'antd/es/select'
 import { contextKeys } from '@zhisuan/contract/policy/keys'
 import { decisions } from '@zhisuan/contract/iam/decision'
@@ -13,6 +12,7 @@ import { useSearchParams } from 'react-router'
 import { useChange } from '../../api/hooks.ts'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { conditionKeyText } from './editor/conditionText.ts'
+import { Field, TextField } from '../../kit/fields.tsx'
 import { OneActionSelect, UserSelect } from '../../kit/identitySelects.tsx'
 import { Verdict } from './Verdict.tsx'
 
@@ -71,15 +71,13 @@ export function WhyTool() {
         initialValues={{ user_id: user ?? undefined, action: action ?? undefined, resource, context: [] }}
         onFinish={(question) => void ask(question)}
       >
-        <Form.Item name="user_id" label={t('decision.user')} rules={[{ required: true, message: t('grant.required') }]} required>
+        <Field name="user_id" label={t('decision.user')} missing={t('grant.required')}>
           <UserSelect label={t('decision.user')} known={answer?.said.user} />
-        </Form.Item>
-        <Form.Item name="action" label={t('decision.action')} rules={[{ required: true, message: t('grant.required') }]} required>
+        </Field>
+        <Field name="action" label={t('decision.action')} missing={t('grant.required')}>
           <OneActionSelect label={t('decision.action')} />
-        </Form.Item>
-        <Form.Item name="resource" label={t('decision.resource')} extra={t('decision.resourceNote')}>
-          <Input maxLength={256} />
-        </Form.Item>
+        </Field>
+        <TextField name="resource" label={t('decision.resource')} extra={t('decision.resourceNote')} maxLength={256} />
         <ContextFields />
         <Button type="primary" htmlType="submit" loading={isPending}>
           {t('decision.ask')}
@@ -105,9 +103,7 @@ function ContextFields() {
                 <Form.Item name={[name, 'key']} noStyle>
                   <Select aria-label={t('decision.contextKey')} options={askedKeys.map((value) => ({ value, label: conditionKeyText(t, value) }))} />
                 </Form.Item>
-                <Form.Item name={[name, 'value']} noStyle>
-                  <Input aria-label={t('decision.contextValue')} maxLength={256} />
-                </Form.Item>
+                <TextField name={[name, 'value']} noStyle aria-label={t('decision.contextValue')} maxLength={256} />
                 <Button type="text" danger icon={<DeleteOutlined />} aria-label={t('decision.removeContext', { key: name + 1 })} onClick={() => remove(name)} />
               </div>
             ))}

@@ -1,9 +1,9 @@
-import Form from 'antd/es/form'
 import { boundaries } from '@zhisuan/contract/iam/grant'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { useChange } from '../../api/hooks.ts'
 import { ActionMenu } from '../../kit/actions.tsx'
+import { Field } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import type { Named } from '../../kit/SearchSelect.tsx'
 import { paths } from '../../paths.ts'
@@ -70,14 +70,9 @@ function BoundaryDialog({ of, id, name, current, onClose }: Of & { readonly curr
       doneText={t('boundary.done')}
       onClose={onClose}
     >
-      <Form.Item
-        name="policy_id"
-        label={t('boundary.policy')}
-        extra={t(of === 'user' ? 'boundary.noteUser' : 'boundary.noteOrganisation')}
-        rules={[{ required: true, message: t('required') }]}
-      >
+      <Field name="policy_id" label={t('boundary.policy')} extra={t(of === 'user' ? 'boundary.noteUser' : 'boundary.noteOrganisation')} missing={t('required')}>
         <PolicySelect label={t('boundary.policy')} platformOnly known={current ?? undefined} />
-      </Form.Item>
+      </Field>
     </FormDialog>
   )
 }

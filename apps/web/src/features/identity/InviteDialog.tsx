@@ -1,18 +1,16 @@
 import Button from 'antd/es/button'
-import Form from 'antd/es/form'
 import Input from 'antd/es/input'
-import InputNumber from 'antd/es/input-number'
 import Modal from 'antd/es/modal'
-import Radio from 'antd/es/radio'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { invitations } from '@zhisuan/contract/ums/invitation'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import { copyText } from '../../kit/copy.ts'
+import { NumberField } from '../../kit/NumberField.tsx'
+import { Field, RadioField, TextField } from '../../kit/fields.tsx'
 import { useReturnFocus } from '../../kit/focus.ts'
 import * as format from '../../kit/format.ts'
 import { FormDialog } from '../../kit/FormDialog.tsx'
-import { field, rulesOf } from '../../kit/rules.ts'
 import type { Named } from '../../kit/SearchSelect.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
@@ -53,19 +51,13 @@ export function InviteDialog({
       onClose={onClose}
     >
       {organisation === undefined && (
-        <Form.Item name="bp_id" label={t('invitation.organisation')} required rules={[{ required: true, message: t('required') }]}>
+        <Field name="bp_id" label={t('invitation.organisation')} missing={t('required')}>
           <OrganisationSelect label={t('invitation.organisation')} />
-        </Form.Item>
+        </Field>
       )}
-      <Form.Item name="role" label={t('invitation.role')}>
-        <Radio.Group options={(['TENANT', 'TENANT_ADMIN'] as const).map((value) => ({ value, label: roleName({ name: value }) }))} />
-      </Form.Item>
-      <Form.Item name="days" label={t('invitation.days')} extra={t('invitation.daysTip')} {...field(shape.days)}>
-        <InputNumber<number> min={1} max={30} precision={0} />
-      </Form.Item>
-      <Form.Item name="note" label={t('invitation.note')} extra={t('invitation.noteTip')} rules={rulesOf(shape.note)}>
-        <Input maxLength={64} />
-      </Form.Item>
+      <RadioField name="role" label={t('invitation.role')} values={['TENANT', 'TENANT_ADMIN'] as const} labelOf={(value) => roleName({ name: value })} />
+      <NumberField name="days" label={t('invitation.days')} extra={t('invitation.daysTip')} schema={shape.days} />
+      <TextField name="note" label={t('invitation.note')} extra={t('invitation.noteTip')} schema={shape.note} />
     </FormDialog>
   )
 }

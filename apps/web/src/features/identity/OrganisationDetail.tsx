@@ -1,6 +1,5 @@
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
-import Form from 'antd/es/form'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { customRoles } from '@zhisuan/contract/iam/role'
 import { organisations, users } from '@zhisuan/contract/ums/user'
@@ -11,6 +10,7 @@ import { useOne, useChange } from '../../api/hooks.ts'
 import { ActionMenu } from '../../kit/actions.tsx'
 import { DetailPage } from '../../kit/DetailPage.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
+import { Field } from '../../kit/fields.tsx'
 import * as format from '../../kit/format.ts'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import { SearchSelect } from '../../kit/SearchSelect.tsx'
@@ -142,7 +142,7 @@ function AdministratorDialog({ roleId, organisation, onClose }: { readonly roleI
       doneText={t('organisation.administratorAdded')}
       onClose={onClose}
     >
-      <Form.Item name="user_id" label={t('column.user')} extra={t('organisation.addAdministratorNote')} rules={[{ required: true, message: t('required') }]}>
+      <Field name="user_id" label={t('column.user')} extra={t('organisation.addAdministratorNote')} missing={t('required')}>
         <SearchSelect
           call={users.list}
           input={{ query: { bp_id: organisation.id } }}
@@ -151,7 +151,7 @@ function AdministratorDialog({ roleId, organisation, onClose }: { readonly roleI
           label={t('column.user')}
           placeholder={t('iam:search.user')}
         />
-      </Form.Item>
+      </Field>
     </FormDialog>
   )
 }

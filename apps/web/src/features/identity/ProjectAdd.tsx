@@ -1,13 +1,11 @@
-import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import { keptProjects } from '@zhisuan/contract/iam/project'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
+import { Field, TextField } from '../../kit/fields.tsx'
 import { FormPage } from '../../kit/FormPage.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
-import { field } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
 import { invalidatedByProject } from './invalidated.ts'
@@ -41,13 +39,11 @@ export default function ProjectAdd() {
       onCancel={() => void navigate(paths.iam.project.list())}
       onSubmit={submit}
     >
-      <Form.Item name="bp_id" label={t('project.owner')} required rules={[{ required: true, message: t('required') }]}>
+      <Field name="bp_id" label={t('project.owner')} missing={t('required')}>
         <OrganisationSelect label={t('project.owner')} known={known} />
-      </Form.Item>
+      </Field>
       <NameField schema={shape.name} />
-      <Form.Item name="key" label={t('project.key')} extra={t('project.keyNote')} {...field(shape.key)}>
-        <Input maxLength={32} autoCapitalize="none" spellCheck={false} />
-      </Form.Item>
+      <TextField name="key" label={t('project.key')} extra={t('project.keyNote')} schema={shape.key} maxLength={32} autoCapitalize="none" spellCheck={false} />
       <DescriptionField schema={shape.description} />
     </FormPage>
   )

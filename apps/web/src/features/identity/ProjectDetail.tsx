@@ -1,5 +1,4 @@
 import Button from 'antd/es/button'
-import Form from 'antd/es/form'
 import Skeleton from 'antd/es/skeleton'
 import { keptProjects, type KeptProject } from '@zhisuan/contract/iam/project'
 import { users } from '@zhisuan/contract/ums/user'
@@ -11,6 +10,7 @@ import { col } from '../../kit/columns.tsx'
 import { DetailPage } from '../../kit/DetailPage.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
+import { Field } from '../../kit/fields.tsx'
 import { filter } from '../../kit/filters.ts'
 import * as format from '../../kit/format.ts'
 import { FormDialog } from '../../kit/FormDialog.tsx'
@@ -124,7 +124,7 @@ function MemberDialog({ project, onClose }: { readonly project: KeptProject; rea
       doneText={t('project.memberAdded')}
       onClose={onClose}
     >
-      <Form.Item name="user_id" label={t('project.member')} extra={t('project.addMemberNote')} rules={[{ required: true, message: t('required') }]}>
+      <Field name="user_id" label={t('project.member')} extra={t('project.addMemberNote')} missing={t('required')}>
         <SearchSelect
           call={users.list}
           input={{ query: { ...(project.bp_id !== null && { bp_id: project.bp_id }) } }}
@@ -133,7 +133,7 @@ function MemberDialog({ project, onClose }: { readonly project: KeptProject; rea
           label={t('project.member')}
           placeholder={t('iam:search.user')}
         />
-      </Form.Item>
+      </Field>
     </FormDialog>
   )
 }

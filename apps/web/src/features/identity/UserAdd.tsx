@@ -1,6 +1,5 @@
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
-import Radio from 'antd/es/radio'
 import Select from 'antd/es/select'
 import { constants } from '@zhisuan/contract/constants'
 import { roles, type Role } from '@zhisuan/contract/roles'
@@ -10,9 +9,9 @@ import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
+import { Field, RadioField } from '../../kit/fields.tsx'
 import { FormPage } from '../../kit/FormPage.tsx'
 import { DescriptionField } from '../../kit/NameFields.tsx'
-import { field } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
 import { OneTimePassword } from './OneTimePassword.tsx'
@@ -74,23 +73,21 @@ export default function UserAdd() {
         onCancel={() => void navigate(paths.iam.user.list())}
         onSubmit={submit}
       >
-        <Form.Item name="username" label={t('user.username')} extra={t('user.nameTip')} {...field(shape.username)}>
+        <Field name="username" label={t('user.username')} extra={t('user.nameTip')} schema={shape.username}>
           <Input autoFocus autoComplete="off" autoCapitalize="none" spellCheck={false} maxLength={constants.nameMaxLength} />
-        </Form.Item>
-        <Form.Item name="kind" label={t('user.kind')}>
-          <Radio.Group
-            className="identity-choices"
-            options={kinds.map((value) => ({
-              value,
-              label: (
-                <>
-                  {t(`user.kindOption.${value}`)}
-                  <div className="zs-soft">{t(`user.kindNote.${value}`)}</div>
-                </>
-              ),
-            }))}
-          />
-        </Form.Item>
+        </Field>
+        <RadioField
+          name="kind"
+          label={t('user.kind')}
+          className="identity-choices"
+          values={kinds}
+          labelOf={(value) => (
+            <>
+              {t(`user.kindOption.${value}`)}
+              <div className="zs-soft">{t(`user.kindNote.${value}`)}</div>
+            </>
+          )}
+        />
         {kind !== 1 && (
           <Form.Item name="bp_id" label={t('user.organisation')} required={kind === 2} rules={kind === 2 ? [{ required: true, message: t('required') }] : []}>
             <OrganisationSelect label={t('user.organisation')} known={known} />

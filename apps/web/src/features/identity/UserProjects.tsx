@@ -1,5 +1,4 @@
 import Button from 'antd/es/button'
-import Form from 'antd/es/form'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { keptProjects } from '@zhisuan/contract/iam/project'
 import type { users } from '@zhisuan/contract/ums/user'
@@ -9,6 +8,7 @@ import { useDialog } from '../../kit/dialogs.tsx'
 import { useChange } from '../../api/hooks.ts'
 import { ActionMenu } from '../../kit/actions.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
+import { Field } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import { SearchSelect } from '../../kit/SearchSelect.tsx'
 import { paths } from '../../paths.ts'
@@ -76,7 +76,7 @@ function JoinDialog({ user, bpId, onClose }: { readonly user: Detail; readonly b
       doneText={t('user.joined')}
       onClose={onClose}
     >
-      <Form.Item name="project_id" label={label} extra={t('user.joinNote')} rules={[{ required: true, message: t('required') }]}>
+      <Field name="project_id" label={label} extra={t('user.joinNote')} missing={t('required')}>
         <SearchSelect
           call={keptProjects.list}
           input={{ query: { bp_id: bpId } }}
@@ -85,7 +85,7 @@ function JoinDialog({ user, bpId, onClose }: { readonly user: Detail; readonly b
           label={label}
           placeholder={t('iam:search.project')}
         />
-      </Form.Item>
+      </Field>
     </FormDialog>
   )
 }

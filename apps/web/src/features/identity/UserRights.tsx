@@ -1,5 +1,4 @@
 import Button from 'antd/es/button'
-import Form from 'antd/es/form'
 import Tag from 'antd/es/tag'
 import type { ResponseOf } from '@zhisuan/contract/define'
 import { customRoles } from '@zhisuan/contract/iam/role'
@@ -9,6 +8,7 @@ import { Link } from 'react-router'
 import { useDialog } from '../../kit/dialogs.tsx'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { ActionMenu } from '../../kit/actions.tsx'
+import { Field } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import { HolderPolicies } from '../iam/HolderPolicies.tsx'
@@ -106,9 +106,9 @@ function RoleDialog({ user, onClose }: { readonly user: Detail; readonly onClose
       doneText={t('user.roleAdded')}
       onClose={onClose}
     >
-      <Form.Item name="role_id" label={t('column.role')} extra={t('user.addRoleNote')} rules={[{ required: true, message: t('required') }]}>
+      <Field name="role_id" label={t('column.role')} extra={t('user.addRoleNote')} missing={t('required')}>
         <RoleSelect label={t('column.role')} />
-      </Form.Item>
+      </Field>
     </FormDialog>
   )
 }

@@ -1,14 +1,12 @@
-import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import { users, type User } from '@zhisuan/contract/ums/user'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
 import type { Action } from '../../kit/actions.tsx'
 import { useDialog } from '../../kit/dialogs.tsx'
+import { TextField } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import { DescriptionField } from '../../kit/NameFields.tsx'
-import { rulesOf } from '../../kit/rules.ts'
 import { useCurrentUser } from '../../session/user.ts'
 import { OneTimePassword } from './OneTimePassword.tsx'
 import { invalidatedByUser } from './invalidated.ts'
@@ -173,15 +171,9 @@ export function ContactFields({
   const { t } = useTranslation('identity')
   return (
     <>
-      <Form.Item name="nickname" label={t('user.nickname')} rules={rulesOf(shape.nickname)}>
-        <Input maxLength={64} autoComplete="off" />
-      </Form.Item>
-      <Form.Item name="phone" label={t('column.phone')} rules={rulesOf(shape.phone)}>
-        <Input type="tel" maxLength={11} autoComplete="off" />
-      </Form.Item>
-      <Form.Item name="email" label={t('column.email')} extra={t('user.contactNote')} rules={rulesOf(shape.email)}>
-        <Input type="email" maxLength={254} autoComplete="off" />
-      </Form.Item>
+      <TextField name="nickname" label={t('user.nickname')} schema={shape.nickname} required={false} maxLength={64} />
+      <TextField name="phone" label={t('column.phone')} schema={shape.phone} required={false} type="tel" maxLength={11} />
+      <TextField name="email" label={t('column.email')} extra={t('user.contactNote')} schema={shape.email} required={false} type="email" maxLength={254} />
     </>
   )
 }

@@ -10,7 +10,7 @@ import { consultations } from '@zhisuan/contract/ums/consultation'
 import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
 import { CodeInput } from '../../kit/CodeInput.tsx'
-import { field } from '../../kit/rules.ts'
+import { Field, TextField } from '../../kit/fields.tsx'
 import { paths } from '../../paths.ts'
 import { showRefusal } from '../../kit/refusals.ts'
 
@@ -79,18 +79,14 @@ export function MessageForm() {
       preserve
       scrollToFirstError={{ block: 'center', focus: true }}
     >
-      <Form.Item name="name" label={t('board.name')} extra={t('board.nameHint')} {...field(shape.name)} validateTrigger="onBlur">
-        <Input autoComplete="name" maxLength={64} />
-      </Form.Item>
-      <Form.Item name="phone" label={t('board.phone')} {...field(shape.phone)} validateTrigger="onBlur">
-        <Input type="tel" autoComplete="tel-national" maxLength={11} />
-      </Form.Item>
-      <Form.Item name="code" label={t('board.code')} extra={t('board.codeHint')} {...field(shape.code)} validateTrigger="onSubmit">
+      <TextField name="name" label={t('board.name')} extra={t('board.nameHint')} schema={shape.name} validateTrigger="onBlur" autoComplete="name" />
+      <TextField name="phone" label={t('board.phone')} schema={shape.phone} validateTrigger="onBlur" type="tel" autoComplete="tel-national" maxLength={11} />
+      <Field name="code" label={t('board.code')} extra={t('board.codeHint')} schema={shape.code} validateTrigger="onSubmit">
         <CodeInput send={send} />
-      </Form.Item>
-      <Form.Item name="content" label={t('board.content')} {...field(shape.content)} validateTrigger="onBlur">
+      </Field>
+      <Field name="content" label={t('board.content')} schema={shape.content} validateTrigger="onBlur">
         <Input.TextArea autoSize={{ minRows: 5, maxRows: 16 }} maxLength={contentMax} showCount />
-      </Form.Item>
+      </Field>
       <p className="zs-soft">
         {t('board.privacy')}
         <Link to={paths.termsOfService()} target="_blank" className="zs-text-link">

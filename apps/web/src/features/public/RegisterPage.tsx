@@ -13,8 +13,8 @@ import { request, type ApiError } from '../../api/client.ts'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { CodeInput } from '../../kit/CodeInput.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
+import { Field, TextField } from '../../kit/fields.tsx'
 import * as format from '../../kit/format.ts'
-import { rulesOf } from '../../kit/rules.ts'
 import { paths, withQuery } from '../../paths.ts'
 import { AuthFrame } from './AuthFrame.tsx'
 import { placeFailure } from './formFailure.ts'
@@ -156,20 +156,18 @@ function RegisterForm({ login, invitation }: { readonly login: string; readonly 
       scrollToFirstError={{ block: 'center', focus: true }}
     >
       {failure !== null && <Notice tone="bad">{failure}</Notice>}
-      <Form.Item name="username" label={t('register.username')} rules={rulesOf(body.username)}>
+      <Field name="username" label={t('register.username')} schema={body.username} required={false}>
         <Input autoComplete="username" autoCapitalize="none" spellCheck={false} maxLength={64} autoFocus />
-      </Form.Item>
-      <Form.Item name="phone" label={t('login.phone')} rules={rulesOf(body.phone)}>
-        <Input type="tel" autoComplete="tel-national" maxLength={11} />
-      </Form.Item>
-      <Form.Item name="code" label={t('login.code')} rules={rulesOf(body.code)}>
+      </Field>
+      <TextField name="phone" label={t('login.phone')} schema={body.phone} required={false} type="tel" autoComplete="tel-national" maxLength={11} />
+      <Field name="code" label={t('login.code')} schema={body.code} required={false}>
         <CodeInput send={send} />
-      </Form.Item>
+      </Field>
       <NewPassword first />
       {invitation === undefined && (
-        <Form.Item name="organisation" label={t('register.organisation')} rules={rulesOf(body.organisation)} extra={t('register.organisationNote')}>
+        <Field name="organisation" label={t('register.organisation')} schema={body.organisation} extra={t('register.organisationNote')}>
           <Input autoComplete="organization" maxLength={64} />
-        </Form.Item>
+        </Field>
       )}
       <Form.Item
         name="agreed"

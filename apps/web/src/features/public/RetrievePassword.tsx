@@ -1,6 +1,5 @@
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { errors } from '@zhisuan/contract/errors'
@@ -8,8 +7,8 @@ import { auth, verification } from '@zhisuan/contract/ums/auth'
 import { request } from '../../api/client.ts'
 import { useChange } from '../../api/hooks.ts'
 import { CodeInput } from '../../kit/CodeInput.tsx'
-import { rulesOf } from '../../kit/rules.ts'
 import Antd from '../../kit/Antd.tsx'
+import { Field, TextField } from '../../kit/fields.tsx'
 import { placeFailure } from './formFailure.ts'
 import { NewPassword } from './NewPassword.tsx'
 import { Notice } from './Notice.tsx'
@@ -44,12 +43,10 @@ function RetrievePasswordForm({ onBack, onDone }: RetrievePasswordProps) {
     <Form form={form} layout="vertical" size="large" requiredMark={false} validateTrigger="onBlur" onFinish={submit}>
       <p className="zs-soft">{t('retrieve.text')}</p>
       {failure !== null && <Notice tone="bad">{failure}</Notice>}
-      <Form.Item name="phone" label={t('login.phone')} rules={rulesOf(body.phone)}>
-        <Input type="tel" autoComplete="tel-national" maxLength={11} autoFocus />
-      </Form.Item>
-      <Form.Item name="code" label={t('login.code')} rules={rulesOf(body.code)}>
+      <TextField name="phone" label={t('login.phone')} schema={body.phone} required={false} type="tel" autoComplete="tel-national" maxLength={11} autoFocus />
+      <Field name="code" label={t('login.code')} schema={body.code} required={false}>
         <CodeInput send={send} />
-      </Form.Item>
+      </Field>
       <NewPassword />
       <Button type="primary" htmlType="submit" block loading={retrieve.isPending}>
         {t('retrieve.submit')}

@@ -1,6 +1,5 @@
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { errors } from '@zhisuan/contract/errors'
@@ -9,8 +8,8 @@ import { otp } from '@zhisuan/contract/ums/second-factor'
 import { request } from '../../api/client.ts'
 import { useChange } from '../../api/hooks.ts'
 import { CodeInput } from '../../kit/CodeInput.tsx'
-import { rulesOf } from '../../kit/rules.ts'
 import Antd from '../../kit/Antd.tsx'
+import { Field, TextField } from '../../kit/fields.tsx'
 import { beginSession } from '../../session/session.ts'
 import { placeFailure } from './formFailure.ts'
 import { Notice } from './Notice.tsx'
@@ -48,17 +47,11 @@ function SmsLoginForm() {
   return (
     <Form form={form} layout="vertical" size="large" requiredMark={false} validateTrigger="onSubmit" onFinish={submit}>
       {failure !== null && <Notice tone="bad">{failure}</Notice>}
-      <Form.Item name="phone" label={t('login.phone')} rules={rulesOf(body.phone)}>
-        <Input type="tel" autoComplete="tel-national" maxLength={11} />
-      </Form.Item>
-      <Form.Item name="code" label={t('login.code')} rules={rulesOf(body.code)}>
+      <TextField name="phone" label={t('login.phone')} schema={body.phone} required={false} type="tel" autoComplete="tel-national" maxLength={11} />
+      <Field name="code" label={t('login.code')} schema={body.code} required={false}>
         <CodeInput send={send} />
-      </Form.Item>
-      {second && (
-        <Form.Item name="otp" label={t('login.otp')} rules={rulesOf(otp)}>
-          <Input autoComplete="one-time-code" maxLength={16} autoFocus />
-        </Form.Item>
-      )}
+      </Field>
+      {second && <TextField name="otp" label={t('login.otp')} schema={otp} required={false} autoComplete="one-time-code" autoFocus />}
       <Button type="primary" htmlType="submit" block loading={login.isPending}>
         {t('login.submit')}
       </Button>

@@ -1,6 +1,5 @@
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
-import Checkbox from 'antd/es/checkbox'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import Radio from 'antd/es/radio'
@@ -15,9 +14,10 @@ import { useChange } from '../../api/hooks.ts'
 import { errorText } from '../../api/toasts.ts'
 import { col } from '../../kit/columns.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
+import { SelectField } from '../../kit/SelectField.tsx'
+import { CheckField, Field, PasswordField, RadioField, TextField } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
-import { field } from '../../kit/rules.ts'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
 
 const { shape } = identityProviders.create.body
@@ -113,64 +113,48 @@ function ProviderDialog({ provider, onClose }: { readonly provider: IdentityProv
       }
     >
       {provider !== null && <Registered provider={provider} />}
-      <Form.Item name="name" label={t('provider.name')} extra={t('provider.nameNote')} {...field(shape.name)}>
-        <Input autoComplete="off" />
-      </Form.Item>
-      <Form.Item name="issuer" label={t('provider.issuer')} extra={t('provider.issuerNote')} {...field(shape.issuer)}>
+      <TextField name="name" label={t('provider.name')} extra={t('provider.nameNote')} schema={shape.name} />
+      <Field name="issuer" label={t('provider.issuer')} extra={t('provider.issuerNote')} schema={shape.issuer}>
         <Input autoComplete="off" inputMode="url" placeholder="https://login.example.com/realms/main" />
-      </Form.Item>
-      <Form.Item name="client_id" label={t('provider.clientId')} {...field(shape.client_id)}>
-        <Input autoComplete="off" />
-      </Form.Item>
-      <Form.Item
+      </Field>
+      <TextField name="client_id" label={t('provider.clientId')} schema={shape.client_id} />
+      <PasswordField
         name="client_secret"
         label={t('provider.secret')}
         extra={provider?.has_secret === true ? t('provider.secretKept') : undefined}
-        {...field(shape.client_secret)}
-      >
-        <Input.Password autoComplete="new-password" />
-      </Form.Item>
+        schema={shape.client_secret}
+      />
       <ConnectionCheck form={form} id={provider?.id} />
-      <Form.Item name="scopes" label={t('provider.scopes')} {...field(shape.scopes)}>
-        <Select mode="tags" open={false} suffixIcon={null} />
-      </Form.Item>
-      <Form.Item name="linking" label={t('provider.linking')} {...field(shape.linking)}>
+      <SelectField name="scopes" label={t('provider.scopes')} schema={shape.scopes} mode="tags" open={false} suffixIcon={null} />
+      <Field name="linking" label={t('provider.linking')} schema={shape.linking}>
         <Radio.Group className="zs-setting-choices" options={linkings.map((value) => ({ value, label: t(`provider.linkings.${value}`) }))} />
-      </Form.Item>
-      <Form.Item name="creates_people" valuePropName="checked">
-        <Checkbox>{t('provider.creates')}</Checkbox>
-      </Form.Item>
+      </Field>
+      <CheckField name="creates_people" text={t('provider.creates')} />
       <Form.Item name="bp_id" label={t('provider.organisation')} extra={t('provider.organisationNote')} required={creates === true}>
         <OrganisationSelect
           label={t('provider.organisation')}
           known={provider !== null && provider.bp_id !== null ? { id: provider.bp_id, name: provider.bp_name ?? provider.bp_id } : undefined}
         />
       </Form.Item>
-      <Form.Item name="role" label={t('provider.role')}>
-        <Radio.Group
-          options={[
-            { value: 'TENANT', label: t('provider.roleTenant') },
-            { value: null, label: t('provider.roleNone') },
-          ]}
-        />
-      </Form.Item>
-      <Form.Item name="email_domains" label={t('provider.domains')} extra={t('provider.domainsNote')} {...field(shape.email_domains)}>
+      <RadioField
+        name="role"
+        label={t('provider.role')}
+        options={[
+          { value: 'TENANT', label: t('provider.roleTenant') },
+          { value: null, label: t('provider.roleNone') },
+        ]}
+      />
+      <Field name="email_domains" label={t('provider.domains')} extra={t('provider.domainsNote')} schema={shape.email_domains}>
         <Select mode="tags" open={false} suffixIcon={null} placeholder="example.com" />
-      </Form.Item>
-      <Form.Item name="mfa_values" label={t('provider.mfa')} extra={t('provider.mfaNote')} {...field(shape.mfa_values)}>
+      </Field>
+      <Field name="mfa_values" label={t('provider.mfa')} extra={t('provider.mfaNote')} schema={shape.mfa_values}>
         <Select mode="tags" open={false} suffixIcon={null} placeholder="mfa" />
-      </Form.Item>
+      </Field>
       {(['username', 'display_name', 'email', 'phone'] as const).map((claim) => (
-        <Form.Item key={claim} name={['claims', claim]} label={t(`provider.claims.${claim}`)}>
-          <Input autoComplete="off" />
-        </Form.Item>
+        <TextField key={claim} name={['claims', claim]} label={t(`provider.claims.${claim}`)} />
       ))}
-      <Form.Item name="ends_session" valuePropName="checked">
-        <Checkbox>{t('provider.endsSession')}</Checkbox>
-      </Form.Item>
-      <Form.Item name="enabled" valuePropName="checked">
-        <Checkbox>{t('provider.enable')}</Checkbox>
-      </Form.Item>
+      <CheckField name="ends_session" text={t('provider.endsSession')} />
+      <CheckField name="enabled" text={t('provider.enable')} />
     </FormDialog>
   )
 }

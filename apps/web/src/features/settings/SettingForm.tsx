@@ -7,9 +7,9 @@ import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { useCall, useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
+import { Field } from '../../kit/fields.tsx'
 import * as format from '../../kit/format.ts'
 import { FormPage } from '../../kit/FormPage.tsx'
-import { field } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
 import { isSet, isSetting, nameOf, valueText } from './settingText.ts'
 import { invalidatedBySetting } from './useResetSetting.ts'
@@ -40,9 +40,9 @@ export function SettingForm({ form, entry }: { readonly form: FormInstance<Setti
       onSubmit={submit}
       aside={<Facts entry={entry} />}
     >
-      <Form.Item name="value" label={isSetting(key) ? t(`setting.${key}.meaning`) : t('value')} {...field(isSetting(key) ? settings[key] : shape.value)}>
+      <Field name="value" label={isSetting(key) ? t(`setting.${key}.meaning`) : t('value')} schema={isSetting(key) ? settings[key] : shape.value}>
         {key === 'register_mode' ? <RegisterModes /> : isSetting(key) ? <Input /> : <Input.TextArea autoSize={{ minRows: 3, maxRows: 20 }} />}
-      </Form.Item>
+      </Field>
       {key === 'register_mode' && <SmsNotice />}
     </FormPage>
   )

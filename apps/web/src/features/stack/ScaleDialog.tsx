@@ -1,10 +1,9 @@
-import Form from 'antd/es/form'
 import InputNumber from 'antd/es/input-number'
 import { services, type Service } from '@zhisuan/contract/aos/stack'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../api/hooks.ts'
+import { Field } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
-import { field } from '../../kit/rules.ts'
 import { invalidatedByStack } from './stackRules.ts'
 
 const [scaled] = services.action.body.options
@@ -22,9 +21,9 @@ export function ScaleDialog({ service: { id, name, replicas, ports }, onClose }:
       onSubmit={(values) => scale.mutateAsync({ params: { id }, body: { action: 'scale', ...values } })}
       onClose={onClose}
     >
-      <Form.Item name="replicas" label={t('scale.replicas')} extra={t('scale.note')} {...field(scaled.shape.replicas)}>
+      <Field name="replicas" label={t('scale.replicas')} extra={t('scale.note')} schema={scaled.shape.replicas}>
         <InputNumber<number> autoFocus min={0} max={100} precision={0} className="as-short" />
-      </Form.Item>
+      </Field>
       {ports.length > 0 && <p className="zs-soft">{t('scale.ports')}</p>}
     </FormDialog>
   )

@@ -1,14 +1,13 @@
 import Checkbox from 'antd/es/checkbox'
 import Form, { type FormInstance } from 'antd/es/form'
-import Radio from 'antd/es/radio'
 import Select from 'antd/es/select'
 import { composeText, templates, type Template, type Variable } from '@zhisuan/contract/aos/stack'
 import { useEffect, useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useCall } from '../../api/hooks.ts'
-import { rulesOf } from '../../kit/rules.ts'
 import { CodeEditor } from './CodeEditor.tsx'
 import type { CodeProblem } from '../../kit/codeEditorView.tsx'
+import { Field, RadioField } from '../../kit/fields.tsx'
 import { ComposeField } from './ComposeField.tsx'
 import { defaultsOf, undescribed, wholeFiles, type SourceValues } from './sourceForm.ts'
 import { StackFileFields } from './StackFileFields.tsx'
@@ -74,15 +73,15 @@ export function SourceFields({ known, original }: { readonly known: KnownSource;
 
   return (
     <>
-      <Form.Item name="source" label={t('source.kind')}>
-        <Radio.Group
-          optionType="button"
-          options={[
-            { value: 'template', label: t('source.template') },
-            { value: 'compose', label: t('source.compose') },
-          ]}
-        />
-      </Form.Item>
+      <RadioField
+        name="source"
+        label={t('source.kind')}
+        optionType="button"
+        options={[
+          { value: 'template', label: t('source.template') },
+          { value: 'compose', label: t('source.compose') },
+        ]}
+      />
       {original !== undefined && (
         <Form.Item className="as-compare">
           <Checkbox checked={comparing} onChange={(event) => setComparing(event.target.checked)}>
@@ -105,12 +104,12 @@ export function SourceFields({ known, original }: { readonly known: KnownSource;
                 onChange={(id: string) => form.setFieldsValue({ template_id: id, values: {} })}
               />
             </Form.Item>
-            <Form.Item name="template_id" label={t('source.version')} rules={[{ required: true, message: t('source.choose') }]}>
+            <Field name="template_id" label={t('source.version')} missing={t('source.choose')}>
               <Select
                 disabled={versions.length === 0}
                 options={versions.map(({ id, version: label, created_at }) => ({ value: id, label, title: created_at }))}
               />
-            </Form.Item>
+            </Field>
           </div>
           {version !== undefined && version.description !== '' && <p className="zs-soft">{version.description}</p>}
           {version !== undefined && (
@@ -126,9 +125,9 @@ export function SourceFields({ known, original }: { readonly known: KnownSource;
           ))}
         </>
       ) : (
-        <Form.Item name="compose" label={t('compose.label')} className="as-wide" required rules={rulesOf(composeText)}>
+        <Field name="compose" label={t('compose.label')} className="as-wide" schema={composeText}>
           <ComposeField label={t('compose.label')} problems={problems} original={shown} />
-        </Form.Item>
+        </Field>
       )}
       {variables.length > 0 && <h2 className="zs-heading">{t('variable.title')}</h2>}
       {source === 'compose' && variables.length > 0 && <p className="zs-soft">{t('variable.undescribed')}</p>}

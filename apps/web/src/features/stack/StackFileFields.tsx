@@ -2,13 +2,13 @@ import PlusOutlined from '@ant-design/icons/es/icons/PlusOutlined'
 import Button from 'antd/es/button'
 import Form, { type Rule } from 'antd/es/form'
 import Input from 'antd/es/input'
-import Select from 'antd/es/select'
 import { stackFile } from '@zhisuan/contract/aos/stack'
 import { configs } from '@zhisuan/contract/cis/container'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from 'react-i18next'
 import { useCall } from '../../api/hooks.ts'
-import { rulesOf } from '../../kit/rules.ts'
+import { SelectField } from '../../kit/SelectField.tsx'
+import { Field } from '../../kit/fields.tsx'
 import { RemoveRow } from '../../kit/RemoveRow.tsx'
 import { isTwice } from '../../kit/isTwice.ts'
 import type { SourceValues } from './sourceForm.ts'
@@ -33,20 +33,20 @@ export function StackFileFields() {
         <div className="zs-rows">
           {rows.map(({ key, name }) => (
             <div key={key} className="zs-row as-row-file">
-              <Form.Item name={[name, 'config_id']} rules={[{ required: true, message: fieldTexts.contentRequired }]}>
-                <Select
-                  showSearch
-                  optionFilterProp="label"
-                  placeholder={t('file.config')}
-                  aria-label={`${t('file.config')} ${name + 1}`}
-                  loading={isPending}
-                  notFoundContent={isPending ? null : t('file.none')}
-                  options={(data?.items ?? []).map(({ id, name: label }) => ({ value: id, label }))}
-                />
-              </Form.Item>
-              <Form.Item name={[name, 'path']} rules={[...rulesOf(stackFile.shape.path), onceRule(name)]} dependencies={['configs']}>
+              <SelectField
+                name={[name, 'config_id']}
+                missing={fieldTexts.contentRequired}
+                showSearch
+                optionFilterProp="label"
+                placeholder={t('file.config')}
+                aria-label={`${t('file.config')} ${name + 1}`}
+                loading={isPending}
+                notFoundContent={isPending ? null : t('file.none')}
+                options={(data?.items ?? []).map(({ id, name: label }) => ({ value: id, label }))}
+              />
+              <Field name={[name, 'path']} schema={stackFile.shape.path} required={false} rules={[onceRule(name)]} dependencies={['configs']}>
                 <Input maxLength={128} className="zs-code" prefix="./" placeholder="conf/app.conf" aria-label={`${t('file.path')} ${name + 1}`} />
-              </Form.Item>
+              </Field>
               <RemoveRow index={name} onRemove={() => remove(name)} />
             </div>
           ))}

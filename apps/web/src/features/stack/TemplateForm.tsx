@@ -6,10 +6,10 @@ import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { useChange } from '../../api/hooks.ts'
 import { notify } from '../../api/notify.ts'
+import { Field } from '../../kit/fields.tsx'
 import { FormPage } from '../../kit/FormPage.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { usePageTitle } from '../../kit/PageHead.tsx'
-import { field, rulesOf } from '../../kit/rules.ts'
 import { paths } from '../../paths.ts'
 import { ComposeField } from './ComposeField.tsx'
 import { stackPaths } from './stackPaths.ts'
@@ -83,17 +83,17 @@ export default function TemplateForm({ known, as }: { readonly known: Template |
     >
       {known === null && <NameField schema={shape.name} />}
       {edited === null && (
-        <Form.Item name="version" label={t('column.version')} extra={t('template.versionNote')} {...field(shape.version)}>
+        <Field name="version" label={t('column.version')} extra={t('template.versionNote')} schema={shape.version}>
           <Input maxLength={32} className="as-short" autoFocus={known !== null} />
-        </Form.Item>
+        </Field>
       )}
       <DescriptionField schema={shape.description} />
-      <Form.Item name="labels" label={t('column.labels')} extra={t('template.labelsNote')} rules={rulesOf(shape.labels)}>
+      <Field name="labels" label={t('column.labels')} extra={t('template.labelsNote')} schema={shape.labels}>
         <Select mode="tags" maxCount={10} tokenSeparators={[',', '，']} />
-      </Form.Item>
-      <Form.Item name="compose" label={t('compose.label')} extra={t('template.composeNote')} className="as-wide" required rules={rulesOf(composeText)}>
+      </Field>
+      <Field name="compose" label={t('compose.label')} extra={t('template.composeNote')} className="as-wide" schema={composeText}>
         <ComposeField label={t('compose.label')} problems={check?.problems} />
-      </Form.Item>
+      </Field>
       <h2 className="zs-heading">{t('variable.title')}</h2>
       <Form.Item className="as-wide" extra={t('variable.note')}>
         <VariableEditor names={check?.variables ?? []} />

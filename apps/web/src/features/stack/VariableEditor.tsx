@@ -1,13 +1,13 @@
 import PlusOutlined from '@ant-design/icons/es/icons/PlusOutlined'
 import Button from 'antd/es/button'
-import Checkbox from 'antd/es/checkbox'
 import Form, { type Rule } from 'antd/es/form'
 import Input from 'antd/es/input'
 import Select from 'antd/es/select'
 import { fitsVariable, variable } from '@zhisuan/contract/aos/stack'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from 'react-i18next'
-import { rulesOf } from '../../kit/rules.ts'
+import { SelectField } from '../../kit/SelectField.tsx'
+import { CheckField, Field, TextField } from '../../kit/fields.tsx'
 import { RemoveRow } from '../../kit/RemoveRow.tsx'
 import { isTwice } from '../../kit/isTwice.ts'
 import { blankVariable, type VariableValues } from './templateForm.ts'
@@ -88,20 +88,18 @@ function Row({ index, row, unused }: { readonly index: number; readonly row: Var
   const label = (text: string): string => `${text} ${index + 1}`
   return (
     <div className="as-variable-fields">
-      <Form.Item
+      <Field
         name={[index, 'name']}
-        rules={[...rulesOf(variable.shape.name), onceRule(index)]}
+        schema={variable.shape.name}
+        required={false}
+        rules={[onceRule(index)]}
         dependencies={[list]}
         {...(unused && { extra: t('variable.unused') })}
       >
         <Input maxLength={64} className="zs-code" placeholder={t('variable.name')} aria-label={label(t('variable.name'))} />
-      </Form.Item>
-      <Form.Item name={[index, 'label']} rules={rulesOf(variable.shape.label)}>
-        <Input maxLength={64} placeholder={t('variable.label')} aria-label={label(t('variable.label'))} />
-      </Form.Item>
-      <Form.Item name={[index, 'type']}>
-        <Select aria-label={label(t('variable.type'))} options={types.map((value) => ({ value, label: t(`variable.types.${value}`) }))} />
-      </Form.Item>
+      </Field>
+      <TextField name={[index, 'label']} schema={variable.shape.label} placeholder={t('variable.label')} aria-label={label(t('variable.label'))} />
+      <SelectField name={[index, 'type']} aria-label={label(t('variable.type'))} values={types} labelOf={(value) => t(`variable.types.${value}`)} />
       <Form.Item
         name={[index, 'default']}
         rules={[fits]}
@@ -126,9 +124,7 @@ function Row({ index, row, unused }: { readonly index: number; readonly row: Var
           <Input maxLength={4_096} placeholder={t('variable.default')} aria-label={label(t('variable.default'))} />
         )}
       </Form.Item>
-      <Form.Item name={[index, 'required']} valuePropName="checked">
-        <Checkbox>{t('variable.required')}</Checkbox>
-      </Form.Item>
+      <CheckField name={[index, 'required']} text={t('variable.required')} />
       {type === 'choice' && (
         <Form.Item
           name={[index, 'choices']}

@@ -1,13 +1,11 @@
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
-import Radio from 'antd/es/radio'
 import Select from 'antd/es/select'
 import { budgetGiven, budgets, type Budget } from '@zhisuan/contract/bill/budget'
 import { floored } from '@zhisuan/contract/bill/money'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
+import { Field, RadioField, TextField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
-import { field } from '../../../kit/rules.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { OrganisationSelect } from '../../../kit/OrganisationSelect.tsx'
 
@@ -91,19 +89,13 @@ export function BudgetDialog({ budget, onClose }: { readonly budget: Budget | nu
       onSubmit={submit}
     >
       {asks && (
-        <Form.Item name="bp_id" label={t('budget.organisation')} required rules={[{ required: true, message: t('exception.choose') }]}>
+        <Field name="bp_id" label={t('budget.organisation')} missing={t('exception.choose')}>
           <OrganisationSelect label={t('budget.organisation')} />
-        </Form.Item>
+        </Field>
       )}
-      <Form.Item name="name" label={t('budget.name')} {...field(budgetGiven.shape.name)}>
-        <Input maxLength={64} />
-      </Form.Item>
-      <Form.Item name="amount" label={t('budget.amount')} {...field(budgetGiven.shape.amount)}>
-        <Input inputMode="decimal" />
-      </Form.Item>
-      <Form.Item name="limit" label={t('budget.scope')}>
-        <Radio.Group options={limits.map((value) => ({ value, label: t(`budget.limit.${value}`) }))} />
-      </Form.Item>
+      <TextField name="name" label={t('budget.name')} schema={budgetGiven.shape.name} />
+      <TextField name="amount" label={t('budget.amount')} schema={budgetGiven.shape.amount} inputMode="decimal" />
+      <RadioField name="limit" label={t('budget.scope')} values={limits} labelOf={(value) => t(`budget.limit.${value}`)} />
       {limit === 'project' && choice('project_id', t('budget.projectField'), scopes.data?.projects)}
       {limit === 'product' && choice('product_id', t('budget.productField'), scopes.data?.products)}
       {percents('thresholds')}

@@ -1,11 +1,11 @@
 import DeleteOutlined from '@ant-design/icons/es/icons/DeleteOutlined'
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import Space from 'antd/es/space'
 import { notices, type NoticeContacts } from '@zhisuan/contract/bill/notice'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
+import { TextField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { useCurrentUser } from '../../../session/user.ts'
 
@@ -46,9 +46,7 @@ function Contacts({ id, known, onClose }: { readonly id: string; readonly known:
             {fields.map(({ key, name }) => (
               <Space key={key} wrap align="start">
                 {(['name', 'email', 'phone'] as const).map((part) => (
-                  <Form.Item key={part} name={[name, part]}>
-                    <Input aria-label={t(`contacts.${part}`)} placeholder={t(`contacts.${part}`)} />
-                  </Form.Item>
+                  <TextField key={part} name={[name, part]} aria-label={t(`contacts.${part}`)} placeholder={t(`contacts.${part}`)} />
                 ))}
                 <Button type="text" icon={<DeleteOutlined />} aria-label={t('contacts.remove', { name: name + 1 })} onClick={() => remove(name)} />
               </Space>

@@ -1,14 +1,12 @@
-import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import InputNumber from 'antd/es/input-number'
-import Switch from 'antd/es/switch'
 import { arrearsPolicies, arrearsPolicyGiven, standings, type ArrearsPolicy } from '@zhisuan/contract/bill/arrears'
 import { floored } from '@zhisuan/contract/bill/money'
 import type { BodyInput } from '@zhisuan/contract/define'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
+import { Field, SwitchField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
-import { field } from '../../../kit/rules.ts'
 import { OrganisationSelect } from '../../../kit/OrganisationSelect.tsx'
 
 type Values = BodyInput<typeof arrearsPolicies.set> & { bp_id?: string }
@@ -40,22 +38,20 @@ export function PolicyDialog({ policy, adds, onClose }: { readonly policy: Arrea
       }}
     >
       {adds && (
-        <Form.Item name="bp_id" label={t('exception.organisation')} required rules={[{ required: true, message: t('exception.choose') }]}>
+        <Field name="bp_id" label={t('exception.organisation')} missing={t('exception.choose')}>
           <OrganisationSelect label={t('exception.organisation')} />
-        </Form.Item>
+        </Field>
       )}
-      <Form.Item name="low_balance" label={t('policy.low_balance')} extra={t('policy.low_balanceNote')} {...field(arrearsPolicyGiven.shape.low_balance)}>
+      <Field name="low_balance" label={t('policy.low_balance')} extra={t('policy.low_balanceNote')} schema={arrearsPolicyGiven.shape.low_balance}>
         <Input inputMode="decimal" />
-      </Form.Item>
+      </Field>
       {numbers.map((key) => (
-        <Form.Item key={key} name={key} label={t(`policy.${key}`)} extra={t(`policy.${key}Note`)} {...field(arrearsPolicyGiven.shape[key])}>
+        <Field key={key} name={key} label={t(`policy.${key}`)} extra={t(`policy.${key}Note`)} schema={arrearsPolicyGiven.shape[key]}>
           <InputNumber min={0} max={8_760} precision={0} style={{ width: '100%' }} />
-        </Form.Item>
+        </Field>
       ))}
       {switches.map((key) => (
-        <Form.Item key={key} name={key} label={t(`policy.${key}`)} valuePropName="checked" layout="horizontal">
-          <Switch checkedChildren={t('policy.yes')} unCheckedChildren={t('policy.no')} />
-        </Form.Item>
+        <SwitchField key={key} name={key} label={t(`policy.${key}`)} layout="horizontal" checkedChildren={t('policy.yes')} unCheckedChildren={t('policy.no')} />
       ))}
     </FormDialog>
   )

@@ -1,15 +1,14 @@
 import Alert from 'antd/es/alert'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
-import Radio from 'antd/es/radio'
 import Select from 'antd/es/select'
 import { billingPeriods, discounts, products, type BillingPeriod, type Product } from '@zhisuan/contract/bill/catalogue'
 import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
+import { Field, RadioField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { NameField } from '../../../kit/NameFields.tsx'
-import { field } from '../../../kit/rules.ts'
 import { SearchSelect, type Named } from '../../../kit/SearchSelect.tsx'
 import { OrganisationSelect } from '../../../kit/OrganisationSelect.tsx'
 import './catalogue.css'
@@ -81,9 +80,9 @@ export function DiscountDialog({
       }
     >
       <NameField schema={shape.name} />
-      <Form.Item name="fraction" label={t('discount.fractionField')} extra={says ?? t('discount.fractionNote')} {...field(shape.fraction)}>
+      <Field name="fraction" label={t('discount.fractionField')} extra={says ?? t('discount.fractionNote')} schema={shape.fraction}>
         <Input inputMode="decimal" maxLength={20} placeholder="0.85" />
-      </Form.Item>
+      </Field>
       <div className="bc-pair">
         <Form.Item name="bp_id" label={t('discount.organisation')} extra={t('discount.organisationNote')}>
           <OrganisationSelect label={t('discount.organisation')} known={organisation} />
@@ -103,13 +102,11 @@ export function DiscountDialog({
         <Select options={[{ value: 'every', label: t('discount.everyPeriod') }, ...billingPeriods.map((value) => ({ value, label: t(`period.${value}`) }))]} />
       </Form.Item>
       <div className="bc-pair">
-        <Form.Item name="begins" label={t('discount.from')}>
-          <Radio.Group options={(['now', 'later'] as const).map((value) => ({ value, label: t(`price.${value}`) }))} />
-        </Form.Item>
+        <RadioField name="begins" label={t('discount.from')} values={['now', 'later'] as const} labelOf={(value) => t(`price.${value}`)} />
         {begins === 'later' && (
-          <Form.Item name="effective_from" label={t('price.beginsAt')} rules={[{ required: true, message: t('price.beginsAt') }]}>
+          <Field name="effective_from" label={t('price.beginsAt')} missing={t('price.beginsAt')}>
             <MomentInput />
-          </Form.Item>
+          </Field>
         )}
       </div>
       <Form.Item name="effective_to" label={t('discount.untilOptional')}>

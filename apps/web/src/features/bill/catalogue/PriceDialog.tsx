@@ -1,16 +1,14 @@
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
-import InputNumber from 'antd/es/input-number'
-import Radio from 'antd/es/radio'
 import { previewHours, skus, type BillingPeriod, type Price, type Sku } from '@zhisuan/contract/bill/catalogue'
 import { useId } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
+import { NumberField } from '../../../kit/NumberField.tsx'
+import { Field, RadioField, TextField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import * as format from '../../../kit/format.ts'
-import { field } from '../../../kit/rules.ts'
 import './catalogue.css'
 import { unitOf } from './catalogueText.ts'
 import { MomentInput } from './MomentInput.tsx'
@@ -79,26 +77,25 @@ export function PriceDialog({
             <>
               {rows.map(({ key, name }, index) => (
                 <div key={key} className="bc-tier-row">
-                  <Form.Item name={[name, 'above']} {...(index > 0 && { rules: [{ required: true, message: t('tiers.from', { unit }) }] })}>
-                    <InputNumber<number>
-                      min={0}
-                      max={1_000_000_000}
-                      precision={0}
-                      readOnly={index === 0}
-                      prefix=">"
-                      suffix={unit}
-                      aria-label={t('tiers.aboveOf', { index: index + 1 })}
-                    />
-                  </Form.Item>
-                  <Form.Item name={[name, 'price']} {...field(shape.tiers.element.shape.price)}>
-                    <Input
-                      inputMode="decimal"
-                      autoFocus={index === 0}
-                      prefix="¥"
-                      suffix={`/ ${unit} / ${t(`per.${period}`)}`}
-                      aria-label={t('tiers.priceOf', { index: index + 1 })}
-                    />
-                  </Form.Item>
+                  <NumberField
+                    name={[name, 'above']}
+                    {...(index > 0 && { rules: [{ required: true, message: t('tiers.from', { unit }) }] })}
+                    min={0}
+                    max={1_000_000_000}
+                    readOnly={index === 0}
+                    prefix=">"
+                    suffix={unit}
+                    aria-label={t('tiers.aboveOf', { index: index + 1 })}
+                  />
+                  <TextField
+                    name={[name, 'price']}
+                    schema={shape.tiers.element.shape.price}
+                    inputMode="decimal"
+                    autoFocus={index === 0}
+                    prefix="¥"
+                    suffix={`/ ${unit} / ${t(`per.${period}`)}`}
+                    aria-label={t('tiers.priceOf', { index: index + 1 })}
+                  />
                   {index > 0 && (
                     <Button type="text" aria-label={t('tiers.remove', { index: index + 1 })} onClick={() => remove(name)}>
                       ×
@@ -117,13 +114,11 @@ export function PriceDialog({
         </Form.List>
       </Form.Item>
       <div className="bc-pair">
-        <Form.Item name="begins" label={t('price.begins')}>
-          <Radio.Group options={(['now', 'later'] as const).map((value) => ({ value, label: t(`price.${value}`) }))} />
-        </Form.Item>
+        <RadioField name="begins" label={t('price.begins')} values={['now', 'later'] as const} labelOf={(value) => t(`price.${value}`)} />
         {begins === 'later' && (
-          <Form.Item name="effective_from" label={t('price.beginsAt')} rules={[{ required: true, message: t('price.beginsAt') }]}>
+          <Field name="effective_from" label={t('price.beginsAt')} missing={t('price.beginsAt')}>
             <MomentInput />
-          </Form.Item>
+          </Field>
         )}
       </div>
       <Form.Item name="effective_to" label={t('price.ends')} extra={t('price.endsNote')}>

@@ -1,10 +1,9 @@
-import Form from 'antd/es/form'
 import { categories, products, type Category, type Product } from '@zhisuan/contract/bill/catalogue'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
+import { Field } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
-import { field } from '../../../kit/rules.ts'
 import { SearchSelect, type Named } from '../../../kit/SearchSelect.tsx'
 import { invalidatedByCatalogue } from './invalidated.ts'
 
@@ -47,12 +46,7 @@ export function ProductDialog({
       }}
     >
       <NameField schema={shape.name} />
-      <Form.Item
-        name="category_id"
-        label={t('product.category')}
-        {...field(shape.category_id)}
-        rules={[{ required: true, message: t('product.chooseCategory') }]}
-      >
+      <Field name="category_id" label={t('product.category')} missing={t('product.chooseCategory')}>
         <SearchSelect
           call={categories.list}
           rows={({ items }) => items}
@@ -61,7 +55,7 @@ export function ProductDialog({
           label={t('product.category')}
           placeholder={t('product.chooseCategory')}
         />
-      </Form.Item>
+      </Field>
       <DescriptionField schema={shape.description} />
     </FormDialog>
   )

@@ -8,9 +8,9 @@ import { hosts } from '@zhisuan/contract/nextstack/host'
 import { storagePools } from '@zhisuan/contract/nextstack/volume'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
+import { Field } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { NameField } from '../../../kit/NameFields.tsx'
-import { field } from '../../../kit/rules.ts'
 import { useClouds } from '../../../session/cloud.ts'
 import { useFollowedLines } from '../../../kit/LinesTable.tsx'
 import { kindText, unitOf } from './catalogueText.ts'
@@ -74,7 +74,7 @@ export function SkuDialog({
       }}
     >
       <NameField schema={shape.name} />
-      <Form.Item name="meter" label={t('sku.meter')} extra={t('sku.meterNote')} {...field(shape.meter)}>
+      <Field name="meter" label={t('sku.meter')} extra={t('sku.meterNote')} schema={shape.meter}>
         <Select<Meter>
           showSearch={{ optionFilterProp: 'search' }}
           options={meterNames.map((one) => {
@@ -89,9 +89,9 @@ export function SkuDialog({
           })}
           onChange={() => form.setFieldValue('variant', '')}
         />
-      </Form.Item>
+      </Field>
       {meter !== undefined && meters[meter].varies && (
-        <Form.Item name="variant" label={kindText(t, meter)} extra={t('sku.variantNote', { kind: kindText(t, meter) })} {...field(shape.variant)}>
+        <Field name="variant" label={kindText(t, meter)} extra={t('sku.variantNote', { kind: kindText(t, meter) })} schema={shape.variant}>
           <AutoComplete
             maxLength={128}
             options={variants.map((value) => {
@@ -100,7 +100,7 @@ export function SkuDialog({
             })}
             filterOption={(typed, option) => option?.value.toLowerCase().includes(typed.toLowerCase()) === true}
           />
-        </Form.Item>
+        </Field>
       )}
     </FormDialog>
   )

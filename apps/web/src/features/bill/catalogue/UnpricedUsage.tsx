@@ -1,9 +1,9 @@
 import { products, unpriced, type Product, type UnpricedUse } from '@zhisuan/contract/bill/catalogue'
 import Alert from 'antd/es/alert'
-import Form from 'antd/es/form'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { useDialog } from '../../../kit/dialogs.tsx'
+import { Field } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { col } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
@@ -88,7 +88,7 @@ function PlaceDialog({ use, onMade, onClose }: { readonly use: UnpricedUse; read
         if (product !== undefined) openDialog((close) => <SkuDialog productId={product} wish={wish} onSaved={() => onMade(product)} onClose={close} />)
       }}
     >
-      <Form.Item name="product" label={t('starter.place')} rules={[{ required: true, message: t('discount.chooseProduct') }]}>
+      <Field name="product" label={t('starter.place')} missing={t('discount.chooseProduct')}>
         <SearchSelect
           call={products.list}
           rows={({ items }) => items}
@@ -96,7 +96,7 @@ function PlaceDialog({ use, onMade, onClose }: { readonly use: UnpricedUse; read
           label={t('starter.place')}
           placeholder={t('starter.place')}
         />
-      </Form.Item>
+      </Field>
     </FormDialog>
   )
 }

@@ -1,7 +1,5 @@
 import Alert from 'antd/es/alert'
 import Drawer from 'antd/es/drawer'
-import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import Skeleton from 'antd/es/skeleton'
 import { accounts, type Wallet } from '@zhisuan/contract/bill/account'
 import { useState } from 'react'
@@ -13,10 +11,10 @@ import { col } from '../../../kit/columns.tsx'
 import { DetailTabs } from '../../../kit/DetailPage.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
+import { TextField } from '../../../kit/fields.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { ResourceTable, type RowOf } from '../../../kit/ResourceTable.tsx'
-import { field } from '../../../kit/rules.ts'
 import { randomUuid } from '../../../kit/uuid.ts'
 import { paths, withQuery } from '../../../paths.ts'
 import { Amount, amountColumn } from './Amount.tsx'
@@ -134,12 +132,8 @@ function ChargeDialog({ of, onClose }: { readonly of: Wallet; readonly onClose: 
       <p>
         {t('wallet.balance')} ¥ <Amount value={of.balance} />
       </p>
-      <Form.Item name="amount" label={t('topup.amount')} extra={t('account.chargeNote')} {...field(shape.amount)}>
-        <Input prefix="¥" inputMode="decimal" autoComplete="off" />
-      </Form.Item>
-      <Form.Item name="note" label={t('note')} {...field(shape.note)}>
-        <Input />
-      </Form.Item>
+      <TextField name="amount" label={t('topup.amount')} extra={t('account.chargeNote')} schema={shape.amount} prefix="¥" inputMode="decimal" />
+      <TextField name="note" label={t('note')} schema={shape.note} />
     </FormDialog>
   )
 }
@@ -161,12 +155,8 @@ function AdjustDialog({ of, onClose }: { readonly of: Wallet; readonly onClose: 
       <p>
         {t('wallet.available')} ¥ <Amount value={of.available} />
       </p>
-      <Form.Item name="amount" label={t('topup.amount')} extra={t('account.adjustNote')} {...field(shape.amount)}>
-        <Input prefix="¥" autoComplete="off" />
-      </Form.Item>
-      <Form.Item name="note" label={t('account.adjustReason')} extra={t('account.adjustReasonNote')} {...field(shape.note)}>
-        <Input />
-      </Form.Item>
+      <TextField name="amount" label={t('topup.amount')} extra={t('account.adjustNote')} schema={shape.amount} prefix="¥" />
+      <TextField name="note" label={t('account.adjustReason')} extra={t('account.adjustReasonNote')} schema={shape.note} />
     </FormDialog>
   )
 }
@@ -187,9 +177,7 @@ function LimitDialog({ of, onClose }: { readonly of: Wallet; readonly onClose: (
       <p>
         {t('wallet.credit_used')} ¥ <Amount value={of.credit_used} />
       </p>
-      <Form.Item name="credit_limit" label={t('wallet.creditLimit')} {...field(accounts.setCreditLimit.body.shape.credit_limit)}>
-        <Input prefix="¥" inputMode="decimal" autoComplete="off" />
-      </Form.Item>
+      <TextField name="credit_limit" label={t('wallet.creditLimit')} schema={accounts.setCreditLimit.body.shape.credit_limit} prefix="¥" inputMode="decimal" />
     </FormDialog>
   )
 }

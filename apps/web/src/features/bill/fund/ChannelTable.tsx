@@ -1,9 +1,7 @@
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
-import Checkbox from 'antd/es/checkbox'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
-import Radio from 'antd/es/radio'
 import Typography from 'antd/es/typography'
 import { paymentChannels, signTypes, type PaymentChannel, type PaymentChannelInput } from '@zhisuan/contract/bill/topup'
 import { useState } from 'react'
@@ -12,9 +10,9 @@ import { Link } from 'react-router'
 import { useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { CheckField, Field, RadioField, TextAreaField, TextField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
-import { field } from '../../../kit/rules.ts'
 import { paths, withQuery } from '../../../paths.ts'
 import { invalidatedByChannel } from './invalidated.ts'
 
@@ -126,34 +124,20 @@ function ChannelDialog({ channel, onClose }: { readonly channel: PaymentChannel 
           }
         />
       )}
-      <Form.Item name="name" label={t('channel.name')} {...field(shape.name)}>
-        <Input autoComplete="off" />
-      </Form.Item>
-      <Form.Item name="gateway" label={t('channel.gateway')} extra={t('channel.gatewayNote')} {...field(shape.gateway)}>
-        <Input className="zs-code" autoComplete="off" placeholder="https://" />
-      </Form.Item>
-      <Form.Item name="merchant_id" label={t('channel.merchant')} {...field(shape.merchant_id)}>
-        <Input autoComplete="off" />
-      </Form.Item>
-      <Form.Item name="sign_type" label={t('channel.signType')} required>
-        <Radio.Group options={signTypes.map((value) => ({ value, label: value }))} />
-      </Form.Item>
-      <Form.Item
+      <TextField name="name" label={t('channel.name')} schema={shape.name} />
+      <TextField name="gateway" label={t('channel.gateway')} extra={t('channel.gatewayNote')} schema={shape.gateway} code placeholder="https://" />
+      <TextField name="merchant_id" label={t('channel.merchant')} schema={shape.merchant_id} />
+      <RadioField name="sign_type" label={t('channel.signType')} required values={signTypes} />
+      <Field
         name="key"
         label={t(rsa ? 'channel.privateKey' : 'channel.secret')}
         extra={channel === null ? undefined : t('channel.keyKept')}
-        {...field(channel === null ? paymentChannels.create.body.shape.key : shape.key)}
+        schema={channel === null ? paymentChannels.create.body.shape.key : shape.key}
       >
         {rsa ? <Input.TextArea rows={4} className="zs-code" autoComplete="off" spellCheck={false} /> : <Input.Password autoComplete="new-password" />}
-      </Form.Item>
-      {rsa && (
-        <Form.Item name="gateway_public_key" label={t('channel.publicKey')} rules={field(shape.gateway_public_key).rules} required>
-          <Input.TextArea rows={4} className="zs-code" spellCheck={false} />
-        </Form.Item>
-      )}
-      <Form.Item name="enabled" valuePropName="checked">
-        <Checkbox>{t('channel.enable')}</Checkbox>
-      </Form.Item>
+      </Field>
+      {rsa && <TextAreaField name="gateway_public_key" label={t('channel.publicKey')} schema={shape.gateway_public_key} required rows={4} code />}
+      <CheckField name="enabled" text={t('channel.enable')} />
     </FormDialog>
   )
 }

@@ -1,8 +1,6 @@
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
-import Select from 'antd/es/select'
 import { invoiceCan, invoices, invoiceStatuses, invoiceTitles, type Invoice, type InvoiceStatus } from '@zhisuan/contract/bill/invoice'
 import dayjs from 'dayjs'
 import { useState } from 'react'
@@ -11,10 +9,11 @@ import { useCall, useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { col, type Column } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { SelectField } from '../../../kit/SelectField.tsx'
+import { TextAreaField, TextField } from '../../../kit/fields.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
-import { field } from '../../../kit/rules.ts'
 import { saveFrom } from '../../../kit/save.ts'
 import type { StatusTone } from '../../../kit/StatusTag.tsx'
 import { useIsPlatform } from '../../../session/user.ts'
@@ -143,12 +142,8 @@ function AskDialog({ onClose }: { readonly onClose: () => void }) {
       onSubmit={(body) => create.mutateAsync({ body })}
     >
       <div className="bf-days">
-        <Form.Item name="from" label={t('period.from')} {...field(invoices.available.query.shape.from)}>
-          <Input type="date" />
-        </Form.Item>
-        <Form.Item name="to" label={t('period.to')} {...field(invoices.available.query.shape.to)}>
-          <Input type="date" />
-        </Form.Item>
+        <TextField name="from" label={t('period.from')} schema={invoices.available.query.shape.from} type="date" />
+        <TextField name="to" label={t('period.to')} schema={invoices.available.query.shape.to} type="date" />
       </div>
       {available.data !== undefined && (
         <Alert
@@ -166,27 +161,21 @@ function AskDialog({ onClose }: { readonly onClose: () => void }) {
           }
         />
       )}
-      <Form.Item
+      <SelectField
         name="title_id"
         label={t('invoice.title')}
-        required
-        rules={[{ required: true, message: t('invoice.titleRequired') }]}
+        missing={t('invoice.titleRequired')}
         extra={
           <Button type="link" size="small" onClick={() => setAdding(true)}>
             {t('title.add')}
           </Button>
         }
-      >
-        <Select
-          loading={titles.isPending}
-          placeholder={t('invoice.chooseTitle')}
-          notFoundContent={t('title.empty')}
-          options={items.map(({ id, name, tax_number }) => ({ value: id, label: tax_number === '' ? name : `${name}（${tax_number}）` }))}
-        />
-      </Form.Item>
-      <Form.Item name="note" label={t('note')}>
-        <Input />
-      </Form.Item>
+        loading={titles.isPending}
+        placeholder={t('invoice.chooseTitle')}
+        notFoundContent={t('title.empty')}
+        options={items.map(({ id, name, tax_number }) => ({ value: id, label: tax_number === '' ? name : `${name}（${tax_number}）` }))}
+      />
+      <TextField name="note" label={t('note')} />
     </FormDialog>
   )
 }
@@ -215,9 +204,7 @@ function IssueDialog({ of, onClose }: { readonly of: Invoice; readonly onClose: 
         <dt>{t('title.taxNumber')}</dt>
         <dd className="zs-code">{of.title.tax_number}</dd>
       </dl>
-      <Form.Item name="number" label={t('invoice.number')} extra={t('invoice.numberNote')} {...field(invoices.issue.body.shape.number)}>
-        <Input className="zs-code" inputMode="numeric" autoComplete="off" />
-      </Form.Item>
+      <TextField name="number" label={t('invoice.number')} extra={t('invoice.numberNote')} schema={invoices.issue.body.shape.number} code inputMode="numeric" />
     </FormDialog>
   )
 }
@@ -237,9 +224,7 @@ function ReasonDialog({ kind, of, onClose }: { readonly kind: 'reject' | 'void';
       onSubmit={(body) => change.mutateAsync({ params: { id: of.id }, body })}
     >
       <Alert type="warning" showIcon className="bf-notice" title={t(`invoice.${kind}Note`)} />
-      <Form.Item name="reason" label={t('invoice.reason')} {...field(invoices.reject.body.shape.reason)}>
-        <Input.TextArea autoSize={{ minRows: 2, maxRows: 6 }} />
-      </Form.Item>
+      <TextAreaField name="reason" label={t('invoice.reason')} schema={invoices.reject.body.shape.reason} autoSize={{ minRows: 2, maxRows: 6 }} />
     </FormDialog>
   )
 }

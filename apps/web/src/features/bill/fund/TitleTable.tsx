@@ -1,13 +1,12 @@
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
-import Radio from 'antd/es/radio'
 import { invoiceTitles, titleKinds, type InvoiceTitle, type InvoiceTitleInput } from '@zhisuan/contract/bill/invoice'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { col } from '../../../kit/columns.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { RadioField, TextField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { invalidatedByTitle } from './invalidated.ts'
@@ -76,19 +75,11 @@ export function TitleDialog({ title, onClose }: { readonly title: InvoiceTitle |
       onClose={onClose}
       onSubmit={(body) => (title === null ? create.mutateAsync({ body }) : update.mutateAsync({ params: { id: title.id }, body }))}
     >
-      <Form.Item name="kind" label={t('title.kind')} required>
-        <Radio.Group options={titleKinds.map((value) => ({ value, label: t(`title.kinds.${value}`) }))} />
-      </Form.Item>
-      <Form.Item name="name" label={t('title.name')} required rules={[{ required: true, whitespace: true, message: t('title.nameRequired') }, { max: 100 }]}>
-        <Input />
-      </Form.Item>
-      <Form.Item name="tax_number" label={t('title.taxNumber')} required={kind === 'company'} extra={t('title.taxNote')}>
-        <Input className="zs-code" autoComplete="off" />
-      </Form.Item>
+      <RadioField name="kind" label={t('title.kind')} required values={titleKinds} labelOf={(value) => t(`title.kinds.${value}`)} />
+      <TextField name="name" label={t('title.name')} rules={[{ required: true, whitespace: true, message: t('title.nameRequired') }, { max: 100 }]} required />
+      <TextField name="tax_number" label={t('title.taxNumber')} extra={t('title.taxNote')} required={kind === 'company'} code />
       {(['address', 'phone', 'bank', 'bank_account', 'email'] as const).map((name) => (
-        <Form.Item key={name} name={name} label={t(`title.${name}`)}>
-          <Input autoComplete="off" />
-        </Form.Item>
+        <TextField key={name} name={name} label={t(`title.${name}`)} />
       ))}
     </FormDialog>
   )

@@ -1,8 +1,5 @@
 import Alert from 'antd/es/alert'
-import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import Modal from 'antd/es/modal'
-import Radio from 'antd/es/radio'
 import Skeleton from 'antd/es/skeleton'
 import Typography from 'antd/es/typography'
 import { topups, type Topup } from '@zhisuan/contract/bill/topup'
@@ -10,10 +7,10 @@ import { useRef, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
+import { RadioField, TextField } from '../../../kit/fields.tsx'
 import { useReturnFocus } from '../../../kit/focus.ts'
 import * as format from '../../../kit/format.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
-import { field } from '../../../kit/rules.ts'
 import { Amount } from './Amount.tsx'
 import { invalidatedByTopup } from './invalidated.ts'
 
@@ -72,12 +69,8 @@ export function TopupDialog({ onClose }: { readonly onClose: () => void }) {
       }}
       onSubmit={submit}
     >
-      <Form.Item name="amount" label={t('topup.amount')} {...field(topups.remit.body.shape.amount)}>
-        <Input prefix="¥" inputMode="decimal" autoComplete="off" />
-      </Form.Item>
-      <Form.Item name="way" label={t('topup.method')} required>
-        <Radio.Group options={ways} />
-      </Form.Item>
+      <TextField name="amount" label={t('topup.amount')} schema={topups.remit.body.shape.amount} prefix="¥" inputMode="decimal" />
+      <RadioField name="way" label={t('topup.method')} required options={ways} />
     </FormDialog>
   )
 }
@@ -141,18 +134,10 @@ export function ConfirmArrival({ topup, onClose }: { readonly topup: Topup | nul
       onClose={onClose}
       onSubmit={(body) => confirm.mutateAsync({ body })}
     >
-      <Form.Item name="code" label={t('arrival.code')} {...field(shape.code)}>
-        <Input autoComplete="off" className="zs-code" />
-      </Form.Item>
-      <Form.Item name="received" label={t('arrival.received')} extra={t('arrival.receivedNote')} {...field(shape.received)}>
-        <Input prefix="¥" inputMode="decimal" autoComplete="off" />
-      </Form.Item>
-      <Form.Item name="reference" label={t('arrival.reference')} {...field(shape.reference)}>
-        <Input autoComplete="off" />
-      </Form.Item>
-      <Form.Item name="note" label={t('note')} {...field(shape.note)}>
-        <Input />
-      </Form.Item>
+      <TextField name="code" label={t('arrival.code')} schema={shape.code} code />
+      <TextField name="received" label={t('arrival.received')} extra={t('arrival.receivedNote')} schema={shape.received} prefix="¥" inputMode="decimal" />
+      <TextField name="reference" label={t('arrival.reference')} schema={shape.reference} />
+      <TextField name="note" label={t('note')} schema={shape.note} />
     </FormDialog>
   )
 }

@@ -7,6 +7,7 @@ import { volumes } from '@zhisuan/contract/nextstack/volume'
 import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { useCall, useChange } from '../../../api/hooks.ts'
+import { Field } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import * as format from '../../../kit/format.ts'
 import { SearchSelect } from '../../../kit/SearchSelect.tsx'
@@ -141,7 +142,7 @@ export function PrepayDialog({ onClose }: { readonly onClose: () => void }) {
           onChange={() => form.resetFields(['resource_id'])}
         />
       </Form.Item>
-      <Form.Item key={type} name="resource_id" label={t('prepay.resource')} rules={[{ required: true, message: t('prepay.resourceRequired') }]}>
+      <Field key={type} name="resource_id" label={t('prepay.resource')} missing={t('prepay.resourceRequired')}>
         {type === 'vm' ? (
           <SearchSelect call={vms.list} rows={({ items: rows }) => rows} nameOf={({ name }) => name} {...select} />
         ) : type === 'volume' ? (
@@ -154,7 +155,7 @@ export function PrepayDialog({ onClose }: { readonly onClose: () => void }) {
             {...select}
           />
         )}
-      </Form.Item>
+      </Field>
       <TermFields billing={billing} items={items} bpId={null} prepaidOnly={false} />
     </FormDialog>
   )

@@ -1,13 +1,10 @@
-import Checkbox from 'antd/es/checkbox'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
-import Switch from 'antd/es/switch'
 import { firewallGroups, firewallPolicies, type FirewallGroup, type FirewallPolicy } from '@zhisuan/contract/compute/firewall'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
+import { CheckField, SwitchField, TextField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
-import { field } from '../../../kit/rules.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { LineSelect } from '../network/LineSelect.tsx'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
@@ -99,9 +96,7 @@ export function GroupEdit({ cloudId, group, onClose }: Dialog & { readonly group
       onClose={onClose}
       onSubmit={submit}
     >
-      <Form.Item name="name" label={t('column.name')} {...field(shape.name.unwrap())}>
-        <Input autoFocus maxLength={255} />
-      </Form.Item>
+      <TextField name="name" label={t('column.name')} schema={shape.name.unwrap()} autoFocus />
       <GroupFields cloudId={cloudId} platform={platform} />
       <DescriptionField schema={shape.description} />
     </FormDialog>
@@ -118,14 +113,8 @@ function GroupFields({ cloudId, platform }: { readonly cloudId: string; readonly
           <LineSelect call={firewallPolicies.list} cloudId={cloudId} label={t(`column.${way}`)} placeholder={t('field.policyNone')} options={options} />
         </Form.Item>
       ))}
-      <Form.Item name="enabled" label={t('column.switch')} extra={t('field.enabledNote')} valuePropName="checked">
-        <Switch />
-      </Form.Item>
-      {platform && (
-        <Form.Item name="shared" extra={t('sharedNote')} valuePropName="checked">
-          <Checkbox>{t('shared')}</Checkbox>
-        </Form.Item>
-      )}
+      <SwitchField name="enabled" label={t('column.switch')} extra={t('field.enabledNote')} />
+      {platform && <CheckField name="shared" text={t('shared')} extra={t('sharedNote')} />}
     </>
   )
 }

@@ -1,13 +1,11 @@
-import Checkbox from 'antd/es/checkbox'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import Select from 'antd/es/select'
 import { firewallPolicies, firewallRules, type FirewallPolicy, type FirewallRule } from '@zhisuan/contract/compute/firewall'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
+import { CheckField, Field, TextField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
-import { field } from '../../../kit/rules.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { LineSelect, LineSelects } from '../network/LineSelect.tsx'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
@@ -89,9 +87,7 @@ export function PolicyEdit({ cloudId, policy, onClose }: Dialog & { readonly pol
         })
       }
     >
-      <Form.Item name="name" label={t('column.name')} {...field(shape.name.unwrap())}>
-        <Input autoFocus maxLength={255} />
-      </Form.Item>
+      <TextField name="name" label={t('column.name')} schema={shape.name.unwrap()} autoFocus />
       <Flags platform={platform} />
       <DescriptionField schema={shape.description} />
     </FormDialog>
@@ -102,14 +98,8 @@ function Flags({ platform }: { readonly platform: boolean }) {
   const { t } = useTranslation('computeFirewall')
   return (
     <>
-      <Form.Item name="audited" extra={t('field.auditedNote')} valuePropName="checked">
-        <Checkbox>{t('field.audited')}</Checkbox>
-      </Form.Item>
-      {platform && (
-        <Form.Item name="shared" extra={t('sharedNote')} valuePropName="checked">
-          <Checkbox>{t('shared')}</Checkbox>
-        </Form.Item>
-      )}
+      <CheckField name="audited" text={t('field.audited')} extra={t('field.auditedNote')} />
+      {platform && <CheckField name="shared" text={t('shared')} extra={t('sharedNote')} />}
     </>
   )
 }
@@ -132,7 +122,7 @@ export function RuleInsert({ cloudId, policy, nameOf, onClose }: Dialog & { read
         insert.mutateAsync({ params: { cloud_id: cloudId, id: policy.id }, body: { rule_id, after: place === first ? null : place } })
       }
     >
-      <Form.Item name="rule_id" label={t('field.rule')} required rules={[{ required: true, message: t('field.ruleRequired') }]}>
+      <Field name="rule_id" label={t('field.rule')} missing={t('field.ruleRequired')}>
         <LineSelect
           call={firewallRules.list}
           cloudId={cloudId}
@@ -140,7 +130,7 @@ export function RuleInsert({ cloudId, policy, nameOf, onClose }: Dialog & { read
           placeholder={t('field.ruleRequired')}
           options={(rules) => choice(rules.filter(({ id }) => !policy.rule_ids.includes(id)))}
         />
-      </Form.Item>
+      </Field>
       <Form.Item name="place" label={t('field.place')} extra={t('policy.orderFixed')}>
         <Select<string>
           options={[

@@ -1,10 +1,7 @@
 import Alert from 'antd/es/alert'
-import Checkbox from 'antd/es/checkbox'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import Radio from 'antd/es/radio'
-import Select from 'antd/es/select'
-import Switch from 'antd/es/switch'
 import {
   firewallActions,
   firewallProtocols,
@@ -18,9 +15,10 @@ import {
 } from '@zhisuan/contract/compute/firewall'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
+import { SelectField } from '../../../kit/SelectField.tsx'
+import { CheckField, Field, RadioField, SwitchField, TextField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
-import { field, rulesOf } from '../../../kit/rules.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { differing, invalidatedByFirewall } from './firewallText.ts'
@@ -118,24 +116,27 @@ export function RuleDialog({ cloudId, rule, onClose }: { readonly cloudId: strin
     protocols.push({ value: rule.protocol, label: rule.protocol.toUpperCase() })
   const side = (which: Side) => (
     <div className="cf-two">
-      <Form.Item
+      <Field
         name={`${which}_address`}
         label={t('field.address', { side: t(`field.${which}`) })}
         extra={t('field.addressNote')}
         dependencies={['version']}
-        rules={[...rulesOf(shape[`${which}_address`]), fitting(`${which}_address`)]}
+        schema={shape[`${which}_address`]}
+        required={false}
+        rules={[fitting(`${which}_address`)]}
       >
         <Input className="zs-code" maxLength={49} placeholder={values.version === 6 ? '2001:db8::/64' : '10.1.0.0/24'} />
-      </Form.Item>
+      </Field>
       {hasPorts(values.protocol) && (
-        <Form.Item
+        <Field
           name={`${which}_port`}
           label={t('field.port', { side: t(`field.${which}`) })}
           extra={t('field.portNote')}
-          rules={rulesOf(shape[`${which}_port`])}
+          schema={shape[`${which}_port`]}
+          required={false}
         >
           <Input className="zs-code" maxLength={11} placeholder="443" />
-        </Form.Item>
+        </Field>
       )}
     </div>
   )
@@ -159,20 +160,14 @@ export function RuleDialog({ cloudId, rule, onClose }: { readonly cloudId: strin
           <ProjectField />
         </>
       ) : (
-        <Form.Item name="name" label={t('column.name')} {...field(shape.name.unwrap())}>
-          <Input autoFocus maxLength={255} />
-        </Form.Item>
+        <TextField name="name" label={t('column.name')} schema={shape.name.unwrap()} autoFocus />
       )}
       <Form.Item name="action" label={t('column.action')} extra={t('actionNote')}>
         <Radio.Group optionType="button" options={firewallActions.map((value) => ({ value, label: t(`action.${value}`) }))} />
       </Form.Item>
       <div className="cf-two">
-        <Form.Item name="version" label={t('column.version')}>
-          <Radio.Group optionType="button" options={ipVersions.map((value) => ({ value, label: `IPv${value}` }))} />
-        </Form.Item>
-        <Form.Item name="protocol" label={t('column.protocol')}>
-          <Select<string> options={protocols} />
-        </Form.Item>
+        <RadioField name="version" label={t('column.version')} optionType="button" values={ipVersions} labelOf={(value) => `IPv${value}`} />
+        <SelectField<string> name="protocol" label={t('column.protocol')} options={protocols} />
       </div>
       {side('source')}
       {side('destination')}
@@ -186,14 +181,8 @@ export function RuleDialog({ cloudId, rule, onClose }: { readonly cloudId: strin
           description={t('rule.opensBody')}
         />
       )}
-      <Form.Item name="enabled" label={t('field.ruleEnabled')} extra={t('field.ruleEnabledNote')} valuePropName="checked">
-        <Switch />
-      </Form.Item>
-      {platform && (
-        <Form.Item name="shared" extra={t('sharedNote')} valuePropName="checked">
-          <Checkbox>{t('shared')}</Checkbox>
-        </Form.Item>
-      )}
+      <SwitchField name="enabled" label={t('field.ruleEnabled')} extra={t('field.ruleEnabledNote')} />
+      {platform && <CheckField name="shared" text={t('shared')} extra={t('sharedNote')} />}
       <DescriptionField schema={shape.description} />
     </FormDialog>
   )

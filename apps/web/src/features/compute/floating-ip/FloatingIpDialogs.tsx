@@ -1,7 +1,5 @@
 import Alert from 'antd/es/alert'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
-import InputNumber from 'antd/es/input-number'
 import Select from 'antd/es/select'
 import { computeFloatingIps, type ComputeFloatingIp } from '@zhisuan/contract/compute/floating-ip'
 import { computeNetworks, type ComputeNetwork } from '@zhisuan/contract/compute/network'
@@ -9,9 +7,10 @@ import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
+import { NumberField } from '../../../kit/NumberField.tsx'
+import { Field, TextField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField } from '../../../kit/NameFields.tsx'
-import { rulesOf } from '../../../kit/rules.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { eipItems } from '../../../kit/price/items.ts'
 import { Price } from '../../../kit/price/Price.tsx'
@@ -70,7 +69,7 @@ export function FloatingIpAllocate({ cloudId, onClose }: Dialog) {
         })
       }
     >
-      <Form.Item name="network_id" label={t('field.network')} required rules={[{ required: true, message: t('field.networkRequired') }]}>
+      <Field name="network_id" label={t('field.network')} missing={t('field.networkRequired')}>
         <LineSelect
           call={computeNetworks.list}
           cloudId={cloudId}
@@ -78,14 +77,10 @@ export function FloatingIpAllocate({ cloudId, onClose }: Dialog) {
           placeholder={t(networks?.done === true && only === undefined ? 'field.networkNone' : 'field.networkChoose')}
           options={externals}
         />
-      </Form.Item>
-      <Form.Item name="count" label={t('field.count')} extra={t('field.countNote')} required rules={rulesOf(shape.count)}>
-        <InputNumber min={1} max={20} precision={0} />
-      </Form.Item>
+      </Field>
+      <NumberField name="count" label={t('field.count')} extra={t('field.countNote')} schema={shape.count} required />
       {platform && count === 1 && (
-        <Form.Item name="address" label={t('field.address')} extra={t('field.addressNote')} rules={rulesOf(shape.address)}>
-          <Input className="zs-code" maxLength={15} autoComplete="off" />
-        </Form.Item>
+        <TextField name="address" label={t('field.address')} extra={t('field.addressNote')} schema={shape.address} code maxLength={15} />
       )}
       <ProjectField />
       <DescriptionField schema={shape.description} />
@@ -131,13 +126,7 @@ export function FloatingIpBind({ cloudId, ip, name, onClose }: Dialog & { readon
       {ip.bound_to !== null && <Alert className="cp-notice" type="warning" showIcon title={t('rebindNote', { name })} />}
       {error !== null && <ErrorPanel error={error} onRetry={again} />}
       <FailedServices failed={failed} onRetry={again} />
-      <Form.Item
-        name="port_id"
-        label={t('field.target')}
-        extra={t('field.targetNote', { network: nameOf(ip.network_id) })}
-        required
-        rules={[{ required: true, message: t('field.targetRequired') }]}
-      >
+      <Field name="port_id" label={t('field.target')} extra={t('field.targetNote', { network: nameOf(ip.network_id) })} missing={t('field.targetRequired')}>
         <Select<string>
           aria-label={t('field.target')}
           showSearch={{ optionFilterProp: 'title' }}
@@ -146,7 +135,7 @@ export function FloatingIpBind({ cloudId, ip, name, onClose }: Dialog & { readon
           notFoundContent={loading ? null : t('field.targetNone')}
           options={loading ? [] : options}
         />
-      </Form.Item>
+      </Field>
     </FormDialog>
   )
 }

@@ -1,11 +1,11 @@
 import Form from 'antd/es/form'
-import Select from 'antd/es/select'
 import { computeFloatingIps } from '@zhisuan/contract/compute/floating-ip'
 import type { ComputeInstance } from '@zhisuan/contract/compute/instance'
 import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
+import { SelectField } from '../../../kit/SelectField.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { eipItems } from '../../../kit/price/items.ts'
 import { NewPrice } from '../../../kit/price/NewPrice.tsx'
@@ -91,25 +91,25 @@ export function InstanceFloatingBind({ cloudId, instance, portId, onClose }: Of)
     >
       {error !== null && <ErrorPanel error={error} onRetry={again} />}
       <FailedServices failed={failed} onRetry={again} />
-      <Form.Item name="port_id" label={t('field.own')} required rules={[{ required: true, message: t('field.ownRequired') }]}>
-        <Select<string>
-          aria-label={t('field.own')}
-          loading={loading}
-          notFoundContent={loading ? null : t('noFixed')}
-          onChange={() => form.resetFields(['source'])}
-          options={loading ? [] : targets.map(({ port, address, value }) => ({ value, label: <Choice name={name(port.network_id)} code={address} note="" /> }))}
-        />
-      </Form.Item>
-      <Form.Item name="source" label={t('field.ip')} required rules={[{ required: true, message: t('field.ipRequired') }]}>
-        <Select<string>
-          aria-label={t('field.ip')}
-          showSearch={{ optionFilterProp: 'title' }}
-          loading={loading}
-          placeholder={t('field.ipChoose')}
-          notFoundContent={loading ? null : t('field.ipNone')}
-          options={loading ? [] : groups}
-        />
-      </Form.Item>
+      <SelectField<string>
+        name="port_id"
+        label={t('field.own')}
+        missing={t('field.ownRequired')}
+        loading={loading}
+        notFoundContent={loading ? null : t('noFixed')}
+        onChange={() => form.resetFields(['source'])}
+        options={loading ? [] : targets.map(({ port, address, value }) => ({ value, label: <Choice name={name(port.network_id)} code={address} note="" /> }))}
+      />
+      <SelectField<string>
+        name="source"
+        label={t('field.ip')}
+        missing={t('field.ipRequired')}
+        showSearch={{ optionFilterProp: 'title' }}
+        loading={loading}
+        placeholder={t('field.ipChoose')}
+        notFoundContent={loading ? null : t('field.ipNone')}
+        options={loading ? [] : groups}
+      />
       {fresh && <NewPrice items={eipItems({ bandwidth_mbps: null })} bpId={owner} />}
     </FormDialog>
   )
@@ -145,17 +145,17 @@ export function InstanceFloatingUnbind({ cloudId, instance, portId, onClose }: O
     >
       {error !== null && data === undefined && <ErrorPanel error={error} onRetry={() => void refetch()} />}
       <p>{t('unbindInstanceBody')}</p>
-      <Form.Item name="ip" label={t('field.ip')} required rules={[{ required: true, message: t('field.ipRequired') }]}>
-        <Select<string>
-          aria-label={t('field.ip')}
-          loading={data?.done !== true && error === null}
-          notFoundContent={data?.done === true ? t('noFloating') : null}
-          options={ips.map(({ id, address, bound_to }) => ({
-            value: id,
-            label: <Choice name={address} code={`→ ${bound_to?.fixed_address ?? ''}`} note="" />,
-          }))}
-        />
-      </Form.Item>
+      <SelectField<string>
+        name="ip"
+        label={t('field.ip')}
+        missing={t('field.ipRequired')}
+        loading={data?.done !== true && error === null}
+        notFoundContent={data?.done === true ? t('noFloating') : null}
+        options={ips.map(({ id, address, bound_to }) => ({
+          value: id,
+          label: <Choice name={address} code={`→ ${bound_to?.fixed_address ?? ''}`} note="" />,
+        }))}
+      />
     </FormDialog>
   )
 }

@@ -1,12 +1,10 @@
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import InputNumber from 'antd/es/input-number'
 import Radio from 'antd/es/radio'
 import Select from 'antd/es/select'
-import Switch from 'antd/es/switch'
 import { computeImages, computeImageVisibilities, computeOsTypes, type ComputeImage } from '@zhisuan/contract/compute/image'
 import { useTranslation } from 'react-i18next'
-import { field, rulesOf } from '../../../kit/rules.ts'
+import { SwitchField, TextField } from '../../../kit/fields.tsx'
 import { useIsPlatform } from '../../../session/user.ts'
 import './image.css'
 
@@ -18,16 +16,12 @@ export function AboutFields({ now }: { readonly now?: ComputeImage['visibility']
   const platform = useIsPlatform()
   return (
     <>
-      <Form.Item name="name" label={t('column.name')} {...field(shape.name)}>
-        <Input autoFocus maxLength={255} />
-      </Form.Item>
+      <TextField name="name" label={t('column.name')} schema={shape.name} autoFocus />
       <div className="cim-two">
         <Form.Item name="os_type" label={t('field.osType')}>
           <Select allowClear placeholder={t('field.unsaid')} options={computeOsTypes.map((value) => ({ value, label: t(`osType.${value}`) }))} />
         </Form.Item>
-        <Form.Item name="distribution" label={t('column.distribution')} rules={rulesOf(shape.distribution)}>
-          <Input maxLength={64} placeholder="ubuntu" />
-        </Form.Item>
+        <TextField name="distribution" label={t('column.distribution')} schema={shape.distribution} placeholder="ubuntu" />
         <Form.Item name="min_disk_gib" label={t('field.minDisk')}>
           <InputNumber<number> min={0} max={1_000_000} precision={0} suffix="GB" placeholder={t('field.unlimited')} style={{ width: '100%' }} />
         </Form.Item>
@@ -42,9 +36,7 @@ export function AboutFields({ now }: { readonly now?: ComputeImage['visibility']
             .map((value) => ({ value, label: t(`visibility.${value}`) }))}
         />
       </Form.Item>
-      <Form.Item name="protected" label={t('field.protected')} extra={t('field.protectedNote')} valuePropName="checked">
-        <Switch />
-      </Form.Item>
+      <SwitchField name="protected" label={t('field.protected')} extra={t('field.protectedNote')} />
     </>
   )
 }

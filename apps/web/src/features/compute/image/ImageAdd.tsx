@@ -10,9 +10,9 @@ import { useTranslation } from 'react-i18next'
 import { useNavigate } from 'react-router'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
+import { Field } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
 import { FormPage } from '../../../kit/FormPage.tsx'
-import { field } from '../../../kit/rules.ts'
 import { paths } from '../../../paths.ts'
 import { ComputePage } from '../ComputePage.tsx'
 import { StoragePrice } from '../../../kit/price/StoragePrice.tsx'
@@ -106,9 +106,9 @@ function AddForm({ cloudId }: { readonly cloudId: string | null }) {
             />
           </Form.Item>
         ) : (
-          <Form.Item name="url" label={t('field.url')} extra={t('field.urlNote')} validateTrigger="onBlur" {...field(computeImages.import.body.shape.url)}>
+          <Field name="url" label={t('field.url')} extra={t('field.urlNote')} validateTrigger="onBlur" schema={computeImages.import.body.shape.url}>
             <Input inputMode="url" placeholder="https://" />
-          </Form.Item>
+          </Field>
         )}
         <Form.Item name="disk_format" label={t('column.format')} extra={t('field.formatNote')}>
           <Select options={computeDiskFormats.map((value) => ({ value, label: value.toUpperCase() }))} />

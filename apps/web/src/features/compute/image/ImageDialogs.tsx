@@ -1,10 +1,9 @@
-import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import { computeImages, type ComputeImage } from '@zhisuan/contract/compute/image'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
+import { Field, TextField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
-import { field, rulesOf } from '../../../kit/rules.ts'
 import { AboutFields } from './AboutFields.tsx'
 import { aboutChanges, aboutOf, type AboutValues } from './imageForm.ts'
 import { invalidatedByImage } from './imageRules.ts'
@@ -58,12 +57,8 @@ function OfferDialog({ image, cloudId, onClose }: Props) {
       }
     >
       <p>{t(image.visibility === 'shared' ? 'offer.note' : 'offer.noteBecomes')}</p>
-      <Form.Item name="organisation" label={t('offer.organisation')} {...field(shape.organisation)}>
-        <Input autoFocus maxLength={64} />
-      </Form.Item>
-      <Form.Item name="project" label={t('offer.project')} extra={t('offer.projectNote')} rules={rulesOf(shape.project)}>
-        <Input maxLength={64} />
-      </Form.Item>
+      <TextField name="organisation" label={t('offer.organisation')} schema={shape.organisation} autoFocus />
+      <TextField name="project" label={t('offer.project')} extra={t('offer.projectNote')} schema={shape.project} />
     </FormDialog>
   )
 }
@@ -81,9 +76,9 @@ function ImportDialog({ image, cloudId, onClose }: Props) {
       onClose={onClose}
       onSubmit={(body) => fetching.mutateAsync({ params: { cloud_id: cloudId, id: image.id }, body })}
     >
-      <Form.Item name="url" label={t('field.url')} extra={t('field.urlNote')} validateTrigger="onBlur" {...field(computeImages.import.body.shape.url)}>
+      <Field name="url" label={t('field.url')} extra={t('field.urlNote')} validateTrigger="onBlur" schema={computeImages.import.body.shape.url}>
         <Input autoFocus inputMode="url" placeholder="https://" />
-      </Form.Item>
+      </Field>
     </FormDialog>
   )
 }

@@ -5,8 +5,6 @@ import Button from 'antd/es/button'
 import Checkbox from 'antd/es/checkbox'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
-import InputNumber from 'antd/es/input-number'
-import Radio from 'antd/es/radio'
 import Select from 'antd/es/select'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeFlavors } from '@zhisuan/contract/compute/flavor'
@@ -15,7 +13,6 @@ import { availabilityZones, computeInstances, createInstanceBody, serverGroups }
 import { computeNetworks } from '@zhisuan/contract/compute/network'
 import { computeSecurityGroups } from '@zhisuan/contract/compute/security-group'
 import { computeVolumes, computeVolumeSnapshots, computeVolumeTypes } from '@zhisuan/contract/compute/volume'
-import { constants } from '@zhisuan/contract/constants'
 import { keyPairs } from '@zhisuan/contract/nextstack/key-pair'
 import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -25,8 +22,10 @@ import { useCall, useChange } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
 import { errorText } from '../../../api/toasts.ts'
 import { ErrorPanel, FailedEngine } from '../../../kit/ErrorPanel.tsx'
+import { NumberField } from '../../../kit/NumberField.tsx'
+import { CheckField, Field, RadioField, TextAreaField, TextField } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
-import { field, rulesOf, showFieldErrors } from '../../../kit/rules.ts'
+import { showFieldErrors } from '../../../kit/rules.ts'
 import { SearchSelect } from '../../../kit/SearchSelect.tsx'
 import { paths } from '../../../paths.ts'
 import { useCurrentUser } from '../../../session/user.ts'
@@ -150,9 +149,7 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
         )}
 
         <Step id="source" title={t('add.step.source')}>
-          <Form.Item name={['source', 'type']} label={t('add.fromLabel')}>
-            <Radio.Group options={sourceTypes.map((value) => ({ value, label: t(`add.from.${value}`) }))} />
-          </Form.Item>
+          <RadioField name={['source', 'type']} label={t('add.fromLabel')} values={sourceTypes} labelOf={(value) => t(`add.from.${value}`)} />
           {type === 'image' && (
             <>
               <Form.Item name={['source', 'image_id']} label={t('add.image')} rules={required(t('add.image'))} required>
@@ -165,9 +162,7 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
                   none={t('add.imageNone')}
                 />
               </Form.Item>
-              <Form.Item name={['source', 'on_volume']} valuePropName="checked" extra={t('add.rootVolumeNote')}>
-                <Checkbox>{t('add.rootVolume')}</Checkbox>
-              </Form.Item>
+              <CheckField name={['source', 'on_volume']} text={t('add.rootVolume')} extra={t('add.rootVolumeNote')} />
             </>
           )}
           {type === 'volume' && (
@@ -182,9 +177,7 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
                   none={t('add.volumeNone')}
                 />
               </Form.Item>
-              <Form.Item name={['source', 'delete_on_termination']} valuePropName="checked">
-                <Checkbox>{t('add.keepRoot')}</Checkbox>
-              </Form.Item>
+              <CheckField name={['source', 'delete_on_termination']} text={t('add.keepRoot')} />
             </>
           )}
           {type === 'snapshot' && (
@@ -281,9 +274,9 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
                         none={t('add.networkNone')}
                       />
                     </Form.Item>
-                    <Form.Item name={[row.name, 'address']} label={t('add.address')} rules={rulesOf(shape.networks.element.shape.address)}>
+                    <Field name={[row.name, 'address']} label={t('add.address')} schema={shape.networks.element.shape.address}>
                       <Input placeholder={t('add.addressNote')} autoComplete="off" aria-label={`${t('add.network', { number: at + 1 })} ${t('add.address')}`} />
-                    </Form.Item>
+                    </Field>
                     <Form.Item className="ci-line-narrow ci-line-end">
                       <Button type="text" icon={<CloseOutlined />} aria-label={t('add.networkRemove', { number: at + 1 })} onClick={() => remove(row.name)} />
                     </Form.Item>
@@ -318,18 +311,18 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
               <KeyPairMake onMade={(id) => form.setFieldValue('key_pair_id', id)} />
             </Form.Item>
           </div>
-          <Form.Item name="password" label={t('add.password')} extra={t('add.passwordNote')} validateTrigger="onBlur" {...field(shape.password)}>
+          <Field name="password" label={t('add.password')} extra={t('add.passwordNote')} validateTrigger="onBlur" schema={shape.password}>
             <Input.Password autoComplete="new-password" maxLength={64} className="ci-field" />
-          </Form.Item>
-          <Form.Item
+          </Field>
+          <Field
             name="user_data"
             label={t('add.userData')}
             extra={t('add.userDataNote', { limit: format.bytes(userDataBytes), used: format.bytes(new Blob([typed.user_data ?? '']).size) })}
             validateTrigger="onBlur"
-            {...field(shape.user_data)}
+            schema={shape.user_data}
           >
             <Input.TextArea rows={6} spellCheck={false} placeholder={'#cloud-config\npackages:\n  - nginx'} className="zs-code ci-field" />
-          </Form.Item>
+          </Field>
         </Step>
 
         <Step id="more" title={t('add.step.more')}>
@@ -364,15 +357,9 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
         </Step>
 
         <Step id="name" title={t('add.step.name')}>
-          <Form.Item name="name" label={t('field.name')} {...field(shape.name)}>
-            <Input maxLength={constants.nameMaxLength} className="ci-field" />
-          </Form.Item>
-          <Form.Item name="description" label={t('field.description')} {...field(shape.description)}>
-            <Input.TextArea rows={2} maxLength={255} showCount className="ci-field" />
-          </Form.Item>
-          <Form.Item name="count" label={t('add.count')} extra={t('add.countNote', { most: countMost })} {...field(shape.count)}>
-            <InputNumber<number> min={1} max={countMost} precision={0} />
-          </Form.Item>
+          <TextField name="name" label={t('field.name')} schema={shape.name} className="ci-field" />
+          <TextAreaField name="description" label={t('field.description')} schema={shape.description} rows={2} showCount className="ci-field" />
+          <NumberField name="count" label={t('add.count')} extra={t('add.countNote', { most: countMost })} schema={shape.count} />
         </Step>
       </div>
 

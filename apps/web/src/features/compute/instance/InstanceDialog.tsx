@@ -15,11 +15,11 @@ import { useNavigate } from 'react-router'
 import { useChange } from '../../../api/hooks.ts'
 import { copyText } from '../../../kit/copy.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
+import { Field, PasswordField, RadioField, TextField } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { useReturnFocus } from '../../../kit/focus.ts'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
-import { field } from '../../../kit/rules.ts'
 import { computeFlavorItems } from '../../../kit/price/items.ts'
 import { PriceChange } from '../../../kit/price/Price.tsx'
 import { StoragePrice } from '../../../kit/price/StoragePrice.tsx'
@@ -127,7 +127,7 @@ function Resize(of: Of) {
       onSubmit={(body) => resize.mutateAsync({ params: paramsOf(of), body })}
     >
       <p>{t('resize.now', { flavor: now === null ? format.nothing : `${now.name}（${sizeText(t, now)}）` })}</p>
-      <Form.Item name="flavor_id" label={t('field.flavor')} {...field(computeInstances.resize.body.shape.flavor_id)}>
+      <Field name="flavor_id" label={t('field.flavor')} schema={computeInstances.resize.body.shape.flavor_id}>
         <FlavorPicker
           cloudId={cloud.cloud_id}
           off={(flavor) => {
@@ -137,7 +137,7 @@ function Resize(of: Of) {
             return fromImage && flavor.disk_bytes < now.disk_bytes ? t('resize.less') : null
           }}
         />
-      </Form.Item>
+      </Field>
       {now !== null && <PriceChange now={itemsNow} then={chosen === undefined ? itemsNow : computeFlavorItems(chosen, fromImage)} bpId={owner} />}
       <Alert type="info" showIcon title={t('resize.note')} />
     </FormDialog>
@@ -161,7 +161,7 @@ function Rebuild(of: Of) {
       }
     >
       <Alert className="zs-form-alert" type="warning" showIcon title={t('rebuild.warning')} />
-      <Form.Item name="image_id" label={t('field.image')} {...field(shape.image_id)}>
+      <Field name="image_id" label={t('field.image')} schema={shape.image_id}>
         <CloudSelect
           call={computeImages.list}
           cloudId={cloud.cloud_id}
@@ -170,11 +170,9 @@ function Rebuild(of: Of) {
           only={isUsable}
           none={t('add.imageNone')}
         />
-      </Form.Item>
-      <Form.Item name="password" label={t('rebuild.password')} extra={t('rebuild.passwordNote')} validateTrigger="onBlur" {...field(shape.password)}>
-        <Input.Password autoComplete="new-password" maxLength={64} />
-      </Form.Item>
-      <Form.Item
+      </Field>
+      <PasswordField name="password" label={t('rebuild.password')} extra={t('rebuild.passwordNote')} validateTrigger="onBlur" schema={shape.password} />
+      <TextField
         name="typed"
         label={
           <>
@@ -188,9 +186,7 @@ function Rebuild(of: Of) {
               typed?.trim() === instance.name ? undefined : Promise.reject(new Error(t('rebuild.typeWrong'))),
           },
         ]}
-      >
-        <Input autoComplete="off" />
-      </Form.Item>
+      />
     </FormDialog>
   )
 }
@@ -218,7 +214,7 @@ function Rescue(of: Of) {
       }}
     >
       <Alert className="zs-form-alert" type="info" showIcon title={t('rescue.note')} />
-      <Form.Item name="image_id" label={t('rescue.image')} {...field(shape.image_id)}>
+      <Field name="image_id" label={t('rescue.image')} schema={shape.image_id}>
         <CloudSelect
           call={computeImages.list}
           cloudId={cloud.cloud_id}
@@ -228,10 +224,8 @@ function Rescue(of: Of) {
           placeholder={t('rescue.imageDefault')}
           allowClear
         />
-      </Form.Item>
-      <Form.Item name="password" label={t('rescue.password')} extra={t('rescue.passwordNote')} validateTrigger="onBlur" {...field(shape.password)}>
-        <Input.Password autoComplete="new-password" maxLength={64} />
-      </Form.Item>
+      </Field>
+      <PasswordField name="password" label={t('rescue.password')} extra={t('rescue.passwordNote')} validateTrigger="onBlur" schema={shape.password} />
     </FormDialog>
   )
 }
@@ -274,9 +268,9 @@ function Password(of: Of) {
       onSubmit={(body) => change.mutateAsync({ params: paramsOf(of), body })}
     >
       <Alert className="zs-form-alert" type="info" showIcon title={t('password.note')} />
-      <Form.Item name="password" label={t('field.password')} validateTrigger="onBlur" {...field(computeInstances.changePassword.body.shape.password)}>
+      <Field name="password" label={t('field.password')} validateTrigger="onBlur" schema={computeInstances.changePassword.body.shape.password}>
         <Input.Password autoFocus autoComplete="new-password" maxLength={64} />
-      </Form.Item>
+      </Field>
     </FormDialog>
   )
 }
@@ -299,28 +293,27 @@ function Migrate(of: Of) {
         return way === 'live' ? liveMigrate.mutateAsync(input) : migrate.mutateAsync(input)
       }}
     >
-      <Form.Item name="way" label={t('field.live')}>
-        <Radio.Group
-          vertical
-          options={(['live', 'cold'] as const).map((way) => ({
-            value: way,
-            disabled: off[way] !== null,
-            label: (
-              <>
-                {t(`migrate.${way}`)} <span className="zs-soft">{off[way] ?? t(`migrate.${way}Note`)}</span>
-              </>
-            ),
-          }))}
-        />
-      </Form.Item>
-      <Form.Item
+      <RadioField
+        name="way"
+        label={t('field.live')}
+        vertical
+        options={(['live', 'cold'] as const).map((way) => ({
+          value: way,
+          disabled: off[way] !== null,
+          label: (
+            <>
+              {t(`migrate.${way}`)} <span className="zs-soft">{off[way] ?? t(`migrate.${way}Note`)}</span>
+            </>
+          ),
+        }))}
+      />
+      <TextField
         name="host"
         label={t('field.host')}
         extra={t('migrate.hostNote', { host: instance.host ?? format.nothing })}
-        {...field(computeInstances.migrate.body.shape.host)}
-      >
-        <Input placeholder={t('migrate.hostAny')} />
-      </Form.Item>
+        schema={computeInstances.migrate.body.shape.host}
+        placeholder={t('migrate.hostAny')}
+      />
     </FormDialog>
   )
 }
@@ -339,9 +332,7 @@ function ResetState(of: Of) {
       onSubmit={(body) => reset.mutateAsync({ params: paramsOf(of), body })}
     >
       <Alert className="zs-form-alert" type="warning" showIcon title={t('confirm.resetState')} />
-      <Form.Item name="state" label={t('reset.to')}>
-        <Radio.Group options={(['active', 'error'] as const).map((value) => ({ value, label: t(`reset.${value}`) }))} />
-      </Form.Item>
+      <RadioField name="state" label={t('reset.to')} values={['active', 'error'] as const} labelOf={(value) => t(`reset.${value}`)} />
     </FormDialog>
   )
 }

@@ -1,7 +1,5 @@
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
-import Radio from 'antd/es/radio'
 import Table from 'antd/es/table'
 import Tooltip from 'antd/es/tooltip'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
@@ -15,9 +13,9 @@ import { useDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'
 import { ActionMenu } from '../../../kit/actions.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { RadioField, TextField } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
-import { field } from '../../../kit/rules.ts'
 import { StatusTag, type StatusTone } from '../../../kit/StatusTag.tsx'
 import { paths } from '../../../paths.ts'
 import { useCloudLines } from '../CloudTable.tsx'
@@ -195,14 +193,14 @@ function Attach({ instance, cloud, onClose }: Of & { readonly onClose: () => voi
         })
       }
     >
-      <Form.Item name="by" label={t('interfaces.by')}>
-        <Radio.Group
-          options={[
-            { value: 'network', label: t('interfaces.byNetwork') },
-            { value: 'port', label: t('interfaces.byPort') },
-          ]}
-        />
-      </Form.Item>
+      <RadioField
+        name="by"
+        label={t('interfaces.by')}
+        options={[
+          { value: 'network', label: t('interfaces.byNetwork') },
+          { value: 'port', label: t('interfaces.byPort') },
+        ]}
+      />
       {by === 'port' ? (
         <Form.Item name="port_id" label={t('interfaces.port')} rules={required(t('interfaces.port'))}>
           <CloudSelect
@@ -226,9 +224,7 @@ function Attach({ instance, cloud, onClose }: Of & { readonly onClose: () => voi
               none={t('add.networkNone')}
             />
           </Form.Item>
-          <Form.Item name="address" label={t('interfaces.address')} extra={t('interfaces.addressNote')} {...field(shape.address)}>
-            <Input autoComplete="off" />
-          </Form.Item>
+          <TextField name="address" label={t('interfaces.address')} extra={t('interfaces.addressNote')} schema={shape.address} />
         </>
       )}
     </FormDialog>

@@ -1,10 +1,9 @@
 import Button from 'antd/es/button'
-import Form from 'antd/es/form'
-import Radio from 'antd/es/radio'
 import { serverGroupPolicies, serverGroups } from '@zhisuan/contract/compute/instance'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
+import { RadioField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { NameField } from '../../../kit/NameFields.tsx'
 
@@ -34,9 +33,7 @@ export function ServerGroupMake({
           onSubmit={(body) => create.mutateAsync({ params: { cloud_id: cloudId }, body: { ...body, project_id: projectId } })}
         >
           <NameField schema={serverGroups.create.body.shape.name} />
-          <Form.Item name="policy" label={t('add.policy')}>
-            <Radio.Group vertical options={serverGroupPolicies.map((value) => ({ value, label: t(`add.policyOf.${value}`) }))} />
-          </Form.Item>
+          <RadioField name="policy" label={t('add.policy')} vertical values={serverGroupPolicies} labelOf={(value) => t(`add.policyOf.${value}`)} />
         </FormDialog>
       )}
     </>

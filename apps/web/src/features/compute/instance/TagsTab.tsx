@@ -12,9 +12,9 @@ import { toApiError } from '../../../api/client.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
 import { errorText } from '../../../api/toasts.ts'
-import { rulesOf } from '../../../kit/rules.ts'
 import { pairsOf, recordOf, type Pair } from './instanceForm.ts'
 import { invalidatedByInstance, whyNotInstance } from './instanceRules.ts'
+import { Field } from '../../../kit/fields.tsx'
 
 const { shape } = createInstanceBody
 
@@ -138,11 +138,12 @@ export function Pairs({ name }: { readonly name: string }) {
         <div className="ci-pairs">
           {rows.map((row) => (
             <div key={row.key} className="ci-pair">
-              <Form.Item
+              <Field
                 name={[row.name, 'key']}
                 noStyle={false}
+                schema={shape.metadata.unwrap().keyType}
+                required={false}
                 rules={[
-                  ...rulesOf(shape.metadata.unwrap().keyType),
                   {
                     validator: async (_rule, key: string | undefined) => {
                       const all = (form.getFieldValue(name) ?? []) as readonly (Pair | undefined)[]
@@ -152,10 +153,10 @@ export function Pairs({ name }: { readonly name: string }) {
                 ]}
               >
                 <Input aria-label={t('tags.key')} placeholder={t('tags.key')} maxLength={255} />
-              </Form.Item>
-              <Form.Item name={[row.name, 'value']} rules={rulesOf(shape.metadata.unwrap().valueType)}>
+              </Field>
+              <Field name={[row.name, 'value']} schema={shape.metadata.unwrap().valueType} required={false}>
                 <Input aria-label={t('tags.value')} placeholder={t('tags.value')} maxLength={255} />
-              </Form.Item>
+              </Field>
               <Button type="text" icon={<CloseOutlined />} aria-label={t('tags.removeEmpty')} onClick={() => remove(row.name)} />
             </div>
           ))}
@@ -173,8 +174,8 @@ export function Pairs({ name }: { readonly name: string }) {
 /** Tags as they are typed. */
 export function TagsField({ label }: { readonly label: string }) {
   return (
-    <Form.Item name="tags" rules={rulesOf(shape.tags)}>
+    <Field name="tags" schema={shape.tags}>
       <Select mode="tags" open={false} suffixIcon={null} aria-label={label} className="ci-field" style={{ width: '100%' }} tokenSeparators={[',', '，']} />
-    </Form.Item>
+    </Field>
   )
 }

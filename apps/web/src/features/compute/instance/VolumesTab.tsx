@@ -1,4 +1,3 @@
-import Form from 'antd/es/form'
 import Table from 'antd/es/table'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { computeInstances, type ComputeInstanceDetail } from '@zhisuan/contract/compute/instance'
@@ -9,6 +8,7 @@ import { useDialog } from '../../../kit/dialogs.tsx'
 import { useChange } from '../../../api/hooks.ts'
 import { ActionMenu } from '../../../kit/actions.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { Field } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { paths } from '../../../paths.ts'
@@ -16,7 +16,6 @@ import { volumeChoice } from './choices.ts'
 import { CloudSelect } from './CloudSelect.tsx'
 import { whyNotInstance, invalidatedByInstance } from './instanceRules.ts'
 import { AttachButton } from './InterfacesTab.tsx'
-import { field } from '../../../kit/rules.ts'
 
 type Attached = ComputeInstanceDetail['volumes'][number]
 interface Of {
@@ -100,7 +99,7 @@ function Attach({ instance, cloud, onClose }: Of & { readonly onClose: () => voi
       onClose={onClose}
       onSubmit={(body) => attach.mutateAsync({ params: { cloud_id: cloud.cloud_id, id: instance.id }, body })}
     >
-      <Form.Item name="volume_id" label={t('volumes.volume')} extra={t('volumes.volumeNote')} {...field(computeInstances.attachVolume.body.shape.volume_id)}>
+      <Field name="volume_id" label={t('volumes.volume')} extra={t('volumes.volumeNote')} schema={computeInstances.attachVolume.body.shape.volume_id}>
         <CloudSelect
           call={computeVolumes.list}
           cloudId={cloud.cloud_id}
@@ -109,7 +108,7 @@ function Attach({ instance, cloud, onClose }: Of & { readonly onClose: () => voi
           only={({ status, keystone_project_id }) => status === 'available' && keystone_project_id === instance.keystone_project_id}
           none={t('volumes.noneFree')}
         />
-      </Form.Item>
+      </Field>
     </FormDialog>
   )
 }

@@ -1,15 +1,12 @@
-import Checkbox from 'antd/es/checkbox'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
-import InputNumber from 'antd/es/input-number'
 import Select from 'antd/es/select'
-import Switch from 'antd/es/switch'
 import { computeNetworks, computeSubnets, type ComputeNetwork, type ComputeSubnet } from '@zhisuan/contract/compute/network'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
+import { NumberField } from '../../../kit/NumberField.tsx'
+import { CheckField, SwitchField, TextField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
-import { field } from '../../../kit/rules.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { invalidatedByNetwork } from './networkText.ts'
@@ -83,42 +80,26 @@ export function NetworkCreate({ cloudId, onClose }: { readonly cloudId: string; 
       <NameField schema={shape.name} />
       <DescriptionField schema={shape.description} />
       <ProjectField />
-      <Form.Item name="withSubnet" label={t('field.withSubnet')} extra={t('field.withSubnetNote')} valuePropName="checked">
-        <Switch />
-      </Form.Item>
+      <SwitchField name="withSubnet" label={t('field.withSubnet')} extra={t('field.withSubnetNote')} />
       {withSubnet && (
         <fieldset className="cp-part">
           <legend>{t('subnet.first')}</legend>
-          <Form.Item name={['subnet', 'name']} label={t('field.subnetName')} {...field(computeSubnets.create.body.shape.name)}>
-            <Input maxLength={64} />
-          </Form.Item>
+          <TextField name={['subnet', 'name']} label={t('field.subnetName')} schema={computeSubnets.create.body.shape.name} />
           <SubnetFields at={['subnet']} />
         </fieldset>
       )}
-      <Form.Item name="port_security" label={t('column.portSecurity')} extra={t('field.portSecurityNote')} valuePropName="checked">
-        <Switch />
-      </Form.Item>
-      <Form.Item name="mtu" label={t('column.mtu')} extra={t('field.mtuNote')} {...field(shape.mtu)}>
-        <InputNumber min={68} max={9216} precision={0} />
-      </Form.Item>
+      <SwitchField name="port_security" label={t('column.portSecurity')} extra={t('field.portSecurityNote')} />
+      <NumberField name="mtu" label={t('column.mtu')} extra={t('field.mtuNote')} schema={shape.mtu} />
       {platform && (
         <fieldset className="cp-part">
           <legend>{t('field.platform')}</legend>
-          <Form.Item name="shared" valuePropName="checked" extra={t('field.sharedNote')}>
-            <Checkbox>{t('network.shared')}</Checkbox>
-          </Form.Item>
-          <Form.Item name="external" valuePropName="checked" extra={t('field.externalNote')}>
-            <Checkbox>{t('network.external')}</Checkbox>
-          </Form.Item>
+          <CheckField name="shared" text={t('network.shared')} extra={t('field.sharedNote')} />
+          <CheckField name="external" text={t('network.external')} extra={t('field.externalNote')} />
           <Form.Item name="provider_type" label={t('column.providerType')} extra={t('field.providerNote')}>
             <Select allowClear placeholder={t('field.providerAny')} options={provider.type.options.map((value) => ({ value, label: value.toUpperCase() }))} />
           </Form.Item>
-          <Form.Item name="physical_network" label={t('column.physicalNetwork')} {...field(provider.physical_network)}>
-            <Input maxLength={64} />
-          </Form.Item>
-          <Form.Item name="segmentation_id" label={t('column.segmentation')} {...field(provider.segmentation_id)}>
-            <InputNumber min={1} max={16_777_215} precision={0} />
-          </Form.Item>
+          <TextField name="physical_network" label={t('column.physicalNetwork')} schema={provider.physical_network} />
+          <NumberField name="segmentation_id" label={t('column.segmentation')} schema={provider.segmentation_id} />
         </fieldset>
       )}
     </FormDialog>
@@ -151,27 +132,15 @@ export function NetworkEdit({ cloudId, network, onClose }: { readonly cloudId: s
       onClose={onClose}
       onSubmit={(values) => update.mutateAsync({ params: { cloud_id: cloudId, id: network.id }, body: changedOf(initial, values) })}
     >
-      <Form.Item name="name" label={t('column.name')} {...field(changes.name.unwrap())}>
-        <Input autoFocus maxLength={255} />
-      </Form.Item>
+      <TextField name="name" label={t('column.name')} schema={changes.name.unwrap()} autoFocus />
       <DescriptionField schema={changes.description} />
-      <Form.Item name="enabled" label={t('column.enabled')} extra={t('field.enabledNote')} valuePropName="checked">
-        <Switch />
-      </Form.Item>
-      <Form.Item name="port_security" label={t('column.portSecurity')} extra={t('field.portSecurityNote')} valuePropName="checked">
-        <Switch />
-      </Form.Item>
-      <Form.Item name="mtu" label={t('column.mtu')} {...field(changes.mtu)}>
-        <InputNumber min={68} max={9216} precision={0} />
-      </Form.Item>
+      <SwitchField name="enabled" label={t('column.enabled')} extra={t('field.enabledNote')} />
+      <SwitchField name="port_security" label={t('column.portSecurity')} extra={t('field.portSecurityNote')} />
+      <NumberField name="mtu" label={t('column.mtu')} schema={changes.mtu} />
       {platform && (
         <>
-          <Form.Item name="shared" valuePropName="checked" extra={t('field.sharedNote')}>
-            <Checkbox>{t('network.shared')}</Checkbox>
-          </Form.Item>
-          <Form.Item name="external" valuePropName="checked" extra={t('field.externalNote')}>
-            <Checkbox>{t('network.external')}</Checkbox>
-          </Form.Item>
+          <CheckField name="shared" text={t('network.shared')} extra={t('field.sharedNote')} />
+          <CheckField name="external" text={t('network.external')} extra={t('field.externalNote')} />
         </>
       )}
     </FormDialog>
@@ -208,9 +177,7 @@ export function SubnetCreate({ cloudId, network, onClose }: { readonly cloudId: 
         })
       }
     >
-      <Form.Item name="name" label={t('column.name')} {...field(fields.name)}>
-        <Input autoFocus maxLength={64} />
-      </Form.Item>
+      <TextField name="name" label={t('column.name')} schema={fields.name} autoFocus />
       <SubnetFields />
       <DescriptionField schema={fields.description} />
     </FormDialog>
@@ -245,9 +212,7 @@ export function SubnetEdit({ cloudId, subnet, onClose }: { readonly cloudId: str
         })
       }}
     >
-      <Form.Item name="name" label={t('column.name')} {...field(fields.name)}>
-        <Input autoFocus maxLength={255} />
-      </Form.Item>
+      <TextField name="name" label={t('column.name')} schema={fields.name} autoFocus />
       <SubnetFields fixed />
       <DescriptionField schema={fields.description} />
     </FormDialog>

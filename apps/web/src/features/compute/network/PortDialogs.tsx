@@ -1,14 +1,13 @@
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
-import Switch from 'antd/es/switch'
 import { computeNetworks, computePorts, type ComputePort } from '@zhisuan/contract/compute/network'
 import { computeSecurityGroups } from '@zhisuan/contract/compute/security-group'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
+import { Field, SwitchField, TextField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
-import { field, rulesOf } from '../../../kit/rules.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { LineSelect, LineSelects } from './LineSelect.tsx'
@@ -68,7 +67,7 @@ export function PortCreate({ cloudId, onClose }: { readonly cloudId: string; rea
       }
     >
       <NameField schema={shape.name} />
-      <Form.Item name="network_id" label={t('column.network')} {...field(shape.network_id)} rules={[{ required: true, message: t('field.networkRequired') }]}>
+      <Field name="network_id" label={t('column.network')} missing={t('field.networkRequired')}>
         <LineSelect
           call={computeNetworks.list}
           cloudId={cloudId}
@@ -78,7 +77,7 @@ export function PortCreate({ cloudId, onClose }: { readonly cloudId: string; rea
             networks.filter(({ external, shared }) => platform || !external || shared).map((network) => ({ value: network.id, label: networkLabel(network) }))
           }
         />
-      </Form.Item>
+      </Field>
       <PortFields cloudId={cloudId} networkId={networkId} guardNote={t('field.groupsNote')} />
       <ProjectField />
       <DescriptionField schema={shape.description.unwrap()} />
@@ -127,9 +126,7 @@ export function PortEdit({ cloudId, port, onClose }: { readonly cloudId: string;
       onClose={onClose}
       onSubmit={submit}
     >
-      <Form.Item name="name" label={t('column.name')} {...field(computePorts.update.body.shape.name)}>
-        <Input autoFocus maxLength={255} />
-      </Form.Item>
+      <TextField name="name" label={t('column.name')} schema={computePorts.update.body.shape.name} autoFocus />
       <PortFields cloudId={cloudId} networkId={port.network_id} />
       <DescriptionField schema={shape.description.unwrap()} />
     </FormDialog>
@@ -147,7 +144,7 @@ function PortFields({ cloudId, networkId, guardNote }: { readonly cloudId: strin
           <Form.Item label={t('field.addresses')} extra={t('field.addressesNote')}>
             {rows.map((row) => (
               <div key={row.key} className="cnet-row">
-                <Form.Item name={[row.name, 'subnet_id']} className="cnet-cell" rules={[{ required: true, message: t('field.subnetRequired') }]}>
+                <Field name={[row.name, 'subnet_id']} className="cnet-cell" missing={t('field.subnetRequired')}>
                   <LineSelect
                     call={computeNetworks.list}
                     cloudId={cloudId}
@@ -157,10 +154,10 @@ function PortFields({ cloudId, networkId, guardNote }: { readonly cloudId: strin
                       (networks.find(({ id }) => id === networkId)?.subnets ?? []).map((subnet) => ({ value: subnet.id, label: subnetLabel(subnet) }))
                     }
                   />
-                </Form.Item>
-                <Form.Item name={[row.name, 'address']} className="cnet-cell" rules={rulesOf(shape.addresses.unwrap().element.shape.address)}>
+                </Field>
+                <Field name={[row.name, 'address']} className="cnet-cell" schema={shape.addresses.unwrap().element.shape.address}>
                   <Input className="zs-code" maxLength={64} placeholder={t('field.addressAny')} aria-label={t('field.addressOf', { number: row.name + 1 })} />
-                </Form.Item>
+                </Field>
                 <Button onClick={() => remove(row.name)} aria-label={t('field.addressRemove', { number: row.name + 1 })}>
                   {t('remove')}
                 </Button>
@@ -172,9 +169,7 @@ function PortFields({ cloudId, networkId, guardNote }: { readonly cloudId: strin
           </Form.Item>
         )}
       </Form.List>
-      <Form.Item name="port_security" label={t('column.portSecurity')} extra={t('field.portSecurityNote')} valuePropName="checked">
-        <Switch />
-      </Form.Item>
+      <SwitchField name="port_security" label={t('column.portSecurity')} extra={t('field.portSecurityNote')} />
       {guarded && (
         <>
           <Form.Item name="security_group_ids" label={t('column.groups')} extra={guardNote}>
@@ -195,9 +190,7 @@ function PortFields({ cloudId, networkId, guardNote }: { readonly cloudId: strin
           </Form.Item>
         </>
       )}
-      <Form.Item name="enabled" label={t('column.enabled')} extra={t('field.enabledNote')} valuePropName="checked">
-        <Switch />
-      </Form.Item>
+      <SwitchField name="enabled" label={t('column.enabled')} extra={t('field.enabledNote')} />
     </>
   )
 }

@@ -1,15 +1,12 @@
-import Checkbox from 'antd/es/checkbox'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
-import Radio from 'antd/es/radio'
-import Switch from 'antd/es/switch'
 import { computeNetworks, computePorts, routeList, type ComputeNetwork } from '@zhisuan/contract/compute/network'
 import { computeRouters, type ComputeRouter } from '@zhisuan/contract/compute/router'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
+import { CheckField, Field, RadioField, SwitchField, TextField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
-import { field } from '../../../kit/rules.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { LineSelect, LineSelects } from './LineSelect.tsx'
@@ -92,12 +89,8 @@ export function RouterEdit({ cloudId, router, onClose }: OfRouter) {
       onClose={onClose}
       onSubmit={(values) => update.mutateAsync({ params: { cloud_id: cloudId, id: router.id }, body: changedOf({ name, description, enabled }, values) })}
     >
-      <Form.Item name="name" label={t('column.name')} {...field(shape.name.unwrap())}>
-        <Input autoFocus maxLength={255} />
-      </Form.Item>
-      <Form.Item name="enabled" label={t('column.enabled')} extra={t('field.enabledNote')} valuePropName="checked">
-        <Switch />
-      </Form.Item>
+      <TextField name="name" label={t('column.name')} schema={shape.name.unwrap()} autoFocus />
+      <SwitchField name="enabled" label={t('column.enabled')} extra={t('field.enabledNote')} />
       <DescriptionField schema={shape.description} />
     </FormDialog>
   )
@@ -122,20 +115,10 @@ export function GatewayDialog({ cloudId, router, onClose }: OfRouter) {
         set.mutateAsync({ params: { cloud_id: cloudId, id: router.id }, body: { network_id, ...(platform && { snat }) } })
       }
     >
-      <Form.Item
-        name="network_id"
-        label={t('router.gateway')}
-        extra={t('field.gatewayNetworkNote')}
-        required
-        rules={[{ required: true, message: t('field.externalRequired') }]}
-      >
+      <Field name="network_id" label={t('router.gateway')} extra={t('field.gatewayNetworkNote')} missing={t('field.externalRequired')}>
         <LineSelect call={computeNetworks.list} cloudId={cloudId} label={t('router.gateway')} options={externals} />
-      </Form.Item>
-      {platform && (
-        <Form.Item name="snat" valuePropName="checked" extra={t('field.snatNote')}>
-          <Checkbox>{t('router.snat')}</Checkbox>
-        </Form.Item>
-      )}
+      </Field>
+      {platform && <CheckField name="snat" text={t('router.snat')} extra={t('field.snatNote')} />}
     </FormDialog>
   )
 }
@@ -163,18 +146,9 @@ export function InterfaceDialog({ cloudId, router, onClose }: OfRouter) {
         add.mutateAsync({ params: { cloud_id: cloudId, id: router.id }, body: by === 'subnet' ? { subnet_id } : { port_id } })
       }
     >
-      <Form.Item name="by" label={t('field.by')}>
-        <Radio.Group options={(['subnet', 'port'] as const).map((value) => ({ value, label: t(`field.byKind.${value}`) }))} />
-      </Form.Item>
+      <RadioField name="by" label={t('field.by')} values={['subnet', 'port'] as const} labelOf={(value) => t(`field.byKind.${value}`)} />
       {by === 'subnet' ? (
-        <Form.Item
-          key="subnet"
-          name="subnet_id"
-          label={t('field.subnet')}
-          extra={t('field.joinNote')}
-          required
-          rules={[{ required: true, message: t('field.subnetRequired') }]}
-        >
+        <Field key="subnet" name="subnet_id" label={t('field.subnet')} extra={t('field.joinNote')} missing={t('field.subnetRequired')}>
           <LineSelect
             call={computeNetworks.list}
             cloudId={cloudId}
@@ -182,16 +156,9 @@ export function InterfaceDialog({ cloudId, router, onClose }: OfRouter) {
             placeholder={t('field.subnetChoose')}
             options={(networks) => joinable(networks, joined)}
           />
-        </Form.Item>
+        </Field>
       ) : (
-        <Form.Item
-          key="port"
-          name="port_id"
-          label={t('field.port')}
-          extra={t('field.joinPortNote')}
-          required
-          rules={[{ required: true, message: t('field.portRequired') }]}
-        >
+        <Field key="port" name="port_id" label={t('field.port')} extra={t('field.joinPortNote')} missing={t('field.portRequired')}>
           <LineSelect
             call={computePorts.list}
             cloudId={cloudId}
@@ -205,7 +172,7 @@ export function InterfaceDialog({ cloudId, router, onClose }: OfRouter) {
                 }))
             }
           />
-        </Form.Item>
+        </Field>
       )}
     </FormDialog>
   )

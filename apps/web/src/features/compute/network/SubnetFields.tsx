@@ -1,10 +1,9 @@
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
-import Radio from 'antd/es/radio'
-import Switch from 'antd/es/switch'
 import { newSubnet, type ComputeSubnet } from '@zhisuan/contract/compute/network'
 import { readRange } from '@zhisuan/contract/compute/address'
 import { useTranslation } from 'react-i18next'
+import { Field, RadioField, SwitchField } from '../../../kit/fields.tsx'
 import { field } from '../../../kit/rules.ts'
 import { judged, linesOf, poolsOf, poolsText, routesOf, routesText } from './networkText.ts'
 
@@ -52,22 +51,18 @@ export function SubnetFields({ at = [], fixed = false }: { readonly at?: readonl
       <Form.Item name={name('cidr')} label={t('field.cidr')} extra={fixed ? undefined : t('field.cidrNote')} {...(fixed ? {} : field(shape.cidr))}>
         <Input className="zs-code" placeholder="10.1.0.0/24" maxLength={64} disabled={fixed} />
       </Form.Item>
-      <Form.Item name={name('gatewayKind')} label={t('field.gateway')}>
-        <Radio.Group
-          options={(fixed ? (['own', 'none'] as const) : (['first', 'own', 'none'] as const)).map((value) => ({
-            value,
-            label: t(`field.gatewayKind.${value}`),
-          }))}
-        />
-      </Form.Item>
+      <RadioField
+        name={name('gatewayKind')}
+        label={t('field.gateway')}
+        values={fixed ? (['own', 'none'] as const) : (['first', 'own', 'none'] as const)}
+        labelOf={(value) => t(`field.gatewayKind.${value}`)}
+      />
       {kind === 'own' && (
-        <Form.Item name={name('gateway')} label={t('field.gatewayAddress')} {...field(shape.gateway.unwrap().unwrap())}>
+        <Field name={name('gateway')} label={t('field.gatewayAddress')} schema={shape.gateway.unwrap().unwrap()}>
           <Input className="zs-code" placeholder={v6 ? '2001:db8::1' : '10.1.0.1'} maxLength={64} />
-        </Form.Item>
+        </Field>
       )}
-      <Form.Item name={name('dhcp')} label={t('field.dhcp')} extra={t('field.dhcpNote')} valuePropName="checked">
-        <Switch />
-      </Form.Item>
+      <SwitchField name={name('dhcp')} label={t('field.dhcp')} extra={t('field.dhcpNote')} />
       <Form.Item
         name={name('nameservers')}
         label={t('field.nameservers')}

@@ -1,10 +1,8 @@
-import Form from 'antd/es/form'
-import InputNumber from 'antd/es/input-number'
 import { retention, retentions } from '@zhisuan/contract/compute/recycled'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
+import { NumberField } from '../../../kit/NumberField.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
-import { field } from '../../../kit/rules.ts'
 
 /** How long the recycle bin of a cloud keeps what is deleted from now on. */
 export function RetentionDialog({ cloudId, days, onClose }: { readonly cloudId: string; readonly days: number; readonly onClose: () => void }) {
@@ -19,9 +17,7 @@ export function RetentionDialog({ cloudId, days, onClose }: { readonly cloudId: 
       onClose={onClose}
       onSubmit={(body) => set.mutateAsync({ params: { cloud_id: cloudId }, body })}
     >
-      <Form.Item name="days" label={t('bin.set.days')} extra={t('bin.set.note')} {...field(retention.shape.days)}>
-        <InputNumber<number> autoFocus min={1} max={365} precision={0} />
-      </Form.Item>
+      <NumberField name="days" label={t('bin.set.days')} extra={t('bin.set.note')} schema={retention.shape.days} autoFocus />
     </FormDialog>
   )
 }

@@ -3,7 +3,6 @@ import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import InputNumber from 'antd/es/input-number'
 import Radio from 'antd/es/radio'
-import Select from 'antd/es/select'
 import {
   computeSecurityGroups,
   hasPorts,
@@ -16,9 +15,10 @@ import {
 } from '@zhisuan/contract/compute/security-group'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
+import { SelectField } from '../../../kit/SelectField.tsx'
+import { Field, RadioField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField } from '../../../kit/NameFields.tsx'
-import { rulesOf } from '../../../kit/rules.ts'
 import { LineSelect } from '../network/LineSelect.tsx'
 import './security.css'
 import {
@@ -81,15 +81,15 @@ export function RuleDialog({
       onClose={onClose}
       onSubmit={(typed) => add.mutateAsync({ params: { cloud_id: cloudId, id: group.id }, body: wishOf({ ...typed, direction }) })}
     >
-      <Form.Item name="service" label={t('rule.service')}>
-        <Select<Service>
-          aria-label={t('rule.service')}
-          allowClear
-          placeholder={t('rule.serviceChoose')}
-          onChange={fill}
-          options={serviceNames.map((value) => ({ value, label: t(`rule.services.${value}`) }))}
-        />
-      </Form.Item>
+      <SelectField
+        name="service"
+        label={t('rule.service')}
+        allowClear
+        placeholder={t('rule.serviceChoose')}
+        onChange={fill}
+        values={serviceNames}
+        labelOf={(value) => t(`rule.services.${value}`)}
+      />
       <Form.Item name="version" label={t('rule.field.version')}>
         <Radio.Group
           optionType="button"
@@ -104,62 +104,48 @@ export function RuleDialog({
         />
       </Form.Item>
       {protocol === 'other' && (
-        <Form.Item
-          name="number"
-          label={t('rule.field.number')}
-          extra={t('rule.field.numberNote')}
-          required
-          rules={[{ required: true, message: t('rule.field.numberRequired') }]}
-        >
+        <Field name="number" label={t('rule.field.number')} extra={t('rule.field.numberNote')} missing={t('rule.field.numberRequired')}>
           <InputNumber min={0} max={255} precision={0} />
-        </Form.Item>
+        </Field>
       )}
       {hasPorts(wish.protocol) && (
         <Form.Item extra={t('rule.field.portsNote')}>
           <div className="cs-pair">
-            <Form.Item name="port_from" label={t('rule.field.from')} rules={[...rulesOf(shape.port_from), fits('port_from')]} dependencies={['port_to']}>
+            <Field name="port_from" label={t('rule.field.from')} schema={shape.port_from} rules={[fits('port_from')]} dependencies={['port_to']}>
               <InputNumber min={1} max={65_535} precision={0} controls={false} />
-            </Form.Item>
-            <Form.Item name="port_to" label={t('rule.field.to')} rules={[...rulesOf(shape.port_to), fits('port_to')]} dependencies={['port_from']}>
+            </Field>
+            <Field name="port_to" label={t('rule.field.to')} schema={shape.port_to} rules={[fits('port_to')]} dependencies={['port_from']}>
               <InputNumber min={1} max={65_535} precision={0} controls={false} />
-            </Form.Item>
+            </Field>
           </div>
         </Form.Item>
       )}
       {isIcmp(wish.protocol) && (
         <Form.Item extra={t('rule.field.icmpNote', { type: echoOf(version) })}>
           <div className="cs-pair">
-            <Form.Item name="icmp_type" label={t('rule.field.type')} rules={[...rulesOf(shape.icmp_type), fits('icmp_type')]} dependencies={['icmp_code']}>
+            <Field name="icmp_type" label={t('rule.field.type')} schema={shape.icmp_type} rules={[fits('icmp_type')]} dependencies={['icmp_code']}>
               <InputNumber min={0} max={255} precision={0} controls={false} />
-            </Form.Item>
-            <Form.Item name="icmp_code" label={t('rule.field.code')} rules={[...rulesOf(shape.icmp_code), fits('icmp_code')]} dependencies={['icmp_type']}>
+            </Field>
+            <Field name="icmp_code" label={t('rule.field.code')} schema={shape.icmp_code} rules={[fits('icmp_code')]} dependencies={['icmp_type']}>
               <InputNumber min={0} max={255} precision={0} controls={false} />
-            </Form.Item>
+            </Field>
           </div>
         </Form.Item>
       )}
-      <Form.Item name="remote" label={t(`rule.field.remote.${direction}`)}>
-        <Radio.Group options={remoteKinds.map((value) => ({ value, label: t(`rule.field.remoteKind.${value}`) }))} />
-      </Form.Item>
+      <RadioField name="remote" label={t(`rule.field.remote.${direction}`)} values={remoteKinds} labelOf={(value) => t(`rule.field.remoteKind.${value}`)} />
       {remote === 'cidr' && (
-        <Form.Item
+        <Field
           name="remote_cidr"
           label={t('rule.field.cidr')}
-          required
-          rules={[...rulesOf(shape.remote_cidr.unwrap().unwrap()), fits('remote_cidr')]}
+          schema={shape.remote_cidr.unwrap().unwrap()}
+          rules={[fits('remote_cidr')]}
           dependencies={['version']}
         >
           <Input className="zs-code" maxLength={64} autoComplete="off" placeholder={version === 6 ? '2001:db8::/64' : '10.1.0.0/24'} />
-        </Form.Item>
+        </Field>
       )}
       {remote === 'group' && (
-        <Form.Item
-          name="remote_group_id"
-          label={t('rule.field.group')}
-          extra={t('rule.field.groupNote')}
-          required
-          rules={[{ required: true, message: t('rule.field.groupRequired') }]}
-        >
+        <Field name="remote_group_id" label={t('rule.field.group')} extra={t('rule.field.groupNote')} missing={t('rule.field.groupRequired')}>
           <LineSelect
             call={computeSecurityGroups.list}
             cloudId={cloudId}
@@ -171,7 +157,7 @@ export function RuleDialog({
                 .map(({ id, name }) => ({ value: id, label: name === '' ? id : name }))
             }
           />
-        </Form.Item>
+        </Field>
       )}
       <DescriptionField schema={shape.description} rows={1} />
       {exposed.length > 0 && (

@@ -4,9 +4,9 @@ import { computeSecurityGroups, kindOfGroup, type ComputeSecurityGroup } from '@
 import type { templateNames } from '@zhisuan/contract/nextstack/security-group'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
+import { Field } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
-import { field } from '../../../kit/rules.ts'
 import { TemplateField } from '../../../kit/TemplateField.tsx'
 import { changedOf } from '../network/NetworkDialogs.tsx'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
@@ -67,9 +67,9 @@ export function SecurityGroupEdit({
       onClose={onClose}
       onSubmit={(values) => update.mutateAsync({ params: { cloud_id: cloudId, id: group.id }, body: changedOf({ name, description }, values) })}
     >
-      <Form.Item name="name" label={t('column.name')} {...(fixed && { extra: t('group.defaultName') })} {...field(shape.name.unwrap())}>
+      <Field name="name" label={t('column.name')} {...(fixed && { extra: t('group.defaultName') })} schema={shape.name.unwrap()}>
         <Input autoFocus={!fixed} disabled={fixed} maxLength={255} />
-      </Form.Item>
+      </Field>
       <DescriptionField schema={shape.description} />
     </FormDialog>
   )

@@ -12,6 +12,7 @@ import {
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
+import { Field } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { nameAt } from '../../../kit/nameAt.ts'
@@ -85,9 +86,9 @@ export function KeepDialog({
     >
       <Alert className="zs-form-alert" type="info" showIcon title={t(note)} />
       {volume === undefined && snapshot === undefined && (
-        <Form.Item name="volume_id" label={t('keep.volume')} required rules={[{ required: true, message: t('keep.volumeRequired') }]}>
+        <Field name="volume_id" label={t('keep.volume')} missing={t('keep.volumeRequired')}>
           <VolumeChoice cloudId={cloudId} autoFocus fits={({ status }) => (computeVolumeCan[kind] as readonly string[]).includes(status)} />
-        </Form.Item>
+        </Field>
       )}
       <NameField schema={nameSchema} focus={volume !== undefined || snapshot !== undefined} />
       {kind === 'backup' && (

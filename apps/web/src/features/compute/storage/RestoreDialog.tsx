@@ -1,17 +1,14 @@
 import Alert from 'antd/es/alert'
-import Checkbox from 'antd/es/checkbox'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import Radio from 'antd/es/radio'
-import { constants } from '@zhisuan/contract/constants'
 import { computeVolumeBackups, computeVolumeCan, computeVolumes, type ComputeVolume, type ComputeVolumeBackup } from '@zhisuan/contract/compute/volume'
 import { name as nameSchema } from '@zhisuan/contract/validation'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
+import { CheckField, Field, TextField } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
-import { field } from '../../../kit/rules.ts'
 import { computeVolumeItems } from '../../../kit/price/items.ts'
 import { NewPrice } from '../../../kit/price/NewPrice.tsx'
 import { nameAt } from '../../../kit/nameAt.ts'
@@ -77,37 +74,30 @@ export function RestoreDialog({
           ]}
         />
       </Form.Item>
-      {target === 'new' && (
-        <Form.Item name="name" label={t('restore.name')} {...field(nameSchema)}>
-          <Input autoFocus maxLength={constants.nameMaxLength} />
-        </Form.Item>
-      )}
+      {target === 'new' && <TextField name="name" label={t('restore.name')} schema={nameSchema} autoFocus />}
       {/* Its type is the cloud's to choose. */}
       {target === 'new' && <NewPrice items={computeVolumeItems([{ type: null, size_bytes: backup.size_bytes }])} bpId={owner} />}
       {target === 'other' && (
-        <Form.Item
+        <Field
           name="volume_id"
           label={t('restore.volume')}
           extra={t('restore.volumeNote', { size: format.bytes(backup.size_bytes) })}
-          required
-          rules={[{ required: true, message: t('restore.volumeRequired') }]}
+          missing={t('restore.volumeRequired')}
         >
           <VolumeChoice cloudId={cloudId} fits={fits} />
-        </Form.Item>
+        </Field>
       )}
       {into !== undefined && (
         <>
           <Alert className="zs-form-alert" type="error" showIcon title={t('restore.overwrite', { name: titleOf(into) })} />
           {/* Of another volume it is asked anew. */}
-          <Form.Item
+          <CheckField
             key={into.id}
+            text={t('restore.sure', { name: titleOf(into) })}
             name="sure"
-            valuePropName="checked"
             preserve={false}
             rules={[{ validator: async (_rule, value: unknown) => (value === true ? undefined : Promise.reject(new Error(t('restore.sureRequired')))) }]}
-          >
-            <Checkbox>{t('restore.sure', { name: titleOf(into) })}</Checkbox>
-          </Form.Item>
+          />
         </>
       )}
     </FormDialog>

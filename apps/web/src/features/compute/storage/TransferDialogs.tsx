@@ -1,7 +1,5 @@
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
-import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import Modal from 'antd/es/modal'
 import { computeVolumeTransfers } from '@zhisuan/contract/compute/volume'
 import type { ResponseOf } from '@zhisuan/contract/define'
@@ -9,10 +7,10 @@ import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { copyText } from '../../../kit/copy.ts'
 import { useDialog } from '../../../kit/dialogs.tsx'
+import { PasswordField, TextField } from '../../../kit/fields.tsx'
 import { useReturnFocus } from '../../../kit/focus.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { NameField } from '../../../kit/NameFields.tsx'
-import { rulesOf } from '../../../kit/rules.ts'
 import { nameAt } from '../../../kit/nameAt.ts'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { titleOf, invalidatedByStorage } from './storageRules.ts'
@@ -84,20 +82,17 @@ export function AcceptDialog({ cloudId, onClose }: { readonly cloudId: string; r
       }
     >
       <Alert className="zs-form-alert" type="info" showIcon title={t('transfer.acceptNote')} />
-      <Form.Item
+      <TextField
         name="id"
         label={t('transfer.id')}
-        required
         rules={[
           { required: true, whitespace: true, message: t('transfer.idFormat') },
           { pattern: /^\s*[\w.:-]{1,255}\s*$/, message: t('transfer.idFormat') },
         ]}
-      >
-        <Input autoFocus autoComplete="off" />
-      </Form.Item>
-      <Form.Item name="auth_key" label={t('transfer.key')} required rules={rulesOf(computeVolumeTransfers.accept.body.shape.auth_key)}>
-        <Input.Password autoComplete="off" />
-      </Form.Item>
+        required
+        autoFocus
+      />
+      <PasswordField name="auth_key" label={t('transfer.key')} schema={computeVolumeTransfers.accept.body.shape.auth_key} autoComplete="off" />
       <ProjectField />
     </FormDialog>
   )

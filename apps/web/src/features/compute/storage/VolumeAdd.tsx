@@ -1,7 +1,5 @@
-import Checkbox from 'antd/es/checkbox'
 import Form from 'antd/es/form'
 import Radio from 'antd/es/radio'
-import Select from 'antd/es/select'
 import { computeVolumes, computeVolumeTypes } from '@zhisuan/contract/compute/volume'
 import type { BodyInput } from '@zhisuan/contract/define'
 import { useEffect } from 'react'
@@ -10,6 +8,8 @@ import { useNavigate, useSearchParams } from 'react-router'
 import { toApiError } from '../../../api/client.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { notify, toastError } from '../../../api/notify.ts'
+import { SelectField } from '../../../kit/SelectField.tsx'
+import { CheckField, Field } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
 import { FormPage } from '../../../kit/FormPage.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
@@ -121,15 +121,9 @@ function VolumeForm({ cloudId }: { readonly cloudId: string | null }) {
         <Radio.Group optionType="button" options={kinds.map((value) => ({ value, label: t(`add.sources.${value}`) }))} />
       </Form.Item>
       {kind !== 'empty' && (
-        <Form.Item
-          key={kind}
-          name={fieldOf[kind]}
-          label={t(`add.sources.${kind}`)}
-          required
-          rules={[{ required: true, message: t('add.choose', { what: t(`add.sources.${kind}`) }) }]}
-        >
+        <Field key={kind} name={fieldOf[kind]} label={t(`add.sources.${kind}`)} missing={t('add.choose', { what: t(`add.sources.${kind}`) })}>
           <SourceChoice kind={kind} cloudId={cloudId} />
-        </Form.Item>
+        </Field>
       )}
       <Form.Item
         name="size_bytes"
@@ -148,25 +142,21 @@ function VolumeForm({ cloudId }: { readonly cloudId: string | null }) {
       >
         <GibInput />
       </Form.Item>
-      <Form.Item name="type" label={t('add.type')}>
-        <Select
-          allowClear
-          placeholder={t(kind === 'empty' || kind === 'image' ? 'add.typeDefault' : 'add.typeOfSource')}
-          options={types.map(({ name, description }) => ({ value: name, label: description === '' ? name : `${name}（${description}）` }))}
-        />
-      </Form.Item>
-      <Form.Item name="zone" label={t('add.zone')}>
-        <Select
-          allowClear
-          placeholder={t('add.zoneAny')}
-          options={zones.map(({ name, available }) => ({ value: name, label: available ? name : t('add.zoneDown', { name }), disabled: !available }))}
-        />
-      </Form.Item>
-      {kind === 'empty' && (
-        <Form.Item name="bootable" valuePropName="checked" extra={t('add.bootableNote')}>
-          <Checkbox>{t('add.bootable')}</Checkbox>
-        </Form.Item>
-      )}
+      <SelectField
+        name="type"
+        label={t('add.type')}
+        allowClear
+        placeholder={t(kind === 'empty' || kind === 'image' ? 'add.typeDefault' : 'add.typeOfSource')}
+        options={types.map(({ name, description }) => ({ value: name, label: description === '' ? name : `${name}（${description}）` }))}
+      />
+      <SelectField
+        name="zone"
+        label={t('add.zone')}
+        allowClear
+        placeholder={t('add.zoneAny')}
+        options={zones.map(({ name, available }) => ({ value: name, label: available ? name : t('add.zoneDown', { name }), disabled: !available }))}
+      />
+      {kind === 'empty' && <CheckField name="bootable" text={t('add.bootable')} extra={t('add.bootableNote')} />}
       {beside === null && <ProjectField />}
       <DescriptionField schema={shape.description} />
       <QuotaWarning

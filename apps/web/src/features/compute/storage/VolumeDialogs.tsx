@@ -1,12 +1,11 @@
 import Alert from 'antd/es/alert'
-import Checkbox from 'antd/es/checkbox'
 import Form from 'antd/es/form'
-import Radio from 'antd/es/radio'
 import Select from 'antd/es/select'
 import { computeVolumes, computeVolumeSnapshots, type ComputeVolume } from '@zhisuan/contract/compute/volume'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { ConfirmDialog } from '../../../kit/ConfirmDialog.tsx'
+import { CheckField, Field, RadioField } from '../../../kit/fields.tsx'
 import { firstNames } from '../../../kit/firstNames.ts'
 import * as format from '../../../kit/format.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
@@ -43,15 +42,9 @@ export function AttachDialog(of: OfVolume) {
       onSubmit={(body) => attach.mutateAsync({ params: at(of), body })}
     >
       {volume.multiattach && <Alert className="zs-form-alert" type="warning" showIcon title={t('attach.multi')} />}
-      <Form.Item
-        name="server_id"
-        label={t('attach.server')}
-        extra={t('attach.serverNote')}
-        required
-        rules={[{ required: true, message: t('attach.serverRequired') }]}
-      >
+      <Field name="server_id" label={t('attach.server')} extra={t('attach.serverNote')} missing={t('attach.serverRequired')}>
         <ServerChoice cloudId={of.cloudId} keystoneProjectId={volume.keystone_project_id} />
-      </Form.Item>
+      </Field>
     </FormDialog>
   )
 }
@@ -71,12 +64,12 @@ export function DetachDialog({ nameOf, ...of }: OfVolume & { readonly nameOf: (i
       onSubmit={(body) => detach.mutateAsync({ params: at(of), body })}
     >
       <Alert className="zs-form-alert" type="warning" showIcon title={t('detach.note')} />
-      <Form.Item name="server_id" label={t('detach.from')} required rules={[{ required: true, message: t('attach.serverRequired') }]}>
+      <Field name="server_id" label={t('detach.from')} missing={t('attach.serverRequired')}>
         <Select
           autoFocus
           options={volume.attachments.map(({ server_id, device }) => ({ value: server_id, label: t('detach.device', { server: nameOf(server_id), device }) }))}
         />
-      </Form.Item>
+      </Field>
     </FormDialog>
   )
 }
@@ -148,12 +141,10 @@ export function RetypeDialog(of: OfVolume) {
       onClose={onClose}
       onSubmit={(body) => retype.mutateAsync({ params: at(of), body })}
     >
-      <Form.Item name="type" label={t('retype.type')} required rules={[{ required: true, message: t('retype.typeRequired') }]}>
+      <Field name="type" label={t('retype.type')} missing={t('retype.typeRequired')}>
         <TypeChoice cloudId={of.cloudId} except={volume.type} autoFocus />
-      </Form.Item>
-      <Form.Item name="migrate" valuePropName="checked" extra={t('retype.migrateNote')}>
-        <Checkbox>{t('retype.migrate')}</Checkbox>
-      </Form.Item>
+      </Field>
+      <CheckField name="migrate" text={t('retype.migrate')} extra={t('retype.migrateNote')} />
       <PriceChange now={computeVolumeItems([volume])} then={computeVolumeItems([{ ...volume, type }])} bpId={owner} />
     </FormDialog>
   )
@@ -174,9 +165,7 @@ export function ToImageDialog(of: OfVolume) {
       onSubmit={(body) => toImage.mutateAsync({ params: at(of), body: { ...body, force: body.force === true } })}
     >
       <NameField schema={computeVolumes.toImage.body.shape.name} />
-      <Form.Item name="format" label={t('toImage.format')}>
-        <Radio.Group options={(['raw', 'qcow2'] as const).map((value) => ({ value, label: t(`toImage.${value}`) }))} />
-      </Form.Item>
+      <RadioField name="format" label={t('toImage.format')} values={['raw', 'qcow2'] as const} labelOf={(value) => t(`toImage.${value}`)} />
       {volume.status === 'in-use' && <ForceField />}
       <StoragePrice meter="image.size" bytes={volume.size_bytes} bpId={owner} />
       <Alert type="info" showIcon title={t('toImage.note')} />
@@ -190,13 +179,11 @@ export function ForceField() {
   return (
     <>
       <Alert className="zs-form-alert" type="warning" showIcon title={t('keep.inUse')} description={t('keep.inUseNote')} />
-      <Form.Item
+      <CheckField
         name="force"
-        valuePropName="checked"
+        text={t('keep.force')}
         rules={[{ validator: async (_rule, value: unknown) => (value === true ? undefined : Promise.reject(new Error(t('keep.forceRequired')))) }]}
-      >
-        <Checkbox>{t('keep.force')}</Checkbox>
-      </Form.Item>
+      />
     </>
   )
 }
@@ -215,9 +202,7 @@ export function ResetDialog(of: OfVolume) {
       onSubmit={(body) => reset.mutateAsync({ params: at(of), body })}
     >
       <Alert className="zs-form-alert" type="warning" showIcon title={t('reset.note')} />
-      <Form.Item name="status" label={t('reset.status')}>
-        <Radio.Group options={(['available', 'in-use', 'error'] as const).map((value) => ({ value, label: t(`status.${value}`) }))} />
-      </Form.Item>
+      <RadioField name="status" label={t('reset.status')} values={['available', 'in-use', 'error'] as const} labelOf={(value) => t(`status.${value}`)} />
     </FormDialog>
   )
 }

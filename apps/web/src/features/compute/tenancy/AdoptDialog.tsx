@@ -5,6 +5,7 @@ import { keptProjects } from '@zhisuan/contract/iam/project'
 import { useEffect } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
+import { Field } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { SearchSelect } from '../../../kit/SearchSelect.tsx'
 import { OrganisationSelect } from '../../../kit/OrganisationSelect.tsx'
@@ -35,9 +36,9 @@ export function AdoptDialog({ cloudId, project, onClose }: { readonly cloudId: s
       }
     >
       <Alert type="info" showIcon className="zs-form-alert" title={t('adopt.note')} />
-      <Form.Item name="bp_id" label={t('adopt.organisation')} required rules={[{ required: true, message: t('adopt.organisationRequired') }]}>
+      <Field name="bp_id" label={t('adopt.organisation')} missing={t('adopt.organisationRequired')}>
         <OrganisationSelect label={t('adopt.organisation')} />
-      </Form.Item>
+      </Field>
       <Form.Item name="project_id" label={t('adopt.project')}>
         {organisation === undefined ? (
           <SearchSelect

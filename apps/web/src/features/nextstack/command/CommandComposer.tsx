@@ -4,13 +4,13 @@ import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import InputNumber from 'antd/es/input-number'
 import { commands, type Command } from '@zhisuan/contract/nextstack/command'
-import { constants } from '@zhisuan/contract/constants'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
 import { errorText } from '../../../api/toasts.ts'
-import { field, showFieldErrors } from '../../../kit/rules.ts'
+import { Field, TextField } from '../../../kit/fields.tsx'
+import { showFieldErrors } from '../../../kit/rules.ts'
 import { VmsSelect } from './VmsSelect.tsx'
 
 /** What somebody begins to type from. */
@@ -75,19 +75,17 @@ export function CommandComposer({
         onFinish={submit}
         scrollToFirstError={{ block: 'center', focus: true }}
       >
-        <Form.Item name="vm_ids" label={t('command.field.vms')} extra={t('command.vmsNote')} {...field(shape.vm_ids)}>
+        <Field name="vm_ids" label={t('command.field.vms')} extra={t('command.vmsNote')} schema={shape.vm_ids}>
           <VmsSelect cloudId={cloudId} />
-        </Form.Item>
-        <Form.Item name="script" label={t('command.field.script')} extra={t('command.scriptNote')} validateTrigger="onBlur" {...field(shape.script)}>
+        </Field>
+        <Field name="script" label={t('command.field.script')} extra={t('command.scriptNote')} validateTrigger="onBlur" schema={shape.script}>
           <Input.TextArea rows={8} spellCheck={false} autoComplete="off" className="zs-code nc-script" placeholder={t('command.scriptPlaceholder')} />
-        </Form.Item>
+        </Field>
         <div className="nc-row">
-          <Form.Item name="timeout_seconds" label={t('command.field.timeout')} extra={t('command.timeoutNote')} {...field(shape.timeout_seconds)} required>
+          <Field name="timeout_seconds" label={t('command.field.timeout')} extra={t('command.timeoutNote')} schema={shape.timeout_seconds} required>
             <InputNumber<number> min={1} max={3600} precision={0} suffix={t('command.seconds')} />
-          </Form.Item>
-          <Form.Item name="name" label={t('command.field.name')} extra={t('command.nameNote')} {...field(shape.name)}>
-            <Input maxLength={constants.nameMaxLength} />
-          </Form.Item>
+          </Field>
+          <TextField name="name" label={t('command.field.name')} extra={t('command.nameNote')} schema={shape.name} />
         </div>
         <div aria-live="polite">
           {refused !== null && <Alert className="zs-above" type="error" showIcon title={t('command.refused', { reason: refused })} />}

@@ -2,22 +2,19 @@ import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import Drawer from 'antd/es/drawer'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
-import InputNumber from 'antd/es/input-number'
-import Radio from 'antd/es/radio'
-import Switch from 'antd/es/switch'
 import type { Call } from '@zhisuan/contract/define'
-import { constants } from '@zhisuan/contract/constants'
 import { flavors, type Flavor } from '@zhisuan/contract/nextstack/flavor'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { NumberField } from '../../../kit/NumberField.tsx'
+import { Field, RadioField, SwitchField, TextAreaField, TextField } from '../../../kit/fields.tsx'
 import { LeaveDialog } from '../../../kit/LeaveDialog.tsx'
 import type { ApiError } from '../../../api/client.ts'
 import { useChange } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
 import { errorText } from '../../../api/toasts.ts'
-import { field, showFieldErrors } from '../../../kit/rules.ts'
+import { showFieldErrors } from '../../../kit/rules.ts'
 import { OrganisationsSelect } from '../../../kit/OrganisationSelect.tsx'
 import { bodyOf, valuesOf, type FlavorValues } from './flavorForm.ts'
 import { GpuModelInput } from './GpuModelInput.tsx'
@@ -81,43 +78,33 @@ export function FlavorDrawer({ flavor, onClose }: { readonly flavor: Flavor | nu
         scrollToFirstError={{ block: 'center', focus: true }}
       >
         {flavor !== null && flavor.vm_count > 0 && <Alert className="zs-above" type="info" showIcon title={t('flavor.keeps', { count: flavor.vm_count })} />}
-        <Form.Item name="name" label={t('flavor.field.name')} {...field(shape.name)}>
-          <Input autoFocus maxLength={constants.nameMaxLength} />
-        </Form.Item>
-        <Form.Item name="description" label={t('flavor.field.description')} {...field(shape.description)}>
-          <Input.TextArea rows={2} maxLength={255} showCount />
-        </Form.Item>
-        <Form.Item name="cpu_cores" label={t('flavor.field.cpu')} {...field(shape.cpu_cores)}>
-          <InputNumber<number> min={1} max={512} precision={0} />
-        </Form.Item>
-        <Form.Item name="memory_bytes" label={t('flavor.field.memory')} {...field(shape.memory_bytes)}>
+        <TextField name="name" label={t('flavor.field.name')} schema={shape.name} autoFocus />
+        <TextAreaField name="description" label={t('flavor.field.description')} schema={shape.description} rows={2} showCount />
+        <NumberField name="cpu_cores" label={t('flavor.field.cpu')} schema={shape.cpu_cores} />
+        <Field name="memory_bytes" label={t('flavor.field.memory')} schema={shape.memory_bytes}>
           <SizeInput />
-        </Form.Item>
-        <Form.Item name="disk_bytes" label={t('flavor.field.disk')} extra={t('flavor.diskNote')} {...field(shape.disk_bytes)}>
+        </Field>
+        <Field name="disk_bytes" label={t('flavor.field.disk')} extra={t('flavor.diskNote')} schema={shape.disk_bytes}>
           <SizeInput />
-        </Form.Item>
-        <Form.Item name="withGpu" label={t('flavor.field.gpu')} valuePropName="checked">
-          <Switch aria-label={t('flavor.field.gpuUse')} />
-        </Form.Item>
+        </Field>
+        <SwitchField name="withGpu" label={t('flavor.field.gpu')} aria-label={t('flavor.field.gpuUse')} />
         {withGpu && (
           <>
-            <Form.Item name={['gpu', 'model']} label={t('flavor.field.gpuModel')} extra={t('flavor.gpuNote')} {...field(gpuShape.model)}>
+            <Field name={['gpu', 'model']} label={t('flavor.field.gpuModel')} extra={t('flavor.gpuNote')} schema={gpuShape.model}>
               <GpuModelInput />
-            </Form.Item>
-            <Form.Item name={['gpu', 'count']} label={t('flavor.field.gpuCount')} {...field(gpuShape.count)}>
-              <InputNumber<number> min={1} max={16} precision={0} />
-            </Form.Item>
+            </Field>
+            <NumberField name={['gpu', 'count']} label={t('flavor.field.gpuCount')} schema={gpuShape.count} />
           </>
         )}
-        <Form.Item name="public" label={t('flavor.field.visibility')}>
-          <Radio.Group
-            className="nc-radios"
-            options={[
-              { value: true, label: t('flavor.visibilityOption.public') },
-              { value: false, label: t('flavor.visibilityOption.chosen') },
-            ]}
-          />
-        </Form.Item>
+        <RadioField
+          name="public"
+          label={t('flavor.field.visibility')}
+          className="nc-radios"
+          options={[
+            { value: true, label: t('flavor.visibilityOption.public') },
+            { value: false, label: t('flavor.visibilityOption.chosen') },
+          ]}
+        />
         {!everybody && (
           <Form.Item
             name="organisation_ids"

@@ -1,11 +1,9 @@
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
-import InputNumber from 'antd/es/input-number'
-import Switch from 'antd/es/switch'
 import { imageLibrary } from '@zhisuan/contract/nextstack/image'
 import { useTranslation } from 'react-i18next'
+import { NumberField } from '../../../kit/NumberField.tsx'
+import { SwitchField, TextField } from '../../../kit/fields.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
-import { field } from '../../../kit/rules.ts'
 import { SizeInput } from '../../../kit/SizeInput.tsx'
 import './image.css'
 
@@ -18,20 +16,12 @@ export function AboutFields({ focus = false }: { readonly focus?: boolean }) {
     <>
       <NameField schema={shape.name} focus={focus} />
       <div className="im-two">
-        <Form.Item name="os" label={t('field.os')} {...field(shape.os)}>
-          <Input maxLength={64} placeholder={t('field.osExample')} />
-        </Form.Item>
-        <Form.Item name="release" label={t('field.release')} {...field(shape.release)}>
-          <Input maxLength={64} placeholder={t('field.releaseExample')} />
-        </Form.Item>
+        <TextField name="os" label={t('field.os')} schema={shape.os} placeholder={t('field.osExample')} />
+        <TextField name="release" label={t('field.release')} schema={shape.release} placeholder={t('field.releaseExample')} />
       </div>
-      <Form.Item name="cloud_init" label={t('field.cloudInit')} extra={t('field.cloudInitNote')} valuePropName="checked">
-        <Switch />
-      </Form.Item>
+      <SwitchField name="cloud_init" label={t('field.cloudInit')} extra={t('field.cloudInitNote')} />
       <p className="zs-soft im-minimum">{t('field.minimumNote')}</p>
-      <Form.Item name="min_cpu_cores" label={t('field.minCpu')}>
-        <InputNumber<number> min={1} max={512} precision={0} />
-      </Form.Item>
+      <NumberField name="min_cpu_cores" label={t('field.minCpu')} min={1} max={512} />
       <div className="im-two">
         <Form.Item name="min_memory_bytes" label={t('field.minMemory')}>
           <SizeInput />

@@ -1,17 +1,15 @@
 import InboxOutlined from '@ant-design/icons/es/icons/InboxOutlined'
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
-import Radio from 'antd/es/radio'
 import Select from 'antd/es/select'
-import Switch from 'antd/es/switch'
 import Upload from 'antd/es/upload'
 import { imageLibrary } from '@zhisuan/contract/nextstack/image'
 import { snapshots } from '@zhisuan/contract/nextstack/snapshot'
 import { vms, vmTypes } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
 import { useCall } from '../../../api/hooks.ts'
+import { Field, RadioField, SwitchField, TextField } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
-import { field, rulesOf } from '../../../kit/rules.ts'
 import { StoragePrice } from '../../../kit/price/StoragePrice.tsx'
 import { VmChoice } from '../snapshot/VmChoice.tsx'
 import './image.css'
@@ -22,11 +20,7 @@ const { shape } = imageLibrary.fetch.body
 /** What an image runs as: the file says it itself, and is asked for until it is there. */
 function TypeField() {
   const { t } = useTranslation('image')
-  return (
-    <Form.Item name="type" label={t('field.type')}>
-      <Radio.Group options={vmTypes.map((value) => ({ value, label: t(`typeOption.${value}`) }))} />
-    </Form.Item>
-  )
+  return <RadioField name="type" label={t('field.type')} values={vmTypes} labelOf={(value) => t(`typeOption.${value}`)} />
 }
 
 /** A file of the person's own. */
@@ -50,9 +44,7 @@ export function FileFields() {
         <FileInput />
       </Form.Item>
       <TypeField />
-      <Form.Item name="checked" label={t('field.checked')} extra={t('field.checkedNote')} valuePropName="checked">
-        <Switch />
-      </Form.Item>
+      <SwitchField name="checked" label={t('field.checked')} extra={t('field.checkedNote')} />
     </>
   )
 }
@@ -89,12 +81,10 @@ export function UrlFields() {
   const { t } = useTranslation('image')
   return (
     <>
-      <Form.Item name="url" label={t('field.url')} extra={t('field.urlNote')} validateTrigger="onBlur" {...field(shape.url)}>
+      <Field name="url" label={t('field.url')} extra={t('field.urlNote')} validateTrigger="onBlur" schema={shape.url}>
         <Input inputMode="url" placeholder="https://" />
-      </Form.Item>
-      <Form.Item name="sha256" label={t('field.sha256')} extra={t('field.sha256Note')} validateTrigger="onBlur" rules={rulesOf(shape.sha256)}>
-        <Input className="zs-code" maxLength={64} />
-      </Form.Item>
+      </Field>
+      <TextField name="sha256" label={t('field.sha256')} extra={t('field.sha256Note')} validateTrigger="onBlur" schema={shape.sha256} code maxLength={64} />
       <TypeField />
     </>
   )
@@ -115,9 +105,9 @@ export function VmFields({ cloudId }: { readonly cloudId: string }) {
   const stopped = vm?.id === vmId && vm?.status === 'stopped'
   return (
     <>
-      <Form.Item name="vm_id" label={t('field.vm')} required rules={[{ required: true, message: t('field.vmRequired') }]}>
+      <Field name="vm_id" label={t('field.vm')} missing={t('field.vmRequired')}>
         <VmChoice cloudId={cloudId} any onChange={() => form.setFieldsValue({ snapshot_id: '' })} />
-      </Form.Item>
+      </Field>
       {vmId !== undefined && (
         <Form.Item
           name="snapshot_id"

@@ -1,14 +1,12 @@
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
-import Radio from 'antd/es/radio'
-import { constants } from '@zhisuan/contract/constants'
 import type { BodyInput, Call, ResponseOf } from '@zhisuan/contract/define'
 import { quotas } from '@zhisuan/contract/nextstack/quota'
 import { keyPairs, sshPublicKey, type KeyPair } from '@zhisuan/contract/nextstack/key-pair'
 import { useTranslation } from 'react-i18next'
+import { RadioField, TextAreaField, TextField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { useChange } from '../../../api/hooks.ts'
-import { field, rulesOf } from '../../../kit/rules.ts'
+import { rulesOf } from '../../../kit/rules.ts'
 import { looksPrivate } from './keyFiles.ts'
 import { PublicKeyInput } from './PublicKeyInput.tsx'
 
@@ -66,23 +64,19 @@ export function KeyPairDialog({
       onClose={onClose}
       onSubmit={submit}
     >
-      <Form.Item name="name" label={t('keyPair.field.name')} extra={t('keyPair.nameNote')} {...field(shape.name)}>
-        <Input autoFocus maxLength={constants.nameMaxLength} />
-      </Form.Item>
+      <TextField name="name" label={t('keyPair.field.name')} extra={t('keyPair.nameNote')} schema={shape.name} autoFocus />
       {kind === 'generate' && (
-        <Form.Item name="algorithm" label={t('keyPair.field.algorithm')}>
-          <Radio.Group
-            className="nc-radios"
-            options={(['ssh-ed25519', 'ssh-rsa'] as const).map((value) => ({
-              value,
-              label: (
-                <>
-                  {t(`keyPair.algorithm.${algorithms[value]}`)} <span className="zs-soft">{t(`keyPair.algorithmNote.${algorithms[value]}`)}</span>
-                </>
-              ),
-            }))}
-          />
-        </Form.Item>
+        <RadioField
+          name="algorithm"
+          label={t('keyPair.field.algorithm')}
+          className="nc-radios"
+          values={['ssh-ed25519', 'ssh-rsa'] as const}
+          labelOf={(value) => (
+            <>
+              {t(`keyPair.algorithm.${algorithms[value]}`)} <span className="zs-soft">{t(`keyPair.algorithmNote.${algorithms[value]}`)}</span>
+            </>
+          )}
+        />
       )}
       {kind === 'import' && (
         <Form.Item
@@ -106,9 +100,7 @@ export function KeyPairDialog({
           <PublicKeyInput />
         </Form.Item>
       )}
-      <Form.Item name="description" label={t('keyPair.field.description')} {...field(shape.description)}>
-        <Input.TextArea rows={2} maxLength={255} showCount />
-      </Form.Item>
+      <TextAreaField name="description" label={t('keyPair.field.description')} schema={shape.description} rows={2} showCount />
     </FormDialog>
   )
 }

@@ -1,6 +1,4 @@
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
-import InputNumber from 'antd/es/input-number'
 import Select from 'antd/es/select'
 import { eipPools, eips } from '@zhisuan/contract/nextstack/eip'
 import { useState } from 'react'
@@ -10,10 +8,11 @@ import { useCall, useChange } from '../../../api/hooks.ts'
 import { toApiError } from '../../../api/client.ts'
 import { notify, toastError } from '../../../api/notify.ts'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { NumberField } from '../../../kit/NumberField.tsx'
+import { TextField } from '../../../kit/fields.tsx'
 import { FormPage } from '../../../kit/FormPage.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { PagePlaceholder } from '../../../kit/Placeholder.tsx'
-import { field } from '../../../kit/rules.ts'
 import { paths } from '../../../paths.ts'
 import { useCurrentUser, useIsPlatform } from '../../../session/user.ts'
 import { BillingMode, byHour, type Billing } from '../../../kit/price/BillingMode.tsx'
@@ -128,20 +127,14 @@ function Allocate() {
           }))}
         />
       </Form.Item>
-      <Form.Item name="count" label={t('eip.count')} {...field(shape.count)}>
-        <InputNumber min={1} max={20} precision={0} className="nt-number" />
-      </Form.Item>
+      <NumberField name="count" label={t('eip.count')} schema={shape.count} className="nt-number" />
       {count === 1 && (
         <>
-          <Form.Item name="address" label={t('eip.address')} extra={t('eip.addressNote')} {...field(shape.address)}>
-            <Input className="zs-code" maxLength={15} />
-          </Form.Item>
+          <TextField name="address" label={t('eip.address')} extra={t('eip.addressNote')} schema={shape.address} code maxLength={15} />
           <NameField schema={shape.name} focus={false} />
         </>
       )}
-      <Form.Item name="bandwidth_mbps" label={t('eip.bandwidth')} extra={t('eip.bandwidthNote')} {...field(shape.bandwidth_mbps)}>
-        <InputNumber min={1} max={100_000} precision={0} className="nt-number" />
-      </Form.Item>
+      <NumberField name="bandwidth_mbps" label={t('eip.bandwidth')} extra={t('eip.bandwidthNote')} schema={shape.bandwidth_mbps} className="nt-number" />
       <DescriptionField schema={shape.description} />
     </FormPage>
   )

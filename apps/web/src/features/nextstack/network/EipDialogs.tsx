@@ -1,15 +1,14 @@
 import Form from 'antd/es/form'
-import InputNumber from 'antd/es/input-number'
-import Radio from 'antd/es/radio'
 import Select from 'antd/es/select'
 import { eips, type Eip } from '@zhisuan/contract/nextstack/eip'
 import { natGateways } from '@zhisuan/contract/nextstack/nat'
 import { vms } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
+import { NumberField } from '../../../kit/NumberField.tsx'
+import { Field, RadioField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
-import { field } from '../../../kit/rules.ts'
 import { eipItems } from '../../../kit/price/items.ts'
 import { PriceChange } from '../../../kit/price/Price.tsx'
 import { invalidatedByEip } from './eipRules.ts'
@@ -45,24 +44,19 @@ export function EipBind({ eip, onClose }: { readonly eip: Eip; readonly onClose:
       onClose={onClose}
       onSubmit={(body) => bind.mutateAsync({ params: { id: eip.id }, body })}
     >
-      <Form.Item name="kind" label={t('eip.bindKind')}>
-        <Radio.Group
-          optionType="button"
-          onChange={() => form.resetFields(['target_id'])}
-          options={[
-            { value: 'vm', label: t('eip.bindVm') },
-            { value: 'nat', label: t('eip.bindNat') },
-          ]}
-        />
-      </Form.Item>
-      <Form.Item
-        name="target_id"
-        label={t(`eip.kind.${kind}`)}
-        {...(kind === 'vm' && { extra: t('eip.bindVmNote') })}
-        rules={[{ required: true, message: t('eip.bindKind') }]}
-      >
+      <RadioField
+        name="kind"
+        label={t('eip.bindKind')}
+        optionType="button"
+        onChange={() => form.resetFields(['target_id'])}
+        options={[
+          { value: 'vm', label: t('eip.bindVm') },
+          { value: 'nat', label: t('eip.bindNat') },
+        ]}
+      />
+      <Field name="target_id" label={t(`eip.kind.${kind}`)} {...(kind === 'vm' && { extra: t('eip.bindVmNote') })} missing={t('eip.bindKind')}>
         <Select showSearch optionFilterProp="label" loading={kind === 'vm' ? instances.isPending : gateways.isPending} options={options} />
-      </Form.Item>
+      </Field>
     </FormDialog>
   )
 }
@@ -91,9 +85,7 @@ export function EipEdit({ eip, onClose }: { readonly eip: Eip; readonly onClose:
       onSubmit={({ bandwidth_mbps, ...body }) => update.mutateAsync({ params: { id: eip.id }, body: { ...body, bandwidth_mbps: bandwidth_mbps ?? null } })}
     >
       <NameField schema={shape.name} />
-      <Form.Item name="bandwidth_mbps" label={t('eip.bandwidth')} extra={t('eip.bandwidthNote')} {...field(shape.bandwidth_mbps)}>
-        <InputNumber min={1} max={100_000} precision={0} className="nt-number" />
-      </Form.Item>
+      <NumberField name="bandwidth_mbps" label={t('eip.bandwidth')} extra={t('eip.bandwidthNote')} schema={shape.bandwidth_mbps} className="nt-number" />
       {bandwidth !== undefined && bandwidth !== null && bandwidth !== eip.bandwidth_mbps && (
         <PriceChange now={eipItems(eip)} then={eipItems({ bandwidth_mbps: bandwidth })} bpId={eip.bp_id} />
       )}

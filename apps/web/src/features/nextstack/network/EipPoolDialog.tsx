@@ -1,15 +1,13 @@
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import InputNumber from 'antd/es/input-number'
 import Select from 'antd/es/select'
-import Switch from 'antd/es/switch'
 import { eipPools, type EipPool } from '@zhisuan/contract/nextstack/eip'
 import { organisations } from '@zhisuan/contract/ums/user'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
+import { Field, SwitchField, TextAreaField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
-import { field } from '../../../kit/rules.ts'
 import { linesOf, parseRanges, rangesText, invalidatedByEip } from './eipRules.ts'
 import './network.css'
 
@@ -64,11 +62,10 @@ export function EipPoolDialog({ cloudId, pool, onClose }: { readonly cloudId: st
       }}
     >
       <NameField schema={shape.name} />
-      <Form.Item
+      <TextAreaField
         name="ranges"
         label={t('pool.ranges')}
         extra={t('pool.rangesNote')}
-        required
         rules={[
           {
             validator: async (_rule, text: string) => {
@@ -79,10 +76,11 @@ export function EipPoolDialog({ cloudId, pool, onClose }: { readonly cloudId: st
             },
           },
         ]}
-      >
-        <Input.TextArea rows={3} className="zs-code" />
-      </Form.Item>
-      <Form.Item
+        required
+        rows={3}
+        code
+      />
+      <TextAreaField
         name="excluded"
         label={t('pool.excluded')}
         extra={t('pool.excludedNote')}
@@ -94,15 +92,13 @@ export function EipPoolDialog({ cloudId, pool, onClose }: { readonly cloudId: st
             },
           },
         ]}
-      >
-        <Input.TextArea rows={2} className="zs-code" />
-      </Form.Item>
-      <Form.Item name="max_bandwidth_mbps" label={t('pool.maxBandwidth')} extra={t('pool.maxBandwidthNote')} {...field(shape.max_bandwidth_mbps)}>
+        rows={2}
+        code
+      />
+      <Field name="max_bandwidth_mbps" label={t('pool.maxBandwidth')} extra={t('pool.maxBandwidthNote')} schema={shape.max_bandwidth_mbps}>
         <InputNumber min={1} max={100_000} precision={0} className="nt-number" />
-      </Form.Item>
-      <Form.Item name="public" label={t('pool.isPublic')} valuePropName="checked">
-        <Switch />
-      </Form.Item>
+      </Field>
+      <SwitchField name="public" label={t('pool.isPublic')} />
       {!isPublic && (
         <Form.Item name="organisation_ids" label={t('pool.organisations')} required>
           <Select mode="multiple" optionFilterProp="label" options={(data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }))} />

@@ -1,7 +1,6 @@
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import Select from 'antd/es/select'
-import Switch from 'antd/es/switch'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { eips } from '@zhisuan/contract/nextstack/eip'
 import { natGateways, type NatGateway } from '@zhisuan/contract/nextstack/nat'
@@ -9,9 +8,10 @@ import { vms } from '@zhisuan/contract/nextstack/vm'
 import { vpcs } from '@zhisuan/contract/nextstack/vpc'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
+import { SelectField } from '../../../kit/SelectField.tsx'
+import { Field, SwitchField, TextField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
-import { field, rulesOf } from '../../../kit/rules.ts'
 import { invalidatedByNat } from './natRules.ts'
 
 interface Values {
@@ -41,7 +41,7 @@ export function NatCreate({ cloud, onClose }: { readonly cloud: CloudBasic; read
       onSubmit={(body) => create.mutateAsync({ body: { ...body, snat_eip_id: null } })}
     >
       <NameField schema={natGateways.create.body.shape.name} />
-      <Form.Item name="vpc_id" label={t('nat.vpc')} rules={[{ required: true, message: t('nat.vpcPlaceholder') }]}>
+      <Field name="vpc_id" label={t('nat.vpc')} missing={t('nat.vpcPlaceholder')}>
         <Select
           loading={isPending}
           placeholder={t('nat.vpcPlaceholder')}
@@ -49,10 +49,8 @@ export function NatCreate({ cloud, onClose }: { readonly cloud: CloudBasic; read
           showSearch
           optionFilterProp="label"
         />
-      </Form.Item>
-      <Form.Item name="snat" label={t('field.snat')} valuePropName="checked">
-        <Switch />
-      </Form.Item>
+      </Field>
+      <SwitchField name="snat" label={t('field.snat')} />
       <DescriptionField schema={natGateways.create.body.shape.description} />
     </FormDialog>
   )
@@ -79,9 +77,7 @@ export function NatEdit({ nat, onClose }: { readonly nat: NatGateway; readonly o
       }
     >
       <NameField schema={shape.name} />
-      <Form.Item name="snat" label={t('field.snat')} valuePropName="checked">
-        <Switch />
-      </Form.Item>
+      <SwitchField name="snat" label={t('field.snat')} />
       {snat && (
         <Form.Item name="snat_eip_id" label={t('nat.snatEip')} extra={t('nat.snatEipNote')}>
           <Select allowClear placeholder={t('nat.snatHost')} options={usable.map(({ id, address }) => ({ value: id, label: address }))} />
@@ -119,29 +115,20 @@ export function DnatAdd({ nat, onClose }: { readonly nat: NatGateway; readonly o
         add.mutateAsync({ params: { id: nat.id }, body: { ...body, inside_ports: inside_ports === '' ? null : inside_ports } })
       }
     >
-      <Form.Item
-        name="eip_id"
-        label={t('dnat.eip')}
-        extra={bound.length === 0 ? t('dnat.noEip') : t('dnat.eipNote')}
-        rules={[{ required: true, message: t('dnat.eipNote') }]}
-      >
+      <Field name="eip_id" label={t('dnat.eip')} extra={bound.length === 0 ? t('dnat.noEip') : t('dnat.eipNote')} missing={t('dnat.eipNote')}>
         <Select options={bound.map(({ id, address }) => ({ value: id, label: address }))} />
-      </Form.Item>
-      <Form.Item name="protocol" label={t('dnat.protocol')}>
-        <Select options={(['tcp', 'udp'] as const).map((value) => ({ value, label: t(`rule.${value}`) }))} />
-      </Form.Item>
-      <Form.Item name="outside_ports" label={t('dnat.outside')} extra={t('dnat.outsideNote')} {...field(shape.outside_ports)}>
+      </Field>
+      <SelectField name="protocol" label={t('dnat.protocol')} values={['tcp', 'udp'] as const} labelOf={(value) => t(`rule.${value}`)} />
+      <Field name="outside_ports" label={t('dnat.outside')} extra={t('dnat.outsideNote')} schema={shape.outside_ports}>
         <Input className="zs-code" maxLength={11} placeholder="80" />
-      </Form.Item>
-      <Form.Item name="vm_id" label={t('dnat.target')} rules={[{ required: true, message: t('dnat.target') }]}>
+      </Field>
+      <Field name="vm_id" label={t('dnat.target')} missing={t('dnat.target')}>
         <Select loading={isPending} showSearch optionFilterProp="label" options={(data?.items ?? []).map((vm) => ({ value: vm.id, label: vm.name }))} />
-      </Form.Item>
-      <Form.Item name="inside_ports" label={t('dnat.insidePorts')} extra={t('dnat.insidePortsNote')} rules={rulesOf(shape.outside_ports.optional())}>
+      </Field>
+      <Field name="inside_ports" label={t('dnat.insidePorts')} extra={t('dnat.insidePortsNote')} schema={shape.outside_ports.optional()}>
         <Input className="zs-code" maxLength={11} />
-      </Form.Item>
-      <Form.Item name="description" label={t('dnat.description')} {...field(shape.description)}>
-        <Input maxLength={255} />
-      </Form.Item>
+      </Field>
+      <TextField name="description" label={t('dnat.description')} schema={shape.description} />
     </FormDialog>
   )
 }

@@ -1,8 +1,6 @@
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
-import Radio from 'antd/es/radio'
 import Table from 'antd/es/table'
 import {
   inOrder,
@@ -21,8 +19,8 @@ import { useChange } from '../../../api/hooks.ts'
 import { notify } from '../../../api/notify.ts'
 import { errorText } from '../../../api/toasts.ts'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
+import { RadioField, TextField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
-import { rulesOf } from '../../../kit/rules.ts'
 import { invalidatedByGroup } from './groupRules.ts'
 import './network.css'
 
@@ -175,26 +173,12 @@ function RuleDialog({
       onClose={onClose}
       onSubmit={async (values) => onDone(securityRule.parse({ ...values, ports: hasPorts ? (values.ports ?? '') : '' }))}
     >
-      <Form.Item name="direction" label={t('rule.direction')}>
-        <Radio.Group optionType="button" options={ruleDirections.map((value) => ({ value, label: t(`rule.${value}`) }))} />
-      </Form.Item>
-      <Form.Item name="action" label={t('rule.action')}>
-        <Radio.Group optionType="button" options={ruleActions.toReversed().map((value) => ({ value, label: t(`rule.${value}`) }))} />
-      </Form.Item>
-      <Form.Item name="protocol" label={t('rule.protocol')}>
-        <Radio.Group optionType="button" options={ruleProtocols.map((value) => ({ value, label: t(`rule.${value}`) }))} />
-      </Form.Item>
-      {hasPorts && (
-        <Form.Item name="ports" label={t('rule.ports')} extra={t('rule.portsNote')} rules={rulesOf(shape.ports)}>
-          <Input maxLength={128} className="zs-code" placeholder="22" />
-        </Form.Item>
-      )}
-      <Form.Item name="remote" label={t('rule.remote')} extra={t('rule.remoteNote')} rules={rulesOf(shape.remote)}>
-        <Input maxLength={18} className="zs-code" />
-      </Form.Item>
-      <Form.Item name="description" label={t('rule.description')} rules={rulesOf(shape.description)}>
-        <Input maxLength={255} />
-      </Form.Item>
+      <RadioField name="direction" label={t('rule.direction')} optionType="button" values={ruleDirections} labelOf={(value) => t(`rule.${value}`)} />
+      <RadioField name="action" label={t('rule.action')} optionType="button" values={ruleActions.toReversed()} labelOf={(value) => t(`rule.${value}`)} />
+      <RadioField name="protocol" label={t('rule.protocol')} optionType="button" values={ruleProtocols} labelOf={(value) => t(`rule.${value}`)} />
+      {hasPorts && <TextField name="ports" label={t('rule.ports')} extra={t('rule.portsNote')} schema={shape.ports} code placeholder="22" />}
+      <TextField name="remote" label={t('rule.remote')} extra={t('rule.remoteNote')} schema={shape.remote} maxLength={18} code />
+      <TextField name="description" label={t('rule.description')} schema={shape.description} />
     </FormDialog>
   )
 }

@@ -1,13 +1,12 @@
 import Form from 'antd/es/form'
 import Input from 'antd/es/input'
-import Switch from 'antd/es/switch'
 import type { CloudBasic } from '@zhisuan/contract/cmp/cloud'
 import { vpcs } from '@zhisuan/contract/nextstack/vpc'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
+import { Field, SwitchField, TextField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
-import { field } from '../../../kit/rules.ts'
 import { invalidatedByVpc } from './vpcRules.ts'
 
 interface Values {
@@ -39,18 +38,12 @@ export function VpcCreate({ cloud, onClose }: { readonly cloud: CloudBasic; read
       }
     >
       <NameField schema={shape.name} />
-      <Form.Item name="cidr" label={t('field.cidr')} extra={t('field.cidrNote')} {...field(shape.cidr)}>
-        <Input placeholder="10.1.0.0/24" maxLength={18} className="zs-code" />
-      </Form.Item>
-      <Form.Item name="snat" label={t('field.snat')} extra={t('field.snatNote')} valuePropName="checked">
-        <Switch />
-      </Form.Item>
-      <Form.Item name="dhcp" label={t('field.dhcp')} valuePropName="checked">
-        <Switch />
-      </Form.Item>
-      <Form.Item name="dns_domain" label={t('field.dnsDomain')} extra={t('field.dnsDomainNote')} {...field(shape.dns_domain.unwrap().unwrap().optional())}>
+      <TextField name="cidr" label={t('field.cidr')} extra={t('field.cidrNote')} schema={shape.cidr} placeholder="10.1.0.0/24" maxLength={18} code />
+      <SwitchField name="snat" label={t('field.snat')} extra={t('field.snatNote')} />
+      <SwitchField name="dhcp" label={t('field.dhcp')} />
+      <Field name="dns_domain" label={t('field.dnsDomain')} extra={t('field.dnsDomainNote')} schema={shape.dns_domain.unwrap().unwrap().optional()}>
         <Input maxLength={128} placeholder="example.internal" />
-      </Form.Item>
+      </Field>
       <DescriptionField schema={shape.description} />
     </FormDialog>
   )

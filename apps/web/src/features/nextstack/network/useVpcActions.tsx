@@ -1,13 +1,12 @@
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import { vpcCan, vpcs, type Vpc } from '@zhisuan/contract/nextstack/vpc'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
 import type { Action } from '../../../kit/actions.tsx'
 import { allowed } from '../../../kit/allowed.ts'
+import { TextField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
-import { field } from '../../../kit/rules.ts'
 import { GroupSelect } from './GroupSelect.tsx'
 import { isPassing, invalidatedByVpc } from './vpcRules.ts'
 
@@ -81,9 +80,7 @@ function VpcEdit({ vpc, onClose }: { readonly vpc: Vpc; readonly onClose: () => 
       }
     >
       <NameField schema={shape.name} />
-      <Form.Item name="dns_domain" label={t('field.dnsDomain')} extra={t('field.dnsDomainNote')} {...field(shape.dns_domain.unwrap().unwrap().optional())}>
-        <Input maxLength={128} />
-      </Form.Item>
+      <TextField name="dns_domain" label={t('field.dnsDomain')} extra={t('field.dnsDomainNote')} schema={shape.dns_domain.unwrap().unwrap().optional()} />
       <DescriptionField schema={shape.description} rows={3} />
     </FormDialog>
   )

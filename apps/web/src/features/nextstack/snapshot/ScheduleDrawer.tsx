@@ -3,16 +3,14 @@ import AutoComplete from 'antd/es/auto-complete'
 import Button from 'antd/es/button'
 import Drawer from 'antd/es/drawer'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import InputNumber from 'antd/es/input-number'
 import Radio from 'antd/es/radio'
-import Select from 'antd/es/select'
-import Switch from 'antd/es/switch'
-import { constants } from '@zhisuan/contract/constants'
 import { snapshotRhythms, snapshotSchedules, type SnapshotSchedule } from '@zhisuan/contract/nextstack/snapshot'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { useMemo, useState } from 'react'
 import { useTranslation } from 'react-i18next'
+import { SelectField } from '../../../kit/SelectField.tsx'
+import { Field, SwitchField, TextField } from '../../../kit/fields.tsx'
 import { LeaveDialog } from '../../../kit/LeaveDialog.tsx'
 import type { ApiError } from '../../../api/client.ts'
 import { useChange } from '../../../api/hooks.ts'
@@ -20,7 +18,7 @@ import { notify } from '../../../api/notify.ts'
 import { errorText } from '../../../api/toasts.ts'
 import * as format from '../../../kit/format.ts'
 import { DescriptionField } from '../../../kit/NameFields.tsx'
-import { field, rulesOf, showFieldErrors } from '../../../kit/rules.ts'
+import { showFieldErrors } from '../../../kit/rules.ts'
 import { StoragePrice } from '../../../kit/price/StoragePrice.tsx'
 import { bodyOf, ownZone, valuesOf, zonesWith, type ScheduleValues } from './scheduleForm.ts'
 import './snapshot.css'
@@ -113,17 +111,15 @@ export function ScheduleDrawer({
       >
         {refused !== null && <Alert type="error" showIcon className="zs-form-alert" title={refused} />}
         {vm === null ? (
-          <Form.Item name="vm_id" label={t('field.vm')} required rules={[{ required: true, message: t('field.vmRequired') }]}>
+          <Field name="vm_id" label={t('field.vm')} missing={t('field.vmRequired')}>
             <VmChoice cloudId={cloudId} any />
-          </Form.Item>
+          </Field>
         ) : (
           <p className="sn-of">
             {t('field.vm')}：<strong>{vm.name}</strong>
           </p>
         )}
-        <Form.Item name="name" label={t('field.name')} {...field(shape.name)}>
-          <Input autoFocus maxLength={constants.nameMaxLength} />
-        </Form.Item>
+        <TextField name="name" label={t('field.name')} schema={shape.name} autoFocus />
         <Form.Item name="rhythm" label={t('schedule.field.rhythm')} extra={t('schedule.missed')}>
           <Radio.Group optionType="button" options={snapshotRhythms.map((value) => ({ value, label: t(`schedule.rhythm.${value}`) }))} />
         </Form.Item>
@@ -133,31 +129,21 @@ export function ScheduleDrawer({
           </Form.Item>
         )}
         {values.rhythm === 'hourly' ? (
-          <Form.Item name="minute" label={t('schedule.field.minute')} required rules={[{ required: true, message: fieldTexts.scheduleAt }]}>
+          <Field name="minute" label={t('schedule.field.minute')} missing={fieldTexts.scheduleAt}>
             <InputNumber<number> min={0} max={59} precision={0} suffix={t('schedule.field.minuteUnit')} className="sn-number" />
-          </Form.Item>
+          </Field>
         ) : (
-          <Form.Item name="time" label={t('schedule.field.time')} extra={t('schedule.field.timeNote')} required rules={rulesOf(timeOfDay)}>
+          <Field name="time" label={t('schedule.field.time')} extra={t('schedule.field.timeNote')} schema={timeOfDay} required>
             <AutoComplete className="sn-number" options={times} filterOption={(typed, time) => time?.value.startsWith(typed) === true} maxLength={5} />
-          </Form.Item>
+          </Field>
         )}
-        <Form.Item name="time_zone" label={t('schedule.field.zone')} extra={t('schedule.field.zoneNote')}>
-          <Select showSearch options={zones} className="sn-zone" />
-        </Form.Item>
-        <Form.Item
-          name="keep"
-          label={t('schedule.field.keep')}
-          extra={t('schedule.field.keepNote')}
-          required
-          rules={[{ required: true, message: fieldTexts.scheduleKeep }]}
-        >
+        <SelectField name="time_zone" label={t('schedule.field.zone')} extra={t('schedule.field.zoneNote')} showSearch options={zones} className="sn-zone" />
+        <Field name="keep" label={t('schedule.field.keep')} extra={t('schedule.field.keepNote')} missing={fieldTexts.scheduleKeep}>
           <InputNumber<number> min={1} max={100} precision={0} suffix={t('schedule.field.keepUnit')} className="sn-number" />
-        </Form.Item>
+        </Field>
         <StoragePrice meter="snapshot.size" bytes={null} />
         <DescriptionField schema={shape.description} />
-        <Form.Item name="enabled" label={t('schedule.field.enabled')} valuePropName="checked">
-          <Switch />
-        </Form.Item>
+        <SwitchField name="enabled" label={t('schedule.field.enabled')} />
       </Form>
       <LeaveDialog open={leaving} onLeave={onClose} onStay={() => setLeaving(false)} />
     </Drawer>

@@ -8,6 +8,8 @@ import { vpcs } from '@zhisuan/contract/nextstack/vpc'
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
+import { SelectField } from '../../../kit/SelectField.tsx'
+import { Field } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
 import { flavorItems, vmItems } from '../../../kit/price/items.ts'
@@ -83,9 +85,9 @@ export function SnapshotCreateAny({ cloudId, onClose }: Closing & { readonly clo
       onClose={onClose}
       onSubmit={(body) => create.mutateAsync({ body })}
     >
-      <Form.Item name="vm_id" label={t('field.vm')} extra={t('field.vmNote')} required rules={[{ required: true, message: t('field.vmRequired') }]}>
+      <Field name="vm_id" label={t('field.vm')} extra={t('field.vmNote')} missing={t('field.vmRequired')}>
         <VmChoice cloudId={cloudId} />
-      </Form.Item>
+      </Field>
       <NameFields focus={false} />
       {vm !== undefined && <StoragePrice meter="snapshot.size" bytes={vm.disk_bytes} bpId={vm.bp_id} />}
       <Alert type="info" showIcon title={t('create.note')} />
@@ -156,20 +158,20 @@ export function SnapshotClone({ snapshot, onClose }: Closing & { readonly snapsh
     >
       <Alert type="info" showIcon className="zs-above" title={t('clone.note')} />
       <NameField schema={shape.name} />
-      <Form.Item name="flavor_id" label={t('field.flavor')}>
-        <Select
-          loading={flavors.isPending}
-          showSearch
-          optionFilterProp="label"
-          options={[
-            { value: same, label: source === undefined ? t('clone.same', { vm }) : t('clone.sameFlavor', { vm, flavor: source.flavor.name }) },
-            ...(flavors.data?.items ?? [])
-              .filter(({ id }) => id !== source?.flavor.id)
-              .toSorted((one, other) => one.cpu_cores - other.cpu_cores || one.memory_bytes - other.memory_bytes)
-              .map((flavor) => ({ value: flavor.id, label: t('clone.flavorOption', { name: flavor.name, size: sizeText(nextstack, flavor) }) })),
-          ]}
-        />
-      </Form.Item>
+      <SelectField
+        name="flavor_id"
+        label={t('field.flavor')}
+        loading={flavors.isPending}
+        showSearch
+        optionFilterProp="label"
+        options={[
+          { value: same, label: source === undefined ? t('clone.same', { vm }) : t('clone.sameFlavor', { vm, flavor: source.flavor.name }) },
+          ...(flavors.data?.items ?? [])
+            .filter(({ id }) => id !== source?.flavor.id)
+            .toSorted((one, other) => one.cpu_cores - other.cpu_cores || one.memory_bytes - other.memory_bytes)
+            .map((flavor) => ({ value: flavor.id, label: t('clone.flavorOption', { name: flavor.name, size: sizeText(nextstack, flavor) }) })),
+        ]}
+      />
       <Form.Item name="vpc_id" label={t('field.network')} extra={plain ? t('clone.noGroups') : t('clone.groups', { vm })}>
         <Select
           loading={networks.isPending}

@@ -4,6 +4,7 @@ import type { Vm } from '@zhisuan/contract/nextstack/vm'
 import { volumes, type Volume } from '@zhisuan/contract/nextstack/volume'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
+import { Field } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { PathField } from './PathField.tsx'
@@ -30,15 +31,9 @@ export function VolumeAttach({ volume, onClose }: { readonly volume: Volume; rea
       onClose={onClose}
       onSubmit={({ vm_id, path }) => attach.mutateAsync({ params: { id: volume.id }, body: { vm_id, path: pathOf(volume.content, path) } })}
     >
-      <Form.Item
-        name="vm_id"
-        label={t('field.vm')}
-        extra={volume.content === 'block' ? t('field.vmBlockNote') : t('field.vmNote')}
-        required
-        rules={[{ required: true, message: t('field.vmRequired') }]}
-      >
+      <Field name="vm_id" label={t('field.vm')} extra={volume.content === 'block' ? t('field.vmBlockNote') : t('field.vmNote')} missing={t('field.vmRequired')}>
         <VmSelect cloudId={volume.cloud_id} bpId={volume.bp_id} content={volume.content} />
-      </Form.Item>
+      </Field>
       <PathField name="path" content={volume.content} />
     </FormDialog>
   )
@@ -65,13 +60,7 @@ export function VmAttach({ vm, onClose }: { readonly vm: Pick<Vm, 'id' | 'name' 
         attach.mutateAsync({ params: { id: volume_id }, body: { vm_id: vm.id, path: pathOf(chosen?.content ?? 'filesystem', path) } })
       }
     >
-      <Form.Item
-        name="volume_id"
-        label={t('field.volume')}
-        extra={t('attach.volumeNote')}
-        required
-        rules={[{ required: true, message: t('field.volumeRequired') }]}
-      >
+      <Field name="volume_id" label={t('field.volume')} extra={t('attach.volumeNote')} missing={t('field.volumeRequired')}>
         <Select
           showSearch
           optionFilterProp="title"
@@ -83,7 +72,7 @@ export function VmAttach({ vm, onClose }: { readonly vm: Pick<Vm, 'id' | 'name' 
             label: t('attach.volumeOption', { name, size: format.bytes(size_bytes), content: t(`content.${content}`) }),
           }))}
         />
-      </Form.Item>
+      </Field>
       <PathField name="path" content={chosen?.content ?? 'filesystem'} />
     </FormDialog>
   )

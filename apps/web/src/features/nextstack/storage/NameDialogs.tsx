@@ -5,6 +5,7 @@ import { volumeBackups, volumes, volumeSnapshots, type Volume } from '@zhisuan/c
 import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useCall, useChange } from '../../../api/hooks.ts'
+import { Field } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
@@ -112,7 +113,7 @@ export function KeepAny({ cloudId, kind, onClose }: Closing & { readonly cloudId
         title={t(`keep.note.${kind}`)}
         {...(chosen?.status === 'in_use' && { description: t('keep.inUse') })}
       />
-      <Form.Item name="volume_id" label={t('field.volume')} required rules={[{ required: true, message: t('field.volumeRequired') }]}>
+      <Field name="volume_id" label={t('field.volume')} missing={t('field.volumeRequired')}>
         <Select
           autoFocus
           showSearch
@@ -126,7 +127,7 @@ export function KeepAny({ cloudId, kind, onClose }: Closing & { readonly cloudId
             disabled: status !== 'available' && status !== 'in_use',
           }))}
         />
-      </Form.Item>
+      </Field>
       <NameFields focus={false} />
       {chosen !== undefined && <KeptPrice volume={chosen} kind={kind} />}
     </FormDialog>

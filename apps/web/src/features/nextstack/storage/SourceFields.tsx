@@ -1,8 +1,8 @@
-import Form from 'antd/es/form'
 import Select from 'antd/es/select'
 import { volumeBackups, volumes, volumeSnapshots } from '@zhisuan/contract/nextstack/volume'
 import { useTranslation } from 'react-i18next'
 import { useCall } from '../../../api/hooks.ts'
+import { Field } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
 import { fromBackup, fromSnapshot, type VolumeSource, type VolumeValues } from './volumeForm.ts'
 
@@ -33,13 +33,7 @@ export function SourceFields({ source, cloudId }: { readonly source: VolumeValue
       label: t('add.sourceOption', { name, volume: volume?.name ?? t('backup.volumeGone'), size: format.bytes(size_bytes), at: format.dateTime(created_at) }),
     }))
   return (
-    <Form.Item
-      name={key}
-      label={t(`field.${source}`)}
-      extra={t(`add.sourceNote.${source}`)}
-      required
-      rules={[{ required: true, message: t(`field.${source}Required`) }]}
-    >
+    <Field name={key} label={t(`field.${source}`)} extra={t(`add.sourceNote.${source}`)} missing={t(`field.${source}Required`)}>
       <Select
         showSearch
         optionFilterProp="title"
@@ -47,6 +41,6 @@ export function SourceFields({ source, cloudId }: { readonly source: VolumeValue
         notFoundContent={list.isPending ? null : t(`add.noSource.${source}`)}
         options={options}
       />
-    </Form.Item>
+    </Field>
   )
 }

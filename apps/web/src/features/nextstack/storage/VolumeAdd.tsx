@@ -1,7 +1,5 @@
 import Form from 'antd/es/form'
-import Radio from 'antd/es/radio'
 import Select from 'antd/es/select'
-import Switch from 'antd/es/switch'
 import { storagePools, volumes } from '@zhisuan/contract/nextstack/volume'
 import { useEffect, useState } from 'react'
 import { useTranslation } from 'react-i18next'
@@ -9,6 +7,7 @@ import { useNavigate, useSearchParams } from 'react-router'
 import { toApiError } from '../../../api/client.ts'
 import { useCall, useChange } from '../../../api/hooks.ts'
 import { notify, toastError } from '../../../api/notify.ts'
+import { Field, RadioField, SwitchField } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
 import { FormPage } from '../../../kit/FormPage.tsx'
 import { DescriptionField, NameField } from '../../../kit/NameFields.tsx'
@@ -136,9 +135,7 @@ export default function VolumeAdd() {
           />
         </Form.Item>
         <NameField schema={shape.name} />
-        <Form.Item name="source" label={t('field.source')}>
-          <Radio.Group optionType="button" options={sources.map((value) => ({ value, label: t(`source.${value}`) }))} />
-        </Form.Item>
+        <RadioField name="source" label={t('field.source')} optionType="button" values={sources} labelOf={(value) => t(`source.${value}`)} />
         <SourceFields source={typed.source} cloudId={cloud?.cloud_id} />
         <Form.Item name="content" label={t('field.content')} {...(typed.source !== 'empty' && { extra: t('add.contentFixed') })}>
           <ContentCards disabled={typed.source !== 'empty'} />
@@ -162,20 +159,17 @@ export default function VolumeAdd() {
           {/* Its unit is chosen by the first size that it has. */}
           <SizeInput key={source?.id ?? ''} />
         </Form.Item>
-        <Form.Item name="attaching" label={t('field.attaching')} valuePropName="checked">
-          <Switch />
-        </Form.Item>
+        <SwitchField name="attaching" label={t('field.attaching')} />
         {typed.attaching && (
           <>
-            <Form.Item
+            <Field
               name={['attach', 'vm_id']}
               label={t('field.vm')}
               extra={typed.content === 'block' ? t('field.vmBlockNote') : t('field.vmNote')}
-              required
-              rules={[{ required: true, message: t('field.vmRequired') }]}
+              missing={t('field.vmRequired')}
             >
               <VmSelect cloudId={cloud?.cloud_id} bpId={bpId} content={typed.content} />
-            </Form.Item>
+            </Field>
             <PathField name={['attach', 'path']} content={typed.content} />
           </>
         )}

@@ -2,6 +2,7 @@ import Form from 'antd/es/form'
 import Input from 'antd/es/input'
 import { createVmBody } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
+import { Field } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
 import { field } from '../../../kit/rules.ts'
 import { KeyPairSelect } from '../key-pair/KeyPairSelect.tsx'
@@ -14,12 +15,12 @@ export function AccessFields({ cloudInit }: { readonly cloudInit: boolean | null
   const data: string = Form.useWatch('user_data') ?? ''
   return (
     <>
-      <Form.Item name="password" label={t('field.password')} extra={t('add.passwordNote')} validateTrigger="onBlur" {...field(shape.password)}>
+      <Field name="password" label={t('field.password')} extra={t('add.passwordNote')} validateTrigger="onBlur" schema={shape.password}>
         <Input.Password autoComplete="new-password" maxLength={64} className="ns-field" />
-      </Form.Item>
-      <Form.Item name="ssh_public_key" label={t('field.sshKey')} extra={t('add.sshKeyNote')} validateTrigger="onBlur" {...field(shape.ssh_public_key)}>
+      </Field>
+      <Field name="ssh_public_key" label={t('field.sshKey')} extra={t('add.sshKeyNote')} validateTrigger="onBlur" schema={shape.ssh_public_key}>
         <Input.TextArea rows={3} spellCheck={false} placeholder="ssh-ed25519 AAAA…" className="zs-code ns-field" />
-      </Form.Item>
+      </Field>
       <Form.Item name="key_pair_ids" label={t('field.keyPairs')} extra={t('add.keyPairsNote')}>
         <KeyPairSelect />
       </Form.Item>

@@ -1,9 +1,9 @@
 import Alert from 'antd/es/alert'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
 import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
+import { TextField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { AccessFields } from './AccessFields.tsx'
 import { ImagePicker, useImages } from './ImagePicker.tsx'
@@ -46,7 +46,7 @@ export function RebuildDialog({ vm, onClose }: { readonly vm: Vm; readonly onClo
       <h2 className="zs-heading">{t('rebuild.access')}</h2>
       <p className="zs-soft">{t('rebuild.accessNote')}</p>
       <AccessFields cloudInit={image?.cloud_init ?? null} />
-      <Form.Item
+      <TextField
         name="typed"
         label={
           <>
@@ -54,9 +54,7 @@ export function RebuildDialog({ vm, onClose }: { readonly vm: Vm; readonly onClo
             <strong>{vm.name}</strong>
           </>
         }
-      >
-        <Input autoComplete="off" />
-      </Form.Item>
+      />
     </FormDialog>
   )
 }

@@ -1,12 +1,9 @@
-import Form from 'antd/es/form'
-import Input from 'antd/es/input'
-import { constants } from '@zhisuan/contract/constants'
 import { vms, type Vm } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
 import { useChange } from '../../../api/hooks.ts'
+import { TextAreaField, TextField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { invalidatedByVm } from './vmRules.ts'
-import { field } from '../../../kit/rules.ts'
 
 interface Values {
   name: string
@@ -26,12 +23,8 @@ export function RenameDialog({ vm, onClose }: { readonly vm: Vm; readonly onClos
       onClose={onClose}
       onSubmit={(body) => rename.mutateAsync({ params: { id: vm.id }, body })}
     >
-      <Form.Item name="name" label={t('field.name')} extra={t('add.nameNote')} {...field(vms.rename.body.shape.name)}>
-        <Input autoFocus maxLength={constants.nameMaxLength} />
-      </Form.Item>
-      <Form.Item name="description" label={t('field.description')} {...field(vms.rename.body.shape.description)}>
-        <Input.TextArea rows={3} maxLength={255} showCount />
-      </Form.Item>
+      <TextField name="name" label={t('field.name')} extra={t('add.nameNote')} schema={vms.rename.body.shape.name} autoFocus />
+      <TextAreaField name="description" label={t('field.description')} schema={vms.rename.body.shape.description} rows={3} showCount />
     </FormDialog>
   )
 }

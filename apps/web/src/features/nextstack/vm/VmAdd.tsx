@@ -1,10 +1,7 @@
 import Alert from 'antd/es/alert'
 import Button from 'antd/es/button'
 import Form from 'antd/es/form'
-import Input from 'antd/es/input'
-import InputNumber from 'antd/es/input-number'
 import Select from 'antd/es/select'
-import { constants } from '@zhisuan/contract/constants'
 import { createVmBody, networks, vms } from '@zhisuan/contract/nextstack/vm'
 import { vpcCan, vpcs, type Vpc, type VpcStatus } from '@zhisuan/contract/nextstack/vpc'
 import { fieldTexts } from '@zhisuan/contract/texts'
@@ -16,8 +13,11 @@ import { toApiError, type ApiError } from '../../../api/client.ts'
 import { notify } from '../../../api/notify.ts'
 import { errorText } from '../../../api/toasts.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
+import { NumberField } from '../../../kit/NumberField.tsx'
+import { SelectField } from '../../../kit/SelectField.tsx'
+import { TextAreaField, TextField } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
-import { field, showFieldErrors } from '../../../kit/rules.ts'
+import { showFieldErrors } from '../../../kit/rules.ts'
 import { NoCloud } from '../../../kit/NoCloud.tsx'
 import { paths } from '../../../paths.ts'
 import { useClouds } from '../../../session/cloud.ts'
@@ -214,30 +214,30 @@ export default function VmAdd() {
             <ErrorPanel error={network.error} onRetry={() => void network.refetch()} />
           ) : (
             <>
-              <Form.Item name="network" rules={required(t('field.network'))}>
-                <Select
-                  aria-label={t('field.network')}
-                  loading={cloud !== undefined && network.isPending}
-                  className="ns-field"
-                  notFoundContent={t('add.networkNone')}
-                  options={[
-                    {
-                      label: t('add.networkPrivate'),
-                      options: (nets ?? []).map(({ id, name, cidr, description }) => ({
-                        value: privateNetwork(id),
-                        label: <NetworkLabel name={name} notes={[cidr, description]} />,
-                      })),
-                    },
-                    {
-                      label: t('add.networkCloud'),
-                      options: (network.data?.items ?? []).map(({ name, description, ipv4, ipv6 }) => ({
-                        value: name,
-                        label: <NetworkLabel name={name} notes={[ipv4, ipv6, description]} />,
-                      })),
-                    },
-                  ].filter(({ options }) => options.length > 0)}
-                />
-              </Form.Item>
+              <SelectField
+                name="network"
+                rules={required(t('field.network'))}
+                aria-label={t('field.network')}
+                loading={cloud !== undefined && network.isPending}
+                className="ns-field"
+                notFoundContent={t('add.networkNone')}
+                options={[
+                  {
+                    label: t('add.networkPrivate'),
+                    options: (nets ?? []).map(({ id, name, cidr, description }) => ({
+                      value: privateNetwork(id),
+                      label: <NetworkLabel name={name} notes={[cidr, description]} />,
+                    })),
+                  },
+                  {
+                    label: t('add.networkCloud'),
+                    options: (network.data?.items ?? []).map(({ name, description, ipv4, ipv6 }) => ({
+                      value: name,
+                      label: <NetworkLabel name={name} notes={[ipv4, ipv6, description]} />,
+                    })),
+                  },
+                ].filter(({ options }) => options.length > 0)}
+              />
               {cloud !== undefined && vpcIdOf(typed.network) !== null && (
                 <Form.Item name="security_group_ids" label={t('field.groups')} extra={t('add.groupsNote')}>
                   <GroupSelect cloudId={cloud.cloud_id} bpId={bpId} />
@@ -253,15 +253,9 @@ export default function VmAdd() {
         </Step>
 
         <Step number={6} title={t('add.step.name')}>
-          <Form.Item name="name" label={t('field.name')} extra={t('add.nameNote')} {...field(shape.name)}>
-            <Input maxLength={constants.nameMaxLength} className="ns-field" />
-          </Form.Item>
-          <Form.Item name="description" label={t('field.description')} {...field(shape.description)}>
-            <Input.TextArea rows={2} maxLength={255} showCount className="ns-field" />
-          </Form.Item>
-          <Form.Item name="count" label={t('field.count')} extra={<Names name={typed.name ?? ''} count={count} />} {...field(shape.count)}>
-            <InputNumber<number> min={1} max={50} precision={0} />
-          </Form.Item>
+          <TextField name="name" label={t('field.name')} extra={t('add.nameNote')} schema={shape.name} className="ns-field" />
+          <TextAreaField name="description" label={t('field.description')} schema={shape.description} rows={2} showCount className="ns-field" />
+          <NumberField name="count" label={t('field.count')} extra={<Names name={typed.name ?? ''} count={count} />} schema={shape.count} />
         </Step>
       </div>
 
