@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Checks the types of every part, two at a time, the longest first; of each what changed since the last time.
+# Checks the types of every part, two at a time, the longest first; of each what changed since the last time. With one
+# checker each: several work out again what all of the part share, which took three times as long.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PWD/node_modules/.bin:$PATH"
 mkdir -p node_modules/.cache/types
 # shellcheck disable=SC2016
 printf '%s\n' apps/web tests apps/server apps/agent packages/engines packages/contract packages/tunnel |
-  xargs -P 2 -I '{}' bash -c 'tsc -p "$1" --incremental --tsBuildInfoFile "$PWD/node_modules/.cache/types/${1//\//-}.json"' - '{}'
+  xargs -P 2 -I '{}' bash -c 'tsc -p "$1" --checkers 1 --incremental --tsBuildInfoFile "$PWD/node_modules/.cache/types/${1//\//-}.json"' - '{}'
