@@ -19,7 +19,7 @@ export const more = async (within: Locator, action: string): Promise<void> => {
 }
 /** Once the page knows that it may be done. */
 export async function act(page: Page, action: string): Promise<void> {
-  const one = button(page.locator('.zs-head-actions'), action)
+  const one = button(page.locator('.frame-head-actions'), action)
   await expect(one).toHaveAttribute('aria-disabled', 'false')
   await one.click()
 }
@@ -30,7 +30,7 @@ export async function act(page: Page, action: string): Promise<void> {
 export async function visit(page: Page, address: string): Promise<void> {
   const led = await page.evaluate((to) => {
     const { idx } = (history.state ?? {}) as { idx?: number }
-    const shown = document.querySelector('#main > :last-child:not(.zs-head)')
+    const shown = document.querySelector('#main > :last-child:not(.frame-head)')
     if (idx === undefined || shown === null || new URL(to, location.href).pathname === location.pathname) return false
     shown.setAttribute('data-left', '')
     history.pushState({ idx: idx + 1, key: String(idx + 1) }, '', to)

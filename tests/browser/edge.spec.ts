@@ -8,7 +8,7 @@ import { newName } from './people.ts'
 import { expect, signIn, test, toast } from './test.ts'
 
 const more = async (page: Page, action: string): Promise<void> => {
-  await page.locator('.zs-head-actions').getByRole('button', { name: /更多/ }).click()
+  await page.locator('.frame-head-actions').getByRole('button', { name: /更多/ }).click()
   await page.getByRole('menuitem', { name: action }).click()
 }
 
@@ -123,7 +123,7 @@ test('a pull shows its layers, and a reload shows them again; pruning says befor
       route.fulfill({ json: { items: [{ id: image.id, tags: [], size_bytes: 2 ** 20 }], freed_bytes: 2 ** 20 } }),
     )
 
-    await page.locator('.zs-head-actions').getByRole('button', { name: '镜像' }).click()
+    await page.locator('.frame-head-actions').getByRole('button', { name: '镜像' }).click()
     await expect(heading(page, `“${name}”上的镜像`)).toBeVisible()
     const row = page.getByRole('row', { name: /busybox:1/ })
     await expect(row.getByRole('button', { name: '删除' })).toHaveAttribute('aria-disabled', 'true')

@@ -148,7 +148,7 @@ test.describe('what a failed call says', () => {
     }
     await untilThen(Date.now() - 1_000)
     await expect(toast(page, '许可证已过期，部分操作受限')).toBeVisible()
-    await expect(page.locator('.zs-toast-error')).toHaveCount(1)
+    await expect(page.locator('.frame-toast-error')).toHaveCount(1)
     await untilThen(Date.now() + 3 * 86_400_000 - 60_000)
     await expect(toast(page, '许可证将在 3 天内到期，请及时更新')).toBeVisible()
     await page.clock.install()

@@ -153,7 +153,7 @@ test('a policy is made, given by a role, asked about, changed by another version
   expect(await mayList(client)).toBe(true)
 
   // The old one goes; so do role and policy.
-  await page.locator('.zs-crumbs').getByRole('link', { name: '策略' }).click()
+  await page.locator('.frame-crumbs').getByRole('link', { name: '策略' }).click()
   await page.getByRole('combobox', { name: '名称', exact: true }).fill(policy)
   await page.keyboard.press('Enter')
   await accessible(page, 'the list of policies')
@@ -161,7 +161,7 @@ test('a policy is made, given by a role, asked about, changed by another version
   await more(rowOf(page, '版本 1'), '删除')
   await button(dialog(page), '删除').click()
   await expect(rowOf(page, '版本 1')).toHaveCount(0)
-  await page.locator('.zs-head-actions').getByRole('button', { name: '关联' }).click()
+  await page.locator('.frame-head-actions').getByRole('button', { name: '关联' }).click()
   await expect(rowOf(page, role)).toContainText('角色')
   await accessible(page, 'contacts')
   await button(rowOf(page, role), '解除').click()
@@ -219,7 +219,7 @@ test('built-in roles stand first and stay; grants and boundaries are given and t
   await pick(dialog(page), '用户的权限边界', username)
   await button(dialog(page), '授予策略').click()
   await rowOf(page, policy).getByRole('link', { name: policy }).click()
-  await page.locator('.zs-head-actions').getByRole('button', { name: '关联' }).click()
+  await page.locator('.frame-head-actions').getByRole('button', { name: '关联' }).click()
   for (const [kind, title] of [
     ['用户的权限边界', /去掉“.*”的权限边界/],
     ['用户', /解除“.*”对“.*”的授权/],

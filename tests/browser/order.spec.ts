@@ -67,7 +67,7 @@ test('a volume is ordered for a month, paid when there is money, explained, and 
 
   let renewal = ''
   await test.step('it is renewed at once by whoever wants to', async () => {
-    await button(page.locator('.zs-head-actions'), '续费').click()
+    await button(page.locator('.frame-head-actions'), '续费').click()
     await expect(dialog(page).getByText('¥5.00', { exact: true })).toBeVisible()
     await accessible(page, 'a renewal')
     await button(dialog(page), '去支付').click()
@@ -126,7 +126,7 @@ test('a volume is ordered for a month, paid when there is money, explained, and 
 
   await test.step('what was not used comes back', async () => {
     await page.goto(renewal)
-    await button(page.locator('.zs-head-actions'), '退订').click()
+    await button(page.locator('.frame-head-actions'), '退订').click()
     await expect(dialog(page).getByText('可退')).toBeVisible()
     await button(dialog(page), '退订').click()
     await expect(page.locator('.zs-status').first()).toHaveText('已退款')

@@ -36,7 +36,7 @@ const signsIn = (username: string, typed = password): Promise<string> =>
     () => 'in',
     (thrown: unknown) => /"code":(\d+)/.exec(String(thrown))?.[1] ?? String(thrown),
   )
-const menu = (page: Page, action: string): Promise<void> => more(page.locator('.zs-head-actions'), action)
+const menu = (page: Page, action: string): Promise<void> => more(page.locator('.frame-head-actions'), action)
 /** What a one-time password's dialog tells. */
 const told = async (page: Page): Promise<string> => (await dialog(page).locator('code').textContent()) ?? ''
 
@@ -256,10 +256,10 @@ test('a user is made, given rights, bounded, reset, disabled and deleted', async
   expect(await signsIn(name, second)).toBe('in')
   await act(page, '禁用')
   await button(dialog(page), '禁用').click()
-  await expect(page.locator('.zs-head-status')).toContainText('已禁用')
+  await expect(page.locator('.frame-head-status')).toContainText('已禁用')
   expect(await signsIn(name, second)).toBe('1135')
   await act(page, '启用')
-  await expect(page.locator('.zs-head-status')).toContainText('正常')
+  await expect(page.locator('.frame-head-status')).toContainText('正常')
   await act(page, '修改')
   await fill(dialog(page), { 手机号: '123' })
   await button(dialog(page), '保存').click()

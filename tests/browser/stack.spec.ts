@@ -141,7 +141,7 @@ test.describe('applications on a real Docker', () => {
     })
 
     await test.step('and another version of it', async () => {
-      await page.locator('.zs-head-actions').getByRole('button', { name: '新建版本' }).click()
+      await page.locator('.frame-head-actions').getByRole('button', { name: '新建版本' }).click()
       await expect(field(page, '版本')).toHaveValue('1.1')
       await write(page, file('bonjour'))
       await button(page, '保存').click()
@@ -227,7 +227,7 @@ test.describe('applications on a real Docker', () => {
       await accessible(page, 'the form of an update')
       await button(page, '更新应用').click()
       await expect(toast(page, `正在更新“${name}”`)).toBeVisible()
-      await expect(page.locator('.zs-head-status')).toHaveText('运行中')
+      await expect(page.locator('.frame-head-status')).toHaveText('运行中')
       await expect.poll(environment).toContain('WHO=moon')
     })
 
@@ -261,7 +261,7 @@ test.describe('applications on a real Docker', () => {
       await expect(page.getByText('1 个配置文件有新内容')).toBeVisible()
       await button(page, '更新配置文件').click()
       await expect(page.getByText('第 2 版，已是最新')).toBeVisible()
-      await expect(page.locator('.zs-head-status')).toHaveText('运行中')
+      await expect(page.locator('.frame-head-status')).toHaveText('运行中')
       const [one] = await running()
       expect((await docker.execs.run(one?.id ?? '', { command: ['cat', '/etc/app.conf'] })).stdout.toString()).toBe('mode=second\n')
     })
@@ -279,13 +279,13 @@ test.describe('applications on a real Docker', () => {
       await expect(rowOf(page, 'web')).toContainText('2 / 2')
       await expect(scale).toBeFocused()
       expect(await running()).toHaveLength(2)
-      await button(page.locator('.zs-head-actions'), '停止').click()
+      await button(page.locator('.frame-head-actions'), '停止').click()
       await dialog(page)
         .getByRole('button', { name: /停\s?止/ })
         .click()
-      await expect(page.locator('.zs-head-status')).toHaveText('已停止')
-      await button(page.locator('.zs-head-actions'), '启动').click()
-      await expect(page.locator('.zs-head-status')).toHaveText('运行中')
+      await expect(page.locator('.frame-head-status')).toHaveText('已停止')
+      await button(page.locator('.frame-head-actions'), '启动').click()
+      await expect(page.locator('.frame-head-status')).toHaveText('运行中')
     })
 
     await test.step('deleted, and nothing is left on the node', async () => {

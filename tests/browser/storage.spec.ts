@@ -141,7 +141,7 @@ test.describe('volumes', () => {
       const row = rowOf(page, `${name}-file`)
       await expect(row).toContainText('可用')
       await accessible(page, 'backups')
-      const told = await row.locator('.st-checksum').getAttribute('title')
+      const told = await row.locator('.zs-nowrap[title]').getAttribute('title')
       const downloading = page.waitForEvent('download')
       await button(row, '下载').click()
       expect(await sha256(await (await downloading).path())).toBe(told)

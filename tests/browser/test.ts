@@ -66,7 +66,7 @@ async function tokenOf(request: APIRequestContext, username: string, password: s
 }
 
 /** Toasts, whatever their tone. */
-export const toast = (page: Page, text: string | RegExp) => page.locator('.zs-toast', { hasText: text })
+export const toast = (page: Page, text: string | RegExp) => page.locator('.frame-toast', { hasText: text })
 
 export const test = base.extend<{ trouble: Trouble }>({
   baseURL: async ({}, use) => use(stage().url),

@@ -9,6 +9,7 @@ import { runBatch, type BatchOutcome } from './batch.ts'
 import { ConfirmDialog, type Confirmation } from './ConfirmDialog.tsx'
 import { useDialog } from './dialogs.tsx'
 import { useReturnFocus } from './focus.ts'
+import './batch.css'
 
 interface BatchChoice<Row> {
   readonly key: string

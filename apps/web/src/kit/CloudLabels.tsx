@@ -2,6 +2,7 @@ import Tooltip from 'antd/es/tooltip'
 import { useTranslation } from 'react-i18next'
 import { parseCloudLabel, type CloudBasic, type CloudLabel } from '@zhisuan/contract/cmp/cloud'
 import { cloudLoad, constants } from '@zhisuan/contract/constants'
+import './cloudLabels.css'
 
 /** How full a cloud is, in a word. Exactly 0.9 has none, as specified; nor has a cloud that was never reached. */
 export function LoadLabel({ usage }: { readonly usage: number | null }) {

@@ -3,6 +3,7 @@ import Modal from 'antd/es/modal'
 import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import { useReturnFocus } from './focus.ts'
+import './confirm.css'
 
 export interface Confirmation {
   readonly title: string

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import './panel.css'
 
 /** Says what would stand here and how to get the first one. */
 export function EmptyState({ title, children, action }: { readonly title: string; readonly children?: ReactNode; readonly action?: ReactNode }) {

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next'
 import type { ApiError } from '../api/client.ts'
 import { errorText } from '../api/toasts.ts'
 import { copyText } from './copy.ts'
+import './panel.css'
 
 /** Says what failed, by which request, and offers to try again. Plain elements: it is part of the first load. */
 export function ErrorPanel({ error, title, onRetry }: { readonly error: ApiError; readonly title?: string; readonly onRetry?: () => void }) {

@@ -14,7 +14,7 @@ export function FailedServices({ failed, onRetry }: { readonly failed: readonly 
   return failed.map((problem) => (
     <Alert
       key={`${problem.engine?.service} ${problem.code}`}
-      className="cp-notice"
+      className="zs-above"
       type="warning"
       showIcon
       title={t('error.part')}

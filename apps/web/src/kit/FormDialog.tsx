@@ -76,7 +76,7 @@ export function FormDialog<Values extends object, Answer = unknown>(props: FormD
         {...(props.onValuesChange !== undefined && { onValuesChange: props.onValuesChange })}
         scrollToFirstError={{ block: 'center', focus: true }}
       >
-        {refused !== null && <Alert type="error" showIcon className="zs-form-alert" title={refused} />}
+        {refused !== null && <Alert type="error" showIcon className="zs-above" title={refused} />}
         {props.children}
       </Form>
     </Modal>

@@ -7,6 +7,7 @@ import { useBlocker } from 'react-router'
 import { LeaveDialog } from './LeaveDialog.tsx'
 import { toApiError, type FieldError } from '../api/client.ts'
 import { showFieldErrors } from './rules.ts'
+import './form.css'
 
 export interface FormPageProps<Values extends object> {
   readonly form?: FormInstance<Values>
@@ -78,7 +79,7 @@ export function FormPage<Values extends object>(props: FormPageProps<Values>) {
         {unplaced.length > 0 && (
           <Alert
             type="error"
-            className="zs-form-alert"
+            className="zs-above"
             title={t('form.refused')}
             description={unplaced.map((one) => (
               <div key={one.field}>

@@ -6,6 +6,7 @@ import { EmptyState } from './EmptyState.tsx'
 import { paths } from '../paths.ts'
 import { chooseCloud, familyOf, useClouds, type CloudFamily } from '../session/cloud.ts'
 import { useMayCall } from '../session/user.ts'
+import './panel.css'
 
 /** In the place of a page, where the chosen cloud is of the other family or there is none: the ways to one that fits. */
 export default function NoCloudView({ family }: { readonly family: CloudFamily }) {

@@ -17,6 +17,7 @@ import * as format from './format.ts'
 import type { Filter } from './filters.ts'
 import { TableToolbar } from './TableToolbar.tsx'
 import { readTableState, writeTableState, type TableState } from './tableState.ts'
+import './table.css'
 
 /** What is the same in every list, wherever its rows come from. */
 export interface TableProps<Row> {
@@ -101,7 +102,6 @@ export function RowsTable<Row extends object>({
     columns.push({
       key: '@actions',
       title: t('table.actions'),
-      className: 'zs-cell-actions',
       fixed: 'end',
       width: 136,
       render: (_, row) => <ActionMenu actions={rowActions(row)} />,

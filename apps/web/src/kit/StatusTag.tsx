@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import './status.css'
 
 /** What a status means to the person: in order, on its way, careful, wrong, at rest. */
 export type StatusTone = 'good' | 'busy' | 'warning' | 'bad' | 'rest'

@@ -15,6 +15,7 @@ import type { Filter } from './filters.ts'
 import { usePopupFocus } from './focus.ts'
 import * as format from './format.ts'
 import { readSearches, rememberSearch } from './recentSearches.ts'
+import './table.css'
 
 /** What stands above a list: what can be made on the left, how to find something on the right. */
 export function TableToolbar({
@@ -46,8 +47,8 @@ export function TableToolbar({
   const filtered = filters.some((filter) => values[filter.key] !== undefined)
   return (
     <div className="zs-toolbar">
-      <div className="zs-toolbar-start">{children}</div>
-      <div className="zs-toolbar-end">
+      <div className="zs-buttons">{children}</div>
+      <div className="zs-buttons zs-toolbar-end">
         {staleSince !== null && (
           <span className="zs-stale" role="status">
             {t('table.stale', { time: format.time(staleSince) })}

@@ -1,6 +1,7 @@
 import Spin from 'antd/es/spin'
 import { lazy, Suspense } from 'react'
 import type { TerminalState } from './terminalMachine.ts'
+import './terminal.css'
 
 export interface TerminalProps {
   /**

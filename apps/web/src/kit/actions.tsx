@@ -11,6 +11,7 @@ import { notify, toastError } from '../api/notify.ts'
 import { ConfirmDialog, type Confirmation } from './ConfirmDialog.tsx'
 import { useDialog, useQuestion, type DrawDialog } from './dialogs.tsx'
 import { endKey, usePopupFocus } from './focus.ts'
+import './actions.css'
 
 export interface Action {
   readonly key: string

@@ -14,6 +14,7 @@ import { useEffect, useRef } from 'react'
 import { scaleTo } from './chartScale.ts'
 import { summarise } from './chartSeries.ts'
 import type { MetricChartProps } from './MetricChart.tsx'
+import './chart.css'
 
 use([LineChart, GridComponent, TooltipComponent, AriaComponent, SVGRenderer])
 

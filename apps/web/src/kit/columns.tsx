@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import * as format from './format.ts'
 import { StatusTag, type StatusTone } from './StatusTag.tsx'
+import './table.css'
 
 /** An antd column that the column settings can name and hide. */
 export interface Column<Row> extends ColumnType<Row> {

@@ -244,7 +244,7 @@ function Note({ state, dispatch }: { state: TerminalState; dispatch: (event: Ter
 }
 
 const Bar = ({ tone, action, children }: { tone: '' | 'bad' | 'plain'; action?: ReactNode; children: ReactNode }) => (
-  <div className={`zs-terminal-note${tone === '' ? '' : ` zs-terminal-note-${tone}`}`} role="status">
+  <div className={tone === '' ? 'zs-terminal-note' : `zs-terminal-note zs-terminal-note-${tone}`} role="status">
     <span>{children}</span>
     {action}
   </div>

@@ -5,6 +5,7 @@ import { useSearchParams } from 'react-router'
 import { useCall } from '../api/hooks.ts'
 import type { Named } from './SearchSelect.tsx'
 import { OrganisationSelect } from './OrganisationSelect.tsx'
+import './table.css'
 
 /** The organisation that the address names; what it is called, once that is known. */
 export function useNamedOrganisation(): { readonly id: string | undefined; readonly known: Named | undefined } {

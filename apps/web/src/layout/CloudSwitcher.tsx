@@ -10,6 +10,7 @@ import type { Route } from '../routes.ts'
 import { chooseCloud, useClouds } from '../session/cloud.ts'
 import { CloudLine } from '../kit/CloudLabels.tsx'
 import { pathAfterCloudChange } from './cloudChange.ts'
+import './frame.css'
 
 /** Chooses the cloud that the pages of the two cloud families are about. */
 export function CloudSwitcher({ route, narrow }: { readonly route: Route; readonly narrow: boolean }) {
@@ -32,7 +33,6 @@ export function CloudSwitcher({ route, narrow }: { readonly route: Route; readon
       trigger={['click']}
       menu={{
         selectable: true,
-        className: 'zs-cloud-menu',
         selectedKeys: [selected.cloud_id],
         items: list.map((cloud) => ({ key: cloud.cloud_id, label: <CloudLine cloud={cloud} /> })),
         onClick: ({ key, domEvent }) => {
@@ -42,10 +42,10 @@ export function CloudSwitcher({ route, narrow }: { readonly route: Route; readon
         },
       }}
     >
-      <Button className="zs-cloud-button" icon={<CloudOutlined aria-hidden />} aria-haspopup="menu">
+      <Button className="frame-cloud-button" icon={<CloudOutlined aria-hidden />} aria-haspopup="menu">
         <span className="zs-hidden">{t('cloud.choose')}</span>
         <CloudLine cloud={selected} labels={!narrow} />
-        <DownOutlined className="zs-caret" aria-hidden />
+        <DownOutlined className="frame-caret" aria-hidden />
       </Button>
     </Dropdown>
   )

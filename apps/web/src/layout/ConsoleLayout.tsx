@@ -27,6 +27,8 @@ import { Sidebar } from './Sidebar.tsx'
 import { SkipLink } from './SkipLink.tsx'
 import { useNarrow } from './useNarrow.ts'
 import UserMenu from './UserMenu.tsx'
+import './frame.css'
+import './products.css'
 
 const ProductDrawer = lazy(() => import('./ProductDrawer.tsx'))
 
@@ -71,9 +73,9 @@ export default function ConsoleLayout({
   return (
     <Antd>
       <App component={false}>
-        <div className="zs-console">
+        <div className="frame-console">
           <SkipLink />
-          <header className="zs-top">
+          <header className="frame-top">
             {narrow ? (
               <Button type="text" icon={<MenuOutlined />} aria-label={t('nav.menu')} aria-expanded={menuOpen} onClick={() => setMenuOpen(true)} />
             ) : (
@@ -83,27 +85,27 @@ export default function ConsoleLayout({
             )}
             <Brand />
             {!narrow && (
-              <nav className="zs-top-links" aria-label={t('nav.main')}>
+              <nav className="frame-top-links" aria-label={t('nav.main')}>
                 {links}
               </nav>
             )}
             {withSwitcher && <CloudSwitcher route={route} narrow={narrow} />}
             {!narrow && (
-              <nav className="zs-top-links zs-top-site" aria-label={t('nav.site')}>
+              <nav className="frame-top-links frame-top-site" aria-label={t('nav.site')}>
                 {siteLinks}
               </nav>
             )}
-            <div className="zs-top-end">
+            <div className="frame-top-end">
               <UserMenu user={user} />
             </div>
           </header>
-          <div className="zs-body">
+          <div className="frame-body">
             {!narrow && hasMenu && (
-              <aside className={sidebar ? 'zs-side' : 'zs-side zs-side-closed'}>
+              <aside className={sidebar ? 'frame-side' : 'frame-side frame-side-closed'}>
                 {sidebar && <Sidebar menu={menu} current={route} />}
                 <Button
                   type="text"
-                  className="zs-side-toggle"
+                  className="frame-side-toggle"
                   icon={sidebar ? <MenuFoldOutlined /> : <MenuUnfoldOutlined />}
                   aria-label={sidebar ? t('nav.fold') : t('nav.unfold')}
                   aria-expanded={sidebar}
@@ -114,7 +116,7 @@ export default function ConsoleLayout({
                 />
               </aside>
             )}
-            <main id="main" tabIndex={-1} className="zs-main">
+            <main id="main" tabIndex={-1} className="frame-main">
               <PageHeadContext value={{ setTitle: onTitle, status, actions }}>
                 {user.bp_id !== null && <AccountNotice id={user.bp_id} />}
                 <PageHeader route={route} title={title} onStatus={setStatus} onActions={setActions} />
@@ -129,10 +131,10 @@ export default function ConsoleLayout({
               size={300}
               title={t('nav.menu')}
               onClose={() => setMenuOpen(false)}
-              classNames={{ body: 'zs-mobile-menu' }}
+              classNames={{ body: 'frame-mobile-menu' }}
             >
               {hasMenu && <Sidebar menu={menu} current={route} onOpen={() => setMenuOpen(false)} />}
-              <nav className="zs-mobile-links" aria-label={t('nav.site')}>
+              <nav className="frame-mobile-links" aria-label={t('nav.site')}>
                 {links}
                 {siteLinks}
                 <Button

@@ -1,5 +1,6 @@
 import { Component, type ReactNode } from 'react'
 import { i18n } from '../i18n.ts'
+import '../kit/panel.css'
 
 interface State {
   readonly error: Error | null

@@ -6,6 +6,7 @@ import { Link, useLocation, useNavigate } from 'react-router'
 import { paths } from '../paths.ts'
 import type { Route } from '../routes.ts'
 import { routeOf } from './routeAt.ts'
+import './frame.css'
 
 /** Where one is, the way back, the page's title, and the places for what the page adds to them. */
 export function PageHeader({
@@ -35,10 +36,10 @@ export function PageHeader({
   }
 
   return (
-    <div className="zs-head">
+    <div className="frame-head">
       {/* A group of one page is no place in a hierarchy. */}
       {(parent !== null || (route.kind === 'menu' && !alone)) && (
-        <nav className="zs-crumbs" aria-label={t('nav.crumbs')}>
+        <nav className="frame-crumbs" aria-label={t('nav.crumbs')}>
           <ol>
             {!alone && <li>{t(`group.${route.group}`)}</li>}
             {parent !== null && (
@@ -50,11 +51,11 @@ export function PageHeader({
           </ol>
         </nav>
       )}
-      <div className="zs-head-line">
+      <div className="frame-head-line">
         {route.back !== undefined && (
           <Button
             type="text"
-            className="zs-back"
+            className="frame-back"
             icon={<ArrowLeftOutlined />}
             aria-label={parent === null ? t('nav.back') : t('nav.backTo', { page: t(`routes:${parent.title}`) })}
             onClick={goBack}
@@ -63,8 +64,8 @@ export function PageHeader({
         <h1 id="page-title" tabIndex={-1}>
           {title ?? own}
         </h1>
-        <div className="zs-head-status" ref={onStatus} />
-        <div className="zs-head-actions" ref={onActions} />
+        <div className="frame-head-status" ref={onStatus} />
+        <div className="frame-head-actions" ref={onActions} />
       </div>
     </div>
   )

@@ -13,6 +13,7 @@ import type { Person } from '../session/guard.ts'
 import { groupIcons } from './groupIcons.tsx'
 import { menuOf } from './menu.ts'
 import { usePages } from './pages.ts'
+import './products.css'
 
 const searchList = 'products'
 
@@ -37,7 +38,7 @@ export default function ProductDrawer({ person, current, onClose }: { readonly p
   }
 
   return (
-    <Drawer open placement="left" size={880} title={t('products.title')} onClose={onClose} classNames={{ body: 'zs-products' }}>
+    <Drawer open placement="left" size={880} title={t('products.title')} onClose={onClose} classNames={{ body: 'frame-products' }}>
       <Input
         autoFocus
         allowClear={clearable}
@@ -54,7 +55,7 @@ export default function ProductDrawer({ person, current, onClose }: { readonly p
         }}
       />
       {recent.length > 0 && wanted === '' && (
-        <div className="zs-recent">
+        <div className="frame-recent">
           <span className="zs-soft">{t('products.recent')}</span>
           {recent.map((one) => (
             <Button key={one} size="small" onClick={() => setText(one)}>
@@ -73,7 +74,7 @@ export default function ProductDrawer({ person, current, onClose }: { readonly p
           </Button>
         </div>
       )}
-      <div className="zs-products-groups">
+      <div className="frame-products-groups">
         {groups.map(({ group, entries }) => {
           const Icon = groupIcons[group]
           return (
@@ -81,7 +82,7 @@ export default function ProductDrawer({ person, current, onClose }: { readonly p
               <h2>
                 <Icon aria-hidden /> {t(`group.${group}`)}
               </h2>
-              <ul>
+              <ul className="zs-list">
                 {entries.map((route) => (
                   <li key={route.path}>
                     <Link to={route.path} onClick={open} onMouseEnter={() => prefetch(route)} aria-current={route.path === current.path ? 'page' : undefined}>

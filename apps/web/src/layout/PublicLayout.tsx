@@ -12,6 +12,7 @@ import { Brand } from './Brand.tsx'
 import { PageOutlet } from './PageOutlet.tsx'
 import { usePages } from './pages.ts'
 import { SkipLink } from './SkipLink.tsx'
+import './frame.css'
 
 // Visitors never see it: it stays out of what the login page loads.
 const UserMenu = lazy(() => import('./PublicUserMenu.tsx'))
@@ -26,23 +27,23 @@ export function PublicLayout({ route }: { readonly route: Route }) {
   // Beside antd, not after it.
   usePages().prefetch(route)
   return (
-    <div className="zs-public">
+    <div className="frame-public">
       <SkipLink />
-      <header className="zs-top">
+      <header className="frame-top">
         <Brand />
-        <nav className="zs-top-links" aria-label={t('nav.site')}>
+        <nav className="frame-top-links" aria-label={t('nav.site')}>
           {isBuilt(paths.market.template) && <NavLink to={paths.market()}>{t('nav.market')}</NavLink>}
           {isBuilt(paths.warehouse.list.template) && <NavLink to={paths.warehouse.list()}>{t('nav.warehouse')}</NavLink>}
           {user !== null && (
-            <NavLink to={paths.help.list()} className="zs-wide">
+            <NavLink to={paths.help.list()} className="frame-wide">
               {t('nav.help')}
             </NavLink>
           )}
         </nav>
-        <div className="zs-top-end">
+        <div className="frame-top-end">
           {user === null ? (
             <>
-              <Link to={paths.login()} className="zs-top-link">
+              <Link to={paths.login()} className="frame-top-link">
                 {t('nav.login')}
               </Link>
               {info?.register_mode !== 'closed' && (
@@ -63,7 +64,7 @@ export function PublicLayout({ route }: { readonly route: Route }) {
           )}
         </div>
       </header>
-      <main id="main" tabIndex={-1} className="zs-public-main">
+      <main id="main" tabIndex={-1} className="frame-public-main">
         {route.plain === true ? (
           <PageOutlet route={route} />
         ) : (
@@ -74,7 +75,7 @@ export function PublicLayout({ route }: { readonly route: Route }) {
           </Suspense>
         )}
       </main>
-      <footer className="zs-footer">
+      <footer className="frame-footer">
         <span>{brand}</span>
         <Link to={paths.termsOfService()}>{t('nav.terms')}</Link>
         <Link to={paths.messageBoard()}>{t('nav.messageBoard')}</Link>

@@ -4,6 +4,7 @@ import type { Route } from '../routes.ts'
 import { groupIcons } from './groupIcons.tsx'
 import type { MenuGroup } from './menu.ts'
 import { usePages } from './pages.ts'
+import './frame.css'
 
 /** The menu of the current group. Highlights the parent on its detail and add pages. */
 export function Sidebar({ menu, current, onOpen }: { readonly menu: MenuGroup; readonly current: Route; readonly onOpen?: () => void }) {
@@ -12,19 +13,19 @@ export function Sidebar({ menu, current, onOpen }: { readonly menu: MenuGroup; r
   const Icon = groupIcons[menu.group]
   const active = current.parent ?? current.path
   return (
-    <nav className="zs-side-nav" aria-label={t(`group.${menu.group}`)}>
-      <p className="zs-side-title">
+    <nav className="frame-side-nav" aria-label={t(`group.${menu.group}`)}>
+      <p className="frame-side-title">
         <Icon aria-hidden /> {t(`group.${menu.group}`)}
       </p>
       {menu.sections.map(({ section, entries }) => (
         <div key={section ?? ''}>
-          {section !== null && menu.sections.length > 1 && <p className="zs-side-section">{t(`section.${section}`)}</p>}
-          <ul>
+          {section !== null && menu.sections.length > 1 && <p className="frame-side-section">{t(`section.${section}`)}</p>}
+          <ul className="zs-list">
             {entries.map((route) => (
               <li key={route.path}>
                 <Link
                   to={route.path}
-                  className={route.path === active ? 'zs-active' : ''}
+                  className={route.path === active ? 'frame-active' : ''}
                   aria-current={route.path === current.path ? 'page' : route.path === active ? 'true' : undefined}
                   onMouseEnter={() => prefetch(route)}
                   onFocus={() => prefetch(route)}

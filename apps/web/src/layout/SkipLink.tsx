@@ -1,11 +1,12 @@
 import { useTranslation } from 'react-i18next'
+import './frame.css'
 
 /** For the keyboard: past everything that is on every page. */
 export function SkipLink() {
   const { t } = useTranslation()
   return (
     <a
-      className="zs-skip"
+      className="frame-skip"
       href="#main"
       onClick={(event) => {
         event.preventDefault()

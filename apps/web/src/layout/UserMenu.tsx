@@ -12,6 +12,7 @@ import { paths } from '../paths.ts'
 import { signOut } from '../session/session.ts'
 import { balanceOwner, personOf, type CurrentUser } from '../session/user.ts'
 import { routeOf } from './routeAt.ts'
+import './frame.css'
 
 /** Balance changes with every hour that is billed. */
 const balanceRefreshMs = 60_000
@@ -38,7 +39,7 @@ export default function UserMenu({ user }: { readonly user: CurrentUser }) {
 
   return (
     <>
-      <span className="zs-balance zs-wide">
+      <span className="frame-balance frame-wide">
         {t('user.balance')} <span className="zs-number">{balance}</span>
       </span>
       <Dropdown
@@ -46,13 +47,13 @@ export default function UserMenu({ user }: { readonly user: CurrentUser }) {
         trigger={['click']}
         placement="bottomRight"
         menu={{
-          className: 'zs-user-menu',
+          className: 'frame-user-menu',
           items: [
             {
               key: 'who',
               type: 'group',
               label: (
-                <span className="zs-user-who">
+                <span className="frame-user-who">
                   <strong>{displayName}</strong>
                   {user.bp_name !== null && <span>{user.bp_name}</span>}
                 </span>
@@ -63,7 +64,7 @@ export default function UserMenu({ user }: { readonly user: CurrentUser }) {
             {
               key: 'balance',
               label: (
-                <span className="zs-user-balance">
+                <span className="frame-user-balance">
                   <span>
                     {t('user.balance')} <span className="zs-number">{balance}</span>
                   </span>
@@ -89,15 +90,15 @@ export default function UserMenu({ user }: { readonly user: CurrentUser }) {
         }}
       >
         {/* Named by its text: an aria-label would have to repeat all that is seen, the avatar's letter too. */}
-        <Button type="text" className="zs-user" aria-haspopup="menu">
+        <Button type="text" className="frame-user" aria-haspopup="menu">
           <span className="zs-hidden">{t('user.menu', { name: displayName })}</span>
-          <span className="zs-avatar" aria-hidden="true">
+          <span className="frame-avatar" aria-hidden="true">
             {[...displayName][0]?.toUpperCase()}
           </span>
-          <span className="zs-cut zs-wide" aria-hidden="true">
+          <span className="zs-cut frame-wide" aria-hidden="true">
             {displayName}
           </span>
-          <DownOutlined className="zs-caret" aria-hidden />
+          <DownOutlined className="frame-caret" aria-hidden />
         </Button>
       </Dropdown>
     </>

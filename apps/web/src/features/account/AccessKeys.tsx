@@ -26,6 +26,7 @@ import { FormDialog } from '../../kit/FormDialog.tsx'
 import * as format from '../../kit/format.ts'
 import { StatusTag, type StatusTone } from '../../kit/StatusTag.tsx'
 import { paths } from '../../paths.ts'
+import './account.css'
 
 type Made = ResponseOf<typeof accessKeys.create>
 type Open = { readonly at: 'make' } | { readonly at: 'edit' | 'rotate'; readonly key: AccessKey } | { readonly at: 'secret'; readonly made: Made }
@@ -85,9 +86,9 @@ export function AccessKeys() {
   return (
     <>
       {data.total === 0 ? (
-        <p className="zs-account-current">{t('accessKey.none')}</p>
+        <p className="account-current">{t('accessKey.none')}</p>
       ) : (
-        <ul className="zs-account-keys" aria-label={t('accessKey.title')}>
+        <ul className="account-keys" aria-label={t('accessKey.title')}>
           {data.items.map((key) => (
             <li key={key.id}>
               <KeyFacts of={key} />
@@ -121,7 +122,7 @@ function KeyFacts({ of: key }: { readonly of: AccessKey }) {
     key.previous_until === null ? null : t('accessKey.previous', { at: format.dateTime(key.previous_until) }),
   ].filter((text) => text !== null)
   return (
-    <div className="zs-account-key">
+    <div className="account-key">
       {key.name} <StatusTag tone={tones[status]}>{t(`accessKey.statuses.${status}`)}</StatusTag>
       <p>
         {t(`accessKey.schemes.${key.scheme}`)} · {t('accessKey.hint', { hint: key.hint })} ·{' '}
@@ -221,7 +222,7 @@ function KeyDialog({ of: key, onMade, onClose }: { readonly of?: AccessKey; read
         <RadioField
           name="scheme"
           label={t('accessKey.scheme')}
-          className="zs-account-choices"
+          className="account-choices"
           values={accessKeySchemes}
           labelOf={(value) => <Choice title={t(`accessKey.schemes.${value}`)} note={t(`accessKey.schemeNotes.${value}`)} />}
         />
@@ -245,7 +246,7 @@ function KeyDialog({ of: key, onMade, onClose }: { readonly of?: AccessKey; read
       <RadioField
         name="access"
         label={t('accessKey.access')}
-        className="zs-account-choices"
+        className="account-choices"
         values={['all', 'reading', 'custom'] as const}
         labelOf={(value) => <Choice title={t(`accessKey.accesses.${value}`)} note={t(`accessKey.accessNotes.${value}`)} />}
       />
@@ -355,13 +356,13 @@ function SecretDialog({ made: { key, secret }, onClose }: { readonly made: Made;
         </Button>
       }
     >
-      <Alert type="warning" showIcon title={t('accessKey.once')} className="zs-account-alert" />
-      <dl className="zs-account-told">
+      <Alert type="warning" showIcon title={t('accessKey.once')} className="zs-above" />
+      <dl className="account-told">
         {parts.map(({ label, text }) => (
           <div key={label}>
             <dt>{label}</dt>
             <dd>
-              <code className="zs-account-secret">{text}</code>
+              <code className="account-secret">{text}</code>
               <Button size="small" aria-label={`${t('accessKey.copy')} ${label}`} onClick={() => void copyText(text)}>
                 {t('accessKey.copy')}
               </Button>

@@ -65,8 +65,8 @@ export default function AccountPage() {
     )
   }
   return (
-    <div className="zs-account">
-      <div className="zs-account-sections">
+    <div className="account-page">
+      <div>
         <AccountSection id="profile" title={titles.profile}>
           <ProfileForm user={user} onDirty={(is) => mark('profile', is)} />
         </AccountSection>
@@ -114,9 +114,9 @@ export default function AccountPage() {
 
 function AccountSection({ id, title, note, children }: { readonly id: Section; readonly title: string; readonly note?: string; readonly children: ReactNode }) {
   return (
-    <section id={id} tabIndex={-1} className="zs-card zs-account-section" aria-labelledby={`${id}-title`}>
+    <section id={id} tabIndex={-1} className="zs-card account-section" aria-labelledby={`${id}-title`}>
       <h2 id={`${id}-title`}>{title}</h2>
-      {note !== undefined && <p className="zs-account-note">{note}</p>}
+      {note !== undefined && <p className="account-note">{note}</p>}
       {children}
     </section>
   )

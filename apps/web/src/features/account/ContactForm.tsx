@@ -8,6 +8,7 @@ import { notify } from '../../api/notify.ts'
 import { CodeInput } from '../../kit/CodeInput.tsx'
 import { Field, PasswordField, TextField } from '../../kit/fields.tsx'
 import { showRefusal } from '../../kit/refusals.ts'
+import './account.css'
 
 interface FormProps {
   /** What is set now, or null. */
@@ -63,13 +64,13 @@ export function PhoneForm({ current, name, onDirty }: FormProps) {
       form={form}
       name="accountPhone"
       layout="vertical"
-      className="zs-account-form"
+      className="account-form"
       requiredMark={false}
       onValuesChange={(_, values) => onDirty(someTyped(values))}
       onFinish={submit}
       scrollToFirstError={{ block: 'center', focus: true }}
     >
-      <p className="zs-account-current">
+      <p className="account-current">
         {t('currentPhone')}：<strong>{current ?? t('notSet')}</strong>
       </p>
       <TextField name="phone" label={t('newPhone')} schema={shape.phone} validateTrigger="onBlur" type="tel" autoComplete="tel-national" maxLength={11} />
@@ -125,13 +126,13 @@ export function EmailForm({ current, name, onDirty }: FormProps) {
       form={form}
       name="accountEmail"
       layout="vertical"
-      className="zs-account-form"
+      className="account-form"
       requiredMark={false}
       onValuesChange={(_, values) => onDirty(someTyped(values))}
       onFinish={submit}
       scrollToFirstError={{ block: 'center', focus: true }}
     >
-      <p className="zs-account-current">
+      <p className="account-current">
         {t('currentEmail')}：<strong>{current ?? t('notSet')}</strong>
       </p>
       <TextField name="email" label={t('newEmail')} schema={shape.email} validateTrigger="onBlur" type="email" autoComplete="email" maxLength={254} />

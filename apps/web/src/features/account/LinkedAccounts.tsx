@@ -17,6 +17,7 @@ import { Field } from '../../kit/fields.tsx'
 import * as format from '../../kit/format.ts'
 import { FormFoot } from './FormFoot.tsx'
 import { showRefusal } from '../../kit/refusals.ts'
+import './account.css'
 
 /** Accounts of identity providers that one signs in with. */
 export function LinkedAccounts() {
@@ -43,14 +44,14 @@ export function LinkedAccounts() {
     )
   return (
     <>
-      {refusal !== undefined && <Alert type="error" showIcon title={errors[refusal].text} className="zs-account-alert" />}
-      {came === 'done' && <Alert type="success" showIcon title={t('linked.done')} className="zs-account-alert" />}
-      {data.total === 0 && <p className="zs-account-current">{t(data.offered.length === 0 ? 'linked.noneOffered' : 'linked.none')}</p>}
+      {refusal !== undefined && <Alert type="error" showIcon title={errors[refusal].text} className="zs-above" />}
+      {came === 'done' && <Alert type="success" showIcon title={t('linked.done')} className="zs-above" />}
+      {data.total === 0 && <p className="account-current">{t(data.offered.length === 0 ? 'linked.noneOffered' : 'linked.none')}</p>}
       {data.total > 0 && (
-        <ul className="zs-account-keys" aria-label={t('linked.title')}>
+        <ul className="account-keys" aria-label={t('linked.title')}>
           {data.items.map((one) => (
             <li key={one.id}>
-              <div className="zs-account-key">
+              <div className="account-key">
                 {one.provider_name}：{one.account}
                 <p>
                   {t('linked.made', { at: format.dateTime(one.created_at) })} ·{' '}
@@ -74,7 +75,7 @@ export function LinkedAccounts() {
         form={form}
         name="linkAccount"
         layout="vertical"
-        className="zs-account-form"
+        className="account-form"
         requiredMark={false}
         onFinish={({ password }) => asking !== null && begin(asking, password)}
       >

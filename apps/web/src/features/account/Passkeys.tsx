@@ -21,6 +21,7 @@ import { Field, TextField } from '../../kit/fields.tsx'
 import * as format from '../../kit/format.ts'
 import { FormFoot } from './FormFoot.tsx'
 import { showRefusal } from '../../kit/refusals.ts'
+import './account.css'
 
 type Step = { readonly at: 'rest' } | { readonly at: 'add' } | { readonly at: 'rename' | 'remove'; readonly key: Passkey }
 
@@ -45,12 +46,12 @@ export function Passkeys() {
       return (
         <>
           {data.total === 0 ? (
-            <p className="zs-account-current">{t('passkey.none')}</p>
+            <p className="account-current">{t('passkey.none')}</p>
           ) : (
-            <ul className="zs-account-keys" aria-label={t('passkey.list')}>
+            <ul className="account-keys" aria-label={t('passkey.list')}>
               {data.items.map((key) => (
                 <li key={key.id}>
-                  <div className="zs-account-key">
+                  <div className="account-key">
                     {key.name}{' '}
                     {key.synced && (
                       <Tooltip title={t('passkey.syncedHint')}>
@@ -130,12 +131,12 @@ function Add({ number, onDone }: { readonly number: number; readonly onDone: () 
       form={form}
       name="passkeyAdd"
       layout="vertical"
-      className="zs-account-form"
+      className="account-form"
       requiredMark={false}
       initialValues={{ name: t('passkey.defaultName', { number }) }}
       onFinish={submit}
     >
-      {failure !== null && <Alert type="error" showIcon title={failure} className="zs-account-alert" />}
+      {failure !== null && <Alert type="error" showIcon title={failure} className="zs-above" />}
       <TextField name="name" label={t('passkey.name')} extra={t('passkey.nameHint')} schema={passkeys.create.body.shape.name} autoFocus />
       {asksPassword && <PasswordField />}
       <FormFoot text={t('passkey.create')} pending={pending} onBack={onDone} />
@@ -159,7 +160,7 @@ function Rename({ passkey, onDone }: { readonly passkey: Passkey; readonly onDon
       form={form}
       name="passkeyRename"
       layout="vertical"
-      className="zs-account-form"
+      className="account-form"
       requiredMark={false}
       initialValues={{ name: passkey.name }}
       onFinish={(body) => rename.mutate({ params: { id: passkey.id }, body }, { onError: (thrown) => showRefusal(form, thrown) })}
@@ -193,7 +194,7 @@ function Remove({ passkey, onDone }: { readonly passkey: Passkey; readonly onDon
       },
     )
   return (
-    <Form form={form} name="passkeyRemove" layout="vertical" className="zs-account-form" requiredMark={false} onFinish={submit}>
+    <Form form={form} name="passkeyRemove" layout="vertical" className="account-form" requiredMark={false} onFinish={submit}>
       <p>{t('passkey.removeTitle', { name: passkey.name })}</p>
       {asksPassword && <PasswordField />}
       <FormFoot text={t('passkey.remove')} danger pending={remove.isPending} onBack={onDone} />

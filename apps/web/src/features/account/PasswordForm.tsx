@@ -10,6 +10,7 @@ import { notify } from '../../api/notify.ts'
 import { PasswordField } from '../../kit/fields.tsx'
 import { field, samePassword } from '../../kit/rules.ts'
 import { showRefusal } from '../../kit/refusals.ts'
+import './account.css'
 
 interface Values {
   readonly old_password: string
@@ -43,7 +44,7 @@ export function PasswordForm({ name, onDirty }: { readonly name: string; readonl
       form={form}
       name="accountPassword"
       layout="vertical"
-      className="zs-account-form"
+      className="account-form"
       requiredMark={false}
       onValuesChange={(_, values) => onDirty(Object.values(values).some((value) => value !== undefined && value !== ''))}
       onFinish={submit}

@@ -10,6 +10,7 @@ import { Field, TextAreaField } from '../../kit/fields.tsx'
 import * as format from '../../kit/format.ts'
 import type { CurrentUser } from '../../session/user.ts'
 import { showRefusal } from '../../kit/refusals.ts'
+import './account.css'
 
 interface Values {
   readonly nickname: string
@@ -40,7 +41,7 @@ export function ProfileForm({ user, onDirty }: { readonly user: CurrentUser; rea
       <Descriptions
         size="small"
         column={{ xs: 1, sm: 2 }}
-        className="zs-account-facts"
+        className="account-facts"
         items={[
           { key: 'name', label: t('name'), children: user.name },
           { key: 'kind', label: t('kind'), children: t(`kindNames.${kindKey(user.kind)}`) },
@@ -54,7 +55,7 @@ export function ProfileForm({ user, onDirty }: { readonly user: CurrentUser; rea
         form={form}
         name="accountProfile"
         layout="vertical"
-        className="zs-account-form"
+        className="account-form"
         requiredMark={false}
         // The server answers the name where there is no nickname.
         initialValues={{ nickname: user.nickname === user.name ? '' : user.nickname, description: user.description }}

@@ -17,6 +17,7 @@ import { Field, PasswordField, TextField } from '../../kit/fields.tsx'
 import * as format from '../../kit/format.ts'
 import { FormFoot } from './FormFoot.tsx'
 import { showRefusal } from '../../kit/refusals.ts'
+import './account.css'
 
 interface Begun {
   readonly secret: string
@@ -55,11 +56,11 @@ export function SecondFactor() {
     case 'rest':
       return (
         <>
-          <p className="zs-account-current">
+          <p className="account-current">
             {on ? t('second.since', { at: format.dateTime(data.since) }) : t('second.off')}
             {on && <> {t('second.left', { count: data.recovery_codes_left })}</>}
           </p>
-          {on && data.recovery_codes_left <= 2 && <Alert type="warning" showIcon title={t('second.few')} className="zs-account-alert" />}
+          {on && data.recovery_codes_left <= 2 && <Alert type="warning" showIcon title={t('second.few')} className="zs-above" />}
           {on ? (
             <Space wrap>
               <Button onClick={() => setStep({ at: 'renew' })}>{t('second.renewCodes')}</Button>
@@ -86,7 +87,7 @@ function Begin({ onBegun, onBack }: { readonly onBegun: (begun: Begun) => void; 
       form={form}
       name="secondBegin"
       layout="vertical"
-      className="zs-account-form"
+      className="account-form"
       requiredMark={false}
       onFinish={(body) => begin.mutate({ body }, { onError: (error) => showRefusal(form, error) })}
     >
@@ -107,14 +108,14 @@ function Confirm({ begun, onCodes, onBack }: { readonly begun: Begun; readonly o
       form={form}
       name="secondConfirm"
       layout="vertical"
-      className="zs-account-form"
+      className="account-form"
       requiredMark={false}
       onFinish={(body) => confirm.mutate({ body }, { onError: (error) => showRefusal(form, error) })}
     >
       <p>{t('second.scan')}</p>
       <QRCode value={begun.uri} type="svg" size={176} aria-label={t('second.qr')} />
       <p>
-        {t('second.secret')} <code className="zs-account-secret">{begun.secret}</code>{' '}
+        {t('second.secret')} <code className="account-secret">{begun.secret}</code>{' '}
         <Button size="small" onClick={() => void copyText(begun.secret)}>
           {t('second.copy')}
         </Button>
@@ -131,8 +132,8 @@ function Codes({ codes, onDone }: { readonly codes: readonly string[]; readonly 
   const { t } = useTranslation('account')
   return (
     <>
-      <Alert type="warning" showIcon title={t('second.keep')} className="zs-account-alert" />
-      <ul className="zs-account-codes" aria-label={t('second.codes')}>
+      <Alert type="warning" showIcon title={t('second.keep')} className="zs-above" />
+      <ul className="account-codes" aria-label={t('second.codes')}>
         {codes.map((code) => (
           <li key={code}>
             <code>{code}</code>
@@ -175,7 +176,7 @@ function Prove({
       form={form}
       name="secondProve"
       layout="vertical"
-      className="zs-account-form"
+      className="account-form"
       requiredMark={false}
       onFinish={(body) => change.mutate({ body }, { onError: (error) => showRefusal(form, error) })}
     >

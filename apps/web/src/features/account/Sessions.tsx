@@ -7,6 +7,7 @@ import { ActionMenu } from '../../kit/actions.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'
 import { deviceText } from '../../session/device.ts'
+import './account.css'
 
 /** Where one is signed in; the others can be ended. */
 export function Sessions() {
@@ -17,7 +18,7 @@ export function Sessions() {
   const others = data.items.filter(({ current }) => !current)
   return (
     <>
-      <ul className="zs-account-sessions">
+      <ul className="account-sessions">
         {[...data.items.filter(({ current }) => current), ...others].map(({ id, user_agent, ip, created_at, renewed_at, current }) => {
           const device = deviceText(user_agent)
           return (

@@ -7,6 +7,8 @@ import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'
 import { MetricChart } from '../../kit/MetricChart.tsx'
 import { capacitySeries } from './capacitySeries.ts'
+import './clouds.css'
+import '../../kit/chart.css'
 
 /** Samples are minutes apart. */
 const refreshMs = 60_000

@@ -16,6 +16,7 @@ import { StatusTag } from '../../kit/StatusTag.tsx'
 import { CapacityHistory } from './CapacityHistory.tsx'
 import { ratioOf, healthTones, isConnectionType } from './cloudRules.ts'
 import { ServicesTable } from './ServicesTable.tsx'
+import './clouds.css'
 
 /** One cloud: how it is, what each of its services says, how full it is and was; of an OpenStack whose its projects are. */
 export function CloudDetailDrawer({ cloudId, onClose }: { readonly cloudId: string; readonly onClose: () => void }) {
@@ -77,7 +78,7 @@ function Detail({ cloud }: { readonly cloud: CloudDetail }) {
     <>
       {cloud.health_message !== null && (
         <Alert
-          className="cl-limits"
+          className="zs-above"
           type={cloud.health === 'degraded' ? 'warning' : 'error'}
           showIcon
           title={t(`shell:cloud.health.${cloud.health}`)}

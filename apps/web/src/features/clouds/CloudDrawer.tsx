@@ -22,6 +22,8 @@ import { isConnectionType, invalidatedByCloud } from './cloudRules.ts'
 import { ConnectionFields } from './ConnectionFields.tsx'
 import { ConnectionCheck } from './ConnectionCheck.tsx'
 import { LabelsEditor, labelsRule } from './LabelsEditor.tsx'
+import './clouds.css'
+import '../../kit/form.css'
 
 const shape = clouds.create.body.shape
 

@@ -9,7 +9,6 @@ import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { cloudColumns } from './cloudColumns.tsx'
 import { CloudDetailDrawer, withPart } from './CloudDetailDrawer.tsx'
 import { CloudDrawer } from './CloudDrawer.tsx'
-import './clouds.css'
 import { useCloudActions } from './useCloudActions.tsx'
 
 /** The clouds that the platform manages: how each is, how full, and what it can run. */

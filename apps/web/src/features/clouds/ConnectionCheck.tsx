@@ -13,6 +13,7 @@ import { showFieldErrors } from '../../kit/rules.ts'
 import { connectionOf } from './cloudForm.ts'
 import { servicesOutcome } from './cloudRules.ts'
 import { ServicesTable } from './ServicesTable.tsx'
+import './clouds.css'
 
 type Answer = ResponseOf<typeof clouds.test>
 

@@ -8,6 +8,7 @@ import { useTranslation } from 'react-i18next'
 import { Field, TextField } from '../../kit/fields.tsx'
 import { field } from '../../kit/rules.ts'
 import { PemInput } from './PemInput.tsx'
+import './clouds.css'
 
 const [socket, https, , password, credential] = cloudConnection.options
 const name = (key: string) => ['connection', key]
@@ -92,7 +93,7 @@ function OpenStackFields({ type, registered }: { readonly type: 'openstack-passw
         </div>
       ) : (
         <>
-          <Alert className="cl-limits" type="info" showIcon title={t('form.credentialLimits')} description={t('form.credentialLimitsNote')} />
+          <Alert className="zs-above" type="info" showIcon title={t('form.credentialLimits')} description={t('form.credentialLimitsNote')} />
           <div className="cl-pairs">
             <TextField name={name('credential_id')} label={t('form.credentialId')} schema={credential.shape.credential_id} {...code} />
             <Form.Item name={name('credential_secret')} label={t('form.credentialSecret')} {...secret(credential.shape.credential_secret)}>

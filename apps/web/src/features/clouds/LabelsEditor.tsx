@@ -9,6 +9,7 @@ import { useTranslation } from 'react-i18next'
 import { i18n } from '../../i18n.ts'
 import { CloudLabels } from '../../kit/CloudLabels.tsx'
 import { newLabel, readLabel, writeLabel, wrongWith, type EditedLabel } from './labels.ts'
+import './clouds.css'
 
 const labelsMax = 20
 
@@ -106,7 +107,7 @@ function LabelFields({ text, onChange }: { readonly text: string; readonly onCha
   )
   return (
     <div className="cl-label-fields">
-      <div className="cl-label-line">
+      <div className="zs-buttons cl-label-line">
         <Input
           aria-label={t('label.text')}
           placeholder={t('label.text')}
@@ -123,7 +124,7 @@ function LabelFields({ text, onChange }: { readonly text: string; readonly onCha
       </div>
       <details open={label.imgUrl !== undefined || label.imgSize !== undefined || label.imgPosition !== undefined}>
         <summary>{t('label.more')}</summary>
-        <div className="cl-label-line">
+        <div className="zs-buttons cl-label-line">
           {input('imgUrl', t('label.imgUrlNote'))}
           {input('imgSize', '16px')}
           {input('imgPosition', 'left center')}

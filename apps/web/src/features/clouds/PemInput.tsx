@@ -2,6 +2,7 @@ import Button from 'antd/es/button'
 import Input from 'antd/es/input'
 import { useRef } from 'react'
 import { useTranslation } from 'react-i18next'
+import './clouds.css'
 
 /** Certificates and keys: pasted, or read from a file that never leaves this page before it is sent. */
 export function PemInput({

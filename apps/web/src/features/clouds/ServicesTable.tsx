@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 import * as format from '../../kit/format.ts'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { serviceTone } from './cloudRules.ts'
+import './clouds.css'
 
 /** How each service of an OpenStack answered: what it is, where, and what went wrong. */
 export function ServicesTable({ services }: { readonly services: readonly CloudServiceState[] }) {

@@ -8,11 +8,12 @@ import * as format from '../../kit/format.ts'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { CloudLabels, LoadLabel } from '../../kit/CloudLabels.tsx'
 import { cloudTones, healthTones, shareOf } from './cloudRules.ts'
+import './clouds.css'
 
 export const cloudColumns = (t: TFunction<['clouds', 'shell']>, to: (cloud: Cloud) => string): readonly Column<Cloud>[] => [
   col.name('name', t('column.name'), (cloud) => cloud.name, { sort: true, to, note: (cloud) => <CloudNote cloud={cloud} /> }),
   col.custom('engine', t('column.engine'), (cloud) => (
-    <div className="cl-engine">
+    <div className="zs-nowrap">
       {t(`product.${cloud.product}`)}
       <div className="zs-name-note">
         {cloud.engine === null ? t('neverReached') : [cloud.engine, cloud.engine_version].filter((part) => part !== null).join(' ')}
@@ -32,7 +33,7 @@ export const cloudColumns = (t: TFunction<['clouds', 'shell']>, to: (cloud: Clou
     'usage',
     t('column.usage'),
     (cloud) => (
-      <span className="cl-usage">
+      <span className="zs-nowrap">
         <span className="zs-number">{format.percent(cloud.usage)}</span> <LoadLabel usage={cloud.usage} />
       </span>
     ),

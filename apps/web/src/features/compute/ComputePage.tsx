@@ -7,7 +7,6 @@ import { NoCloud } from '../../kit/NoCloud.tsx'
 import { paths } from '../../paths.ts'
 import { useClouds } from '../../session/cloud.ts'
 import { useMayCall } from '../../session/user.ts'
-import './compute.css'
 
 /**
  * What every page of the second family stands in: the chosen cloud, what has to be known of it first, and what is
@@ -37,7 +36,7 @@ function CloudTrouble({ cloud }: { readonly cloud: CloudBasic }) {
   if (trouble === null) return null
   return (
     <Alert
-      className="cp-notice"
+      className="zs-above"
       showIcon
       type={trouble === 'maintenance' ? 'info' : 'warning'}
       title={t(`notice.${trouble}`, { name: cloud.name })}

@@ -8,7 +8,6 @@ import { usePageTitle } from '../../kit/PageHead.tsx'
 import { PagePlaceholder } from '../../kit/Placeholder.tsx'
 import { paths } from '../../paths.ts'
 import { ConfigForm } from './ConfigForm.tsx'
-import './container.css'
 
 /** One config, to be read and changed; without an id in the address a new one. */
 export default function ConfigDetail() {

@@ -14,6 +14,7 @@ import * as format from '../../kit/format.ts'
 import { FormPage } from '../../kit/FormPage.tsx'
 import { paths } from '../../paths.ts'
 import { contentMax, measured, readText } from './textFile.ts'
+import './container.css'
 
 const { shape } = configs.put.body
 

@@ -23,6 +23,7 @@ import { whyNotContainer } from './containerRules.ts'
 import { tellError } from '../../api/tellError.ts'
 import { UploadList } from './UploadList.tsx'
 import { useUploads } from './useUploads.ts'
+import './container.css'
 
 type Entry = ResponseOf<typeof containers.files>['items'][number]
 
@@ -78,7 +79,7 @@ function Files({ containerId }: { readonly containerId: string }) {
 
   return (
     <>
-      <div className="cn-file-bar">
+      <div className="zs-bar cn-file-bar">
         <PathForm key={directory} directory={directory} onGo={(path) => setSearch(new URLSearchParams(address(path)))} />
         <Button icon={<UploadOutlined aria-hidden />} disabled={known === undefined} onClick={() => chooser.current?.click()}>
           {t('file.upload')}

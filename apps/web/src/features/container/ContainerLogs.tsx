@@ -12,7 +12,6 @@ import { FollowedLog } from './FollowedLog.tsx'
 import type { LogLook } from './logLines.ts'
 import { SearchedLog } from './SearchedLog.tsx'
 import { tellError } from '../../api/tellError.ts'
-import '../../kit/log.css'
 
 /** What a container prints: as it comes, or searched from its end; the whole is a download. */
 export function ContainerLogs({ container }: { readonly container: Container }) {
@@ -24,7 +23,7 @@ export function ContainerLogs({ container }: { readonly container: Container }) 
   if (refused !== null) return <EmptyState title={refused} />
   return (
     <>
-      <div className="zs-log-bar">
+      <div className="zs-bar">
         <Segmented
           aria-label={t('log.mode')}
           value={searching ? 'search' : 'follow'}

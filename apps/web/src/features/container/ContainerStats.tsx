@@ -6,6 +6,7 @@ import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'
 import { MetricChart } from '../../kit/MetricChart.tsx'
 import { statsIntervalMs, statsSeries, withStats, type StatsSample } from './statsSeries.ts'
+import '../../kit/chart.css'
 
 const group = 'cis.container.stats'
 /** The axis stands still while samples are few. */

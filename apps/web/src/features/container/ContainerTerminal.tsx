@@ -10,6 +10,7 @@ import { paths } from '../../paths.ts'
 import { wordsOf } from './commandLine.ts'
 import { whyNotContainer } from './containerRules.ts'
 import { openTerminal } from './openTerminal.ts'
+import './container.css'
 
 const shells = ['/bin/sh', '/bin/bash', '/bin/ash']
 const [usual = '/bin/sh'] = shells

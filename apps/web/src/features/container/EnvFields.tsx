@@ -12,6 +12,7 @@ import { useReturnFocus } from '../../kit/focus.ts'
 import { RemoveRow } from '../../kit/RemoveRow.tsx'
 import { envOf, type SpecValues } from './specForm.ts'
 import { isTwice } from '../../kit/isTwice.ts'
+import './container.css'
 
 const { shape } = containerSpec.shape.env.unwrap().element
 const list = ['spec', 'env']

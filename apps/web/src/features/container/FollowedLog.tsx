@@ -31,7 +31,7 @@ export function FollowedLog({ container, look }: { readonly container: Container
   const step = (by: number): void => setAt((place + by + found.length) % found.length)
   return (
     <>
-      <div className="zs-log-bar">
+      <div className="zs-bar">
         <span role="status">
           <StatusTag tone={tones[state]}>{t(`log.state.${state}`)}</StatusTag>
         </span>

@@ -4,6 +4,7 @@ import * as format from '../../kit/format.ts'
 import { splitAtMatches } from '../../kit/logText.ts'
 import type { LogLook, ShownLine } from './logLines.ts'
 import '../../kit/log.css'
+import './container.css'
 
 /** Lines of a log. Stays at the end while more come, unless the person scrolled away from it. */
 export function LogPane({

@@ -10,6 +10,7 @@ import { useCall } from '../../api/hooks.ts'
 import { CheckField, Field } from '../../kit/fields.tsx'
 import { RemoveRow } from '../../kit/RemoveRow.tsx'
 import { blankMount, type MountValues } from './specForm.ts'
+import './container.css'
 
 const types = ['volume', 'bind', 'config'] as const
 const [volume, bind] = mount.options

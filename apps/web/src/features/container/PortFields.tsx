@@ -9,6 +9,7 @@ import { NumberField } from '../../kit/NumberField.tsx'
 import { RemoveRow } from '../../kit/RemoveRow.tsx'
 import { blankPort, type SpecValues } from './specForm.ts'
 import { isTwice } from '../../kit/isTwice.ts'
+import './container.css'
 
 const portRule: Rule = {
   validator: async (_rule, value: number | null | undefined) => {

@@ -9,7 +9,6 @@ import { EmptyState } from '../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { LogPane } from './LogPane.tsx'
 import { withLines, type LogLook } from './logLines.ts'
-import '../../kit/log.css'
 
 /** So many lines that match are shown, the newest. */
 const matchesMax = 1_000
@@ -42,7 +41,7 @@ export function SearchedLog({ container, look }: { readonly container: Pick<Cont
   }
   return (
     <>
-      <div className="zs-log-bar">
+      <div className="zs-bar">
         <Input.Search
           allowClear={clearable}
           maxLength={255}

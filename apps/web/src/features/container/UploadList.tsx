@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next'
 import { errorText } from '../../api/toasts.ts'
 import type { Upload } from './fileUpload.ts'
 import type { Uploads } from './useUploads.ts'
+import './container.css'
 
 /** How far files on their way are, and what became of the others. */
 export function UploadList({ uploads: { all, cancel, dismiss } }: { readonly uploads: Uploads }) {

@@ -2,14 +2,13 @@ import Tag from 'antd/es/tag'
 import type { Edge } from '@zhisuan/contract/ecrm/edge'
 import { useTranslation } from 'react-i18next'
 import { StatusTag } from '../../kit/StatusTag.tsx'
-import './edge.css'
 import { awaitsConfirmation, edgeTones, isUpgrading } from './edgeRules.ts'
 
 /** How a node is, whether it takes new containers, and whether its agent is being replaced. */
 export function EdgeState({ edge }: { readonly edge: Pick<Edge, 'status' | 'activation' | 'upgrade'> }) {
   const { t } = useTranslation('edge')
   return (
-    <span className="ed-state">
+    <span className="zs-state zs-state-wrap">
       <StatusTag tone={edgeTones[edge.status]}>{t(`status.${edge.status}`)}</StatusTag>
       {edge.activation === 'deactive' && <Tag>{t('deactive')}</Tag>}
       {isUpgrading(edge) && <Tag>{t('upgrade.tag')}</Tag>}

@@ -40,7 +40,6 @@ export function ImageTable({
     columns.push({
       key: '@actions',
       title: t('column.actions'),
-      className: 'zs-cell-actions',
       width: 100,
       render: (_, image) => <ActionMenu actions={actionsOf(image)} />,
     })

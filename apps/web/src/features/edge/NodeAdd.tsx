@@ -55,7 +55,7 @@ function NodeForm({ onMade }: { readonly onMade: (id: string, enrolment: Enrolme
       }}
       aside={
         <div className="zs-card">
-          <h2 className="ed-heading">{t('add.needs')}</h2>
+          <h2 className="zs-heading">{t('add.needs')}</h2>
           <ul className="ed-needs">
             <li>{t('add.needsSystem')}</li>
             <li>{t('add.needsNode')}</li>

@@ -55,7 +55,7 @@ function Images({ edge }: { readonly edge: EdgeDetail }) {
   const { t } = useTranslation('edge')
   return (
     <>
-      <p className="ed-line">
+      <p className="zs-state zs-state-wrap ed-line">
         <Link to={paths.container.node.images(edge.id, edge.name)}>{t('image.manage')}</Link>
       </p>
       <ImageTable edge={edge} keyword="" />
@@ -72,15 +72,15 @@ function Notices({ edge }: { readonly edge: EdgeDetail }) {
   return (
     <>
       {(status === 'pending' || status === 'unconfirmed' || status === 'unbound') && (
-        <Alert className="ed-notice" type={status === 'unconfirmed' ? 'warning' : 'info'} showIcon title={t(`notice.${status}`)} action={goOn} />
+        <Alert className="zs-above" type={status === 'unconfirmed' ? 'warning' : 'info'} showIcon title={t(`notice.${status}`)} action={goOn} />
       )}
-      {status === 'offline' && <Alert className="ed-notice" type="error" showIcon title={t('notice.offline')} description={t('notice.offlineNote')} />}
+      {status === 'offline' && <Alert className="zs-above" type="error" showIcon title={t('notice.offline')} description={t('notice.offlineNote')} />}
       {status === 'online' && facts !== null && facts.docker === null && (
-        <Alert className="ed-notice" type="warning" showIcon title={t('notice.noDocker')} description={facts.docker_error ?? t('notice.noDockerNote')} />
+        <Alert className="zs-above" type="warning" showIcon title={t('notice.noDocker')} description={facts.docker_error ?? t('notice.noDockerNote')} />
       )}
       {upgrade !== null && isUpgrading(edge) && (
         <Alert
-          className="ed-notice"
+          className="zs-above"
           type="info"
           showIcon
           title={t(`upgrade.state.${upgradeNames[upgrade.status]}`)}
@@ -89,7 +89,7 @@ function Notices({ edge }: { readonly edge: EdgeDetail }) {
       )}
       {upgrade !== null && awaitsConfirmation(edge) && (
         <Alert
-          className="ed-notice"
+          className="zs-above"
           type="warning"
           showIcon
           title={t('upgrade.waits', { version: upgrade.to })}
@@ -102,7 +102,7 @@ function Notices({ edge }: { readonly edge: EdgeDetail }) {
         />
       )}
       {upgrade?.status === 20 && (
-        <Alert className="ed-notice" type="error" showIcon title={t('upgrade.failed', { version: upgrade.to })} description={upgrade.error} />
+        <Alert className="zs-above" type="error" showIcon title={t('upgrade.failed', { version: upgrade.to })} description={upgrade.error} />
       )}
     </>
   )

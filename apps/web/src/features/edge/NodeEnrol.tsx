@@ -96,12 +96,12 @@ function Waiting({
   return (
     <div className="ed-enrol">
       <div className="ed-enrol-main">
-        <h2 className="ed-heading">{t('enrol.commandTitle')}</h2>
-        {onlyHere(enrolment) && <Alert className="ed-notice" type="warning" showIcon title={t('enrol.onlyHere')} description={t('enrol.onlyHereNote')} />}
+        <h2 className="zs-heading">{t('enrol.commandTitle')}</h2>
+        {onlyHere(enrolment) && <Alert className="zs-above" type="warning" showIcon title={t('enrol.onlyHere')} description={t('enrol.onlyHereNote')} />}
         <pre className="ed-command" tabIndex={0}>
           {enrolment.command}
         </pre>
-        <div className="ed-line">
+        <div className="zs-state zs-state-wrap ed-line">
           <Button type="primary" onClick={() => void copyText(enrolment.command)}>
             {t('enrol.copy')}
           </Button>
@@ -126,7 +126,7 @@ function Came({ edge }: { readonly edge: EdgeDetail }) {
   const unbind = useChange(edges.unbind, { invalidates: invalidatedByEdge })
   return (
     <>
-      <Alert className="ed-notice" type="warning" showIcon title={t('enrol.cameTitle')} description={t('enrol.cameNote')} />
+      <Alert className="zs-above" type="warning" showIcon title={t('enrol.cameTitle')} description={t('enrol.cameNote')} />
       <Descriptions
         size="small"
         column={1}
@@ -169,7 +169,7 @@ function Done({ edge }: { readonly edge: EdgeDetail }) {
     <EmptyState
       title={t(online ? 'enrol.onlineTitle' : 'enrol.offlineTitle', { name: edge.name })}
       action={
-        <span className="ed-line">
+        <span className="zs-state zs-state-wrap ed-line">
           {online && <Link to={paths.container.deployment.add()}>{t('enrol.deploy')}</Link>}
           <Link to={paths.container.node.detail(edge.id)}>{t('enrol.toNode')}</Link>
           <Link to={paths.container.node.add()}>{t('enrol.another')}</Link>

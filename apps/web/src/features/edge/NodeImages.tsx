@@ -20,6 +20,7 @@ import { PruneDialog } from './PruneDialog.tsx'
 import { PullProgress } from './PullProgress.tsx'
 import { namesOf } from './pullRules.ts'
 import { nodeGone } from './edgeRules.ts'
+import '../../kit/table.css'
 
 /** The container images on one node. The pull that is looked at stands in the address, so that a reload shows it. */
 export default function NodeImages() {
@@ -57,12 +58,12 @@ export default function NodeImages() {
       {pull !== null && <PullProgress key={pull} edgeId={id} pullId={pull} onClose={() => look(null)} />}
       <div className="zs-card">
         <div className="zs-toolbar">
-          <div className="zs-toolbar-start">
+          <div className="zs-buttons">
             <Button disabled={!online} onClick={() => openDialog((close) => <PruneDialog edgeId={id} onClose={close} />)}>
               {t('prune.open')}
             </Button>
           </div>
-          <div className="zs-toolbar-end">
+          <div className="zs-buttons zs-toolbar-end">
             <Input.Search
               className="zs-filter-keyword"
               allowClear={clearable}

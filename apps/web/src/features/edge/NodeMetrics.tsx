@@ -9,6 +9,8 @@ import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'
 import { MetricChart } from '../../kit/MetricChart.tsx'
 import { nodeSeries, sampleMs } from './nodeSeries.ts'
+import './edge.css'
+import '../../kit/chart.css'
 
 const ranges = [5, 15, 60, 360, 1_440] as const
 /** Averages of minutes do not change more often. */
@@ -71,7 +73,7 @@ export function NodeMetrics({ edge }: { readonly edge: EdgeDetail }) {
           {error === null ? t('metrics.live', { seconds: refreshMs / 1000 }) : t('metrics.failed')}
         </span>
       </div>
-      {edge.status !== 'online' && <Alert className="ed-notice" type="info" showIcon title={t('metrics.off')} />}
+      {edge.status !== 'online' && <Alert className="zs-above" type="info" showIcon title={t('metrics.off')} />}
       <div className="zs-charts">
         <MetricChart {...common} title={t('metrics.cpu')} series={series.cpu} format={percent} max={1} />
         <MetricChart {...common} title={t('metrics.memory')} series={series.memory} format={bytes} {...(memory !== null && { max: memory })} base={1024} />

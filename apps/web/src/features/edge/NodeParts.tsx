@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next'
 import { col, type Column } from '../../kit/columns.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import * as format from '../../kit/format.ts'
+import './edge.css'
 
 /** A few parts of one machine: all at once, in the order in which it names them. */
 function Parts<Part extends object>({
@@ -22,7 +23,7 @@ function Parts<Part extends object>({
 }) {
   return (
     <section className="ed-parts">
-      <h2 className="ed-heading">{title}</h2>
+      <h2 className="zs-heading">{title}</h2>
       {parts.length === 0 ? (
         <EmptyState title={none} />
       ) : (

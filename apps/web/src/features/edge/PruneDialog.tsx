@@ -9,6 +9,7 @@ import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'
 import './edge.css'
 import { namesOf, shortId } from './pullRules.ts'
+import '../../kit/batch.css'
 
 /** Shows which images nothing uses, and removes them. */
 export function PruneDialog({ edgeId, onClose }: { readonly edgeId: string; readonly onClose: () => void }) {

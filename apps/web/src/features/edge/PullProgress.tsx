@@ -25,7 +25,7 @@ export function PullProgress({ edgeId, pullId, onClose }: { readonly edgeId: str
   }, [client, status])
   if (pull === undefined)
     return error === null ? null : (
-      <Alert className="ed-notice" type="error" showIcon closable={{ onClose }} title={t('pull.unread')} description={errorText(error)} />
+      <Alert className="zs-above" type="error" showIcon closable={{ onClose }} title={t('pull.unread')} description={errorText(error)} />
     )
   return (
     <section className="zs-card ed-pull" aria-label={t('pull.of', { image: pull.image })}>

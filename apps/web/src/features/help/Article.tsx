@@ -8,11 +8,12 @@ import { copyText } from '../../kit/copy.ts'
 import { paths } from '../../paths.ts'
 import { readErrorAdvice } from './errorAdvice.ts'
 import { headingId, readLink } from './markdown.ts'
+import './help.css'
 
 /** Draws an article. HTML in it stays text: react-markdown knows Markdown only. */
 export const Article = memo(function Article({ markdown }: { readonly markdown: string }) {
   return (
-    <div className="zs-article">
+    <div className="help-prose">
       {/* readLink judges addresses; the library's own rule would cut Chinese anchors differently. */}
       <Markdown components={components} urlTransform={(url) => url}>
         {markdown}
@@ -37,7 +38,7 @@ function AnchoredHeading({ as: Tag, children }: { readonly as: 'h2' | 'h3'; read
   return (
     <Tag id={id} tabIndex={-1}>
       {children}
-      <a className="zs-article-anchor" href={`#${encodeURIComponent(id)}`} aria-label={t('anchor', { heading: text })}>
+      <a className="help-prose-anchor" href={`#${encodeURIComponent(id)}`} aria-label={t('anchor', { heading: text })}>
         #
       </a>
     </Tag>
@@ -79,7 +80,7 @@ function CodeBlock({ children }: { readonly children: ReactNode }) {
   const code = textOf(children).replace(/\n$/, '')
   if (languageOf(children) === 'error-codes') return <ErrorCodes block={code} />
   return (
-    <div className="zs-article-code">
+    <div className="help-prose-code">
       {/* Focusable, so that what is wider than the page can be scrolled by keyboard. */}
       <pre tabIndex={0}>
         <code>{code}</code>
@@ -92,7 +93,7 @@ function CodeBlock({ children }: { readonly children: ReactNode }) {
 function ErrorCodes({ block }: { readonly block: string }) {
   const { t } = useTranslation('help')
   return (
-    <div className="zs-article-table" role="group" aria-label={t('error.code')} tabIndex={0}>
+    <div className="help-prose-table" role="group" aria-label={t('error.code')} tabIndex={0}>
       <table>
         <thead>
           <tr>

@@ -41,12 +41,12 @@ function KnownArticle({ id }: { readonly id: ArticleId }) {
   }, [])
 
   return (
-    <div className="zs-help-page">
-      <nav className="zs-help-all" aria-label={t('allArticles')}>
+    <div className="help-page">
+      <nav className="help-all" aria-label={t('allArticles')}>
         {articleGroups.map((group) => (
           <section key={group.key}>
             <h2>{t(`groups.${group.key}.title`)}</h2>
-            <ul>
+            <ul className="zs-list">
               {group.articles.map((one) => (
                 <li key={one}>
                   <Link to={paths.help.detail(one)} {...(one === id && { 'aria-current': 'page' as const })}>
@@ -58,7 +58,7 @@ function KnownArticle({ id }: { readonly id: ArticleId }) {
           </section>
         ))}
       </nav>
-      <article className="zs-card zs-help-article" aria-busy={markdown === undefined && !isError}>
+      <article className="zs-card help-article" aria-busy={markdown === undefined && !isError}>
         {isError ? (
           <EmptyState title={t('loadFailed')} action={<Button onClick={() => void refetch()}>{t('retry')}</Button>}>
             {t('loadFailedText')}
@@ -79,7 +79,7 @@ function Neighbours({ id }: { readonly id: ArticleId }) {
   const { t } = useTranslation('help')
   const { previous, next } = neighbours(id)
   return (
-    <nav className="zs-help-neighbours" aria-label={`${t('previous')} / ${t('next')}`}>
+    <nav className="help-neighbours" aria-label={`${t('previous')} / ${t('next')}`}>
       {previous !== null && (
         <Link to={paths.help.detail(previous)} rel="prev">
           <small>{t('previous')}</small>
@@ -87,7 +87,7 @@ function Neighbours({ id }: { readonly id: ArticleId }) {
         </Link>
       )}
       {next !== null && (
-        <Link to={paths.help.detail(next)} rel="next" className="zs-help-next">
+        <Link to={paths.help.detail(next)} rel="next" className="help-next">
           <small>{t('next')}</small>
           {t(`articles.${next}.title`)}
         </Link>

@@ -25,8 +25,8 @@ export default function HelpPage() {
   }
 
   return (
-    <div className="zs-help">
-      <section className="zs-help-search">
+    <div className="help-home">
+      <section className="help-search">
         <p>{t('lead')}</p>
         <Input
           size="large"
@@ -41,7 +41,7 @@ export default function HelpPage() {
         />
       </section>
       {query === '' ? <Groups /> : <Findings query={query} onAll={() => type('')} />}
-      <p className="zs-help-ask">
+      <p className="help-ask">
         {t('askTitle')} <Link to={paths.messageBoard()}>{t('ask')}</Link>
       </p>
     </div>
@@ -51,16 +51,16 @@ export default function HelpPage() {
 function Groups() {
   const { t } = useTranslation('help')
   return (
-    <div className="zs-help-groups">
+    <div className="help-groups">
       {articleGroups.map((group) => (
         <section key={group.key} className="zs-card" aria-labelledby={`help-${group.key}`}>
           <h2 id={`help-${group.key}`}>{t(`groups.${group.key}.title`)}</h2>
-          <p className="zs-help-note">{t(`groups.${group.key}.text`)}</p>
-          <ul className="zs-help-list">
+          <p className="help-note">{t(`groups.${group.key}.text`)}</p>
+          <ul className="help-list">
             {group.articles.map((id) => (
               <li key={id}>
                 <Link to={paths.help.detail(id)}>{t(`articles.${id}.title`)}</Link>
-                <p className="zs-help-note">{t(`articles.${id}.summary`)}</p>
+                <p className="help-note">{t(`articles.${id}.summary`)}</p>
               </li>
             ))}
           </ul>
@@ -77,7 +77,7 @@ function Findings({ query, onAll }: { readonly query: string; readonly onAll: ()
   if (isError) return <EmptyState title={t('searchFailed')} action={<Button onClick={() => void refetch()}>{t('retry')}</Button>} />
   return (
     <section className="zs-card">
-      <div role="status" className="zs-help-note">
+      <div role="status" className="help-note">
         {findings === null ? t('searching') : findings.length > 0 ? t('found', { count: findings.length }) : null}
         {findings?.length === 0 && (
           <EmptyState title={t('notFound')} action={<Button onClick={onAll}>{t('allArticles')}</Button>}>
@@ -86,7 +86,7 @@ function Findings({ query, onAll }: { readonly query: string; readonly onAll: ()
         )}
       </div>
       {findings !== null && findings.length > 0 && (
-        <ul className="zs-help-list">
+        <ul className="help-list">
           {findings.map((finding) => (
             <li key={finding.id}>
               <Link to={addressOf(finding)}>
@@ -98,7 +98,7 @@ function Findings({ query, onAll }: { readonly query: string; readonly onAll: ()
                   </>
                 )}
               </Link>
-              <p className="zs-help-note">
+              <p className="help-note">
                 <Marked text={finding.excerpt} query={query} />
               </p>
             </li>

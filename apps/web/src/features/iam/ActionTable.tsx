@@ -50,7 +50,7 @@ export function ActionTable({ actions, withType }: { readonly actions: readonly 
             ) : action.roles.length === roles.length ? (
               <span className="zs-soft">{t('service.everybody')}</span>
             ) : (
-              <span className="ia-tags">
+              <span className="zs-tags">
                 {action.roles.map((role) => (
                   <Tag key={role}>{nameOf({ name: role })}</Tag>
                 ))}

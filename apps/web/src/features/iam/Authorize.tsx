@@ -3,7 +3,6 @@ import { DetailTabs } from '../../kit/DetailPage.tsx'
 import { GrantTable } from './GrantTable.tsx'
 import { WhoTool } from './WhoTool.tsx'
 import { WhyTool } from './WhyTool.tsx'
-import './iam.css'
 
 /** Who has which policies, and what comes of it. */
 export default function Authorize() {

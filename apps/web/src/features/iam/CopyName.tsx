@@ -2,6 +2,7 @@ import CopyOutlined from '@ant-design/icons/es/icons/CopyOutlined'
 import Button from 'antd/es/button'
 import { useTranslation } from 'react-i18next'
 import { copyText } from '../../kit/copy.ts'
+import './iam.css'
 
 /** A name as policies write it, to be copied. */
 export function CopyName({ name }: { readonly name: string }) {

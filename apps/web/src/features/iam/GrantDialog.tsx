@@ -9,6 +9,7 @@ import { FormDialog } from '../../kit/FormDialog.tsx'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
 import { PolicySelect, ProjectSelect, RoleSelect, UserSelect } from '../../kit/identitySelects.tsx'
 import { invalidatedByGrant } from '../../kit/invalidatedByRights.ts'
+import './iam.css'
 
 type Kind = Contact['kind']
 

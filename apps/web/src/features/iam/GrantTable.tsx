@@ -10,6 +10,7 @@ import { paths } from '../../paths.ts'
 import { GrantDialog } from './GrantDialog.tsx'
 import { HolderName, useRevoke } from './grantParts.tsx'
 import { PolicySelect } from '../../kit/identitySelects.tsx'
+import './iam.css'
 
 /** All grants, or those of one policy. */
 export function GrantTable() {

@@ -8,7 +8,6 @@ import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
 import { GrantDialog } from './GrantDialog.tsx'
 import { useRevoke } from './grantParts.tsx'
-import './iam.css'
 
 /** The policies of a role, a user or a project: given and taken back. */
 export function HolderPolicies({

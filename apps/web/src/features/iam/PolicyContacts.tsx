@@ -17,7 +17,6 @@ import { HolderName } from './grantParts.tsx'
 import { useRoleName } from '../../kit/roleNames.ts'
 import { invalidatedByGrant } from '../../kit/invalidatedByRights.ts'
 import { usePolicyActions } from './usePolicyActions.tsx'
-import './iam.css'
 
 /** Whom a policy is attached to; it is taken back here. */
 export default function PolicyContacts() {

@@ -8,7 +8,6 @@ import { filter } from '../../kit/filters.ts'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
 import { usePolicyActions } from './usePolicyActions.tsx'
-import './iam.css'
 
 /** Policies of the platform and of organisations. */
 export default function PolicyList() {

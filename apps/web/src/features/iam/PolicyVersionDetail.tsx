@@ -71,7 +71,7 @@ function Document({ policy, version }: { readonly policy: Policy; readonly versi
   const same = other !== undefined && writeJson(other.document) === text
   return (
     <section className="zs-card" aria-label={t('policy.document')}>
-      <div className="ia-compare">
+      <div className="zs-toolbar ia-compare">
         <h2>{t('policy.document')}</h2>
         {others.length > 0 && (
           <label>

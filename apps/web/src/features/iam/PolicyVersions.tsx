@@ -13,7 +13,6 @@ import { idOfVersionSegment } from './policyAt.ts'
 import { Touched } from './Touched.tsx'
 import { invalidatedByPolicy } from './invalidated.ts'
 import { newVersionPath, usePolicyActions, useVersionsFull } from './usePolicyActions.tsx'
-import './iam.css'
 
 /** One policy: what it is, and its versions. */
 export default function PolicyVersions() {

@@ -16,7 +16,6 @@ import { paths } from '../../paths.ts'
 import { invalidatedByService } from './invalidated.ts'
 import type { Vocabulary } from '../../kit/useVocabulary.ts'
 import { WithVocabulary } from './WithVocabulary.tsx'
-import './iam.css'
 
 interface Content {
   pattern: string

@@ -13,6 +13,7 @@ import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import { serviceText, typeText, verbText } from '../../kit/actionText.ts'
 import { roleAllows, type Allowance } from './roleAllows.ts'
 import { useVocabulary } from '../../kit/useVocabulary.ts'
+import './iam.css'
 
 const colours: Readonly<Record<Exclude<Allowance, 'no'>, string>> = { yes: 'success', partly: 'warning', denied: 'error' }
 

@@ -10,7 +10,6 @@ import { RoleAllows } from './RoleAllows.tsx'
 import { RoleMembers } from './RoleMembers.tsx'
 import { useRoleName } from '../../kit/roleNames.ts'
 import { useRoleActions } from './useRoleActions.tsx'
-import './iam.css'
 
 /** One role: who has it, by which policies, and what they allow together. */
 export default function RoleDetail() {

@@ -9,7 +9,6 @@ import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { paths } from '../../paths.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
 import { useRoleActions } from './useRoleActions.tsx'
-import './iam.css'
 
 /** Roles, the built-in ones first. */
 export default function RoleList() {

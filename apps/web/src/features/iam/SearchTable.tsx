@@ -4,6 +4,8 @@ import { useState, type ReactNode } from 'react'
 import { useTranslation } from 'react-i18next'
 import type { Column } from '../../kit/columns.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
+import './iam.css'
+import '../../kit/table.css'
 
 /** A list that is known as a whole: searched here, and not paged. */
 export function SearchTable<Row extends object>({

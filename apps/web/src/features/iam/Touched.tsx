@@ -2,6 +2,7 @@ import { policies } from '@zhisuan/contract/iam/policy'
 import { useTranslation } from 'react-i18next'
 import { useCall } from '../../api/hooks.ts'
 import { useRoleName } from '../../kit/roleNames.ts'
+import './iam.css'
 
 /** As many as are named. */
 const named = 10

@@ -11,6 +11,7 @@ import { paths } from '../../paths.ts'
 import { actionText } from '../../kit/actionText.ts'
 import { conditionKeyText, operatorText } from './editor/conditionText.ts'
 import { isBuiltIn, outcomeTone, policyText, statementText, type Place } from './outcome.ts'
+import './iam.css'
 
 type Answer = ResponseOf<typeof decisions.explain>
 type Explained = Answer['statements'][number]
@@ -59,9 +60,9 @@ export function Verdict({ answer, action }: { readonly answer: Answer; readonly 
       {others.length === 0 ? (
         <p className="zs-soft">{t('decision.othersNone')}</p>
       ) : (
-        <ul className="ia-others">
+        <ul className="zs-list zs-options">
           {others.map((one) => (
-            <li key={`${one.policy_id} ${one.index} ${one.boundary}`}>
+            <li className="zs-line zs-line-narrow" key={`${one.policy_id} ${one.index} ${one.boundary}`}>
               <StatusTag tone={one.applies ? outcomeTone(one.effect === 'Allow' ? 'allowed' : 'explicitDeny') : 'rest'}>
                 {t(`decision.effect.${one.effect}`)}
               </StatusTag>

@@ -11,6 +11,7 @@ import { paths, withQuery } from '../../paths.ts'
 import { actionText } from '../../kit/actionText.ts'
 import { outcomeTone, policyText, statementText } from './outcome.ts'
 import { OneActionSelect } from '../../kit/identitySelects.tsx'
+import './iam.css'
 
 type Judged = RowOf<typeof decisions.who>
 

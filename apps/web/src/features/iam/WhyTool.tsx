@@ -15,6 +15,7 @@ import { conditionKeyText } from './editor/conditionText.ts'
 import { Field, TextField } from '../../kit/fields.tsx'
 import { OneActionSelect, UserSelect } from '../../kit/identitySelects.tsx'
 import { Verdict } from './Verdict.tsx'
+import './iam.css'
 
 interface Question {
   user_id: string

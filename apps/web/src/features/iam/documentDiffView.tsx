@@ -5,6 +5,8 @@ import { EditorState } from '@codemirror/state'
 import { EditorView, lineNumbers } from '@codemirror/view'
 import { useEffect, useRef } from 'react'
 import { useEditorPhrases } from '../../kit/codeEditorView.tsx'
+import './iam.css'
+import '../../kit/codeEditor.css'
 
 interface Side {
   readonly label: string

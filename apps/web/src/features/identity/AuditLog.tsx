@@ -18,6 +18,7 @@ import { AuditTable } from './AuditTable.tsx'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
 import { useNamedOrganisation } from '../../kit/useOrganisationFilter.tsx'
 import './identity.css'
+import '../../kit/table.css'
 
 /** Of the address: those that stand above the list, and those of its own bar. */
 const above = ['call', 'actor_id', 'bp_id', 'from', 'to'] as const
@@ -57,7 +58,7 @@ export default function AuditLog() {
   const { known } = useNamedOrganisation()
   return (
     <div className="zs-card">
-      <div className="identity-filters">
+      <div className="zs-buttons identity-filters">
         <span className="zs-filter-organisation">
           <OneActionSelect label={t('audit.action')} value={query.call} onChange={(id) => set('call', id)} />
         </span>
@@ -68,7 +69,7 @@ export default function AuditLog() {
           <OrganisationSelect label={t('audit.organisation')} value={query.bp_id} known={known} onChange={(id) => set('bp_id', id)} />
         </span>
         {(['from', 'to'] as const).map((end) => (
-          <label key={end}>
+          <label className="zs-labelled" key={end}>
             {t(`audit.${end}`)}
             <Input
               type="datetime-local"

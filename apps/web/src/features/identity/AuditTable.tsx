@@ -15,6 +15,7 @@ import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import { actionText } from '../../kit/actionText.ts'
+import './identity.css'
 
 type T = TFunction<['identity', 'iam']>
 

@@ -10,6 +10,7 @@ import { paths } from '../../paths.ts'
 import { PolicySelect } from '../../kit/identitySelects.tsx'
 import { invalidatedByGrant } from '../../kit/invalidatedByRights.ts'
 import { invalidatedByBoundary } from './invalidated.ts'
+import './identity.css'
 
 const touched = [...invalidatedByGrant, ...invalidatedByBoundary]
 

@@ -3,6 +3,7 @@ import Modal from 'antd/es/modal'
 import { useTranslation } from 'react-i18next'
 import { copyText } from '../../kit/copy.ts'
 import { useReturnFocus } from '../../kit/focus.ts'
+import './identity.css'
 
 /** A password that is told once; closed only by who says that they have kept it. */
 export function OneTimePassword({ name, password, onClose }: { readonly name: string; readonly password: string; readonly onClose: () => void }) {

@@ -24,6 +24,7 @@ import { useOrganisationActions } from './useOrganisationActions.tsx'
 import { UserTable } from './UserTable.tsx'
 import { useBuiltInRoleId } from './useBuiltInRoleId.ts'
 import { personText } from './userText.ts'
+import './identity.css'
 
 type Detail = ResponseOf<typeof organisations.get>
 
@@ -69,7 +70,7 @@ export function OrganisationDetail({ id }: { readonly id: string }) {
           { key: 'description', label: t('description'), value: organisation.description || format.nothing },
           { key: 'id', label: t('column.id'), value: <span className="zs-code">{organisation.id}</span> },
         ]}
-        notice={({ status }) => status === 'frozen' && <Alert type="warning" showIcon className="identity-notice" title={t('organisation.frozenNotice')} />}
+        notice={({ status }) => status === 'frozen' && <Alert type="warning" showIcon className="zs-above" title={t('organisation.frozenNotice')} />}
         tabs={(organisation) => [
           { key: 'members', label: t('organisation.tab.members'), content: <UserTable name="members" organisation={organisation} /> },
           { key: 'administrators', label: t('organisation.tab.administrators'), content: <Administrators organisation={organisation} /> },
@@ -101,7 +102,7 @@ function Administrators({ organisation }: { readonly organisation: Detail }) {
       ) : (
         <>
           {add}
-          <ul className="identity-rows">
+          <ul className="zs-list identity-rows">
             {organisation.administrators.map(({ id, name, nickname }) => (
               <li key={id}>
                 <Link to={paths.iam.user.detail(id)}>{personText({ name, nickname })}</Link>

@@ -15,7 +15,6 @@ import { paths, withQuery } from '../../paths.ts'
 import { amountText, levelOf, worthLook } from '../../kit/quotaLines.ts'
 import { OrganisationDetail } from './OrganisationDetail.tsx'
 import { OrganisationDialog, useOrganisationActions } from './useOrganisationActions.tsx'
-import './identity.css'
 
 /** All organisations, or the one that the address names: it has no route of its own. */
 export default function OrganisationList() {

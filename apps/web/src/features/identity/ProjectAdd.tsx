@@ -10,7 +10,6 @@ import { paths } from '../../paths.ts'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
 import { invalidatedByProject } from './invalidated.ts'
 import { useNamedOrganisation } from '../../kit/useOrganisationFilter.tsx'
-import './identity.css'
 
 interface Values {
   name: string

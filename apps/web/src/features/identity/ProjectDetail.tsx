@@ -146,7 +146,7 @@ function Contents({ id }: { readonly id: string }) {
   const held = heldOf(data)
   if (held.length === 0) return <EmptyState title={t('project.contentsEmpty')}>{t('project.contentsEmptyNote')}</EmptyState>
   return (
-    <ul className="identity-rows" aria-label={t('project.contentsOf')}>
+    <ul className="zs-list identity-rows" aria-label={t('project.contentsOf')}>
       {held.map((content) => {
         const { resource, amount } = contentText(content)
         return (

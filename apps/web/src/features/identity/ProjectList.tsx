@@ -1,6 +1,5 @@
 import { ProjectTable } from './ProjectTable.tsx'
 import { useOrganisationFilter } from '../../kit/useOrganisationFilter.tsx'
-import './identity.css'
 
 /** Projects of all organisations. */
 export default function ProjectList() {

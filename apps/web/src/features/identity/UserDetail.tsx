@@ -14,7 +14,6 @@ import { UserRights } from './UserRights.tsx'
 import { UserSessions } from './UserSessions.tsx'
 import { useUserActions } from './useUserActions.tsx'
 import { userTone } from './userText.ts'
-import './identity.css'
 
 /** One user: who they are, what they may, where they work and are signed in, and what they did. */
 export default function UserDetail() {
@@ -49,9 +48,9 @@ export default function UserDetail() {
       notice={(user) => (
         <>
           {user.frozen_until !== null && (
-            <Alert type="warning" showIcon className="identity-notice" title={t('user.frozenUntil', { at: format.dateTime(user.frozen_until) })} />
+            <Alert type="warning" showIcon className="zs-above" title={t('user.frozenUntil', { at: format.dateTime(user.frozen_until) })} />
           )}
-          {user.must_change_password && <Alert type="info" showIcon className="identity-notice" title={t('user.mustChange')} />}
+          {user.must_change_password && <Alert type="info" showIcon className="zs-above" title={t('user.mustChange')} />}
         </>
       )}
       tabs={(user) => [

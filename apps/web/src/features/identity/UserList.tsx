@@ -8,7 +8,6 @@ import { paths, withQuery } from '../../paths.ts'
 import { InvitationTable } from './InvitationTable.tsx'
 import { useOrganisationFilter } from '../../kit/useOrganisationFilter.tsx'
 import { UserTable } from './UserTable.tsx'
-import './identity.css'
 
 /** Everybody, and who was asked in. */
 export default function UserList() {
@@ -40,7 +39,7 @@ function Pending() {
     <Alert
       type="info"
       showIcon
-      className="identity-notice"
+      className="zs-above"
       title={t('user.pending', { count: data.total })}
       action={<Link to={withQuery(paths.iam.user.list(), { status: 'pending' })}>{t('user.showPending')}</Link>}
     />

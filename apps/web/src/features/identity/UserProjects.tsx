@@ -13,6 +13,7 @@ import { FormDialog } from '../../kit/FormDialog.tsx'
 import { SearchSelect } from '../../kit/SearchSelect.tsx'
 import { paths } from '../../paths.ts'
 import { invalidatedByProject } from './invalidated.ts'
+import './identity.css'
 
 type Detail = ResponseOf<typeof users.get>
 
@@ -37,7 +38,7 @@ export function UserProjects({ user }: { readonly user: Detail }) {
       ) : (
         <>
           {join}
-          <ul className="identity-rows">
+          <ul className="zs-list identity-rows">
             {user.projects.map(({ id, name }) => (
               <li key={id}>
                 <Link to={paths.iam.project.detail(id)}>{name}</Link>

@@ -17,6 +17,7 @@ import { RoleSelect } from '../../kit/identitySelects.tsx'
 import { Boundary } from './Boundary.tsx'
 import { invalidatedByUserRole } from './invalidated.ts'
 import { useBuiltInRoleId } from './useBuiltInRoleId.ts'
+import './identity.css'
 
 type Detail = ResponseOf<typeof users.get>
 
@@ -60,11 +61,13 @@ function Roles({ user }: { readonly user: Detail }) {
   return (
     <section className="identity-section" aria-labelledby="identity-roles">
       <div className="identity-head">
-        <h2 id="identity-roles">{t('user.rolesTitle')}</h2>
+        <h2 className="zs-heading" id="identity-roles">
+          {t('user.rolesTitle')}
+        </h2>
         <Button onClick={() => openDialog((close) => <RoleDialog user={user} onClose={close} />)}>{t('user.addRole')}</Button>
       </div>
       {held.length === 0 && <p className="zs-soft">{t('user.noRoles')}</p>}
-      <ul className="identity-rows">
+      <ul className="zs-list identity-rows">
         {held.map(({ id, name, builtIn }) => {
           const role = nameOf({ name })
           return (

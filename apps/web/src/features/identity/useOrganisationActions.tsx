@@ -6,6 +6,7 @@ import type { Action } from '../../kit/actions.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { invalidatedByOrganisation } from './invalidated.ts'
+import './identity.css'
 
 const QuotaDrawer = lazy(() => import('../quota/QuotaDrawer.tsx').then(({ QuotaDrawer: drawer }) => ({ default: drawer })))
 

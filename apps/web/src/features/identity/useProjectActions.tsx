@@ -17,6 +17,7 @@ import { DescriptionField, NameField } from '../../kit/NameFields.tsx'
 import { paths, withQuery } from '../../paths.ts'
 import { contentText, heldOf } from './projectContents.ts'
 import { invalidatedByProject } from './invalidated.ts'
+import './identity.css'
 
 /** What can be done to a project. */
 export function useProjectActions(onDeleted?: () => void): { readonly actionsOf: (project: KeptProject) => readonly Action[] } {
@@ -97,7 +98,7 @@ function DeleteDialog({ project, onDeleted, onClose }: { readonly project: KeptP
       mask={{ closable: false }}
       width={480}
     >
-      {refused !== null && <Alert type="error" showIcon className="identity-notice" title={t('project.deleteRefused', { reason: refused })} />}
+      {refused !== null && <Alert type="error" showIcon className="zs-above" title={t('project.deleteRefused', { reason: refused })} />}
       {!known ? (
         failed === null ? (
           <Skeleton active paragraph={{ rows: 2 }} />

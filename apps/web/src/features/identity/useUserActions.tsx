@@ -10,6 +10,7 @@ import { DescriptionField } from '../../kit/NameFields.tsx'
 import { useCurrentUser } from '../../session/user.ts'
 import { OneTimePassword } from './OneTimePassword.tsx'
 import { invalidatedByUser } from './invalidated.ts'
+import './identity.css'
 
 type Detail = ResponseOf<typeof users.get>
 /** A list does not tell all. */

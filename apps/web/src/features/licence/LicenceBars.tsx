@@ -18,8 +18,8 @@ export function DaysLeft({ state }: { readonly state: LicenceState }) {
         ? t('lastDay')
         : t('days', { count: state.days })
   return (
-    <div className="zs-allowance">
-      <div className="zs-allowance-head">
+    <div className="licence-allowance">
+      <div className="zs-between">
         <span>{t('daysLeft')}</span>
         <strong className="zs-number">{left}</strong>
       </div>
@@ -42,11 +42,11 @@ export function AllowanceBar({ label, allowance }: { readonly label: string; rea
   const note = level === 'fine' ? null : t(`level.${level}`, { count: used - (allowed ?? used) })
   const words = allowed === null ? t('usedUnlimited', { used }) : t('used', { used, allowed })
   return (
-    <div className="zs-allowance">
-      <div className="zs-allowance-head">
+    <div className="licence-allowance">
+      <div className="zs-between">
         <span>{label}</span>
         <span className="zs-number">
-          {note !== null && <span className={`zs-allowance-note zs-allowance-${level}`}>{note}</span>}
+          {note !== null && <span className={`licence-allowance-note licence-allowance-${level}`}>{note}</span>}
           <strong>{words}</strong>
         </span>
       </div>

@@ -11,6 +11,7 @@ import { notify } from '../../api/notify.ts'
 import { errorText } from '../../api/toasts.ts'
 import * as format from '../../kit/format.ts'
 import { changesOf, concernsOf, readLicenceFile, type LicenceChange, type LicencePayload } from './licenceFile.ts'
+import './licence.css'
 
 /** The contract's limit: what is longer is no licence. */
 const maxLength = 16_384
@@ -66,12 +67,12 @@ export function LicenceImport({ licence, now }: { readonly licence: Licence; rea
         void readFile(file)
       }}
     >
-      <label htmlFor={id} className="zs-licence-label">
+      <label htmlFor={id} className="licence-label">
         {t('content')}
       </label>
       <Input.TextArea
         id={id}
-        className="zs-licence-text"
+        className="licence-text"
         value={text}
         placeholder={t('placeholder')}
         autoSize={{ minRows: 5, maxRows: 12 }}
@@ -83,11 +84,11 @@ export function LicenceImport({ licence, now }: { readonly licence: Licence; rea
         onChange={(event) => write(event.target.value)}
       />
       <div id={`${id}-said`} aria-live="polite">
-        {refusal !== null && <Alert type="error" showIcon title={refusal} className="zs-licence-said" />}
-        {refusal === null && text.trim() !== '' && next === null && <Alert type="warning" showIcon title={t('unreadable')} className="zs-licence-said" />}
+        {refusal !== null && <Alert type="error" showIcon title={refusal} className="licence-said" />}
+        {refusal === null && text.trim() !== '' && next === null && <Alert type="warning" showIcon title={t('unreadable')} className="licence-said" />}
         {next !== null && <Preview licence={licence} next={next} now={now} />}
       </div>
-      <div className="zs-licence-buttons">
+      <div className="licence-buttons">
         <Button type="primary" htmlType="submit" disabled={text.trim() === ''} loading={change.isPending}>
           {t('submit')}
         </Button>
@@ -134,7 +135,7 @@ function Preview({ licence, next, now }: { readonly licence: Licence; readonly n
   }
   return (
     <>
-      <div className="zs-licence-changes" role="region" aria-label={t('changes')} tabIndex={0}>
+      <div className="licence-changes" role="region" aria-label={t('changes')} tabIndex={0}>
         <table>
           <caption>{t('changes')}</caption>
           <thead>
@@ -147,7 +148,7 @@ function Preview({ licence, next, now }: { readonly licence: Licence; readonly n
           </thead>
           <tbody>
             {changesOf(licence, next).map((line) => (
-              <tr key={line.key} className={line.less ? 'zs-licence-less' : line.changed ? 'zs-licence-changed' : ''}>
+              <tr key={line.key} className={line.less ? 'licence-less' : line.changed ? 'licence-changed' : ''}>
                 <th scope="row">{t(line.key)}</th>
                 <td>{shown(line.key, line.before)}</td>
                 <td>{shown(line.key, line.after)}</td>
@@ -158,7 +159,7 @@ function Preview({ licence, next, now }: { readonly licence: Licence; readonly n
         </table>
       </div>
       {concerns.map((concern) => (
-        <Alert key={concern} type="warning" showIcon title={t(`concern.${concern}`)} className="zs-licence-said" />
+        <Alert key={concern} type="warning" showIcon title={t(`concern.${concern}`)} className="licence-said" />
       ))}
     </>
   )

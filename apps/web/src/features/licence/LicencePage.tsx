@@ -39,17 +39,15 @@ export default function LicencePage() {
 function LicenceInForce({ licence, state, now }: { readonly licence: Licence; readonly state: LicenceState; readonly now: number }) {
   const { t } = useTranslation('licence')
   return (
-    <div className="zs-licence">
+    <div className="licence-page">
       <PageStatus>
-        <span className="zs-licence-state">
+        <span className="licence-state">
           <StatusTag tone={licenceTone[state.kind]}>{t(`state.${state.kind}`)}</StatusTag>
           {licence.kind === 'evaluation' && <span className="zs-label">{t('kind.evaluation')}</span>}
         </span>
       </PageStatus>
-      {state.kind !== 'valid' && (
-        <Alert type={state.kind === 'expired' ? 'error' : 'warning'} showIcon title={t(`${state.kind}Note`)} className="zs-licence-notice" />
-      )}
-      <div className="zs-licence-top">
+      {state.kind !== 'valid' && <Alert type={state.kind === 'expired' ? 'error' : 'warning'} showIcon title={t(`${state.kind}Note`)} className="zs-above" />}
+      <div className="licence-top">
         <section className="zs-card" aria-labelledby="licence-title">
           <h2 id="licence-title">{t('title')}</h2>
           <Descriptions
@@ -63,7 +61,7 @@ function LicenceInForce({ licence, state, now }: { readonly licence: Licence; re
               { key: 'end', label: t('end'), children: format.dateTime(licence.end_timestamp) },
             ]}
           />
-          <p className="zs-licence-help">
+          <p className="licence-help">
             <Link to={paths.help.detail('licence')}>{t('help')}</Link>
           </p>
         </section>
@@ -72,12 +70,12 @@ function LicenceInForce({ licence, state, now }: { readonly licence: Licence; re
           <DaysLeft state={state} />
           <AllowanceBar label={t('nodes')} allowance={allowanceOf(licence.nodes_used, licence.nodes)} />
           <AllowanceBar label={t('cores')} allowance={allowanceOf(licence.cores_used, licence.cores)} />
-          <p className="zs-licence-note">{t('usageNote')}</p>
+          <p className="licence-note">{t('usageNote')}</p>
         </section>
       </div>
       <section className="zs-card" aria-labelledby="licence-import">
         <h2 id="licence-import">{t('import')}</h2>
-        <p className="zs-licence-note">{t('importNote')}</p>
+        <p className="licence-note">{t('importNote')}</p>
         <LicenceImport licence={licence} now={now} />
       </section>
       <Identity installationId={licence.installation_id} />
@@ -91,7 +89,7 @@ function Identity({ installationId }: { readonly installationId: string }) {
   return (
     <section className="zs-card" aria-labelledby="licence-identity">
       <h2 id="licence-identity">{t('identity')}</h2>
-      <p className="zs-licence-note">{t('identityNote')}</p>
+      <p className="licence-note">{t('identityNote')}</p>
       <Copyable label={t('installation')} text={installationId} copyLabel={t('copyInstallation')} />
       {error !== null && data === undefined ? (
         <ErrorPanel error={error} onRetry={() => void refetch()} />
@@ -106,9 +104,9 @@ function Identity({ installationId }: { readonly installationId: string }) {
 function Copyable({ label, text, copyLabel }: { readonly label: string; readonly text: string | null; readonly copyLabel: string }) {
   const { t } = useTranslation('licence')
   return (
-    <div className="zs-licence-copyable">
-      <div className="zs-licence-label">{label}</div>
-      <div className="zs-licence-copy">
+    <div className="licence-copyable">
+      <div className="licence-label">{label}</div>
+      <div className="licence-copy">
         <pre tabIndex={0} aria-label={label}>
           {text ?? '…'}
         </pre>

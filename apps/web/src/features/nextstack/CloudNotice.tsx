@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { paths } from '../../paths.ts'
 import { useMayCall } from '../../session/user.ts'
+import './nextstack.css'
 
 /** What is in the way of working on a cloud; null where nothing is. An administrator's word comes before what was observed. */
 export function troubleOf(cloud: Pick<CloudBasic, 'status' | 'health'>): 'maintenance' | 'offline' | 'unreachable' | 'unauthorised' | null {

@@ -4,7 +4,6 @@ import { PageStatus } from '../../kit/PageHead.tsx'
 import { NoCloud } from '../../kit/NoCloud.tsx'
 import { useClouds } from '../../session/cloud.ts'
 import { CloudNotice, SandboxTag } from './CloudNotice.tsx'
-import './nextstack.css'
 
 /**
  * What every page of the chosen cloud stands in: what has to be known of the cloud first, and what is said where there

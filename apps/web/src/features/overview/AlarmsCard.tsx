@@ -8,6 +8,7 @@ import { paths, withQuery } from '../../paths.ts'
 import { useIsPlatform } from '../../session/user.ts'
 import type { LicenceState } from '../../kit/licenceState.ts'
 import { listOf } from './kindPaths.ts'
+import './overview.css'
 
 interface Line {
   readonly key: string
@@ -24,17 +25,17 @@ export function AlarmsCard({ alarms, licence }: { readonly alarms: readonly Over
   const lines = [...licenceLines(t, licence), ...alarms.map((alarm) => lineOf(t, alarm, platform))]
   if (lines.length === 0) return null
   return (
-    <section className="zs-card zs-overview-alarms" aria-labelledby="overview-alarms">
+    <section className="zs-card overview-alarms" aria-labelledby="overview-alarms">
       <h2 id="overview-alarms">
-        {t('alarms.title')} <span className="zs-overview-count zs-number">{lines.length}</span>
+        {t('alarms.title')} <span className="overview-count zs-number">{lines.length}</span>
       </h2>
-      <ul>
+      <ul className="zs-list">
         {lines.map(({ key, level, text, to }) => (
           <li key={key}>
             {level === 'bad' ? (
-              <CloseCircleFilled className="zs-overview-icon-bad" aria-hidden />
+              <CloseCircleFilled className="overview-icon-bad" aria-hidden />
             ) : (
-              <ExclamationCircleFilled className="zs-overview-icon-warning" aria-hidden />
+              <ExclamationCircleFilled className="overview-icon-warning" aria-hidden />
             )}
             {to === null ? text : <Link to={to}>{text}</Link>}
           </li>

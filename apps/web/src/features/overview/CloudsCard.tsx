@@ -9,6 +9,7 @@ import { StatusTag } from '../../kit/StatusTag.tsx'
 import { CloudLine } from '../../kit/CloudLabels.tsx'
 import { paths } from '../../paths.ts'
 import { byConcern } from './counts.ts'
+import './overview.css'
 
 const shown = 6
 const healthTone = { unknown: 'rest', reachable: 'good', degraded: 'warning', unreachable: 'bad', unauthorised: 'bad' } as const
@@ -19,16 +20,18 @@ export function CloudsCard({ clouds }: { readonly clouds: readonly Cloud[] }) {
   const sorted = byConcern(clouds)
   return (
     <section className="zs-card" aria-labelledby="overview-clouds">
-      <div className="zs-overview-head">
-        <h2 id="overview-clouds">{t('clouds.title')}</h2>
+      <div className="overview-head">
+        <h2 className="zs-title" id="overview-clouds">
+          {t('clouds.title')}
+        </h2>
         <span className="zs-soft">{t('clouds.total', { count: clouds.length })}</span>
         <Link to={paths.platform.clouds()}>{t('clouds.manage')}</Link>
       </div>
-      {clouds.every((cloud) => cloud.sandbox) && <Alert type="info" showIcon title={t('clouds.onlySandbox')} className="zs-overview-alert" />}
-      <ul className="zs-overview-clouds">
+      {clouds.every((cloud) => cloud.sandbox) && <Alert type="info" showIcon title={t('clouds.onlySandbox')} className="zs-above" />}
+      <ul className="zs-list overview-clouds">
         {sorted.slice(0, shown).map((cloud) => (
           <li key={cloud.cloud_id}>
-            <div className="zs-overview-cloud">
+            <div className="zs-line overview-cloud">
               <CloudLine cloud={{ ...cloud, health: 'reachable' }} labels={false} />
               <StatusTag tone={healthTone[cloud.health]}>{t(`shell:cloud.health.${cloud.health}`)}</StatusTag>
               <span className="zs-soft">
@@ -36,11 +39,11 @@ export function CloudsCard({ clouds }: { readonly clouds: readonly Cloud[] }) {
                 {cloud.capacity !== null && ` · ${t('clouds.nodes', { count: cloud.capacity.nodes })}`}
               </span>
             </div>
-            {cloud.health_message !== null && cloud.health !== 'reachable' && <p className="zs-overview-message">{cloud.health_message}</p>}
+            {cloud.health_message !== null && cloud.health !== 'reachable' && <p className="overview-message">{cloud.health_message}</p>}
             {cloud.capacity === null ? (
               <p className="zs-soft">{t('clouds.noCapacity')}</p>
             ) : (
-              <div className="zs-overview-meters">
+              <div className="overview-meters">
                 <Meter
                   label={t('clouds.cpu')}
                   amount={cloud.capacity.cpu_cores}
@@ -71,11 +74,18 @@ function Meter({ label, amount, said }: { readonly label: string; readonly amoun
   const colour = share >= 1 ? 'var(--bad)' : share >= 0.9 ? 'var(--warning)' : 'var(--brand)'
   return (
     <div>
-      <div className="zs-overview-meter">
+      <div className="overview-meter">
         <span>{label}</span>
         <span className="zs-number zs-soft">{said}</span>
       </div>
-      <Progress percent={share * 100} size="small" showInfo={false} strokeColor={colour} aria-label={`${label} ${t('clouds.allocated')} ${said}`} />
+      <Progress
+        className="zs-meter"
+        percent={share * 100}
+        size="small"
+        showInfo={false}
+        strokeColor={colour}
+        aria-label={`${label} ${t('clouds.allocated')} ${said}`}
+      />
     </div>
   )
 }
@@ -85,11 +95,13 @@ export function TenantCloudsCard({ clouds }: { readonly clouds: readonly CloudBa
   const { t } = useTranslation('overview')
   return (
     <section className="zs-card" aria-labelledby="overview-clouds">
-      <div className="zs-overview-head">
-        <h2 id="overview-clouds">{t('clouds.title')}</h2>
+      <div className="overview-head">
+        <h2 className="zs-title" id="overview-clouds">
+          {t('clouds.title')}
+        </h2>
       </div>
       {clouds.length === 0 && <EmptyState title={t('clouds.noneTenant')} />}
-      <ul className="zs-overview-clouds">
+      <ul className="zs-list overview-clouds">
         {byConcern(clouds).map((cloud) => (
           <li key={cloud.cloud_id}>
             <CloudLine cloud={cloud} />

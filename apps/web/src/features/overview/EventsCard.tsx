@@ -8,6 +8,7 @@ import * as format from '../../kit/format.ts'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { useIsPlatform } from '../../session/user.ts'
 import { eventPath, eventText, eventTones } from './eventText.ts'
+import './overview.css'
 
 const refreshMs = 5_000
 
@@ -18,8 +19,10 @@ export function EventsCard() {
   if (data?.items.length === 0) return null
   return (
     <section className="zs-card" aria-labelledby="overview-events">
-      <div className="zs-overview-head">
-        <h2 id="overview-events">{t('events.title')}</h2>
+      <div className="overview-head">
+        <h2 className="zs-title" id="overview-events">
+          {t('events.title')}
+        </h2>
         {data?.items[0]?.status === 'failed' && <span className="zs-soft">{t('events.failedFirst')}</span>}
       </div>
       {data === undefined ? (
@@ -29,7 +32,7 @@ export function EventsCard() {
           <ErrorPanel error={error} title={t('failed', { what: t('events.title') })} onRetry={() => void refetch()} />
         )
       ) : (
-        <ul className="zs-overview-events">
+        <ul className="zs-list overview-events">
           {data.items.map((event) => (
             <Event key={event.id} event={event} />
           ))}
@@ -47,8 +50,8 @@ function Event({ event }: { readonly event: OverviewEvent }) {
   return (
     <li>
       <StatusTag tone={eventTones[event.status]}>{t(`events.status.${event.status}`)}</StatusTag>
-      <div className="zs-overview-event">
-        <span className="zs-overview-event-what">
+      <div className="overview-event">
+        <span className="overview-event-what">
           <span>{eventText(t, event.kind)}</span>
           {to === null ? <span>{event.resource_name}</span> : <Link to={to}>{event.resource_name}</Link>}
           {!event.exists && event.kind.endsWith('.delete') === false && <span className="zs-soft">{t('events.deleted')}</span>}
@@ -57,7 +60,7 @@ function Event({ event }: { readonly event: OverviewEvent }) {
           {actor}
           {platform && event.bp_name !== null && ` · ${event.bp_name}`}
         </span>
-        {event.error !== null && <span className="zs-overview-message">{event.error}</span>}
+        {event.error !== null && <span className="overview-message">{event.error}</span>}
       </div>
       <time className="zs-number zs-soft" dateTime={event.created_at} title={format.dateTime(event.created_at)}>
         {format.date(event.created_at) === format.date(Date.now()) ? format.time(event.created_at) : format.dateTime(event.created_at)}

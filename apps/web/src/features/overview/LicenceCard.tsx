@@ -5,6 +5,7 @@ import { StatusTag } from '../../kit/StatusTag.tsx'
 import { paths } from '../../paths.ts'
 import { AllowanceBar, DaysLeft } from '../licence/LicenceBars.tsx'
 import { allowanceOf, licenceState, licenceTone } from '../../kit/licenceState.ts'
+import './overview.css'
 
 /** The licence in short, for those who can renew it. */
 export function LicenceCard({ licence, now }: { readonly licence: Licence; readonly now: number }) {
@@ -12,8 +13,10 @@ export function LicenceCard({ licence, now }: { readonly licence: Licence; reado
   const state = licenceState(licence, now)
   return (
     <section className="zs-card" aria-labelledby="overview-licence">
-      <div className="zs-overview-head">
-        <h2 id="overview-licence">{t('licence.title')}</h2>
+      <div className="overview-head">
+        <h2 className="zs-title" id="overview-licence">
+          {t('licence.title')}
+        </h2>
         <StatusTag tone={licenceTone[state.kind]}>{t(`licence:state.${state.kind}`)}</StatusTag>
         {licence.kind === 'evaluation' && <span className="zs-label">{t('licence:kind.evaluation')}</span>}
         <Link to={paths.licence()}>{t('licence.detail')}</Link>

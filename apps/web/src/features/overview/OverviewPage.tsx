@@ -49,7 +49,7 @@ function PlatformOverview() {
   return (
     <>
       <PageActions>
-        <span className="zs-overview-actions">
+        <span className="overview-actions">
           <Link to={paths.platform.clouds()} className={canCreate ? 'zs-button zs-button-plain' : 'zs-button'}>
             {t('registerCloud')}
           </Link>
@@ -58,7 +58,7 @@ function PlatformOverview() {
       </PageActions>
       <AlarmsCard alarms={summary.data?.alarms ?? []} licence={licence.data === undefined ? null : licenceState(licence.data, licence.dataUpdatedAt)} />
       <Resources summary={summary} />
-      <div className="zs-overview">
+      <div className="overview-page">
         <div>
           <Start summary={summary.data} clouds={list.data?.clouds} platform />
           <EventsCard />
@@ -90,7 +90,7 @@ function OrganisationOverview() {
       )}
       <AlarmsCard alarms={summary.data?.alarms ?? []} licence={null} />
       <Resources summary={summary} />
-      <div className="zs-overview">
+      <div className="overview-page">
         <div>
           <Start summary={summary.data} clouds={known} platform={false} />
           <EventsCard />

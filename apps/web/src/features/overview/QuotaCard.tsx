@@ -35,7 +35,9 @@ export function QuotaCard() {
   return (
     <section className="zs-card" aria-labelledby="quota-title">
       <div className="ov-quota-head">
-        <h2 id="quota-title">{t('quota.title')}</h2>
+        <h2 className="zs-title" id="quota-title">
+          {t('quota.title')}
+        </h2>
         {platform && <Button onClick={() => openDialog((close) => <QuotaDrawer onClose={close} />)}>{t('quota.manage')}</Button>}
       </div>
       {data === undefined ? (
@@ -110,7 +112,7 @@ function Bar({ line }: { readonly line: QuotaLine }) {
       : t('quota.used', { used: amountText(resource, used), limit: amountText(resource, limit) })
   return (
     <div className="ov-quota">
-      <div className="ov-quota-line">
+      <div className="zs-between">
         <span>{quotaTexts[resource]}</span>
         <span className="zs-number">
           {level !== 'fine' && <span className={`ov-quota-note ov-quota-${level}`}>{t(`quota.level.${level}`)}</span>}

@@ -12,6 +12,7 @@ import { Link } from 'react-router'
 import * as format from '../../kit/format.ts'
 import { listOf } from './kindPaths.ts'
 import { byTone } from './counts.ts'
+import './overview.css'
 
 const icons: Readonly<Record<OverviewKind, ComponentType>> = {
   vm: DesktopOutlined,
@@ -27,7 +28,7 @@ const icons: Readonly<Record<OverviewKind, ComponentType>> = {
 export function ResourceTiles({ resources }: { readonly resources: readonly OverviewCounts[] }) {
   const { t } = useTranslation('overview')
   return (
-    <section className="zs-overview-tiles" aria-label={t('resources.title')}>
+    <section className="overview-tiles" aria-label={t('resources.title')}>
       {resources.map((counts) => (
         <Tile key={counts.kind} counts={counts} />
       ))}
@@ -41,21 +42,21 @@ function Tile({ counts }: { readonly counts: OverviewCounts }) {
   const Icon = icons[kind]
   const parts = byTone(counts)
   return (
-    <Link to={listOf(kind)} className="zs-overview-tile">
-      <span className="zs-overview-tile-name">
+    <Link to={listOf(kind)} className="overview-tile">
+      <span className="overview-tile-name">
         <Icon aria-hidden /> {t(`kind.${kind}`)}
       </span>
       <strong className="zs-number">{format.number(total)}</strong>
       {/* The words below say the same. */}
-      <span className="zs-overview-bar" aria-hidden="true">
+      <span className="overview-bar" aria-hidden="true">
         {parts.map(({ tone, count }) => (
-          <span key={tone} className={`zs-overview-part zs-overview-${tone}`} style={{ flexGrow: count }} />
+          <span key={tone} className={`overview-part overview-${tone}`} style={{ flexGrow: count }} />
         ))}
       </span>
-      <span className="zs-overview-tile-note zs-number">
+      <span className="overview-tile-note zs-number">
         {total === 0 && t('resources.none')}
         {parts.map(({ tone, count }) => (
-          <span key={tone} className={`zs-overview-word-${tone}`}>
+          <span key={tone} className={`overview-word-${tone}`}>
             {t(`${kind === 'vm' ? 'vmTone' : 'tone'}.${tone}`, { amount: format.number(count) })}
           </span>
         ))}

@@ -2,6 +2,7 @@ import CheckCircleFilled from '@ant-design/icons/es/icons/CheckCircleFilled'
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import { paths } from '../../paths.ts'
+import './overview.css'
 
 /** A fresh installation: what to do first, and how far one is. */
 export function StartCard({ usableClouds, platform }: { readonly usableClouds: number; readonly platform: boolean }) {
@@ -10,7 +11,7 @@ export function StartCard({ usableClouds, platform }: { readonly usableClouds: n
   return (
     <section className="zs-card" aria-labelledby="overview-start">
       <h2 id="overview-start">{t('start.title')}</h2>
-      <ol className="zs-overview-start">
+      <ol className="zs-list overview-start">
         <li>
           <Mark number={1} done={ready} />
           <div>
@@ -51,9 +52,9 @@ export function StartCard({ usableClouds, platform }: { readonly usableClouds: n
 function Mark({ number, done }: { readonly number: number; readonly done: boolean }) {
   const { t } = useTranslation('overview')
   return done ? (
-    <CheckCircleFilled className="zs-overview-done" role="img" aria-label={t('start.done')} />
+    <CheckCircleFilled className="overview-done" role="img" aria-label={t('start.done')} />
   ) : (
-    <span className="zs-overview-number" aria-hidden="true">
+    <span className="overview-number" aria-hidden="true">
       {number}
     </span>
   )

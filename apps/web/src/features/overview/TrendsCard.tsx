@@ -7,6 +7,7 @@ import { ErrorPanel } from '../../kit/ErrorPanel.tsx'
 import * as format from '../../kit/format.ts'
 import { MetricChart } from '../../kit/MetricChart.tsx'
 import { historyOf, trendSeries } from './trendSeries.ts'
+import './overview.css'
 
 const refreshMs = 60_000
 const group = 'nextstack.overview.trends'
@@ -27,13 +28,15 @@ export function TrendsCard() {
   const history = data === undefined ? 'whole' : historyOf(data, from)
   return (
     <section className="zs-card" aria-labelledby="overview-trends">
-      <div className="zs-overview-head">
-        <h2 id="overview-trends">{t('trends.title')}</h2>
+      <div className="overview-head">
+        <h2 className="zs-title" id="overview-trends">
+          {t('trends.title')}
+        </h2>
         {history !== 'whole' && (
           <span className="zs-soft">{history === 'young' ? t('trends.young') : t('trends.since', { since: format.dateTime(data?.since) })}</span>
         )}
         <Segmented
-          className="zs-overview-range"
+          className="overview-range"
           aria-label={t('trends.range.label')}
           value={range}
           options={trendRanges.map((value) => ({ value, label: t(`trends.range.${value}`) }))}
@@ -43,7 +46,7 @@ export function TrendsCard() {
       {data === undefined && error !== null ? (
         <ErrorPanel error={error} title={t('failed', { what: t('trends.title') })} onRetry={() => void refetch()} />
       ) : (
-        <div className="zs-overview-charts">
+        <div className="overview-charts">
           <MetricChart {...common} title={t('trends.vms')} series={series.vms} format={count} />
           <MetricChart {...common} title={t('trends.cpu')} series={series.cpu} format={cores} />
           <MetricChart {...common} title={t('trends.memory')} series={series.memory} format={bytes} base={1024} />

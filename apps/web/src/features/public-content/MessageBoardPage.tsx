@@ -19,11 +19,11 @@ export default function MessageBoardPage() {
   const { t } = useTranslation('content')
   const mayRead = useMayCall(consultations.list)
   return (
-    <div className={mayRead ? 'zs-board zs-board-wide' : 'zs-board'}>
+    <div className={mayRead ? 'content-board content-board-wide' : 'content-board'}>
       <h1 id="page-title" tabIndex={-1}>
         {t('board.title')}
       </h1>
-      <p className="zs-board-lead">{t('board.lead')}</p>
+      <p className="content-board-lead">{t('board.lead')}</p>
       {mayRead ? (
         <DetailTabs
           tabs={[
@@ -54,7 +54,7 @@ function Leave() {
   if (data === undefined) return error === null ? <Skeleton active paragraph={{ rows: 6 }} /> : <ErrorPanel error={error} onRetry={() => void refetch()} />
   // Without a way to send the code a form would only lead to a refusal.
   return data.sms_available ? (
-    <div className="zs-board-form">
+    <div className="content-board-form">
       <MessageForm />
     </div>
   ) : (

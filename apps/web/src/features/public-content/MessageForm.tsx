@@ -13,6 +13,8 @@ import { CodeInput } from '../../kit/CodeInput.tsx'
 import { Field, TextField } from '../../kit/fields.tsx'
 import { paths } from '../../paths.ts'
 import { showRefusal } from '../../kit/refusals.ts'
+import './content.css'
+import '../../kit/panel.css'
 
 interface Values {
   readonly name: string
@@ -108,8 +110,8 @@ function Done({ onAgain }: { readonly onAgain: () => void }) {
   useEffect(() => title.current?.focus(), [])
   return (
     <div className="zs-panel" role="status">
-      <CheckCircleFilled className="zs-board-done" />
-      <h2 ref={title} tabIndex={-1} className="zs-panel-title zs-board-done-title">
+      <CheckCircleFilled className="content-board-done" />
+      <h2 ref={title} tabIndex={-1} className="zs-panel-title content-board-done-title">
         {t('board.doneTitle')}
       </h2>
       <p>{t('board.doneText')}</p>

@@ -4,6 +4,7 @@ import { col, type Column } from '../../kit/columns.tsx'
 import { EmptyState } from '../../kit/EmptyState.tsx'
 import { filter } from '../../kit/filters.ts'
 import { ResourceTable, type RowOf } from '../../kit/ResourceTable.tsx'
+import './content.css'
 
 const refreshMs = 30_000
 
@@ -13,7 +14,7 @@ export default function MessageList() {
   const columns: Column<RowOf<typeof consultations.list>>[] = [
     col.text('name', t('board.name'), (message) => message.name, { width: 140 }),
     col.code('phone', t('board.phone'), (message) => message.phone, { width: 140 }),
-    col.custom('content', t('board.content'), (message) => <div className="zs-board-content">{message.content}</div>),
+    col.custom('content', t('board.content'), (message) => <div className="content-board-content">{message.content}</div>),
     col.date('created_at', t('board.leftAt'), (message) => message.created_at, { sort: true }),
   ]
   return (

@@ -21,7 +21,7 @@ export default function TermsPage() {
   useScrollToHash(data !== undefined)
   if (data === undefined) {
     return (
-      <div className="zs-terms-wait">
+      <div className="content-terms-wait">
         {error === null ? (
           <Skeleton active paragraph={{ rows: 12 }} />
         ) : (
@@ -37,15 +37,15 @@ function Terms({ text }: { readonly text: ResponseOf<typeof terms.get> }) {
   const { t } = useTranslation('content')
   const headings = useMemo(() => text.sections.map((section, index) => ({ id: sectionId(index), text: section.heading })), [text])
   return (
-    <div className="zs-terms">
+    <div className="content-terms">
       <TableOfContents label={t('terms.contents')} headings={headings} />
-      <article className="zs-terms-text" aria-labelledby="page-title">
+      <article className="content-terms-text" aria-labelledby="page-title">
         <h1 id="page-title" tabIndex={-1}>
           {text.title}
         </h1>
-        <p className="zs-terms-updated">
+        <p className="content-terms-updated">
           {t('terms.updated', { date: text.updated_at })}
-          <Button size="small" type="text" icon={<PrinterOutlined aria-hidden />} className="zs-terms-print" onClick={() => print()}>
+          <Button size="small" type="text" icon={<PrinterOutlined aria-hidden />} className="content-terms-print" onClick={() => print()}>
             {t('terms.print')}
           </Button>
         </p>

@@ -1,3 +1,4 @@
+import './public.css'
 /** 65536 on a suanpan: two beads of five above the beam, five of one below it. */
 const digits = [6, 5, 5, 3, 6] as const
 const step = 72
@@ -19,10 +20,10 @@ const width = digits.length * step
 /** The abacus (算) that the name and the mark come from. Decoration only. */
 export function Abacus() {
   return (
-    <svg className="zs-abacus" viewBox={`0 0 ${width} ${height}`} aria-hidden="true" focusable="false">
+    <svg className="public-abacus" viewBox={`0 0 ${width} ${height}`} aria-hidden="true" focusable="false">
       {digits.map((digit, rod) => (
         <g key={rod} transform={`translate(${(rod + 0.5) * step} 0)`}>
-          <line x1="0" y1="0" x2="0" y2={height} className="zs-abacus-rod" />
+          <line x1="0" y1="0" x2="0" y2={height} className="public-abacus-rod" />
           {upperBeads(digit).map((slot) => (
             <Bead key={`u${slot}`} y={top + slot * pitch} />
           ))}
@@ -31,11 +32,11 @@ export function Abacus() {
           ))}
         </g>
       ))}
-      <rect x="0" y={beamTop + 4} width={width} height={beamHeight - 8} rx="3" className="zs-abacus-beam" />
+      <rect x="0" y={beamTop + 4} width={width} height={beamHeight - 8} rx="3" className="public-abacus-beam" />
     </svg>
   )
 }
 
 const Bead = ({ y, moved = false }: { readonly y: number; readonly moved?: boolean }) => (
-  <rect x="-28" y={y + 3} width="56" height={pitch - 6} rx={(pitch - 6) / 2} className={moved ? 'zs-abacus-moved' : 'zs-abacus-bead'} />
+  <rect x="-28" y={y + 3} width="56" height={pitch - 6} rx={(pitch - 6) / 2} className={moved ? 'public-abacus-moved' : 'public-abacus-bead'} />
 )

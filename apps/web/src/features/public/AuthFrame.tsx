@@ -7,12 +7,12 @@ import './public.css'
 export function AuthFrame({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   const { t } = useTranslation('public')
   return (
-    <div className="zs-auth">
-      <div className="zs-auth-story" aria-hidden="true">
+    <div className="public-auth">
+      <div className="public-auth-story" aria-hidden="true">
         <Abacus />
-        <p className="zs-auth-words">{t('slogan')}</p>
+        <p className="public-auth-words">{t('slogan')}</p>
       </div>
-      <section className="zs-auth-form" aria-labelledby="page-title">
+      <section className="public-auth-form" aria-labelledby="page-title">
         <h1 id="page-title" tabIndex={-1}>
           {title}
         </h1>

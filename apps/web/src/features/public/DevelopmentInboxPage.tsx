@@ -6,6 +6,7 @@ import { copyText } from '../../kit/copy.ts'
 import { dateTime } from '../../kit/format.ts'
 import { ApiError, noAnswer, toApiError } from '../../api/client.ts'
 import { paths } from '../../paths.ts'
+import './public.css'
 
 /** Served by development servers only, so it is not in the contract. */
 const inbox = z.object({
@@ -24,8 +25,8 @@ export default function DevelopmentInboxPage() {
   // A server that sends its codes has no inbox, and this page is not one of its.
   if (error !== null && toApiError(error).status === 404) return <Navigate to={paths.notFound()} replace />
   return (
-    <main id="main" className="zs-main">
-      <div className="zs-head">
+    <main id="main" className="public-inbox">
+      <div className="zs-above">
         <h1>开发收件箱</h1>
         <Link to={paths.login()}>返回登录</Link>
       </div>

@@ -1,4 +1,5 @@
 import { useId, type ReactNode } from 'react'
+import './public.css'
 
 export interface FieldProps {
   readonly id: string
@@ -18,11 +19,11 @@ export function LabelledField({
 }) {
   const id = useId()
   return (
-    <div className="zs-field">
+    <div className="public-field">
       <label htmlFor={id}>{label}</label>
       {children({ id, 'aria-invalid': error !== null, 'aria-describedby': error === null ? undefined : `${id}-error` })}
       {error !== null && (
-        <p id={`${id}-error`} className="zs-field-error">
+        <p id={`${id}-error`} className="public-field-error">
           {error}
         </p>
       )}

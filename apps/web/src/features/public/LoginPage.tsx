@@ -13,6 +13,7 @@ import { Notice } from './Notice.tsx'
 import { PasswordLogin } from './PasswordLogin.tsx'
 import { TabSwitch } from './TabSwitch.tsx'
 import { useSystemInfo } from '../../session/useSystemInfo.ts'
+import './public.css'
 
 // Most people sign in by password: the forms for the others come when they are asked for.
 const SmsLogin = lazy(() => import('./SmsLogin.tsx'))
@@ -99,7 +100,7 @@ export default function LoginPage() {
           </Suspense>
         )}
       </TabSwitch>
-      <div className="zs-auth-more">
+      <div className="public-auth-more">
         {info?.register_mode === 'closed' ? (
           <span />
         ) : (
@@ -115,8 +116,8 @@ export default function LoginPage() {
         )}
       </div>
       {ways !== undefined && ((ways.passkeys && canUsePasskeys) || ways.providers.length > 0) && (
-        <div className="zs-auth-ways">
-          <Suspense fallback={<div className="zs-auth-way-place" />}>
+        <div className="public-auth-ways">
+          <Suspense fallback={<div className="public-auth-way-place" />}>
             {ways.passkeys && canUsePasskeys && <PasskeyLogin />}
             {ways.providers.length > 0 && <SignOnButtons providers={ways.providers} redirect={ownPath(redirect ?? null) ?? undefined} />}
           </Suspense>

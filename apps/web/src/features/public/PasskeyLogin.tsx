@@ -6,6 +6,7 @@ import { ApiError, request } from '../../api/client.ts'
 import { errorText } from '../../api/toasts.ts'
 import { beginSession, signingIn } from '../../session/session.ts'
 import { Notice } from './Notice.tsx'
+import './public.css'
 
 /** A challenge is asked for anew so long before the old one ends. */
 const marginMs = 30_000
@@ -76,7 +77,7 @@ export default function PasskeyLogin() {
   return (
     <>
       {failure !== null && <Notice tone="bad">{failure}</Notice>}
-      <button type="button" className="zs-auth-way" aria-disabled={pending} onClick={() => void ask()}>
+      <button type="button" className="public-auth-way" aria-disabled={pending} onClick={() => void ask()}>
         {t(pending ? 'login.passkeyWaiting' : 'login.passkey')}
       </button>
     </>

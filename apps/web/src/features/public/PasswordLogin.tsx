@@ -7,6 +7,7 @@ import { errorText } from '../../api/toasts.ts'
 import { beginSession, signingIn } from '../../session/session.ts'
 import { LabelledField } from './LabelledField.tsx'
 import { Notice } from './Notice.tsx'
+import './public.css'
 
 type Field = 'username' | 'password' | 'otp'
 
@@ -66,7 +67,7 @@ export function PasswordLogin({
         {(props) => (
           <input
             {...props}
-            className="zs-input"
+            className="public-input"
             name="username"
             value={username}
             // Passkeys are offered where the browser fills in names.
@@ -80,10 +81,10 @@ export function PasswordLogin({
       </LabelledField>
       <LabelledField label={t('login.password')} error={wrong.password ?? null}>
         {(props) => (
-          <span className="zs-input-with">
+          <span className="public-input-with">
             <input
               {...props}
-              className="zs-input"
+              className="public-input"
               name="password"
               type={visible ? 'text' : 'password'}
               value={password}
@@ -102,7 +103,7 @@ export function PasswordLogin({
           {(props) => (
             <input
               {...props}
-              className="zs-input"
+              className="public-input"
               name="otp"
               inputMode="text"
               autoComplete="one-time-code"
@@ -115,7 +116,7 @@ export function PasswordLogin({
           )}
         </LabelledField>
       )}
-      <button type="submit" className="zs-button zs-button-large zs-button-block" aria-disabled={login.isPending}>
+      <button type="submit" className="zs-button public-button-large zs-button-block" aria-disabled={login.isPending}>
         {t(login.isPending ? 'login.submitting' : 'login.submit')}
       </button>
     </form>

@@ -23,6 +23,7 @@ import { NewPassword } from './NewPassword.tsx'
 import { Notice } from './Notice.tsx'
 import { useSendCode } from './useSendCode.ts'
 import { useSystemInfo } from '../../session/useSystemInfo.ts'
+import './public.css'
 
 interface Values {
   username: string
@@ -53,7 +54,7 @@ export default function RegisterPage() {
   return (
     <AuthFrame title={t(invitation === null ? 'register.title' : 'invited.title')}>
       {invitation === null ? <Registering login={login} /> : <Invited token={invitation} login={login} />}
-      <div className="zs-auth-more">
+      <div className="public-auth-more">
         <span>
           {t('register.hasAccount')}
           <Link to={login}>{t('register.login')}</Link>
@@ -76,7 +77,7 @@ function Registering({ login }: { readonly login: string }) {
       )}
       {info !== undefined && info.register_mode !== 'closed' && info.sms_available && (
         <>
-          {info.register_mode === 'approval' && <Alert type="info" showIcon title={t('register.approval')} className="zs-auth-alert" />}
+          {info.register_mode === 'approval' && <Alert type="info" showIcon title={t('register.approval')} className="zs-above" />}
           <RegisterForm login={login} />
         </>
       )}
@@ -91,7 +92,7 @@ function Invited({ token, login }: { readonly token: string; readonly login: str
   const info = useSystemInfo()
   // 400: spent, taken back, too old, or no invitation at all.
   if (invitation.error?.status === 400)
-    return <Alert type="error" showIcon title={t('invited.invalid')} description={t('invited.invalidText')} className="zs-auth-alert" />
+    return <Alert type="error" showIcon title={t('invited.invalid')} description={t('invited.invalidText')} className="zs-above" />
   const failed = invitation.error ?? info.error
   if (invitation.data === undefined || info.data === undefined) {
     return failed === null ? null : <ErrorPanel error={failed} onRetry={() => void Promise.all([invitation.refetch(), info.refetch()])} />
@@ -102,7 +103,7 @@ function Invited({ token, login }: { readonly token: string; readonly login: str
       <Alert
         type="info"
         showIcon
-        className="zs-auth-alert"
+        className="zs-above"
         title={t('invited.to', { organisation: bp_name })}
         description={t('invited.by', { who: invited_by, role: t(`account:roleNames.${role}`), at: format.dateTime(expires_at) })}
       />

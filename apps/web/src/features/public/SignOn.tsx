@@ -8,6 +8,7 @@ import { errorText } from '../../api/toasts.ts'
 import { beginSession, rememberSignOn, signingIn } from '../../session/session.ts'
 import { LabelledField } from './LabelledField.tsx'
 import { Notice } from './Notice.tsx'
+import './public.css'
 
 /** Buttons of the identity providers; each leads to the provider's own page. */
 export function SignOnButtons({
@@ -26,7 +27,7 @@ export function SignOnButtons({
         <button
           key={id}
           type="button"
-          className="zs-auth-way"
+          className="public-auth-way"
           aria-disabled={begin.isPending}
           onClick={() => begin.mutate({ params: { id }, body: redirect === undefined ? {} : { redirect } })}
         >
@@ -77,7 +78,7 @@ export function SignOnReturn({ onBack }: { readonly onBack: () => void }) {
             {(props) => (
               <input
                 {...props}
-                className="zs-input"
+                className="public-input"
                 name="otp"
                 autoComplete="one-time-code"
                 spellCheck={false}
@@ -88,12 +89,12 @@ export function SignOnReturn({ onBack }: { readonly onBack: () => void }) {
               />
             )}
           </LabelledField>
-          <button type="submit" className="zs-button zs-button-large zs-button-block" aria-disabled={finish.isPending}>
+          <button type="submit" className="zs-button public-button-large zs-button-block" aria-disabled={finish.isPending}>
             {t(finish.isPending ? 'login.submitting' : 'login.submit')}
           </button>
         </form>
       )}
-      <div className="zs-auth-more">
+      <div className="public-auth-more">
         <button type="button" className="zs-linkbutton" onClick={onBack}>
           {t('login.otherWay')}
         </button>

@@ -1,4 +1,5 @@
 import { useId, useRef, type KeyboardEvent, type ReactNode } from 'react'
+import './public.css'
 
 export interface TabOf<Key extends string> {
   readonly key: Key
@@ -36,7 +37,7 @@ export function TabSwitch<Key extends string>({
   return (
     <>
       {several && (
-        <div className="zs-tabswitch" role="tablist" aria-label={label} ref={list} onKeyDown={move}>
+        <div className="public-tabswitch" role="tablist" aria-label={label} ref={list} onKeyDown={move}>
           {tabs.map((tab) => (
             <button
               key={tab.key}

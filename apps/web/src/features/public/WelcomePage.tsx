@@ -19,33 +19,33 @@ export default function WelcomePage() {
   const user = useCurrentUser()
   const { data: info } = useSystemInfo()
   return (
-    <div className="zs-welcome">
-      <section className="zs-hero">
+    <div className="public-welcome">
+      <section className="public-hero">
         <div>
-          <p className="zs-hero-over">{t('welcome.over')}</p>
+          <p className="public-hero-over">{t('welcome.over')}</p>
           <h1 id="page-title" tabIndex={-1}>
             {t('slogan')}
           </h1>
-          <p className="zs-hero-text">{t('welcome.text', { brand: useBrand() })}</p>
-          <p className="zs-hero-actions">
+          <p className="public-hero-text">{t('welcome.text', { brand: useBrand() })}</p>
+          <p className="public-hero-actions">
             {user === null ? (
               <>
-                <Link to={paths.login()} className="zs-button zs-button-large">
+                <Link to={paths.login()} className="zs-button public-button-large">
                   {t('welcome.login')}
                 </Link>
                 {info !== undefined && info.register_mode !== 'closed' && (
-                  <Link to={paths.register()} className="zs-button zs-button-large zs-button-plain">
+                  <Link to={paths.register()} className="zs-button public-button-large zs-button-plain">
                     {t('welcome.register')}
                   </Link>
                 )}
               </>
             ) : (
-              <Link to={landing(personOf(user))} className="zs-button zs-button-large">
+              <Link to={landing(personOf(user))} className="zs-button public-button-large">
                 {t('welcome.console')}
               </Link>
             )}
             {isBuilt(paths.market.template) && (
-              <Link to={paths.market()} className="zs-hero-link">
+              <Link to={paths.market()} className="public-hero-link">
                 {t('welcome.market')}
               </Link>
             )}
@@ -54,9 +54,9 @@ export default function WelcomePage() {
         <Abacus />
       </section>
 
-      <section className="zs-band" aria-labelledby="abilities">
+      <section className="public-band" aria-labelledby="abilities">
         <h2 id="abilities">{t('welcome.abilitiesTitle')}</h2>
-        <dl className="zs-abilities">
+        <dl className="public-abilities">
           {abilities.map((ability) => (
             <div key={ability}>
               <dt>{t(`welcome.abilities.${ability}.title`)}</dt>
@@ -66,10 +66,10 @@ export default function WelcomePage() {
         </dl>
       </section>
 
-      <section className="zs-band zs-band-tint" aria-labelledby="steps">
+      <section className="public-band public-band-tint" aria-labelledby="steps">
         <h2 id="steps">{t('welcome.stepsTitle')}</h2>
-        <p className="zs-band-lead">{t('welcome.stepsText')}</p>
-        <ol className="zs-steps">
+        <p className="public-band-lead">{t('welcome.stepsText')}</p>
+        <ol className="public-steps">
           {steps.map((step) => (
             <li key={step}>
               <h3>{t(`welcome.steps.${step}.title`)}</h3>
@@ -79,9 +79,9 @@ export default function WelcomePage() {
         </ol>
       </section>
 
-      <section className="zs-band" aria-labelledby="people">
+      <section className="public-band" aria-labelledby="people">
         <h2 id="people">{t('welcome.peopleTitle')}</h2>
-        <dl className="zs-people">
+        <dl className="public-people">
           {people.map((one) => (
             <div key={one}>
               <dt>{t(`welcome.people.${one}.title`)}</dt>
@@ -89,7 +89,7 @@ export default function WelcomePage() {
             </div>
           ))}
         </dl>
-        <p className="zs-band-note">{t('welcome.honest')}</p>
+        <p className="public-band-note">{t('welcome.honest')}</p>
       </section>
     </div>
   )

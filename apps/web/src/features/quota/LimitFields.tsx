@@ -26,7 +26,7 @@ export function LimitFields({
 }) {
   const { t } = useTranslation('nextstackCompute')
   return (
-    <div className="qt-limits">
+    <div>
       {quotaResources.map((resource) => {
         const value: LimitValue = values[resource] ?? { mode: defaults === undefined ? 'unlimited' : 'default', most: null }
         const set = (next: Partial<LimitValue>): void => onChange({ ...values, [resource]: { ...value, ...next } })

@@ -16,6 +16,7 @@ import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
 import { LeaveDialog } from '../../kit/LeaveDialog.tsx'
 import { LimitFields } from './LimitFields.tsx'
 import { limitsOf, missing, valueOf, type LimitValues } from '../../kit/quotaLines.ts'
+import '../../kit/form.css'
 
 const touched = [quotas.mine, quotas.get, quotas.list, quotas.defaults]
 
@@ -48,7 +49,7 @@ export function QuotaDrawer({ of, onClose }: { readonly of?: Named; readonly onC
             label: t('quota.drawer.tab.organisation'),
             children: (
               <>
-                <div className="qt-field">
+                <div className="zs-field">
                   <OrganisationSelect
                     label={t('quota.drawer.organisation')}
                     known={of}

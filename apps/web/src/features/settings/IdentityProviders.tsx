@@ -19,6 +19,7 @@ import { CheckField, Field, PasswordField, RadioField, TextField } from '../../k
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { OrganisationSelect } from '../../kit/OrganisationSelect.tsx'
+import './settings.css'
 
 const { shape } = identityProviders.create.body
 const touched = [identityProviders.list, auth.ways] as const
@@ -127,7 +128,7 @@ function ProviderDialog({ provider, onClose }: { readonly provider: IdentityProv
       <ConnectionCheck form={form} id={provider?.id} />
       <SelectField name="scopes" label={t('provider.scopes')} schema={shape.scopes} mode="tags" open={false} suffixIcon={null} />
       <Field name="linking" label={t('provider.linking')} schema={shape.linking}>
-        <Radio.Group className="zs-setting-choices" options={linkings.map((value) => ({ value, label: t(`provider.linkings.${value}`) }))} />
+        <Radio.Group className="settings-choices" options={linkings.map((value) => ({ value, label: t(`provider.linkings.${value}`) }))} />
       </Field>
       <CheckField name="creates_people" text={t('provider.creates')} />
       <Form.Item name="bp_id" label={t('provider.organisation')} extra={t('provider.organisationNote')} required={creates === true}>
@@ -162,12 +163,11 @@ function ProviderDialog({ provider, onClose }: { readonly provider: IdentityProv
 /** What the provider has to be told of us. */
 function Registered({ provider: { redirect_uri, post_logout_redirect_uri } }: { readonly provider: IdentityProvider }) {
   const { t } = useTranslation('settings')
-  if (redirect_uri === null || post_logout_redirect_uri === null)
-    return <Alert type="warning" showIcon className="zs-form-alert" title={t('provider.noAddress')} />
+  if (redirect_uri === null || post_logout_redirect_uri === null) return <Alert type="warning" showIcon className="zs-above" title={t('provider.noAddress')} />
   return (
     <Alert
       type="info"
-      className="zs-form-alert"
+      className="zs-above"
       title={t('provider.register')}
       description={
         <>
@@ -199,12 +199,12 @@ function ConnectionCheck({ form, id }: { readonly form: ReturnType<typeof Form.u
       <Button loading={test.isPending} onClick={() => void run().catch(() => undefined)}>
         {t('provider.test')}
       </Button>
-      {test.error !== null && !test.isPending && <Alert type="error" showIcon className="zs-provider-result" title={errorText(toApiError(test.error))} />}
+      {test.error !== null && !test.isPending && <Alert type="error" showIcon className="settings-provider-result" title={errorText(toApiError(test.error))} />}
       {found !== undefined && !test.isPending && (
         <Alert
           type={found.problem === null ? 'success' : 'error'}
           showIcon
-          className="zs-provider-result"
+          className="settings-provider-result"
           title={t(found.problem === null ? 'provider.fine' : `provider.problems.${found.problem}`)}
           description={found.detail}
         />

@@ -51,7 +51,7 @@ function OneSetting({ entry }: { readonly entry: ConfigEntry }) {
         <ActionMenu actions={[resetOf(entry)]} shown={1} look="default" label={nameOf(t, entry.key)} />
       </PageActions>
       <SettingForm form={form} entry={entry} />
-      <section className="zs-card zs-setting-history" aria-labelledby="setting-history">
+      <section className="zs-card settings-history" aria-labelledby="setting-history">
         <h2 id="setting-history">{t('history')}</h2>
         <ResourceTable
           call={configs.changes}

@@ -13,6 +13,7 @@ import { FormPage } from '../../kit/FormPage.tsx'
 import { paths } from '../../paths.ts'
 import { isSet, isSetting, nameOf, valueText } from './settingText.ts'
 import { invalidatedBySetting } from './useResetSetting.ts'
+import './settings.css'
 
 export interface SettingValues {
   value: string
@@ -54,7 +55,7 @@ function RegisterModes(props: { readonly value?: string; readonly onChange?: (ev
   return (
     <Radio.Group
       {...props}
-      className="zs-setting-choices"
+      className="settings-choices"
       options={settings.register_mode.options.map((choice) => ({
         value: choice,
         label: (
@@ -81,7 +82,7 @@ function Facts({ entry }: { readonly entry: ConfigEntry }) {
   const { t } = useTranslation('settings')
   const { key, value, default_value, updated_at, updated_by } = entry
   return (
-    <dl className="zs-card zs-setting-facts">
+    <dl className="zs-card settings-facts">
       <dt>{t('current')}</dt>
       <dd>{valueText(t, key, value)}</dd>
       {default_value !== null && (

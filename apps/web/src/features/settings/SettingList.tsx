@@ -7,7 +7,6 @@ import { paths, withQuery } from '../../paths.ts'
 import { ArrearsPolicies } from '../bill/arrears/ArrearsPolicies.tsx'
 import { IdentityProviders } from './IdentityProviders.tsx'
 import { isSetting, nameOf, valueText } from './settingText.ts'
-import './settings.css'
 import { useResetSetting } from './useResetSetting.ts'
 
 /** The platform's settings, and what its server was started with. */

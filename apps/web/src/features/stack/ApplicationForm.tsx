@@ -13,7 +13,6 @@ import { placementOf, type PlacementValues } from '../../kit/placementForm.ts'
 import { SourceFields, useSource } from './SourceFields.tsx'
 import { blankSource, sourceOf, type SourceValues } from './sourceForm.ts'
 import { invalidatedByStack } from './stackRules.ts'
-import './stack.css'
 import { besideSource, tellUnplaced } from './tellUnplaced.ts'
 
 interface DeployValues extends SourceValues {

@@ -11,7 +11,6 @@ import { ResourceTable } from '../../kit/ResourceTable.tsx'
 import { StatusTag } from '../../kit/StatusTag.tsx'
 import { stackPaths } from './stackPaths.ts'
 import { stackTones, isPassing, applicationGone } from './stackRules.ts'
-import './stack.css'
 import { useApplicationActions } from './useApplicationActions.ts'
 import { useStackActions } from './useStackActions.tsx'
 

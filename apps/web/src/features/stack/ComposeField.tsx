@@ -2,6 +2,7 @@ import { useId, useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import { CodeEditor } from './CodeEditor.tsx'
 import type { CodeEditorHandle, CodeProblem } from '../../kit/codeEditorView.tsx'
+import './stack.css'
 
 const none: readonly CodeProblem[] = []
 

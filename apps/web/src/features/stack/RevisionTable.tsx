@@ -10,6 +10,7 @@ import { labelled } from './labelled.ts'
 import { RevisionDialog } from './RevisionDialog.tsx'
 import { whyNotStack } from './stackRules.ts'
 import { useRevisions } from './useRevisions.ts'
+import '../../kit/table.css'
 
 /** What a stack was asked to be, by whom and when, and the way back to each. */
 export function RevisionTable({ stack }: { readonly stack: Stack }) {
@@ -52,7 +53,6 @@ export function RevisionTable({ stack }: { readonly stack: Stack }) {
           {
             key: '@actions',
             title: t('column.actions'),
-            className: 'zs-cell-actions',
             width: 150,
             render: (_, row) => <ActionMenu actions={actionsOf(row)} />,
           },

@@ -5,6 +5,7 @@ import { useChange } from '../../api/hooks.ts'
 import { Field } from '../../kit/fields.tsx'
 import { FormDialog } from '../../kit/FormDialog.tsx'
 import { invalidatedByStack } from './stackRules.ts'
+import './stack.css'
 
 const [scaled] = services.action.body.options
 

@@ -13,6 +13,7 @@ import { defaultsOf, undescribed, wholeFiles, type SourceValues } from './source
 import { StackFileFields } from './StackFileFields.tsx'
 import { useComposeCheck } from './useComposeCheck.ts'
 import { VariableFields } from './VariableFields.tsx'
+import './stack.css'
 
 /** What is known of a source while it is chosen and typed. */
 export interface KnownSource {

@@ -15,7 +15,6 @@ import { changedValues } from './sourceForm.ts'
 import { invalidatedByStack, whyNotStack } from './stackRules.ts'
 import { useRevisions } from './useRevisions.ts'
 import { ValueChanges } from './ValueChanges.tsx'
-import '../../kit/log.css'
 
 /** The file as it was written and as it was deployed, the values in it, and the configs beside it. */
 export function StackFile({ stack }: { readonly stack: Stack }) {
@@ -26,7 +25,7 @@ export function StackFile({ stack }: { readonly stack: Stack }) {
   return (
     <div className="zs-parts">
       <section>
-        <div className="zs-log-bar">
+        <div className="zs-bar">
           <Segmented
             aria-label={t('compose.which')}
             value={resolved ? 'resolved' : 'written'}

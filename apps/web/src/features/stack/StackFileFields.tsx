@@ -12,6 +12,7 @@ import { Field } from '../../kit/fields.tsx'
 import { RemoveRow } from '../../kit/RemoveRow.tsx'
 import { isTwice } from '../../kit/isTwice.ts'
 import type { SourceValues } from './sourceForm.ts'
+import './stack.css'
 
 const onceRule =
   (index: number): Rule =>

@@ -14,9 +14,9 @@ import { paths } from '../../paths.ts'
 import { CodeEditor } from './CodeEditor.tsx'
 import { labelled } from './labelled.ts'
 import { stackPaths } from './stackPaths.ts'
-import './stack.css'
 import { useTemplateActions } from './useTemplateActions.ts'
 import { templateGone } from './stackRules.ts'
+import '../../kit/table.css'
 
 /** One version of a template: its file, what it asks for, and the other versions. */
 export function TemplateDetail({ query }: { readonly query: UseQueryResult<Template, ApiError> }) {
@@ -105,7 +105,6 @@ function VersionTable({ current }: { readonly current: Template }) {
           {
             key: '@actions',
             title: t('column.actions'),
-            className: 'zs-cell-actions',
             width: 150,
             render: (_, row) => <ActionMenu actions={row.id === current.id ? [] : ofVersion(row)} />,
           },

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import * as format from '../../kit/format.ts'
 import type { ValueChange } from './sourceForm.ts'
+import './stack.css'
 
 const hidden = '••••••'
 

@@ -11,6 +11,7 @@ import { CheckField, Field, TextField } from '../../kit/fields.tsx'
 import { RemoveRow } from '../../kit/RemoveRow.tsx'
 import { isTwice } from '../../kit/isTwice.ts'
 import { blankVariable, type VariableValues } from './templateForm.ts'
+import './stack.css'
 
 const variablesMax = 100
 const list = 'variables'

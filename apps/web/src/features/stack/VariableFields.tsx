@@ -4,6 +4,7 @@ import Select from 'antd/es/select'
 import { fitsVariable, type Variable } from '@zhisuan/contract/aos/stack'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from 'react-i18next'
+import './stack.css'
 
 /** A field for each variable, by its type; the form holds them under `values`. */
 export function VariableFields({ variables }: { readonly variables: readonly Variable[] }) {

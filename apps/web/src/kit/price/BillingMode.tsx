@@ -48,7 +48,7 @@ export function BillingMode({
               onChange={(count) => onChange({ ...value, count })}
             />
             {!prepaidOnly && (
-              <label>
+              <label className="zs-labelled">
                 <Switch checked={value.auto_renew} onChange={(auto_renew) => onChange({ ...value, auto_renew })} />
                 {t('autoRenew')}
               </label>

@@ -46,7 +46,7 @@ function Platform({ policy }: { readonly policy: ArrearsPolicy }) {
       </p>
       <Descriptions
         size="small"
-        className="zs-form-alert"
+        className="zs-above"
         column={{ xs: 1, sm: 1, md: 2, xl: 3 }}
         items={[
           { key: 'low_balance', label: t('policy.low_balance'), children: format.money(policy.low_balance) },

@@ -66,7 +66,7 @@ function PriceLines({ sku, price }: { readonly sku: Sku; readonly price: Price }
   const { t } = useTranslation('catalogue')
   if (price.tiers.length === 1) return <span className="zs-number">{priceText(t, sku.meter, price)}</span>
   return (
-    <ul className="bc-plain zs-number">
+    <ul className="zs-list zs-number">
       {price.tiers.map(({ above, price: each }, at) => {
         const next = price.tiers[at + 1]?.above
         return (
@@ -102,7 +102,7 @@ function Timeline({ sku, prices, more }: { readonly sku: Sku; readonly prices: r
       </figcaption>
       {lanes.map((period) => (
         <div key={period} className="bc-lane">
-          <span className="bc-lane-name">{t(`period.${period}`)}</span>
+          <span>{t(`period.${period}`)}</span>
           <ol className="bc-lane-track">
             {held
               .filter(({ price }) => price.period === period)
@@ -134,8 +134,8 @@ function Timeline({ sku, prices, more }: { readonly sku: Sku; readonly prices: r
         <span className="bc-now" style={{ insetInlineStart: `${place(now)}%` }}>
           {t('price.today')}
         </span>
-        <span className="bc-axis-end">{format.date(first)}</span>
-        <span className="bc-axis-end">{format.date(last)}</span>
+        <span>{format.date(first)}</span>
+        <span>{format.date(last)}</span>
       </div>
     </figure>
   )

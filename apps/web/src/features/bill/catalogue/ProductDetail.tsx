@@ -10,7 +10,6 @@ import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import * as format from '../../../kit/format.ts'
 import { paths, withQuery } from '../../../paths.ts'
-import './catalogue.css'
 import { DiscountTable } from './DiscountTable.tsx'
 import { PastNote } from './PastNote.tsx'
 import { SkuCard } from './SkuCard.tsx'
@@ -78,7 +77,7 @@ function Skus({ product }: { readonly product: Product }) {
         </EmptyState>
       ) : (
         <>
-          <div className="bc-toolbar">{add}</div>
+          <div className="zs-above">{add}</div>
           {data.items.map((sku) => (
             <SkuCard key={sku.id} sku={sku} />
           ))}

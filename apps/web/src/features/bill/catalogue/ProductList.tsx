@@ -12,7 +12,6 @@ import { filter } from '../../../kit/filters.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import type { StatusTone } from '../../../kit/StatusTag.tsx'
 import { paths, withQuery } from '../../../paths.ts'
-import './catalogue.css'
 import { ProductDialog } from './ProductDialog.tsx'
 import { StarterDialog } from './StarterDialog.tsx'
 import { UnpricedUsage } from './UnpricedUsage.tsx'
@@ -28,7 +27,7 @@ export default function ProductList() {
     <>
       {free > 0 && search.get('tab') !== 'unpriced' && (
         <Alert
-          className="bc-notice"
+          className="zs-above"
           type="warning"
           showIcon
           title={t('unpriced.notice', { count: free })}
@@ -113,7 +112,7 @@ function Products() {
           <EmptyState
             title={t('product.none')}
             action={
-              <span className="bc-line">
+              <span className="zs-line zs-line-narrow">
                 <Button type="primary" onClick={() => setDialog('starter')}>
                   {t('starter.open')}
                 </Button>

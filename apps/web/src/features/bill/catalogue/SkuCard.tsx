@@ -60,7 +60,7 @@ export function SkuCard({ sku }: { readonly sku: Sku }) {
           const price = sku.prices.find((one) => one.period === period) ?? null
           return (
             <div key={period} className="bc-period">
-              <div className="bc-line bc-between">
+              <div className="zs-line zs-line-narrow bc-between">
                 <span className="zs-soft">{t(`period.${period}`)}</span>
                 <Button
                   size="small"
@@ -87,7 +87,7 @@ export function SkuCard({ sku }: { readonly sku: Sku }) {
         })}
       </div>
       {(ever_priced || planned_count > 0) && (
-        <div className="bc-line">
+        <div className="zs-line zs-line-narrow">
           <Button type="link" size="small" aria-expanded={history} onClick={() => setHistory(!history)}>
             {t(history ? 'sku.hideHistory' : 'sku.history')}
           </Button>

@@ -80,14 +80,14 @@ export function StarterDialog({ onClose }: { readonly onClose: () => void }) {
       mask={{ closable: false }}
       width={920}
     >
-      {refused !== null && <Alert type="error" showIcon className="bc-notice" title={t('starter.failed', { reason: refused })} />}
+      {refused !== null && <Alert type="error" showIcon className="zs-above" title={t('starter.failed', { reason: refused })} />}
       {data === undefined ? (
         <Skeleton active paragraph={{ rows: 6 }} />
       ) : offered.length === 0 ? (
         <EmptyState title={t('starter.nothing')} />
       ) : (
         <>
-          <Alert type="info" showIcon className="bc-notice" title={t('starter.note')} />
+          <Alert type="info" showIcon className="zs-above" title={t('starter.note')} />
           <div className="bc-starter-scroll">
             <table className="bc-starter">
               <thead>

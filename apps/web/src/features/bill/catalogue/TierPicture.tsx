@@ -5,6 +5,7 @@ import { toMinor } from '@zhisuan/contract/bill/money'
 import { useId, useState } from 'react'
 import { useTranslation } from 'react-i18next'
 import { costOf, unitOf, type Tiers } from './catalogueText.ts'
+import './catalogue.css'
 
 /** Graduated prices as steps, each as high as its price, with a quantity to try them on. */
 export function TierPicture({
@@ -53,7 +54,7 @@ export function TierPicture({
         </tbody>
       </table>
       <p className="zs-soft bc-small">{t('tiers.note')}</p>
-      <div className="bc-line">
+      <div className="zs-line zs-line-narrow">
         <label htmlFor={id}>{t('tiers.example')}</label>
         <InputNumber<number>
           id={id}

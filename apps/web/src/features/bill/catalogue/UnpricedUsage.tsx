@@ -12,7 +12,6 @@ import * as format from '../../../kit/format.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { SearchSelect } from '../../../kit/SearchSelect.tsx'
 import { paths } from '../../../paths.ts'
-import './catalogue.css'
 import { kindText, unitOf, variantText } from './catalogueText.ts'
 import { SkuDialog } from './SkuDialog.tsx'
 
@@ -22,7 +21,7 @@ export function UnpricedUsage() {
   const navigate = useNavigate()
   return (
     <>
-      <Alert className="bc-notice" type="info" showIcon title={t('unpriced.note')} />
+      <Alert className="zs-above" type="info" showIcon title={t('unpriced.note')} />
       <ResourceTable
         name="unpriced"
         call={unpriced.list}

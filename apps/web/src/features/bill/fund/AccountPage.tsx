@@ -103,7 +103,7 @@ function Shown({ id }: { readonly id: string }) {
   if (data === undefined) return error === null ? <Skeleton active /> : <ErrorPanel error={error} onRetry={() => void refetch()} />
   return (
     <>
-      <div className="bf-head">
+      <div className="zs-toolbar bf-head">
         <h2>{data.name}</h2>
         <ActionMenu actions={actionsOf(data)} look="default" label={data.name} />
       </div>
@@ -173,7 +173,7 @@ function LimitDialog({ of, onClose }: { readonly of: Wallet; readonly onClose: (
       onClose={onClose}
       onSubmit={(body) => set.mutateAsync({ params: { id: of.id }, body })}
     >
-      <Alert type="info" className="bf-notice" title={t('account.limitNote')} />
+      <Alert type="info" className="zs-above" title={t('account.limitNote')} />
       <p>
         {t('wallet.credit_used')} ¥ <Amount value={of.credit_used} />
       </p>

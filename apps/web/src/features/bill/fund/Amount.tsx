@@ -1,6 +1,7 @@
 import type { Column, ColumnOptions } from '../../../kit/columns.tsx'
 import { col } from '../../../kit/columns.tsx'
 import * as format from '../../../kit/format.ts'
+import './fund.css'
 
 /** Floored to two decimals, exact on hover. @param signed whether what comes in says so */
 export function Amount({ value, signed = false }: { readonly value: string | null; readonly signed?: boolean }) {

@@ -30,7 +30,7 @@ export function ChannelTable() {
     <>
       <Alert
         type="info"
-        className="bf-notice"
+        className="zs-above"
         title={t('channel.bank')}
         action={<Link to={withQuery(paths.platform.configuration.detail(), { key: 'remittance_account' })}>{t('channel.toBank')}</Link>}
       />
@@ -113,7 +113,7 @@ function ChannelDialog({ channel, onClose }: { readonly channel: PaymentChannel 
       {channel !== null && (
         <Alert
           type={channel.notify_url === null ? 'warning' : 'info'}
-          className="bf-notice"
+          className="zs-above"
           title={t(channel.notify_url === null ? 'channel.noAddress' : 'channel.notify')}
           description={
             channel.notify_url !== null && (

@@ -16,7 +16,6 @@ import { paths, withQuery } from '../../../paths.ts'
 import { amountColumn } from './Amount.tsx'
 import { ConfirmArrival, RemittanceGuide, TopupDialog } from './TopupDialog.tsx'
 import { invalidatedByTopup } from './invalidated.ts'
-import './fund.css'
 
 const tones: Readonly<Record<TopupStatus, StatusTone>> = { waiting: 'busy', confirmed: 'good', expired: 'warning', cancelled: 'rest' }
 

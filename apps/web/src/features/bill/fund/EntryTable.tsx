@@ -15,6 +15,7 @@ import { SaveButtons } from '../../../kit/SaveButtons.tsx'
 import { withQuery } from '../../../paths.ts'
 import { Amount, amountColumn } from './Amount.tsx'
 import { PeriodFilter, usePeriod } from './Period.tsx'
+import './fund.css'
 
 /** Income and expense of one account; each leads to the movement that it is part of. */
 export function EntryTable({ owner, path, query = {} }: { readonly owner: string; readonly path: string; readonly query?: Record<string, string> }) {

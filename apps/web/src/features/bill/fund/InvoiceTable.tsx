@@ -20,6 +20,7 @@ import { useIsPlatform } from '../../../session/user.ts'
 import { Amount, amountColumn } from './Amount.tsx'
 import { TitleDialog } from './TitleTable.tsx'
 import { invalidatedByInvoice } from './invalidated.ts'
+import './fund.css'
 
 const tones: Readonly<Record<InvoiceStatus, StatusTone>> = { asked: 'busy', issued: 'good', rejected: 'bad', withdrawn: 'rest', voided: 'warning' }
 
@@ -148,7 +149,7 @@ function AskDialog({ onClose }: { readonly onClose: () => void }) {
       {available.data !== undefined && (
         <Alert
           type="info"
-          className="bf-notice"
+          className="zs-above"
           title={
             <>
               {t('invoice.would')} ¥ <Amount value={available.data.uninvoiced} />
@@ -223,7 +224,7 @@ function ReasonDialog({ kind, of, onClose }: { readonly kind: 'reject' | 'void';
       onClose={onClose}
       onSubmit={(body) => change.mutateAsync({ params: { id: of.id }, body })}
     >
-      <Alert type="warning" showIcon className="bf-notice" title={t(`invoice.${kind}Note`)} />
+      <Alert type="warning" showIcon className="zs-above" title={t(`invoice.${kind}Note`)} />
       <TextAreaField name="reason" label={t('invoice.reason')} schema={invoices.reject.body.shape.reason} autoSize={{ minRows: 2, maxRows: 6 }} />
     </FormDialog>
   )

@@ -2,6 +2,7 @@ import Input from 'antd/es/input'
 import dayjs from 'dayjs'
 import { useTranslation } from 'react-i18next'
 import { useSearchParams } from 'react-router'
+import './fund.css'
 
 export interface Period {
   readonly from: string

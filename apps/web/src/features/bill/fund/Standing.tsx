@@ -2,6 +2,7 @@ import type { Wallet } from '@zhisuan/contract/bill/account'
 import { toMinor } from '@zhisuan/contract/bill/money'
 import { useTranslation } from 'react-i18next'
 import { Amount } from './Amount.tsx'
+import './fund.css'
 
 const parts = ['funds', 'held', 'credit_left', 'credit_used', 'arrears'] as const
 type Part = (typeof parts)[number]

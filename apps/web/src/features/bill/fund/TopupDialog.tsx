@@ -13,6 +13,7 @@ import * as format from '../../../kit/format.ts'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { Amount } from './Amount.tsx'
 import { invalidatedByTopup } from './invalidated.ts'
+import './fund.css'
 
 const remittance = 'remittance'
 
@@ -83,7 +84,7 @@ export function RemittanceGuide({ topup, onClose }: { readonly topup: Topup; rea
   const bank = data?.bank ?? null
   return (
     <Modal open title={t('guide.title')} okText={t('guide.close')} onOk={onClose} onCancel={onClose} cancelButtonProps={{ style: { display: 'none' } }}>
-      <Alert type="info" showIcon className="bf-notice" title={t('guide.write')} description={t('guide.writeNote')} />
+      <Alert type="info" showIcon className="zs-above" title={t('guide.write')} description={t('guide.writeNote')} />
       <dl className="bf-facts">
         <dt>{t('guide.code')}</dt>
         <dd>

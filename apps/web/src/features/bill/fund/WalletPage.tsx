@@ -58,7 +58,7 @@ function Own({ owner }: { readonly owner: string }) {
         <Alert
           type="info"
           showIcon
-          className="bf-notice"
+          className="zs-above"
           title={t('wallet.waiting', { count: open })}
           action={<Link to={withQuery(paths.billing.charges(), { status: 'waiting' })}>{t('wallet.toWaiting')}</Link>}
         />
@@ -67,7 +67,7 @@ function Own({ owner }: { readonly owner: string }) {
         <Alert
           type="error"
           showIcon
-          className="bf-notice"
+          className="zs-above"
           title={t('wallet.inArrears', { amount: format.money(data.arrears) })}
           description={t('wallet.inArrearsNote')}
         />
@@ -92,7 +92,7 @@ function LastMovements({ owner }: { readonly owner: string }) {
   const { data, error, refetch } = useCall(accounts.entries, { params: { id: owner }, query: { page_size: 5 } }, { silent: true, refreshMs: 10_000 })
   return (
     <section className="zs-card" aria-busy={data === undefined}>
-      <div className="bf-head">
+      <div className="zs-toolbar bf-head">
         <h2>{t('wallet.last')}</h2>
         <Link to={paths.billing.fund()}>{t('wallet.all')}</Link>
       </div>

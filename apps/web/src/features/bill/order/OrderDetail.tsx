@@ -111,7 +111,7 @@ export default function OrderDetail() {
               <h2 className="or-section" id="order-history">
                 {t('detail.history')}
               </h2>
-              <ol className="or-history">
+              <ol className="zs-list zs-options or-history">
                 {order.history.map(({ what, by, note, at }) => (
                   <li key={`${what} ${at}`}>
                     <time className="zs-number zs-soft" dateTime={at}>
@@ -166,15 +166,15 @@ function Notice({ order }: { readonly order: Detail }) {
       <Alert
         type={error === null ? 'info' : 'warning'}
         showIcon
-        className="or-notice"
+        className="zs-above"
         title={<Countdown until={order.expires_at} />}
         description={error === null ? undefined : t('renewalFailed', { reason: error })}
       />
     )
   }
-  if (status === 'paid') return <Alert type="info" showIcon className="or-notice" title={t('detail.delivering')} />
+  if (status === 'paid') return <Alert type="info" showIcon className="zs-above" title={t('detail.delivering')} />
   return status === 'refunded' && error !== null ? (
-    <Alert type="error" showIcon className="or-notice" title={t('detail.failed', { reason: error.replace(/。$/, '') })} />
+    <Alert type="error" showIcon className="zs-above" title={t('detail.failed', { reason: error.replace(/。$/, '') })} />
   ) : null
 }
 
@@ -210,7 +210,7 @@ function PrepaidCard({ id }: { readonly id: string }) {
         <p className="zs-soft">{t('detail.byHour')}</p>
       ) : (
         <>
-          {data.error !== null && <Alert type="warning" showIcon className="or-notice" title={t('detail.error', { reason: data.error })} />}
+          {data.error !== null && <Alert type="warning" showIcon className="zs-above" title={t('detail.error', { reason: data.error })} />}
           <div className="or-prepaid">
             <span>
               {t('detail.endsAt')} <strong className="zs-number">{format.dateTime(data.ends_at)}</strong>

@@ -32,7 +32,7 @@ export function RefundDialog({ order, onClose }: { readonly order: Order; readon
       onClose={onClose}
       onSubmit={() => refund.mutateAsync({ params: { id: order.id } })}
     >
-      {error !== null && <Alert type="error" showIcon className="zs-form-alert" title={errorText(error)} />}
+      {error !== null && <Alert type="error" showIcon className="zs-above" title={errorText(error)} />}
       <dl className="or-sums" aria-busy={data === undefined}>
         <Sum label={t('refund.paid')} amount={data?.paid} />
         <div>

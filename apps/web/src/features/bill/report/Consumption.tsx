@@ -13,6 +13,7 @@ import { SaveButtons } from '../../../kit/SaveButtons.tsx'
 import { UsageTable } from './UsageTable.tsx'
 import { useBillQuery } from './useBillQuery.tsx'
 import { useNames } from './useNames.ts'
+import './report.css'
 
 const keys = ['day', 'resource_id', 'product_id', 'project_id'] as const
 
@@ -44,7 +45,7 @@ export default function Consumption() {
       {controls}
       <div className="zs-card">
         <div className="br-filters">
-          <label>
+          <label className="zs-labelled">
             {t('lines.filter.day')}
             <Input type="date" min={days[0]} max={days.at(-1)} value={given.day ?? ''} onChange={({ target }) => set({ day: target.value })} />
           </label>

@@ -5,6 +5,7 @@ import type { ApiError } from '../../../api/client.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import * as format from '../../../kit/format.ts'
 import { monthName } from './useBillQuery.tsx'
+import './report.css'
 
 /** What this month and the next are expected to cost, and how that is known. */
 export function ForecastCard({
@@ -22,7 +23,7 @@ export function ForecastCard({
   return (
     <section className="zs-card" aria-label={t('forecast.title')}>
       <div className="br-head">
-        <h2>{t('forecast.title')}</h2>
+        <h2 className="zs-title">{t('forecast.title')}</h2>
       </div>
       {forecast === undefined ? (
         error === null ? (

@@ -2,6 +2,7 @@ import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { UsageLineShape } from '@zhisuan/contract/bill/consume'
 import { useTranslation } from 'react-i18next'
 import * as format from '../../../kit/format.ts'
+import './report.css'
 
 /** All of it on one line: `(4 核 × 0.063 + 2 核 × 0.05) × 1800 ÷ 3600 × 0.85`. */
 export function formulaOf({ formula: { parts, seconds, fraction } }: UsageLineShape, unit: string): string {

@@ -24,6 +24,7 @@ import { StackChart } from './StackChart.tsx'
 import { greatestOf, type Stack } from './stacks.ts'
 import { useNames } from './useNames.ts'
 import { monthName, useBillQuery } from './useBillQuery.tsx'
+import './report.css'
 
 /** Lines are made once an hour. */
 const refreshMs = 60_000
@@ -70,7 +71,7 @@ function Month() {
             <Total overview={data} />
             <section className="zs-card" aria-label={t('trend.title')}>
               <div className="br-head">
-                <h2>{t('trend.title')}</h2>
+                <h2 className="zs-title">{t('trend.title')}</h2>
               </div>
               <Months items={months.data?.items ?? []} />
             </section>
@@ -78,7 +79,7 @@ function Month() {
           {running && <ForecastCard forecast={forecast.data} error={forecast.error} retry={() => void forecast.refetch()} />}
           <section className="zs-card" aria-label={t('days.title')}>
             <div className="br-head">
-              <h2>{t('days.title')}</h2>
+              <h2 className="zs-title">{t('days.title')}</h2>
             </div>
             <Days overview={data} forecast={running ? forecast.data : undefined} />
           </section>
@@ -100,7 +101,7 @@ function Total({ overview: { month, total, previous_total, prepaid, resource_cou
   return (
     <section className="zs-card" aria-label={t('total.of', { month: monthName(t, month) })}>
       <div className="br-head">
-        <h2>{t('total.of', { month: monthName(t, month) })}</h2>
+        <h2 className="zs-title">{t('total.of', { month: monthName(t, month) })}</h2>
       </div>
       <strong className="br-sum zs-number" title={t('total.exact', { amount: total })}>
         ¥{format.money(total)}

@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next'
 import { Link } from 'react-router'
 import * as format from '../../../kit/format.ts'
+import './report.css'
 
 export interface Share {
   readonly key: string
@@ -21,15 +22,15 @@ export function ShareBars({ title, shares, total }: { readonly title: string; re
   return (
     <section className="zs-card" aria-label={title}>
       <div className="br-head">
-        <h2>{title}</h2>
+        <h2 className="zs-title">{title}</h2>
       </div>
       {shares.length === 0 ? (
         <p className="zs-soft">{t('shares.none')}</p>
       ) : (
-        <ul className="br-shares">
+        <ul className="zs-list br-shares">
           {shares.slice(0, shown).map(({ key, name, note, amount, to }) => (
             <li key={key}>
-              <div className="br-share">
+              <div className="zs-between br-share">
                 <span title={name}>
                   {to === undefined ? name : <Link to={to}>{name}</Link>}
                   {note !== undefined && <span className="zs-soft"> {note}</span>}

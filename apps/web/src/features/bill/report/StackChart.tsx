@@ -1,5 +1,6 @@
 import { lazy, Suspense } from 'react'
 import { colourOf, type Stack } from './stacks.ts'
+import './report.css'
 
 export interface StackChartProps {
   /** What it shows, in a sentence: for those who do not see it. */

@@ -18,6 +18,8 @@ import { useIsPlatform } from '../../../session/user.ts'
 import { LineFormula, formulaOf } from './LineFormula.tsx'
 import { billMonthOf } from './months.ts'
 import { useNames } from './useNames.ts'
+import './report.css'
+import '../../../kit/table.css'
 
 const linesOfPage = 50
 
@@ -70,7 +72,6 @@ export function UsageTable({ query, resource = false }: { readonly query: QueryI
     {
       key: '@actions',
       title: t('kit:table.actions'),
-      className: 'zs-cell-actions',
       width: 100,
       render: (_, line) => (
         <ActionMenu

@@ -14,6 +14,7 @@ import { toDecimal } from '@zhisuan/contract/bill/money'
 import { number } from '../../../kit/format.ts'
 import type { StackChartProps } from './StackChart.tsx'
 import { colourOf, heightOf } from './stacks.ts'
+import './report.css'
 
 use([BarChart, GridComponent, TooltipComponent, AriaComponent, SVGRenderer])
 

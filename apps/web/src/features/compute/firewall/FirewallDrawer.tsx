@@ -11,6 +11,7 @@ import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { useReturnFocus } from '../../../kit/focus.ts'
 import { useCloudLines, type CloudListCall } from '../CloudTable.tsx'
 import { called } from './firewallText.ts'
+import './firewall.css'
 
 /** Whatever these lists hold has an id and a name, which the type of any list does not say. */
 const named = (row: unknown) => row as { readonly id: string; readonly name: string }

@@ -8,7 +8,6 @@ import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import { paths } from '../../../paths.ts'
 import { ComputePage } from '../ComputePage.tsx'
-import './firewall.css'
 
 /** What the three pages of firewalls stand in: the chosen cloud, and whether it has a firewall service at all. */
 export function FirewallPage({ children }: { readonly children: (cloudId: string | null) => ReactNode }) {

@@ -15,6 +15,7 @@ import { FirewallDrawer } from './FirewallDrawer.tsx'
 import { called, firewallTones, invalidatedByFirewall } from './firewallText.ts'
 import { openAt } from './drawerAddress.ts'
 import { usePortsReason } from './useGroupActions.tsx'
+import './firewall.css'
 
 /** One firewall: its state, its policies, and the ports whose traffic it filters. */
 export function GroupDrawer({
@@ -66,7 +67,7 @@ function GroupPorts({ cloudId, group }: { readonly cloudId: string; readonly gro
       {group.port_ids.length === 0 ? (
         <EmptyState title={t(group.shared && !group.changeable ? 'group.portsHidden' : 'group.portsNone')} />
       ) : (
-        <ul className="cf-rows">
+        <ul className="zs-list">
           {group.port_ids.map((id) => {
             const port = data?.items.find((one) => one.id === id)
             const address = port?.addresses.map((one) => one.address).join('、') ?? id

@@ -17,6 +17,8 @@ import { useCloudLines } from '../CloudTable.tsx'
 import { actionTones, called, moved, ruleText, invalidatedByFirewall } from './firewallText.ts'
 import { openAt } from './drawerAddress.ts'
 import { RuleInsert } from './PolicyDialogs.tsx'
+import './firewall.css'
+import '../../../kit/actions.css'
 
 /** The rules of a policy in their order, which is changed by dragging or by buttons and saved with each step. */
 export function PolicyRules({ cloudId, policy }: { readonly cloudId: string; readonly policy: FirewallPolicy }) {
@@ -90,7 +92,7 @@ export function PolicyRules({ cloudId, policy }: { readonly cloudId: string; rea
       <h2 className="cf-heading">{t('field.rules')}</h2>
       <p className="cf-soft">{t(fixed ? 'policy.orderFixed' : 'policy.order')}</p>
       {rules.some((rule, index) => rule !== undefined && opensAll(rule) && reached[index] === true) && !policy.default && (
-        <Alert className="cf-notice" type="warning" showIcon title={t('policy.opensNote')} />
+        <Alert className="zs-above" type="warning" showIcon title={t('policy.opensNote')} />
       )}
       {!fixed && (
         <div className="cf-bar">
@@ -102,7 +104,7 @@ export function PolicyRules({ cloudId, policy }: { readonly cloudId: string; rea
       {ids.length === 0 ? (
         <EmptyState title={t('policy.none')} />
       ) : (
-        <ol className="cf-rows" ref={rows} aria-busy={set.isPending}>
+        <ol className="zs-list" ref={rows} aria-busy={set.isPending}>
           {ids.map((id, index) => {
             const rule = rules[index]
             const name = nameOf(id)

@@ -115,7 +115,7 @@ export function RuleDialog({ cloudId, rule, onClose }: { readonly cloudId: strin
   if (rule !== null && rule.protocol !== null && !protocols.some(({ value }) => value === rule.protocol))
     protocols.push({ value: rule.protocol, label: rule.protocol.toUpperCase() })
   const side = (which: Side) => (
-    <div className="cf-two">
+    <div className="zs-two">
       <Field
         name={`${which}_address`}
         label={t('field.address', { side: t(`field.${which}`) })}
@@ -152,7 +152,7 @@ export function RuleDialog({ cloudId, rule, onClose }: { readonly cloudId: strin
       onSubmit={submit}
     >
       {rule !== null && rule.policy_ids.length > 0 && (
-        <Alert className="zs-form-alert" type="info" showIcon title={t('rule.inUseNote', { count: rule.policy_ids.length })} />
+        <Alert className="zs-above" type="info" showIcon title={t('rule.inUseNote', { count: rule.policy_ids.length })} />
       )}
       {rule === null ? (
         <>
@@ -165,7 +165,7 @@ export function RuleDialog({ cloudId, rule, onClose }: { readonly cloudId: strin
       <Form.Item name="action" label={t('column.action')} extra={t('actionNote')}>
         <Radio.Group optionType="button" options={firewallActions.map((value) => ({ value, label: t(`action.${value}`) }))} />
       </Form.Item>
-      <div className="cf-two">
+      <div className="zs-two">
         <RadioField name="version" label={t('column.version')} optionType="button" values={ipVersions} labelOf={(value) => `IPv${value}`} />
         <SelectField<string> name="protocol" label={t('column.protocol')} options={protocols} />
       </div>
@@ -173,7 +173,7 @@ export function RuleDialog({ cloudId, rule, onClose }: { readonly cloudId: strin
       {side('destination')}
       {opensAll(matchOf(values)) && (
         <Alert
-          className="zs-form-alert"
+          className="zs-above"
           type="warning"
           showIcon
           role="alert"

@@ -67,7 +67,7 @@ export function RuleDrawer({
     >
       {(rule) =>
         opensAll(rule) && (
-          <Alert className="cf-notice" type="warning" showIcon title={t('rule.opensTitle', { version: rule.version })} description={t('rule.opensBody')} />
+          <Alert className="zs-above" type="warning" showIcon title={t('rule.opensTitle', { version: rule.version })} description={t('rule.opensBody')} />
         )
       }
     </FirewallDrawer>

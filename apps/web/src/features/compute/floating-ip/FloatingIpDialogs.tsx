@@ -123,7 +123,7 @@ export function FloatingIpBind({ cloudId, ip, name, onClose }: Dialog & { readon
         return bind.mutateAsync({ params: { cloud_id: cloudId, id: ip.id }, body: { port_id, fixed_address, from_port_id: ip.bound_to?.port_id ?? null } })
       }}
     >
-      {ip.bound_to !== null && <Alert className="cp-notice" type="warning" showIcon title={t('rebindNote', { name })} />}
+      {ip.bound_to !== null && <Alert className="zs-above" type="warning" showIcon title={t('rebindNote', { name })} />}
       {error !== null && <ErrorPanel error={error} onRetry={again} />}
       <FailedServices failed={failed} onRetry={again} />
       <Field name="port_id" label={t('field.target')} extra={t('field.targetNote', { network: nameOf(ip.network_id) })} missing={t('field.targetRequired')}>

@@ -6,7 +6,6 @@ import { computeImages, computeImageVisibilities, computeOsTypes, type ComputeIm
 import { useTranslation } from 'react-i18next'
 import { SwitchField, TextField } from '../../../kit/fields.tsx'
 import { useIsPlatform } from '../../../session/user.ts'
-import './image.css'
 
 const { shape } = computeImages.create.body
 
@@ -17,7 +16,7 @@ export function AboutFields({ now }: { readonly now?: ComputeImage['visibility']
   return (
     <>
       <TextField name="name" label={t('column.name')} schema={shape.name} autoFocus />
-      <div className="cim-two">
+      <div className="zs-two">
         <Form.Item name="os_type" label={t('field.osType')}>
           <Select allowClear placeholder={t('field.unsaid')} options={computeOsTypes.map((value) => ({ value, label: t(`osType.${value}`) }))} />
         </Form.Item>

@@ -47,9 +47,7 @@ export default function ImageDetail() {
             actions={actionsOf}
             notice={(image) => (
               <>
-                {image.offer === 'pending' && (
-                  <Alert className="cp-notice" type="info" showIcon title={t('offerPending')} description={t('offerPendingNote')} />
-                )}
+                {image.offer === 'pending' && <Alert className="zs-above" type="info" showIcon title={t('offerPending')} description={t('offerPendingNote')} />}
                 {!computeImageTransitional.includes(image.status) && (
                   <UploadProgress image={image} cloudId={cloudId} onImport={() => openDialog(opening('import', image))} />
                 )}
@@ -113,7 +111,7 @@ function Members({ image, cloudId, onOffer }: { readonly image: ComputeImageDeta
   const withdraw = useChange(computeImages.withdraw, { invalidates: invalidatedByImage })
   return (
     <section className="zs-card">
-      <div className="cim-line">
+      <div className="zs-line">
         <h2 className="zs-heading">{t('members.title')}</h2>
         <Button onClick={onOffer}>{t('action.offer')}</Button>
       </div>

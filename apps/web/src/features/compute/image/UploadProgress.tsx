@@ -26,7 +26,7 @@ export function UploadProgress({ image, cloudId, onImport }: { readonly image: C
     return (
       <section className="zs-card cim-progress" aria-label={t('upload.progress')}>
         <Progress percent={Math.floor(share * 1000) / 10} status="active" aria-label={t('upload.progress')} />
-        <p className="cim-line zs-number">
+        <p className="zs-line zs-number">
           <span>{t('upload.of', { sent: format.bytes(local.sentBytes), total: format.bytes(local.totalBytes) })}</span>
           <span>{format.bytesPerSecond(local.bytesPerSecond)}</span>
           {local.leftMs !== null && <span>{t('upload.left', { time: format.duration(Math.max(1_000, Math.round(local.leftMs / 1_000) * 1_000)) })}</span>}
@@ -45,14 +45,14 @@ export function UploadProgress({ image, cloudId, onImport }: { readonly image: C
   }
   return (
     <Alert
-      className="cp-notice"
+      className="zs-above"
       showIcon
       type={local === null ? 'info' : 'error'}
       title={t(local === null ? 'upload.waits' : 'upload.brokeOff')}
       description={
         <>
           <p>{t('upload.waitsNote')}</p>
-          <span className="cim-line">
+          <span className="zs-line">
             <Upload
               showUploadList={false}
               beforeUpload={(file) => {

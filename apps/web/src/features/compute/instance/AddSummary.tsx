@@ -6,6 +6,7 @@ import { Price } from '../../../kit/price/Price.tsx'
 import * as format from '../../../kit/format.ts'
 import { sizeText } from './instanceColumns.tsx'
 import { disksOf, hasOwnDisk, type InstanceTyped } from './instanceForm.ts'
+import '../../../kit/addPage.css'
 
 /** What was chosen so far, and what several of them come to. */
 export function AddSummary({
@@ -32,7 +33,7 @@ export function AddSummary({
   const volumes = disks.reduce((sum, disk) => sum + (disk?.size_bytes ?? 0), 0)
   const root = (type === 'image' && typed.source?.on_volume === true) || type === 'snapshot' ? (typed.source?.disk?.size_bytes ?? 0) : 0
   return (
-    <dl className="ci-summary">
+    <dl className="zs-summary">
       <Chosen label={t('add.cloud')}>{cloud}</Chosen>
       <Chosen label={t(`add.from.${type}`)}>{source}</Chosen>
       <Chosen label={t('field.flavor')}>{flavor && `${flavor.name}（${sizeText(t, flavor)}）`}</Chosen>

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next'
 import type { ItemOf } from '../../../api/hooks.ts'
 import { useCloudLines, type CloudListCall } from '../CloudTable.tsx'
 import { Trouble } from '../Trouble.tsx'
+import '../../../kit/form.css'
 
 /** Something to choose, and what it is found by. */
 export interface Choice {
@@ -60,7 +61,7 @@ export function CloudSelect<C extends CloudListCall>(props: Props<C> & { readonl
         {...choices}
         {...(props.id !== undefined && { id: props.id })}
         aria-label={props.label}
-        className="ci-field"
+        className="zs-field"
         style={{ width: '100%' }}
         placeholder={props.placeholder ?? t('add.choose')}
         notFoundContent={props.none ?? t('detail.none')}
@@ -86,7 +87,7 @@ export function CloudSelectMany<C extends CloudListCall>(
         mode="multiple"
         maxCount={props.most}
         aria-label={props.label}
-        className="ci-field"
+        className="zs-field"
         style={{ width: '100%' }}
         value={props.value ?? []}
         onChange={(ids: string[]) => props.onChange?.(ids)}

@@ -14,6 +14,7 @@ import * as format from '../../../kit/format.ts'
 import { downloadText } from '../../../kit/save.ts'
 import { consoleLines } from '../../../kit/logText.ts'
 import { whyNotInstance } from './instanceRules.ts'
+import '../../../kit/log.css'
 
 const followMs = 5_000
 const ranges = [100, 500, 2_000, 10_000] as const
@@ -40,7 +41,7 @@ export function ConsoleLog({ instance, cloud }: { readonly instance: ComputeInst
   if (data === undefined) return error === null ? <Skeleton active paragraph={{ rows: 8 }} /> : <ErrorPanel error={error} onRetry={() => void refetch()} />
   return (
     <>
-      <div className="ci-log-bar">
+      <div className="zs-bar">
         <Select
           aria-label={t('log.range')}
           value={range}
@@ -65,7 +66,7 @@ export function ConsoleLog({ instance, cloud }: { readonly instance: ComputeInst
         <EmptyState title={t('log.empty')}>{t('log.emptyNote')}</EmptyState>
       ) : (
         <>
-          <pre ref={log} className="ci-log" tabIndex={0} role="log" aria-live="off" aria-label={t('detail.tab.console')}>
+          <pre ref={log} className="zs-log zs-log-wrap" tabIndex={0} role="log" aria-live="off" aria-label={t('detail.tab.console')}>
             {lines.join('\n')}
           </pre>
           <p className="zs-soft">{t('log.shown', { count: lines.length, size: format.bytes(new Blob([text]).size) })}</p>

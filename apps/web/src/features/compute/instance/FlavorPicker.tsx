@@ -8,6 +8,7 @@ import { clearable } from '../../../kit/clearable.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import * as format from '../../../kit/format.ts'
 import { useCloudLines } from '../CloudTable.tsx'
+import '../../../kit/addPage.css'
 
 const right = { align: 'right', className: 'zs-number' } as const
 
@@ -38,10 +39,10 @@ export function FlavorPicker({
     .toSorted((one, other) => one.vcpus - other.vcpus || one.memory_bytes - other.memory_bytes || one.disk_bytes - other.disk_bytes)
   const isOff = (flavor: ComputeFlavor): boolean => (off?.(flavor) ?? null) !== null
   return (
-    <div id={id} tabIndex={-1} className="ci-picker">
+    <div id={id} tabIndex={-1} className="zs-picker">
       <Input
         allowClear={clearable}
-        className="ci-picker-search"
+        className="zs-picker-search"
         aria-label={t('add.flavorSearch')}
         placeholder={t('add.flavorSearch')}
         value={text}
@@ -80,7 +81,7 @@ export function FlavorPicker({
           getCheckboxProps: (flavor) => ({ name: group, disabled: isOff(flavor), 'aria-label': flavor.name }),
           onChange: ([chosen]) => chosen !== undefined && onChange?.(String(chosen)),
         }}
-        onRow={(flavor) => ({ onClick: () => !isOff(flavor) && onChange?.(flavor.id), className: isOff(flavor) ? 'ci-row-off' : 'ci-row' })}
+        onRow={(flavor) => ({ onClick: () => !isOff(flavor) && onChange?.(flavor.id), className: isOff(flavor) ? 'zs-choice-off' : 'zs-choice' })}
       />
     </div>
   )

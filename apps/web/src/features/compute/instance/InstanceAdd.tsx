@@ -46,6 +46,9 @@ import { ServerGroupMake } from './ServerGroupMake.tsx'
 import { ServerGroupsManage } from './ServerGroupsManage.tsx'
 import { Pairs, TagsField } from './TagsTab.tsx'
 import './instance.css'
+import '../../../kit/addPage.css'
+import '../../../kit/panel.css'
+import '../../../kit/form.css'
 
 const { shape } = createInstanceBody
 const userDataBytes = 48 * 1024
@@ -127,7 +130,7 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
     <Form<InstanceTyped>
       form={form}
       layout="vertical"
-      className="ci-add"
+      className="zs-add"
       initialValues={beginning}
       onValuesChange={() => writeDraft(sessionStorage, userId, cloudId, form.getFieldsValue(true) as InstanceTyped)}
       onFinish={submit}
@@ -136,7 +139,7 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
       <div>
         {draft !== null && (
           <Alert
-            className="cp-notice"
+            className="zs-above"
             type="info"
             showIcon
             title={t('add.restored')}
@@ -312,7 +315,7 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
             </Form.Item>
           </div>
           <Field name="password" label={t('add.password')} extra={t('add.passwordNote')} validateTrigger="onBlur" schema={shape.password}>
-            <Input.Password autoComplete="new-password" maxLength={64} className="ci-field" />
+            <Input.Password autoComplete="new-password" maxLength={64} className="zs-field" />
           </Field>
           <Field
             name="user_data"
@@ -321,7 +324,7 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
             validateTrigger="onBlur"
             schema={shape.user_data}
           >
-            <Input.TextArea rows={6} spellCheck={false} placeholder={'#cloud-config\npackages:\n  - nginx'} className="zs-code ci-field" />
+            <Input.TextArea rows={6} spellCheck={false} placeholder={'#cloud-config\npackages:\n  - nginx'} className="zs-code zs-field" />
           </Field>
         </Step>
 
@@ -348,24 +351,24 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
             </Form.Item>
           </div>
           <ProjectField />
-          <h3 className="ci-heading">{t('tags.metadata')}</h3>
+          <h3 className="zs-heading">{t('tags.metadata')}</h3>
           <p className="zs-soft">{t('tags.metadataNote')}</p>
           <Pairs name="metadata" />
-          <h3 className="ci-heading">{t('tags.tags')}</h3>
+          <h3 className="zs-heading">{t('tags.tags')}</h3>
           <p className="zs-soft">{t('tags.tagsNote')}</p>
           <TagsField label={t('tags.tags')} />
         </Step>
 
         <Step id="name" title={t('add.step.name')}>
-          <TextField name="name" label={t('field.name')} schema={shape.name} className="ci-field" />
-          <TextAreaField name="description" label={t('field.description')} schema={shape.description} rows={2} showCount className="ci-field" />
+          <TextField name="name" label={t('field.name')} schema={shape.name} className="zs-field" />
+          <TextAreaField name="description" label={t('field.description')} schema={shape.description} rows={2} showCount className="zs-field" />
           <NumberField name="count" label={t('add.count')} extra={t('add.countNote', { most: countMost })} schema={shape.count} />
         </Step>
       </div>
 
-      <aside className="ci-add-side" aria-label={t('add.summary')}>
+      <aside className="zs-add-side" aria-label={t('add.summary')}>
         <div className="zs-card">
-          <h2 className="ci-heading">{t('add.summary')}</h2>
+          <h2 className="zs-heading">{t('add.summary')}</h2>
           <AddSummary
             typed={typed}
             least={least}
@@ -376,7 +379,7 @@ function AddForm({ cloud }: { readonly cloud: CloudBasic }) {
           />
           <QuotaWarning cloudId={cloudId} place={{ project_id: typed.project_id ?? null }} wants={wantsOf(typed, flavor, least)} />
           <div aria-live="polite">
-            {refused !== null && <Alert type="error" showIcon className="cp-notice" title={refused} />}
+            {refused !== null && <Alert type="error" showIcon className="zs-above" title={refused} />}
             {missing.length > 0 && <p className="zs-soft">{t('add.missing', { fields: missing.join('、') })}</p>}
           </div>
           <Button type="primary" htmlType="submit" block size="large" loading={create.isPending} disabled={cloud.status !== 'active'}>
@@ -404,7 +407,7 @@ function began(draft: InstanceTyped | null, search: URLSearchParams): InstanceTy
 function Step({ id, title, children }: { readonly id: string; readonly title: string; readonly children: ReactNode }) {
   return (
     <section className="zs-card" aria-labelledby={`step-${id}`}>
-      <h2 className="ci-heading" id={`step-${id}`}>
+      <h2 className="zs-heading" id={`step-${id}`}>
         {title}
       </h2>
       {children}
@@ -456,7 +459,7 @@ function ZoneSelect({
     <Select<string>
       {...(id !== undefined && { id })}
       aria-label={t('add.zone')}
-      className="ci-field"
+      className="zs-field"
       style={{ width: '100%' }}
       allowClear
       loading={isPending}

@@ -4,6 +4,7 @@ import Popover from 'antd/es/popover'
 import type { ComputeInstance } from '@zhisuan/contract/compute/instance'
 import { useTranslation } from 'react-i18next'
 import { copyText } from '../../../kit/copy.ts'
+import '../../../kit/addresses.css'
 
 type Addresses = ComputeInstance['addresses']
 
@@ -15,7 +16,7 @@ export const sortedAddresses = (addresses: Addresses): Addresses =>
 export function Address({ one }: { readonly one: Addresses[number] }) {
   const { t } = useTranslation('computeInstance')
   return (
-    <span className="ci-address">
+    <span className="zs-state">
       <span className="zs-code zs-cut" title={`${one.address} (${one.network})`}>
         {one.address}
       </span>
@@ -37,7 +38,7 @@ export function InstanceAddresses({ addresses }: { readonly addresses: Addresses
   const [first, ...rest] = sortedAddresses(addresses)
   if (first === undefined) return <span className="zs-soft">{t('noAddress')}</span>
   return (
-    <span className="ci-addresses">
+    <span className="zs-addresses">
       <Address one={first} />
       {rest.length > 0 && (
         <Popover

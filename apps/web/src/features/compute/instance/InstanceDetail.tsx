@@ -22,7 +22,6 @@ import { SerialConsole } from './SerialConsole.tsx'
 import { TagsTab } from './TagsTab.tsx'
 import { useInstanceActions } from './useInstanceActions.tsx'
 import { VolumesTab } from './VolumesTab.tsx'
-import './instance.css'
 
 /** One instance: what it is, how it is, what hangs on it, and what was done to it. */
 export default function InstanceDetail() {
@@ -81,7 +80,7 @@ function Notice({ instance, actions }: { readonly instance: ComputeInstanceDetai
     <>
       {recycled && (
         <Alert
-          className="cp-notice"
+          className="zs-above"
           type="warning"
           showIcon
           title={t('recycled.title')}
@@ -95,7 +94,7 @@ function Notice({ instance, actions }: { readonly instance: ComputeInstanceDetai
       )}
       {!recycled && state === 'resized' && (
         <Alert
-          className="cp-notice"
+          className="zs-above"
           type="warning"
           showIcon
           title={t('resized.title')}
@@ -104,11 +103,11 @@ function Notice({ instance, actions }: { readonly instance: ComputeInstanceDetai
         />
       )}
       {!recycled && state === 'rescued' && (
-        <Alert className="cp-notice" type="info" showIcon title={t('rescued.title')} description={t('rescued.note')} action={offer('unrescue')} />
+        <Alert className="zs-above" type="info" showIcon title={t('rescued.title')} description={t('rescued.note')} action={offer('unrescue')} />
       )}
       {fault !== null && (
         <Alert
-          className="cp-notice"
+          className="zs-above"
           type={state === 'error' || state === 'create_failed' ? 'error' : 'warning'}
           showIcon
           title={t('fault')}

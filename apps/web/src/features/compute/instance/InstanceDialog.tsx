@@ -160,7 +160,7 @@ function Rebuild(of: Of) {
         rebuild.mutateAsync({ params: paramsOf(of), body: { image_id, ...(password !== undefined && password !== '' && { password }) } })
       }
     >
-      <Alert className="zs-form-alert" type="warning" showIcon title={t('rebuild.warning')} />
+      <Alert className="zs-above" type="warning" showIcon title={t('rebuild.warning')} />
       <Field name="image_id" label={t('field.image')} schema={shape.image_id}>
         <CloudSelect
           call={computeImages.list}
@@ -213,7 +213,7 @@ function Rescue(of: Of) {
         if (!typed) thoughtOf.current = answer.password
       }}
     >
-      <Alert className="zs-form-alert" type="info" showIcon title={t('rescue.note')} />
+      <Alert className="zs-above" type="info" showIcon title={t('rescue.note')} />
       <Field name="image_id" label={t('rescue.image')} schema={shape.image_id}>
         <CloudSelect
           call={computeImages.list}
@@ -246,7 +246,7 @@ function Told({ title, note, secret, onClose }: { readonly title: string; readon
         </Button>
       }
     >
-      <Alert className="zs-form-alert" type="warning" showIcon title={note} />
+      <Alert className="zs-above" type="warning" showIcon title={note} />
       <p>
         <code className="zs-code">{secret}</code> <Button onClick={() => void copyText(secret)}>{t('rescue.copy')}</Button>
       </p>
@@ -267,7 +267,7 @@ function Password(of: Of) {
       onClose={onClose}
       onSubmit={(body) => change.mutateAsync({ params: paramsOf(of), body })}
     >
-      <Alert className="zs-form-alert" type="info" showIcon title={t('password.note')} />
+      <Alert className="zs-above" type="info" showIcon title={t('password.note')} />
       <Field name="password" label={t('field.password')} validateTrigger="onBlur" schema={computeInstances.changePassword.body.shape.password}>
         <Input.Password autoFocus autoComplete="new-password" maxLength={64} />
       </Field>
@@ -331,7 +331,7 @@ function ResetState(of: Of) {
       onClose={onClose}
       onSubmit={(body) => reset.mutateAsync({ params: paramsOf(of), body })}
     >
-      <Alert className="zs-form-alert" type="warning" showIcon title={t('confirm.resetState')} />
+      <Alert className="zs-above" type="warning" showIcon title={t('confirm.resetState')} />
       <RadioField name="state" label={t('reset.to')} values={['active', 'error'] as const} labelOf={(value) => t(`reset.${value}`)} />
     </FormDialog>
   )
@@ -353,7 +353,7 @@ function Snapshot(of: Of) {
       onClose={onClose}
       onSubmit={(body) => keep.mutateAsync({ params: paramsOf(of), body })}
     >
-      <Alert className="zs-form-alert" type="info" showIcon title={t('snapshot.note')} />
+      <Alert className="zs-above" type="info" showIcon title={t('snapshot.note')} />
       <NameField schema={shape.name} />
       <DescriptionField schema={shape.description} />
       {/* Of one that was started from a volume the image is empty, and Cinder keeps a snapshot. */}
@@ -381,7 +381,7 @@ function Console(of: Of) {
     >
       <Radio.Group
         aria-label={t('console.type')}
-        className="zs-form-alert"
+        className="zs-above"
         value={type}
         onChange={(event) => setType(event.target.value as ConsoleType)}
         options={(['novnc', 'serial'] as const).map((value) => ({ value, label: t(`console.${value}`) }))}

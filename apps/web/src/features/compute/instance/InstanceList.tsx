@@ -15,7 +15,7 @@ import { sortedAddresses } from './InstanceAddresses.tsx'
 import { instanceColumns } from './instanceColumns.tsx'
 import { isPassing } from './instanceRules.ts'
 import { useInstanceActions } from './useInstanceActions.tsx'
-import './instance.css'
+import '../../../kit/actions.css'
 
 /** Instances of the chosen cloud. */
 export default function InstanceList() {

@@ -8,6 +8,7 @@ import { useIsPlatform } from '../../../session/user.ts'
 import { Address, sortedAddresses } from './InstanceAddresses.tsx'
 import { sizeText } from './instanceColumns.tsx'
 import { codeText } from './instanceRules.ts'
+import './instance.css'
 
 const Code = ({ text }: { readonly text: string }) => (
   <Typography.Text copyable={{ text, tooltips: false }} className="zs-code">
@@ -27,7 +28,7 @@ export function InstanceOverview({ instance }: { readonly instance: ComputeInsta
   return (
     <>
       <section className="ci-part">
-        <h2 className="ci-heading">{t('detail.facts')}</h2>
+        <h2 className="zs-heading">{t('detail.facts')}</h2>
         <Descriptions
           size="small"
           column={{ xs: 1, sm: 1, md: 2, xl: 3 }}
@@ -58,11 +59,11 @@ export function InstanceOverview({ instance }: { readonly instance: ComputeInsta
         />
       </section>
       <section className="ci-part">
-        <h2 className="ci-heading">{t('detail.addresses')}</h2>
+        <h2 className="zs-heading">{t('detail.addresses')}</h2>
         {addresses.length === 0 ? (
           <p className="zs-soft">{t('noAddress')}</p>
         ) : (
-          <ul className="ci-list">
+          <ul className="zs-list">
             {addresses.map((one) => (
               <li key={`${one.network} ${one.address}`}>
                 <Address one={one} /> <span className="zs-soft">{one.network}</span>

@@ -11,7 +11,7 @@ export function InstanceStateTag({ instance }: { readonly instance: Pick<Compute
   const { t } = useTranslation('computeInstance')
   const { state, fault, locked, progress } = instance
   return (
-    <span className="ci-state">
+    <span className="zs-state">
       <StatusTag tone={toneOf(state)}>{t(`state.${state}`)}</StatusTag>
       {isPassing(instance) && progress > 0 && progress < 100 && <span className="zs-soft zs-number">{progress}%</span>}
       {locked && (

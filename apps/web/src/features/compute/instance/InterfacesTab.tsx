@@ -25,6 +25,7 @@ import { fixedOf } from '../floating-ip/floatingIpRules.ts'
 import { CloudSelect } from './CloudSelect.tsx'
 import { networkChoice, isJoinable } from './choices.ts'
 import { invalidatedByInstance, whyNotInstance } from './instanceRules.ts'
+import '../../../kit/actions.css'
 
 type Interface = ComputeInstanceDetail['interfaces'][number]
 interface Of {

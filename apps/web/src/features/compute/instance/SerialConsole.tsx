@@ -9,6 +9,7 @@ import { copyText } from '../../../kit/copy.ts'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { Terminal } from '../../../kit/Terminal.tsx'
 import { serialConsoleOf, whyNotInstance } from './instanceRules.ts'
+import './instance.css'
 
 /** The serial console of an instance, as a terminal. */
 export function SerialConsole({ instance, cloud }: { readonly instance: ComputeInstance; readonly cloud: CloudBasic }) {

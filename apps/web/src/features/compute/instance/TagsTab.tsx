@@ -15,6 +15,8 @@ import { errorText } from '../../../api/toasts.ts'
 import { pairsOf, recordOf, type Pair } from './instanceForm.ts'
 import { invalidatedByInstance, whyNotInstance } from './instanceRules.ts'
 import { Field } from '../../../kit/fields.tsx'
+import './instance.css'
+import '../../../kit/form.css'
 
 const { shape } = createInstanceBody
 
@@ -92,7 +94,7 @@ function Part<Values extends object>({
   }
   return (
     <section className="ci-part">
-      <h2 className="ci-heading">{title}</h2>
+      <h2 className="zs-heading">{title}</h2>
       <p className="zs-soft">{off ?? note}</p>
       {/* What the forms library wants is a partial of the values, and the whole is one. */}
       <Form<Values>
@@ -175,7 +177,7 @@ export function Pairs({ name }: { readonly name: string }) {
 export function TagsField({ label }: { readonly label: string }) {
   return (
     <Field name="tags" schema={shape.tags}>
-      <Select mode="tags" open={false} suffixIcon={null} aria-label={label} className="ci-field" style={{ width: '100%' }} tokenSeparators={[',', '，']} />
+      <Select mode="tags" open={false} suffixIcon={null} aria-label={label} className="zs-field" style={{ width: '100%' }} tokenSeparators={[',', '，']} />
     </Field>
   )
 }

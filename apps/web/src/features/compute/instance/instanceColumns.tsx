@@ -43,7 +43,7 @@ export const instanceColumns = (
 
 function Size({ t, flavor }: { readonly t: TFunction<'computeInstance'>; readonly flavor: NonNullable<ComputeInstance['flavor']> }) {
   return (
-    <div className="ci-size">
+    <div className="zs-nowrap">
       <span className="zs-cut" title={flavor.name} style={{ maxWidth: 150 }}>
         {flavor.name}
       </span>

@@ -11,6 +11,7 @@ import { useIsPlatform } from '../../../session/user.ts'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { invalidatedByNetwork } from './networkText.ts'
 import { noSubnet, settingsOf, SubnetFields, valuesOf, type SubnetValues } from './SubnetFields.tsx'
+import '../compute.css'
 
 interface Values {
   name: string

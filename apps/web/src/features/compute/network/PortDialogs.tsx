@@ -12,6 +12,7 @@ import { useIsPlatform } from '../../../session/user.ts'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { LineSelect, LineSelects } from './LineSelect.tsx'
 import { judged, linesOf, networkLabel, subnetLabel, invalidatedByNetwork } from './networkText.ts'
+import './network.css'
 
 interface Wanted {
   subnet_id?: string

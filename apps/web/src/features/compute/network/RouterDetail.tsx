@@ -11,7 +11,6 @@ import { StatusTag } from '../../../kit/StatusTag.tsx'
 import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { ComputePage, useComputeCloud } from '../ComputePage.tsx'
-import './network.css'
 import { networkTones, invalidatedByNetwork } from './networkText.ts'
 import { useRouterActions } from './useRouterActions.tsx'
 

@@ -124,7 +124,7 @@ function RouterPart({ router, networks, plugged, names, joins }: PartProps) {
                 <Link to={paths.compute.network.detail(network.id)}>{network.name === '' ? network.id : network.name}</Link>
                 {network.shared && <span className="ct-soft">{t('network.shared')}</span>}
               </h4>
-              <ul className="ct-subnets zs-code" aria-label={t('tab.subnets')}>
+              <ul className="zs-list ct-subnets zs-code" aria-label={t('tab.subnets')}>
                 {network.subnets.map((subnet) => (
                   <li key={subnet.id}>{subnetLabel(subnet)}</li>
                 ))}

@@ -31,7 +31,6 @@ import { ComputePage, useComputeCloud } from '../ComputePage.tsx'
 import { sizeText } from '../instance/instanceColumns.tsx'
 import { invalidatedByInstance } from '../instance/instanceRules.ts'
 import { timeLeft, type TimeLeft } from './timeLeft.ts'
-import '../instance/instance.css'
 
 const RetentionDialog = lazy(() => import('./RetentionDialog.tsx').then((module) => ({ default: module.RetentionDialog })))
 
@@ -192,7 +191,7 @@ const binColumns = (t: TFunction<'computeInstance'>, name: (id: string | null) =
 
 function State({ t, one }: { readonly t: TFunction<'computeInstance'>; readonly one: RecycledInstance }) {
   return (
-    <span className="ci-state">
+    <span className="zs-state">
       <StatusTag tone={tones[one.status]}>{t(`bin.status.${one.status}`)}</StatusTag>
       {one.error !== null && (
         <Tooltip title={one.error}>

@@ -13,6 +13,7 @@ import { Failure, Messages } from './StorageParts.tsx'
 import { StoragePage } from './StoragePage.tsx'
 import { detailMs, isFailed, stateOf, titleOf } from './storageRules.ts'
 import { useBackupActions } from './useBackupActions.tsx'
+import './storage.css'
 
 /** One backup: of what and when, what builds on it, and what the cloud says of it. */
 export default function BackupDetail() {

@@ -84,7 +84,7 @@ export function KeepDialog({
         })
       }}
     >
-      <Alert className="zs-form-alert" type="info" showIcon title={t(note)} />
+      <Alert className="zs-above" type="info" showIcon title={t(note)} />
       {volume === undefined && snapshot === undefined && (
         <Field name="volume_id" label={t('keep.volume')} missing={t('keep.volumeRequired')}>
           <VolumeChoice cloudId={cloudId} autoFocus fits={({ status }) => (computeVolumeCan[kind] as readonly string[]).includes(status)} />

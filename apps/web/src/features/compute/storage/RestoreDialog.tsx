@@ -89,7 +89,7 @@ export function RestoreDialog({
       )}
       {into !== undefined && (
         <>
-          <Alert className="zs-form-alert" type="error" showIcon title={t('restore.overwrite', { name: titleOf(into) })} />
+          <Alert className="zs-above" type="error" showIcon title={t('restore.overwrite', { name: titleOf(into) })} />
           {/* Of another volume it is asked anew. */}
           <CheckField
             key={into.id}

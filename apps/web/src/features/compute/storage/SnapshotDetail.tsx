@@ -14,6 +14,7 @@ import { Failure, Messages } from './StorageParts.tsx'
 import { StoragePage } from './StoragePage.tsx'
 import { detailMs, isFailed, titleOf } from './storageRules.ts'
 import { useSnapshotActions } from './useSnapshotActions.tsx'
+import './storage.css'
 
 /** One snapshot: of what and when, and what the cloud says of it. */
 export default function SnapshotDetail() {

@@ -6,7 +6,6 @@ import { useCall } from '../../../api/hooks.ts'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ComputePage, useComputeCloud } from '../ComputePage.tsx'
 import { isWithoutService } from './storageRules.ts'
-import './storage.css'
 
 /** Where volumes of the chosen cloud can lie; what a cloud without such a service refuses. */
 export function useZones() {

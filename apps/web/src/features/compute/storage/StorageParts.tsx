@@ -5,6 +5,7 @@ import { Link } from 'react-router'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import * as format from '../../../kit/format.ts'
 import { paths } from '../../../paths.ts'
+import './storage.css'
 
 /** The instances that have a volume, and what it is called there. */
 export function AttachedTo({ attachments, nameOf }: { readonly attachments: ComputeVolume['attachments']; readonly nameOf: (id: string) => string }) {
@@ -25,7 +26,7 @@ export function Messages({ messages }: { readonly messages: readonly ComputeStor
   const { t } = useTranslation('computeStorage')
   if (messages.length === 0) return <EmptyState title={t('message.empty')} />
   return (
-    <ul className="co-messages" aria-label={t('message.label')}>
+    <ul className="zs-list co-messages" aria-label={t('message.label')}>
       {messages.map(({ id, text, at, request_id }) => (
         <li key={id}>
           <div>{text}</div>
@@ -47,5 +48,5 @@ export function Messages({ messages }: { readonly messages: readonly ComputeStor
 /** What went wrong last, in the cloud's words. */
 export function Failure({ text }: { readonly text: string | null }) {
   const { t } = useTranslation('computeStorage')
-  return <Alert className="cp-notice" type="error" showIcon title={t('volume.failed')} description={text ?? t('volume.failedNote')} />
+  return <Alert className="zs-above" type="error" showIcon title={t('volume.failed')} description={text ?? t('volume.failedNote')} />
 }

@@ -15,6 +15,7 @@ import { nameAt } from '../../../kit/nameAt.ts'
 import { ProjectField } from '../tenancy/ProjectField.tsx'
 import { titleOf, invalidatedByStorage } from './storageRules.ts'
 import type { OfVolume } from './VolumeDialogs.tsx'
+import './storage.css'
 
 type Offer = ResponseOf<typeof computeVolumeTransfers.create>
 
@@ -34,7 +35,7 @@ export function TransferDialog({ cloudId, volume, onClose }: OfVolume) {
         openDialog((close) => <KeyDialog offer={offer} onClose={close} />)
       }}
     >
-      <Alert className="zs-form-alert" type="warning" showIcon title={t('transfer.createNote')} />
+      <Alert className="zs-above" type="warning" showIcon title={t('transfer.createNote')} />
       <NameField schema={computeVolumeTransfers.create.body.shape.name} />
     </FormDialog>
   )
@@ -81,7 +82,7 @@ export function AcceptDialog({ cloudId, onClose }: { readonly cloudId: string; r
         accept.mutateAsync({ params: { cloud_id: cloudId, id: id.trim() }, body: { auth_key, project_id: project_id ?? null } })
       }
     >
-      <Alert className="zs-form-alert" type="info" showIcon title={t('transfer.acceptNote')} />
+      <Alert className="zs-above" type="info" showIcon title={t('transfer.acceptNote')} />
       <TextField
         name="id"
         label={t('transfer.id')}

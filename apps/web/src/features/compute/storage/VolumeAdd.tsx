@@ -23,6 +23,7 @@ import { SourceChoice, useSources, type SourceKind } from './Choices.tsx'
 import { GibInput } from '../../../kit/GibInput.tsx'
 import { StoragePage, useZones } from './StoragePage.tsx'
 import { gib, invalidatedByStorage } from './storageRules.ts'
+import './storage.css'
 
 interface VolumeValues {
   name: string

@@ -17,6 +17,7 @@ import { AttachedTo, Failure, Messages } from './StorageParts.tsx'
 import { StoragePage } from './StoragePage.tsx'
 import { detailMs, isFailed, stateOf, titleOf } from './storageRules.ts'
 import { useVolumeActions } from './useVolumeActions.tsx'
+import './storage.css'
 
 /** One volume: what it is, who has it, what was kept of it, and what the cloud says of it. */
 export default function VolumeDetail() {
@@ -40,7 +41,7 @@ export default function VolumeDetail() {
           notice={(volume) => (
             <>
               {isFailed(volume) && <Failure text={volume.messages[0]?.text ?? null} />}
-              {volume.status === 'awaiting-transfer' && <Alert className="cp-notice" type="warning" showIcon title={t('volume.awaiting')} />}
+              {volume.status === 'awaiting-transfer' && <Alert className="zs-above" type="warning" showIcon title={t('volume.awaiting')} />}
             </>
           )}
           facts={(volume) => [

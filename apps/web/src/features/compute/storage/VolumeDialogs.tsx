@@ -41,7 +41,7 @@ export function AttachDialog(of: OfVolume) {
       onClose={onClose}
       onSubmit={(body) => attach.mutateAsync({ params: at(of), body })}
     >
-      {volume.multiattach && <Alert className="zs-form-alert" type="warning" showIcon title={t('attach.multi')} />}
+      {volume.multiattach && <Alert className="zs-above" type="warning" showIcon title={t('attach.multi')} />}
       <Field name="server_id" label={t('attach.server')} extra={t('attach.serverNote')} missing={t('attach.serverRequired')}>
         <ServerChoice cloudId={of.cloudId} keystoneProjectId={volume.keystone_project_id} />
       </Field>
@@ -63,7 +63,7 @@ export function DetachDialog({ nameOf, ...of }: OfVolume & { readonly nameOf: (i
       onClose={onClose}
       onSubmit={(body) => detach.mutateAsync({ params: at(of), body })}
     >
-      <Alert className="zs-form-alert" type="warning" showIcon title={t('detach.note')} />
+      <Alert className="zs-above" type="warning" showIcon title={t('detach.note')} />
       <Field name="server_id" label={t('detach.from')} missing={t('attach.serverRequired')}>
         <Select
           autoFocus
@@ -92,7 +92,7 @@ export function GrowDialog(of: OfVolume) {
       onClose={onClose}
       onSubmit={({ size_bytes }) => grow.mutateAsync({ params: at(of), body: { size_bytes: size_bytes ?? 0 } })}
     >
-      {volume.status === 'in-use' && <Alert className="zs-form-alert" type="warning" showIcon title={t('grow.inUse')} />}
+      {volume.status === 'in-use' && <Alert className="zs-above" type="warning" showIcon title={t('grow.inUse')} />}
       <Form.Item
         name="size_bytes"
         label={t('grow.size')}
@@ -178,7 +178,7 @@ export function ForceField() {
   const { t } = useTranslation('computeStorage')
   return (
     <>
-      <Alert className="zs-form-alert" type="warning" showIcon title={t('keep.inUse')} description={t('keep.inUseNote')} />
+      <Alert className="zs-above" type="warning" showIcon title={t('keep.inUse')} description={t('keep.inUseNote')} />
       <CheckField
         name="force"
         text={t('keep.force')}
@@ -201,7 +201,7 @@ export function ResetDialog(of: OfVolume) {
       onClose={onClose}
       onSubmit={(body) => reset.mutateAsync({ params: at(of), body })}
     >
-      <Alert className="zs-form-alert" type="warning" showIcon title={t('reset.note')} />
+      <Alert className="zs-above" type="warning" showIcon title={t('reset.note')} />
       <RadioField name="status" label={t('reset.status')} values={['available', 'in-use', 'error'] as const} labelOf={(value) => t(`status.${value}`)} />
     </FormDialog>
   )

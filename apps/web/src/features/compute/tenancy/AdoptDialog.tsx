@@ -35,7 +35,7 @@ export function AdoptDialog({ cloudId, project, onClose }: { readonly cloudId: s
         adopt.mutateAsync({ params: { cloud_id: cloudId, id: project.id }, body: { bp_id, project_id: project_id ?? null } })
       }
     >
-      <Alert type="info" showIcon className="zs-form-alert" title={t('adopt.note')} />
+      <Alert type="info" showIcon className="zs-above" title={t('adopt.note')} />
       <Field name="bp_id" label={t('adopt.organisation')} missing={t('adopt.organisationRequired')}>
         <OrganisationSelect label={t('adopt.organisation')} />
       </Field>

@@ -10,7 +10,6 @@ import { filter } from '../../../kit/filters.ts'
 import type { StatusTone } from '../../../kit/StatusTag.tsx'
 import { CloudTable } from '../CloudTable.tsx'
 import { amountText, levelOf, tightest } from './quota.ts'
-import '../compute.css'
 import './tenancy.css'
 import { useProjectActions } from './useProjectActions.tsx'
 
@@ -85,7 +84,7 @@ function UseOnDemand({ cloudId, project: { id, name } }: { readonly cloudId: str
   const [asked, setAsked] = useState(false)
   if (asked) return <Use cloudId={cloudId} id={id} />
   return (
-    <Button type="link" size="small" className="cq-show" aria-label={t('use.showOf', { name })} onClick={() => setAsked(true)}>
+    <Button type="link" size="small" aria-label={t('use.showOf', { name })} onClick={() => setAsked(true)}>
       {t('use.show')}
     </Button>
   )

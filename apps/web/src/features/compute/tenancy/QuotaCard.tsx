@@ -32,7 +32,9 @@ function Card({ cloudId, about }: { readonly cloudId: string | null; readonly ab
   return (
     <section className="zs-card cq-card" aria-labelledby={title}>
       <div className="cq-head">
-        <h2 id={title}>{t('quota.card')}</h2>
+        <h2 className="zs-heading" id={title}>
+          {t('quota.card')}
+        </h2>
         {data !== undefined && data.items.length > 1 && (
           <Select
             size="small"

@@ -21,6 +21,7 @@ import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { FailedServices } from '../../../kit/FailedServices.tsx'
 import { amountText, keptKinds } from './quota.ts'
 import './tenancy.css'
+import '../compute.css'
 
 interface Dialog {
   readonly cloudId: string
@@ -121,7 +122,7 @@ function LimitInput({
   const [before, setBefore] = useState(typeof value === 'number' ? value : used)
   const unit = isBytesKind(kind) ? gib : 1
   return (
-    <div className="cq-limit">
+    <div className="zs-buttons cq-limit">
       <InputNumber<number>
         {...(id !== undefined && { id })}
         value={typeof value === 'number' ? value / unit : null}

@@ -1,6 +1,7 @@
 import Alert from 'antd/es/alert'
 import { useTranslation } from 'react-i18next'
 import { amountText, quotaIn, shortfalls, useQuotas, type MadeIn, type Wants } from './quota.ts'
+import './tenancy.css'
 
 /**
  * Says before it is asked for that a quota does not suffice. It warns and keeps nobody back: the cloud decides, and
@@ -18,7 +19,7 @@ export function QuotaWarning({ cloudId, place, wants }: { readonly cloudId: stri
         <Alert
           type="warning"
           showIcon
-          className="cp-notice"
+          className="zs-above"
           title={name === '' ? t('short.title') : t('short.titleOf', { name })}
           description={
             <>

@@ -6,6 +6,7 @@ import { actionText, serviceText, typeText, verbText } from '../../../kit/action
 import type { Vocabulary } from '../../../kit/useVocabulary.ts'
 import { actionTree, withoutCovered, type ActionNode } from './actionTree.ts'
 import { matchCount } from './builderDocument.ts'
+import '../iam.css'
 
 interface Choice {
   readonly value: string

@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import type { Vocabulary } from '../../../kit/useVocabulary.ts'
 import { addStatement, copyStatement, readBuilder, removeStatement, replaceStatement } from './builderDocument.ts'
 import { StatementFields } from './StatementFields.tsx'
+import '../iam.css'
 
 /** The document as fields: a card for each statement. */
 export function Builder({

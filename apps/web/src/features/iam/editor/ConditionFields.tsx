@@ -22,6 +22,7 @@ import {
 } from './builderDocument.ts'
 import { conditionKeyText, operatorText, plainOperatorText } from './conditionText.ts'
 import { Problems } from './Problems.tsx'
+import '../iam.css'
 
 /** When a statement applies: a row for each key of each operator. */
 export function ConditionFields({

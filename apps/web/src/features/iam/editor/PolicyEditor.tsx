@@ -7,6 +7,7 @@ import type { Vocabulary } from '../../../kit/useVocabulary.ts'
 import { Builder } from './Builder.tsx'
 import type { Completions } from './completion.ts'
 import { conditionKeyText, operatorText } from './conditionText.ts'
+import '../iam.css'
 
 // CodeMirror is a chunk of its own.
 const JsonView = lazy(() => import('./policyJsonView.tsx'))

@@ -13,6 +13,7 @@ import { listValue, modeOf, otherParts, renamePart, setPart, textsOf, type Json,
 import { ConditionFields } from './ConditionFields.tsx'
 import { Problems } from './Problems.tsx'
 import { ResourceSelect } from './ResourceSelect.tsx'
+import '../iam.css'
 
 /** One statement: its effect, what it is about, and when. */
 export function StatementFields({

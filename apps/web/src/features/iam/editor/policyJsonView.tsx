@@ -7,6 +7,7 @@ import { useTranslation } from 'react-i18next'
 import { CodeEditorView, type CodeEditorHandle } from '../../../kit/codeEditorView.tsx'
 import { policyCompletion, type Completions } from './completion.ts'
 import { placeProblems, syntaxProblem } from './jsonPlaces.ts'
+import '../iam.css'
 
 export interface PolicyJsonProps {
   readonly id?: string

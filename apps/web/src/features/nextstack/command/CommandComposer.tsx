@@ -12,6 +12,7 @@ import { errorText } from '../../../api/toasts.ts'
 import { Field, TextField } from '../../../kit/fields.tsx'
 import { showFieldErrors } from '../../../kit/rules.ts'
 import { VmsSelect } from './VmsSelect.tsx'
+import '../compute.css'
 
 /** What somebody begins to type from. */
 export interface Draft {

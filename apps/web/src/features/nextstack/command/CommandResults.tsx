@@ -13,6 +13,7 @@ import { commandTones, isOpen } from './commandState.ts'
 import { resultText } from './commandTexts.ts'
 import { OutputPane } from './OutputPane.tsx'
 import { useCommandActions, type EditCommand } from './useCommandActions.tsx'
+import '../compute.css'
 
 /** One command: how it stands, and what each instance printed, side by side. */
 export function CommandResults({

@@ -19,6 +19,7 @@ import { paths } from '../../../paths.ts'
 import { downloadText } from '../../../kit/save.ts'
 import { consoleLines } from '../../../kit/logText.ts'
 import { commandTones, elapsedMs, isOpen } from './commandState.ts'
+import '../compute.css'
 
 /** What a command says in one instance: its state, its end, and the end of what it printed. */
 export function OutputPane({ command, result }: { readonly command: string; readonly result: CommandResult }) {

@@ -19,6 +19,8 @@ import { OrganisationsSelect } from '../../../kit/OrganisationSelect.tsx'
 import { bodyOf, valuesOf, type FlavorValues } from './flavorForm.ts'
 import { GpuModelInput } from './GpuModelInput.tsx'
 import { SizeInput } from '../../../kit/SizeInput.tsx'
+import '../compute.css'
+import '../../../kit/form.css'
 
 /** What is no longer true after a size was made, changed or deleted. */
 export const invalidatedByFlavor: readonly Call[] = [flavors.list, flavors.get]

@@ -9,11 +9,11 @@ import * as format from '../../../kit/format.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths } from '../../../paths.ts'
 import { NextStackPage, useNextStackCloud } from '../NextStackPage.tsx'
-import '../nextstack.css'
 import { isPassing } from './hostRules.ts'
 import { HostState } from './HostState.tsx'
 import { LoadBar } from './LoadBar.tsx'
 import { useHostActions } from './useHostActions.tsx'
+import './host.css'
 
 /** The machines of the chosen cloud that instances run on. */
 export default function HostList() {

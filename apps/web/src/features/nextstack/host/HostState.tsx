@@ -2,14 +2,13 @@ import Tag from 'antd/es/tag'
 import type { Host } from '@zhisuan/contract/nextstack/host'
 import { useTranslation } from 'react-i18next'
 import { StatusTag } from '../../../kit/StatusTag.tsx'
-import './host.css'
 import { hostTones } from './hostRules.ts'
 
 /** How a host is, and whether it takes new instances. */
 export function HostState({ host }: { readonly host: Pick<Host, 'status' | 'schedulable'> }) {
   const { t } = useTranslation('hardware')
   return (
-    <span className="nh-state">
+    <span className="zs-state zs-state-wrap">
       <StatusTag tone={hostTones[host.status]}>{t(`status.${host.status}`)}</StatusTag>
       {!host.schedulable && host.status !== 'gone' && <Tag>{t('unschedulable')}</Tag>}
     </span>

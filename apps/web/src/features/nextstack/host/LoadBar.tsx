@@ -26,13 +26,14 @@ export function LoadBar({
   const fill = fillOf(used, total)
   const note = fill === 'over' ? t('load.over', { factor: format.number(used / total) }) : fill === 'near' ? t('load.near') : ''
   return (
-    <div className="nh-load">
+    <div>
       <div className="nh-load-line">
         {shown && <span>{label}</span>}
         <span className="zs-number zs-soft">{words}</span>
         {note !== '' && <span className={`nh-load-${fill}`}>{note}</span>}
       </div>
       <Progress
+        className="zs-meter"
         percent={Math.min(100, (used / total) * 100)}
         size="small"
         showInfo={false}

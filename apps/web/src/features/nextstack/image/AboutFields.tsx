@@ -15,14 +15,14 @@ export function AboutFields({ focus = false }: { readonly focus?: boolean }) {
   return (
     <>
       <NameField schema={shape.name} focus={focus} />
-      <div className="im-two">
+      <div className="zs-two">
         <TextField name="os" label={t('field.os')} schema={shape.os} placeholder={t('field.osExample')} />
         <TextField name="release" label={t('field.release')} schema={shape.release} placeholder={t('field.releaseExample')} />
       </div>
       <SwitchField name="cloud_init" label={t('field.cloudInit')} extra={t('field.cloudInitNote')} />
       <p className="zs-soft im-minimum">{t('field.minimumNote')}</p>
       <NumberField name="min_cpu_cores" label={t('field.minCpu')} min={1} max={512} />
-      <div className="im-two">
+      <div className="zs-two">
         <Form.Item name="min_memory_bytes" label={t('field.minMemory')}>
           <SizeInput />
         </Form.Item>

@@ -11,11 +11,11 @@ import { paths } from '../../../paths.ts'
 import { useCloud } from '../../../session/cloud.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { CloudNotice, SandboxTag } from '../CloudNotice.tsx'
-import '../nextstack.css'
 import { isPassing } from './imageRules.ts'
 import { ImageState } from './ImageState.tsx'
 import { UploadProgress } from './UploadProgress.tsx'
 import { useImageActions } from './useImageActions.tsx'
+import './image.css'
 
 /** One image: what it is, what it needs, who may use it, and how far it is on its way. */
 export default function ImageDetail() {

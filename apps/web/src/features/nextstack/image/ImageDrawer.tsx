@@ -23,6 +23,8 @@ import { aboutBody, aboutNothing, type AboutValues } from './imageForm.ts'
 import { nameOfFile, pathsOf, invalidatedByImage } from './imageRules.ts'
 import { startUpload } from './uploads.ts'
 import { FileFields, ImagePrice, UrlFields, VmFields } from './ImageSourceFields.tsx'
+import './image.css'
+import '../../../kit/form.css'
 
 const ways = ['upload', 'url', 'vm'] as const
 
@@ -144,7 +146,7 @@ export function ImageDrawer({
         <Form.Item name="way" className="im-ways" label={t('create.way')}>
           <Radio.Group optionType="button" options={ways.map((value) => ({ value, label: t(`way.${value}`) }))} />
         </Form.Item>
-        <Alert className="zs-form-alert" type="info" showIcon title={t(`wayNote.${way}`)} />
+        <Alert className="zs-above" type="info" showIcon title={t(`wayNote.${way}`)} />
         {way === 'upload' && <FileFields />}
         {way === 'url' && <UrlFields />}
         {way === 'vm' && <VmFields cloudId={cloud.cloud_id} />}

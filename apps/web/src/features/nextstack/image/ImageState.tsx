@@ -2,7 +2,6 @@ import type { Image } from '@zhisuan/contract/nextstack/image'
 import { useTranslation } from 'react-i18next'
 import * as format from '../../../kit/format.ts'
 import { StateTag } from '../storage/StateTag.tsx'
-import './image.css'
 import { imageTones, shareOf } from './imageRules.ts'
 import { useUpload } from './uploads.ts'
 

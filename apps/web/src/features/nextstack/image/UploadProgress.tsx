@@ -26,7 +26,7 @@ export function UploadProgress({ image }: { readonly image: Image }) {
           aria-label={t('upload.progress')}
         />
       )}
-      <p className="im-progress-line zs-number" aria-live="off">
+      <p className="zs-line zs-number" aria-live="off">
         <span>
           {total === null
             ? t('upload.received', { received: format.bytes(sent) })
@@ -44,7 +44,7 @@ export function UploadProgress({ image }: { readonly image: Image }) {
       )}
       {local?.state === 'running' && <p className="zs-soft">{t('upload.keepOpen')}</p>}
       {image.mine && image.status === 'uploading' && (
-        <p className="im-progress-line">
+        <p className="zs-line">
           {local === null ? (
             <ChooseAgain image={image} />
           ) : local.state === 'running' ? (

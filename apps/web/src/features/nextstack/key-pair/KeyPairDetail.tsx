@@ -11,7 +11,6 @@ import { DetailPage } from '../../../kit/DetailPage.tsx'
 import * as format from '../../../kit/format.ts'
 import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
-import '../nextstack.css'
 import '../compute.css'
 import { downloadText } from '../../../kit/save.ts'
 import { useKeyPaths } from './keyPaths.ts'
@@ -62,7 +61,7 @@ export default function KeyPairDetail() {
               <pre className="nc-code nc-wrap" tabIndex={0} role="region" aria-label={t('keyPair.detail.publicKey')}>
                 {key.public_key}
               </pre>
-              <p className="nc-buttons">
+              <p className="zs-buttons">
                 <Button onClick={() => void copyText(key.public_key)}>{t('keyPair.copyPublic')}</Button>
                 <Button onClick={() => downloadText(`${key.name}.pub`, `${key.public_key}\n`)}>{t('keyPair.downloadPublic')}</Button>
               </p>

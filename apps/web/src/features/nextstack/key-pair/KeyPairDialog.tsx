@@ -9,6 +9,7 @@ import { useChange } from '../../../api/hooks.ts'
 import { rulesOf } from '../../../kit/rules.ts'
 import { looksPrivate } from './keyFiles.ts'
 import { PublicKeyInput } from './PublicKeyInput.tsx'
+import '../compute.css'
 
 /** What is no longer true after a key was made, changed or deleted. */
 export const invalidatedByKeyPair: readonly Call[] = [keyPairs.list, keyPairs.get, quotas.mine]

@@ -7,8 +7,6 @@ import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { filter } from '../../../kit/filters.ts'
 import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { useIsPlatform } from '../../../session/user.ts'
-import '../nextstack.css'
-import '../compute.css'
 import { KeyPairDialog } from './KeyPairDialog.tsx'
 import { useKeyPaths } from './keyPaths.ts'
 import { algorithmText } from './keyTexts.ts'
@@ -64,7 +62,7 @@ export default function KeyPairList() {
       rowActions={actionsOf}
       toolbar={create}
       empty={
-        <EmptyState title={t('keyPair.empty')} action={<span className="nc-buttons">{create}</span>}>
+        <EmptyState title={t('keyPair.empty')} action={<span className="zs-buttons">{create}</span>}>
           {t('keyPair.emptyNote')}
         </EmptyState>
       }

@@ -8,6 +8,7 @@ import { notify } from '../../../api/notify.ts'
 import { copyText } from '../../../kit/copy.ts'
 import type { MadeKeyPair } from './KeyPairDialog.tsx'
 import { downloadText } from '../../../kit/save.ts'
+import '../compute.css'
 
 /** Shows a private key, this once: whoever leaves without it is asked first. */
 export function PrivateKeyDialog({ made, onClose }: { readonly made: MadeKeyPair; readonly onClose: () => void }) {
@@ -50,7 +51,7 @@ export function PrivateKeyDialog({ made, onClose }: { readonly made: MadeKeyPair
       }
     >
       <Alert className="zs-above" type="warning" showIcon title={t('keyPair.secret.once')} description={t('keyPair.secret.onceNote')} />
-      <p className="nc-buttons">
+      <p className="zs-buttons">
         <Button type="primary" autoFocus onClick={download}>
           {t('keyPair.secret.download', { name: made.name })}
         </Button>

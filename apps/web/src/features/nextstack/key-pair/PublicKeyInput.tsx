@@ -3,6 +3,7 @@ import Input from 'antd/es/input'
 import { useRef } from 'react'
 import { useTranslation } from 'react-i18next'
 import { keyLine } from './keyFiles.ts'
+import '../compute.css'
 
 /** A public key: pasted, or read from a file. */
 export function PublicKeyInput({ id, value, onChange }: { readonly id?: string; readonly value?: string; readonly onChange?: (text: string) => void }) {

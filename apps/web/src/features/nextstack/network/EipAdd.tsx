@@ -21,7 +21,6 @@ import { Price } from '../../../kit/price/Price.tsx'
 import { useOrdering } from '../../../kit/price/useOrdering.ts'
 import { useUnorderable } from '../../../kit/price/useQuote.ts'
 import { NextStackPage, useNextStackCloud } from '../NextStackPage.tsx'
-import '../nextstack.css'
 import { invalidatedByEip } from './eipRules.ts'
 import './network.css'
 

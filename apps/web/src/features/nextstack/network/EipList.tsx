@@ -12,7 +12,6 @@ import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { NextStackPage, useNextStackCloud } from '../NextStackPage.tsx'
-import '../nextstack.css'
 import { eipTones, isPassing } from './eipRules.ts'
 import { useEipActions } from './useEipActions.tsx'
 

@@ -11,7 +11,6 @@ import { EmptyState } from '../../../kit/EmptyState.tsx'
 import * as format from '../../../kit/format.ts'
 import { StatusTag } from '../../../kit/StatusTag.tsx'
 import { paths } from '../../../paths.ts'
-import '../nextstack.css'
 import { natTones, snatText, invalidatedByNat, isPassing } from './natRules.ts'
 import { useNatActions } from './useNatActions.tsx'
 

@@ -23,6 +23,8 @@ import { RadioField, TextField } from '../../../kit/fields.tsx'
 import { FormDialog } from '../../../kit/FormDialog.tsx'
 import { invalidatedByGroup } from './groupRules.ts'
 import './network.css'
+import './topology.css'
+import '../../../kit/actions.css'
 
 /** The rules as a draft, in the order in which they are looked at; saved as a whole. */
 export function RulesEditor({ group }: { readonly group: SecurityGroup }) {
@@ -68,7 +70,7 @@ export function RulesEditor({ group }: { readonly group: SecurityGroup }) {
       {refused !== null && (
         <Alert className="zs-above" type="error" showIcon title={[errorText(refused), ...refused.fields.map(({ message }) => message)].join('；')} />
       )}
-      <div className="nt-rule-bar">
+      <div className="zs-buttons nt-rule-bar">
         <Button type={draft === null ? 'primary' : 'default'} onClick={() => setEditing({ index: null, rule: blank })}>
           {t('rule.add')}
         </Button>

@@ -25,7 +25,7 @@ export function Topology({ vpc }: { readonly vpc: Vpc }) {
         <div className="nt-box">
           <Link to={paths.nextstack.nat.detail(nat.id)}>{nat.name}</Link>
           {nat.snat && <div className="nt-note">{nat.snat_address === null ? t('topology.snatHost') : t('topology.snat', { address: nat.snat_address })}</div>}
-          <ul className="nt-rules">
+          <ul className="zs-list nt-rules">
             {nat.rules.map((rule) => (
               <li key={rule.id} className="zs-code">
                 {t('topology.rule', { protocol: rule.protocol.toUpperCase(), outside: rule.outside, inside: rule.inside })}

@@ -24,6 +24,7 @@ import { bodyOf, ownZone, valuesOf, zonesWith, type ScheduleValues } from './sch
 import './snapshot.css'
 import { invalidatedBySchedule, weekdays, whenText } from './snapshotRules.ts'
 import { VmChoice } from './VmChoice.tsx'
+import '../../../kit/form.css'
 
 const { shape } = snapshotSchedules.update.body
 const timeOfDay = shape.at.refine((at) => at.includes(':'), fieldTexts.scheduleAt)
@@ -109,7 +110,7 @@ export function ScheduleDrawer({
         onFinish={submit}
         scrollToFirstError={{ block: 'center', focus: true }}
       >
-        {refused !== null && <Alert type="error" showIcon className="zs-form-alert" title={refused} />}
+        {refused !== null && <Alert type="error" showIcon className="zs-above" title={refused} />}
         {vm === null ? (
           <Field name="vm_id" label={t('field.vm')} missing={t('field.vmRequired')}>
             <VmChoice cloudId={cloudId} any />

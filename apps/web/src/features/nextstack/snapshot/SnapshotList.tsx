@@ -1,7 +1,6 @@
 import { useTranslation } from 'react-i18next'
 import { DetailTabs } from '../../../kit/DetailPage.tsx'
 import { NextStackPage, useNextStackCloud } from '../NextStackPage.tsx'
-import '../nextstack.css'
 import { ScheduleTable } from './ScheduleTable.tsx'
 import { SnapshotTable } from './SnapshotTable.tsx'
 

@@ -90,7 +90,7 @@ function Of({ backup }: { readonly backup: VolumeBackup }) {
 function Checksum({ of }: { readonly of: VolumeBackup }) {
   if (of.sha256 === null) return format.nothing
   return (
-    <Typography.Text className="zs-code st-checksum" title={of.sha256} copyable={{ text: of.sha256, tooltips: false }}>
+    <Typography.Text className="zs-code zs-nowrap" title={of.sha256} copyable={{ text: of.sha256, tooltips: false }}>
       {of.sha256.slice(0, 12)}…
     </Typography.Text>
   )

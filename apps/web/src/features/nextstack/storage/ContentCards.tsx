@@ -1,6 +1,7 @@
 import { volumeContents, type Volume } from '@zhisuan/contract/nextstack/volume'
 import { useId } from 'react'
 import { useTranslation } from 'react-i18next'
+import '../nextstack.css'
 
 /** The two kinds of contents, and what each is for. Real radio buttons below. */
 export function ContentCards({

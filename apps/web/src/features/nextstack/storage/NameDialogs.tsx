@@ -74,13 +74,7 @@ export function VolumeKeep({
       onClose={onClose}
       onSubmit={(values) => keep({ ...values, volume_id: volume.id })}
     >
-      <Alert
-        className="zs-form-alert"
-        type="info"
-        showIcon
-        title={t(`keep.note.${kind}`)}
-        {...(volume.status === 'in_use' && { description: t('keep.inUse') })}
-      />
+      <Alert className="zs-above" type="info" showIcon title={t(`keep.note.${kind}`)} {...(volume.status === 'in_use' && { description: t('keep.inUse') })} />
       <NameFields />
       <KeptPrice volume={volume} kind={kind} />
     </FormDialog>
@@ -106,13 +100,7 @@ export function KeepAny({ cloudId, kind, onClose }: Closing & { readonly cloudId
       onClose={onClose}
       onSubmit={keep}
     >
-      <Alert
-        className="zs-form-alert"
-        type="info"
-        showIcon
-        title={t(`keep.note.${kind}`)}
-        {...(chosen?.status === 'in_use' && { description: t('keep.inUse') })}
-      />
+      <Alert className="zs-above" type="info" showIcon title={t(`keep.note.${kind}`)} {...(chosen?.status === 'in_use' && { description: t('keep.inUse') })} />
       <Field name="volume_id" label={t('field.volume')} missing={t('field.volumeRequired')}>
         <Select
           autoFocus

@@ -10,10 +10,10 @@ import { paths } from '../../../paths.ts'
 import { useCloud } from '../../../session/cloud.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { CloudNotice } from '../CloudNotice.tsx'
-import '../nextstack.css'
 import { SnapshotState } from './SnapshotTable.tsx'
 import { isPassing } from './storageRules.ts'
 import { useSnapshotActions } from './useSnapshotActions.tsx'
+import './storage.css'
 
 /** One snapshot of a volume: of what and when, and what can be made of it. */
 export default function SnapshotDetail() {

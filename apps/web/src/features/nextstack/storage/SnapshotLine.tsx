@@ -40,7 +40,7 @@ export function SnapshotLine({
           return (
             <label key={snapshot.id} className="st-point" data-lost={isLost(index)} data-chosen={index === at}>
               <input type="radio" name={group} value={snapshot.id} checked={snapshot.id === chosen} disabled={off} onChange={() => onChoose(snapshot.id)} />
-              <span className="st-point-name">{snapshot.name}</span>
+              <span>{snapshot.name}</span>
               <span className="zs-soft zs-number">
                 {format.dateTime(snapshot.created_at)}
                 {off && ` · ${t(`snapshot.status.${snapshot.status}`)}`}

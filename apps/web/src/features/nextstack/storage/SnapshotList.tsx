@@ -1,5 +1,4 @@
 import { NextStackPage, useNextStackCloud } from '../NextStackPage.tsx'
-import '../nextstack.css'
 import { SnapshotTable } from './SnapshotTable.tsx'
 
 /** Snapshots of volumes on the chosen cloud. */

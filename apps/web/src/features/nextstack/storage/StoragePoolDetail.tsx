@@ -12,12 +12,12 @@ import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths } from '../../../paths.ts'
 import { useCloud } from '../../../session/cloud.ts'
 import { CloudNotice } from '../CloudNotice.tsx'
-import '../nextstack.css'
 import { CapacityBar } from './CapacityBar.tsx'
 import { PoolState } from './PoolState.tsx'
 import { reachOf, shareOf, isPassing } from './storageRules.ts'
 import { useVolumeActions } from './useVolumeActions.tsx'
 import { volumeColumns } from './volumeColumns.tsx'
+import './storage.css'
 
 /** One storage pool: how full it is on each member, what it promised, and the volumes in it. */
 export default function StoragePoolDetail() {

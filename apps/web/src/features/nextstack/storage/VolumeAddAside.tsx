@@ -4,6 +4,7 @@ import { quotaTexts } from '@zhisuan/contract/texts'
 import { useTranslation } from 'react-i18next'
 import { useCall } from '../../../api/hooks.ts'
 import { amountText, levelOf, shareOf } from '../../../kit/quotaLines.ts'
+import './storage.css'
 
 type Counted = 'volumes' | 'volume_bytes'
 

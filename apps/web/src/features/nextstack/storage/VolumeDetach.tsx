@@ -12,6 +12,7 @@ import { notify } from '../../../api/notify.ts'
 import { errorText } from '../../../api/toasts.ts'
 import { useReturnFocus } from '../../../kit/focus.ts'
 import { invalidatedByVolume } from './storageRules.ts'
+import './storage.css'
 
 /**
  * Takes a volume from its instance. It waits for how that ends: a volume that a process uses stays,

@@ -21,12 +21,13 @@ import { PagePlaceholder } from '../../../kit/Placeholder.tsx'
 import { paths } from '../../../paths.ts'
 import { useCloud } from '../../../session/cloud.ts'
 import { CloudNotice } from '../CloudNotice.tsx'
-import '../nextstack.css'
 import { BackupTable } from './BackupTable.tsx'
 import { VolumeKeep } from './NameDialogs.tsx'
 import { SnapshotLine } from './SnapshotLine.tsx'
 import { invalidatedByVolume, whyNotVolume, isPassing, volumeGone } from './storageRules.ts'
 import { VolumeState } from './VolumeState.tsx'
+import './storage.css'
+import '../../../kit/form.css'
 
 /** Sets a volume back to one of its snapshots, or makes another from one of its backups. */
 export default function VolumeRestore() {
@@ -187,7 +188,7 @@ function Confirm({
           }
           htmlFor="restore-typed"
         >
-          <Input id="restore-typed" className="ns-field" autoComplete="off" value={typed} onChange={(event) => setTyped(event.target.value)} />
+          <Input id="restore-typed" className="zs-field" autoComplete="off" value={typed} onChange={(event) => setTyped(event.target.value)} />
         </Form.Item>
         <div aria-live="polite">{(failure ?? refused) !== null && <Alert className="zs-above" type="error" showIcon title={failure ?? refused} />}</div>
         <Button type="primary" danger htmlType="submit" disabled={!ready} loading={restore.isPending}>

@@ -5,6 +5,7 @@ import * as format from '../../../kit/format.ts'
 import { paths } from '../../../paths.ts'
 import { StateTag } from './StateTag.tsx'
 import { volumeTones } from './storageRules.ts'
+import './storage.css'
 
 export function VolumeState({ volume }: { readonly volume: Pick<Volume, 'status' | 'error'> }) {
   const { t } = useTranslation('storage')

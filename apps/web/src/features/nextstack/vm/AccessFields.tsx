@@ -6,6 +6,7 @@ import { Field } from '../../../kit/fields.tsx'
 import * as format from '../../../kit/format.ts'
 import { field } from '../../../kit/rules.ts'
 import { KeyPairSelect } from '../key-pair/KeyPairSelect.tsx'
+import '../../../kit/form.css'
 
 const shape = createVmBody.shape
 
@@ -16,10 +17,10 @@ export function AccessFields({ cloudInit }: { readonly cloudInit: boolean | null
   return (
     <>
       <Field name="password" label={t('field.password')} extra={t('add.passwordNote')} validateTrigger="onBlur" schema={shape.password}>
-        <Input.Password autoComplete="new-password" maxLength={64} className="ns-field" />
+        <Input.Password autoComplete="new-password" maxLength={64} className="zs-field" />
       </Field>
       <Field name="ssh_public_key" label={t('field.sshKey')} extra={t('add.sshKeyNote')} validateTrigger="onBlur" schema={shape.ssh_public_key}>
-        <Input.TextArea rows={3} spellCheck={false} placeholder="ssh-ed25519 AAAA…" className="zs-code ns-field" />
+        <Input.TextArea rows={3} spellCheck={false} placeholder="ssh-ed25519 AAAA…" className="zs-code zs-field" />
       </Field>
       <Form.Item name="key_pair_ids" label={t('field.keyPairs')} extra={t('add.keyPairsNote')}>
         <KeyPairSelect />
@@ -37,7 +38,7 @@ export function AccessFields({ cloudInit }: { readonly cloudInit: boolean | null
           spellCheck={false}
           disabled={cloudInit === false}
           placeholder={'#cloud-config\npackages:\n  - nginx'}
-          className="zs-code ns-field"
+          className="zs-code zs-field"
         />
       </Form.Item>
     </>

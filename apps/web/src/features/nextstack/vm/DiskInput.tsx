@@ -2,6 +2,7 @@ import Slider from 'antd/es/slider'
 import { useTranslation } from 'react-i18next'
 import { GibInput } from '../../../kit/GibInput.tsx'
 import { sizeUnits } from '../../../kit/sizes.ts'
+import '../nextstack.css'
 
 const gib = sizeUnits.GB
 

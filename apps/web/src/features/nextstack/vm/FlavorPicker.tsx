@@ -6,6 +6,7 @@ import { useTranslation } from 'react-i18next'
 import { useCall } from '../../../api/hooks.ts'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import * as format from '../../../kit/format.ts'
+import '../../../kit/addPage.css'
 
 /** All sizes at once: nobody has so many that people would page through them. */
 export const useFlavors = () => useCall(flavors.list, { query: { page_size: 1000, sort: 'cpu_cores' } }, { silent: true })
@@ -32,7 +33,7 @@ export function FlavorPicker({
   if (data === undefined && error !== null) return <ErrorPanel error={error} onRetry={() => void refetch()} />
   const isOff = (flavor: Flavor): boolean => (off?.(flavor) ?? null) !== null
   return (
-    <div id={id} tabIndex={-1} className="ns-picker">
+    <div id={id} tabIndex={-1} className="zs-picker">
       <Table<Flavor>
         size="small"
         rowKey="id"
@@ -61,7 +62,7 @@ export function FlavorPicker({
           getCheckboxProps: (flavor) => ({ name: group, disabled: isOff(flavor), 'aria-label': flavor.name }),
           onChange: ([chosen]) => chosen !== undefined && onChange?.(String(chosen)),
         }}
-        onRow={(flavor) => ({ onClick: () => !isOff(flavor) && onChange?.(flavor.id), className: isOff(flavor) ? 'ns-row-off' : 'ns-row' })}
+        onRow={(flavor) => ({ onClick: () => !isOff(flavor) && onChange?.(flavor.id), className: isOff(flavor) ? 'zs-choice-off' : 'zs-choice' })}
       />
     </div>
   )

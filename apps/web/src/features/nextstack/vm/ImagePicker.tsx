@@ -10,6 +10,8 @@ import { clearable } from '../../../kit/clearable.tsx'
 import { EmptyState } from '../../../kit/EmptyState.tsx'
 import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import * as format from '../../../kit/format.ts'
+import '../nextstack.css'
+import '../../../kit/addPage.css'
 
 export type Image = ResponseOf<typeof images.list>['items'][number]
 
@@ -48,7 +50,7 @@ export function ImagePicker({
   const wanted = text.trim().toLowerCase()
   const found = all.filter((image) => searched(image).includes(wanted))
   return (
-    <div id={id} tabIndex={-1} className="ns-picker">
+    <div id={id} tabIndex={-1} className="zs-picker">
       {all.length >= searchFrom && (
         <Input.Search
           allowClear={clearable}
@@ -56,7 +58,7 @@ export function ImagePicker({
           placeholder={t('add.imageSearch')}
           value={text}
           onChange={(event) => setText(event.target.value)}
-          className="ns-picker-search"
+          className="zs-picker-search"
         />
       )}
       <Table<Image>
@@ -117,7 +119,7 @@ export function ImagePicker({
           getCheckboxProps: (image) => ({ name: group, 'aria-label': image.name }),
           onChange: ([chosen]) => chosen !== undefined && onChange?.(String(chosen)),
         }}
-        onRow={(image) => ({ onClick: () => onChange?.(image.fingerprint), className: 'ns-row' })}
+        onRow={(image) => ({ onClick: () => onChange?.(image.fingerprint), className: 'zs-choice' })}
       />
     </div>
   )

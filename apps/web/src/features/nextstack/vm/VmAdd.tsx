@@ -40,6 +40,8 @@ import { VmAddSummary } from './VmAddSummary.tsx'
 import { clearDraft, readDraft, writeDraft } from './vmDraft.ts'
 import { accessOf, bodyOf, corrections, diskFor, privateNetwork, vpcIdOf, type VmTyped, type VmValues } from './vmForm.ts'
 import { expandedNames, namesAreCut } from './vmNames.ts'
+import '../../../kit/addPage.css'
+import '../../../kit/form.css'
 
 const shape = createVmBody.shape
 const blank: VmTyped = { count: 1, description: '' }
@@ -140,7 +142,7 @@ export default function VmAdd() {
     <Form<VmTyped>
       form={form}
       layout="vertical"
-      className="ns-add"
+      className="zs-add"
       initialValues={{ ...blank, ...draft }}
       onValuesChange={(changed, values) => {
         const next = flavors?.find(({ id }) => id === changed.flavor_id)
@@ -169,7 +171,7 @@ export default function VmAdd() {
           <Form.Item name="cloud_id" label={t('field.cloud')} rules={required(t('field.cloud'))}>
             <Select
               loading={loading}
-              className="ns-field"
+              className="zs-field"
               options={clouds.map((one) => ({
                 value: one.cloud_id,
                 label: (
@@ -219,7 +221,7 @@ export default function VmAdd() {
                 rules={required(t('field.network'))}
                 aria-label={t('field.network')}
                 loading={cloud !== undefined && network.isPending}
-                className="ns-field"
+                className="zs-field"
                 notFoundContent={t('add.networkNone')}
                 options={[
                   {
@@ -253,13 +255,13 @@ export default function VmAdd() {
         </Step>
 
         <Step number={6} title={t('add.step.name')}>
-          <TextField name="name" label={t('field.name')} extra={t('add.nameNote')} schema={shape.name} className="ns-field" />
-          <TextAreaField name="description" label={t('field.description')} schema={shape.description} rows={2} showCount className="ns-field" />
+          <TextField name="name" label={t('field.name')} extra={t('add.nameNote')} schema={shape.name} className="zs-field" />
+          <TextAreaField name="description" label={t('field.description')} schema={shape.description} rows={2} showCount className="zs-field" />
           <NumberField name="count" label={t('field.count')} extra={<Names name={typed.name ?? ''} count={count} />} schema={shape.count} />
         </Step>
       </div>
 
-      <aside className="ns-add-side" aria-label={t('add.summary')}>
+      <aside className="zs-add-side" aria-label={t('add.summary')}>
         <div className="zs-card">
           <h2 className="zs-heading">{t('add.summary')}</h2>
           <VmAddSummary

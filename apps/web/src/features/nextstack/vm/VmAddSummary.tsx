@@ -8,6 +8,7 @@ import type { Billing } from '../../../kit/price/BillingMode.tsx'
 import * as format from '../../../kit/format.ts'
 import type { Image } from './ImagePicker.tsx'
 import { accessOf, type VmTyped } from './vmForm.ts'
+import '../../../kit/addPage.css'
 
 /** What was chosen so far, and what several of them come to. */
 export function VmAddSummary({
@@ -39,7 +40,7 @@ export function VmAddSummary({
     ...(access.user_data === undefined ? [] : [t('add.withUserData')]),
   ]
   return (
-    <dl className="ns-summary">
+    <dl className="zs-summary">
       <Chosen label={t('field.cloud')}>{cloud?.name}</Chosen>
       <Chosen label={t('field.type')}>{typed.type && t(`type.${typed.type}`)}</Chosen>
       <Chosen label={t('field.image')}>{image?.name}</Chosen>

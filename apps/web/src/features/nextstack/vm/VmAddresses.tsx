@@ -5,6 +5,8 @@ import type { Vm } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
 import { copyText } from '../../../kit/copy.ts'
 import { usableAddresses } from './vmAddresses.ts'
+import '../nextstack.css'
+import '../../../kit/addresses.css'
 
 /** An address and the button that copies it. */
 export function Address({ address }: { readonly address: string }) {
@@ -25,7 +27,7 @@ export function VmAddresses({ vm }: { readonly vm: Pick<Vm, 'addresses'> }) {
   const [first, ...rest] = usableAddresses(vm)
   if (first === undefined) return <span className="zs-soft">{t('noAddress')}</span>
   return (
-    <span className="ns-addresses">
+    <span className="zs-addresses">
       <Address address={first.address} />
       {rest.length > 0 && (
         <Popover

@@ -56,7 +56,7 @@ export function VmConsoleLog({ vm }: { readonly vm: Vm }) {
   const step = (by: number): void => setAt((Math.min(at, found.length - 1) + by + found.length) % found.length)
   return (
     <>
-      <div className="zs-log-bar">
+      <div className="zs-bar">
         <Checkbox checked={follow} onChange={(event) => setFollow(event.target.checked)}>
           {t('console.follow')}
         </Checkbox>

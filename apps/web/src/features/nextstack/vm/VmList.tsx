@@ -11,10 +11,10 @@ import { ResourceTable } from '../../../kit/ResourceTable.tsx'
 import { paths } from '../../../paths.ts'
 import { useIsPlatform } from '../../../session/user.ts'
 import { NextStackPage, useNextStackCloud } from '../NextStackPage.tsx'
-import '../nextstack.css'
 import { useVmActions } from './useVmActions.tsx'
 import { vmColumns } from './vmColumns.tsx'
 import { isChanging } from './vmRules.ts'
+import '../../../kit/actions.css'
 
 /** Instances of the chosen cloud. */
 export default function VmList() {

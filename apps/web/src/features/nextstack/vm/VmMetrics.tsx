@@ -9,6 +9,8 @@ import { ErrorPanel } from '../../../kit/ErrorPanel.tsx'
 import * as format from '../../../kit/format.ts'
 import { MetricChart } from '../../../kit/MetricChart.tsx'
 import { vmSeries } from './vmSeries.ts'
+import '../nextstack.css'
+import '../../../kit/chart.css'
 
 const ranges = [5, 15, 60] as const
 const group = 'nextstack.vm.metrics'

@@ -9,6 +9,7 @@ import { useIsPlatform } from '../../../session/user.ts'
 import { useCloud } from '../../../session/cloud.ts'
 import { sshCommand, usableAddresses } from './vmAddresses.ts'
 import { Address } from './VmAddresses.tsx'
+import '../nextstack.css'
 
 /** Facts of an instance, and how to get into it. */
 export function VmOverview({ vm }: { readonly vm: Vm }) {

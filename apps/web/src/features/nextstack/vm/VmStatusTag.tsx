@@ -4,13 +4,14 @@ import type { Vm } from '@zhisuan/contract/nextstack/vm'
 import { useTranslation } from 'react-i18next'
 import { StatusTag } from '../../../kit/StatusTag.tsx'
 import { vmTones } from './vmRules.ts'
+import '../nextstack.css'
 
 /** The status, and what went wrong last: also of an instance that runs although its last operation failed. */
 export function VmStatusTag({ vm }: { readonly vm: Pick<Vm, 'status' | 'error'> }) {
   const { t } = useTranslation('nextstack')
   const reason = vm.error ?? (vm.status === 'lost' ? t('lostReason') : null)
   return (
-    <span className="ns-status">
+    <span className="zs-state">
       <StatusTag tone={vmTones[vm.status]}>{t(`status.${vm.status}`)}</StatusTag>
       {reason !== null && (
         <Tooltip title={reason}>

@@ -23,7 +23,7 @@ export const vmColumns = (t: TFunction<'nextstack'>, organisations: boolean): re
     'size',
     t('column.flavor'),
     (vm) => (
-      <div className="ns-size">
+      <div className="zs-nowrap">
         {vm.flavor.name}
         <div className="zs-name-note zs-number">{sizeText(t, vm)}</div>
       </div>
