@@ -1,7 +1,7 @@
 import type { Operation } from '@zhisuan/contract/operation'
 import { errors } from '@zhisuan/contract/errors'
 import { iso, isoOrNull, type Sql } from './db/database.ts'
-import { paged, pageWithTotal, type PageQuery } from './db/page.ts'
+import { type PageQuery, shapedPage, pageWithTotal, paged } from './db/page.ts'
 import { found } from './errors.ts'
 import type { OperationRow } from './operations.ts'
 import type { Platform } from './platform.ts'
@@ -31,8 +31,7 @@ export function createHistory({ db, operations }: Pick<Platform, 'db' | 'operati
     async list(resourceId: string, query: PageQuery): Promise<{ total: number; items: Operation[] }> {
       const filtered = db.selectFrom('operations').where((where) => where.or([where('resource_id', '=', resourceId), where('of_id', '=', resourceId)]))
       const page = paged(filtered.selectAll(), query, { by: { created_at: 'created_at' }, fallback: '-created_at', id: 'id' })
-      const { total, rows } = await pageWithTotal(page, filtered, query)
-      return { total, items: rows.map((row) => shape(row, resourceId)) }
+      return shapedPage(pageWithTotal(page, filtered, query), (row) => shape(row, resourceId))
     },
 
     /**

@@ -100,10 +100,6 @@ async function takeSquashed(tx: Tx, names: readonly string[]): Promise<void> {
 export const isUniqueViolation = (error: unknown, constraint: string): boolean =>
   error instanceof pg.DatabaseError && error.code === '23505' && error.constraint === constraint
 
-/** Whether an error of the driver is a broken rule against overlaps, of that constraint. */
-export const isExclusionViolation = (error: unknown, constraint: string): boolean =>
-  error instanceof pg.DatabaseError && error.code === '23P01' && error.constraint === constraint
-
 /** Whether an error of the driver says that a lock was not got in the time that was set (`lock_timeout`). */
 export const isHeld = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '55P03'
 

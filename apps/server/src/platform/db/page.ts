@@ -100,6 +100,15 @@ export function pageOf<DB, T extends keyof DB, Of, ShownDB, S extends keyof Show
   return pageWithTotal(paged(shown(sql<string>`(${cut})`), { ...wish, page_num: 1 }, order), found, wish)
 }
 
+/** A page of rows as payloads carry it. */
+export async function shapedPage<Row, Item>(
+  page: Promise<{ total: number; rows: readonly Row[] }>,
+  shape: (row: Row) => Item,
+): Promise<{ total: number; items: Item[] }> {
+  const { total, rows } = await page
+  return { total, items: rows.map((row) => shape(row)) }
+}
+
 function withoutTotal<Row>(row: Row & { total: number }): Row {
   const { total: _, ...own } = row
   // What is left of it is what it was before.
@@ -127,4 +136,14 @@ export function matching(keyword: string | undefined, ...texts: readonly (string
   if (keyword === undefined || keyword === '') return sql<boolean>`true`
   const found = texts.map((text) => sql`${typeof text === 'string' ? sql.ref(text) : text} ilike ${containing(keyword)}`)
   return sql<boolean>`(${sql.join(found, sql` or `)})`
+}
+
+/** The condition that columns of a table are what a query asks for by the same names; where it asks for none of them, true of every row. */
+export function asked<Query extends object>(query: Query, table: string, ...names: readonly (keyof Query & string)[]): RawBuilder<boolean> {
+  const wanted = names.filter((name) => query[name] !== undefined)
+  if (wanted.length === 0) return sql<boolean>`true`
+  return sql<boolean>`${sql.join(
+    wanted.map((name) => sql`${sql.ref(`${table}.${name}`)} = ${query[name]}`),
+    sql` and `,
+  )}`
 }

@@ -3,7 +3,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Selectable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { asked, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 
 /** A config that a stack has as a file. */
@@ -49,8 +49,7 @@ export async function listStackConfigs(on: Sql, scope: Scope, query: QueryOf<typ
     .innerJoin('edges', 'edges.id', 'stacks.edge_id')
     .innerJoin('container_configs', 'container_configs.id', 'stack_configs.config_id')
     .where(within(scope, 'stacks.bp_id'))
-    .$if(query.stack_id !== undefined, (q) => q.where('stack_configs.stack_id', '=', query.stack_id ?? ''))
-    .$if(query.config_id !== undefined, (q) => q.where('stack_configs.config_id', '=', query.config_id ?? ''))
+    .where(asked(query, 'stack_configs', 'stack_id', 'config_id'))
   const page = filtered
     .selectAll('stack_configs')
     .select(['stacks.name as stack_name', 'container_configs.name as config_name', 'container_configs.revision as newest_revision'])

@@ -1,10 +1,11 @@
 import type { stackDeployments, Stack } from '@zhisuan/contract/aos/stack'
 import type { QueryOf } from '@zhisuan/contract/define'
-import type { ColumnType, Generated, Insertable, Selectable } from 'kysely'
+import type { ColumnType, Generated, Selectable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { insertsInto } from '../../../platform/db/rows.ts'
 
 interface DeploymentTable {
   id: string
@@ -55,9 +56,7 @@ export async function listDeployments(on: Sql, scope: Scope, query: QueryOf<type
 export const getDeployment = (on: Sql, scope: Scope, id: string): Promise<DeploymentRow | undefined> =>
   visible(on, scope).selectAll().where('stack_deployments.id', '=', id).executeTakeFirst()
 
-export const insertDeployment = async (tx: Tx, row: Insertable<DeploymentTable>): Promise<void> => {
-  await tx.insertInto('stack_deployments').values(row).execute()
-}
+export const insertDeployment = insertsInto('stack_deployments')
 
 /** One without stacks is none. Held first, so that of two that remove its last two stacks one sees it. */
 export const dropEmptyDeployment = async (tx: Tx, id: string): Promise<void> => {

@@ -4,7 +4,9 @@ import type { Placement } from '@zhisuan/contract/cis/container'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
-import { iso, isUniqueViolation, type Tx } from '../../../platform/db/database.ts'
+import { iso, type Tx } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -121,8 +123,8 @@ export function createStacks(
     const deployment_id = uuidv7()
     const owner = { bp_id: actor.bp_id, created_by: actor.user_id, created_by_name: actor.name }
     const ids = nodes.map(() => uuidv7())
-    try {
-      await db.transaction().execute(async (tx) => {
+    await refusing({ stack_deployments_name: ['stackNameTaken', 'name'] }, () =>
+      db.transaction().execute(async (tx) => {
         await deployed.insertDeployment(tx, {
           id: deployment_id,
           ...owner,
@@ -144,10 +146,8 @@ export function createStacks(
           })
           await begin(tx, actor, row, wish, 'create')
         }
-      })
-    } catch (error) {
-      throw isUniqueViolation(error, 'stack_deployments_name') ? new Refusal('stackNameTaken', { field: 'name', cause: error }) : error
-    }
+      }),
+    )
     return { deployment_id, items: (await store.getStacks(db, scope, ids)).map(shape) }
   }
 
@@ -240,10 +240,7 @@ export function createStacks(
   }
 
   return {
-    async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
-      const { total, rows } = await store.listStacks(db, scopeOf(actor), query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listStacks(db, scopeOf(actor), query), shape),
 
     async get(actor: Actor, id: string): Promise<ResponseOf<(typeof nodeStacks)['get']>> {
       const row = await get(scopeOf(actor), id)
@@ -344,8 +341,7 @@ export function createStacks(
     async stacksOf(actor: Actor, id: string, query: QueryOf<(typeof stackDeployments)['stacks']>): Promise<ResponseOf<(typeof stackDeployments)['stacks']>> {
       const scope = scopeOf(actor)
       found(await deployed.getDeployment(db, scope, id))
-      const { total, rows } = await store.listStacks(db, scope, { ...query, deployment_id: id })
-      return { total, items: rows.map(shape) }
+      return shapedPage(store.listStacks(db, scope, { ...query, deployment_id: id }), shape)
     },
 
     /** All of its stacks, or none: where one cannot be taken down now, it says so. */

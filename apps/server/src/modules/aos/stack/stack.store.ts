@@ -1,11 +1,12 @@
 import type { Stack, stacks, StackStatus } from '@zhisuan/contract/aos/stack'
 import type { QueryOf } from '@zhisuan/contract/define'
-import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { asked, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 /** As it is recorded: whether what is settled runs, its containers tell. */
 type RecordedStatus = Extract<StackStatus, 'deploying' | 'updating' | 'rolling_back' | 'deleting' | 'error'> | 'settled'
@@ -157,8 +158,7 @@ export async function listStacks(
     Partial<Pick<QueryOf<typeof stacks.list>, 'edge_id' | 'status'>> & { deployment_id?: string },
 ): Promise<{ total: number; rows: ShownStack[] }> {
   const filtered = visible(on, scope)
-    .$if(query.edge_id !== undefined, (q) => q.where('stacks.edge_id', '=', query.edge_id ?? ''))
-    .$if(query.deployment_id !== undefined, (q) => q.where('stacks.deployment_id', '=', query.deployment_id ?? ''))
+    .where(asked(query, 'stacks', 'edge_id', 'deployment_id'))
     .$if(query.status !== undefined, (q) => q.where(sql<boolean>`${shownStatus} = ${query.status ?? ''}`))
     .where(matching(query.keyword, 'stacks.search'))
   return pageWithTotal(paged(shown(filtered), query, order), filtered, query)
@@ -219,21 +219,7 @@ export async function runningOf(on: Sql, bpId: string): Promise<{ id: string; na
     .map(({ id, name, status }) => ({ id, name, passing: status !== 'settled' && status !== 'error' }))
 }
 
-export const insertStack = async (tx: Tx, row: Insertable<StackTable>): Promise<void> => {
-  await tx.insertInto('stacks').values(row).execute()
-}
-
-export const updateStack = async (on: Sql, id: string, changes: Updateable<StackTable>): Promise<void> => {
-  await on
-    .updateTable('stacks')
-    .set({ ...changes, updated_at: sql`now()` })
-    .where('id', '=', id)
-    .execute()
-}
-
-export const deleteStack = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('stacks').where('id', '=', id).execute()
-}
+export const { insert: insertStack, update: updateStack, remove: deleteStack } = rowsOf('stacks', 'updated_at')
 
 /** Those of a node, or some of them by their projects. */
 export const stacksOn = (on: Sql, edgeId: string, projects: readonly string[] | null): Promise<StackRow[]> =>

@@ -1,7 +1,9 @@
 import type { Template, templates } from '@zhisuan/contract/aos/stack'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
-import { iso, isUniqueViolation } from '../../../platform/db/database.ts'
+import { iso } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -38,10 +40,7 @@ export function createTemplates({ db }: Pick<Platform, 'db'>) {
   const get = async (scope: Scope, id: string): Promise<Template> => shape(found(await store.getTemplate(db, scope, id)))
 
   return {
-    async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
-      const { total, rows } = await store.listTemplates(db, scopeOf(actor), query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listTemplates(db, scopeOf(actor), query), shape),
 
     get: (actor: Actor, id: string): Promise<Template> => get(scopeOf(actor), id),
 
@@ -62,8 +61,8 @@ export function createTemplates({ db }: Pick<Platform, 'db'>) {
       // What belongs to nobody would be seen by nobody, not even by who made it.
       if ('nothing' in scope) throw new Refusal('noPermission')
       const id = uuidv7()
-      try {
-        await store.insertTemplate(db, {
+      await refusing({ stack_templates_version: ['templateVersionTaken', 'version'] }, () =>
+        store.insertTemplate(db, {
           id,
           bp_id: actor.bp_id,
           name: body.name,
@@ -71,10 +70,8 @@ export function createTemplates({ db }: Pick<Platform, 'db'>) {
           ...contentOf(actor, body),
           created_by: actor.user_id,
           created_by_name: actor.name,
-        })
-      } catch (error) {
-        throw isUniqueViolation(error, 'stack_templates_version') ? new Refusal('templateVersionTaken', { field: 'version', cause: error }) : error
-      }
+        }),
+      )
       return get(scope, id)
     },
 

@@ -1,10 +1,11 @@
 import type { templates, Variable } from '@zhisuan/contract/aos/stack'
 import type { QueryOf } from '@zhisuan/contract/define'
-import { sql, type ColumnType, type Generated, type Insertable, type Selectable, type Updateable } from 'kysely'
+import { sql, type ColumnType, type Generated, type Selectable, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { asked, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { insertsInto } from '../../../platform/db/rows.ts'
 
 /** A version of a template; those of one name are one template. */
 interface TemplateTable {
@@ -70,8 +71,7 @@ export async function listTemplates(on: Sql, scope: Scope, query: QueryOf<typeof
   const filtered = visible(on, scope)
     // Whoever asks for one version gets that one.
     .$if(query.id === undefined, (q) => q.where(newest))
-    .$if(query.id !== undefined, (q) => q.where('stack_templates.id', '=', query.id ?? ''))
-    .$if(query.name !== undefined, (q) => q.where('stack_templates.name', '=', query.name ?? ''))
+    .where(asked(query, 'stack_templates', 'id', 'name'))
     .$if(query.labels !== undefined && query.labels !== '', (q) =>
       q.where(sql<boolean>`stack_templates.labels @> ${JSON.stringify((query.labels ?? '').split(','))}::jsonb`),
     )
@@ -93,9 +93,7 @@ export const versionsOf = (on: Sql, scope: Scope, { name, bp_id }: Pick<ShownTem
     .orderBy('id', 'desc')
     .execute()
 
-export const insertTemplate = async (on: Sql, row: Insertable<TemplateTable>): Promise<void> => {
-  await on.insertInto('stack_templates').values(row).execute()
-}
+export const insertTemplate = insertsInto('stack_templates')
 
 /** False where the scope shows none. */
 export const updateTemplate = async (on: Sql, scope: Scope, id: string, changes: Updateable<TemplateTable>): Promise<boolean> => {

@@ -5,7 +5,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Generated } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { iso, migration, type Migrations, type Sql } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { containing, shapedPage, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { isOwners } from '../ledger/ledger.store.ts'
 
@@ -102,8 +102,7 @@ export async function listEntries(
   query: QueryOf<typeof accounts.entries>,
 ): Promise<{ total: number; items: LedgerEntry[] }> {
   const found = entriesOf(on, scope, ownerId, query)
-  const { total, rows } = await pageWithTotal(paged(found, query, { by: { id: 'entry.id' }, fallback: '-id', id: 'entry.id' }), found, query)
-  return { total, items: rows.map(shapeEntry) }
+  return shapedPage(pageWithTotal(paged(found, query, { by: { id: 'entry.id' }, fallback: '-id', id: 'entry.id' }), found, query), shapeEntry)
 }
 
 /** The oldest after one. */

@@ -3,7 +3,7 @@ import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import { sql } from 'kysely'
 import { isoOrNull, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { containing, shapedPage, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import type { PolicyRow } from './arrears.migrations.ts'
 
 type ShownPolicy = PolicyRow & { bp_name: string | null }
@@ -42,8 +42,7 @@ export async function listExceptions(on: Sql, query: QueryOf<typeof arrearsPolic
   const filtered = shown(on)
     .where('policy.bp_id', 'is not', null)
     .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where('organisations.name', 'ilike', containing(query.keyword ?? '')))
-  const { total, rows } = await pageWithTotal(paged(filtered, query, order), filtered, query)
-  return { total, items: rows.map(shapePolicy) }
+  return shapedPage(pageWithTotal(paged(filtered, query, order), filtered, query), shapePolicy)
 }
 
 export async function setPolicy(

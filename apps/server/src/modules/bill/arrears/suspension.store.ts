@@ -3,19 +3,14 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Updateable } from 'kysely'
 import { iso, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
-import { paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { asked, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 import { openStatuses, type OperationStatus } from '../../../platform/operations.ts'
 import type { SuspendedRow, SuspensionRow } from './arrears.migrations.ts'
 
 type Key = Pick<SuspendedRow, 'suspension_id' | 'kind' | 'resource_id'>
 
-export const insertSuspension = async (tx: Tx, row: SuspensionRow): Promise<void> => {
-  await tx.insertInto('suspensions').values(row).execute()
-}
-
-export const updateSuspension = async (tx: Tx, id: string, changes: Updateable<Tables['suspensions']>): Promise<void> => {
-  await tx.updateTable('suspensions').set(changes).where('id', '=', id).execute()
-}
+export const { insert: insertSuspension, update: updateSuspension } = rowsOf('suspensions')
 
 /** What was looked at; nothing where somebody turned it round meanwhile. */
 export const settleSuspension = async (
@@ -108,7 +103,7 @@ export async function listResources(on: Sql, ownerId: string, query: QueryOf<typ
   const filtered = on
     .selectFrom('suspended_resources')
     .where('suspension_id', '=', last)
-    .$if(query.state !== undefined, (q) => q.where('state', '=', query.state ?? 'stopped'))
+    .where(asked(query, 'suspended_resources', 'state'))
   const { total, rows } = await pageWithTotal(
     paged(filtered.selectAll(), query, { by: { name: 'name', updated_at: 'updated_at' }, fallback: 'name', id: 'resource_id' }),
     filtered,

@@ -3,8 +3,9 @@ import { floored, toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { z } from 'zod'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
-import { iso, isUniqueViolation, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { readOn } from '../../../platform/db/page.ts'
+import { iso, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { shapedPage, readOn } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { defineJob, handleJob } from '../../../platform/jobs.ts'
@@ -49,14 +50,7 @@ export function createBudgets({ db, now, jobs, log }: Pick<Platform, 'db' | 'now
     if (product_id !== null && !(await store.isProduct(on, product_id))) throw new Refusal('budgetScopeUnknown', { field: 'product_id' })
   }
   const given = ({ amount, ...rest }: Given) => ({ ...rest, amount: String(toMinor(amount)) })
-  const named = async <T>(act: (tx: Tx) => Promise<T>): Promise<T> => {
-    try {
-      return await db.transaction().execute(act)
-    } catch (error) {
-      if (isUniqueViolation(error, 'budgets_name')) throw new Refusal('budgetNameTaken', { field: 'name', cause: error })
-      throw error
-    }
-  }
+  const named = <T>(act: (tx: Tx) => Promise<T>): Promise<T> => refusing({ budgets_name: ['budgetNameTaken', 'name'] }, () => db.transaction().execute(act))
   const shown = (minor: string): string => floored(toDecimal(BigInt(minor)))
   /** Tells the thresholds that were reached and not yet told in this month; of several at once the highest. */
   const tellReached = async (tx: Tx, budget: ShownBudget, basis: 'spent' | 'forecast', at: Date): Promise<void> => {
@@ -119,8 +113,7 @@ export function createBudgets({ db, now, jobs, log }: Pick<Platform, 'db' | 'now
 
     async list(actor: Actor, query: QueryOf<typeof calls.list>): Promise<ResponseOf<typeof calls.list>> {
       if (query.bp_id !== undefined) ownerOf(actor, query.bp_id)
-      const { total, rows } = await store.listBudgets(db, scopeOf(actor), query, now())
-      return { total, items: rows.map(shape) }
+      return shapedPage(store.listBudgets(db, scopeOf(actor), query, now()), shape)
     },
 
     async scopes(actor: Actor, query: QueryOf<typeof calls.scopes>): Promise<ResponseOf<typeof calls.scopes>> {

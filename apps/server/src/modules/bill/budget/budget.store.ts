@@ -5,8 +5,9 @@ import { sql, type Generated, type RawBuilder, type Selectable } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { asked, containing, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { insertsInto } from '../../../platform/db/rows.ts'
 import { spentOnOrders } from '../ledger/ledger.store.ts'
 
 interface BudgetTable {
@@ -115,7 +116,7 @@ const order = { by: { name: 'budget.name', created_at: 'budget.created_at' }, fa
 export async function listBudgets(on: Sql, scope: Scope, query: QueryOf<typeof calls.list>, now: Date): Promise<{ total: number; rows: ShownBudget[] }> {
   const filtered = shown(on, now)
     .where(within(scope, 'budget.bp_id'))
-    .$if(query.bp_id !== undefined, (q) => q.where('budget.bp_id', '=', query.bp_id ?? ''))
+    .where(asked(query, 'budget', 'bp_id'))
     .$if(query.keyword !== undefined && query.keyword !== '', (q) => q.where('budget.name', 'ilike', containing(query.keyword ?? '')))
   return pageWithTotal(paged(filtered, query, order), filtered, query)
 }
@@ -128,9 +129,7 @@ export const budgetsOf = (on: Sql, bpId: string, now: Date): Promise<ShownBudget
 
 type Given = Pick<BudgetRow, 'name' | 'amount' | 'project_id' | 'product_id' | 'thresholds' | 'forecast_thresholds'>
 
-export const insertBudget = async (on: Sql, row: Given & Pick<BudgetRow, 'id' | 'bp_id' | 'created_by_name'>): Promise<void> => {
-  await on.insertInto('budgets').values(row).execute()
-}
+export const insertBudget = insertsInto('budgets')
 
 export const updateBudget = async (on: Sql, scope: Scope, id: string, changes: Given): Promise<boolean> =>
   (await on.updateTable('budgets').set(changes).where(within(scope, 'bp_id')).where('id', '=', id).executeTakeFirst()).numUpdatedRows > 0n

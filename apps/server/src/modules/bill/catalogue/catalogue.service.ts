@@ -5,7 +5,9 @@ import { toDecimal, toMinor } from '@zhisuan/contract/bill/money'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import type { Actor } from '../../../platform/auth/actor.ts'
-import { iso, isoOrNull, isUniqueViolation, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { iso, isoOrNull, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -33,14 +35,14 @@ function readFraction(text: string): number {
   return fraction
 }
 
-/** `work`, with a broken unique rule told as a refusal of a field. */
-async function unique<T>(rule: string, refusal: 'categoryNameTaken' | 'productNameTaken' | 'priceListOverlaps', work: Promise<T>, field = 'name'): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    throw isUniqueViolation(error, rule) ? new Refusal(refusal, { field, cause: error }) : error
-  }
-}
+const categoryTaken = { [store.categoryNameRule]: ['categoryNameTaken', 'name'] } as const
+const productTaken = { [store.productNameRule]: ['productNameTaken', 'name'] } as const
+/** What an imported list may break, by whoever else is at it. */
+const listTaken = {
+  [store.categoryNameRule]: ['categoryNameTaken', 'rows'],
+  [store.productNameRule]: ['productNameTaken', 'rows'],
+  [store.skuMeterRule]: ['priceListOverlaps', 'rows'],
+} as const
 
 const shapePlace = ({ product_id, product_name, ...sku }: Awaited<ReturnType<typeof store.skuPlaces>>[number]): contract.SkuPlace => ({
   ...sku,
@@ -190,6 +192,8 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
     created_at: iso(row.created_at),
     ended: row.ended_at === null ? null : { by: row.ended_by_name ?? '', at: iso(row.ended_at) },
   })
+  const meterTaken = async ({ meter, variant }: { meter: Meter; variant: string }, cause: unknown): Promise<Refusal> =>
+    new Refusal('skuMeterTaken', { field: 'meter', values: { product: (await store.productOfMeter(db, meter, variant))?.name ?? '' }, cause })
   const getCategory = async (id: string) => shapeCategory(found(await store.getCategory(db, id)))
   const getProduct = async (id: string) => shapeProduct(found(await store.getProduct(db, now(), id)))
   const getSku = async (id: string): Promise<contract.Sku> => found((await shapeSkus([found(await store.getSku(db, id))]))[0])
@@ -197,18 +201,15 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
 
   return {
     categories: {
-      async list(query: QueryOf<typeof contract.categories.list>): Promise<ResponseOf<typeof contract.categories.list>> {
-        const { total, rows } = await store.listCategories(db, query)
-        return { total, items: rows.map(shapeCategory) }
-      },
+      list: (query: QueryOf<typeof contract.categories.list>) => shapedPage(store.listCategories(db, query), shapeCategory),
       async create(actor: Actor, body: Named): Promise<contract.Category> {
         const id = uuidv7()
-        await unique(store.categoryNameRule, 'categoryNameTaken', store.insertCategory(db, { id, ...body, ...authoredBy(actor) }))
+        await refusing(categoryTaken, () => store.insertCategory(db, { id, ...body, ...authoredBy(actor) }))
         return getCategory(id)
       },
       async update(id: string, body: Named): Promise<contract.Category> {
         await getCategory(id)
-        await unique(store.categoryNameRule, 'categoryNameTaken', store.updateCategory(db, id, body))
+        await refusing(categoryTaken, () => store.updateCategory(db, id, body))
         return getCategory(id)
       },
       /** @throws Refusal 96004 */
@@ -222,16 +223,13 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
     },
 
     products: {
-      async list(query: QueryOf<typeof contract.products.list>): Promise<ResponseOf<typeof contract.products.list>> {
-        const { total, rows } = await store.listProducts(db, now(), query)
-        return { total, items: rows.map(shapeProduct) }
-      },
+      list: (query: QueryOf<typeof contract.products.list>) => shapedPage(store.listProducts(db, now(), query), shapeProduct),
       get: getProduct,
       async create(actor: Actor, body: BodyOf<typeof contract.products.create>): Promise<contract.Product> {
         const id = uuidv7()
         await db.transaction().execute(async (tx) => {
           if ((await store.lockCategory(tx, body.category_id)) === undefined) throw new Refusal('notFound', { field: 'category_id' })
-          await unique(store.productNameRule, 'productNameTaken', store.insertProduct(tx, { id, ...body, ...authoredBy(actor) }))
+          await refusing(productTaken, () => store.insertProduct(tx, { id, ...body, ...authoredBy(actor) }))
         })
         return getProduct(id)
       },
@@ -239,7 +237,7 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
         await db.transaction().execute(async (tx) => {
           found(await store.lockProduct(tx, id))
           if ((await store.lockCategory(tx, body.category_id)) === undefined) throw new Refusal('notFound', { field: 'category_id' })
-          await unique(store.productNameRule, 'productNameTaken', store.updateProduct(tx, id, body))
+          await refusing(productTaken, () => store.updateProduct(tx, id, body))
         })
         return getProduct(id)
       },
@@ -265,19 +263,12 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
       /** @throws Refusal 96003 */
       async create(actor: Actor, body: BodyOf<typeof contract.skus.create>): Promise<contract.Sku> {
         const id = uuidv7()
-        try {
-          await db.transaction().execute(async (tx) => {
+        await refusing({ [store.skuMeterRule]: (cause) => meterTaken(body, cause) }, () =>
+          db.transaction().execute(async (tx) => {
             if ((await store.lockProduct(tx, body.product_id)) === undefined) throw new Refusal('notFound', { field: 'product_id' })
             await store.insertSku(tx, { id, ...body, ...authoredBy(actor) })
-          })
-        } catch (error) {
-          if (!isUniqueViolation(error, store.skuMeterRule)) throw error
-          throw new Refusal('skuMeterTaken', {
-            field: 'meter',
-            values: { product: (await store.productOfMeter(db, body.meter, body.variant))?.name ?? '' },
-            cause: error,
-          })
-        }
+          }),
+        )
         const [made] = await shapeSkus([found(await store.getSku(db, id))])
         return found(made)
       },
@@ -364,31 +355,27 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
 
     /** @throws Refusal 96002, 96003; 96001, 96002, 96060 where somebody else makes the same at the same time */
     importPrices: (actor: Actor, { rows }: BodyOf<typeof contract.priceLists.import>): Promise<Made> => {
-      const work = db.transaction().execute(async (tx) => {
-        const made = { categories: 0, products: 0, skus: 0, prices: 0 }
-        const from = effective({ effective_to: null })
-        for (const [at, row] of rows.entries()) {
-          const category_id = await categoryNamed(tx, actor, row.category, made)
-          const product_id = await productNamed(tx, actor, { name: row.product, category_id }, made, `rows.${at}.product`)
-          const taken = await store.productOfMeter(tx, row.meter, row.variant)
-          if (taken !== undefined) throw new Refusal('skuMeterTaken', { field: `rows.${at}.meter`, values: { product: taken.name } })
-          const sku_id = uuidv7()
-          await store.insertSku(tx, { id: sku_id, product_id, name: row.sku, meter: row.meter, variant: row.variant, ...authoredBy(actor) })
-          made.skus++
-          for (const period of billingPeriods) {
-            const price = row[period]
-            if (price === null) continue
-            await store.insertPrice(tx, { id: uuidv7(), sku_id, period, tiers: storedTiers([{ above: 0, price }]), ...from, ...authoredBy(actor) })
-            made.prices++
+      return refusing(listTaken, () =>
+        db.transaction().execute(async (tx) => {
+          const made = { categories: 0, products: 0, skus: 0, prices: 0 }
+          const from = effective({ effective_to: null })
+          for (const [at, row] of rows.entries()) {
+            const category_id = await categoryNamed(tx, actor, row.category, made)
+            const product_id = await productNamed(tx, actor, { name: row.product, category_id }, made, `rows.${at}.product`)
+            const taken = await store.productOfMeter(tx, row.meter, row.variant)
+            if (taken !== undefined) throw new Refusal('skuMeterTaken', { field: `rows.${at}.meter`, values: { product: taken.name } })
+            const sku_id = uuidv7()
+            await store.insertSku(tx, { id: sku_id, product_id, name: row.sku, meter: row.meter, variant: row.variant, ...authoredBy(actor) })
+            made.skus++
+            for (const period of billingPeriods) {
+              const price = row[period]
+              if (price === null) continue
+              await store.insertPrice(tx, { id: uuidv7(), sku_id, period, tiers: storedTiers([{ above: 0, price }]), ...from, ...authoredBy(actor) })
+              made.prices++
+            }
           }
-        }
-        return made
-      })
-      return unique(
-        store.categoryNameRule,
-        'categoryNameTaken',
-        unique(store.productNameRule, 'productNameTaken', unique(store.skuMeterRule, 'priceListOverlaps', work, 'rows'), 'rows'),
-        'rows',
+          return made
+        }),
       )
     },
 
@@ -415,10 +402,7 @@ export function createCatalogue({ db, now }: Pick<Platform, 'db' | 'now'>) {
     },
 
     discounts: {
-      async list(query: QueryOf<typeof contract.discounts.list>): Promise<ResponseOf<typeof contract.discounts.list>> {
-        const { total, rows } = await store.listDiscounts(db, now(), query)
-        return { total, items: rows.map(shapeDiscount) }
-      },
+      list: (query: QueryOf<typeof contract.discounts.list>) => shapedPage(store.listDiscounts(db, now(), query), shapeDiscount),
       /** @throws Refusal 24008, 96007 */
       async create(actor: Actor, body: BodyOf<typeof contract.discounts.create>): Promise<contract.Discount> {
         const id = uuidv7()

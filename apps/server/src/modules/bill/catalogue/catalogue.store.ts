@@ -3,8 +3,9 @@ import { isMeter, type Meter } from '@zhisuan/contract/bill/meter'
 import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Generated, type Insertable, type Selectable } from 'kysely'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
-import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { asked, containing, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 import type { Discount, Price, Sku } from './tariff.ts'
 
 interface Authored {
@@ -71,11 +72,11 @@ export const categoryNameRule = 'bill_categories_name'
 export const productNameRule = 'bill_products_name'
 export const skuMeterRule = 'bill_skus_meter'
 
-/** Held until the transaction ends, so that nothing is put into what is being deleted. */
-export const lockCategory = (tx: Tx, id: string) => tx.selectFrom('bill_categories').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
-export const lockProduct = (tx: Tx, id: string) => tx.selectFrom('bill_products').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
-export const lockSku = (tx: Tx, id: string) => tx.selectFrom('bill_skus').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
-export const lockDiscount = (tx: Tx, id: string) => tx.selectFrom('bill_discounts').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+/** What is locked has nothing put into it while it is being deleted. */
+export const { insert: insertCategory, update: updateCategory, remove: deleteCategory, lockAny: lockCategory } = rowsOf('bill_categories', 'updated_at')
+export const { insert: insertProduct, update: updateProduct, remove: deleteProduct, lockAny: lockProduct } = rowsOf('bill_products', 'updated_at')
+export const { insert: insertSku, remove: deleteSku, lockAny: lockSku } = rowsOf('bill_skus')
+export const { insert: insertDiscount, lockAny: lockDiscount } = rowsOf('bill_discounts')
 
 const sought = (keyword: string | undefined): keyword is string => keyword !== undefined && keyword !== ''
 
@@ -102,19 +103,6 @@ export const productsOf = (on: Sql, categoryId: string) =>
     .select([sql<number>`count(*)`.as('count'), sql<string | null>`min(name)`.as('first')])
     .where('category_id', '=', categoryId)
     .executeTakeFirstOrThrow()
-export const insertCategory = async (on: Sql, row: Insertable<CategoryTable>): Promise<void> => {
-  await on.insertInto('bill_categories').values(row).execute()
-}
-export const updateCategory = async (on: Sql, id: string, changes: { name: string; description: string }): Promise<void> => {
-  await on
-    .updateTable('bill_categories')
-    .set({ ...changes, updated_at: sql`now()` })
-    .where('id', '=', id)
-    .execute()
-}
-export const deleteCategory = async (on: Sql, id: string): Promise<void> => {
-  await on.deleteFrom('bill_categories').where('id', '=', id).execute()
-}
 
 /** Of each SKU and period one price at most: that which began last, where it has not ended. */
 const pricedNow = (at: Date) => sql`
@@ -145,7 +133,7 @@ const skusThat = (rule: 'priced' | 'unpriced', at: Date) =>
 export const listProducts = (on: Sql, at: Date, query: QueryOf<typeof products.list>) => {
   const filtered = shownProducts(on, at)
     .$if(sought(query.keyword), (q) => q.where('product.name', 'ilike', containing(query.keyword ?? '')))
-    .$if(query.category_id !== undefined, (q) => q.where('product.category_id', '=', query.category_id ?? ''))
+    .where(asked(query, 'product', 'category_id'))
     .$if(query.priced === 'all', (q) => q.where(skusThat('priced', at)).where((of) => of.not(skusThat('unpriced', at))))
     .$if(query.priced === 'some', (q) => q.where(skusThat('priced', at)).where(skusThat('unpriced', at)))
     .$if(query.priced === 'none', (q) => q.where((of) => of.not(skusThat('priced', at))))
@@ -159,19 +147,6 @@ export const listProducts = (on: Sql, at: Date, query: QueryOf<typeof products.l
     query,
   )
 }
-export const insertProduct = async (on: Sql, row: Insertable<ProductTable>): Promise<void> => {
-  await on.insertInto('bill_products').values(row).execute()
-}
-export const updateProduct = async (on: Sql, id: string, changes: { name: string; description: string; category_id: string }): Promise<void> => {
-  await on
-    .updateTable('bill_products')
-    .set({ ...changes, updated_at: sql`now()` })
-    .where('id', '=', id)
-    .execute()
-}
-export const deleteProduct = async (on: Sql, id: string): Promise<void> => {
-  await on.deleteFrom('bill_products').where('id', '=', id).execute()
-}
 export const skusOfProduct = (on: Sql, productId: string): Promise<SkuRow[]> =>
   on.selectFrom('bill_skus').selectAll().where('product_id', '=', productId).orderBy('meter').orderBy('variant').execute()
 export const getSku = (on: Sql, id: string): Promise<SkuRow | undefined> => on.selectFrom('bill_skus').selectAll().where('id', '=', id).executeTakeFirst()
@@ -180,7 +155,7 @@ export const skuPlaces = (on: Sql, query: QueryOf<typeof skus.list>) =>
     .selectFrom('bill_skus as sku')
     .innerJoin('bill_products as product', 'product.id', 'sku.product_id')
     .select(['sku.id', 'sku.name', 'sku.meter', 'sku.variant', 'product.id as product_id', 'product.name as product_name'])
-    .$if(query.meter !== undefined, (q) => q.where('sku.meter', '=', query.meter ?? 'vm.vcpu'))
+    .where(asked(query, 'sku', 'meter'))
     .orderBy('sku.meter')
     .orderBy('sku.variant')
     .execute()
@@ -193,14 +168,8 @@ export const productOfMeter = (on: Sql, meter: Meter, variant: string) =>
     .where('meter', '=', meter)
     .where('variant', '=', variant)
     .executeTakeFirst()
-export const insertSku = async (on: Sql, row: Insertable<SkuTable>): Promise<void> => {
-  await on.insertInto('bill_skus').values(row).execute()
-}
 export const renameSku = async (on: Sql, id: string, name: string): Promise<void> => {
   await on.updateTable('bill_skus').set({ name }).where('id', '=', id).execute()
-}
-export const deleteSku = async (on: Sql, id: string): Promise<void> => {
-  await on.deleteFrom('bill_skus').where('id', '=', id).execute()
 }
 /** All prices of some SKUs, in the order that they begin and were made. */
 export const pricesOfSkus = (on: Sql, skuIds: readonly string[]): Promise<PriceRow[]> =>
@@ -212,7 +181,7 @@ export const listPrices = (on: Sql, skuId: string, query: QueryOf<typeof skus.pr
     .selectFrom('bill_prices')
     .selectAll()
     .where('sku_id', '=', skuId)
-    .$if(query.period !== undefined, (q) => q.where('period', '=', query.period ?? 'hour'))
+    .where(asked(query, 'bill_prices', 'period'))
   return pageWithTotal(paged(filtered, query, { by: { effective_from: 'effective_from' }, fallback: '-effective_from', id: 'number' }), filtered, query)
 }
 export const insertPrice = async (tx: Tx, row: Insertable<PriceTable>): Promise<void> => {
@@ -237,9 +206,7 @@ export const listDiscounts = (on: Sql, at: Date, query: QueryOf<typeof discounts
   const filtered = shownDiscounts(on)
     .$if(sought(query.keyword), (q) => q.where('discount.name', 'ilike', containing(query.keyword ?? '')))
     .$if(query.status !== undefined, (q) => q.where(discountStatus(at), '=', query.status ?? ''))
-    .$if(query.period !== undefined, (q) => q.where('discount.period', '=', query.period ?? 'hour'))
-    .$if(query.bp_id !== undefined, (q) => q.where('discount.bp_id', '=', query.bp_id ?? ''))
-    .$if(query.product_id !== undefined, (q) => q.where('discount.product_id', '=', query.product_id ?? ''))
+    .where(asked(query, 'discount', 'period', 'bp_id', 'product_id'))
   return pageWithTotal(
     paged(filtered, query, {
       by: { name: 'discount.name', fraction: 'discount.fraction', effective_from: 'discount.effective_from', created_at: 'discount.created_at' },
@@ -249,9 +216,6 @@ export const listDiscounts = (on: Sql, at: Date, query: QueryOf<typeof discounts
     filtered,
     query,
   )
-}
-export const insertDiscount = async (on: Sql, row: Insertable<DiscountTable>): Promise<void> => {
-  await on.insertInto('bill_discounts').values(row).execute()
 }
 export const endDiscount = async (
   on: Sql,

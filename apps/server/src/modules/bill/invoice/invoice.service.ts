@@ -8,7 +8,9 @@ import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import { DateTime } from 'luxon'
 import { platformScope, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
-import { iso, isUniqueViolation, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { iso, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -150,10 +152,7 @@ export function createInvoices({ db, now, downloads }: Pick<Platform, 'db' | 'no
       },
     },
 
-    async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
-      const { total, rows } = await store.listInvoices(db, scopeOf(actor), query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listInvoices(db, scopeOf(actor), query), shape),
     get,
 
     async available(actor: Actor, span: Span): Promise<ResponseOf<Calls['available']>> {
@@ -217,22 +216,20 @@ export function createInvoices({ db, now, downloads }: Pick<Platform, 'db' | 'no
         settings.get('invoice_tax_number'),
         settings.get('invoice_tax_rate'),
       ])
-      try {
-        return await change(actor, id, invoiceCan.issue, async (tx) => {
-          if (name === '' || tax_number === '') throw new Refusal('invoiceSellerNotSetUp')
-          await store.updateInvoice(tx, id, {
-            status: 'issued',
-            number,
-            seller: { name, bank, bank_account, tax_number, tax_rate: Number(rate) },
-            issued_at: now(),
-            ...handled(actor),
-          })
-        })
-      } catch (error) {
-        if (isUniqueViolation(error, store.numberIndex))
-          throw new Refusal('fieldsInvalid', { fields: [{ field: 'number', message: billTexts.invoiceNumberTaken }], cause: error })
-        throw error
-      }
+      return refusing(
+        { [store.numberIndex]: (cause) => new Refusal('fieldsInvalid', { fields: [{ field: 'number', message: billTexts.invoiceNumberTaken }], cause }) },
+        () =>
+          change(actor, id, invoiceCan.issue, async (tx) => {
+            if (name === '' || tax_number === '') throw new Refusal('invoiceSellerNotSetUp')
+            await store.updateInvoice(tx, id, {
+              status: 'issued',
+              number,
+              seller: { name, bank, bank_account, tax_number, tax_rate: Number(rate) },
+              issued_at: now(),
+              ...handled(actor),
+            })
+          }),
+      )
     },
 
     /** @throws Refusal 404, 90010 */

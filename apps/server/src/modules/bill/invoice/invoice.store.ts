@@ -1,12 +1,13 @@
 import { billingZone } from '@zhisuan/contract/bill/meter'
 import type { Invoice, invoices, InvoiceStatus, InvoiceTitle } from '@zhisuan/contract/bill/invoice'
 import type { QueryOf } from '@zhisuan/contract/define'
-import { sql, type ColumnType, type Insertable, type Selectable, type Updateable } from 'kysely'
+import { sql, type ColumnType, type Selectable, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
 import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { insertsInto } from '../../../platform/db/rows.ts'
 import { ownerName } from '../account/account.store.ts'
 
 /** Who invoices are from, as it stood when one was issued. */
@@ -109,9 +110,7 @@ export const listTitles = (on: Sql, ownerId: string) =>
   on.selectFrom('invoice_titles').selectAll().where('owner_id', '=', ownerId).orderBy('created_at').orderBy('id').execute()
 export const findTitle = (on: Sql, ownerId: string, id: string) =>
   on.selectFrom('invoice_titles').selectAll().where('owner_id', '=', ownerId).where('id', '=', id).executeTakeFirst()
-export const insertTitle = async (tx: Tx, row: Insertable<InvoiceTitleTable>): Promise<void> => {
-  await tx.insertInto('invoice_titles').values(row).execute()
-}
+export const insertTitle = insertsInto('invoice_titles')
 export const updateTitle = async (on: Sql, ownerId: string, id: string, change: Updateable<InvoiceTitleTable>): Promise<boolean> =>
   (await on.updateTable('invoice_titles').set(change).where('owner_id', '=', ownerId).where('id', '=', id).executeTakeFirstOrThrow()).numUpdatedRows > 0n
 export const deleteTitle = async (on: Sql, ownerId: string, id: string): Promise<boolean> =>

@@ -3,10 +3,11 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Generated } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
-import { iso, migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { iso, migration, type Migrations, type Sql } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
-import { paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { asked, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { insertsInto } from '../../../platform/db/rows.ts'
 
 interface NoticeTable {
   id: string
@@ -60,13 +61,9 @@ export const noticeMigrations: Migrations = {
   `),
 }
 
-export const insertNotice = async (tx: Tx, row: NoticeTable): Promise<void> => {
-  await tx.insertInto('bill_notices').values(row).execute()
-}
+export const insertNotice = insertsInto('bill_notices')
 
-export const insertDelivery = async (tx: Tx, row: Omit<NoticeDeliveryTable, 'status'>): Promise<void> => {
-  await tx.insertInto('bill_notice_deliveries').values(row).execute()
-}
+export const insertDelivery = insertsInto('bill_notice_deliveries')
 
 export const waitingDelivery = (on: Sql, id: string) =>
   on
@@ -85,8 +82,7 @@ export async function listNotices(on: Sql, scope: Scope, query: QueryOf<typeof c
   const filtered = on
     .selectFrom('bill_notices as notice')
     .where(within(scope, 'notice.bp_id'))
-    .$if(query.kind !== undefined, (q) => q.where('notice.kind', '=', query.kind ?? 'low'))
-    .$if(query.bp_id !== undefined, (q) => q.where('notice.bp_id', '=', query.bp_id ?? ''))
+    .where(asked(query, 'notice', 'kind', 'bp_id'))
   const page = paged(filtered, query, { by: { at: 'notice.at' }, fallback: '-at', id: 'notice.id' })
     .leftJoin('organisations', 'organisations.id', 'notice.bp_id')
     .select((of) => [

@@ -4,7 +4,8 @@ import type { Context } from '@zhisuan/contract/policy/pattern'
 import type { z } from 'zod'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { decideCall } from '../../../platform/auth/rules.ts'
-import { isUniqueViolation, type Tx } from '../../../platform/db/database.ts'
+import type { Tx } from '../../../platform/db/database.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Sold, SoldResource } from '../../../platform/module.ts'
@@ -99,12 +100,7 @@ export function createPlacing({ db, now, secrets, soldAs, tell, paidUntil }: Ord
   }
 
   const recordAlone = async (wish: Wish): Promise<void> => {
-    try {
-      await db.transaction().execute((tx) => record(tx, wish))
-    } catch (error) {
-      // Of two that come at once.
-      throw isUniqueViolation(error, store.pendingRule) ? new Refusal('orderPending', { cause: error }) : error
-    }
+    await refusing({ [store.pendingRule]: 'orderPending' }, () => db.transaction().execute((tx) => record(tx, wish)))
   }
 
   return {

@@ -1,9 +1,10 @@
 import { orderCan, type createOrderBody, type OrderDetail, type orders } from '@zhisuan/contract/bill/order'
-import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
+import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import type { Context } from '@zhisuan/contract/policy/pattern'
 import type { z } from 'zod'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import { iso } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { quoteAt } from '../catalogue/catalogue.service.ts'
 import { createDelivery } from './order.delivery.ts'
@@ -46,10 +47,7 @@ export function createOrders(platform: OrderingPlatform, others: { personOf: Per
     refundPreview: refunds.preview,
     get,
 
-    async list(scope: Scope, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
-      const { total, rows } = await store.listOrders(db, scope, query, now())
-      return { total, items: rows.map(shapeOrder) }
-    },
+    list: (scope: Scope, query: QueryOf<Calls['list']>) => shapedPage(store.listOrders(db, scope, query, now()), shapeOrder),
 
     /** @throws Refusal as the call that makes it, 24007, 96020 to 96022 */
     async create(actor: Actor, body: z.output<typeof createOrderBody>, context: Context): Promise<OrderDetail> {

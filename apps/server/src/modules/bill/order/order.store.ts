@@ -1,10 +1,11 @@
 import type { Order, OrderEvent, OrderKind, OrderStatus, PrepaidPeriod, PrepaidType, orders } from '@zhisuan/contract/bill/order'
 import type { QueryOf } from '@zhisuan/contract/define'
-import { sql, type ColumnType, type Generated, type Insertable, type Selectable } from 'kysely'
+import { sql, type ColumnType, type Generated, type Selectable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { insertsInto, rowsOf } from '../../../platform/db/rows.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Quote } from '../catalogue/catalogue.service.ts'
 
@@ -165,15 +166,10 @@ export const oldestOrders = (on: Sql, scope: Scope, filters: OrderFilters, after
     .execute()
 export type PlacedOrder = Awaited<ReturnType<typeof oldestOrders>>[number]
 
-export const lockOrder = (tx: Tx, scope: Scope, id: string): Promise<OrderRow | undefined> =>
-  tx.selectFrom('bill_orders').selectAll().where(within(scope, 'bp_id')).where('id', '=', id).forUpdate().executeTakeFirst()
+export const { insert: insertOrder, lock: lockOrder } = rowsOf('bill_orders')
 
 export const readOrder = (on: Sql, id: string): Promise<OrderRow | undefined> =>
   on.selectFrom('bill_orders').selectAll().where('id', '=', id).executeTakeFirst()
-
-export const insertOrder = async (tx: Tx, row: Insertable<OrderTable>): Promise<void> => {
-  await tx.insertInto('bill_orders').values(row).execute()
-}
 
 export const updateOrder = async (
   tx: Tx,
@@ -189,9 +185,7 @@ export const updateOrder = async (
 export const pendingOf = (on: Sql, resourceId: string): Promise<OrderRow | undefined> =>
   on.selectFrom('bill_orders').selectAll().where('resource_id', '=', resourceId).where('status', 'in', ['unpaid', 'paid']).executeTakeFirst()
 
-export const tell = async (tx: Tx, event: Insertable<OrderEventTable>): Promise<void> => {
-  await tx.insertInto('bill_order_events').values(event).execute()
-}
+export const tell = insertsInto('bill_order_events')
 
 export const eventsOf = (on: Sql, orderId: string) =>
   on.selectFrom('bill_order_events').select(['what', 'by', 'note', 'at']).where('order_id', '=', orderId).orderBy('id').execute()

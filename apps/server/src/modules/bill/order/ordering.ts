@@ -1,4 +1,4 @@
-import { renewBeforeHours, type PrepaidType } from '@zhisuan/contract/bill/order'
+import { renewBeforeHours, type OrderEvent, type PrepaidType } from '@zhisuan/contract/bill/order'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
@@ -21,7 +21,7 @@ export type OrderingPlatform = Pick<Platform, 'db' | 'now' | 'operations' | 'sec
 export interface Ordering extends OrderingPlatform {
   readonly soldAs: (type: PrepaidType) => Sold
   /** Writes into the history of an order. */
-  readonly tell: (tx: Tx, orderId: string, what: Parameters<typeof tell>[1]['what'], by: By, note?: string) => Promise<void>
+  readonly tell: (tx: Tx, orderId: string, what: OrderEvent, by: By, note?: string) => Promise<void>
   /** Until when something is paid in advance; null where it is not. */
   readonly paidUntil: (on: Sql, resourceId: string) => Promise<Date | null>
 }

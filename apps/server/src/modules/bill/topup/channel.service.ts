@@ -1,6 +1,7 @@
 import type { PaymentChannel, paymentChannels as calls } from '@zhisuan/contract/bill/topup'
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
-import { iso, isUniqueViolation } from '../../../platform/db/database.ts'
+import { iso } from '../../../platform/db/database.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -56,8 +57,7 @@ export function createChannels({ db, config, secrets, now }: Pick<Platform, 'db'
     const field = wrongKey(keys)
     if (field !== null) throw new Refusal('channelKeyInvalid', { field })
   }
-  const explain = (error: unknown): unknown =>
-    isUniqueViolation(error, store.channelNameIndex) ? new Refusal('channelNameTaken', { field: 'name', cause: error }) : error
+  const taken = { [store.channelNameIndex]: ['channelNameTaken', 'name'] } as const
 
   const keyOf = ({ id, key }: store.ChannelRow): string => secrets.open(key, placeOfKey(id))
   const providerOf = (row: store.ChannelRow): PaymentProvider =>
@@ -82,29 +82,23 @@ export function createChannels({ db, config, secrets, now }: Pick<Platform, 'db'
       refuseInsecure(body.gateway)
       refuseWrongKeys({ ...body, key })
       const id = uuidv7()
-      try {
-        await store.insertChannel(db, { ...body, id, key: secrets.seal(key, placeOfKey(id)), created_at: now(), updated_at: now() })
-      } catch (error) {
-        throw explain(error)
-      }
+      await refusing(taken, () => store.insertChannel(db, { ...body, id, key: secrets.seal(key, placeOfKey(id)), created_at: now(), updated_at: now() }))
       return show(id)
     },
 
     /** @throws Refusal 404, 96032, 96035, 96038 */
     async update(id: string, { key: given, ...body }: BodyOf<Calls['update']>): Promise<PaymentChannel> {
       refuseInsecure(body.gateway)
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing(taken, () =>
+        db.transaction().execute(async (tx) => {
           const before = found(await store.lockChannel(tx, id))
           // A secret is no private key: another way to sign needs its own.
           if (given === undefined && body.sign_type !== before.sign_type) throw new Refusal('channelKeyInvalid', { field: 'key' })
           const key = given ?? keyOf(before)
           refuseWrongKeys({ ...body, key })
           await store.updateChannel(tx, id, { ...body, key: secrets.seal(key, placeOfKey(id)), updated_at: now() })
-        })
-      } catch (error) {
-        throw explain(error)
-      }
+        }),
+      )
       return show(id)
     },
 

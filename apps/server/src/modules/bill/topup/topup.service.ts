@@ -5,7 +5,9 @@ import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import { z } from 'zod'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
-import { iso, isUniqueViolation, type Tx } from '../../../platform/db/database.ts'
+import { iso, type Tx } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { defineJob, handleJob } from '../../../platform/jobs.ts'
@@ -133,8 +135,8 @@ export function createTopups(
 
   /** Brings a payment to what its gateway says of it. @throws PaymentRejected, and nothing has changed */
   const settle = async (channelId: string, payment: Payment): Promise<void> => {
-    try {
-      await db.transaction().execute(async (tx) => {
+    await refusing({ topups_reference: (cause) => new PaymentRejected('the payment has paid another order', { cause }) }, () =>
+      db.transaction().execute(async (tx) => {
         const row = await store.lockByCode(tx, 'online', payment.code)
         if (row === undefined || row.channel_id !== channelId) throw new PaymentRejected('no such order')
         if (payment.status === 'paid') {
@@ -148,11 +150,8 @@ export function createTopups(
         } else if (payment.status === 'closed' && row.status === 'waiting') {
           await store.updateTopup(tx, row.id, { status: 'cancelled', note: closedByGateway, ended_at: now() })
         }
-      })
-    } catch (error) {
-      if (isUniqueViolation(error, 'topups_reference')) throw new PaymentRejected('the payment has paid another order', { cause: error })
-      throw error
-    }
+      }),
+    )
   }
 
   const urlOf = async (row: store.TopupRow): Promise<string> => {
@@ -185,10 +184,7 @@ export function createTopups(
       return { bank: account === '' ? null : { receiver, bank, account }, channels: enabled }
     },
 
-    async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
-      const { total, rows } = await store.listTopups(db, scopeOf(actor), query, now())
-      return { total, items: rows.map(shapeTopup) }
-    },
+    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listTopups(db, scopeOf(actor), query, now()), shapeTopup),
     get,
 
     /** @throws Refusal 24014, 404, 96012, 96030, 96031 */

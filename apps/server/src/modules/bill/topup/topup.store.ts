@@ -5,6 +5,7 @@ import type { Actor, Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { ownerName } from '../account/account.store.ts'
 
@@ -268,16 +269,9 @@ export const enabledChannels = (on: Sql): Promise<{ id: string; name: string }[]
   on.selectFrom('payment_channels').select(['id', 'name']).where('enabled', '=', true).orderBy('name').execute()
 export const findChannel = (on: Sql, id: string): Promise<ChannelRow | undefined> =>
   on.selectFrom('payment_channels').selectAll().where('id', '=', id).executeTakeFirst()
-export const lockChannel = (tx: Tx, id: string): Promise<ChannelRow | undefined> =>
-  tx.selectFrom('payment_channels').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
-export const insertChannel = async (on: Sql, row: Insertable<PaymentChannelTable>): Promise<void> => {
-  await on.insertInto('payment_channels').values(row).execute()
-}
+export const { insert: insertChannel, remove: deleteChannel, lockAny: lockChannel } = rowsOf('payment_channels')
 export const updateChannel = async (tx: Tx, id: string, change: Updateable<PaymentChannelTable>): Promise<void> => {
   await tx.updateTable('payment_channels').set(change).where('id', '=', id).execute()
-}
-export const deleteChannel = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('payment_channels').where('id', '=', id).execute()
 }
 export const isUsed = async (tx: Tx, id: string): Promise<boolean> =>
   (await tx.selectFrom('topups').select('id').where('channel_id', '=', id).limit(1).executeTakeFirst()) !== undefined

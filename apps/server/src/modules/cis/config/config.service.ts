@@ -1,7 +1,9 @@
 import type { Config, configs } from '@zhisuan/contract/cis/container'
-import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
+import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
-import { iso, isUniqueViolation, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { iso, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -32,8 +34,7 @@ export function createConfigs(platform: Pick<Platform, 'db' | 'secrets'>, parts:
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
   })
-  const explain = (error: unknown): unknown =>
-    isUniqueViolation(error, 'container_configs_name') ? new Refusal('configNameTaken', { field: 'name', cause: error }) : error
+  const taken = { container_configs_name: ['configNameTaken', 'name'] } as const
 
   const make = async (actor: Actor, { name, description, content }: BodyOf<Calls['put']>): Promise<string> => {
     // What belongs to nobody would be seen by nobody, not even by who made it.
@@ -77,19 +78,14 @@ export function createConfigs(platform: Pick<Platform, 'db' | 'secrets'>, parts:
       )
     },
 
-    async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
-      const { total, rows } = await store.listConfigs(db, scopeOf(actor), query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listConfigs(db, scopeOf(actor), query), shape),
 
     async put(actor: Actor, body: BodyOf<Calls['put']>): Promise<Config> {
-      try {
+      return refusing(taken, async () => {
         const id = body.id ?? (await make(actor, body))
         if (body.id !== undefined) await change(actor, body.id, body)
         return shape(found(await store.getConfig(db, scopeOf(actor), id)))
-      } catch (error) {
-        throw explain(error)
-      }
+      })
     },
 
     delete: (actor: Actor, id: string): Promise<void> =>

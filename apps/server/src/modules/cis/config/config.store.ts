@@ -1,10 +1,11 @@
 import type { configs } from '@zhisuan/contract/cis/container'
 import type { QueryOf } from '@zhisuan/contract/define'
-import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder } from 'kysely'
+import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { asked, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 interface ConfigTable {
   id: string
@@ -77,7 +78,7 @@ const order = { by: { name: 'container_configs.name', updated_at: 'container_con
 
 export async function listConfigs(on: Sql, scope: Scope, query: QueryOf<typeof configs.list>): Promise<{ total: number; rows: ShownConfig[] }> {
   const filtered = visible(on, scope)
-    .$if(query.id !== undefined, (q) => q.where('container_configs.id', '=', query.id ?? ''))
+    .where(asked(query, 'container_configs', 'id'))
     .where(matching(query.keyword, sql<string>`container_configs.name || ' ' || container_configs.description`))
   return pageWithTotal(paged(shown(filtered), query, order), filtered, query)
 }
@@ -85,8 +86,7 @@ export async function listConfigs(on: Sql, scope: Scope, query: QueryOf<typeof c
 export const getConfig = (on: Sql, scope: Scope, id: string): Promise<ShownConfig | undefined> =>
   shown(visible(on, scope).where('container_configs.id', '=', id)).executeTakeFirst()
 
-export const lockConfig = (tx: Tx, scope: Scope, id: string): Promise<ConfigRow | undefined> =>
-  visible(tx, scope).selectAll().where('container_configs.id', '=', id).forUpdate().executeTakeFirst()
+export const { insert: insertConfig, remove: deleteConfig, lock: lockConfig } = rowsOf('container_configs')
 
 /** Held until the transaction ends, so that none is deleted while it is given to a container. */
 export const shareConfigs = async (tx: Tx, scope: Scope, ids: readonly string[]): Promise<string[]> =>
@@ -100,20 +100,12 @@ export const shareConfigs = async (tx: Tx, scope: Scope, ids: readonly string[])
           .execute()
       ).map(({ id }) => id)
 
-export const insertConfig = async (tx: Tx, row: Insertable<ConfigTable>): Promise<void> => {
-  await tx.insertInto('container_configs').values(row).execute()
-}
-
 export const changeConfig = async (tx: Tx, id: string, changes: Pick<ConfigRow, 'name' | 'description' | 'content'>): Promise<void> => {
   await tx
     .updateTable('container_configs')
     .set({ ...changes, revision: sql`revision + 1`, updated_at: sql`now()` })
     .where('id', '=', id)
     .execute()
-}
-
-export const deleteConfig = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('container_configs').where('id', '=', id).execute()
 }
 
 export const usesOf = async (on: Sql, configId: string): Promise<number> =>

@@ -3,7 +3,9 @@ import { type Container, type ContainerSpec, type containers, type Deployment, t
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { errors } from '@zhisuan/contract/errors'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
-import { iso, isoOrNull, isUniqueViolation, type Tx } from '../../../platform/db/database.ts'
+import { iso, isoOrNull, type Tx } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { createHistory } from '../../../platform/history.ts'
 import { toRefusal } from '../../../platform/http/problems.ts'
@@ -25,6 +27,10 @@ import type { ShownDeployment } from './deployment.store.ts'
 
 type Calls = typeof containers
 type Node = Awaited<ReturnType<EdgeReach['choose']>>[number]
+
+const nameTaken = (node: string) => ({
+  containers_name: (cause: unknown) => new Refusal('containerNameTaken', { field: 'name', values: { node }, cause }),
+})
 
 export type ContainerService = ReturnType<typeof createContainers>
 
@@ -186,10 +192,7 @@ export function createContainers(
     /** For what is asked of a container itself: its row, its node, and what Docker calls it. @throws Refusal 404, 90010, 95003 */
     reached,
 
-    async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
-      const { total, rows } = await store.listContainers(db, scopeOf(actor), query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listContainers(db, scopeOf(actor), query), shape),
 
     async get(actor: Actor, id: string): Promise<ResponseOf<Calls['get']>> {
       const row = await get(scopeOf(actor), id)
@@ -216,8 +219,8 @@ export function createContainers(
       const deployment_id = uuidv7()
       const ids: string[] = []
       const owner = { bp_id: actor.bp_id, created_by: actor.user_id, created_by_name: actor.name }
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing({ container_deployments_name: ['deploymentNameTaken', 'name'] }, () =>
+        db.transaction().execute(async (tx) => {
           await holdConfigs(tx, scope, spec)
           await store.holdPorts(
             tx,
@@ -236,8 +239,8 @@ export function createContainers(
             refuseConflict(node, spec.ports, await takenByUs(tx, scope, node, nobody), 'spec.ports')
             const id = uuidv7()
             ids.push(id)
-            try {
-              await store.insertContainer(tx, {
+            await refusing(nameTaken(node.name), () =>
+              store.insertContainer(tx, {
                 id,
                 ...owner,
                 edge_id: node.id,
@@ -254,20 +257,13 @@ export function createContainers(
                 exit_code: null,
                 started_at: null,
                 error_text: null,
-              })
-            } catch (error) {
-              throw isUniqueViolation(error, 'containers_name')
-                ? new Refusal('containerNameTaken', { field: 'name', values: { node: node.name }, cause: error })
-                : error
-            }
+              }),
+            )
             await setUses(tx, id, configsOf(spec))
             await platform.operations.begin(tx, operations.create, { resource_id: id, bp_id: actor.bp_id, actor, input: {} })
           }
-        })
-      } catch (error) {
-        if (isUniqueViolation(error, 'container_deployments_name')) throw new Refusal('deploymentNameTaken', { field: 'name', cause: error })
-        throw error
-      }
+        }),
+      )
       return { deployment_id, items: (await store.getContainers(db, scope, ids)).map(shape) }
     },
 
@@ -287,8 +283,8 @@ export function createContainers(
           refuseConflict(node, body.spec.ports, await takenOnDocker(node, { id }), 'spec.ports')
         }
       }
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing(nameTaken(before.edge.name), () =>
+        db.transaction().execute(async (tx) => {
           if (body.action === 'update') {
             await holdConfigs(tx, scope, body.spec)
             await store.holdPorts(tx, [before.edge_id])
@@ -323,12 +319,8 @@ export function createContainers(
           // Its ports are held from now on; those of before it keeps until the operation ends.
           await store.updateContainer(tx, id, { status: 'creating', error_text: null, ports: JSON.stringify([...row.ports, ...body.spec.ports]) })
           await setUses(tx, id, configsOf(body.spec))
-        })
-      } catch (error) {
-        if (isUniqueViolation(error, 'containers_name'))
-          throw new Refusal('containerNameTaken', { field: 'name', values: { node: before.edge.name }, cause: error })
-        throw error
-      }
+        }),
+      )
       return shape(await get(scope, id))
     },
 
@@ -354,22 +346,17 @@ export function createContainers(
       }
     },
 
-    async listDeployments(actor: Actor, query: QueryOf<(typeof deployments)['list']>): Promise<ResponseOf<(typeof deployments)['list']>> {
-      const { total, rows } = await deployed.listDeployments(db, scopeOf(actor), query)
-      return { total, items: rows.map(shapeDeployment) }
-    },
+    listDeployments: (actor: Actor, query: QueryOf<(typeof deployments)['list']>) =>
+      shapedPage(deployed.listDeployments(db, scopeOf(actor), query), shapeDeployment),
 
     /** Of a service of a stack, for who knows that it is the scope's. */
-    async ofService(scope: Scope, serviceId: string): Promise<{ total: number; items: Container[] }> {
-      const { total, rows } = await store.listContainers(db, scope, { page_num: 1, page_size: 1_000, sort: 'name', service_id: serviceId })
-      return { total, items: rows.map(shape) }
-    },
+    ofService: (scope: Scope, serviceId: string) =>
+      shapedPage(store.listContainers(db, scope, { page_num: 1, page_size: 1_000, sort: 'name', service_id: serviceId }), shape),
 
     async instances(actor: Actor, id: string, query: QueryOf<(typeof deployments)['instances']>): Promise<ResponseOf<(typeof deployments)['instances']>> {
       const scope = scopeOf(actor)
       found(await deployed.getDeployment(db, scope, id))
-      const { total, rows } = await store.listContainers(db, scope, { ...query, deployment_id: id })
-      return { total, items: rows.map(shape) }
+      return shapedPage(store.listContainers(db, scope, { ...query, deployment_id: id }), shape)
     },
 
     /** All of its containers, or none: where one cannot be removed now, it says so. */

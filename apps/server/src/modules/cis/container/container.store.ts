@@ -1,11 +1,12 @@
 import type { Container, ContainerStatus, containers, deployments } from '@zhisuan/contract/cis/container'
 import type { QueryOf } from '@zhisuan/contract/define'
-import { sql, type ColumnType, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { sql, type ColumnType, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { asked, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 export type Port = Container['ports'][number]
 
@@ -137,9 +138,7 @@ export async function listContainers(
   query: QueryOf<typeof deployments.instances> & Partial<Pick<QueryOf<typeof containers.list>, 'edge_id' | 'deployment_id'>> & { service_id?: string },
 ): Promise<{ total: number; rows: ShownContainer[] }> {
   const filtered = visible(on, scope)
-    .$if(query.edge_id !== undefined, (q) => q.where('containers.edge_id', '=', query.edge_id ?? ''))
-    .$if(query.deployment_id !== undefined, (q) => q.where('containers.deployment_id', '=', query.deployment_id ?? ''))
-    .$if(query.service_id !== undefined, (q) => q.where('containers.service_id', '=', query.service_id ?? ''))
+    .where(asked(query, 'containers', 'edge_id', 'deployment_id', 'service_id'))
     .$if(query.status !== undefined, (q) => q.where(sql<boolean>`${shownStatus} = ${query.status ?? ''}`))
     .where(matching(query.keyword, 'containers.search'))
   return pageWithTotal(paged(shown(filtered), query, order), filtered, query)
@@ -182,21 +181,7 @@ export const withStatuses = (on: Sql, bpId: string, statuses: readonly Container
     .orderBy('id')
     .execute()
 
-export const insertContainer = async (tx: Tx, row: Insertable<ContainerTable>): Promise<void> => {
-  await tx.insertInto('containers').values(row).execute()
-}
-
-export const updateContainer = async (on: Sql, id: string, changes: Updateable<ContainerTable>): Promise<void> => {
-  await on
-    .updateTable('containers')
-    .set({ ...changes, revision: sql`revision + 1` })
-    .where('id', '=', id)
-    .execute()
-}
-
-export const deleteContainer = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('containers').where('id', '=', id).execute()
-}
+export const { insert: insertContainer, update: updateContainer, remove: deleteContainer } = rowsOf('containers', 'revision')
 
 /** As Docker has one. */
 export type Observation = Pick<ContainerRow, 'status' | 'docker_id' | 'health' | 'exit_code' | 'out_of_memory' | 'restart_count' | 'started_at'>

@@ -1,10 +1,11 @@
 import type { Placement, deployments } from '@zhisuan/contract/cis/container'
 import type { QueryOf } from '@zhisuan/contract/define'
-import { sql, type ColumnType, type Generated, type Insertable, type Selectable, type SelectQueryBuilder } from 'kysely'
+import { sql, type ColumnType, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
 import { matching, pageOf } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { insertsInto } from '../../../platform/db/rows.ts'
 
 interface DeploymentTable {
   id: string
@@ -105,9 +106,7 @@ export async function listDeployments(on: Sql, scope: Scope, query: QueryOf<type
 export const getDeployment = (on: Sql, scope: Scope, id: string): Promise<ShownDeployment | undefined> =>
   shown(visible(on, scope).where('container_deployments.id', '=', id)).executeTakeFirst()
 
-export const insertDeployment = async (tx: Tx, row: Insertable<DeploymentTable>): Promise<void> => {
-  await tx.insertInto('container_deployments').values(row).execute()
-}
+export const insertDeployment = insertsInto('container_deployments')
 
 /** One without containers is none. Held first, so that of two that remove its last two containers one sees it. */
 export const dropEmptyDeployment = async (tx: Tx, id: string | null): Promise<void> => {

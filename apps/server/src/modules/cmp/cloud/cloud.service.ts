@@ -18,7 +18,8 @@ import type { ComputeEngine } from '@zhisuan/engines/compute'
 import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
 import { detectLocalHypervisor } from '@zhisuan/engines/open'
 import type { Actor } from '../../../platform/auth/actor.ts'
-import { isUniqueViolation, type Sql, type Tx } from '../../../platform/db/database.ts'
+import type { Sql, Tx } from '../../../platform/db/database.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { createEndpoints } from '../../../platform/endpoints.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
@@ -92,8 +93,8 @@ export function createCloudService(platform: Platform, others: { licence: Licenc
 
   const register = async (body: BodyOf<Calls['create']>, look: CloudLook): Promise<CloudRow> => {
     const id = uuidv7()
-    try {
-      return await db.transaction().execute(async (tx) => {
+    return refusing(taken(body.connection), () =>
+      db.transaction().execute(async (tx) => {
         if (body.connection.type !== 'sandbox') await licence.assertFits(tx, licensed(look.observed))
         const row = await store.insertCloud(tx, {
           id,
@@ -110,20 +111,17 @@ export function createCloudService(platform: Platform, others: { licence: Licenc
         })
         await endpoints.tell(tx, id)
         return row
-      })
-    } catch (error) {
-      throw await explainUnique(error, body.connection)
-    }
+      }),
+    )
   }
 
-  const explainUnique = async (error: unknown, connection: CloudConnection | undefined): Promise<unknown> => {
-    if (isUniqueViolation(error, 'clouds_name')) return new Refusal('cloudNameTaken', { field: 'name', cause: error })
-    if (isUniqueViolation(error, 'clouds_address') && connection !== undefined) {
-      const holder = (await store.allClouds(db)).find((row) => row.address === addressOf(connection))
-      return new Refusal('cloudIdentityTaken', { values: { name: holder?.name ?? '' }, cause: error })
-    }
-    return error
-  }
+  const taken = (connection: CloudConnection | undefined) => ({
+    clouds_name: ['cloudNameTaken', 'name'] as const,
+    clouds_address: async (cause: unknown) => {
+      const holder = (await store.allClouds(db)).find((row) => connection !== undefined && row.address === addressOf(connection))
+      return new Refusal('cloudIdentityTaken', { values: { name: holder?.name ?? '' }, cause })
+    },
+  })
 
   const requireConnection = (product: CloudProduct, type: CloudConnection['type']): void => {
     if (!connectionsOf(product).includes(type)) throw new Refusal('connectionMismatch', { field: 'connection.type' })
@@ -163,7 +161,7 @@ export function createCloudService(platform: Platform, others: { licence: Licenc
       if (body.connection !== undefined) requireConnection(kept.product, body.connection.type)
       const connection = body.connection === undefined ? undefined : withSecrets(body.connection, endpoints.connectionOf(kept))
       const tried = connection === undefined ? undefined : await endpoints.tryToKeep(connection, body.name)
-      try {
+      return refusing(taken(connection), async () => {
         const row = await db.transaction().execute(async (tx) => {
           const before = found(await store.lockCloud(tx, id))
           if (connection !== undefined && connection.type !== 'sandbox' && tried !== undefined) {
@@ -186,10 +184,8 @@ export function createCloudService(platform: Platform, others: { licence: Licenc
           await endpoints.tell(tx, id)
           return found(after)
         })
-        return await showOne(row)
-      } catch (error) {
-        throw await explainUnique(error, connection)
-      }
+        return showOne(row)
+      })
     },
 
     async remove(id: string, force: boolean): Promise<void> {

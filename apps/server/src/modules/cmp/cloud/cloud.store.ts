@@ -10,7 +10,7 @@ import {
 } from '@zhisuan/contract/cmp/cloud'
 import { sql, type Generated, type Insertable, type Selectable, type Updateable } from 'kysely'
 import { iso, migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { matching, paged, pageWithTotal, type PageQuery } from '../../../platform/db/page.ts'
+import { asked, matching, pageWithTotal, paged, type PageQuery } from '../../../platform/db/page.ts'
 
 /** What the engine said of itself the last time it was asked. */
 export interface Observed {
@@ -115,8 +115,7 @@ export async function listClouds(
 ): Promise<{ total: number; rows: CloudRow[] }> {
   const filtered = present(on)
     .$if(!show.offline, (q) => q.where('status', '<>', 'offline'))
-    .$if(query.product !== undefined, (q) => q.where('product', '=', query.product ?? 'nextstack'))
-    .$if(query.status !== undefined, (q) => q.where('status', '=', query.status ?? 'active'))
+    .where(asked(query, 'clouds', 'product', 'status'))
     .where(matching(query.keyword, 'name'))
   const page = paged(filtered.selectAll(), query, { by: { name: 'name', created_at: 'created_at', usage: 'usage' }, fallback: 'created_at', id: 'id' })
   return pageWithTotal(page, filtered, query)

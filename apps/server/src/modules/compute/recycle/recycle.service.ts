@@ -3,8 +3,9 @@ import type { Server } from '@zhisuan/engines/openstack/compute'
 import type { Query } from '@zhisuan/engines/openstack/session'
 import { z } from 'zod'
 import { platformScope, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
-import { iso, isoOrNull, isUniqueViolation } from '../../../platform/db/database.ts'
+import { iso, isoOrNull } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { defineJob, handleJob } from '../../../platform/jobs.ts'
@@ -98,15 +99,12 @@ export function createRecycleBin(platform: Pick<Platform, 'db' | 'now' | 'operat
         recycled_at: now(),
         until: new Date(now().getTime() + days * dayMs),
       }
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing({ recycled_instances_once: 'instanceRecycled' }, () =>
+        db.transaction().execute(async (tx) => {
           await store.insertRecycled(tx, { ...row, flavor: row.flavor && jsonb(row.flavor), floating_ips: null })
           await platform.operations.begin(tx, operations.recycle, { resource_id: row.id, bp_id: row.bp_id, actor, input: {} })
-        })
-      } catch (error) {
-        if (isUniqueViolation(error, 'recycled_instances_once')) throw new Refusal('instanceRecycled', { cause: error })
-        throw error
-      }
+        }),
+      )
       return shape(row)
     },
 

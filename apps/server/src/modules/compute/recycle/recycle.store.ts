@@ -1,8 +1,9 @@
 import type { RecycledInstance, RecycledStatus } from '@zhisuan/contract/compute/recycled'
-import type { Generated, Insertable, Selectable, Updateable } from 'kysely'
+import type { Generated, Selectable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 /** Remembered when it was taken off. */
 export interface RememberedIp {
@@ -103,17 +104,7 @@ export const dueForPurge = (on: Sql, now: Date): Promise<RecycledRow[]> =>
     .limit(200)
     .execute()
 
-export const insertRecycled = async (tx: Tx, row: Insertable<RecycledInstanceTable>): Promise<void> => {
-  await tx.insertInto('recycled_instances').values(row).execute()
-}
-
-export const updateRecycled = async (on: Sql, id: string, changes: Updateable<RecycledInstanceTable>): Promise<void> => {
-  await on.updateTable('recycled_instances').set(changes).where('id', '=', id).execute()
-}
-
-export const deleteRecycled = async (on: Sql, id: string): Promise<void> => {
-  await on.deleteFrom('recycled_instances').where('id', '=', id).execute()
-}
+export const { insert: insertRecycled, update: updateRecycled, remove: deleteRecycled } = rowsOf('recycled_instances')
 
 /** With their cloud: what lies in its bin is its own from then on. */
 export const forgetRecycled = async (on: Sql, cloudId: string): Promise<void> => {

@@ -15,7 +15,8 @@ import { EngineError, isEngineError } from '@zhisuan/engines/errors'
 import type { OpenStack } from '@zhisuan/engines/openstack/cloud'
 import type { KeystoneProject as Engine } from '@zhisuan/engines/openstack/identity'
 import { platformScope, type Actor } from '../../../platform/auth/actor.ts'
-import { isUniqueViolation, type Db } from '../../../platform/db/database.ts'
+import type { Db } from '../../../platform/db/database.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { Refusal } from '../../../platform/errors.ts'
 import { problemOf, toRefusal } from '../../../platform/http/problems.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
@@ -108,14 +109,11 @@ export function createKeystoneProjects(parts: { db: Db; clouds: CloudService; te
         new Refusal('computeOwnerHasProject', { field: owner.project_id === null ? 'bp_id' : 'project_id', values: { name: other?.keystone_id ?? '' }, cause })
       if (other !== undefined) throw taken()
       await tenancy.join(cloud, id)
-      try {
+      await refusing({ keystone_projects_owner: taken }, async () => {
         const was = before.bp_id === null ? null : { bp_id: before.bp_id, project_id: before.project_id }
         if (!(await store.setKeystoneProject(db, { cloud_id: cloudId, keystone_id: id, bp_id: owner.bp_id, project_id: owner.project_id }, was)))
           throw new Refusal('computeProjectOwned')
-      } catch (error) {
-        if (isUniqueViolation(error, 'keystone_projects_owner')) throw taken(error)
-        throw error
-      }
+      })
       return one(cloudId, cloud, id)
     },
 

@@ -1,7 +1,8 @@
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { edgeCan, type Edge, type edges, type enrolments, type Enrolment } from '@zhisuan/contract/ecrm/edge'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
-import { isUniqueViolation, type Sql, type Tx } from '../../../platform/db/database.ts'
+import type { Sql, Tx } from '../../../platform/db/database.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -57,7 +58,7 @@ export function createEdges(
   const refuseSite = async (tx: Tx, siteId: string | null): Promise<void> => {
     if (siteId !== null && !(await keepSite(tx, siteId))) throw new Refusal('siteUnknown', { field: 'site_id' })
   }
-  const explain = (error: unknown): unknown => (isUniqueViolation(error, 'edges_name') ? new Refusal('edgeNameTaken', { field: 'name', cause: error }) : error)
+  const taken = { edges_name: ['edgeNameTaken', 'name'] } as const
 
   /** Changes one node under its lock. */
   const change = async (
@@ -101,8 +102,8 @@ export function createEdges(
       const id = uuidv7()
       const { token, columns } = newToken(now())
       const told = enrolment(token, columns.token_expires_at, reachedAt)
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing(taken, () =>
+        db.transaction().execute(async (tx) => {
           await refuseSite(tx, body.site_id)
           await store.insertEdge(tx, {
             id,
@@ -123,10 +124,8 @@ export function createEdges(
             created_by: actor.user_id,
             created_by_name: actor.name,
           })
-        })
-      } catch (error) {
-        throw explain(error)
-      }
+        }),
+      )
       return { edge: await get(scope, id), enrolment: told }
     },
 
@@ -193,14 +192,12 @@ export function createEdges(
     },
 
     async update(actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<Edge> {
-      try {
-        return await change(actor, id, edgeCan.edit, async (_row, tx) => {
+      return refusing(taken, () =>
+        change(actor, id, edgeCan.edit, async (_row, tx) => {
           await refuseSite(tx, body.site_id)
           return body
-        })
-      } catch (error) {
-        throw explain(error)
-      }
+        }),
+      )
     },
 
     mark: (actor: Actor, id: string, body: BodyOf<Calls['mark']>): Promise<Edge> =>

@@ -1,11 +1,12 @@
 import type { NodeFacts } from '@zhisuan/contract/agent/node'
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { edges, EdgeStatus, Label, Taint } from '@zhisuan/contract/ecrm/edge'
-import { sql, type ColumnType, type Generated, type GeneratedAlways, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { sql, type ColumnType, type Generated, type GeneratedAlways, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
 import { matching, pageOf } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 type Json<T> = ColumnType<T, string, string>
 
@@ -183,17 +184,7 @@ export async function localEdge(tx: Tx, name: string): Promise<Pick<EdgeRow, 'id
   return tx.selectFrom('edges').select(['id', 'binding']).where('bp_id', 'is', null).where('name', '=', name).executeTakeFirst()
 }
 
-export const insertEdge = async (tx: Tx, row: Insertable<EdgeTable>): Promise<void> => {
-  await tx.insertInto('edges').values(row).execute()
-}
-
-export const updateEdge = async (on: Sql, id: string, changes: Updateable<EdgeTable>): Promise<void> => {
-  await on.updateTable('edges').set(changes).where('id', '=', id).execute()
-}
-
-export const deleteEdge = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('edges').where('id', '=', id).execute()
-}
+export const { insert: insertEdge, update: updateEdge, remove: deleteEdge } = rowsOf('edges')
 
 /** The node that a token was made for, where it holds still. Held until the transaction ends. */
 export const edgeOfToken = (tx: Tx, hash: string): Promise<EdgeRow | undefined> =>

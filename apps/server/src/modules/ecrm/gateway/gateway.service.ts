@@ -2,7 +2,8 @@ import { agentPaths, gatewayState } from '@zhisuan/contract/agent/node'
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { gatewayCan, type Gateway, type gateways } from '@zhisuan/contract/ecrm/edge'
 import { platformScope } from '../../../platform/auth/actor.ts'
-import { iso, isUniqueViolation } from '../../../platform/db/database.ts'
+import { iso } from '../../../platform/db/database.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -89,18 +90,15 @@ export function createGateways({ db, log }: Pick<Platform, 'db' | 'log'>, reach:
 
     async create({ name, description, edge_id, address, port }: BodyOf<Calls['create']>): Promise<Gateway> {
       const id = uuidv7()
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing({ edge_gateways_name: ['gatewayNameTaken', 'name'], edge_gateways_edge: ['gatewayEdgeTaken', 'edge_id'] }, () =>
+        db.transaction().execute(async (tx) => {
           const edge = await getEdge(tx, platformScope, edge_id)
           if (edge === undefined || edge.binding !== 'bound') throw new Refusal('edgeUnknown', { field: 'edge_id' })
           const { site_id } = edge
           if (site_id === null || !(await keepSite(tx, site_id))) throw new Refusal('gatewayEdgeSiteless', { field: 'edge_id' })
           await store.insertGateway(tx, { id, edge_id, site_id, name, description, address, port, wanted: 'active', error: null })
-        })
-      } catch (error) {
-        if (isUniqueViolation(error, 'edge_gateways_name')) throw new Refusal('gatewayNameTaken', { field: 'name', cause: error })
-        throw isUniqueViolation(error, 'edge_gateways_edge') ? new Refusal('gatewayEdgeTaken', { field: 'edge_id', cause: error }) : error
-      }
+        }),
+      )
       return brought(id)
     },
 

@@ -1,8 +1,9 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { gateways } from '@zhisuan/contract/ecrm/edge'
-import { sql, type Generated, type Insertable, type Selectable, type Updateable } from 'kysely'
+import { sql, type Generated, type Selectable } from 'kysely'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { asked, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 interface EdgeGatewayTable {
   id: string
@@ -65,7 +66,7 @@ const order = { by: { name: 'edge_gateways.name', status: 'status', created_at: 
 export async function listGateways(on: Sql, query: QueryOf<typeof gateways.list>): Promise<{ total: number; rows: ShownGateway[] }> {
   const filtered = shown(on)
     .where(matching(query.keyword, sql<string>`edge_gateways.name || ' ' || edge_gateways.description || ' ' || edge_gateways.address`))
-    .$if(query.site_id !== undefined, (q) => q.where('edge_gateways.site_id', '=', query.site_id ?? ''))
+    .where(asked(query, 'edge_gateways', 'site_id'))
     .$if(query.status !== undefined, (q) => q.where(status, '=', query.status ?? 'active'))
   return pageWithTotal(paged(filtered, query, order), filtered, query)
 }
@@ -87,17 +88,7 @@ export const lockGateway = async (tx: Tx, id: string): Promise<void> => {
   await tx.selectFrom('edge_gateways').select('id').where('id', '=', id).forUpdate().execute()
 }
 
-export const insertGateway = async (tx: Tx, row: Insertable<EdgeGatewayTable>): Promise<void> => {
-  await tx.insertInto('edge_gateways').values(row).execute()
-}
-
-export const updateGateway = async (on: Sql, id: string, changes: Updateable<EdgeGatewayTable>): Promise<void> => {
-  await on.updateTable('edge_gateways').set(changes).where('id', '=', id).execute()
-}
-
-export const deleteGateway = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('edge_gateways').where('id', '=', id).execute()
-}
+export const { insert: insertGateway, update: updateGateway, remove: deleteGateway } = rowsOf('edge_gateways')
 
 export const hasGatewayNamed = async (on: Sql, name: string): Promise<boolean> =>
   (await on.selectFrom('edge_gateways').select('id').where('name', '=', name).executeTakeFirst()) !== undefined

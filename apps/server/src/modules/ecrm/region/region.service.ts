@@ -1,8 +1,10 @@
-import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
+import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import type { Region, regions } from '@zhisuan/contract/ecrm/region'
 import { fieldTexts } from '@zhisuan/contract/texts'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
-import { iso, isUniqueViolation } from '../../../platform/db/database.ts'
+import { iso } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -18,36 +20,28 @@ export function createRegions({ db }: Pick<Platform, 'db'>) {
   const refuseNation = (nation: string): void => {
     if (nationName(nation) === undefined) throw new Refusal('fieldsInvalid', { fields: [{ field: 'nation', message: fieldTexts.nation }] })
   }
-  const explain = (error: unknown): unknown =>
-    isUniqueViolation(error, 'regions_name') ? new Refusal('regionNameTaken', { field: 'name', cause: error }) : error
+  const taken = { regions_name: ['regionNameTaken', 'name'] } as const
 
   return {
-    async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
-      const { total, rows } = await store.listRegions(db, scopeOf(actor), query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listRegions(db, scopeOf(actor), query), shape),
 
     async create(actor: Actor, body: BodyOf<Calls['create']>): Promise<Region> {
       refuseNation(body.nation)
       const id = uuidv7()
-      await store.insertRegion(db, { id, ...body }).catch((error: unknown) => {
-        throw explain(error)
-      })
+      await refusing(taken, () => store.insertRegion(db, { id, ...body }))
       return get(actor, id)
     },
 
     async update(actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<Region> {
       refuseNation(body.nation)
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing(taken, () =>
+        db.transaction().execute(async (tx) => {
           found(await store.lockRegion(tx, id))
           // Sites in divisions of this country cannot come to lie in another.
           if (body.nation !== 'CN' && (await store.sitesIn(tx, id)).divided > 0) throw new Refusal('divisionUnknown', { field: 'nation' })
           await store.updateRegion(tx, id, body)
-        })
-      } catch (error) {
-        throw explain(error)
-      }
+        }),
+      )
       return get(actor, id)
     },
 

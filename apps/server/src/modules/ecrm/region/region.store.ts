@@ -1,10 +1,11 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { regions } from '@zhisuan/contract/ecrm/region'
-import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { asked, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 interface RegionTable {
   id: string
@@ -67,7 +68,7 @@ export async function listRegions(on: Sql, scope: Scope, query: QueryOf<typeof r
   const filtered = on
     .selectFrom('regions')
     .where(matching(query.keyword, sql<string>`regions.name || ' ' || regions.description`))
-    .$if(query.nation !== undefined, (q) => q.where('regions.nation', '=', query.nation ?? ''))
+    .where(asked(query, 'regions', 'nation'))
   return pageWithTotal(paged(shown(filtered, scope), query, order), filtered, query)
 }
 
@@ -78,9 +79,8 @@ export const getRegion = (on: Sql, scope: Scope, id: string): Promise<ShownRegio
 export const keepRegion = (tx: Tx, id: string): Promise<RegionRow | undefined> =>
   tx.selectFrom('regions').selectAll().where('id', '=', id).forKeyShare().executeTakeFirst()
 
-/** Held until the transaction ends: nothing is put into it meanwhile. */
-export const lockRegion = (tx: Tx, id: string): Promise<RegionRow | undefined> =>
-  tx.selectFrom('regions').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+/** Into a locked one nothing is put. */
+export const { insert: insertRegion, update: updateRegion, remove: deleteRegion, lockAny: lockRegion } = rowsOf('regions', 'updated_at')
 
 export const sitesIn = async (on: Sql, id: string): Promise<{ count: number; divided: number }> =>
   on
@@ -88,22 +88,6 @@ export const sitesIn = async (on: Sql, id: string): Promise<{ count: number; div
     .select([sql<number>`count(*)`.as('count'), sql<number>`count(*) filter (where divisions <> '{}')`.as('divided')])
     .where('region_id', '=', id)
     .executeTakeFirstOrThrow()
-
-export const insertRegion = async (on: Sql, row: Insertable<RegionTable>): Promise<void> => {
-  await on.insertInto('regions').values(row).execute()
-}
-
-export const updateRegion = async (on: Sql, id: string, changes: Updateable<RegionTable>): Promise<void> => {
-  await on
-    .updateTable('regions')
-    .set({ ...changes, updated_at: sql`now()` })
-    .where('id', '=', id)
-    .execute()
-}
-
-export const deleteRegion = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('regions').where('id', '=', id).execute()
-}
 
 export const hasRegionNamed = async (on: Sql, name: string): Promise<boolean> =>
   (await on.selectFrom('regions').select('id').where('name', '=', name).executeTakeFirst()) !== undefined

@@ -1,7 +1,9 @@
-import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
+import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import type { ServiceAgent, serviceAgents } from '@zhisuan/contract/ecrm/edge'
 import { platformScope } from '../../../platform/auth/actor.ts'
-import { iso, isUniqueViolation } from '../../../platform/db/database.ts'
+import { iso } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -48,25 +50,19 @@ export function createServiceAgents({ db, bus, log }: Pick<Platform, 'db' | 'bus
   }
 
   return {
-    async list(query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
-      const { total, rows } = await store.listServiceAgents(db, query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (query: QueryOf<Calls['list']>) => shapedPage(store.listServiceAgents(db, query), shape),
 
     async create(body: BodyOf<Calls['create']>): Promise<ServiceAgent> {
       const edge = await getEdge(db, platformScope, body.edge_id)
       if (edge === undefined || edge.binding !== 'bound') throw new Refusal('edgeUnknown', { field: 'edge_id' })
       const taken = () => new Refusal('servicePortTaken', { field: 'listen_port', values: { port: body.listen_port } })
       const id = uuidv7()
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing({ edge_service_agents_name: ['serviceAgentNameTaken', 'name'], edge_service_agents_port: taken }, () =>
+        db.transaction().execute(async (tx) => {
           await store.insertServiceAgent(tx, { id, ...body })
           await bus.publish(tx, changedTopic, id)
-        })
-      } catch (error) {
-        if (isUniqueViolation(error, 'edge_service_agents_name')) throw new Refusal('serviceAgentNameTaken', { field: 'name', cause: error })
-        throw isUniqueViolation(error, 'edge_service_agents_port') ? taken() : error
-      }
+        }),
+      )
       await apply()
       if (listeners.state(id)?.error !== null) {
         // Another program of this host has it.

@@ -1,8 +1,9 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { serviceAgents } from '@zhisuan/contract/ecrm/edge'
-import { sql, type Generated, type Insertable, type Selectable } from 'kysely'
+import { sql, type Generated, type Selectable } from 'kysely'
 import { migration, type Migrations, type Sql } from '../../../platform/db/database.ts'
-import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { asked, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { insertsInto } from '../../../platform/db/rows.ts'
 
 interface EdgeServiceAgentTable {
   id: string
@@ -50,7 +51,7 @@ const order = { by: { name: 'edge_service_agents.name', created_at: 'edge_servic
 export async function listServiceAgents(on: Sql, query: QueryOf<typeof serviceAgents.list>): Promise<{ total: number; rows: ShownServiceAgent[] }> {
   const filtered = shown(on)
     .where(matching(query.keyword, sql<string>`edge_service_agents.name || ' ' || edge_service_agents.description`))
-    .$if(query.edge_id !== undefined, (q) => q.where('edge_service_agents.edge_id', '=', query.edge_id ?? ''))
+    .where(asked(query, 'edge_service_agents', 'edge_id'))
   return pageWithTotal(paged(filtered, query, order), filtered, query)
 }
 
@@ -59,9 +60,7 @@ export const getServiceAgent = (on: Sql, id: string): Promise<ShownServiceAgent 
 
 export const allServiceAgents = (on: Sql): Promise<ServiceAgentRow[]> => on.selectFrom('edge_service_agents').selectAll().execute()
 
-export const insertServiceAgent = async (on: Sql, row: Insertable<EdgeServiceAgentTable>): Promise<void> => {
-  await on.insertInto('edge_service_agents').values(row).execute()
-}
+export const insertServiceAgent = insertsInto('edge_service_agents')
 
 /** False where there is none. */
 export const deleteServiceAgent = async (on: Sql, id: string): Promise<boolean> =>

@@ -1,7 +1,9 @@
-import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
+import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import type { Site, sites } from '@zhisuan/contract/ecrm/region'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
-import { iso, isUniqueViolation, type Tx } from '../../../platform/db/database.ts'
+import { iso, type Tx } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -15,7 +17,7 @@ export type SiteService = ReturnType<typeof createSites>
 
 export function createSites({ db }: Pick<Platform, 'db'>) {
   const get = async (actor: Actor, id: string): Promise<Site> => shape(found(await store.getSite(db, scopeOf(actor), id)))
-  const explain = (error: unknown): unknown => (isUniqueViolation(error, 'sites_name') ? new Refusal('siteNameTaken', { field: 'name', cause: error }) : error)
+  const taken = { sites_name: ['siteNameTaken', 'name'] } as const
   /** In a region that is there, and in divisions of its nation. */
   const refusePlace = async (tx: Tx, body: BodyOf<Calls['create']>): Promise<void> => {
     const region = await keepRegion(tx, body.region_id)
@@ -24,34 +26,27 @@ export function createSites({ db }: Pick<Platform, 'db'>) {
   }
 
   return {
-    async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
-      const { total, rows } = await store.listSites(db, scopeOf(actor), query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listSites(db, scopeOf(actor), query), shape),
 
     async create(actor: Actor, body: BodyOf<Calls['create']>): Promise<Site> {
       const id = uuidv7()
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing(taken, () =>
+        db.transaction().execute(async (tx) => {
           await refusePlace(tx, body)
           await store.insertSite(tx, { id, ...body })
-        })
-      } catch (error) {
-        throw explain(error)
-      }
+        }),
+      )
       return get(actor, id)
     },
 
     async update(actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<Site> {
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing(taken, () =>
+        db.transaction().execute(async (tx) => {
           found(await store.lockSite(tx, id))
           await refusePlace(tx, body)
           await store.updateSite(tx, id, body)
-        })
-      } catch (error) {
-        throw explain(error)
-      }
+        }),
+      )
       return get(actor, id)
     },
 

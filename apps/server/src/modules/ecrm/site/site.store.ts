@@ -1,10 +1,11 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { sites } from '@zhisuan/contract/ecrm/region'
-import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import type { Sql, Tables, Tx } from '../../../platform/db/database.ts'
-import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { asked, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 /** Its table is made with that of regions. */
 interface SiteTable {
@@ -48,7 +49,7 @@ export async function listSites(on: Sql, scope: Scope, query: QueryOf<typeof sit
   const filtered = on
     .selectFrom('sites')
     .where(matching(query.keyword, sql<string>`sites.name || ' ' || sites.description || ' ' || sites.address`))
-    .$if(query.region_id !== undefined, (q) => q.where('sites.region_id', '=', query.region_id ?? ''))
+    .where(asked(query, 'sites', 'region_id'))
   return pageWithTotal(paged(shown(filtered, scope), query, order), filtered, query)
 }
 
@@ -59,9 +60,8 @@ export const getSite = (on: Sql, scope: Scope, id: string): Promise<ShownSite | 
 export const keepSite = async (tx: Tx, id: string): Promise<boolean> =>
   (await tx.selectFrom('sites').select('id').where('id', '=', id).forKeyShare().executeTakeFirst()) !== undefined
 
-/** Held until the transaction ends: nothing is put into it meanwhile. */
-export const lockSite = (tx: Tx, id: string): Promise<SiteRow | undefined> =>
-  tx.selectFrom('sites').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+/** Into a locked one nothing is put. */
+export const { insert: insertSite, update: updateSite, remove: deleteSite, lockAny: lockSite } = rowsOf('sites', 'updated_at')
 
 /** Nodes of every organisation, and gateways. */
 export const contentsOf = async (on: Sql, id: string): Promise<number> =>
@@ -70,22 +70,6 @@ export const contentsOf = async (on: Sql, id: string): Promise<number> =>
       count: number
     }>`select (select count(*) from edges where site_id = ${id}) + (select count(*) from edge_gateways where site_id = ${id}) as count`.execute(on)
   ).rows[0]?.count ?? 0
-
-export const insertSite = async (tx: Tx, row: Insertable<SiteTable>): Promise<void> => {
-  await tx.insertInto('sites').values(row).execute()
-}
-
-export const updateSite = async (tx: Tx, id: string, changes: Updateable<SiteTable>): Promise<void> => {
-  await tx
-    .updateTable('sites')
-    .set({ ...changes, updated_at: sql`now()` })
-    .where('id', '=', id)
-    .execute()
-}
-
-export const deleteSite = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('sites').where('id', '=', id).execute()
-}
 
 export const hasSiteNamed = async (on: Sql, name: string): Promise<boolean> =>
   (await on.selectFrom('sites').select('id').where('name', '=', name).executeTakeFirst()) !== undefined

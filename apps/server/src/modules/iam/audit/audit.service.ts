@@ -4,6 +4,7 @@ import type { AuditRecord, audits as calls } from '@zhisuan/contract/iam/audit'
 import { z } from 'zod'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import { iso } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
 import { csvLine } from '../../../platform/exports.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import * as store from './audit.store.ts'
@@ -78,10 +79,7 @@ export function createAuditService({ db, downloads, now }: Pick<Platform, 'db' |
   })
 
   return {
-    async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
-      const { total, rows } = await store.listAudits(db, scopeOf(actor), query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listAudits(db, scopeOf(actor), query), shape),
     export: (actor: Actor, { format, ...filters }: BodyOf<Calls['export']>): ResponseOf<Calls['export']> =>
       downloads.link('audit', JSON.stringify({ scope: scopeOf(actor), format, filters })),
     async verify(): Promise<ResponseOf<Calls['verify']>> {

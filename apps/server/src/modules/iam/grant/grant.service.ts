@@ -1,9 +1,11 @@
-import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
+import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import type { boundaries, grants as calls, Grant } from '@zhisuan/contract/iam/grant'
 import { policyLanguage, type PolicyDocument } from '@zhisuan/contract/policy/document'
 import { isPlatformKind } from '@zhisuan/contract/roles'
 import { platformScope, scopeOf, type Actor } from '../../../platform/auth/actor.ts'
-import { iso, isUniqueViolation, type Tx } from '../../../platform/db/database.ts'
+import { iso, type Tx } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -68,16 +70,13 @@ export function createGrantService({ db }: Pick<Platform, 'db'>, limits: Limits)
   }
 
   return {
-    async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
-      const { total, rows } = await store.listGrants(db, scopeOf(actor), query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listGrants(db, scopeOf(actor), query), shape),
 
     /** @throws Refusal 91106, 91107, 91108, 91110, 91112, 91113 */
     async create(actor: Actor, { policy_id, ...holder }: BodyOf<Calls['create']>): Promise<Grant> {
       const id = uuidv7()
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing({ [store.grantIndex]: 'grantTwice' }, () =>
+        db.transaction().execute(async (tx) => {
           const policy = await lockSeenPolicy(tx, scopeOf(actor), policy_id)
           if (policy === undefined) throw new Refusal('notFound', { field: 'policy_id' })
           const { bp_id } = await holderOf(tx, actor, holder)
@@ -92,10 +91,8 @@ export function createGrantService({ db }: Pick<Platform, 'db'>, limits: Limits)
             created_by: actor.name,
           })
           await limits.tell(tx)
-        })
-      } catch (error) {
-        throw isUniqueViolation(error, store.grantIndex) ? new Refusal('grantTwice', { cause: error }) : error
-      }
+        }),
+      )
       await limits.changed()
       return shape(found(await store.getGrant(db, scopeOf(actor), id)))
     },

@@ -1,11 +1,12 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { grants } from '@zhisuan/contract/iam/grant'
 import type { PolicyDocument } from '@zhisuan/contract/policy/document'
-import { sql, type Insertable } from 'kysely'
+import { sql } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
-import type { Sql, Tables, Tx } from '../../../platform/db/database.ts'
+import type { Sql, Tx } from '../../../platform/db/database.ts'
 import { paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { insertsInto } from '../../../platform/db/rows.ts'
 
 type Calls = typeof grants
 
@@ -50,9 +51,7 @@ export async function listGrants(on: Sql, scope: Scope, query: QueryOf<Calls['li
 
 export const getGrant = (on: Sql, scope: Scope, id: string) => joined(on, scope).where('policy_grants.id', '=', id).executeTakeFirst()
 
-export const insertGrant = async (tx: Tx, row: Insertable<Tables['policy_grants']>): Promise<void> => {
-  await tx.insertInto('policy_grants').values(row).execute()
-}
+export const insertGrant = insertsInto('policy_grants')
 export const deleteGrant = async (tx: Tx, id: string): Promise<boolean> =>
   (await tx.deleteFrom('policy_grants').where('id', '=', id).executeTakeFirst()).numDeletedRows > 0n
 

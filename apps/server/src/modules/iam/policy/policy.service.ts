@@ -5,7 +5,9 @@ import { policyLimits, type PolicyDocument } from '@zhisuan/contract/policy/docu
 import { readPolicy } from '@zhisuan/contract/policy/problems'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { readDocument } from '../../../platform/auth/rules.ts'
-import { iso, isoOrNull, isUniqueViolation, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { iso, isoOrNull, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -22,8 +24,7 @@ async function readNaming(tx: Tx, json: unknown, bpId: string | null): Promise<P
   return readDocument(json, await vocabularyFor(tx, bpId))
 }
 
-const explainUnique = (error: unknown): unknown =>
-  isUniqueViolation(error, store.policyNameIndex) ? new Refusal('policyNameTaken', { field: 'name', cause: error }) : error
+const taken = { [store.policyNameIndex]: ['policyNameTaken', 'name'] } as const
 
 export type PolicyService = ReturnType<typeof createPolicyService>
 
@@ -60,10 +61,7 @@ export function createPolicyService({ db }: Pick<Platform, 'db'>, limits: Limits
   }
 
   return {
-    async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
-      const { total, rows } = await store.listPolicies(db, scopeOf(actor), query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listPolicies(db, scopeOf(actor), query), shape),
 
     async get(actor: Actor, id: string): Promise<ResponseOf<Calls['get']>> {
       const row = await get(actor, id)
@@ -74,28 +72,24 @@ export function createPolicyService({ db }: Pick<Platform, 'db'>, limits: Limits
     async create(actor: Actor, { document: json, ...body }: BodyOf<Calls['create']>): Promise<Policy> {
       const id = uuidv7()
       const bp_id = limits.ownerOf(actor, body.bp_id)
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing(taken, () =>
+        db.transaction().execute(async (tx) => {
           await limits.refuseUnknownOrganisation(tx, bp_id)
           const document = await readNaming(tx, json, bp_id)
           await store.insertPolicy(tx, { ...body, id, bp_id, default_version: 1, last_version: 1, created_by: actor.name }, document)
-        })
-      } catch (error) {
-        throw explainUnique(error)
-      }
+        }),
+      )
       return shape(await get(actor, id))
     },
 
     /** @throws Refusal 91102 */
     async update(actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<Policy> {
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing(taken, () =>
+        db.transaction().execute(async (tx) => {
           await lock(tx, actor, id)
           await store.updatePolicy(tx, id, body)
-        })
-      } catch (error) {
-        throw explainUnique(error)
-      }
+        }),
+      )
       return shape(await get(actor, id))
     },
 
@@ -158,8 +152,11 @@ export function createPolicyService({ db }: Pick<Platform, 'db'>, limits: Limits
 
     async contacts(actor: Actor, id: string, query: QueryOf<Calls['contacts']>): Promise<ResponseOf<Calls['contacts']>> {
       await get(actor, id)
-      const { total, rows } = await store.listContacts(db, scopeOf(actor), id, query)
-      return { total, items: rows.map((row) => ({ ...row, kind: row.kind as Contact['kind'], since: isoOrNull(row.since) })) }
+      return shapedPage(store.listContacts(db, scopeOf(actor), id, query), (row) => ({
+        ...row,
+        kind: row.kind as Contact['kind'],
+        since: isoOrNull(row.since),
+      }))
     },
 
     async check(actor: Actor, json: unknown): Promise<ResponseOf<Calls['check']>> {

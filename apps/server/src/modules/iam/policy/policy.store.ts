@@ -1,12 +1,13 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { policies } from '@zhisuan/contract/iam/policy'
 import type { PolicyDocument } from '@zhisuan/contract/policy/document'
-import { sql, type Insertable, type RawBuilder, type Selectable, type Updateable } from 'kysely'
+import { sql, type Insertable, type RawBuilder, type Selectable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import type { Sql, Tables, Tx } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
-import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { asked, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 type Calls = typeof policies
 
@@ -37,7 +38,7 @@ const order = {
 export async function listPolicies(on: Sql, scope: Scope, query: QueryOf<Calls['list']>) {
   const filter = (q: ReturnType<typeof shown>) =>
     q
-      .$if(query.bp_id !== undefined, (some) => some.where('policies.bp_id', '=', query.bp_id ?? ''))
+      .where(asked(query, 'policies', 'bp_id'))
       .$if(query.owner === 'platform', (some) => some.where('policies.bp_id', 'is', null))
       .$if(query.owner === 'organisation', (some) => some.where('policies.bp_id', 'is not', null))
       .where(matching(query.keyword, 'policies.search'))
@@ -49,9 +50,8 @@ export const getPolicy = (on: Sql, scope: Scope, id: string) => shown(on, scope)
 
 export type PolicyRow = Selectable<Tables['policies']>
 
-/** One that the scope may change; held against all that gives it, takes it back or changes what it says. */
-export const lockPolicy = (tx: Tx, scope: Scope, id: string) =>
-  tx.selectFrom('policies').selectAll().where('id', '=', id).where(within(scope, 'policies.bp_id')).forUpdate().executeTakeFirst()
+/** Locked is one that the scope may change, against all that gives it, takes it back or changes what it says. */
+export const { update: updatePolicy, remove: deletePolicy, lock: lockPolicy } = rowsOf('policies', 'updated_at')
 
 /** The same for one that the scope only has to see: the platform's are given by everybody. */
 export const lockSeenPolicy = (tx: Tx, scope: Scope, id: string) =>
@@ -60,18 +60,6 @@ export const lockSeenPolicy = (tx: Tx, scope: Scope, id: string) =>
 export async function insertPolicy(tx: Tx, row: Insertable<Tables['policies']>, document: PolicyDocument): Promise<void> {
   await tx.insertInto('policies').values(row).execute()
   await insertVersion(tx, { policy_id: row.id, version: row.default_version, document, created_by: row.created_by })
-}
-
-export const updatePolicy = async (on: Sql, id: string, changes: Updateable<Tables['policies']>): Promise<void> => {
-  await on
-    .updateTable('policies')
-    .set({ ...changes, updated_at: sql`now()` })
-    .where('id', '=', id)
-    .execute()
-}
-
-export const deletePolicy = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('policies').where('id', '=', id).execute()
 }
 
 export const insertVersion = async (tx: Tx, row: Insertable<Tables['policy_versions']>): Promise<void> => {
@@ -125,7 +113,7 @@ export async function listContacts(on: Sql, scope: Scope, policyId: string, quer
     .selectFrom(contacts.as('contacts'))
     .selectAll()
     .where(within(scope, 'contacts.bp_id'))
-    .$if(query.kind !== undefined, (q) => q.where('contacts.kind', '=', query.kind ?? ''))
+    .where(asked(query, 'contacts', 'kind'))
     .where(matching(query.keyword, 'contacts.name'))
   return pageWithTotal(paged(all, query, { by: { name: 'contacts.name' }, fallback: 'name', id: 'contacts.id' }), all, query)
 }

@@ -1,7 +1,9 @@
 import type { BodyOf, ParamsOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import type { keptProjects as calls, KeptProject } from '@zhisuan/contract/iam/project'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
-import { iso, isUniqueViolation, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { iso, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -12,10 +14,7 @@ import * as store from './project.store.ts'
 
 type Calls = typeof calls
 
-function explainUnique(error: unknown): unknown {
-  if (isUniqueViolation(error, store.projectIndexes.name)) return new Refusal('projectNameTaken', { field: 'name', cause: error })
-  return isUniqueViolation(error, store.projectIndexes.key) ? new Refusal('projectKeyTaken', { field: 'key', cause: error }) : error
-}
+const taken = { [store.projectIndexes.name]: ['projectNameTaken', 'name'], [store.projectIndexes.key]: ['projectKeyTaken', 'key'] } as const
 
 export type ProjectService = ReturnType<typeof createProjectService>
 
@@ -40,35 +39,28 @@ export function createProjectService({ db, modules }: Pick<Platform, 'db' | 'mod
   }
 
   return {
-    async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
-      const { total, rows } = await store.listProjects(db, scopeOf(actor), query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listProjects(db, scopeOf(actor), query), shape),
     get: async (actor: Actor, id: string): Promise<KeptProject> => shape(await get(actor, id)),
 
     /** @throws Refusal 3001, 91115 */
     async create(actor: Actor, body: BodyOf<Calls['create']>): Promise<KeptProject> {
       const id = uuidv7()
       const bp_id = limits.ownerOf(actor, body.bp_id)
-      try {
+      await refusing(taken, async () => {
         await limits.refuseUnknownOrganisation(db, bp_id)
         await store.insertProject(db, { ...body, id, bp_id })
-      } catch (error) {
-        throw explainUnique(error)
-      }
+      })
       return shape(await get(actor, id))
     },
 
     /** @throws Refusal 3001 */
     async update(actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<KeptProject> {
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing(taken, () =>
+        db.transaction().execute(async (tx) => {
           found(await store.lockProject(tx, scopeOf(actor), id))
           await store.updateProject(tx, id, body)
-        })
-      } catch (error) {
-        throw explainUnique(error)
-      }
+        }),
+      )
       return shape(await get(actor, id))
     },
 
@@ -86,8 +78,11 @@ export function createProjectService({ db, modules }: Pick<Platform, 'db' | 'mod
 
     async members(actor: Actor, id: string, query: QueryOf<Calls['members']>): Promise<ResponseOf<Calls['members']>> {
       await get(actor, id)
-      const { total, rows } = await store.listMembers(db, id, query)
-      return { total, items: rows.map((row) => ({ ...row, name: row.name ?? '', nickname: row.nickname === '' ? (row.name ?? '') : row.nickname })) }
+      return shapedPage(store.listMembers(db, id, query), (row) => ({
+        ...row,
+        name: row.name ?? '',
+        nickname: row.nickname === '' ? (row.name ?? '') : row.nickname,
+      }))
     },
 
     /** Whoever is in a project has what its policies allow. @throws Refusal 91106, 91113 */

@@ -1,10 +1,11 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { keptProjects } from '@zhisuan/contract/iam/project'
-import { sql, type Insertable, type Updateable } from 'kysely'
+import { sql } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
-import type { Sql, Tables, Tx } from '../../../platform/db/database.ts'
-import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import type { Sql, Tx } from '../../../platform/db/database.ts'
+import { asked, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 type Calls = typeof keptProjects
 
@@ -28,7 +29,7 @@ export type ShownProject = NonNullable<Awaited<ReturnType<typeof getProject>>>
 
 export async function listProjects(on: Sql, scope: Scope, query: QueryOf<Calls['list']>) {
   const all = shown(on, scope)
-    .$if(query.bp_id !== undefined, (q) => q.where('projects.bp_id', '=', query.bp_id ?? ''))
+    .where(asked(query, 'projects', 'bp_id'))
     .where(matching(query.keyword, 'projects.name', 'projects.key'))
   return pageWithTotal(
     paged(all, query, { by: { name: 'projects.name', key: 'projects.key', created_at: 'projects.created_at' }, fallback: '-created_at', id: 'projects.id' }),
@@ -39,19 +40,8 @@ export async function listProjects(on: Sql, scope: Scope, query: QueryOf<Calls['
 
 export const getProject = (on: Sql, scope: Scope, id: string) => shown(on, scope).where('projects.id', '=', id).executeTakeFirst()
 
-/** Held against others who change it or who is in it. */
-export const lockProject = (tx: Tx, scope: Scope, id: string) =>
-  tx.selectFrom('projects').selectAll().where('id', '=', id).where(within(scope, 'projects.bp_id')).forUpdate().executeTakeFirst()
-
-export const insertProject = async (on: Sql, row: Insertable<Tables['projects']>): Promise<void> => {
-  await on.insertInto('projects').values(row).execute()
-}
-export const updateProject = async (on: Sql, id: string, changes: Updateable<Tables['projects']>): Promise<void> => {
-  await on.updateTable('projects').set(changes).where('id', '=', id).execute()
-}
-export const deleteProject = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('projects').where('id', '=', id).execute()
-}
+/** Locked against others who change it or who is in it. */
+export const { insert: insertProject, update: updateProject, remove: deleteProject, lock: lockProject } = rowsOf('projects')
 
 export async function listMembers(on: Sql, id: string, query: QueryOf<Calls['members']>) {
   const all = on

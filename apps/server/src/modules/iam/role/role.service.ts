@@ -2,7 +2,9 @@ import type { BodyOf, ParamsOf, QueryOf, ResponseOf } from '@zhisuan/contract/de
 import type { customRoles as calls, RoleRow } from '@zhisuan/contract/iam/role'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { builtInPolicies } from '../../../platform/auth/rules.ts'
-import { iso, isUniqueViolation, type Tx } from '../../../platform/db/database.ts'
+import { iso, type Tx } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -14,8 +16,7 @@ import * as store from './role.store.ts'
 
 type Calls = typeof calls
 
-const explainUnique = (error: unknown): unknown =>
-  isUniqueViolation(error, store.roleNameIndex) ? new Refusal('roleNameTaken', { field: 'name', cause: error }) : error
+const taken = { [store.roleNameIndex]: ['roleNameTaken', 'name'] } as const
 
 export type RoleService = ReturnType<typeof createRoleService>
 
@@ -49,10 +50,7 @@ export function createRoleService({ db }: Pick<Platform, 'db'>, limits: Limits) 
   }
 
   return {
-    async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
-      const { total, rows } = await store.listRoles(db, scopeOf(actor), query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listRoles(db, scopeOf(actor), query), shape),
 
     get: async (actor: Actor, id: string): Promise<RoleRow> => shape(await get(actor, id)),
 
@@ -61,25 +59,21 @@ export function createRoleService({ db }: Pick<Platform, 'db'>, limits: Limits) 
       if (!canHandOn(actor, body.base)) throw new Refusal('roleBaseForbidden', { field: 'base' })
       const id = uuidv7()
       const bp_id = limits.ownerOf(actor, body.bp_id)
-      try {
+      await refusing(taken, async () => {
         await limits.refuseUnknownOrganisation(db, bp_id)
         await store.insertRole(db, { ...body, id, bp_id, built_in: false })
-      } catch (error) {
-        throw explainUnique(error)
-      }
+      })
       return shape(await get(actor, id))
     },
 
     /** @throws Refusal 3041, 91108 */
     async update(actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<RoleRow> {
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing(taken, () =>
+        db.transaction().execute(async (tx) => {
           await lockOwn(tx, actor, id)
           await store.updateRole(tx, id, body)
-        })
-      } catch (error) {
-        throw explainUnique(error)
-      }
+        }),
+      )
       return shape(await get(actor, id))
     },
 
@@ -96,8 +90,11 @@ export function createRoleService({ db }: Pick<Platform, 'db'>, limits: Limits) 
 
     async members(actor: Actor, id: string, query: QueryOf<Calls['members']>): Promise<ResponseOf<Calls['members']>> {
       await get(actor, id)
-      const { total, rows } = await store.listMembers(db, scopeOf(actor), id, query)
-      return { total, items: rows.map((row) => ({ ...row, name: row.name ?? '', nickname: row.nickname === '' ? (row.name ?? '') : row.nickname })) }
+      return shapedPage(store.listMembers(db, scopeOf(actor), id, query), (row) => ({
+        ...row,
+        name: row.name ?? '',
+        nickname: row.nickname === '' ? (row.name ?? '') : row.nickname,
+      }))
     },
 
     /** Giving a role is giving all that it allows. @throws Refusal 91106, 91107, 91110, 91113 */

@@ -1,10 +1,11 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { customRoles } from '@zhisuan/contract/iam/role'
-import { sql, type Insertable, type RawBuilder, type Updateable } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
-import type { Sql, Tables, Tx } from '../../../platform/db/database.ts'
-import { matching, paged, pageWithTotal } from '../../../platform/db/page.ts'
+import type { Sql, Tx } from '../../../platform/db/database.ts'
+import { asked, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 type Calls = typeof customRoles
 
@@ -41,7 +42,7 @@ export type ShownRole = NonNullable<Awaited<ReturnType<typeof getRole>>>
 export async function listRoles(on: Sql, scope: Scope, query: QueryOf<Calls['list']>) {
   const all = shown(on, scope)
     .$if(query.built_in !== undefined, (q) => q.where('roles.built_in', '=', query.built_in === 'true'))
-    .$if(query.bp_id !== undefined, (q) => q.where('roles.bp_id', '=', query.bp_id ?? ''))
+    .where(asked(query, 'roles', 'bp_id'))
     .where(matching(query.keyword, 'roles.search'))
   const ordered = query.sort === undefined ? all.orderBy('roles.built_in', 'desc') : all
   return pageWithTotal(
@@ -57,19 +58,7 @@ export const getRole = (on: Sql, scope: Scope, id: string) => shown(on, scope).w
 export const lockRole = (tx: Tx, scope: Scope, id: string) =>
   tx.selectFrom('roles').selectAll().where('id', '=', id).where(sees(scope)).forUpdate().executeTakeFirst()
 
-export const insertRole = async (on: Sql, row: Insertable<Tables['roles']>): Promise<void> => {
-  await on.insertInto('roles').values(row).execute()
-}
-export const updateRole = async (on: Sql, id: string, changes: Updateable<Tables['roles']>): Promise<void> => {
-  await on
-    .updateTable('roles')
-    .set({ ...changes, updated_at: sql`now()` })
-    .where('id', '=', id)
-    .execute()
-}
-export const deleteRole = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('roles').where('id', '=', id).execute()
-}
+export const { insert: insertRole, update: updateRole, remove: deleteRole } = rowsOf('roles', 'updated_at')
 export const hasMembers = async (on: Sql, id: string): Promise<boolean> =>
   (await on
     .selectFrom('role_members')

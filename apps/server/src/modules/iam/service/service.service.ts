@@ -3,7 +3,8 @@ import { serviceLimits, type resourceTypes as typeCalls, type ResourceType, type
 import { readPolicy } from '@zhisuan/contract/policy/problems'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { subjectOf } from '../../../platform/auth/rules.ts'
-import { isUniqueViolation, type Tx } from '../../../platform/db/database.ts'
+import type { Tx } from '../../../platform/db/database.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { Limits } from '../rules/limits.ts'
@@ -16,10 +17,7 @@ type TypeCalls = typeof typeCalls
 /** How many of the policies in the way are named. */
 const namedMost = 5
 
-function explainUnique(error: unknown): unknown {
-  if (isUniqueViolation(error, store.serviceIndex)) return new Refusal('serviceTaken', { field: 'id', cause: error })
-  return isUniqueViolation(error, store.typeIndex) ? new Refusal('resourceTypeTaken', { field: 'type', cause: error }) : error
-}
+const taken = { [store.serviceIndex]: ['serviceTaken', 'id'], [store.typeIndex]: ['resourceTypeTaken', 'type'] } as const
 
 export type ServiceService = ReturnType<typeof createServiceService>
 
@@ -79,16 +77,14 @@ export function createServiceService({ db }: Pick<Platform, 'db'>, limits: Pick<
     async create(actor: Actor, { id, bp_id: wish, ...content }: BodyOf<Calls['create']>): Promise<Service> {
       if (reservedServices.has(id)) throw new Refusal('serviceTaken', { field: 'id' })
       const bp_id = limits.ownerOf(actor, wish)
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing(taken, () =>
+        db.transaction().execute(async (tx) => {
           await limits.refuseUnknownOrganisation(tx, bp_id)
           await store.lockVocabulary(tx)
           await store.insertService(tx, { id, bp_id, created_by: actor.name, ...content })
           await addTypes(tx, id, content.actions, [])
-        })
-      } catch (error) {
-        throw explainUnique(error)
-      }
+        }),
+      )
       return get(actor, id)
     },
 
@@ -125,16 +121,14 @@ export function createServiceService({ db }: Pick<Platform, 'db'>, limits: Pick<
 
     /** @throws Refusal 91162, 91163, 91165 */
     async createType(actor: Actor, { service, type, ...content }: BodyOf<TypeCalls['create']>): Promise<ResourceType> {
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing(taken, () =>
+        db.transaction().execute(async (tx) => {
           const { types } = await lock(tx, actor, service)
           if (types.length >= serviceLimits.resourceTypes)
             throw new Refusal('serviceFull', { field: 'service', values: { limit: serviceLimits.resourceTypes } })
           await store.insertType(tx, { service_id: service, type, ...content })
-        })
-      } catch (error) {
-        throw explainUnique(error)
-      }
+        }),
+      )
       return getType(actor, `${service}.${type}`)
     },
 

@@ -5,6 +5,7 @@ import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { insertsInto, rowsOf } from '../../../platform/db/rows.ts'
 import type { PolicyDocument } from '@zhisuan/contract/policy/document'
 import type { ColumnType } from 'kysely'
 
@@ -107,13 +108,9 @@ export const updateService = async (
     .where('id', '=', id)
     .execute()
 }
-export const deleteService = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('custom_services').where('id', '=', id).execute()
-}
+export const { remove: deleteService } = rowsOf('custom_services')
 
-export const insertType = async (tx: Tx, row: Insertable<Tables['custom_resource_types']>): Promise<void> => {
-  await tx.insertInto('custom_resource_types').values(row).execute()
-}
+export const insertType = insertsInto('custom_resource_types')
 export const updateType = async (tx: Tx, { service_id, type, ...row }: Insertable<Tables['custom_resource_types']>): Promise<void> => {
   await tx.updateTable('custom_resource_types').set(row).where('service_id', '=', service_id).where('type', '=', type).execute()
 }

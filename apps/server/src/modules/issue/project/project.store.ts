@@ -1,7 +1,7 @@
 import type { Project } from '@zhisuan/contract/issue/project'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { iso, type Sql } from '../../../platform/db/database.ts'
-import { matching, paged, pageWithTotal, type PageQuery } from '../../../platform/db/page.ts'
+import { type PageQuery, shapedPage, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 
 /**
@@ -31,6 +31,5 @@ export async function listProjects(
     fallback: 'created_at',
     id: 'projects.id',
   })
-  const { total, rows } = await pageWithTotal(page, filtered, query)
-  return { total, items: rows.map((row) => ({ ...row, created_at: iso(row.created_at) })) }
+  return shapedPage(pageWithTotal(page, filtered, query), (row) => ({ ...row, created_at: iso(row.created_at) }))
 }

@@ -4,6 +4,7 @@ import { vmCan, type VmStatus } from '@zhisuan/contract/nextstack/vm'
 import { z } from 'zod'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { defineJob, handleJob, type JobHandler } from '../../../platform/jobs.ts'
@@ -34,10 +35,7 @@ export function createCommands(parts: Pick<Platform, 'db'> & { clouds: Pick<Clou
   const get = async (actor: Actor, id: string): Promise<ShownCommand> => found(await store.getCommand(db, scopeOf(actor), id))
 
   return {
-    async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<{ total: number; items: Command[] }> {
-      const { total, rows } = await store.listCommands(db, scopeOf(actor), query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listCommands(db, scopeOf(actor), query), shape),
 
     async get(actor: Actor, id: string): Promise<ResponseOf<Calls['get']>> {
       const command = await get(actor, id)

@@ -4,9 +4,10 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, pageOf } from '../../../platform/db/page.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 interface CommandTable {
   id: string
@@ -135,8 +136,7 @@ const scriptShown = 1_000
 
 export async function listCommands(on: Sql, scope: Scope, query: QueryOf<typeof commands.list>): Promise<{ total: number; rows: ShownCommand[] }> {
   const filtered = visible(on, scope)
-    .$if(query.cloud_id !== undefined, (q) => q.where('commands.cloud_id', '=', query.cloud_id ?? ''))
-    .$if(query.status !== undefined, (q) => q.where('commands.status', '=', query.status ?? 'running'))
+    .where(asked(query, 'commands', 'cloud_id', 'status'))
     .where(matching(query.keyword, 'commands.name'))
   return pageOf(filtered, query, order, (ids) =>
     shown(on.selectFrom('commands').where('commands.id', 'in', ids)).select(sql<string>`left(commands.script, ${sql.lit(scriptShown)})`.as('script')),
@@ -203,9 +203,8 @@ export async function insertCommand(tx: Tx, row: Insertable<CommandTable>, vms: 
     .execute()
 }
 
-/** Held before any of its results is changed: so nobody waits for another in a circle, and what is counted is whole. */
-export const lockCommand = (tx: Tx, scope: Scope, id: string): Promise<CommandRow | undefined> =>
-  visible(tx, scope).selectAll('commands').where('id', '=', id).forUpdate().executeTakeFirst()
+/** Locked before any of its results is changed: so nobody waits for another in a circle, and what is counted is whole. */
+export const { lock: lockCommand } = rowsOf('commands')
 
 /** What has not begun never will. The command is locked. */
 export async function cancelQueued(tx: Tx, id: string): Promise<void> {

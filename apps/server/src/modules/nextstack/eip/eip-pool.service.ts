@@ -2,8 +2,9 @@ import type { BodyOf, ParamsOf, QueryOf, ResponseOf } from '@zhisuan/contract/de
 import { addressNumber, addressText, overlaps } from '@zhisuan/contract/ip'
 import type { EipPool, eipPools } from '@zhisuan/contract/nextstack/eip'
 import { platformScope, type Scope } from '../../../platform/auth/actor.ts'
-import { iso, isExclusionViolation, isUniqueViolation, type Db, type Tx } from '../../../platform/db/database.ts'
+import { iso, type Db, type Tx } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
@@ -47,11 +48,11 @@ export function createEipPoolService(parts: { db: Db; clouds: CloudService }) {
     await store.setRanges(tx, pool, ranges)
     await store.setOrganisations(tx, pool.id, organisationIds)
   }
-  const explain = async (error: unknown, cloudId: string, ranges: readonly Range[], id: string | null): Promise<unknown> => {
-    if (isUniqueViolation(error, store.poolNameIndex)) return new Refusal('eipPoolNameTaken', { field: 'name', cause: error })
-    if (!isExclusionViolation(error, store.poolRangeRule)) return error
-    return new Refusal('eipRangeTaken', { field: 'ranges', values: { name: (await store.poolWith(db, cloudId, ranges, id))?.name ?? '' }, cause: error })
-  }
+  const taken = (cloudId: string, ranges: readonly Range[], id: string | null) => ({
+    [store.poolNameIndex]: ['eipPoolNameTaken', 'name'] as const,
+    [store.poolRangeRule]: async (cause: unknown) =>
+      new Refusal('eipRangeTaken', { field: 'ranges', values: { name: (await store.poolWith(db, cloudId, ranges, id))?.name ?? '' }, cause }),
+  })
   const get = async (id: string): Promise<EipPool> => shape(found(await store.getPool(db, platformScope, id)))
 
   return {
@@ -79,34 +80,30 @@ export function createEipPoolService(parts: { db: Db; clouds: CloudService }) {
     async create(body: BodyOf<Calls['create']>): Promise<EipPool> {
       const id = uuidv7()
       const wish = await read(body.cloud_id, body)
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing(taken(body.cloud_id, wish.ranges, null), () =>
+        db.transaction().execute(async (tx) => {
           const { product } = await clouds.forChange(tx, body.cloud_id)
           if (product !== 'nextstack') throw new Refusal('cloudProductUnsupported', { field: 'cloud_id' })
           await store.insertPool(tx, { id, cloud_id: body.cloud_id, ...wish.columns })
           await write(tx, { id, cloud_id: body.cloud_id }, wish)
-        })
-      } catch (error) {
-        throw await explain(error, body.cloud_id, wish.ranges, null)
-      }
+        }),
+      )
       return get(id)
     },
 
     async update(id: ParamsOf<Calls['update']>['id'], body: Body): Promise<EipPool> {
       const { cloud_id } = found(await store.getPool(db, platformScope, id))
       const wish = await read(cloud_id, body)
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing(taken(cloud_id, wish.ranges, id), () =>
+        db.transaction().execute(async (tx) => {
           await clouds.forChange(tx, cloud_id)
           found(await store.lockPool(tx, platformScope, id))
           await store.updatePool(tx, id, wish.columns)
           await write(tx, { id, cloud_id }, wish)
           const outside = await store.givenOutside(tx, id)
           if (outside !== undefined) throw new Refusal('eipRangeInUse', { field: 'ranges', values: { address: addressText(outside) } })
-        })
-      } catch (error) {
-        throw await explain(error, cloud_id, wish.ranges, id)
-      }
+        }),
+      )
       return get(id)
     },
 

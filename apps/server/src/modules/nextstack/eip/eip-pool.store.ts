@@ -1,10 +1,11 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { eipPools } from '@zhisuan/contract/nextstack/eip'
-import { sql, type Generated, type Insertable, type Selectable, type Updateable } from 'kysely'
+import { sql, type Generated, type Selectable } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, pageOf } from '../../../platform/db/page.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 interface EipPoolTable {
   id: string
@@ -106,7 +107,7 @@ const shown = (on: Sql, scope: Scope) =>
 
 export async function listPools(on: Sql, scope: Scope, query: QueryOf<typeof eipPools.list>): Promise<{ total: number; rows: ShownEipPool[] }> {
   const filtered = visible(on, scope)
-    .$if(query.cloud_id !== undefined, (q) => q.where('eip_pools.cloud_id', '=', query.cloud_id ?? ''))
+    .where(asked(query, 'eip_pools', 'cloud_id'))
     .where(matching(query.keyword, 'eip_pools.name'))
   const order = { by: { name: 'eip_pools.name', created_at: 'eip_pools.created_at' }, fallback: 'name', id: 'eip_pools.id' }
   return pageOf(filtered, query, order, (ids) => shown(on, scope).where('eip_pools.id', 'in', ids))
@@ -119,17 +120,7 @@ export const getPool = (on: Sql, scope: Scope, id: string): Promise<ShownEipPool
 export const lockPool = (tx: Tx, scope: Scope, id: string): Promise<EipPoolRow | undefined> =>
   visible(tx, scope).selectAll('eip_pools').where('eip_pools.id', '=', id).forUpdate().executeTakeFirst()
 
-export const insertPool = async (tx: Tx, row: Insertable<EipPoolTable>): Promise<void> => {
-  await tx.insertInto('eip_pools').values(row).execute()
-}
-
-export const updatePool = async (tx: Tx, id: string, changes: Updateable<EipPoolTable>): Promise<void> => {
-  await tx.updateTable('eip_pools').set(changes).where('id', '=', id).execute()
-}
-
-export const deletePool = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('eip_pools').where('id', '=', id).execute()
-}
+export const { insert: insertPool, update: updatePool, remove: deletePool } = rowsOf('eip_pools')
 
 /** Exactly these. */
 export async function setRanges(tx: Tx, pool: { id: string; cloud_id: string }, ranges: readonly Range[]): Promise<void> {

@@ -4,6 +4,7 @@ import { eipCan, type Eip, type eips } from '@zhisuan/contract/nextstack/eip'
 import { vpcCan } from '@zhisuan/contract/nextstack/vpc'
 import { platformScope, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import { type Db, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
@@ -74,10 +75,7 @@ export function createEipService(parts: { db: Db; clouds: CloudService; quotas: 
   }
 
   return {
-    async list(scope: Scope, query: QueryOf<Calls['list']>) {
-      const { total, rows } = await store.listEips(db, scope, query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (scope: Scope, query: QueryOf<Calls['list']>) => shapedPage(store.listEips(db, scope, query), shape),
 
     async get(actor: Actor, id: string): Promise<Eip> {
       return shape(found(await store.getEip(db, scopeOf(actor), id)))

@@ -1,15 +1,16 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import { addressText } from '@zhisuan/contract/ip'
 import type { EipStatus, eips } from '@zhisuan/contract/nextstack/eip'
-import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, pageOf } from '../../../platform/db/page.ts'
 import { openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 interface EipTable {
   id: string
@@ -149,10 +150,7 @@ const order = {
 
 export async function listEips(on: Sql, scope: Scope, query: QueryOf<typeof eips.list>): Promise<{ total: number; rows: ShownEip[] }> {
   const filtered = visible(on, scope)
-    .$if(query.cloud_id !== undefined, (q) => q.where('eips.cloud_id', '=', query.cloud_id ?? ''))
-    .$if(query.pool_id !== undefined, (q) => q.where('eips.pool_id', '=', query.pool_id ?? ''))
-    .$if(query.status !== undefined, (q) => q.where('eips.status', '=', query.status ?? 'available'))
-    .$if(query.vpc_id !== undefined, (q) => q.where('eips.vpc_id', '=', query.vpc_id ?? ''))
+    .where(asked(query, 'eips', 'cloud_id', 'pool_id', 'status', 'vpc_id'))
     .where(matching(query.keyword, 'eips.search'))
   return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('eips').where('eips.id', 'in', ids)))
 }
@@ -160,9 +158,8 @@ export async function listEips(on: Sql, scope: Scope, query: QueryOf<typeof eips
 export const getEip = (on: Sql, scope: Scope, id: string): Promise<ShownEip | undefined> =>
   shown(visible(on, scope).where('eips.id', '=', id)).executeTakeFirst()
 
-/** Held against other changes until the transaction ends. After its network's lock. */
-export const lockEip = (tx: Tx, scope: Scope, id: string): Promise<EipRow | undefined> =>
-  visible(tx, scope).selectAll('eips').where('eips.id', '=', id).forUpdate().executeTakeFirst()
+/** Locked after its network. */
+export const { insert: insertEips, update: updateEip, remove: deleteEip, lock: lockEip } = rowsOf('eips', 'updated_at')
 
 export const eipOfVm = (on: Sql, vmId: string): Promise<EipRow | undefined> => on.selectFrom('eips').selectAll().where('vm_id', '=', vmId).executeTakeFirst()
 
@@ -194,22 +191,6 @@ export const countInPool = async (on: Sql, poolId: string): Promise<number> =>
       .where('pool_id', '=', poolId)
       .executeTakeFirstOrThrow()
   ).count
-
-export const insertEips = async (tx: Tx, rows: readonly Insertable<EipTable>[]): Promise<void> => {
-  await tx.insertInto('eips').values(rows).execute()
-}
-
-export const updateEip = async (on: Sql, id: string, changes: Updateable<EipTable>): Promise<void> => {
-  await on
-    .updateTable('eips')
-    .set({ ...changes, updated_at: sql`now()` })
-    .where('id', '=', id)
-    .execute()
-}
-
-export const deleteEip = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('eips').where('id', '=', id).execute()
-}
 
 /** Is to lead to a target of that network, by that change of it. */
 export const bindEip = (tx: Tx, id: string, to: { vpc_id: string; changed_at_wanted: number } & ({ vm_id: string } | { nat_id: string })): Promise<void> =>

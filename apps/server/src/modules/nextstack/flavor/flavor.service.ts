@@ -1,7 +1,9 @@
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import type { Flavor, FlavorVm, flavors } from '@zhisuan/contract/nextstack/flavor'
 import { platformScope, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
-import { iso, isUniqueViolation, type Db, type Sql } from '../../../platform/db/database.ts'
+import { iso, type Db, type Sql } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import * as store from './flavor.store.ts'
@@ -37,25 +39,21 @@ export function createFlavors(parts: { db: Db }) {
       gpu_count: body.gpu?.count ?? null,
       public: body.public,
     }
-    try {
-      await db.transaction().execute(async (tx) => {
+    await refusing({ flavors_name_key: ['flavorNameTaken', 'name'] }, () =>
+      db.transaction().execute(async (tx) => {
         if (write === 'insert') await store.insertFlavor(tx, { id, ...row })
         else if (!(await store.updateFlavor(tx, id, row))) throw new Refusal('notFound')
         const missing = await store.setOrganisations(tx, id, body.public ? [] : [...new Set(body.organisation_ids)])
         if (missing !== null) throw new Refusal('organisationMissing', { field: 'organisation_ids', values: { name: missing } })
-      })
-    } catch (error) {
-      if (isUniqueViolation(error, 'flavors_name_key')) throw new Refusal('flavorNameTaken', { field: 'name', cause: error })
-      throw error
-    }
+      }),
+    )
     return shownToAdministrators(id)
   }
 
   return {
     async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<{ total: number; items: Flavor[] }> {
       const scope = scopeOf(actor)
-      const { total, rows } = await store.listFlavors(db, scope, query)
-      return { total, items: rows.map((row) => shape(row, 'everything' in scope)) }
+      return shapedPage(store.listFlavors(db, scope, query), (row) => shape(row, 'everything' in scope))
     },
 
     async get(actor: Actor, id: string): Promise<Flavor> {

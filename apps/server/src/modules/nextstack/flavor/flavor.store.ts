@@ -1,9 +1,10 @@
 import type { FlavorVm, flavors } from '@zhisuan/contract/nextstack/flavor'
 import type { QueryOf } from '@zhisuan/contract/define'
-import { sql, type Expression, type Generated, type Insertable, type RawBuilder, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { sql, type Expression, type Generated, type RawBuilder, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { iso, migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { matching, paged, pagedTogether, pageWithTotal } from '../../../platform/db/page.ts'
+import { asked, matching, pageWithTotal, paged, pagedTogether } from '../../../platform/db/page.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 interface FlavorTable {
   id: string
@@ -125,7 +126,7 @@ export async function listFlavors(on: Sql, scope: Scope, query: QueryOf<typeof f
       .selectFrom('flavors')
       .where(part)
       .where(matching(query.keyword, 'flavors.name'))
-      .$if(query.public !== undefined, (q) => q.where('flavors.public', '=', query.public ?? true))
+      .where(asked(query, 'flavors', 'public'))
       .$if(query.gpu !== undefined, (q) => q.where('flavors.gpu_model', query.gpu === true ? 'is not' : 'is', null))
       .select('flavors.id')
   // As parts that have no row in common, so that an index answers each.
@@ -163,21 +164,12 @@ export const getShown = (on: Sql, scope: Scope, id: string): Promise<ShownFlavor
 export const shareFlavor = (on: Sql, scope: Scope, id: string): Promise<FlavorRow | undefined> =>
   visible(on, scope).selectAll('flavors').where('flavors.id', '=', id).forKeyShare().executeTakeFirst()
 
-/** Held against who is about to use it, until the transaction ends. */
-export const lockFlavor = (tx: Tx, id: string): Promise<FlavorRow | undefined> =>
-  tx.selectFrom('flavors').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
-
-export const insertFlavor = async (tx: Tx, row: Insertable<FlavorTable>): Promise<void> => {
-  await tx.insertInto('flavors').values(row).execute()
-}
+/** Locked against who is about to use it. */
+export const { insert: insertFlavor, remove: deleteFlavor, lockAny: lockFlavor } = rowsOf('flavors')
 
 /** False where there is none. */
 export const updateFlavor = async (tx: Tx, id: string, changes: Updateable<FlavorTable>): Promise<boolean> =>
   (await tx.updateTable('flavors').set(changes).where('id', '=', id).executeTakeFirst()).numUpdatedRows > 0n
-
-export const deleteFlavor = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('flavors').where('id', '=', id).execute()
-}
 
 /** Exactly these. @returns one of them that does not exist, or null */
 export async function setOrganisations(tx: Tx, flavorId: string, bpIds: readonly string[]): Promise<string | null> {

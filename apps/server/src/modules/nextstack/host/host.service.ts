@@ -2,6 +2,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import { hostCan, type Host, type HostDetail, type hosts, type HostStatus } from '@zhisuan/contract/nextstack/host'
 import type { Actor } from '../../../platform/auth/actor.ts'
 import { iso } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
@@ -33,10 +34,7 @@ export function createHosts(platform: Pick<Platform, 'db' | 'operations'>, parts
     })
 
   return {
-    async list(query: QueryOf<typeof hosts.list>): Promise<{ total: number; items: Host[] }> {
-      const { total, rows } = await store.listHosts(db, query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (query: QueryOf<typeof hosts.list>) => shapedPage(store.listHosts(db, query), shape),
 
     async get(id: string): Promise<HostDetail> {
       const row = await get(id)

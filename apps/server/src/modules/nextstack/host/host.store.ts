@@ -1,11 +1,12 @@
 import type { HostStatus, hosts } from '@zhisuan/contract/nextstack/host'
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { Host as EngineHost } from '@zhisuan/engines/hosts'
-import { sql, type Generated, type RawBuilder, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { sql, type Generated, type RawBuilder, type Selectable, type SelectQueryBuilder } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
-import { matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, pageOf } from '../../../platform/db/page.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
@@ -122,26 +123,14 @@ const order = { by: { name: 'hosts.name', status: 'hosts.status' }, fallback: 'n
 
 export async function listHosts(on: Sql, query: QueryOf<typeof hosts.list>): Promise<{ total: number; rows: ShownHost[] }> {
   const filtered = present(on)
-    .$if(query.cloud_id !== undefined, (q) => q.where('hosts.cloud_id', '=', query.cloud_id ?? ''))
-    .$if(query.status !== undefined, (q) => q.where('hosts.status', '=', query.status ?? 'online'))
+    .where(asked(query, 'hosts', 'cloud_id', 'status'))
     .where(matching(query.keyword, 'hosts.name'))
   return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('hosts').where('hosts.id', 'in', ids)))
 }
 
 export const getHost = (on: Sql, id: string): Promise<ShownHost | undefined> => shown(present(on).where('hosts.id', '=', id)).executeTakeFirst()
 
-/** Held against other changes until the transaction ends. */
-export const lockHost = (tx: Tx, id: string): Promise<HostRow | undefined> =>
-  tx.selectFrom('hosts').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
-
-/** A change by a request or an operation: counts as a revision. */
-export const updateHost = async (on: Sql, id: string, changes: Updateable<HostTable>): Promise<void> => {
-  await on
-    .updateTable('hosts')
-    .set({ ...changes, revision: sql`revision + 1` })
-    .where('id', '=', id)
-    .execute()
-}
+export const { update: updateHost, lockAny: lockHost } = rowsOf('hosts', 'revision')
 
 /** Whether another host of its cloud takes what one gives away. */
 export const hasOther = async (on: Sql, host: Pick<HostRow, 'id' | 'cloud_id'>): Promise<boolean> =>

@@ -2,7 +2,9 @@ import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { imageCan, type Image, type imageLibrary } from '@zhisuan/contract/nextstack/image'
 import { snapshotCan } from '@zhisuan/contract/nextstack/snapshot'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
-import { iso, isUniqueViolation, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { iso, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { openOperation } from '../../../platform/operations.ts'
@@ -47,14 +49,7 @@ export function createImageService(
     return image
   }
   const runsPlatform = (actor: Actor): boolean => 'everything' in scopeOf(actor)
-  const named = async <T>(act: () => Promise<T>): Promise<T> => {
-    try {
-      return await act()
-    } catch (error) {
-      if (isUniqueViolation(error, store.imageNameIndex)) throw new Refusal('imageNameTaken', { field: 'name', cause: error })
-      throw error
-    }
-  }
+  const named = <T>(act: () => Promise<T>): Promise<T> => refusing({ [store.imageNameIndex]: ['imageNameTaken', 'name'] }, act)
 
   type About = Pick<
     BodyOf<Calls['fromVm']>,
@@ -96,10 +91,7 @@ export function createImageService(
   }
 
   return {
-    async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<{ total: number; items: Image[] }> {
-      const { total, rows } = await store.listImages(db, scopeOf(actor), query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listImages(db, scopeOf(actor), query), shape),
 
     get: (actor: Actor, id: string) => get(db, actor, id),
 

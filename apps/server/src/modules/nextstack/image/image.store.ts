@@ -4,11 +4,12 @@ import type { VmType } from '@zhisuan/contract/nextstack/vm'
 import { sql, type Generated, type Insertable, type RawBuilder, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { matching, paged, pagedTogether, pageWithTotal } from '../../../platform/db/page.ts'
+import { asked, matching, pageWithTotal, paged, pagedTogether } from '../../../platform/db/page.ts'
 import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 interface ImageTable {
   id: string
@@ -195,10 +196,7 @@ export async function listImages(on: Sql, scope: Scope, query: QueryOf<typeof im
     on
       .selectFrom('images')
       .where(part)
-      .$if(query.cloud_id !== undefined, (q) => q.where('images.cloud_id', '=', query.cloud_id ?? ''))
-      .$if(query.visibility !== undefined, (q) => q.where('images.visibility', '=', query.visibility ?? 'private'))
-      .$if(query.status !== undefined, (q) => q.where('images.status', '=', query.status ?? 'active'))
-      .$if(query.type !== undefined, (q) => q.where('images.type', '=', query.type ?? 'vm'))
+      .where(asked(query, 'images', 'cloud_id', 'visibility', 'status', 'type'))
       .where(matching(query.keyword, 'images.search'))
       .select('images.id')
   const [own, ...others] = usableParts(scope)
@@ -211,21 +209,7 @@ export async function listImages(on: Sql, scope: Scope, query: QueryOf<typeof im
 export const getImage = (on: Sql, scope: Scope, id: string): Promise<ShownImage | undefined> =>
   shown(visible(on, scope).where('images.id', '=', id), scope).executeTakeFirst()
 
-/** Held against other changes until the transaction ends. Of the scope's own only. */
-export const lockImage = (tx: Tx, scope: Scope, id: string): Promise<ImageRow | undefined> =>
-  tx.selectFrom('images').selectAll().where(within(scope, 'images.bp_id')).where('id', '=', id).forUpdate().executeTakeFirst()
-
-export const insertImage = async (on: Sql, row: NewImage): Promise<void> => {
-  await on.insertInto('images').values(row).execute()
-}
-
-export const updateImage = async (on: Sql, id: string, changes: Updateable<ImageTable>): Promise<void> => {
-  await on
-    .updateTable('images')
-    .set({ ...changes, updated_at: sql`now()` })
-    .where('id', '=', id)
-    .execute()
-}
+export const { insert: insertImage, update: updateImage, remove: deleteImage, lock: lockImage } = rowsOf('images', 'updated_at')
 
 /** Nothing where somebody moved it on meanwhile. */
 export const updateImageIf = async (on: Sql, id: string, status: ImageStatus, changes: Updateable<ImageTable>): Promise<void> => {
@@ -235,10 +219,6 @@ export const updateImageIf = async (on: Sql, id: string, status: ImageStatus, ch
     .where('id', '=', id)
     .where('status', '=', status)
     .execute()
-}
-
-export const deleteImage = async (on: Sql, id: string): Promise<void> => {
-  await on.deleteFrom('images').where('id', '=', id).execute()
 }
 
 /** Exactly these organisations. */

@@ -1,7 +1,9 @@
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import type { KeyPair, keyPairs } from '@zhisuan/contract/nextstack/key-pair'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
-import { isUniqueViolation, type Db, type Sql, type Tx } from '../../../platform/db/database.ts'
+import type { Db, Sql, Tx } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { QuotaService } from '../quota/quota.service.ts'
@@ -53,17 +55,15 @@ export function createKeyPairs(parts: { db: Db; quotas: Pick<QuotaService, 'take
     if (key === null) throw new Refusal('publicKeyInvalid', { field: 'public_key' })
     return key
   }
-  const explainUnique = async (error: unknown, bpId: string | null, fingerprint: string): Promise<unknown> => {
-    if (isUniqueViolation(error, 'key_pairs_name')) return new Refusal('keyPairNameTaken', { field: 'name', cause: error })
-    if (!isUniqueViolation(error, 'key_pairs_key')) return error
-    return new Refusal('keyPairExists', { field: 'public_key', values: { name: (await store.nameOfKey(db, bpId, fingerprint)) ?? '' }, cause: error })
-  }
+  const nameTaken = { key_pairs_name: ['keyPairNameTaken', 'name'] } as const
+  const taken = (bpId: string | null, fingerprint: string) => ({
+    ...nameTaken,
+    key_pairs_key: async (cause: unknown) =>
+      new Refusal('keyPairExists', { field: 'public_key', values: { name: (await store.nameOfKey(db, bpId, fingerprint)) ?? '' }, cause }),
+  })
 
   return {
-    async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<{ total: number; items: KeyPair[] }> {
-      const { total, rows } = await store.listKeyPairs(db, scopeOf(actor), query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listKeyPairs(db, scopeOf(actor), query), shape),
 
     async get(actor: Actor, id: string): Promise<ResponseOf<Calls['get']>> {
       const scope = scopeOf(actor)
@@ -80,8 +80,8 @@ export function createKeyPairs(parts: { db: Db; quotas: Pick<QuotaService, 'take
       const key = made?.open ?? readKey(public_key ?? '')
       const { sha256, md5 } = fingerprintsOf(key.blob)
       const id = uuidv7()
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing(taken(actor.bp_id, sha256), () =>
+        db.transaction().execute(async (tx) => {
           await quotas.take(tx, { bp_id: actor.bp_id, project_id: null }, { key_pairs: 1 })
           await store.insertKeyPair(tx, {
             id,
@@ -96,21 +96,16 @@ export function createKeyPairs(parts: { db: Db; quotas: Pick<QuotaService, 'take
             created_by: actor.user_id,
             created_by_name: actor.name,
           })
-        })
-      } catch (error) {
-        throw await explainUnique(error, actor.bp_id, sha256)
-      }
+        }),
+      )
       return { ...shape(await get(scope, id)), private_key: made?.secret ?? null }
     },
 
     async update(actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<KeyPair> {
       const scope = scopeOf(actor)
-      try {
+      await refusing(nameTaken, async () => {
         if (!(await store.updateKeyPair(db, scope, id, body))) throw new Refusal('notFound')
-      } catch (error) {
-        if (isUniqueViolation(error, 'key_pairs_name')) throw new Refusal('keyPairNameTaken', { field: 'name', cause: error })
-        throw error
-      }
+      })
       return shape(await get(scope, id))
     },
 

@@ -1,11 +1,12 @@
 import type { keyPairs } from '@zhisuan/contract/nextstack/key-pair'
 import type { QueryOf } from '@zhisuan/contract/define'
-import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { sql, type Generated, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
 import { matching, pageOf } from '../../../platform/db/page.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { insertsInto } from '../../../platform/db/rows.ts'
 
 interface KeyPairTable {
   id: string
@@ -123,9 +124,7 @@ export const shareKeyPairs = (on: Sql, scope: Scope, ids: readonly string[]): Pr
 export const nameOfKey = async (on: Sql, bpId: string | null, fingerprint: string): Promise<string | undefined> =>
   (await on.selectFrom('key_pairs').select('name').where('bp_id', 'is not distinct from', bpId).where('fingerprint', '=', fingerprint).executeTakeFirst())?.name
 
-export const insertKeyPair = async (tx: Tx, row: Insertable<KeyPairTable>): Promise<void> => {
-  await tx.insertInto('key_pairs').values(row).execute()
-}
+export const insertKeyPair = insertsInto('key_pairs')
 
 /** False where the scope shows none. */
 export const updateKeyPair = async (on: Sql, scope: Scope, id: string, changes: Updateable<KeyPairTable>): Promise<boolean> => {

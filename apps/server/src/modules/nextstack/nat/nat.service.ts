@@ -3,7 +3,9 @@ import { addressNumber, addressText } from '@zhisuan/contract/ip'
 import type { NatGateway, natGateways } from '@zhisuan/contract/nextstack/nat'
 import { vpcCan } from '@zhisuan/contract/nextstack/vpc'
 import { platformScope, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
-import { isExclusionViolation, isUniqueViolation, type Db, type Tx } from '../../../platform/db/database.ts'
+import type { Db, Tx } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
@@ -39,6 +41,11 @@ export function createNatService(parts: { db: Db; clouds: CloudService; want: Wa
       return shownNow(tx, actor, id)
     })
 
+  const taken = (vpcId: string) => ({
+    [store.natVpcIndex]: async (cause: unknown) =>
+      new Refusal('natTaken', { field: 'vpc_id', values: { name: (await store.natOfVpc(db, vpcId))?.name ?? '' }, cause }),
+  })
+
   /** One of the organisation's addresses, which the gateway has or now gets. With the network held. */
   const giveEip = async (
     tx: Tx,
@@ -56,10 +63,7 @@ export function createNatService(parts: { db: Db; clouds: CloudService; want: Wa
   }
 
   return {
-    async list(scope: Scope, query: QueryOf<Calls['list']>) {
-      const { total, rows } = await store.listNats(db, scope, query)
-      return { total, items: rows.map(shapeNat) }
-    },
+    list: (scope: Scope, query: QueryOf<Calls['list']>) => shapedPage(store.listNats(db, scope, query), shapeNat),
 
     async get(actor: Actor, id: string): Promise<NatGateway> {
       return shapeNat(found(await store.getNat(db, scopeOf(actor), id)))
@@ -67,8 +71,8 @@ export function createNatService(parts: { db: Db; clouds: CloudService; want: Wa
 
     async create(actor: Actor, body: BodyOf<Calls['create']>): Promise<NatGateway> {
       const id = uuidv7()
-      try {
-        return await db.transaction().execute(async (tx) => {
+      return refusing(taken(body.vpc_id), () =>
+        db.transaction().execute(async (tx) => {
           const before = await vpcs.getVpc(tx, scopeOf(actor), body.vpc_id)
           if (before === undefined) throw new Refusal('vpcMissing', { field: 'vpc_id' })
           await clouds.forChange(tx, before.cloud_id)
@@ -94,11 +98,8 @@ export function createNatService(parts: { db: Db; clouds: CloudService; want: Wa
             await store.updateNat(tx, id, { snat_eip_id: body.snat_eip_id })
           }
           return shownNow(tx, actor, id)
-        })
-      } catch (error) {
-        if (!isUniqueViolation(error, store.natVpcIndex)) throw error
-        throw new Refusal('natTaken', { field: 'vpc_id', values: { name: (await store.natOfVpc(db, body.vpc_id))?.name ?? '' }, cause: error })
-      }
+        }),
+      )
     },
 
     update: (actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<NatGateway> =>
@@ -123,8 +124,8 @@ export function createNatService(parts: { db: Db; clouds: CloudService; want: Wa
       const inside = portsOf(body.inside_ports ?? body.outside_ports)
       if (inside.first !== inside.last && inside.last - inside.first !== outside.last - outside.first)
         throw new Refusal('natPortsDiffer', { field: 'inside_ports' })
-      try {
-        return await change(
+      return refusing({ [store.natPortsRule]: ['natPortTaken', 'outside_ports'] }, () =>
+        change(
           actor,
           id,
           async (tx, nat, vpc) => {
@@ -146,11 +147,8 @@ export function createNatService(parts: { db: Db; clouds: CloudService; want: Wa
             })
           },
           body.vm_id,
-        )
-      } catch (error) {
-        if (isExclusionViolation(error, store.natPortsRule)) throw new Refusal('natPortTaken', { field: 'outside_ports', cause: error })
-        throw error
-      }
+        ),
+      )
     },
 
     removeRule: (actor: Actor, id: string, ruleId: string): Promise<NatGateway> =>

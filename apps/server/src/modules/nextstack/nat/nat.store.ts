@@ -1,14 +1,15 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { natGateways } from '@zhisuan/contract/nextstack/nat'
 import type { VpcStatus } from '@zhisuan/contract/nextstack/vpc'
-import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
 import { jsonArrayFrom, jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, pageOf } from '../../../platform/db/page.ts'
 import { openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { insertsInto, rowsOf } from '../../../platform/db/rows.ts'
 
 interface NatGatewayTable {
   id: string
@@ -165,8 +166,7 @@ const order = { by: { name: 'nat_gateways.name', created_at: 'nat_gateways.creat
 
 export async function listNats(on: Sql, scope: Scope, query: QueryOf<typeof natGateways.list>): Promise<{ total: number; rows: ShownNatGateway[] }> {
   const filtered = visible(on, scope)
-    .$if(query.cloud_id !== undefined, (q) => q.where('nat_gateways.cloud_id', '=', query.cloud_id ?? ''))
-    .$if(query.vpc_id !== undefined, (q) => q.where('nat_gateways.vpc_id', '=', query.vpc_id ?? ''))
+    .where(asked(query, 'nat_gateways', 'cloud_id', 'vpc_id'))
     .where(matching(query.keyword, 'nat_gateways.search'))
   return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('nat_gateways').where('nat_gateways.id', 'in', ids)))
 }
@@ -181,17 +181,7 @@ export const getNatRow = (on: Sql, scope: Scope, id: string): Promise<NatGateway
 export const natOfVpc = (on: Sql, vpcId: string): Promise<ShownNatGateway | undefined> =>
   shown(on.selectFrom('nat_gateways').where('nat_gateways.vpc_id', '=', vpcId)).executeTakeFirst()
 
-export const insertNat = async (tx: Tx, row: Insertable<NatGatewayTable>): Promise<void> => {
-  await tx.insertInto('nat_gateways').values(row).execute()
-}
-
-export const updateNat = async (tx: Tx, id: string, changes: Updateable<NatGatewayTable>): Promise<void> => {
-  await tx
-    .updateTable('nat_gateways')
-    .set({ ...changes, updated_at: sql`now()` })
-    .where('id', '=', id)
-    .execute()
-}
+export const { insert: insertNat, update: updateNat } = rowsOf('nat_gateways', 'updated_at')
 
 /** An address that is to lead nowhere is nobody's way out. */
 export const dropSnatEip = async (tx: Tx, eipId: string): Promise<void> => {
@@ -207,9 +197,7 @@ export const deleteLeftNats = async (tx: Tx, vpcId: string, applied: number): Pr
   await tx.deleteFrom('nat_gateways').where('vpc_id', '=', vpcId).where('deleting_at', '<=', applied).execute()
 }
 
-export const insertRule = async (tx: Tx, row: Insertable<NatRuleTable>): Promise<void> => {
-  await tx.insertInto('nat_rules').values(row).execute()
-}
+export const insertRule = insertsInto('nat_rules')
 
 /** False where there is none. */
 export const deleteRule = async (tx: Tx, natId: string, id: string): Promise<boolean> =>

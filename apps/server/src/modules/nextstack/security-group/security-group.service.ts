@@ -1,8 +1,10 @@
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { ruleTemplates, type SecurityGroup, type SecurityRule, type securityGroups } from '@zhisuan/contract/nextstack/security-group'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
-import { isUniqueViolation, type Db } from '../../../platform/db/database.ts'
+import type { Db } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
@@ -23,10 +25,7 @@ export function createSecurityGroupService(parts: { db: Db; clouds: CloudService
   const get = async (actor: Actor, id: string): Promise<ShownSecurityGroup> => found(await store.getGroup(db, scopeOf(actor), id))
 
   return {
-    async list(scope: Scope, query: QueryOf<Calls['list']>) {
-      const { total, rows } = await store.listGroups(db, scope, query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (scope: Scope, query: QueryOf<Calls['list']>) => shapedPage(store.listGroups(db, scope, query), shape),
 
     async get(actor: Actor, id: string): Promise<ResponseOf<Calls['get']>> {
       const row = await get(actor, id)
@@ -37,8 +36,8 @@ export function createSecurityGroupService(parts: { db: Db; clouds: CloudService
       // What belongs to nobody would be seen by nobody, not even by who made it.
       if ('nothing' in scopeOf(actor)) throw new Refusal('noPermission')
       const id = uuidv7()
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing(taken, () =>
+        db.transaction().execute(async (tx) => {
           const { product } = await clouds.forChange(tx, body.cloud_id)
           if (product !== 'nextstack') throw new Refusal('cloudProductUnsupported', { field: 'cloud_id' })
           const owner = await quotas.ownerOf(tx, actor, body.project_id)
@@ -53,24 +52,20 @@ export function createSecurityGroupService(parts: { db: Db; clouds: CloudService
             created_by: actor.user_id,
             created_by_name: actor.name,
           })
-        })
-      } catch (error) {
-        throw explain(error)
-      }
+        }),
+      )
       return shape(await get(actor, id))
     },
 
     async update(actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<SecurityGroup> {
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing(taken, () =>
+        db.transaction().execute(async (tx) => {
           const { cloud_id } = found(await store.getGroup(tx, scopeOf(actor), id))
           await clouds.forChange(tx, cloud_id)
           found(await store.lockGroup(tx, scopeOf(actor), id))
           await store.updateGroup(tx, id, body)
-        })
-      } catch (error) {
-        throw explain(error)
-      }
+        }),
+      )
       return shape(await get(actor, id))
     },
 
@@ -102,8 +97,7 @@ export function createSecurityGroupService(parts: { db: Db; clouds: CloudService
   }
 }
 
-const explain = (error: unknown): unknown =>
-  isUniqueViolation(error, store.groupNameIndex) ? new Refusal('securityGroupNameTaken', { field: 'name', cause: error }) : error
+const taken = { [store.groupNameIndex]: ['securityGroupNameTaken', 'name'] } as const
 
 const shape = (row: ShownSecurityGroup): SecurityGroup => ({
   ...shapeOwned(row),

@@ -1,12 +1,13 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { SecurityRule, securityGroups } from '@zhisuan/contract/nextstack/security-group'
-import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, pageOf } from '../../../platform/db/page.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 interface SecurityGroupTable {
   id: string
@@ -131,7 +132,7 @@ const order = { by: { name: 'security_groups.name', created_at: 'security_groups
 
 export async function listGroups(on: Sql, scope: Scope, query: QueryOf<typeof securityGroups.list>): Promise<{ total: number; rows: ShownSecurityGroup[] }> {
   const filtered = visible(on, scope)
-    .$if(query.cloud_id !== undefined, (q) => q.where('security_groups.cloud_id', '=', query.cloud_id ?? ''))
+    .where(asked(query, 'security_groups', 'cloud_id'))
     .$if(query.vm_id !== undefined, (q) =>
       q.where('security_groups.id', 'in', (of) =>
         of
@@ -155,9 +156,8 @@ export async function listGroups(on: Sql, scope: Scope, query: QueryOf<typeof se
 export const getGroup = (on: Sql, scope: Scope, id: string): Promise<ShownSecurityGroup | undefined> =>
   shown(visible(on, scope).where('security_groups.id', '=', id)).executeTakeFirst()
 
-/** Held against other changes, and against being given to anything, until the transaction ends. */
-export const lockGroup = (tx: Tx, scope: Scope, id: string): Promise<SecurityGroupRow | undefined> =>
-  visible(tx, scope).selectAll('security_groups').where('security_groups.id', '=', id).forUpdate().executeTakeFirst()
+/** Locked against other changes, and against being given to anything. */
+export const { insert: insertGroup, update: updateGroup, remove: deleteGroup, lock: lockGroup } = rowsOf('security_groups', 'updated_at')
 
 /** Those of an organisation on a cloud, held against changes of their rules while they are given to something. Before the network's lock. */
 export const shareGroups = async (tx: Tx, of: { cloud_id: string; bp_id: string | null }, ids: readonly string[]): Promise<string[]> =>
@@ -204,22 +204,6 @@ export async function guardedBy(on: Sql, id: string): Promise<{ vms: { id: strin
       .orderBy('vpcs.name')
       .execute(),
   }
-}
-
-export const insertGroup = async (tx: Tx, row: Insertable<SecurityGroupTable>): Promise<void> => {
-  await tx.insertInto('security_groups').values(row).execute()
-}
-
-export const updateGroup = async (tx: Tx, id: string, changes: Updateable<SecurityGroupTable>): Promise<void> => {
-  await tx
-    .updateTable('security_groups')
-    .set({ ...changes, updated_at: sql`now()` })
-    .where('id', '=', id)
-    .execute()
-}
-
-export const deleteGroup = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('security_groups').where('id', '=', id).execute()
 }
 
 /** The groups of an instance: exactly these. */

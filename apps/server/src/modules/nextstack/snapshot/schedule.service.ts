@@ -2,6 +2,7 @@ import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import type { SnapshotSchedule, snapshotSchedules } from '@zhisuan/contract/nextstack/snapshot'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import { isoOrNull, type Tx } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -31,10 +32,7 @@ export function createScheduleService({ db, now }: Pick<Platform, 'db' | 'now'>)
   })
 
   return {
-    async list(scope: Scope, query: QueryOf<Calls['list']>): Promise<{ total: number; items: SnapshotSchedule[] }> {
-      const { total, rows } = await store.listSchedules(db, scope, query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (scope: Scope, query: QueryOf<Calls['list']>) => shapedPage(store.listSchedules(db, scope, query), shape),
 
     async create(actor: Actor, body: BodyOf<Calls['create']>): Promise<SnapshotSchedule> {
       return db.transaction().execute(async (tx) => {

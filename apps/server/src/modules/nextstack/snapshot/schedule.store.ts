@@ -1,12 +1,13 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { SnapshotSchedule, snapshotSchedules } from '@zhisuan/contract/nextstack/snapshot'
-import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import type { Generated, Selectable, SelectQueryBuilder } from 'kysely'
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
-import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { matching, pageOf } from '../../../platform/db/page.ts'
+import { migration, type Migrations, type Sql, type Tables } from '../../../platform/db/database.ts'
+import { asked, matching, pageOf } from '../../../platform/db/page.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 interface ScheduleTable {
   id: string
@@ -97,8 +98,7 @@ const order = {
 
 export async function listSchedules(on: Sql, scope: Scope, query: QueryOf<typeof snapshotSchedules.list>): Promise<{ total: number; rows: ShownSchedule[] }> {
   const filtered = visible(on, scope)
-    .$if(query.cloud_id !== undefined, (q) => q.where('vm_snapshot_schedules.cloud_id', '=', query.cloud_id ?? ''))
-    .$if(query.vm_id !== undefined, (q) => q.where('vm_snapshot_schedules.vm_id', '=', query.vm_id ?? ''))
+    .where(asked(query, 'vm_snapshot_schedules', 'cloud_id', 'vm_id'))
     .where(matching(query.keyword, 'vm_snapshot_schedules.search'))
   return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('vm_snapshot_schedules').where('vm_snapshot_schedules.id', 'in', ids)))
 }
@@ -106,21 +106,8 @@ export async function listSchedules(on: Sql, scope: Scope, query: QueryOf<typeof
 export const getSchedule = (on: Sql, scope: Scope, id: string): Promise<ShownSchedule | undefined> =>
   shown(visible(on, scope).where('vm_snapshot_schedules.id', '=', id)).executeTakeFirst()
 
-/** Held against other changes until the transaction ends. After its instance's lock, where both are needed. */
-export const lockSchedule = (tx: Tx, scope: Scope, id: string): Promise<ScheduleRow | undefined> =>
-  visible(tx, scope).selectAll('vm_snapshot_schedules').where('vm_snapshot_schedules.id', '=', id).forUpdate().executeTakeFirst()
-
-export const insertSchedule = async (tx: Tx, row: Insertable<ScheduleTable>): Promise<void> => {
-  await tx.insertInto('vm_snapshot_schedules').values(row).execute()
-}
-
-export const updateSchedule = async (on: Sql, id: string, changes: Updateable<ScheduleTable>): Promise<void> => {
-  await on
-    .updateTable('vm_snapshot_schedules')
-    .set({ ...changes, updated_at: sql`now()` })
-    .where('id', '=', id)
-    .execute()
-}
+/** Locked after its instance, where both are. */
+export const { insert: insertSchedule, update: updateSchedule, lock: lockSchedule } = rowsOf('vm_snapshot_schedules', 'updated_at')
 
 /** False where the scope shows none. */
 export const deleteSchedule = async (on: Sql, scope: Scope, id: string): Promise<boolean> =>

@@ -2,7 +2,9 @@ import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import { snapshotCan, type snapshots, type VmSnapshot } from '@zhisuan/contract/nextstack/snapshot'
 import { vmCan, type Vm, type VmAction, type VmStatus } from '@zhisuan/contract/nextstack/vm'
 import { platformScope, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
-import { isUniqueViolation, type Tx } from '../../../platform/db/database.ts'
+import type { Tx } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { openOperation } from '../../../platform/operations.ts'
@@ -83,10 +85,7 @@ export function createSnapshotService(
   return {
     take,
 
-    async list(scope: Scope, query: QueryOf<Calls['list']>): Promise<{ total: number; items: VmSnapshot[] }> {
-      const { total, rows } = await store.listSnapshots(db, scope, query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (scope: Scope, query: QueryOf<Calls['list']>) => shapedPage(store.listSnapshots(db, scope, query), shape),
 
     async get(actor: Actor, id: string): Promise<VmSnapshot> {
       return shape(found(await store.getSnapshot(db, scopeOf(actor), id)))
@@ -103,17 +102,14 @@ export function createSnapshotService(
     },
 
     async update(actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<VmSnapshot> {
-      try {
-        return await db.transaction().execute(async (tx) => {
+      return refusing({ vm_snapshots_name: ['snapshotNameTaken', 'name'] }, () =>
+        db.transaction().execute(async (tx) => {
           const snapshot = found(await store.lockSnapshot(tx, scopeOf(actor), id))
           refuseUnless(snapshotCan.rename, snapshot)
           await store.updateSnapshot(tx, id, { name: body.name, description: body.description })
           return shownNow(tx, id)
-        })
-      } catch (error) {
-        if (isUniqueViolation(error, 'vm_snapshots_name')) throw new Refusal('snapshotNameTaken', { field: 'name', cause: error })
-        throw error
-      }
+        }),
+      )
     },
 
     restore: (actor: Actor, id: string): Promise<VmSnapshot> =>

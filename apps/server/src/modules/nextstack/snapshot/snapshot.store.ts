@@ -1,14 +1,15 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { SnapshotStatus, snapshots } from '@zhisuan/contract/nextstack/snapshot'
-import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, pageOf } from '../../../platform/db/page.ts'
 import { openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 interface SnapshotTable {
   id: string
@@ -125,9 +126,7 @@ const order = {
 
 export async function listSnapshots(on: Sql, scope: Scope, query: QueryOf<typeof snapshots.list>): Promise<{ total: number; rows: ShownSnapshot[] }> {
   const filtered = visible(on, scope)
-    .$if(query.cloud_id !== undefined, (q) => q.where('vm_snapshots.cloud_id', '=', query.cloud_id ?? ''))
-    .$if(query.vm_id !== undefined, (q) => q.where('vm_snapshots.vm_id', '=', query.vm_id ?? ''))
-    .$if(query.status !== undefined, (q) => q.where('vm_snapshots.status', '=', query.status ?? 'available'))
+    .where(asked(query, 'vm_snapshots', 'cloud_id', 'vm_id', 'status'))
     .where(matching(query.keyword, 'vm_snapshots.search'))
   return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('vm_snapshots').where('vm_snapshots.id', 'in', ids)))
 }
@@ -135,30 +134,12 @@ export async function listSnapshots(on: Sql, scope: Scope, query: QueryOf<typeof
 export const getSnapshot = (on: Sql, scope: Scope, id: string): Promise<ShownSnapshot | undefined> =>
   shown(visible(on, scope).where('vm_snapshots.id', '=', id)).executeTakeFirst()
 
-/** Held against other changes until the transaction ends. After its instance's lock, where both are needed. */
-export const lockSnapshot = (tx: Tx, scope: Scope, id: string): Promise<SnapshotRow | undefined> =>
-  visible(tx, scope).selectAll('vm_snapshots').where('vm_snapshots.id', '=', id).forUpdate().executeTakeFirst()
+/** Locked after its instance, where both are. */
+export const { insert: insertSnapshot, update: updateSnapshot, remove: deleteSnapshot, lock: lockSnapshot } = rowsOf('vm_snapshots', 'revision', 'updated_at')
 
 /** The one of an instance that its operation makes, or sets it back to. At most one operation holds an instance. */
 export const snapshotInWork = (on: Sql, vmId: string): Promise<SnapshotRow | undefined> =>
   on.selectFrom('vm_snapshots').selectAll().where('vm_id', '=', vmId).where('status', 'in', ['creating', 'restoring']).executeTakeFirst()
-
-export const insertSnapshot = async (tx: Tx, row: Insertable<SnapshotTable>): Promise<void> => {
-  await tx.insertInto('vm_snapshots').values(row).execute()
-}
-
-/** A change by a request or an operation: counts as a revision. */
-export const updateSnapshot = async (on: Sql, id: string, changes: Updateable<SnapshotTable>): Promise<void> => {
-  await on
-    .updateTable('vm_snapshots')
-    .set({ ...changes, revision: sql`revision + 1`, updated_at: sql`now()` })
-    .where('id', '=', id)
-    .execute()
-}
-
-export const deleteSnapshot = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('vm_snapshots').where('id', '=', id).execute()
-}
 
 export const isNameTaken = async (on: Sql, vmId: string, name: string): Promise<boolean> =>
   (await on.selectFrom('vm_snapshots').select('id').where('vm_id', '=', vmId).where('name', '=', name).executeTakeFirst()) !== undefined

@@ -5,8 +5,9 @@ import type { snapshots } from '@zhisuan/contract/nextstack/snapshot'
 import { vmCan, type Vm, type VmAction, type VmStatus, type vms } from '@zhisuan/contract/nextstack/vm'
 import type { Image } from '@zhisuan/engines/compute'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
-import { isUniqueViolation, type Sql, type Tx } from '../../../platform/db/database.ts'
+import type { Sql, Tx } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { OperationDefinition } from '../../../platform/operations.ts'
@@ -112,15 +113,8 @@ export function createVmService(
     cloud_init: image.cloudInit,
   })
 
-  /** Runs a transaction that records instances. */
-  const record = async (act: (tx: Tx) => Promise<{ items: Vm[] }>): Promise<{ items: Vm[] }> => {
-    try {
-      return await db.transaction().execute(act)
-    } catch (error) {
-      if (isUniqueViolation(error, 'vms_name')) throw new Refusal('vmNameTaken', { field: 'name', cause: error })
-      throw error
-    }
-  }
+  /** Runs a transaction that records instances, or their names. */
+  const record = <T>(act: (tx: Tx) => Promise<T>): Promise<T> => refusing({ vms_name: ['vmNameTaken', 'name'] }, () => db.transaction().execute(act))
   /** A network of the cloud's own; the first where none is named. @throws Refusal `networkMissing` */
   const checkNetwork = async (cloudId: string, name: string | null): Promise<string> => {
     const { networks } = await catalogue.known(cloudId, await clouds.forReading(cloudId))
@@ -294,16 +288,11 @@ export function createVmService(
     },
 
     async rename(actor: Actor, id: string, body: BodyOf<Calls['rename']>): Promise<Vm> {
-      try {
-        await db.transaction().execute(async (tx) => {
-          const vm = found(await store.lockVm(tx, scopeOf(actor), id))
-          refuseUnless(vmCan.rename, vm)
-          await store.updateVm(tx, id, { name: body.name, description: body.description })
-        })
-      } catch (error) {
-        if (isUniqueViolation(error, 'vms_name')) throw new Refusal('vmNameTaken', { field: 'name', cause: error })
-        throw error
-      }
+      await record(async (tx) => {
+        const vm = found(await store.lockVm(tx, scopeOf(actor), id))
+        refuseUnless(vmCan.rename, vm)
+        await store.updateVm(tx, id, { name: body.name, description: body.description })
+      })
       return shapeOne(db, await get(actor, id))
     },
 

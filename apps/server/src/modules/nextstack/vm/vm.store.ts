@@ -1,11 +1,12 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { VmStatus, VmType, vms } from '@zhisuan/contract/nextstack/vm'
-import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, pageOf } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
@@ -144,10 +145,7 @@ const shown = <T>(query: SelectQueryBuilder<Tables, 'vms', T>) =>
 
 export async function listVms(on: Sql, scope: Scope, query: QueryOf<typeof vms.list>): Promise<{ total: number; rows: ShownVm[] }> {
   const filtered = visible(on, scope)
-    .$if(query.cloud_id !== undefined, (q) => q.where('vms.cloud_id', '=', query.cloud_id ?? ''))
-    .$if(query.status !== undefined, (q) => q.where('vms.status', '=', query.status ?? 'running'))
-    .$if(query.type !== undefined, (q) => q.where('vms.type', '=', query.type ?? 'vm'))
-    .$if(query.bp_id !== undefined, (q) => q.where('vms.bp_id', '=', query.bp_id ?? ''))
+    .where(asked(query, 'vms', 'cloud_id', 'status', 'type', 'bp_id'))
     .$if(query.vpc_id !== undefined, (q) =>
       q.where((of) =>
         of.exists(
@@ -191,30 +189,11 @@ export const getVm = (on: Sql, scope: Scope, id: string): Promise<ShownVm | unde
 /** Of whomever they are: for who made them. */
 export const getVms = (tx: Tx, ids: readonly string[]): Promise<ShownVm[]> => shown(tx.selectFrom('vms').where('vms.id', 'in', ids)).execute()
 
-/** Held against other changes until the transaction ends. */
-export const lockVm = (tx: Tx, scope: Scope, id: string): Promise<VmRow | undefined> =>
-  visible(tx, scope).selectAll('vms').where('vms.id', '=', id).forUpdate().executeTakeFirst()
+export const { insert: insertVms, update: updateVm, remove: deleteVm, lock: lockVm } = rowsOf('vms', 'revision', 'updated_at')
 
 /** Of an organisation, those in these states. */
 export const withStatuses = (on: Sql, bpId: string, statuses: readonly VmStatus[]): Promise<Pick<VmRow, 'id' | 'name' | 'status'>[]> =>
   on.selectFrom('vms').select(['id', 'name', 'status']).where('bp_id', '=', bpId).where('status', 'in', statuses).orderBy('id').execute()
-
-export const insertVms = async (tx: Tx, rows: Insertable<VmTable>[]): Promise<void> => {
-  await tx.insertInto('vms').values(rows).execute()
-}
-
-/** A change by a request or an operation: counts as a revision. */
-export const updateVm = async (on: Sql, id: string, changes: Updateable<VmTable>): Promise<void> => {
-  await on
-    .updateTable('vms')
-    .set({ ...changes, revision: sql`revision + 1`, updated_at: sql`now()` })
-    .where('id', '=', id)
-    .execute()
-}
-
-export const deleteVm = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('vms').where('id', '=', id).execute()
-}
 
 export async function countByCloud(on: Sql, cloudIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
   if (cloudIds.length === 0) return new Map()

@@ -2,6 +2,7 @@ import type { QueryOf } from '@zhisuan/contract/define'
 import type { StoragePool, storagePools } from '@zhisuan/contract/nextstack/volume'
 import { platformScope, type Scope } from '../../../platform/auth/actor.ts'
 import { iso } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import type { Platform } from '../../../platform/platform.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
@@ -21,10 +22,8 @@ export function createStoragePools(parts: Pick<Platform, 'db' | 'now'> & { cloud
   }
 
   return {
-    async list(scope: Scope, query: QueryOf<typeof storagePools.list>) {
-      const { total, rows } = await store.listPools(db, scope, query)
-      return { total, items: rows.map((row) => ('everything' in scope ? shape(row) : withoutInternals(shape(row)))) }
-    },
+    list: (scope: Scope, query: QueryOf<typeof storagePools.list>) =>
+      shapedPage(store.listPools(db, scope, query), (row) => ('everything' in scope ? shape(row) : withoutInternals(shape(row)))),
 
     async get(id: string): Promise<StoragePool> {
       return shape(found(await store.getPool(db, platformScope, id)))

@@ -5,7 +5,7 @@ import { sql, type Selectable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
-import { matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, pageOf } from '../../../platform/db/page.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 
@@ -82,7 +82,7 @@ const order = {
 
 export async function listPools(on: Sql, scope: Scope, query: QueryOf<typeof storagePools.list>): Promise<{ total: number; rows: ShownStoragePool[] }> {
   const filtered = visible(on, scope)
-    .$if(query.cloud_id !== undefined, (q) => q.where('storage_pools.cloud_id', '=', query.cloud_id ?? ''))
+    .where(asked(query, 'storage_pools', 'cloud_id'))
     .where(matching(query.keyword, 'storage_pools.name'))
   return pageOf(filtered, query, order, (ids) => shown(on, scope).where('storage_pools.id', 'in', ids))
 }

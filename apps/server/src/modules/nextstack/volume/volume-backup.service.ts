@@ -2,6 +2,7 @@ import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import { volumeBackupCan, volumeCan, type VolumeBackup, type volumeBackups } from '@zhisuan/contract/nextstack/volume'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
 import { type Tx } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -37,10 +38,7 @@ export function createVolumeBackupService(
   const shownNow = async (tx: Tx, actor: Actor, id: string): Promise<VolumeBackup> => shape(found(await store.getBackup(tx, scopeOf(actor), id)))
 
   return {
-    async list(scope: Scope, query: QueryOf<Calls['list']>) {
-      const { total, rows } = await store.listBackups(db, scope, query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (scope: Scope, query: QueryOf<Calls['list']>) => shapedPage(store.listBackups(db, scope, query), shape),
 
     async get(actor: Actor, id: string): Promise<VolumeBackup> {
       return shape(found(await store.getBackup(db, scopeOf(actor), id)))

@@ -1,14 +1,15 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { VolumeBackup, VolumeBackupStatus, volumeBackups } from '@zhisuan/contract/nextstack/volume'
-import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, pageOf } from '../../../platform/db/page.ts'
 import { openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 interface VolumeBackupTable {
   id: string
@@ -124,8 +125,7 @@ const order = {
 
 export async function listBackups(on: Sql, scope: Scope, query: QueryOf<typeof volumeBackups.list>): Promise<{ total: number; rows: ShownVolumeBackup[] }> {
   const filtered = visible(on, scope)
-    .$if(query.cloud_id !== undefined, (q) => q.where('volume_backups.cloud_id', '=', query.cloud_id ?? ''))
-    .$if(query.volume_id !== undefined, (q) => q.where('volume_backups.volume_id', '=', query.volume_id ?? ''))
+    .where(asked(query, 'volume_backups', 'cloud_id', 'volume_id'))
     .where(matching(query.keyword, 'volume_backups.search'))
   return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('volume_backups').where('volume_backups.id', 'in', ids)))
 }
@@ -137,25 +137,7 @@ export const getBackup = (on: Sql, scope: Scope, id: string): Promise<ShownVolum
 export const getBackupRow = (on: Sql, id: string): Promise<VolumeBackupRow | undefined> =>
   on.selectFrom('volume_backups').selectAll().where('id', '=', id).executeTakeFirst()
 
-/** Held against other changes until the transaction ends. */
-export const lockBackup = (tx: Tx, scope: Scope, id: string): Promise<VolumeBackupRow | undefined> =>
-  visible(tx, scope).selectAll('volume_backups').where('volume_backups.id', '=', id).forUpdate().executeTakeFirst()
-
-export const insertBackup = async (tx: Tx, row: Insertable<VolumeBackupTable>): Promise<void> => {
-  await tx.insertInto('volume_backups').values(row).execute()
-}
-
-export const updateBackup = async (on: Sql, id: string, changes: Updateable<VolumeBackupTable>): Promise<void> => {
-  await on
-    .updateTable('volume_backups')
-    .set({ ...changes, updated_at: sql`now()` })
-    .where('id', '=', id)
-    .execute()
-}
-
-export const deleteBackup = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('volume_backups').where('id', '=', id).execute()
-}
+export const { insert: insertBackup, update: updateBackup, remove: deleteBackup, lock: lockBackup } = rowsOf('volume_backups', 'updated_at')
 
 /** Those that were being written of a volume, or of all of a cloud, never will be; the others stay. */
 export const failBackupsOf = async (tx: Tx, of: { volume_id: string } | { cloud_id: string }, text: string): Promise<void> => {

@@ -1,7 +1,9 @@
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import { volumeCan, volumeSnapshotCan, type VolumeSnapshot, type volumeSnapshots } from '@zhisuan/contract/nextstack/volume'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
-import { isUniqueViolation, type Tx } from '../../../platform/db/database.ts'
+import type { Tx } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -28,10 +30,7 @@ export function createVolumeSnapshotService(
   const shownNow = async (tx: Tx, actor: Actor, id: string): Promise<VolumeSnapshot> => shape(found(await store.getSnapshot(tx, scopeOf(actor), id)))
 
   return {
-    async list(scope: Scope, query: QueryOf<Calls['list']>) {
-      const { total, rows } = await store.listSnapshots(db, scope, query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (scope: Scope, query: QueryOf<Calls['list']>) => shapedPage(store.listSnapshots(db, scope, query), shape),
 
     async get(actor: Actor, id: string): Promise<VolumeSnapshot> {
       return shape(found(await store.getSnapshot(db, scopeOf(actor), id)))
@@ -100,14 +99,7 @@ export function createVolumeSnapshotService(
   }
 }
 
-async function asNamed<T>(act: () => Promise<T>): Promise<T> {
-  try {
-    return await act()
-  } catch (error) {
-    if (isUniqueViolation(error, store.snapshotNameIndex)) throw new Refusal('volumeSnapshotNameTaken', { field: 'name', cause: error })
-    throw error
-  }
-}
+const asNamed = <T>(act: () => Promise<T>): Promise<T> => refusing({ [store.snapshotNameIndex]: ['volumeSnapshotNameTaken', 'name'] }, act)
 
 const shape = (row: ShownVolumeSnapshot): VolumeSnapshot => ({
   ...shapeOnEngine(row),

@@ -1,15 +1,16 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { VolumeSnapshotStatus, volumeSnapshots } from '@zhisuan/contract/nextstack/volume'
-import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
 import { Refusal } from '../../../platform/errors.ts'
-import { matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, pageOf } from '../../../platform/db/page.ts'
 import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 interface VolumeSnapshotTable {
   id: string
@@ -113,9 +114,7 @@ export async function listSnapshots(
   query: QueryOf<typeof volumeSnapshots.list>,
 ): Promise<{ total: number; rows: ShownVolumeSnapshot[] }> {
   const filtered = visible(on, scope)
-    .$if(query.cloud_id !== undefined, (q) => q.where('volume_snapshots.cloud_id', '=', query.cloud_id ?? ''))
-    .$if(query.volume_id !== undefined, (q) => q.where('volume_snapshots.volume_id', '=', query.volume_id ?? ''))
-    .$if(query.status !== undefined, (q) => q.where('volume_snapshots.status', '=', query.status ?? 'available'))
+    .where(asked(query, 'volume_snapshots', 'cloud_id', 'volume_id', 'status'))
     .where(matching(query.keyword, 'volume_snapshots.search'))
   return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('volume_snapshots').where('volume_snapshots.id', 'in', ids)))
 }
@@ -123,9 +122,8 @@ export async function listSnapshots(
 export const getSnapshot = (on: Sql, scope: Scope, id: string): Promise<ShownVolumeSnapshot | undefined> =>
   shown(visible(on, scope).where('volume_snapshots.id', '=', id)).executeTakeFirst()
 
-/** Held against other changes until the transaction ends. After its volume's row. */
-export const lockSnapshot = (tx: Tx, scope: Scope, id: string): Promise<VolumeSnapshotRow | undefined> =>
-  visible(tx, scope).selectAll('volume_snapshots').where('volume_snapshots.id', '=', id).forUpdate().executeTakeFirst()
+/** Locked after its volume. */
+export const { insert: insertSnapshot, update: updateSnapshot, remove: deleteSnapshot, lock: lockSnapshot } = rowsOf('volume_snapshots', 'updated_at')
 
 /** What a volume that is made of it is a copy of, by names on the engine. */
 export const getSnapshotSource = (on: Sql, id: string): Promise<{ volume: string; snapshot: string } | undefined> =>
@@ -146,22 +144,6 @@ export async function refuseWhileBusy(tx: Tx, volumeId: string): Promise<void> {
     .limit(1)
     .executeTakeFirst()
   if (row !== undefined) throw new Refusal('operationRunning')
-}
-
-export const insertSnapshot = async (tx: Tx, row: Insertable<VolumeSnapshotTable>): Promise<void> => {
-  await tx.insertInto('volume_snapshots').values(row).execute()
-}
-
-export const updateSnapshot = async (on: Sql, id: string, changes: Updateable<VolumeSnapshotTable>): Promise<void> => {
-  await on
-    .updateTable('volume_snapshots')
-    .set({ ...changes, updated_at: sql`now()` })
-    .where('id', '=', id)
-    .execute()
-}
-
-export const deleteSnapshot = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('volume_snapshots').where('id', '=', id).execute()
 }
 
 /** They went with their volume. */

@@ -1,7 +1,9 @@
 import type { BodyOf, QueryOf } from '@zhisuan/contract/define'
 import { volumeBackupCan, volumeCan, volumeSnapshotCan, type Volume, type VolumeStatus, type volumes } from '@zhisuan/contract/nextstack/volume'
 import { platformScope, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
-import { isUniqueViolation, type Sql, type Tx } from '../../../platform/db/database.ts'
+import type { Sql, Tx } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { OperationDefinition } from '../../../platform/operations.ts'
@@ -87,10 +89,7 @@ export function createVolumeService(
   }
 
   return {
-    async list(scope: Scope, query: QueryOf<Calls['list']>) {
-      const { total, rows } = await store.listVolumes(db, scope, query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (scope: Scope, query: QueryOf<Calls['list']>) => shapedPage(store.listVolumes(db, scope, query), shape),
 
     async get(actor: Actor, id: string): Promise<Volume> {
       return shape(found(await store.getVolume(db, scopeOf(actor), id)))
@@ -232,15 +231,8 @@ export function createVolumeService(
 const alone = async (): Promise<void> => undefined
 
 /** A name or a path that another has, as what it is to the person. */
-async function asNamed<T>(pathField: string, act: () => Promise<T>): Promise<T> {
-  try {
-    return await act()
-  } catch (error) {
-    if (isUniqueViolation(error, store.volumeNameIndex)) throw new Refusal('volumeNameTaken', { field: 'name', cause: error })
-    if (isUniqueViolation(error, store.volumePathRule)) throw new Refusal('volumePathTaken', { field: pathField, cause: error })
-    throw error
-  }
-}
+const asNamed = <T>(pathField: string, act: () => Promise<T>): Promise<T> =>
+  refusing({ [store.volumeNameIndex]: ['volumeNameTaken', 'name'], [store.volumePathRule]: ['volumePathTaken', pathField] }, act)
 
 /** More than the pool has altogether never fits; how much of it is free only the engine can say at the moment. */
 function refuseUnlessFits(pool: Pick<StoragePoolRow, 'total_bytes'>, sizeBytes: number): void {

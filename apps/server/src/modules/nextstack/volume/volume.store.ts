@@ -1,15 +1,16 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { VmStatus } from '@zhisuan/contract/nextstack/vm'
 import { volumeTransitional, type Volume, type VolumeStatus, type volumes } from '@zhisuan/contract/nextstack/volume'
-import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
 import { jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, pageOf } from '../../../platform/db/page.ts'
 import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 /** What the engine says of a volume. */
 export type ObservedVolume = Extract<VolumeStatus, 'available' | 'in_use' | 'lost'>
@@ -149,11 +150,7 @@ const order = {
 
 export async function listVolumes(on: Sql, scope: Scope, query: QueryOf<typeof volumes.list>): Promise<{ total: number; rows: ShownVolume[] }> {
   const filtered = visible(on, scope)
-    .$if(query.cloud_id !== undefined, (q) => q.where('volumes.cloud_id', '=', query.cloud_id ?? ''))
-    .$if(query.vm_id !== undefined, (q) => q.where('volumes.vm_id', '=', query.vm_id ?? ''))
-    .$if(query.pool !== undefined, (q) => q.where('volumes.pool', '=', query.pool ?? ''))
-    .$if(query.status !== undefined, (q) => q.where('volumes.status', '=', query.status ?? 'available'))
-    .$if(query.bp_id !== undefined, (q) => q.where('volumes.bp_id', '=', query.bp_id ?? ''))
+    .where(asked(query, 'volumes', 'cloud_id', 'vm_id', 'pool', 'status', 'bp_id'))
     .where(matching(query.keyword, 'volumes.search'))
   return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('volumes').where('volumes.id', 'in', ids)))
 }
@@ -161,30 +158,12 @@ export async function listVolumes(on: Sql, scope: Scope, query: QueryOf<typeof v
 export const getVolume = (on: Sql, scope: Scope, id: string): Promise<ShownVolume | undefined> =>
   shown(visible(on, scope).where('volumes.id', '=', id)).executeTakeFirst()
 
-/** Held against other changes until the transaction ends. After its instance's row. */
-export const lockVolume = (tx: Tx, scope: Scope, id: string): Promise<VolumeRow | undefined> =>
-  visible(tx, scope).selectAll('volumes').where('volumes.id', '=', id).forUpdate().executeTakeFirst()
+/** Locked after its instance. */
+export const { insert: insertVolume, update: updateVolume, remove: deleteVolume, lock: lockVolume } = rowsOf('volumes', 'revision', 'updated_at')
 
 /** Those of an instance, held. */
 export const lockVolumesOf = (tx: Tx, vmId: string): Promise<VolumeRow[]> =>
   tx.selectFrom('volumes').selectAll().where('vm_id', '=', vmId).orderBy('id').forUpdate().execute()
-
-export const insertVolume = async (tx: Tx, row: Insertable<VolumeTable>): Promise<void> => {
-  await tx.insertInto('volumes').values(row).execute()
-}
-
-/** A change by a request or an operation: counts as a revision. */
-export const updateVolume = async (on: Sql, id: string, changes: Updateable<VolumeTable>): Promise<void> => {
-  await on
-    .updateTable('volumes')
-    .set({ ...changes, revision: sql`revision + 1`, updated_at: sql`now()` })
-    .where('id', '=', id)
-    .execute()
-}
-
-export const deleteVolume = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('volumes').where('id', '=', id).execute()
-}
 
 /** Whether something is being made of a snapshot, of any snapshot of a volume, or of a backup. */
 export async function isBeingCopied(tx: Tx, of: { snapshot_id: string } | { volume_id: string } | { backup_id: string }): Promise<boolean> {

@@ -3,7 +3,9 @@ import { addressNumber, addressText, overlaps, parseCidr } from '@zhisuan/contra
 import { vpcCan, type Vpc, type vpcs } from '@zhisuan/contract/nextstack/vpc'
 import { isEngineError } from '@zhisuan/engines/errors'
 import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
-import { isExclusionViolation, isUniqueViolation, type Db, type Tx } from '../../../platform/db/database.ts'
+import type { Db, Tx } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { CloudService } from '../../cmp/cloud/cloud.service.ts'
@@ -42,11 +44,11 @@ export function createVpcService(parts: { db: Db; clouds: CloudService; quotas: 
       await act(tx, vpc)
       return shownNow(tx, actor, id)
     })
-  const explain = async (error: unknown, actor: Actor, body: { cloud_id: string; cidr: string }): Promise<unknown> => {
-    if (isUniqueViolation(error, store.vpcNameIndex)) return new Refusal('vpcNameTaken', { field: 'name', cause: error })
-    if (isExclusionViolation(error, store.vpcRangeRule)) return rangeTaken(await store.overlapping(db, body.cloud_id, body.cidr), scopeOf(actor))
-    return error
-  }
+  const nameTaken = { [store.vpcNameIndex]: ['vpcNameTaken', 'name'] } as const
+  const taken = (actor: Actor, body: { cloud_id: string; cidr: string }) => ({
+    ...nameTaken,
+    [store.vpcRangeRule]: async () => rangeTaken(await store.overlapping(db, body.cloud_id, body.cidr), scopeOf(actor)),
+  })
   /** What no rule of the database says: networks of the host, and outside addresses. */
   const refuseUsedRange = async ({ cloud_id, cidr }: { cloud_id: string; cidr: string }): Promise<void> => {
     const range = parseCidr(cidr)
@@ -62,10 +64,7 @@ export function createVpcService(parts: { db: Db; clouds: CloudService; quotas: 
   }
 
   return {
-    async list(scope: Scope, query: QueryOf<Calls['list']>) {
-      const { total, rows } = await store.listVpcs(db, scope, query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (scope: Scope, query: QueryOf<Calls['list']>) => shapedPage(store.listVpcs(db, scope, query), shape),
 
     async get(actor: Actor, id: string): Promise<Vpc> {
       return shape(await get(actor, id))
@@ -77,8 +76,8 @@ export function createVpcService(parts: { db: Db; clouds: CloudService; quotas: 
       await refuseUsedRange(body)
       const id = uuidv7()
       const made = { created_by: actor.user_id, created_by_name: actor.name }
-      try {
-        return await db.transaction().execute(async (tx) => {
+      return refusing(taken(actor, body), () =>
+        db.transaction().execute(async (tx) => {
           const { product } = await clouds.forChange(tx, body.cloud_id)
           if (product !== 'nextstack') throw new Refusal('cloudProductUnsupported', { field: 'cloud_id' })
           const owner = await quotas.ownerOf(tx, actor, body.project_id)
@@ -120,22 +119,17 @@ export function createVpcService(parts: { db: Db; clouds: CloudService; quotas: 
           }
           await want(tx, found(await store.lockVpc(tx, scopeOf(actor), id)), actor)
           return shownNow(tx, actor, id)
-        })
-      } catch (error) {
-        throw await explain(error, actor, body)
-      }
+        }),
+      )
     },
 
     async update(actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<Vpc> {
-      try {
-        return await change(actor, id, 'update', async (tx, vpc) => {
+      return refusing(nameTaken, () =>
+        change(actor, id, 'update', async (tx, vpc) => {
           await store.updateVpc(tx, id, body)
           if (body.name !== vpc.name || body.dns_domain !== vpc.dns_domain) await want(tx, vpc, actor)
-        })
-      } catch (error) {
-        if (isUniqueViolation(error, store.vpcNameIndex)) throw new Refusal('vpcNameTaken', { field: 'name', cause: error })
-        throw error
-      }
+        }),
+      )
     },
 
     async setSecurityGroups(actor: Actor, id: string, ids: readonly string[]): Promise<Vpc> {

@@ -1,14 +1,15 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { VpcStatus, vpcs } from '@zhisuan/contract/nextstack/vpc'
-import { sql, type Generated, type Insertable, type Selectable, type SelectQueryBuilder, type Updateable } from 'kysely'
+import { sql, type Generated, type Selectable, type SelectQueryBuilder } from 'kysely'
 import { jsonArrayFrom, jsonObjectFrom } from 'kysely/helpers/postgres'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tables, type Tx } from '../../../platform/db/database.ts'
-import { matching, pageOf } from '../../../platform/db/page.ts'
+import { asked, matching, pageOf } from '../../../platform/db/page.ts'
 import { endOperations, openStatuses } from '../../../platform/operations.ts'
 import { tellsChanges } from '../../../platform/changes.ts'
 import type { QuotaCounter } from '../quota/quota.service.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 interface VpcTable {
   id: string
@@ -154,9 +155,7 @@ const order = { by: { name: 'vpcs.name', status: 'vpcs.status', created_at: 'vpc
 
 export async function listVpcs(on: Sql, scope: Scope, query: QueryOf<typeof vpcs.list>): Promise<{ total: number; rows: ShownVpc[] }> {
   const filtered = visible(on, scope)
-    .$if(query.cloud_id !== undefined, (q) => q.where('vpcs.cloud_id', '=', query.cloud_id ?? ''))
-    .$if(query.status !== undefined, (q) => q.where('vpcs.status', '=', query.status ?? 'active'))
-    .$if(query.bp_id !== undefined, (q) => q.where('vpcs.bp_id', '=', query.bp_id ?? ''))
+    .where(asked(query, 'vpcs', 'cloud_id', 'status', 'bp_id'))
     .where(matching(query.keyword, 'vpcs.search'))
   return pageOf(filtered, query, order, (ids) => shown(on.selectFrom('vpcs').where('vpcs.id', 'in', ids)))
 }
@@ -168,9 +167,8 @@ export const getVpc = (on: Sql, scope: Scope, id: string): Promise<ShownVpc | un
 export const progressOf = (on: Sql, id: string): Promise<Pick<VpcRow, 'name' | 'engine_name' | 'status' | 'applied'> | undefined> =>
   on.selectFrom('vpcs').select(['name', 'engine_name', 'status', 'applied']).where('id', '=', id).executeTakeFirst()
 
-/** Held against other changes until the transaction ends: whatever changes what is wanted of a network holds its row. */
-export const lockVpc = (tx: Tx, scope: Scope, id: string): Promise<VpcRow | undefined> =>
-  visible(tx, scope).selectAll('vpcs').where('vpcs.id', '=', id).forUpdate().executeTakeFirst()
+/** Whatever changes what is wanted of a network has it locked. */
+export const { insert: insertVpc, update: updateVpc, remove: deleteVpc, lock: lockVpc } = rowsOf('vpcs', 'updated_at')
 
 /** The same of several, one after the other in one order, so that two never wait for each other. */
 export const lockVpcs = (tx: Tx, ids: readonly string[]): Promise<VpcRow[]> =>
@@ -181,18 +179,6 @@ export const lockRanges = async (tx: Tx, cloudId: string): Promise<void> => {
   await sql`select pg_advisory_xact_lock(hashtextextended('vpc ranges ' || ${cloudId}::text, 13))`.execute(tx)
 }
 
-export const insertVpc = async (tx: Tx, row: Insertable<VpcTable>): Promise<void> => {
-  await tx.insertInto('vpcs').values(row).execute()
-}
-
-export const updateVpc = async (on: Sql, id: string, changes: Updateable<VpcTable>): Promise<void> => {
-  await on
-    .updateTable('vpcs')
-    .set({ ...changes, updated_at: sql`now()` })
-    .where('id', '=', id)
-    .execute()
-}
-
 /** Notes that whatever is wanted by now is being applied. */
 export const noteApplying = async (on: Sql, id: string): Promise<void> => {
   await on
@@ -201,10 +187,6 @@ export const noteApplying = async (on: Sql, id: string): Promise<void> => {
     .where('id', '=', id)
     .whereRef('applying', '<>', 'wanted')
     .execute()
-}
-
-export const deleteVpc = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('vpcs').where('id', '=', id).execute()
 }
 
 /** Networks of a cloud whose range overlaps this one. */

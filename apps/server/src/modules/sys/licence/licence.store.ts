@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { insertsInto } from '../../../platform/db/rows.ts'
 
 interface InstallationTable {
   id: string
@@ -40,9 +41,7 @@ export const insertInstallation = async (on: Sql, row: InstallationTable): Promi
 export const importedLicences = (on: Sql): Promise<{ id: string; file: string }[]> =>
   on.selectFrom('licences').select(['id', 'file']).orderBy('imported_at', 'desc').orderBy('id', 'desc').execute()
 
-export const insertLicence = async (on: Sql, row: LicenceTable): Promise<void> => {
-  await on.insertInto('licences').values(row).execute()
-}
+export const insertLicence = insertsInto('licences')
 
 /** Holds others who would use more of the licence until the transaction ends. */
 export const lockLicence = async (tx: Tx): Promise<void> => {

@@ -2,7 +2,8 @@ import type { ConfigChange, configs } from '@zhisuan/contract/sys/sys'
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { Selectable } from 'kysely'
 import { iso, migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { shapedPage, pageWithTotal, paged } from '../../../platform/db/page.ts'
+import { insertsInto } from '../../../platform/db/rows.ts'
 
 interface ConfigTable {
   key: string
@@ -51,9 +52,7 @@ export const writeConfig = (tx: Tx, row: ConfigRow): Promise<ConfigRow> =>
 export const deleteConfig = async (tx: Tx, key: string): Promise<boolean> =>
   (await tx.deleteFrom('configs').where('key', '=', key).executeTakeFirstOrThrow()).numDeletedRows > 0n
 
-export const insertChange = async (tx: Tx, change: ConfigChangeTable): Promise<void> => {
-  await tx.insertInto('config_changes').values(change).execute()
-}
+export const insertChange = insertsInto('config_changes')
 
 export async function listChanges(on: Sql, query: QueryOf<(typeof configs)['changes']>): Promise<{ total: number; items: ConfigChange[] }> {
   const { key } = query
@@ -63,6 +62,5 @@ export async function listChanges(on: Sql, query: QueryOf<(typeof configs)['chan
     fallback: '-created_at',
     id: 'id',
   })
-  const { total, rows } = await pageWithTotal(page, filtered, query)
-  return { total, items: rows.map((row) => ({ ...row, created_at: iso(row.created_at) })) }
+  return shapedPage(pageWithTotal(page, filtered, query), (row) => ({ ...row, created_at: iso(row.created_at) }))
 }

@@ -3,6 +3,7 @@ import type { AccessKeyScheme, AccessKeyStatus } from '@zhisuan/contract/ums/acc
 import type { Insertable, Updateable } from 'kysely'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
+import { insertsInto, rowsOf } from '../../../platform/db/rows.ts'
 import { rolesGiven, rolesWithBases } from '../../../platform/auth/held-roles.ts'
 
 interface AccessKeyTable {
@@ -135,13 +136,9 @@ export const updateAccessKey = async (tx: Tx, id: string, { document, ...changes
     .where('id', '=', id)
     .execute()
 }
-export const deleteAccessKey = async (tx: Tx, id: string): Promise<void> => {
-  await tx.deleteFrom('access_keys').where('id', '=', id).execute()
-}
+export const { remove: deleteAccessKey } = rowsOf('access_keys')
 
-export const insertSecret = async (tx: Tx, row: Insertable<SecretTable>): Promise<void> => {
-  await tx.insertInto('access_key_secrets').values(row).execute()
-}
+export const insertSecret = insertsInto('access_key_secrets')
 /** The one in force goes on until then; those before it are gone. */
 export async function endSecrets(tx: Tx, accessKeyId: string, until: Date | null): Promise<void> {
   const before = tx.deleteFrom('access_key_secrets').where('access_key_id', '=', accessKeyId)

@@ -1,10 +1,7 @@
-import type { Insertable } from 'kysely'
 import { iso, type Sql } from '../../../platform/db/database.ts'
-import type { InboxTable } from '../ums.migrations.ts'
+import { insertsInto } from '../../../platform/db/rows.ts'
 
-export const insertInboxItem = async (on: Sql, item: Insertable<InboxTable>): Promise<void> => {
-  await on.insertInto('development_inbox').values(item).execute()
-}
+export const insertInboxItem = insertsInto('development_inbox')
 
 /** The newest first. */
 export const listInbox = async (on: Sql) => {

@@ -3,6 +3,8 @@ import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import type { Invitation, invitations as calls } from '@zhisuan/contract/ums/invitation'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { iso, type Tx } from '../../../platform/db/database.ts'
+import { shapedPage } from '../../../platform/db/page.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -10,7 +12,7 @@ import type { Limits } from '../../iam/rules/limits.ts'
 import { insertProjectMember } from '../organisation/organisation.store.ts'
 import { hashPassword } from '../session/password.ts'
 import { defaultProject } from '../user/keep.store.ts'
-import { blankUser, explainUnique, readsAsAddress } from '../user/user.rules.ts'
+import { blankUser, readsAsAddress, userTaken } from '../user/user.rules.ts'
 import { findByPhone, insertUser } from '../user/user.store.ts'
 import type { VerificationService } from '../verification/verification.service.ts'
 import * as store from './invitation.store.ts'
@@ -48,7 +50,7 @@ export function createInvitationService(
   }
 
   /** A link gives what whoever made it could give now, not what they could then. @throws Refusal 1183 */
-  const refuseUnlessStillHis = async (
+  const refuseUnlessStillTheirs = async (
     tx: Tx,
     { role, created_by_id }: Pick<store.ShownInvitation, 'role' | 'created_by_id'>,
     project: string | undefined,
@@ -59,10 +61,7 @@ export function createInvitationService(
   }
 
   return {
-    async list(actor: Actor, query: QueryOf<Calls['list']>): Promise<ResponseOf<Calls['list']>> {
-      const { total, rows } = await store.listInvitations(db, scopeOf(actor), query)
-      return { total, items: rows.map(shape) }
-    },
+    list: (actor: Actor, query: QueryOf<Calls['list']>) => shapedPage(store.listInvitations(db, scopeOf(actor), query), shape),
 
     /** @throws Refusal 91014, 91106, 91107 */
     async create(actor: Actor, { bp_id: wish, role, note, days }: BodyOf<Calls['create']>): Promise<ResponseOf<Calls['create']>> {
@@ -114,11 +113,11 @@ export function createInvitationService(
       const code = await verification.check('registration', body.phone, body.code)
       const password_hash = await hashPassword(body.password)
       const id = uuidv7()
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing(userTaken, () =>
+        db.transaction().execute(async (tx) => {
           const invitation = open(await store.lockByToken(tx, hash))
           const project = await defaultProject(tx, invitation.bp_id)
-          await refuseUnlessStillHis(tx, invitation, project)
+          await refuseUnlessStillTheirs(tx, invitation, project)
           await verification.spend(tx, code)
           await insertUser(
             tx,
@@ -136,10 +135,8 @@ export function createInvitationService(
           )
           if (project !== undefined) await insertProjectMember(tx, project, id)
           await store.markUsed(tx, invitation.id, body.username)
-        })
-      } catch (error) {
-        throw explainUnique(error)
-      }
+        }),
+      )
       return { id }
     },
   }

@@ -1,11 +1,12 @@
 import type { QueryOf } from '@zhisuan/contract/define'
 import type { invitations } from '@zhisuan/contract/ums/invitation'
 import type { Role } from '@zhisuan/contract/roles'
-import { sql, type Generated, type Insertable } from 'kysely'
+import { sql, type Generated } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { paged, pageWithTotal } from '../../../platform/db/page.ts'
+import { asked, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { insertsInto } from '../../../platform/db/rows.ts'
 
 interface InvitationTable {
   id: string
@@ -60,7 +61,7 @@ export type ShownInvitation = NonNullable<Awaited<ReturnType<typeof findByToken>
 export async function listInvitations(on: Sql, scope: Scope, query: QueryOf<typeof invitations.list>) {
   const all = shown(on)
     .where(within(scope, 'invitations.bp_id'))
-    .$if(query.bp_id !== undefined, (q) => q.where('invitations.bp_id', '=', query.bp_id ?? ''))
+    .where(asked(query, 'invitations', 'bp_id'))
   return pageWithTotal(
     paged(all, query, { by: { created_at: 'invitations.created_at', expires_at: 'invitations.expires_at' }, fallback: '-created_at', id: 'invitations.id' }),
     all,
@@ -74,9 +75,7 @@ export const lockByToken = (tx: Tx, hash: Buffer) => shown(tx).where('invitation
 export const getInvitation = (on: Sql, scope: Scope, id: string) =>
   shown(on).where('invitations.id', '=', id).where(within(scope, 'invitations.bp_id')).executeTakeFirst()
 
-export const insertInvitation = async (on: Sql, row: Insertable<InvitationTable>): Promise<void> => {
-  await on.insertInto('invitations').values(row).execute()
-}
+export const insertInvitation = insertsInto('invitations')
 export const markUsed = async (tx: Tx, id: string, by: string): Promise<void> => {
   await tx
     .updateTable('invitations')

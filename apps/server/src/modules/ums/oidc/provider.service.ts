@@ -1,7 +1,8 @@
 import type { BodyOf, ResponseOf } from '@zhisuan/contract/define'
 import type { IdentityProvider, identityProviders as calls, providerProblems } from '@zhisuan/contract/ums/identityProvider'
 import * as oidc from 'openid-client'
-import { iso, isUniqueViolation } from '../../../platform/db/database.ts'
+import { iso } from '../../../platform/db/database.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -45,8 +46,7 @@ export function createProviders(
   const sealed = (id: string, secret: string | undefined): string | null =>
     secret === undefined || secret === '' ? null : secrets.seal(secret, placeOfSecret(id))
 
-  const explain = (error: unknown): unknown =>
-    isUniqueViolation(error, store.providerNameIndex) ? new Refusal('providerNameTaken', { field: 'name', cause: error }) : error
+  const taken = { [store.providerNameIndex]: ['providerNameTaken', 'name'] } as const
 
   return {
     async list(): Promise<ResponseOf<Calls['list']>> {
@@ -60,11 +60,7 @@ export function createProviders(
       refuseInsecure(body.issuer)
       await limits.refuseUnknownOrganisation(db, body.bp_id)
       const id = uuidv7()
-      try {
-        await store.insertProvider(db, { ...body, id, client_secret: sealed(id, client_secret), updated_at: now() })
-      } catch (error) {
-        throw explain(error)
-      }
+      await refusing(taken, () => store.insertProvider(db, { ...body, id, client_secret: sealed(id, client_secret), updated_at: now() }))
       return get(id)
     },
 
@@ -72,8 +68,8 @@ export function createProviders(
     async update(id: string, { client_secret, ...body }: BodyOf<Calls['update']>): Promise<IdentityProvider> {
       refuseInsecure(body.issuer)
       await limits.refuseUnknownOrganisation(db, body.bp_id)
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing(taken, () =>
+        db.transaction().execute(async (tx) => {
           const before = found(await store.lockProvider(tx, id))
           if (!sameIssuer(before.issuer, body.issuer)) {
             // Another issuer's accounts may have the same names, and be other people's.
@@ -82,10 +78,8 @@ export function createProviders(
             if (before.client_secret !== null && client_secret === undefined) throw new Refusal('providerSecretNeeded', { field: 'client_secret' })
           }
           await store.updateProvider(tx, id, { ...body, ...(client_secret !== undefined && { client_secret: sealed(id, client_secret) }), updated_at: now() })
-        })
-      } catch (error) {
-        throw explain(error)
-      }
+        }),
+      )
       return get(id)
     },
 

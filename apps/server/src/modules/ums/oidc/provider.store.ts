@@ -1,6 +1,7 @@
 import type { IdentityProvider } from '@zhisuan/contract/ums/identityProvider'
 import { sql, type Generated, type Insertable, type Selectable, type Updateable } from 'kysely'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 
 interface IdentityProviderTable {
   id: string
@@ -180,9 +181,8 @@ export const updateProvider = async (
 ): Promise<void> => {
   await on.updateTable('identity_providers').set(stored(changes)).where('id', '=', id).execute()
 }
-/** Against other changes, and against new links to it. */
-export const lockProvider = (tx: Tx, id: string): Promise<ProviderRow | undefined> =>
-  tx.selectFrom('identity_providers').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+/** Locked against other changes, and against new links to it. */
+export const { lockAny: lockProvider } = rowsOf('identity_providers')
 /** So that it stays as it is while somebody is linked to it. */
 export const holdProvider = (tx: Tx, id: string): Promise<ProviderRow | undefined> =>
   tx.selectFrom('identity_providers').selectAll().where('id', '=', id).forShare().executeTakeFirst()

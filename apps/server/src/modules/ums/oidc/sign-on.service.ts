@@ -4,7 +4,8 @@ import { errors, type ErrorName } from '@zhisuan/contract/errors'
 import { singleSignOnRefusals, type identities as identityCalls, type singleSignOn as calls } from '@zhisuan/contract/ums/identityProvider'
 import * as oidc from 'openid-client'
 import type { Actor } from '../../../platform/auth/actor.ts'
-import { iso, isoOrNull, isUniqueViolation, type Tx } from '../../../platform/db/database.ts'
+import { iso, isoOrNull, type Tx } from '../../../platform/db/database.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -165,22 +166,19 @@ export function createSignOn(
     throw new Refusal(claimed.email === null && provider.linking === 'email' ? 'ssoEmailUnverified' : 'ssoUnknownPerson')
   }
 
-  const link = async (tx: Tx, provider: ProviderRow, claimed: Claimed, userId: string): Promise<IdentityRow> => {
-    try {
-      return await store.insertIdentity(tx, {
+  const link = (tx: Tx, provider: ProviderRow, claimed: Claimed, userId: string): Promise<IdentityRow> =>
+    refusing({ identities_user: 'ssoLinkedAlready' }, () =>
+      store.insertIdentity(tx, {
         id: uuidv7(),
         provider_id: provider.id,
         user_id: userId,
         subject: claimed.subject,
         account: claimed.account,
         last_used_at: null,
-      })
-    } catch (error) {
-      throw isUniqueViolation(error, 'identities_user') ? new Refusal('ssoLinkedAlready', { cause: error }) : error
-    }
-  }
+      }),
+    )
   /** Of two accounts with one mailbox that come at once, one is first. */
-  const explain = (error: unknown): unknown => (isUniqueViolation(error, users.userIndexes.email) ? new Refusal('ssoEmailTaken', { cause: error }) : error)
+  const taken = { [users.userIndexes.email]: 'ssoEmailTaken' } as const
 
   /** Within one transaction: whose account it is. */
   const identify = async (tx: Tx, asked: ProviderRow, claimed: Claimed, linkTo: string | null): Promise<IdentityRow> => {
@@ -254,12 +252,7 @@ export function createSignOn(
         // What it says of the person may stand in either; the token's own word counts.
         const info = client.serverMetadata().userinfo_endpoint === undefined ? {} : await oidc.fetchUserInfo(client, tokens.access_token, idToken.sub)
         const claimed = readClaims({ ...info, ...idToken }, idToken.sub, provider.claims)
-        const identity = await db
-          .transaction()
-          .execute((tx) => identify(tx, provider, claimed, linker?.user_id ?? null))
-          .catch((error: unknown) => {
-            throw explain(error)
-          })
+        const identity = await refusing(taken, () => db.transaction().execute((tx) => identify(tx, provider, claimed, linker?.user_id ?? null)))
         if (linker !== null) return { ...back, ticket: null }
         const ticket = secret()
         const hash = hashOf(ticket)

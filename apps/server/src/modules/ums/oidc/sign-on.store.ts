@@ -1,10 +1,9 @@
 import { sql, type Insertable, type Selectable } from 'kysely'
 import type { Sql, Tables, Tx } from '../../../platform/db/database.ts'
+import { insertsInto } from '../../../platform/db/rows.ts'
 import type { IdentityRow } from './provider.store.ts'
 
-export const insertFlow = async (on: Sql, row: Insertable<Tables['sign_on_flows']>): Promise<void> => {
-  await on.insertInto('sign_on_flows').values(row).execute()
-}
+export const insertFlow = insertsInto('sign_on_flows')
 /** A state is good once, for the browser that it was given to and the provider that it was sent to, on whichever server. */
 export const takeFlow = (
   on: Sql,
@@ -20,9 +19,7 @@ export const takeFlow = (
     .returningAll()
     .executeTakeFirst()
 
-export const insertSignOn = async (on: Sql, row: Insertable<Tables['sign_ons']>): Promise<void> => {
-  await on.insertInto('sign_ons').values(row).execute()
-}
+export const insertSignOn = insertsInto('sign_ons')
 export const findSignOn = (on: Sql, ticket: Buffer, now: Date) =>
   on
     .selectFrom('sign_ons')

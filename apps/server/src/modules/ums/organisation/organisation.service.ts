@@ -1,7 +1,8 @@
 import type { BodyOf, QueryOf, ResponseOf } from '@zhisuan/contract/define'
 import type { organisations as calls } from '@zhisuan/contract/ums/user'
 import { platformScope, scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts'
-import { iso, isUniqueViolation, type Tx } from '../../../platform/db/database.ts'
+import { iso, type Tx } from '../../../platform/db/database.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -11,8 +12,7 @@ import * as store from './organisation.store.ts'
 type Calls = typeof calls
 type Detail = ResponseOf<Calls['get']>
 
-const explainUnique = (error: unknown): unknown =>
-  isUniqueViolation(error, store.companyNameIndex) ? new Refusal('organisationNameTaken', { field: 'name', cause: error }) : error
+const taken = { [store.companyNameIndex]: ['organisationNameTaken', 'name'] } as const
 
 export type OrganisationService = ReturnType<typeof createOrganisationService>
 
@@ -32,24 +32,20 @@ export function createOrganisationService(
     /** @throws Refusal 91013 */
     async create(body: BodyOf<Calls['create']>): Promise<Detail> {
       const id = uuidv7()
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing(taken, () =>
+        db.transaction().execute(async (tx) => {
           await store.insertOrganisation(tx, { ...body, id, kind: 'company', status: 'active' })
           await organisationMade(tx, id)
-        })
-      } catch (error) {
-        throw explainUnique(error)
-      }
+        }),
+      )
       return get(platformScope, id)
     },
 
     /** @throws Refusal 91013 */
     async update(id: string, body: BodyOf<Calls['update']>): Promise<Detail> {
-      try {
+      await refusing(taken, async () => {
         found((await store.updateOrganisation(db, id, body)) ? id : undefined)
-      } catch (error) {
-        throw explainUnique(error)
-      }
+      })
       return get(platformScope, id)
     },
 

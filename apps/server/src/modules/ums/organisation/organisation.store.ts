@@ -2,7 +2,7 @@ import type { Organisation } from '@zhisuan/contract/ums/user'
 import { sql, type Insertable, type Updateable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { iso, type Sql } from '../../../platform/db/database.ts'
-import { matching, paged, pageWithTotal, type PageQuery } from '../../../platform/db/page.ts'
+import { type PageQuery, shapedPage, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { OrganisationTable } from '../ums.migrations.ts'
@@ -39,8 +39,7 @@ export async function listOrganisations(
     query,
     { by: { name: 'organisations.name', created_at: 'organisations.created_at' }, fallback: '-created_at', id: 'organisations.id' },
   )
-  const { total, rows } = await pageWithTotal(page, filtered, query)
-  return { total, items: rows.map((row) => ({ ...row, created_at: iso(row.created_at) })) }
+  return shapedPage(pageWithTotal(page, filtered, query), (row) => ({ ...row, created_at: iso(row.created_at) }))
 }
 
 export const getOrganisation = (on: Sql, scope: Scope, id: string) =>

@@ -4,7 +4,8 @@ import { generateAuthenticationOptions, generateRegistrationOptions, verifyAuthe
 import { decodeAttestationObject, decodeClientDataJSON, isoBase64URL } from '@simplewebauthn/server/helpers'
 import type { z } from 'zod'
 import type { Actor } from '../../../platform/auth/actor.ts'
-import { iso, isoOrNull, isUniqueViolation, type Tx } from '../../../platform/db/database.ts'
+import { iso, isoOrNull, type Tx } from '../../../platform/db/database.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -151,8 +152,8 @@ export function createPasskeys(
     async create(actor: Actor, { name, credential }: BodyOf<Calls['create']>): Promise<Passkey> {
       const made = await verifyNew(ours(), actor.user_id, credential)
       if (made === null) throw new Refusal('passkeyInvalid')
-      try {
-        return await db.transaction().execute(async (tx) => {
+      return refusing({ [store.credentialIndex]: 'passkeyInvalid' }, () =>
+        db.transaction().execute(async (tx) => {
           // One at a time, so that they are counted.
           found(await lockUser(tx, actor.user_id))
           if ((await store.passkeysOf(tx, actor.user_id)).length >= passkeysMax) throw new Refusal('passkeysFull')
@@ -168,10 +169,8 @@ export function createPasskeys(
               last_used_at: null,
             }),
           )
-        })
-      } catch (error) {
-        throw isUniqueViolation(error, store.credentialIndex) ? new Refusal('passkeyInvalid', { cause: error }) : error
-      }
+        }),
+      )
     },
 
     rename: async (actor: Actor, id: string, { name }: BodyOf<Calls['rename']>): Promise<Passkey> =>

@@ -1,5 +1,6 @@
 import { sql, type Generated, type Insertable, type Selectable } from 'kysely'
 import { migration, type Migrations, type Sql, type Tx } from '../../../platform/db/database.ts'
+import { insertsInto } from '../../../platform/db/rows.ts'
 
 interface PasskeyTable {
   id: string
@@ -55,9 +56,7 @@ export const passkeyMigrations: Migrations = {
 
 export const credentialIndex = 'passkeys_credential'
 
-export const keepChallenge = async (on: Sql, row: Insertable<PasskeyChallengeTable>): Promise<void> => {
-  await on.insertInto('passkey_challenges').values(row).execute()
-}
+export const keepChallenge = insertsInto('passkey_challenges')
 
 /** Each is good once, for what it was asked for, on whichever server. */
 export const useChallenge = async (on: Sql, challenge: string, userId: string | null, now: Date): Promise<boolean> =>

@@ -1,17 +1,14 @@
-import type { Insertable, Selectable } from 'kysely'
+import type { Selectable } from 'kysely'
 import { rolesGiven, rolesWithBases } from '../../../platform/auth/held-roles.ts'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
+import { insertsInto, rowsOf } from '../../../platform/db/rows.ts'
 import type { SessionTable } from '../ums.migrations.ts'
 
 export type SessionRow = Selectable<SessionTable>
 
-export const insertSession = async (on: Sql, row: Insertable<SessionTable>): Promise<void> => {
-  await on.insertInto('sessions').values(row).execute()
-}
+export const { insert: insertSession, remove: deleteSession } = rowsOf('sessions')
 
-export const insertAccessToken = async (on: Sql, token: { hash: Buffer; session_id: string; expires_at: Date }): Promise<void> => {
-  await on.insertInto('access_tokens').values(token).execute()
-}
+export const insertAccessToken = insertsInto('access_tokens')
 
 /** Who may act by a session; nobody where they may not sign in, or their organisation is frozen. */
 const actorsOf = (on: Sql) =>
@@ -72,10 +69,6 @@ export const rotateRefresh = async (
   changes: Pick<SessionRow, 'refresh_hash' | 'refresh_expires_at' | 'previous_refresh_hash' | 'rotated_at'>,
 ): Promise<void> => {
   await tx.updateTable('sessions').set(changes).where('id', '=', id).execute()
-}
-
-export const deleteSession = async (on: Sql, id: string): Promise<void> => {
-  await on.deleteFrom('sessions').where('id', '=', id).execute()
 }
 
 /** One of a user's. @returns whether there was it */

@@ -3,6 +3,7 @@ import { isPlatformKind, type Role } from '@zhisuan/contract/roles'
 import type { Session, User, users as calls } from '@zhisuan/contract/ums/user'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import { iso, isoOrNull, type Tx } from '../../../platform/db/database.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -13,7 +14,7 @@ import type { SessionService } from '../session/session.service.ts'
 import type { SecondFactors } from '../second-factor/second-factor.service.ts'
 import { deleteSessionOf } from '../session/session.store.ts'
 import * as keep from './keep.store.ts'
-import { blankUser, explainUnique, readsAsAddress } from './user.rules.ts'
+import { blankUser, readsAsAddress, userTaken } from './user.rules.ts'
 import * as store from './user.store.ts'
 
 type Calls = typeof calls
@@ -99,8 +100,8 @@ export function createKeepService(
       const password = makeOneTimePassword()
       const password_hash = await hashPassword(password)
       const id = uuidv7()
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing(userTaken, () =>
+        db.transaction().execute(async (tx) => {
           await limits.refuseUnknownOrganisation(tx, bp_id)
           const project = bp_id === null ? undefined : await keep.defaultProject(tx, bp_id)
           await limits.refuseToGiveRoles(tx, actor, roles, project)
@@ -123,17 +124,15 @@ export function createKeepService(
             roles,
           )
           if (project !== undefined) await insertProjectMember(tx, project, id)
-        })
-      } catch (error) {
-        throw explainUnique(error)
-      }
+        }),
+      )
       return { user: await get(id), one_time_password: password }
     },
 
     /** Who receives another's codes can sign in as them: so that is as much as to be them. @throws Refusal 91003, 91004, 91106, 91110 */
     async update(actor: Actor, id: string, body: BodyOf<Calls['update']>): Promise<User> {
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing(userTaken, () =>
+        db.transaction().execute(async (tx) => {
           const user = await lock(tx, actor, id)
           if (user.phone !== body.phone || user.email !== body.email) {
             // One's own are changed with password and code.
@@ -141,10 +140,8 @@ export function createKeepService(
             await limits.refuseToBe(tx, actor, user)
           }
           await store.updateUser(tx, id, body)
-        })
-      } catch (error) {
-        throw explainUnique(error)
-      }
+        }),
+      )
       return get(id)
     },
 

@@ -1,6 +1,4 @@
 import { email as emailRule, phone as phoneRule } from '@zhisuan/contract/validation'
-import { isUniqueViolation } from '../../../platform/db/database.ts'
-import { Refusal } from '../../../platform/errors.ts'
 import { companyNameIndex } from '../organisation/organisation.store.ts'
 import { userIndexes } from './user.store.ts'
 
@@ -23,11 +21,10 @@ export const blankUser = {
  */
 export const readsAsAddress = (name: string): boolean => phoneRule.safeParse(name).success || emailRule.safeParse(name).success
 
-/** A broken unique rule, as what it is to the person who filled in the form. */
-export function explainUnique(error: unknown): unknown {
-  if (isUniqueViolation(error, userIndexes.name)) return new Refusal('usernameTaken', { field: 'username', cause: error })
-  if (isUniqueViolation(error, userIndexes.phone)) return new Refusal('phoneTaken', { field: 'phone', cause: error })
-  if (isUniqueViolation(error, userIndexes.email)) return new Refusal('emailTaken', { field: 'email', cause: error })
-  if (isUniqueViolation(error, companyNameIndex)) return new Refusal('organisationNameTaken', { field: 'organisation', cause: error })
-  return error
-}
+/** What another has already of what somebody filled in. */
+export const userTaken = {
+  [userIndexes.name]: ['usernameTaken', 'username'],
+  [userIndexes.phone]: ['phoneTaken', 'phone'],
+  [userIndexes.email]: ['emailTaken', 'email'],
+  [companyNameIndex]: ['organisationNameTaken', 'organisation'],
+} as const

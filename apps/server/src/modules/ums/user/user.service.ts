@@ -3,6 +3,7 @@ import type { auth } from '@zhisuan/contract/ums/auth'
 import type { User, users as calls } from '@zhisuan/contract/ums/user'
 import { scopeOf, type Actor } from '../../../platform/auth/actor.ts'
 import type { Tx } from '../../../platform/db/database.ts'
+import { refusing } from '../../../platform/db/refusing.ts'
 import { found, Refusal } from '../../../platform/errors.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
 import type { Platform } from '../../../platform/platform.ts'
@@ -14,7 +15,7 @@ import { hashPassword, makeOneTimePassword, verifyPassword } from '../session/pa
 import type { Client, SessionService, Tokens } from '../session/session.service.ts'
 import type { VerificationService } from '../verification/verification.service.ts'
 import type { KeepService } from './keep.service.ts'
-import { blankUser, explainUnique, readsAsAddress } from './user.rules.ts'
+import { blankUser, readsAsAddress, userTaken } from './user.rules.ts'
 import * as store from './user.store.ts'
 
 type Calls = typeof calls
@@ -131,8 +132,8 @@ export function createUserService(
       const password_hash = await hashPassword(body.password)
       const [id, bp_id] = [uuidv7(), uuidv7()]
       const company = body.organisation !== undefined
-      try {
-        await db.transaction().execute(async (tx) => {
+      await refusing(userTaken, () =>
+        db.transaction().execute(async (tx) => {
           await verification.spend(tx, code)
           const { projectId } = await insertOrganisation(tx, {
             id: bp_id,
@@ -145,10 +146,8 @@ export function createUserService(
             company ? 'TENANT_ADMIN' : 'TENANT',
           ])
           await insertProjectMember(tx, projectId, id)
-        })
-      } catch (error) {
-        throw explainUnique(error)
-      }
+        }),
+      )
       return { id, status }
     },
 
@@ -192,13 +191,11 @@ export function createUserService(
   }
 
   async function changeAddress(actor: Actor, code: Parameters<VerificationService['spend']>[1], changes: { phone: string } | { email: string }): Promise<void> {
-    try {
-      await db.transaction().execute(async (tx) => {
+    await refusing(userTaken, () =>
+      db.transaction().execute(async (tx) => {
         await verification.spend(tx, code)
         await store.updateUser(tx, actor.user_id, changes)
-      })
-    } catch (error) {
-      throw explainUnique(error)
-    }
+      }),
+    )
   }
 }

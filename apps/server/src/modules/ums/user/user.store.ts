@@ -1,11 +1,12 @@
 import type { Role } from '@zhisuan/contract/roles'
 import type { User } from '@zhisuan/contract/ums/user'
-import { sql, type Insertable, type Selectable, type Updateable } from 'kysely'
+import { sql, type Insertable, type Selectable } from 'kysely'
 import type { Scope } from '../../../platform/auth/actor.ts'
 import { holdersOf, rolesWithBases } from '../../../platform/auth/held-roles.ts'
 import { iso, isoOrNull, type Sql, type Tx } from '../../../platform/db/database.ts'
-import { matching, paged, pageWithTotal, type PageQuery } from '../../../platform/db/page.ts'
+import { type PageQuery, shapedPage, matching, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
+import { rowsOf } from '../../../platform/db/rows.ts'
 import type { UserTable } from '../ums.migrations.ts'
 
 /** Unique indexes, see migrations. */
@@ -48,9 +49,7 @@ export const insertUser = async (tx: Tx, row: Insertable<UserTable>, roles: read
     .execute()
 }
 
-export const updateUser = async (on: Sql, id: string, changes: Updateable<UserTable>): Promise<void> => {
-  await on.updateTable('users').set(changes).where('id', '=', id).execute()
-}
+export const { update: updateUser } = rowsOf('users')
 
 /** Whether there is or ever was anybody. */
 export const anyUserEver = async (on: Sql): Promise<boolean> => (await on.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined
@@ -126,8 +125,7 @@ export async function listUsers(
     fallback: '-created_at',
     id: 'users.id',
   })
-  const { total, rows } = await pageWithTotal(page, all, query)
-  return { total, items: rows.map(shape) }
+  return shapedPage(pageWithTotal(page, all, query), shape)
 }
 
 const shape = (row: UserRow & { bp_name: string | null; roles: Role[] }): User => ({
