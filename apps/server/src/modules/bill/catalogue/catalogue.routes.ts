@@ -19,7 +19,7 @@ export const catalogueRoutes = (catalogue: CatalogueService): Handler[] => [
   handle(skus.delete, ({ params }) => catalogue.skus.delete(params.id)),
   handle(skus.prices, ({ params, query }) => catalogue.skus.prices(params.id, query)),
   handle(skus.setPrice, ({ actor, params, body }) => catalogue.skus.setPrice(actor, params.id, body)),
-  handle(skus.previewPrice, ({ params, body }) => catalogue.skus.previewPrice(params.id, body)),
+  handle(skus.previewPrice, ({ params, body }) => catalogue.previewPrice(params.id, body)),
   handle(discounts.list, ({ query }) => catalogue.discounts.list(query)),
   handle(discounts.create, ({ actor, body }) => catalogue.discounts.create(actor, body)),
   handle(discounts.end, ({ actor, params }) => catalogue.discounts.end(actor, params.id)),

@@ -2,11 +2,15 @@ import type { BillingPeriod, categories, discounts, products, skus } from '@zhis
 import { isMeter, type Meter } from '@zhisuan/contract/bill/meter'
 import type { QueryOf } from '@zhisuan/contract/define'
 import { sql, type Generated, type Insertable, type Selectable } from 'kysely'
+import type { Actor } from '../../../platform/auth/actor.ts'
 import type { Sql, Tx } from '../../../platform/db/database.ts'
 import { asked, containing, pageWithTotal, paged } from '../../../platform/db/page.ts'
 import { jsonb } from '../../../platform/db/jsonb.ts'
 import { rowsOf } from '../../../platform/db/rows.ts'
 import type { Discount, Price, Sku } from './tariff.ts'
+
+/** Who made something, as its row says it. */
+export const authoredBy = (actor: Pick<Actor, 'user_id' | 'name'>) => ({ created_by: actor.user_id, created_by_name: actor.name })
 
 interface Authored {
   created_by: string | null

@@ -6,7 +6,7 @@ import { scopeOf, type Actor, type Scope } from '../../../platform/auth/actor.ts
 import { iso } from '../../../platform/db/database.ts'
 import { shapedPage } from '../../../platform/db/page.ts'
 import { found, Refusal, refuseUnless } from '../../../platform/errors.ts'
-import { quoteAt } from '../catalogue/catalogue.service.ts'
+import { quoteAt } from '../catalogue/quote.ts'
 import { createDelivery } from './order.delivery.ts'
 import { createPlacing } from './order.placing.ts'
 import { createRefunds } from './order.refund.ts'

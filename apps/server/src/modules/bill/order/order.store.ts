@@ -7,7 +7,7 @@ import { containing, paged, pageWithTotal } from '../../../platform/db/page.ts'
 import { within } from '../../../platform/db/scope.ts'
 import { insertsInto, rowsOf } from '../../../platform/db/rows.ts'
 import { uuidv7 } from '../../../platform/ids.ts'
-import type { Quote } from '../catalogue/catalogue.service.ts'
+import type { Quote } from '../catalogue/quote.ts'
 
 interface OrderTable {
   id: string
